@@ -87,6 +87,7 @@ fn only_what_an_attack_wrote_is_replaced() {
         fs::read_to_string(dir.path().join("mine.toml")).expect("there"),
         SCENARIO
     );
+    attack(".").with(2);
     attack("found.toml").with(1);
     attack("found.toml").with(1);
 }

@@ -55,10 +55,10 @@ fn rates(value: &mut Value, folder: &Path, cache: &mut Cache, problems: &mut Pro
                             Err((message, hint)) => {
                                 let problem = Problem::new(source.value.span, message.clone());
                                 problems.push(problem.hint(hint.clone()));
-                                // The form is right, so that it is not refused as well.
+                                // Anything that is read in its place, so that it is not refused twice.
                                 source.value.data = match steps {
                                     true => Data::Steps([].into()),
-                                    false => parse(b"1").map_or(Data::Flag(false), Data::Trace),
+                                    false => Data::Trace(parse(b"1").expect("one packet")),
                                 };
                             }
                         }

@@ -364,8 +364,8 @@ pub(crate) fn data_rows(columns: &[Column]) -> Vec<Row> {
     rows
 }
 
-/// Returns the mean of a quantity over the steady part, of a group, a flow, a link or an aggregate at
-/// a link by its name: a metric's, or one of [`DERIVED`]. `None` if the run has no value of it.
+/// Returns the mean over the steady part of a metric or of a quantity in [`DERIVED`], of the group, the
+/// flow, the link or the aggregate at a link of this name. `None` if the run has no value of it.
 pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Option<f64> {
     let outline = Outline::of(scenario);
     let columns = columns(&outline, &[run]);
@@ -385,8 +385,8 @@ pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Opti
     found.map(|estimate| estimate.mean).or_else(flow)
 }
 
-/// Returns the rows of [`data_rows`] and those that only sweeps show: how even a group is, what it loses,
-/// how long queues delay, and what `scenario` expects something of.
+/// Returns the rows of [`data_rows`] and those that only sweeps show: how even a group is, what it
+/// loses, how long queues delay, and what `scenario` expects something of.
 pub(crate) fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     let mut rows = data_rows(columns);
     let known = |row: &Row| row.values.iter().any(Option::is_some);

@@ -115,6 +115,15 @@ def write(rows: list[dict[str, Any]], output: str | None) -> None:
         table.writerows(rows)
 
 
+def check_output(name: str) -> None:
+    """Refuse a table that cannot be written, before the runs, which it would cost."""
+    if not name.endswith((".csv", ".parquet")):
+        raise ValueError(f"--output {name}: expected a name that ends in .csv or .parquet")
+    folder = os.path.dirname(name) or "."
+    if not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+        raise ValueError(f"--output {name}: nothing can be written in {folder}")
+
+
 def run(args: argparse.Namespace) -> None:
     """Do what the command line says."""
     settings: dict[str, Value] = {}
@@ -124,12 +133,8 @@ def run(args: argparse.Namespace) -> None:
             raise ValueError(f"--set {option}: expected PATH=VALUE")
         settings[path.strip()] = value.strip()
     scenario = load(args.scenario).with_(settings)
-    if args.output is not None and not args.output.endswith((".csv", ".parquet")):
-        raise ValueError(f"--output {args.output}: expected a name that ends in .csv or .parquet")
-    # Before the runs, which a table that cannot be written would cost.
-    folder = os.path.dirname(args.output or "") or "."
-    if args.output is not None and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
-        raise ValueError(f"--output {args.output}: nothing can be written in {folder}")
+    if args.output is not None:
+        check_output(args.output)
     over = design(args)
     with ExitStack() as stack:
         executor: Any = None

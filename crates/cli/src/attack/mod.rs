@@ -29,6 +29,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use ranges::Range;
 use rayon::prelude::*;
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The number of points that are tried at once. It is the same for any number of cores, so that the
@@ -117,17 +118,19 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Refuses to replace a file that no attack of this scenario wrote. The search takes long, so that this
-/// is known before.
+/// Refuses to replace a file that no attack of this scenario wrote, before the search, which takes long.
 fn check_file(path: &Path, id: &str) -> Result<(), Failure> {
-    // What cannot be read is no file, or one that cannot be written either.
-    let Ok(there) = std::fs::read(path) else {
-        return Ok(());
+    let there = match std::fs::read(path) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
+        read => read.map_err(|e| Failure::new(format!("{}: {e}", path.display())))?,
     };
     if there.starts_with(format!("id = \"{id}\"\n").as_bytes()) {
         return Ok(());
     }
-    let message = format!("{} is there, and is not of an attack", path.display());
+    let message = format!(
+        "{} is there, and no attack of this scenario wrote it",
+        path.display()
+    );
     Err(Failure::new(message).hint("give what is found another name with -o"))
 }
 

@@ -262,26 +262,30 @@ fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> 
         Some(_) => order.subjects.len(),
         None => 1,
     };
+    let planned = plans.iter();
+    let planned = planned.flat_map(|plan| plan.cases.iter().map(move |case| (plan, case)));
+    let planned: Vec<_> = planned.collect();
+    let Some((plan, first)) = planned.first() else {
+        return Ok(());
+    };
     for (i, subject) in order.subjects.iter().enumerate().take(named) {
-        let cases = || plans.iter().flat_map(|plan| &plan.cases);
-        let why: Option<Vec<&str>> = cases().map(|case| case.impossible[i].as_deref()).collect();
-        if let Some([why, ..]) = why.as_deref() {
-            let message = format!("no case can be run with \"{}\": {why}", subject.label);
-            let kind = match subject.role {
-                SubjectRole::Controller => "controllers",
-                SubjectRole::Discipline => "disciplines",
-            };
-            let first = plans
-                .iter()
-                .find_map(|plan| Some((plan, plan.cases.first()?)));
-            let places = first.map(|(plan, case)| plan.case(case).1.subject.join(", "));
-            let hint = format!(
-                "it was put at {}; accord list {kind} {} shows its parameters",
-                places.unwrap_or_default(),
-                subject.family
-            );
-            return Err(Failure::new(message).hint(hint));
+        let Some(why) = &first.impossible[i] else {
+            continue;
+        };
+        if planned.iter().any(|(_, case)| case.impossible[i].is_none()) {
+            continue;
         }
+        let kind = match subject.role {
+            SubjectRole::Controller => "controllers",
+            SubjectRole::Discipline => "disciplines",
+        };
+        let message = format!("no case can be run with \"{}\": {why}", subject.label);
+        let hint = format!(
+            "it was put at {}; accord list {kind} {} shows its parameters",
+            plan.case(first).1.subject.join(", "),
+            subject.family
+        );
+        return Err(Failure::new(message).hint(hint));
     }
     Ok(())
 }

@@ -1,25 +1,20 @@
 // The numbers of a scenario text, for sliders, and their paths, as --set has them. TOML is read as far
 // as that needs: what is missed has no slider, and the server says what is wrong.
 
-const TOKEN = /\s*(?:(#[^\n]*)|("(?:[^"\\\n]|\\.)*"|'[^'\n]*')|([A-Za-z0-9_.+-]+)|([=,{}[\]\n]))/y;
+const TOKEN = /[ \t\r]*(?:(#[^\n]*)|("(?:[^"\\\n]|\\.)*"|'[^'\n]*')|([A-Za-z0-9_.+-]+)|([=,{}[\]\n]))/y;
 const QUANTITY = /^(-?[0-9][0-9.]*(?:e-?[0-9]+)?)( ?[A-Za-zµ%/]+)?$/;
 
-/** Returns the tokens of a text: { text, from, quoted }. A line break is one. */
+/** Returns the tokens of a text: { text, from, quoted }, without quotes. A line break is one. */
 function tokens(text) {
   const found = [];
-  let at = 0;
-  while (at < text.length) {
-    // White space before a token, but for line breaks.
-    while (text[at] === " " || text[at] === "\t" || text[at] === "\r") at += 1;
+  for (let at = 0; at < text.length; ) {
     TOKEN.lastIndex = at;
-    const match = text[at] === "\n" ? ["\n"] : TOKEN.exec(text);
-    if (!match) at += 1;
-    else {
-      const [all, comment, quoted, word, sign] = match;
-      const token = quoted ?? word ?? sign ?? all;
-      if (comment === undefined) found.push({ text: quoted === undefined ? token : quoted.slice(1, -1), from: at + all.length - token.length + (quoted === undefined ? 0 : 1), quoted: quoted !== undefined });
-      at += all.length;
-    }
+    const match = TOKEN.exec(text);
+    at += match?.[0].length ?? 1;
+    if (!match || match[1]) continue;
+    const quoted = match[2] !== undefined;
+    const token = match[2]?.slice(1, -1) ?? match[3] ?? match[4];
+    found.push({ text: token, from: at - token.length - (quoted ? 1 : 0), quoted });
   }
   return found;
 }

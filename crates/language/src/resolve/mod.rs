@@ -186,7 +186,7 @@ fn sampled(
     duration: Duration,
     span: Span,
 ) -> Result<(), Problem> {
-    // As a run takes them: a period counts if most of it lies inside.
+    // As `Run::within` counts them: a period belongs to a window if most of it lies inside.
     let period = u128::from(sample.as_ps());
     let counted = |before: Time| {
         let end = u128::from(before.as_ps()) + period / 2;
