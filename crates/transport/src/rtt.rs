@@ -5,13 +5,13 @@ use accord_units::Duration;
 /// The smoothed round-trip time, its variation, and the time-out that follows from them.
 #[derive(Clone, Debug)]
 pub struct RoundTrip {
-    srtt: u64,
-    variation: u64,
     min: Duration,
+    variation: u64,
+    srtt: u64,
+    min_rto: Duration,
     latest: Duration,
     /// The number of times in a row that the timer ran out.
     backoff: u32,
-    min_rto: Duration,
     max_backoff: u32,
 }
 
