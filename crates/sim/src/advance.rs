@@ -5,6 +5,7 @@ use crate::arrivals::{Arrival, Cause};
 use crate::calendar::Kind;
 use crate::engine::Simulation;
 use crate::hop::Came;
+use crate::memory;
 use crate::packet::Plain;
 use crate::windows::{Groups, Home};
 use crate::wire::Line;
@@ -56,14 +57,8 @@ impl Simulation<'_> {
             windows.clock = until;
             self.known = until;
             for id in 0..self.flows.len() {
-                // The first acknowledgements of a flow were touched a window ago.
-                if self.pool.is_large()
-                    && let Some(windows) = &self.windows
-                    && let Some(later) = windows.replies.get(id + 2)
-                {
-                    for (_, place) in (0..REPLIES_AHEAD).map_while(|i| later.queue.get(i)) {
-                        self.pool.prepare_packet(place);
-                    }
+                if self.pool.is_large() {
+                    self.fetch_senders(id, until);
                 }
                 self.advance_sender(id, until);
             }
@@ -71,6 +66,36 @@ impl Simulation<'_> {
             self.advance_lanes(None);
         }
         until == end
+    }
+
+    /// Has the processor fetch what it takes to advance the senders that come after `id`, if they have
+    /// acknowledgements before `until`. All of it was touched a window ago.
+    #[inline]
+    fn fetch_senders(&self, id: usize, until: Time) {
+        let Some(windows) = &self.windows else {
+            return;
+        };
+        let busy = |id: usize| {
+            let replies = windows.replies.get(id);
+            replies.filter(|replies| replies.time() < until)
+        };
+        // What tells where the rest lies comes first.
+        if busy(id + 4).is_some() {
+            memory::fetch_all(&self.flows[id + 4]);
+        }
+        if let Some(replies) = busy(id + 2) {
+            for (_, place) in (0..REPLIES_AHEAD).map_while(|i| replies.queue.get(i)) {
+                self.pool.prepare_packet(place);
+            }
+            let flow = &self.flows[id + 2];
+            if let Some(host) = flow.host.as_deref() {
+                memory::fetch_all(host);
+            }
+            let hop = self.wiring.hops[flow.path as usize];
+            if !hop.is_end() && !hop.is_stretch() {
+                memory::fetch_all(&self.wires[hop.link()]);
+            }
+        }
     }
 
     /// Handles the acknowledgements and timers of a flow before `until`.
@@ -215,7 +240,7 @@ impl Simulation<'_> {
             };
             let group = windows.sorter.group(cause);
             match departure {
-                Ok(at) => group.sent.push(Arrival { at, cause, place }),
+                Ok(at) => group.send(Arrival { at, cause, place }),
                 Err(_) => group.lost.push(Arrival { at, cause, place }),
             }
         }

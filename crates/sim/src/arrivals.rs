@@ -1,6 +1,7 @@
 //! The arrivals at a station, put in order.
 
 use crate::calendar::{INDEX, Kind, key};
+use crate::memory::{LINE, fetch};
 use crate::pool::Place;
 use accord_units::{Duration, Time};
 use std::cmp::Ordering;
@@ -56,11 +57,14 @@ pub struct Coming {
     shift: u32,
     /// The first slot that may hold an arrival, counted from time zero.
     first: u64,
-    /// The arrivals of the next slots, in no order. There are a power of two of them.
+    /// The arrivals of the next slots, in no order of time: the page of each that is being filled. There are a
+    /// power of two of them.
     slots: Vec<Vec<Arrival>>,
-    /// The arrivals beyond them.
+    /// The pages of the same slots that are full.
+    full: Vec<Vec<Vec<Arrival>>>,
+    /// The arrivals beyond all slots.
     far: Vec<Arrival>,
-    /// Room of slots that were taken, for the next ones: it is in near caches still.
+    /// Empty pages. The one that was emptied last is filled first: it is in near caches still.
     spare: Vec<Vec<Arrival>>,
 }
 
@@ -70,18 +74,21 @@ const WINDOWS: usize = 8;
 const PER_WINDOW: [usize; 2] = [8, 512];
 /// The number of arrivals that are put in order at once, if there are more: a part of a near cache.
 const AT_ONCE: usize = if cfg!(test) { 1 << 5 } else { 1 << 12 };
-/// The arrivals for which a slot has room that is worth keeping.
-const ROOM: usize = if cfg!(test) { 1 << 2 } else { 1 << 8 };
+/// The number of arrivals in a page. So slots take no more memory than their arrivals do, and a page each:
+/// as single vectors, each would keep what a slow start once needed.
+const PAGE: usize = if cfg!(test) { 1 << 2 } else { 1 << 8 };
 
 impl Coming {
     /// Creates an empty list, from which windows of this length will be taken, for so many flows.
     pub fn new(window: Duration, flows: usize) -> Coming {
         let [least, most] = PER_WINDOW;
         let per_window = (flows / 256).clamp(least, most).next_power_of_two();
+        let slots = WINDOWS * per_window;
         Coming {
             shift: (window.as_ps() / per_window as u64).max(1).ilog2(),
             first: 0,
-            slots: (0..WINDOWS * per_window).map(|_| Vec::new()).collect(),
+            slots: (0..slots).map(|_| Vec::new()).collect(),
+            full: (0..slots).map(|_| Vec::new()).collect(),
             far: Vec::new(),
             spare: Vec::new(),
         }
@@ -99,10 +106,31 @@ impl Coming {
         let slot = arrival.at.as_ps() >> self.shift;
         if slot - self.first < self.slots.len() as u64 {
             let place = self.place(slot);
-            self.slots[place].push(arrival);
+            let page = &mut self.slots[place];
+            if page.len() == page.capacity() {
+                return self.turn_page(place, arrival);
+            }
+            page.push(arrival);
         } else {
             self.far.push(arrival);
         }
+    }
+
+    /// Adds an arrival to a slot whose page is full.
+    #[cold]
+    #[inline(never)]
+    fn turn_page(&mut self, place: usize, arrival: Arrival) {
+        let page = &mut self.slots[place];
+        match page.capacity() {
+            PAGE.. => {
+                let next = self.spare.pop();
+                let next = next.unwrap_or_else(|| Vec::with_capacity(PAGE));
+                self.full[place].push(std::mem::replace(page, next));
+            }
+            0 if !self.spare.is_empty() => *page = self.spare.pop().unwrap_or_default(),
+            few => page.reserve_exact((2 * few).max(4) - few),
+        }
+        page.push(arrival);
     }
 
     /// Moves arrivals before `until` to `due`: all, or the first of many. Returns the time before which
@@ -113,8 +141,12 @@ impl Coming {
             let end = last.min(self.first + self.slots.len() as u64);
             for slot in self.first..end {
                 let place = self.place(slot);
+                for mut page in self.full[place].drain(..) {
+                    due.append(&mut page);
+                    self.spare.push(page);
+                }
                 due.append(&mut self.slots[place]);
-                if self.slots[place].capacity() >= ROOM {
+                if self.slots[place].capacity() >= PAGE {
                     self.spare.push(std::mem::take(&mut self.slots[place]));
                 }
                 // What is far comes behind all slots.
@@ -130,23 +162,12 @@ impl Coming {
                     false => self.push(arrival),
                 }
             }
-            self.furnish();
         }
         let place = self.place(last);
-        due.extend(self.slots[place].extract_if(.., |arrival| arrival.at < until));
-        until
-    }
-
-    /// Gives spare room to the next slots without any.
-    fn furnish(&mut self) {
-        let mut slot = self.first;
-        while !self.spare.is_empty() && slot < self.first + self.slots.len() as u64 {
-            let place = self.place(slot);
-            if self.slots[place].capacity() == 0 {
-                self.slots[place] = self.spare.pop().unwrap_or_default();
-            }
-            slot += 1;
+        for page in self.full[place].iter_mut().chain([&mut self.slots[place]]) {
+            due.extend(page.extract_if(.., |arrival| arrival.at < until));
         }
+        until
     }
 }
 
@@ -168,6 +189,22 @@ pub struct Group {
     pub sent: Vec<Arrival>,
     /// The packets that were dropped, with their arrivals.
     pub lost: Vec<Arrival>,
+}
+
+/// The number of arrivals in a cache line.
+const PER_LINE: usize = LINE / size_of::<Arrival>();
+
+impl Group {
+    /// Adds a packet that goes on.
+    #[inline(always)]
+    pub fn send(&mut self, departure: Arrival) {
+        if self.sent.len().is_multiple_of(PER_LINE)
+            && let Some(later) = self.sent.spare_capacity_mut().get(2 * PER_LINE)
+        {
+            fetch(later);
+        }
+        self.sent.push(departure);
+    }
 }
 
 /// The number of links or flows in a group: what a station touches of them fits into a near cache.

@@ -77,6 +77,9 @@ pub(crate) struct Simulation<'a> {
     pub ahead: Duration,
 }
 
+/// The packets of a flow for which there is room, in a run with windows.
+const ROOM: usize = 64;
+
 /// The number of events after which the observer is asked again.
 const PROGRESS: u64 = 1 << 18;
 
@@ -130,6 +133,11 @@ impl<'a> Simulation<'a> {
             skip: None,
             ahead: Duration::ZERO,
         };
+        if simulation.windows.is_some() {
+            // All of them send as long as the run lasts.
+            let packets = ROOM * simulation.flows.len();
+            simulation.pool.reserve(packets);
+        }
         simulation.schedule_all();
         Ok(simulation)
     }

@@ -52,6 +52,7 @@ mod gateway;
 mod hop;
 mod host;
 mod jump;
+mod memory;
 mod packet;
 mod pipe;
 mod pool;

@@ -1,5 +1,6 @@
 //! The packets on their way.
 
+use crate::memory::{self, fetch};
 use crate::packet::Packet;
 use accord_units::Time;
 
@@ -25,7 +26,7 @@ const NIL: u32 = u32::MAX;
 /// cache.
 const LARGE: usize = 1 << 12;
 
-/// The number of nodes that lie in one vector, which is copied as it grows.
+/// The number of nodes that lie in one vector, which is copied as it grows, if there is no room for more.
 const NEAR: usize = 1 << 16;
 
 /// The number of nodes in each of the blocks beyond it, which do not move.
@@ -42,6 +43,8 @@ pub struct Place(u32);
 /// so by blocks, so that it takes no more memory than its packets do.
 pub struct Pool {
     near: Vec<Node>,
+    /// The number of nodes that may be near.
+    room: usize,
     far: Vec<Vec<Node>>,
     /// The first of the free nodes that are near.
     free: u32,
@@ -76,9 +79,19 @@ impl Pool {
     pub fn new() -> Pool {
         Pool {
             near: Vec::new(),
+            room: NEAR,
             far: Vec::new(),
             free: NIL,
             far_free: Vec::new(),
+        }
+    }
+
+    /// Makes room for so many packets near each other, if they are many and the system lets it. It gives the
+    /// memory when they come.
+    pub fn reserve(&mut self, packets: usize) {
+        if packets > self.room && self.near.try_reserve_exact(packets).is_ok() {
+            self.room = packets;
+            memory::in_huge_pages(&self.near);
         }
     }
 
@@ -110,7 +123,7 @@ impl Pool {
             self.far(id).packet = packet;
             return Place(id);
         }
-        let nodes = if self.near.len() < NEAR {
+        let nodes = if self.near.len() < self.room {
             &mut self.near
         } else {
             if self.far.last().is_none_or(|block| block.len() == BLOCK) {
@@ -145,7 +158,7 @@ impl Pool {
     #[cold]
     #[inline(never)]
     fn far(&mut self, id: u32) -> &mut Node {
-        let i = id as usize - NEAR;
+        let i = id as usize - self.room;
         &mut self.far[i / BLOCK][i % BLOCK]
     }
 
@@ -234,7 +247,7 @@ impl Pool {
     #[inline]
     fn prefetch(&self, id: u32) {
         match self.near.get(id as usize) {
-            Some(node) => prefetch(node),
+            Some(node) => fetch(node),
             None if id == NIL => {}
             None => self.prefetch_far(id),
         }
@@ -243,10 +256,10 @@ impl Pool {
     #[cold]
     #[inline(never)]
     fn prefetch_far(&self, id: u32) {
-        let i = (id as usize).wrapping_sub(NEAR);
+        let i = (id as usize).wrapping_sub(self.room);
         let block = self.far.get(i / BLOCK);
         if let Some(node) = block.and_then(|block| block.get(i % BLOCK)) {
-            prefetch(node);
+            fetch(node);
         }
     }
 
@@ -255,18 +268,6 @@ impl Pool {
         let nodes = self.near.iter().chain(self.far.iter().flatten());
         let packets = nodes.map(|node| &node.packet);
         packets.filter(|packet| packet.flow != FREE)
-    }
-}
-
-#[inline(always)]
-#[allow(unsafe_code)]
-fn prefetch(node: &Node) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch is a hint. It reads and writes nothing that the program can see, and
-        // faults at no address; this one is of a live node.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(node).cast()) };
     }
 }
 
@@ -293,8 +294,20 @@ mod tests {
     /// The first packets are near, and the others in three blocks, of which the last is not full.
     #[test]
     fn packets_keep_their_places_and_queues_their_order_beyond_the_first_vector() {
-        let mut pool = Pool::new();
-        let n = (NEAR + 2 * BLOCK + 5) as u64;
+        keeps_places_and_order(Pool::new(), NEAR);
+        let mut reserved = Pool::new();
+        reserved.reserve(NEAR);
+        assert_eq!(reserved.room, NEAR);
+        reserved.reserve(NEAR + 7);
+        keeps_places_and_order(reserved, NEAR + 7);
+        // More than any system has changes nothing.
+        let mut refused = Pool::new();
+        refused.reserve(usize::MAX);
+        assert_eq!(refused.room, NEAR);
+    }
+
+    fn keeps_places_and_order(mut pool: Pool, near: usize) {
+        let n = (near + 2 * BLOCK + 5) as u64;
         let places: Vec<Place> = (0..n).map(|i| pool.insert(packet(i))).collect();
         // Those of even and of odd numbers, from the last to the first.
         let mut queues = [Queue::EMPTY, Queue::EMPTY];
@@ -311,6 +324,8 @@ mod tests {
             assert_eq!(pool.pop(queue), None);
         }
         assert_eq!(pool.iter().count(), 0);
+        assert_eq!(pool.near.len(), near);
+        assert_eq!(pool.far.len(), 3);
 
         // Places are taken again, all of them before there are more.
         for i in 0..n {

@@ -1,0 +1,54 @@
+//! What the processor and the system are told of memory ahead.
+
+/// The bytes of a cache line.
+pub const LINE: usize = 64;
+
+/// Has the processor fetch the cache line where a value begins, which is wanted soon.
+#[inline(always)]
+pub fn fetch<T>(value: &T) {
+    fetch_at(std::ptr::from_ref(value));
+}
+
+#[inline(always)]
+#[allow(unsafe_code)]
+fn fetch_at<T>(place: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch is a hint. It reads and writes nothing that the program can see, and
+        // faults at no address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+    }
+}
+
+/// Has the processor fetch all cache lines of a value.
+#[inline(always)]
+pub fn fetch_all<T>(value: &T) {
+    let begin = std::ptr::from_ref(value).cast::<u8>();
+    for line in 0..size_of::<T>().div_ceil(LINE) {
+        fetch_at(begin.wrapping_add(line * LINE));
+    }
+}
+
+/// Asks the system for huge pages for all that a vector has room for, before it is filled. If values lie
+/// anywhere in much memory, the processor then has the places of all pages at hand.
+#[allow(unsafe_code)]
+pub fn in_huge_pages<T>(values: &Vec<T>) {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::mman::{MmapAdvise, madvise};
+        use std::ptr::NonNull;
+        const HUGE: usize = 2 << 20;
+        let bytes = values.capacity() * size_of::<T>();
+        let begin = values.as_ptr().cast_mut().cast::<u8>();
+        let ahead = begin.align_offset(HUGE);
+        let whole = bytes.saturating_sub(ahead) / HUGE * HUGE;
+        if let (1.., Some(begin)) = (whole, NonNull::new(begin.wrapping_add(ahead).cast())) {
+            // SAFETY: these bytes are part of the vector's memory, and the advice changes nothing that the
+            // program can see.
+            let _ = unsafe { madvise(begin, whole, MmapAdvise::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = values;
+}
