@@ -164,10 +164,20 @@ fn link(out: &mut String, s: &Scenario, forward: &Link, reverse: &Link) {
     if forward.attachment {
         line(out, "attachment", "true");
     }
+    if is_same(forward, reverse) {
+        return;
+    }
     let different = parts::different(&keys, port(reverse));
     if !different.is_empty() {
         line(out, "reverse", &table(&different));
     }
+}
+
+/// Returns whether both directions of a link are known to have the same keys.
+fn is_same(forward: &Link, reverse: &Link) -> bool {
+    let of = |l: &Link| (l.rate, l.delay, l.loss, l.control_loss, l.control_priority);
+    of(forward) == of(reverse)
+        && (&forward.queue, &forward.parts) == (&reverse.queue, &reverse.parts)
 }
 
 /// Returns the nodes of a path.
@@ -183,16 +193,17 @@ fn path(s: &Scenario, links: &[LinkId]) -> String {
 /// backwards.
 fn paths(s: &Scenario, forward: &[LinkId], reverse: &[LinkId]) -> Vec<(&'static str, String)> {
     let mut keys = vec![("path", path(s, forward))];
-    // The directions of a duplex link are neighbours: 2n and 2n + 1.
-    if !forward
-        .iter()
-        .rev()
-        .map(|l| l ^ 1)
-        .eq(reverse.iter().copied())
-    {
+    if !is_back(forward, reverse) {
         keys.push(("reverse_path", path(s, reverse)));
     }
     keys
+}
+
+/// Returns whether a reverse path is the path backwards.
+fn is_back(forward: &[LinkId], reverse: &[LinkId]) -> bool {
+    // The directions of a duplex link are neighbours: 2n and 2n + 1.
+    let back = forward.iter().rev().map(|l| l ^ 1);
+    back.eq(reverse.iter().copied())
 }
 
 fn demand(demand: &Demand) -> String {
@@ -258,8 +269,8 @@ fn packet(flow: &Flow) -> String {
     }
 }
 
-/// Returns the key of a service other than the default. Not every controller takes a service.
-fn service(service: &Service) -> Option<(&'static str, String)> {
+/// Returns a service other than the default. Not every controller takes a service.
+fn service(service: &Service) -> Option<String> {
     if *service == Service::default() {
         return None;
     }
@@ -268,7 +279,7 @@ fn service(service: &Service) -> Option<(&'static str, String)> {
         ("weight", format!("{:?}", service.weight)),
     ];
     keys.extend(service.limit.map(|limit| ("limit", quoted(limit))));
-    Some(("service", table(&keys)))
+    Some(table(&keys))
 }
 
 fn tunnel(tunnel: &Tunnel) -> String {
@@ -279,73 +290,82 @@ fn tunnel(tunnel: &Tunnel) -> String {
     ])
 }
 
-fn flow(s: &Scenario, flow: &Flow) -> Vec<(&'static str, String)> {
-    let mut keys = paths(s, &flow.path, &flow.reverse_path);
-    let mut controller = vec![("name", text(flow.controller.family().name))];
-    controller.extend(params(&flow.controller));
-    keys.extend([("controller", table(&controller))]);
-    keys.extend(match &flow.carrier {
-        Carrier::Ours => None,
-        Carrier::Kernel(congestion) => Some(("kernel", text(congestion))),
-        Carrier::Quic(stack) => Some(("quic", text(stack.name))),
-    });
-    keys.extend(service(&flow.service));
-    match &flow.tunnel {
-        Some(of) => keys.push(("tunnel", tunnel(of))),
-        None => keys.push(("demand", demand(&flow.demand))),
-    }
-    keys.extend(
-        flow.through
-            .map(|tunnel| ("through", text(&member(s, tunnel)))),
-    );
-    keys.extend(flow.is_fluid.then(|| ("as", text("fluid"))));
-    keys.push(("start", quoted(flow.start)));
-    keys.extend(flow.stop.map(|stop| ("stop", quoted(stop))));
-    keys.extend([
-        ("aggregate", text(&s.aggregates[flow.aggregate])),
-        ("share", format!("{:?}", flow.share)),
-        ("packet", packet(flow)),
-        ("ack", quoted(flow.ack)),
-        ("control", quoted(flow.control)),
-        ("processing", quoted(flow.processing)),
-        ("min_rto", quoted(flow.min_rto)),
-        ("pacing", flow.pacing.to_string()),
-    ]);
-    keys
-}
+/// A key of a flow, and its value if it is printed.
+type FlowKey = (&'static str, fn(&Scenario, &Flow) -> Option<String>);
+
+/// The keys of a flow in their order.
+const FLOW: [FlowKey; 20] = [
+    ("path", |s, f| Some(path(s, &f.path))),
+    ("reverse_path", |s, f| {
+        let is_other = !is_back(&f.path, &f.reverse_path);
+        is_other.then(|| path(s, &f.reverse_path))
+    }),
+    ("controller", |_, f| {
+        let mut controller = vec![("name", text(f.controller.family().name))];
+        controller.extend(params(&f.controller));
+        Some(table(&controller))
+    }),
+    ("kernel", |_, f| match &f.carrier {
+        Carrier::Kernel(congestion) => Some(text(congestion)),
+        Carrier::Ours | Carrier::Quic(_) => None,
+    }),
+    ("quic", |_, f| match &f.carrier {
+        Carrier::Quic(stack) => Some(text(stack.name)),
+        Carrier::Ours | Carrier::Kernel(_) => None,
+    }),
+    ("service", |_, f| service(&f.service)),
+    ("tunnel", |_, f| f.tunnel.as_ref().map(tunnel)),
+    ("demand", |_, f| {
+        f.tunnel.is_none().then(|| demand(&f.demand))
+    }),
+    ("through", |s, f| {
+        f.through.map(|tunnel| text(&member(s, tunnel)))
+    }),
+    ("as", |_, f| f.is_fluid.then(|| text("fluid"))),
+    ("start", |_, f| Some(quoted(f.start))),
+    ("stop", |_, f| f.stop.map(quoted)),
+    ("aggregate", |s, f| Some(text(&s.aggregates[f.aggregate]))),
+    ("share", |_, f| Some(format!("{:?}", f.share))),
+    ("packet", |_, f| Some(packet(f))),
+    ("ack", |_, f| Some(quoted(f.ack))),
+    ("control", |_, f| Some(quoted(f.control))),
+    ("processing", |_, f| Some(quoted(f.processing))),
+    ("min_rto", |_, f| Some(quoted(f.min_rto))),
+    ("pacing", |_, f| Some(f.pacing.to_string())),
+];
 
 /// Prints a group. Keys that all flows share are the group's, and the others are each flow's.
 fn group(out: &mut String, s: &Scenario, group: &Group) {
     section(out, &format!("[flow.{}]", group.name));
     let flows = &s.flows[group.flows.clone()];
-    let mut common = flow(s, &flows[0]);
-    for f in &flows[1..] {
-        let own = flow(s, f);
-        common.retain(|key| own.contains(key));
+    let mut common = Vec::new();
+    let mut own = Vec::new();
+    for (key, value) in FLOW {
+        let first = value(s, &flows[0]);
+        match flows[1..].iter().all(|f| value(s, f) == first) {
+            true => common.extend(first.map(|value| (key, value))),
+            false => own.push((key, value)),
+        }
     }
-    let own = |f| {
-        let keys = flow(s, f);
-        let own: Vec<_> = keys
-            .into_iter()
-            .filter(|key| !common.contains(key))
-            .collect();
-        own
-    };
-    let varies = flows.iter().any(|f| !own(f).is_empty());
-    if !varies {
+    if own.is_empty() {
         line(out, "count", &flows.len().to_string());
     }
     for (key, value) in &common {
         line(out, key, value);
     }
     line(out, "record", &text(group.recorded.name()));
-    if varies {
-        out.push_str("each = [\n");
-        for f in flows {
-            writeln!(out, "    {},", table(&own(f))).expect("a string takes all");
-        }
-        out.push_str("]\n");
+    if own.is_empty() {
+        return;
     }
+    out.push_str("each = [\n");
+    for f in flows {
+        let keys = own
+            .iter()
+            .filter_map(|(key, value)| Some((*key, value(s, f)?)));
+        let keys: Vec<_> = keys.collect();
+        writeln!(out, "    {},", table(&keys)).expect("a string takes all");
+    }
+    out.push_str("]\n");
 }
 
 fn event(out: &mut String, s: &Scenario, event: &Event) {
