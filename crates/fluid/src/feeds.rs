@@ -18,6 +18,25 @@ pub(crate) struct Feeds {
     fraction: Vec<f64>,
     taps: Vec<Tap>,
     spans: Vec<Span>,
+    alone: Option<Alone>,
+}
+
+/// The only kind that arrives at a queue, the number of its flows, and how far away it is.
+#[derive(Clone, Copy, Debug)]
+struct Alone {
+    kind: usize,
+    many: f64,
+    tap: Tap,
+}
+
+impl Alone {
+    /// Returns a quantity of the flows as it is at the queue.
+    #[inline]
+    fn read(&self, of: &Histories, now: usize) -> f64 {
+        let at = now - self.tap.back as usize;
+        let (a, b) = (of.get(self.kind, at), of.get(self.kind, at + 1));
+        self.many * (a + self.tap.fraction * (b - a))
+    }
 }
 
 /// Feeds side by side, of kinds side by side, the same number of steps away.
@@ -58,6 +77,42 @@ impl Feeds {
                 }),
             }
         }
+        self.alone = match self.kinds[..] {
+            [kind] => Some(Alone {
+                kind: kind as usize,
+                many: self.many[0],
+                tap: self.taps[0],
+            }),
+            _ => None,
+        };
+    }
+
+    /// Returns the sum of a quantity over all flows, as it is at the queue.
+    #[inline]
+    pub fn sum(&self, of: &Histories, now: usize) -> f64 {
+        match &self.alone {
+            Some(alone) => alone.read(of, now),
+            None => sum(self, of, now),
+        }
+    }
+
+    /// Returns the same sum, and writes another quantity of each kind, times the number of its flows, as it is
+    /// at the queue.
+    #[inline]
+    pub fn sum_and_gather(
+        &self,
+        of: &Histories,
+        other: &Histories,
+        now: usize,
+        into: &mut [f64],
+    ) -> f64 {
+        match &self.alone {
+            Some(alone) => {
+                into[0] = alone.read(other, now);
+                alone.read(of, now)
+            }
+            None => sum_and_gather(self, of, other, now, into),
+        }
     }
 
     /// By how much the sum counts too much, or too little, for what was sent before routes
@@ -85,8 +140,8 @@ impl Feeds {
 }
 
 wide! {
-    /// The sum of a quantity over all flows of some feeds, as it is at the queue.
-    pub(crate) fn sum(feeds: &Feeds, of: &Histories, now: usize) -> f64 {
+    /// See [`Feeds::sum`].
+    fn sum(feeds: &Feeds, of: &Histories, now: usize) -> f64 {
         let mut sums = [0.0; WIDTH];
         for s in &feeds.spans {
             let a = of.from(s.kind, now - s.back);
@@ -100,9 +155,8 @@ wide! {
 }
 
 wide! {
-    /// The same sum, and another quantity of each kind, times the number of its flows, as it is at the
-    /// queue.
-    pub(crate) fn sum_and_gather(
+    /// See [`Feeds::sum_and_gather`].
+    fn sum_and_gather(
         feeds: &Feeds,
         of: &Histories,
         other: &Histories,

@@ -1,6 +1,5 @@
 //! The part of a kind of flows beside [`crate::motion::Motion`]: its signals and its memory.
 
-use crate::cubic::Epoch;
 use crate::history::Tap;
 use crate::law::{Control, Seen};
 use crate::model::Kind;
@@ -14,10 +13,6 @@ pub(crate) struct Flow {
     pub slow_start: bool,
     /// The place of its control in `Integration::controls`.
     pub control: u32,
-    /// The latest signals; their queuing delay is in the motion.
-    pub seen: Seen,
-    /// Bytes lost on the way.
-    pub lost: f64,
     pub offered: f64,
     pub size: f64,
     pub many: f64,
@@ -28,7 +23,6 @@ pub(crate) struct Flow {
     marks: Marks,
     /// Few have it, and without it a flow is two lines of a cache.
     pub recent: Box<Recent>,
-    pub epoch: Epoch,
 }
 
 /// A queue that a source sees, after a delay.
@@ -76,8 +70,6 @@ impl Flow {
             active: false,
             slow_start: true,
             control: control as u32,
-            seen: Seen::default(),
-            lost: 0.0,
             offered: kind.offered,
             size: kind.size,
             many: kind.members.len() as f64,
@@ -85,7 +77,6 @@ impl Flow {
             signals: false,
             marks: Marks::default(),
             recent: Box::default(),
-            epoch: Epoch::default(),
         }
     }
 

@@ -245,6 +245,13 @@ impl Histories {
         self.values[(at & self.mask) * self.rows + row]
     }
 
+    /// Returns the value of a row at a place of the clock.
+    #[inline]
+    pub fn at(&self, row: usize, (at, part): (usize, f64)) -> f64 {
+        let (a, b) = (self.get(row, at), self.get(row, at + 1));
+        a + part * (b - a)
+    }
+
     /// Returns the values of a group of rows as they are seen by a tap.
     #[inline(always)]
     pub fn read<const N: usize>(&self, group: usize, now: usize, tap: &Tap) -> [f64; N] {

@@ -9,14 +9,14 @@
 //! [Xia03 eq. 2], so that none is lost or made. Order two for smooth laws: Heun's method for
 //! windows, the trapezoidal rule for what they send, linear interpolation of the past.
 
-use crate::conserve::{Loads, Problem};
+use crate::conserve::{Loads, Problem, Ways};
 use crate::error::FluidError;
-use crate::feeds::{Feeds, sum, sum_and_gather};
+use crate::feeds::Feeds;
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
 use crate::law::{Control, Seen, Service, Window};
 use crate::model::Model;
-use crate::motion::{Motion, Proportional, Run, View, glide, glide_for_now, see};
+use crate::motion::{Law, Motion, Proportional, Run, SIGNALS, View, glide, hear, move_on, see};
 use crate::path::Network;
 use crate::queue::Queue;
 use crate::trouble::Trouble;
@@ -33,9 +33,11 @@ pub(crate) struct Integration<'a, 'b> {
     /// have one find it in a near cache.
     controls: Vec<Control>,
     pub motion: Motion,
-    /// Kinds that glide and what they see, active kinds that do not, and those that do not run.
+    /// Kinds that move side by side, and what they see, side by side or one by one; active kinds that do not,
+    /// and those that do not run.
     runs: Vec<Run>,
     views: Vec<View>,
+    looks: Vec<u32>,
     others: Vec<u32>,
     still: Vec<u32>,
     /// Kinds that start within the step to come, and when.
@@ -56,23 +58,27 @@ pub(crate) struct Integration<'a, 'b> {
     /// All that came to each queue, and what came in this step.
     came: Vec<f64>,
     comes: Vec<f64>,
-    /// What each queue shows, side by side; when it showed more than a delay last, and whether nobody
-    /// sees that now.
-    shown: Histories,
-    loud: Vec<usize>,
-    quiet: Vec<bool>,
-    /// The steps back to the furthest place at which a source sees a queue.
+    /// What each queue shows, side by side: its queuing delay, and its [`Signals`] in a row of their own. When
+    /// any showed some last, and the steps back to the furthest place at which a source sees a queue.
+    delays: Histories,
+    signals: Histories,
+    loud: usize,
     furthest: usize,
+    /// The queues that can show some.
+    signalling: Vec<usize>,
     /// Bytes sent and windows, by kind.
     pub sent: Histories,
     windows: Histories,
     /// Windows of a model that keeps none.
     unused: Vec<f64>,
     /// Queues on each kind's path, for the ACK-clocked model.
-    paths: Vec<Vec<u32>>,
-    crossed_once: bool,
+    ways: Ways,
+    /// The most of them on a path, and the longest round trip over empty queues.
+    hops: usize,
+    longest: f64,
+    round_trips: Vec<f64>,
     capacities: Vec<f64>,
-    loads: Vec<Loads>,
+    loads: Loads,
     dead: Vec<bool>,
     /// The queues to be, and what arrives at them.
     next: Vec<f64>,
@@ -97,9 +103,18 @@ pub(crate) enum Book {
 /// The number of books per queue.
 const BOOKS: usize = 5;
 
-/// What a queue shows to sources: its queuing delay, its virtual delay, and the parts of what arrives that
-/// it loses and marks. Those that only delay write the first.
-const SHOWN: usize = 4;
+/// What the books of a queue say at an instant, by [`Book`].
+pub(crate) type Entries = [f64; BOOKS];
+
+/// A byte that leaves a queue: when it does, what the books say then, when it entered, and what they
+/// said then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Passage {
+    pub left: f64,
+    pub leaving: Entries,
+    pub entered: f64,
+    pub entering: Entries,
+}
 
 /// A history holds no more.
 const DEEPEST: f64 = 4_194_304.0;
@@ -141,7 +156,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             }
             flows.push(Flow::new(kind, controls.len() - 1));
         }
-        Ok(Integration {
+        let mut integration = Integration {
             link_model,
             clock: Clock::new(depth, step),
             flows,
@@ -149,6 +164,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             motion,
             runs: Vec::new(),
             views: Vec::new(),
+            looks: Vec::new(),
             others: Vec::new(),
             still: Vec::new(),
             late: Vec::new(),
@@ -173,24 +189,30 @@ impl<'a, 'b> Integration<'a, 'b> {
             books: Histories::new(BOOKS * queues, depth),
             came: vec![0.0; queues],
             comes: vec![0.0; queues],
-            shown: Histories::new(SHOWN * queues, depth),
-            loud: vec![0; queues],
-            quiet: vec![true; queues],
+            delays: Histories::new(queues, depth),
+            signals: Histories::new(SIGNALS * queues, depth),
+            loud: 0,
             furthest: 0,
+            signalling: Vec::new(),
             sent: Histories::new(kinds, depth),
             windows: Histories::new(windows, depth),
             unused: vec![0.0; kinds - windows],
-            paths: Vec::new(),
-            crossed_once: true,
+            ways: Ways::default(),
+            hops: 0,
+            longest: 0.0,
+            round_trips: vec![0.0; kinds],
             capacities: Vec::new(),
-            loads: vec![Loads::default(); queues],
+            loads: Loads::default(),
             dead: vec![false; queues],
             next: vec![0.0; queues],
             arrives: vec![0.0; queues],
             model,
             network,
             residual: 0.0,
-        })
+        };
+        let signals = |q: &usize| integration.queues[*q].signals();
+        integration.signalling = (0..queues).filter(signals).collect();
+        Ok(integration)
     }
 
     /// Histories shall reach over the queues as they are, for those who look for when a byte was
@@ -202,15 +224,15 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.clock.time(self.clock.now) - entered.0
         };
         let queued = (0..self.queues.len()).map(age).fold(0.0, f64::max);
-        let hops = self.paths.iter().map(Vec::len).max().unwrap_or(0) as f64;
-        let time = self.motion.base_rtt.iter().copied().fold(0.0, f64::max) + 2.0 * hops * queued;
+        let time = self.longest + 2.0 * self.hops as f64 * queued;
         let reaches = |clock: &Clock| clock.time(clock.now) - clock.time(clock.oldest());
         let rows = (2 * self.flows.len() + 8 * self.queues.len()) as f64;
         while reaches(&self.clock) < time && self.clock.depth() as f64 * rows < 16.0 * DEEPEST {
             self.clock.deepen();
             let now = self.clock.now;
             let kept = [
-                &mut self.shown,
+                &mut self.delays,
+                &mut self.signals,
                 &mut self.sent,
                 &mut self.windows,
                 &mut self.books,
@@ -219,23 +241,36 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
     }
 
-    /// Returns the books of a queue at a place of the clock, by [`Book`].
+    /// Returns the part of a kind's flows that does not change.
+    pub fn control(&self, kind: usize) -> &Control {
+        &self.controls[self.flows[kind].control as usize]
+    }
+
+    /// Returns the books of a queue at a place of the clock.
     #[inline(always)]
-    pub fn books(&self, queue: usize, (at, part): (usize, f64)) -> [f64; BOOKS] {
+    pub fn books(&self, queue: usize, (at, part): (usize, f64)) -> Entries {
         let row = |at| &self.books.of(at)[queue * BOOKS..][..BOOKS];
         let (a, b) = (row(at), row(at + 1));
         std::array::from_fn(|i| a[i] + part * (b[i] - a[i]))
     }
 
+    /// Returns the passage of the byte that leaves a queue at a time.
+    pub fn passage(&self, queue: usize, left: f64) -> Passage {
+        let place = self.clock.place(left);
+        let leaving = self.books(queue, place);
+        let (entered, from) = self.entered(queue, place, &leaving);
+        Passage {
+            left,
+            leaving,
+            entered,
+            entering: self.books(queue, from),
+        }
+    }
+
     /// Returns the time at which the byte entered a queue that leaves it at a place of the clock, and
     /// the place of that time: the latest by which no more had entered than is served then. `books`
     /// are those at the place where it leaves.
-    pub fn entered(
-        &self,
-        queue: usize,
-        left: (usize, f64),
-        books: &[f64; BOOKS],
-    ) -> (f64, (usize, f64)) {
+    fn entered(&self, queue: usize, left: (usize, f64), books: &Entries) -> (f64, (usize, f64)) {
         let clock = &self.clock;
         let time = |(at, part): (usize, f64)| {
             clock.time(at) + part * (clock.time(at + 1) - clock.time(at))
@@ -257,18 +292,18 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// From now on the network is `network`, and steps last `h`. Flows start and stop by
     /// [`switch`](Self::switch), which has to follow.
     pub fn enter(&mut self, network: Network, h: f64) {
-        let mut longest = 0.0f64;
+        self.longest = 0.0;
         self.taps.clear();
         let before = std::mem::take(&mut self.feeds);
         self.feeds = vec![Feeds::default(); before.len()];
-        self.paths.clear();
+        self.ways = Ways::default();
         let mut shorter = vec![false; before.len()];
         let mut lines: Vec<Vec<(LinkId, f64)>> = vec![Vec::new(); self.queues.len()];
         for (q, queue) in self.queues.iter_mut().enumerate() {
             queue.set_capacity(network.rate[self.model.queues[q]]);
         }
         for (k, path) in network.paths.iter().enumerate() {
-            longest = longest.max(path.base_rtt);
+            self.longest = self.longest.max(path.base_rtt);
             let first = self.taps.len();
             for (i, hop) in path.hops.iter().enumerate() {
                 self.taps.push(See {
@@ -286,8 +321,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                     });
                 }
             }
-            self.paths
-                .push(path.hops.iter().map(|h| h.queue as u32).collect());
+            self.ways.push(path.hops.iter().map(|h| h.queue));
             let flow = &mut self.flows[k];
             flow.hops = first..self.taps.len();
             flow.signals = self.taps[first..]
@@ -300,7 +334,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.motion.base_rtt[k] = path.base_rtt;
             self.motion.most[k] = path.peak.min(flow.offered);
         }
-        self.crossed_once = self.paths.iter().all(|path| path.len() <= 1);
+        self.hops = self.ways.longest();
         self.dead = self.queues.iter().map(Queue::is_dead).collect();
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
         for (sum, lines) in self.lines.iter_mut().zip(&mut lines) {
@@ -308,15 +342,17 @@ impl<'a, 'b> Integration<'a, 'b> {
             lines.dedup_by_key(|line| line.0);
             *sum = lines.iter().map(|line| line.1).sum();
         }
-        for (loads, feeds) in self.loads.iter_mut().zip(&self.feeds) {
-            *loads = Loads::new(&feeds.kinds, |k| network.paths[k as usize].base_rtt);
+        self.loads = Loads::default();
+        for feeds in &self.feeds {
+            let base_rtt = |k| network.paths[k as usize].base_rtt;
+            self.loads.push(&feeds.kinds, base_rtt);
         }
         self.network = network;
-        self.clock.reaches(longest, h);
+        self.clock.reaches(self.longest, h);
         self.locate();
         for (q, (new, old)) in self.feeds.iter().zip(&before).enumerate() {
             let now = self.clock.now;
-            let total = sum(new, &self.sent, now);
+            let total = new.sum(&self.sent, now);
             self.moved[q] += total - self.arrived[q] - new.beyond(old, self.sent.of(now));
             self.arrived[q] = total;
             let joined = !old.kinds.is_empty() && old.kinds != new.kinds;
@@ -354,15 +390,12 @@ impl<'a, 'b> Integration<'a, 'b> {
     fn turn(&mut self, k: usize, active: bool, seen: Seen) {
         let (flow, motion) = (&mut self.flows[k], &mut self.motion);
         let was = flow.active;
-        flow.seen = Seen {
-            price: flow.seen.price,
-            ..seen
-        };
+        motion.loss[k] = seen.loss;
         flow.active = active && motion.sent[k] < flow.size;
         if flow.active && !was {
             flow.start();
             motion.trouble[k] = Trouble::default();
-            flow.seen.price = 0.0;
+            motion.price[k] = 0.0;
             let control = &self.controls[flow.control as usize];
             motion.window[k] = control.dynamics.initial;
             let (base_rtt, sent) = (motion.base_rtt[k], motion.sent[k]);
@@ -379,10 +412,11 @@ impl<'a, 'b> Integration<'a, 'b> {
         let now = self.clock.now;
         let (mut seen, mut unmarked) = (Seen::default(), 1.0);
         for see in &self.taps[flow.hops.clone()] {
-            let queue = see.queue as usize;
-            let [delay, virtual_delay, loss, mark] = self.shown.read(queue, now, &tap(&see.tap));
+            let (queue, tap) = (see.queue as usize, tap(&see.tap));
+            let [delay] = self.delays.read(queue, now, &tap);
             seen.queue += delay;
             if flow.signals && see.forward {
+                let [virtual_delay, loss, mark] = self.signals.read(queue, now, &tap);
                 if see.hidden {
                     seen.price -= delay;
                 }
@@ -394,15 +428,6 @@ impl<'a, 'b> Integration<'a, 'b> {
         (seen, 1.0 - unmarked)
     }
 
-    /// Returns the latest signals of a source.
-    #[inline]
-    pub fn seen(&self, kind: usize) -> Seen {
-        Seen {
-            queue: self.motion.queue(kind),
-            ..self.flows[kind].seen
-        }
-    }
-
     /// One step of length `h`, to `time`.
     pub fn step(&mut self, time: f64, h: f64) {
         self.clock.tick(time, h);
@@ -410,30 +435,30 @@ impl<'a, 'b> Integration<'a, 'b> {
         if !self.clock.regular {
             self.locate();
         }
-        for (quiet, loud) in self.quiet.iter_mut().zip(&self.loud) {
-            let now_quiet = now - loud > self.furthest;
-            self.stale |= *quiet != now_quiet;
-            *quiet = now_quiet;
-        }
         if self.stale {
             self.sort();
         }
-        self.publish(|q| q.predicted(h));
-        for &view in &self.views {
-            let at = now - view.back;
-            let (before, after) = (self.delay(view.queue, at), self.delay(view.queue, at + 1));
-            let motion = &mut self.motion;
-            see(&mut motion.seen, &motion.fraction, view, before, after);
-        }
+        let delays = self.delays.of_mut(now).iter_mut();
+        (delays.zip(&self.queues)).for_each(|(delay, queue)| *delay = queue.predicted(h));
+        // They lose and mark as in the last step, as far as one can see.
+        self.show_signals();
+        // What was heard last counts, too.
+        let heard = now - self.loud <= self.furthest + 1;
+        self.see_all(heard);
+        let motion = &mut self.motion;
         let sent = self.sent.of_mut(now);
         let flight = match self.link_model {
             LinkModel::AckClocked => self.windows.of_mut(now),
             LinkModel::Integrator => &mut self.unused[..],
         };
-        for &run in &self.runs {
-            match run.law.for_now {
-                true => glide_for_now(&mut self.motion, run, h, sent, flight),
-                false => glide(&mut self.motion, run, h, sent, flight),
+        for run in &self.runs {
+            let kinds = run.first..run.end;
+            match run.law {
+                Law::Glides(law) => glide(motion, kinds, law, h, sent, flight),
+                Law::Of(control) => {
+                    let control = &self.controls[control as usize];
+                    move_on(motion, kinds, control, heard, h, sent, flight);
+                }
             }
         }
         for i in 0..self.others.len() {
@@ -460,8 +485,15 @@ impl<'a, 'b> Integration<'a, 'b> {
             }
         }
         self.late.clear();
-        self.publish(|q| q.delay);
-        self.enter_books();
+        let delays = self.delays.of_mut(now).iter_mut();
+        let (books, _) = self.books.of_mut(now).as_chunks_mut::<BOOKS>();
+        let queues = self.queues.iter().zip(&self.came);
+        for ((queue, &came), (delay, books)) in queues.zip(delays.zip(books)) {
+            *delay = queue.delay;
+            let entered = queue.served + queue.backlog;
+            *books = [came, entered, queue.served, queue.could, queue.lost];
+        }
+        self.show_signals();
     }
 
     /// Starts a kind so many seconds before the end of this step, and moves it on to there. It sees queues as
@@ -478,27 +510,52 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.stale = true;
     }
 
-    /// Writes what queues show now, given their delays.
-    #[inline]
-    fn publish(&mut self, delay: impl Fn(&Queue) -> f64) {
+    /// Writes the signals of the queues that have some.
+    fn show_signals(&mut self) {
         let now = self.clock.now;
-        let (shown, _) = self.shown.of_mut(now).as_chunks_mut::<SHOWN>();
-        for ((shown, queue), loud) in shown.iter_mut().zip(&self.queues).zip(&mut self.loud) {
-            shown[0] = delay(queue);
-            if queue.signals() {
-                let signals = [queue.discipline.virtual_delay(), queue.loss, queue.mark];
-                shown[1..].copy_from_slice(&signals);
-                if signals != [0.0; 3] {
-                    *loud = now;
-                }
+        let (signals, _) = self.signals.of_mut(now).as_chunks_mut::<SIGNALS>();
+        for &q in &self.signalling {
+            let queue = &self.queues[q];
+            signals[q] = [queue.discipline.virtual_delay(), queue.loss, queue.mark];
+            if signals[q] != [0.0; SIGNALS] {
+                self.loud = now;
             }
+        }
+    }
+
+    /// Kinds in runs see their queues, and if there is something to be `heard`, hear it.
+    fn see_all(&mut self, heard: bool) {
+        let now = self.clock.now;
+        let Motion { sees, fraction, .. } = &mut self.motion;
+        see(&mut sees.queue, fraction, &self.views, &self.delays, now);
+        if heard {
+            hear(sees, fraction, &self.views, &self.signals, now);
+        }
+        for i in 0..self.looks.len() {
+            let k = self.looks[i] as usize;
+            if heard {
+                let (mut seen, marks) = self.look(k, |tap| *tap);
+                let flow = &mut self.flows[k];
+                if flow.signals {
+                    let control = &self.controls[flow.control as usize];
+                    flow.heed(control, &mut seen, marks, 0.0);
+                }
+                self.motion.sees.set(k, &seen);
+                continue;
+            }
+            let delay = |see: &See| -> f64 {
+                let [delay] = self.delays.read(see.queue as usize, now, &see.tap);
+                delay
+            };
+            let hops = &self.taps[self.flows[k].hops.clone()];
+            self.motion.sees.queue[k] = hops.iter().map(delay).fold(0.0, |sum, delay| sum + delay);
         }
     }
 
     /// The queuing delay of a queue at an instant.
     #[inline(always)]
     fn delay(&self, queue: usize, at: usize) -> f64 {
-        self.shown.get(SHOWN * queue, at)
+        self.delays.get(queue, at)
     }
 
     fn locate(&mut self) {
@@ -513,73 +570,83 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.stale = true;
     }
 
-    /// The queue of a kind that is the common case, and its law: proportional, out of slow start, one
-    /// queue that only delays or has for as long as the kind can see, always more to send.
-    fn glides(&self, k: usize) -> Option<(See, Proportional)> {
+    /// Returns the law of a kind that is the common case: out of slow start, always more to send, and no memory
+    /// beside that of CUBIC.
+    fn side_by_side(&self, k: usize) -> Option<Law> {
         let flow = &self.flows[k];
-        if !flow.active || flow.slow_start {
+        let endless = flow.offered.is_infinite() && flow.size.is_infinite();
+        if !flow.active || flow.slow_start || !endless {
             return None;
         }
         let control = &self.controls[flow.control as usize];
-        let WindowLaw::Proportional { gain, target } = control.dynamics.law else {
-            return None;
-        };
-        let endless = flow.offered.is_infinite() && flow.size.is_infinite();
-        let fair = control.service == Service::FAIR;
-        let [see] = &self.taps[flow.hops.clone()] else {
-            return None;
-        };
-        let queue = see.queue as usize;
-        let calm = || {
-            let knows_none = flow.seen.loss == 0.0 && flow.seen.price == 0.0;
-            let WindowDynamics { base, reads, .. } = control.dynamics;
-            self.quiet[queue] && !self.dead[queue] && !see.hidden && knows_none
-                // These remember something from step to step.
-                && !control.spares
-                && matches!(base, BaseRtt::Smallest)
-                && !matches!(reads, Reads::Marks { .. })
-        };
-        let glides = endless && fair;
-        let law = Proportional {
-            gain,
-            target,
-            packet: control.packet,
-            most: control.dynamics.most,
-            for_now: flow.signals,
-        };
-        (glides && (!flow.signals || calm())).then_some((*see, law))
+        let WindowDynamics {
+            law,
+            base,
+            reads,
+            most,
+            ..
+        } = control.dynamics;
+        if let WindowLaw::Proportional { gain, target } = law
+            && control.service == Service::FAIR
+            && !flow.signals
+            && flow.hops.len() == 1
+        {
+            let packet = control.packet;
+            return Some(Law::Glides(Proportional {
+                gain,
+                target,
+                packet,
+                most,
+            }));
+        }
+        let remembers = control.spares
+            || matches!(base, BaseRtt::Last { .. })
+            || matches!(reads, Reads::Marks { .. });
+        let hidden = self.taps[flow.hops.clone()].iter().any(|see| see.hidden);
+        let moves = law != WindowLaw::Unresponsive;
+        (moves && !remembers && !hidden).then_some(Law::Of(flow.control))
     }
 
-    /// Finds out which kinds glide.
+    /// Finds out which kinds move side by side.
     fn sort(&mut self) {
         self.runs.clear();
         self.views.clear();
+        self.looks.clear();
         self.others.clear();
         self.still.clear();
         self.stale = false;
         for k in 0..self.flows.len() {
-            let Some((see, law)) = self.glides(k) else {
-                match self.flows[k].active {
+            let flow = &self.flows[k];
+            let Some(law) = self.side_by_side(k) else {
+                match flow.active {
                     true => self.others.push(k as u32),
                     false => self.still.push(k as u32),
                 }
                 continue;
             };
-            self.motion.fraction[k] = see.tap.fraction;
-            let (queue, back) = (see.queue as usize, see.tap.back as usize);
             let (first, end) = (k, k + 1);
-            match self.views.last_mut() {
-                Some(v) if v.end == k && (v.queue, v.back) == (queue, back) => v.end += 1,
-                _ => self.views.push(View {
-                    first,
-                    end,
-                    queue,
-                    back,
-                }),
-            }
             match self.runs.last_mut() {
                 Some(r) if r.end == k && r.law == law => r.end += 1,
                 _ => self.runs.push(Run { first, end, law }),
+            }
+            if (self.motion.price[k], self.motion.loss[k]) != (0.0, 0.0) {
+                self.loud = self.loud.max(self.clock.now - self.furthest - 1);
+            }
+            match self.taps[flow.hops.clone()] {
+                [see] if !flow.signals || see.forward => {
+                    self.motion.fraction[k] = see.tap.fraction;
+                    let (queue, back) = (see.queue as usize, see.tap.back as usize);
+                    match self.views.last_mut() {
+                        Some(v) if v.end == k && (v.queue, v.back) == (queue, back) => v.end += 1,
+                        _ => self.views.push(View {
+                            first,
+                            end,
+                            queue,
+                            back,
+                        }),
+                    }
+                }
+                _ => self.looks.push(k as u32),
             }
         }
     }
@@ -587,7 +654,7 @@ impl<'a, 'b> Integration<'a, 'b> {
     #[inline]
     fn move_flow(&mut self, k: usize, h: f64) {
         let (mut seen, marks) = self.look(k, |tap| *tap);
-        let from = self.seen(k);
+        let from = self.motion.seen(k);
         let (flow, motion) = (&mut self.flows[k], &mut self.motion);
         let control = &self.controls[flow.control as usize];
         let mut state = Window {
@@ -599,7 +666,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 true => motion.trouble[k],
                 false => Trouble::default(),
             },
-            epoch: flow.epoch,
+            epoch: motion.epoch[k],
         };
         let base_rtt = motion.base_rtt[k];
         if flow.signals {
@@ -607,12 +674,12 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
         state.min_rtt = flow.base(control, state.min_rtt, base_rtt, seen.queue, motion.sent[k]);
         control.advance(&mut state, base_rtt, &from, &seen, h);
-        flow.seen = seen;
+        (motion.price[k], motion.loss[k]) = (seen.price, seen.loss);
         if flow.offered.is_finite() && state.window.is_finite() {
             // A window that is not used does not grow.
             state.window = state.window.min(flow.offered * (base_rtt + seen.queue));
         }
-        flow.epoch = state.epoch;
+        motion.epoch[k] = state.epoch;
         self.stale |= flow.slow_start && !state.slow_start;
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;
@@ -623,7 +690,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         let before = motion.rate[k];
         motion.set_rate(k, seen.queue, true);
         let bytes = 0.5 * h * (before + motion.rate[k]);
-        flow.lost += bytes * seen.loss;
+        motion.lost[k] += bytes * seen.loss;
         motion.sent[k] += bytes;
         if motion.sent[k] >= flow.size {
             // The last byte leaves within the step.
@@ -654,23 +721,13 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     fn integrate(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
-            let total = sum(&self.feeds[q], &self.sent, now);
+            let total = self.feeds[q].sum(&self.sent, now);
             let arrived = self.comes(q, total, h);
             // What packets bring, which are not integrated, comes too.
             let brought = self.queues[q].beside;
             self.comes[q] = arrived;
             self.came[q] += brought;
             self.queues[q].integrate(arrived + brought, h);
-        }
-    }
-
-    /// Writes the books of the queues.
-    #[inline]
-    fn enter_books(&mut self) {
-        let (books, _) = (self.books.of_mut(self.clock.now)).as_chunks_mut::<BOOKS>();
-        for ((books, queue), &came) in books.iter_mut().zip(&self.queues).zip(&self.came) {
-            let entered = queue.served + queue.backlog;
-            *books = [came, entered, queue.served, queue.could, queue.lost];
         }
     }
 
@@ -681,30 +738,23 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     fn conserve(&mut self, now: usize, h: f64) {
         for q in 0..self.queues.len() {
-            let total = sum_and_gather(
-                &self.feeds[q],
-                &self.sent,
-                &self.windows,
-                now,
-                &mut self.loads[q].windows,
-            );
+            let windows = self.loads.windows_mut(q);
+            let total = self.feeds[q].sum_and_gather(&self.sent, &self.windows, now, windows);
             self.comes[q] = self.comes(q, total, h);
+            self.capacities[q] = self.queues[q].admits();
         }
-        for (capacity, queue) in self.capacities.iter_mut().zip(&self.queues) {
-            *capacity = queue.admits();
-        }
-        let problem = Problem {
+        let mut problem = Problem {
             capacity: &self.capacities,
             loads: &self.loads,
             base_rtt: &self.motion.base_rtt,
-            queues: &self.paths,
-            crossed_once: self.crossed_once,
+            ways: &self.ways,
+            crossed_once: self.hops <= 1,
             dead: &self.dead,
+            round_trips: &mut self.round_trips,
         };
         let (delay, rate) = (&mut self.next[..], &mut self.arrives[..]);
-        for (p, queue) in delay.iter_mut().zip(&self.queues) {
-            *p = queue.predicted(h);
-        }
+        // As predicted.
+        delay.copy_from_slice(self.delays.of(now));
         let residual = problem.solve(delay, rate);
         self.residual = self.residual.max(residual);
         let mut bounded = false;

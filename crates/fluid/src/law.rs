@@ -56,7 +56,7 @@ impl Service {
     };
 
     /// Returns the excess over the target, for an accumulation `a` that waits `delay`.
-    #[inline]
+    #[inline(always)]
     pub fn excess(&self, a: f64, delay: f64, target: f64) -> f64 {
         // With a = x·delay this is a·(1 − x̂/x)⁺.
         let shared = (a - self.contract * delay).max(0.0);
@@ -125,6 +125,7 @@ impl Control {
     }
 
     /// Whether Heun's method applies.
+    #[inline(always)]
     pub fn is_smooth(&self) -> bool {
         !matches!(
             self.dynamics.law,
@@ -160,7 +161,7 @@ pub(crate) struct Window {
 
 impl Control {
     /// Accumulation as the controller takes it, per byte of window: a / w.
-    #[inline]
+    #[inline(always)]
     pub fn share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
         match self.dynamics.reads {
@@ -179,7 +180,7 @@ impl Control {
     }
 
     /// dw/dt of a smooth law outside slow start.
-    #[inline]
+    #[inline(always)]
     fn slope(&self, w: f64, base_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
         let delay = seen.queue + seen.price;
@@ -211,6 +212,7 @@ impl Control {
 
     /// Returns the part of the accumulation of a window `w` that carries no contract, if that is what
     /// it halves at this loss.
+    #[inline(always)]
     pub fn own(&self, w: f64, base_rtt: f64, seen: &Seen) -> Option<f64> {
         match self.dynamics.gives_up {
             GivesUp::Accumulation { bound } if seen.loss <= bound => {
@@ -221,6 +223,7 @@ impl Control {
         }
     }
 
+    #[inline(always)]
     pub fn cubic(&self) -> Option<Cubic> {
         match self.dynamics.law {
             WindowLaw::Cubic { c, beta, .. } => Some(Cubic { c, beta }),
@@ -232,33 +235,59 @@ impl Control {
     #[inline]
     pub fn moved(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
         let w = state.window;
-        if let Some(cubic) = self.cubic() {
-            let rtt = base_rtt + to.queue;
-            let losses = (w / rtt * to.loss / self.packet).min(1.0 / rtt);
-            return self
-                .floor(self.packet * state.epoch.advance(&cubic, w / self.packet, rtt, losses, h));
+        match self.cubic() {
+            Some(cubic) => self.grown(&cubic, &mut state.epoch, w, base_rtt + to.queue, to, h),
+            None => self.next(w, base_rtt, state.min_rtt, from, to, h),
         }
+    }
+
+    /// Returns the same of CUBIC.
+    #[inline(always)]
+    pub fn grown(
+        &self,
+        cubic: &Cubic,
+        epoch: &mut Epoch,
+        w: f64,
+        rtt: f64,
+        to: &Seen,
+        h: f64,
+    ) -> f64 {
+        let losses = (w / rtt * to.loss / self.packet).min(1.0 / rtt);
+        self.floor(self.packet * epoch.advance(cubic, w / self.packet, rtt, losses, h))
+    }
+
+    /// Returns the same of a law without memory.
+    #[inline(always)]
+    pub fn next(&self, w: f64, base_rtt: f64, min_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
         let next = if self.is_smooth() {
             let first = self.slope(w, base_rtt, from);
             let second = self.slope(self.floor(w + h * first), base_rtt, to);
             w + 0.5 * h * (first + second)
         } else {
-            self.towards_surface(state, base_rtt, from, to, h)
+            self.towards_surface(w, base_rtt, min_rtt, from, to, h)
         };
         self.floor(next)
     }
 
     /// Far below any window that a packet makes.
-    #[inline]
+    #[inline(always)]
     pub fn floor(&self, w: f64) -> f64 {
         w.max(1e-3 * self.packet)
     }
 
     /// The laws of the sign: by at most their step towards the window at which a meets its
     /// target (its excess is nothing), and not across it.
-    #[inline]
-    fn towards_surface(&self, s: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
-        let share = self.share(base_rtt, s.min_rtt, to);
+    #[inline(always)]
+    fn towards_surface(
+        &self,
+        w: f64,
+        base_rtt: f64,
+        min_rtt: f64,
+        from: &Seen,
+        to: &Seen,
+        h: f64,
+    ) -> f64 {
+        let share = self.share(base_rtt, min_rtt, to);
         let (gain, low, high) = match self.dynamics.law {
             WindowLaw::Additive { gain, target } => (gain, target, target),
             WindowLaw::Vegas {
@@ -266,10 +295,10 @@ impl Control {
                 high,
                 per_second,
             } => {
-                let unit = if per_second { s.min_rtt } else { 1.0 };
+                let unit = if per_second { min_rtt } else { 1.0 };
                 (self.packet, low * unit, high * unit)
             }
-            _ => return s.window,
+            _ => return w,
         };
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
         let most = gain * h / rtt;
@@ -277,16 +306,16 @@ impl Control {
         let contracted = self.service.contract * (base_rtt + to.queue);
         let surface = |target: f64| (contracted + target / share).min(self.service.limit / share);
         let (low, high) = (surface(low), surface(high));
-        let moved = if s.window < low {
-            (s.window + most).min(low)
-        } else if s.window > high {
-            (s.window - most).max(high)
+        let moved = if w < low {
+            (w + most).min(low)
+        } else if w > high {
+            (w - most).max(high)
         } else {
-            s.window
+            w
         };
         if to.loss > 0.0 {
-            let rate = s.window / rtt * to.loss / self.packet;
-            let gone = self.own(s.window, base_rtt, to).unwrap_or(s.window);
+            let rate = w / rtt * to.loss / self.packet;
+            let gone = self.own(w, base_rtt, to).unwrap_or(w);
             moved - 0.5 * gone * rate.min(1.0 / rtt) * h
         } else {
             moved

@@ -1,9 +1,19 @@
-//! The quantities that move in every step, for all kinds of flows, and the common case, which a
+//! The quantities that move in every step, for all kinds of flows, and the common cases, which a
 //! compiler can turn into a few instructions for several kinds at once.
 
+use crate::cubic::Epoch;
+use crate::history::Histories;
+use crate::law::{Control, Seen};
 use crate::queue::is_never;
 use crate::trouble::Trouble;
 use crate::wide::{WIDTH, padded, wide};
+use accord_family::{BaseRtt, WindowDynamics, WindowLaw};
+use std::ops::Range;
+
+/// What a queue shows to sources beside its queuing delay: its virtual delay, and the parts of what arrives
+/// that it loses and marks.
+pub(crate) type Signals = [f64; SIGNALS];
+pub(crate) const SIGNALS: usize = 3;
 
 /// The state of all kinds.
 #[derive(Clone, Debug, Default)]
@@ -13,26 +23,57 @@ pub(crate) struct Motion {
     pub min_rtt: Vec<f64>,
     /// What losses have done to the flows, see [`crate::law::Control::spares`].
     pub trouble: Vec<Trouble>,
-    /// Bytes per second, and all bytes sent.
+    /// What CUBIC knows of its last loss.
+    pub epoch: Vec<Epoch>,
+    /// Bytes per second, and all bytes sent, and those of them that were lost on the way.
     pub rate: Vec<f64>,
     pub sent: Vec<f64>,
+    pub lost: Vec<f64>,
+    /// The latest signals, see [`Seen`]; the queuing delay among them is in `inverse`.
+    pub price: Vec<f64>,
+    pub loss: Vec<f64>,
     pub base_rtt: Vec<f64>,
     /// The most that the application and links without queues let pass.
     pub most: Vec<f64>,
     /// One over the round-trip time.
     inverse: Vec<f64>,
     /// The place in the history at which the source sees its only queue, as a fraction of a step, and
-    /// the values there. Both are [`padded`].
+    /// the signals there. All are [`padded`].
     pub fraction: Vec<f64>,
-    pub seen: Vec<f64>,
+    pub sees: Sees,
 }
 
-/// Kinds side by side that glide by the same law.
+/// Queuing delays, prices and losses, see [`Seen`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sees {
+    pub queue: Vec<f64>,
+    price: Vec<f64>,
+    loss: Vec<f64>,
+}
+
+impl Sees {
+    pub fn set(&mut self, kind: usize, seen: &Seen) {
+        self.queue[kind] = seen.queue;
+        self.price[kind] = seen.price;
+        self.loss[kind] = seen.loss;
+    }
+}
+
+/// Kinds side by side that move by the same law.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub first: usize,
     pub end: usize,
-    pub law: Proportional,
+    pub law: Law,
+}
+
+/// The law of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Law {
+    /// At queues that only delay, see [`glide`].
+    Glides(Proportional),
+    /// That of a control by its place, see [`move_on`].
+    Of(u32),
 }
 
 /// Kinds side by side that see the same queue and nothing else, the same number of steps ago.
@@ -44,7 +85,7 @@ pub(crate) struct View {
     pub back: usize,
 }
 
-/// The law of a run.
+/// Proportional control out of slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Proportional {
     pub gain: f64,
@@ -52,8 +93,6 @@ pub(crate) struct Proportional {
     pub packet: f64,
     /// The most that a window grows by in a round trip.
     pub most: f64,
-    /// Its queue does more than delay at times, so that it may cease to glide in any step.
-    pub for_now: bool,
 }
 
 impl Proportional {
@@ -75,37 +114,51 @@ fn most(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// What a run moves, and what it is moved by: `n` of each.
+/// What kinds side by side move, and what they are moved by: `n` of each.
 struct Part<'a> {
     n: usize,
     window: &'a mut [f64],
     min_rtt: &'a mut [f64],
+    epoch: &'a mut [Epoch],
     rate: &'a mut [f64],
     sent: &'a mut [f64],
+    lost: &'a mut [f64],
+    price: &'a mut [f64],
+    loss: &'a mut [f64],
     inverse: &'a mut [f64],
     base_rtt: &'a [f64],
     limit: &'a [f64],
-    sees: &'a [f64],
+    sees: [&'a [f64]; 3],
     past: &'a mut [f64],
     flight: &'a mut [f64],
 }
 
 impl Motion {
     #[inline(always)]
-    fn part<'a>(&'a mut self, run: Run, past: &'a mut [f64], flight: &'a mut [f64]) -> Part<'a> {
-        let (i, n) = (run.first, run.end - run.first);
+    fn part<'a>(
+        &'a mut self,
+        kinds: Range<usize>,
+        past: &'a mut [f64],
+        flight: &'a mut [f64],
+    ) -> Part<'a> {
+        let (first, n) = (kinds.start, kinds.len());
+        let Sees { queue, price, loss } = &self.sees;
         Part {
             n,
-            window: &mut self.window[i..][..n],
-            min_rtt: &mut self.min_rtt[i..][..n],
-            rate: &mut self.rate[i..][..n],
-            sent: &mut self.sent[i..][..n],
-            inverse: &mut self.inverse[i..][..n],
-            base_rtt: &self.base_rtt[i..][..n],
-            limit: &self.most[i..][..n],
-            sees: &self.seen[i..][..n],
-            past: &mut past[i..][..n],
-            flight: &mut flight[i..][..n],
+            window: &mut self.window[first..][..n],
+            min_rtt: &mut self.min_rtt[first..][..n],
+            epoch: &mut self.epoch[first..][..n],
+            rate: &mut self.rate[first..][..n],
+            sent: &mut self.sent[first..][..n],
+            lost: &mut self.lost[first..][..n],
+            price: &mut self.price[first..][..n],
+            loss: &mut self.loss[first..][..n],
+            inverse: &mut self.inverse[first..][..n],
+            base_rtt: &self.base_rtt[first..][..n],
+            limit: &self.most[first..][..n],
+            sees: [queue, price, loss].map(|signal| &signal[first..][..n]),
+            past: &mut past[first..][..n],
+            flight: &mut flight[first..][..n],
         }
     }
 
@@ -115,13 +168,31 @@ impl Motion {
             window: zeros(),
             min_rtt: vec![f64::INFINITY; kinds],
             trouble: vec![Trouble::default(); kinds],
+            epoch: vec![Epoch::default(); kinds],
             rate: zeros(),
             sent: zeros(),
+            lost: zeros(),
+            price: zeros(),
+            loss: zeros(),
             base_rtt: zeros(),
             most: vec![f64::INFINITY; kinds],
             inverse: zeros(),
             fraction: vec![0.0; padded(kinds)],
-            seen: vec![0.0; padded(kinds)],
+            sees: Sees {
+                queue: vec![0.0; padded(kinds)],
+                price: vec![0.0; padded(kinds)],
+                loss: vec![0.0; padded(kinds)],
+            },
+        }
+    }
+
+    /// Returns the latest signals that a source has seen.
+    #[inline]
+    pub fn seen(&self, kind: usize) -> Seen {
+        Seen {
+            queue: self.queue(kind),
+            price: self.price[kind],
+            loss: self.loss[kind],
         }
     }
 
@@ -155,15 +226,56 @@ impl Motion {
 }
 
 wide! {
-    /// The queuing delay was `before` and is `after` at the steps that a view reads. Of the kinds behind
-    /// it some are written, too: views are read in order.
-    pub(crate) fn see(seen: &mut [f64], fraction: &[f64], view: View, before: f64, after: f64) {
-        let groups = (view.end - view.first).div_ceil(WIDTH);
-        let (seen, _) = seen[view.first..].as_chunks_mut::<WIDTH>();
-        let (fraction, _) = fraction[view.first..].as_chunks::<WIDTH>();
-        for (seen, fraction) in seen[..groups].iter_mut().zip(fraction) {
-            for j in 0..WIDTH {
-                seen[j] = before + fraction[j] * (after - before);
+    /// Reads the queuing delays that views see. Of the kinds behind a view some are written, too: views are
+    /// read in order.
+    pub(crate) fn see(
+        queue: &mut [f64],
+        fraction: &[f64],
+        views: &[View],
+        delays: &Histories,
+        now: usize,
+    ) {
+        for view in views {
+            let at = now - view.back;
+            let (before, after) = (delays.get(view.queue, at), delays.get(view.queue, at + 1));
+            let groups = (view.end - view.first).div_ceil(WIDTH);
+            let (queue, _) = queue[view.first..].as_chunks_mut::<WIDTH>();
+            let (fraction, _) = fraction[view.first..].as_chunks::<WIDTH>();
+            for (queue, fraction) in queue[..groups].iter_mut().zip(&fraction[..groups]) {
+                for j in 0..WIDTH {
+                    queue[j] = before + fraction[j] * (after - before);
+                }
+            }
+        }
+    }
+}
+
+wide! {
+    /// The same of what queues show beside that, as `Integration::look` and `Flow::heed` have it.
+    pub(crate) fn hear(
+        sees: &mut Sees,
+        fraction: &[f64],
+        views: &[View],
+        signals: &Histories,
+        now: usize,
+    ) {
+        for view in views {
+            let of = |at| -> Signals { signals.of(at).as_chunks().0[view.queue] };
+            let (before, after) = (of(now - view.back), of(now - view.back + 1));
+            let groups = (view.end - view.first).div_ceil(WIDTH);
+            let (price, _) = sees.price[view.first..].as_chunks_mut::<WIDTH>();
+            let (loss, _) = sees.loss[view.first..].as_chunks_mut::<WIDTH>();
+            let (fraction, _) = fraction[view.first..].as_chunks::<WIDTH>();
+            let sees = price[..groups].iter_mut().zip(&mut loss[..groups]);
+            for ((price, loss), fraction) in sees.zip(&fraction[..groups]) {
+                for j in 0..WIDTH {
+                    let [virtual_delay, lost, mark] =
+                        std::array::from_fn(|i| before[i] + fraction[j] * (after[i] - before[i]));
+                    let marks = 1.0 - (1.0 - mark);
+                    let lost = 1.0 - (1.0 - lost);
+                    price[j] = virtual_delay;
+                    loss[j] = 1.0 - (1.0 - lost) * (1.0 - marks);
+                }
             }
         }
     }
@@ -172,17 +284,24 @@ wide! {
 wide! {
     /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. All that is
     /// sent then is written to `past`, too, and what is in flight to `flight`.
-    pub(crate) fn glide(motion: &mut Motion, run: Run, h: f64, past: &mut [f64], flight: &mut [f64]) {
-        let Part { n, window, min_rtt, rate, sent, inverse, base_rtt, limit, sees, past, flight } =
-            motion.part(run, past, flight);
-        let (half, floor) = (0.5 * h, 1e-3 * run.law.packet);
+    pub(crate) fn glide(
+        motion: &mut Motion,
+        kinds: Range<usize>,
+        law: Proportional,
+        h: f64,
+        past: &mut [f64],
+        flight: &mut [f64],
+    ) {
+        let Part { n, window, min_rtt, rate, sent, inverse, base_rtt, limit, sees, past, flight, .. } =
+            motion.part(kinds, past, flight);
+        let (half, floor) = (0.5 * h, 1e-3 * law.packet);
         for k in 0..n {
-            let seen = sees[k];
+            let seen = sees[0][k];
             let rtt = base_rtt[k] + seen;
             let over = 1.0 / rtt;
             let w = window[k];
-            let first = run.law.slope(w, 1.0 - base_rtt[k] * inverse[k], inverse[k]);
-            let second = run.law.slope(most(w + h * first, floor), seen * over, over);
+            let first = law.slope(w, 1.0 - base_rtt[k] * inverse[k], inverse[k]);
+            let second = law.slope(most(w + h * first, floor), seen * over, over);
             let next = most(w + half * (first + second), floor);
             let sends = least(next * over, limit[k]);
             window[k] = next;
@@ -198,38 +317,107 @@ wide! {
 }
 
 wide! {
-    /// Does as [`glide`], with every operation as `Control::advance` and [`Motion::set_rate`] have it: whether
-    /// a kind glides for now must not be seen in the result.
-    pub(crate) fn glide_for_now(
+    /// Moves a run by `h` by the law of its control, with every operation as `Control::advance` and
+    /// [`Motion::set_rate`] have it: whether kinds are side by side must not be seen in the result. If
+    /// nothing is `heard`, there are no prices and losses, and have been none.
+    pub(crate) fn move_on(
         motion: &mut Motion,
-        run: Run,
+        kinds: Range<usize>,
+        control: &Control,
+        heard: bool,
         h: f64,
         past: &mut [f64],
         flight: &mut [f64],
     ) {
-        let Part { n, window, min_rtt, rate, sent, inverse, base_rtt, limit, sees, past, flight } =
-            motion.part(run, past, flight);
-        let Proportional { gain, target, packet, most: largest, .. } = run.law;
-        let (half, floor) = (0.5 * h, 1e-3 * packet);
-        let slope = |w: f64, queue: f64, inverse: f64| {
-            least(-gain * (w * queue * inverse - target), largest) * inverse
-        };
-        for k in 0..n {
-            let before = most(1.0 / inverse[k] - base_rtt[k], 0.0);
-            let rtt = base_rtt[k] + sees[k];
-            let over = 1.0 / rtt;
-            let w = window[k];
-            let first = slope(w, before, 1.0 / (base_rtt[k] + before));
-            let second = slope(most(w + h * first, floor), sees[k], over);
-            let next = most(w + half * (first + second), floor);
-            let sends = least(next / rtt, limit[k]);
-            window[k] = next;
-            min_rtt[k] = min_rtt[k].min(rtt);
-            inverse[k] = over;
-            past[k] = sent[k] + half * (rate[k] + sends);
-            sent[k] = past[k];
-            rate[k] = sends;
-            flight[k] = sends / over;
+        let part = motion.part(kinds, past, flight);
+        // The law as a constant to each of the loops, so that none has a branch for it.
+        match control.dynamics.law {
+            WindowLaw::Proportional { gain, target } => {
+                part.advance(&with(control, WindowLaw::Proportional { gain, target }), heard, h);
+            }
+            WindowLaw::MoWalrand { gain, target } => {
+                part.advance(&with(control, WindowLaw::MoWalrand { gain, target }), heard, h);
+            }
+            WindowLaw::Additive { gain, target } => {
+                part.advance(&with(control, WindowLaw::Additive { gain, target }), heard, h);
+            }
+            WindowLaw::Vegas { low, high, per_second } => {
+                part.advance(&with(control, WindowLaw::Vegas { low, high, per_second }), heard, h);
+            }
+            WindowLaw::Reno => part.advance(&with(control, WindowLaw::Reno), heard, h),
+            WindowLaw::Cubic { c, beta, fast_convergence, hystart } => {
+                let law = WindowLaw::Cubic { c, beta, fast_convergence, hystart };
+                part.advance(&with(control, law), heard, h);
+            }
+            WindowLaw::Unresponsive => {}
+        }
+    }
+}
+
+#[inline(always)]
+fn with(control: &Control, law: WindowLaw) -> Control {
+    let dynamics = WindowDynamics {
+        law,
+        ..control.dynamics
+    };
+    Control {
+        dynamics,
+        ..*control
+    }
+}
+
+impl Part<'_> {
+    #[inline(always)]
+    fn advance(self, control: &Control, heard: bool, h: f64) {
+        match heard {
+            true => self.each::<true>(control, h),
+            false => self.each::<false>(control, h),
+        }
+    }
+
+    #[inline(always)]
+    fn each<const HEARD: bool>(self, control: &Control, h: f64) {
+        let knows = matches!(control.dynamics.base, BaseRtt::Known);
+        let signal = |value: f64| if HEARD { value } else { 0.0 };
+        for k in 0..self.n {
+            let base_rtt = self.base_rtt[k];
+            let from = Seen {
+                queue: (1.0 / self.inverse[k] - base_rtt).max(0.0),
+                price: signal(self.price[k]),
+                loss: signal(self.loss[k]),
+            };
+            let to = Seen {
+                queue: self.sees[0][k],
+                price: signal(self.sees[1][k]),
+                loss: signal(self.sees[2][k]),
+            };
+            let rtt = base_rtt + to.queue;
+            let min_rtt = match knows {
+                true => base_rtt,
+                false => self.min_rtt[k].min(rtt),
+            };
+            let w = self.window[k];
+            let next = match control.cubic() {
+                Some(cubic) => control.grown(&cubic, &mut self.epoch[k], w, rtt, &to, h),
+                None => control.next(w, base_rtt, min_rtt, &from, &to, h),
+            };
+            let (over, sends) = (1.0 / rtt, (next / rtt).min(self.limit[k]));
+            let bytes = 0.5 * h * (self.rate[k] + sends);
+            self.window[k] = next;
+            self.min_rtt[k] = min_rtt;
+            self.inverse[k] = over;
+            self.rate[k] = sends;
+            self.past[k] = self.sent[k] + bytes;
+            self.sent[k] = self.past[k];
+            self.flight[k] = match is_never(rtt) {
+                true => next.min(self.limit[k] * base_rtt),
+                false => sends / over,
+            };
+            if HEARD {
+                self.lost[k] += bytes * to.loss;
+                self.price[k] = to.price;
+                self.loss[k] = to.loss;
+            }
         }
     }
 }

@@ -177,8 +177,11 @@ impl Queue {
 
     /// Returns the rate that may arrive so that as much enters as is served.
     pub fn admits(&self) -> f64 {
-        // Of which no more than this is dropped, so that it is a number.
-        self.capacity / (1.0 - self.drops).max(1e-6)
+        match self.drops {
+            0.0 => self.capacity,
+            // Of which no more than this is dropped, so that it is a number.
+            drops => self.capacity / (1.0 - drops).max(1e-6),
+        }
     }
 
     /// The delay is `next` because of the windows, which then send at `rate`. What the discipline
@@ -189,13 +192,16 @@ impl Queue {
         let fills = (next - self.delay) * self.capacity;
         let kept = 1.0 - self.drops;
         let entered = (rate * kept * h + fills).max(0.0);
-        let arrived = match kept > 0.0 {
-            true => entered / kept,
-            false => rate * h,
+        let arrived = match kept {
+            1.0 => entered,
+            0.0 => rate * h,
+            _ => entered / kept,
         };
         let judged = self.judge(arrived, h);
-        if arrived > 0.0 {
-            self.drops = (judged.dropped / arrived).clamp(0.0, 1.0);
+        if judged.dropped > 0.0 {
+            self.drops = (judged.dropped / arrived).min(1.0);
+        } else if arrived > 0.0 {
+            self.drops = 0.0;
         }
         let refused = Refused {
             dropped: arrived - entered,

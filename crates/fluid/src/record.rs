@@ -15,7 +15,7 @@
 //! The accumulation of a flow is its share of each queue [Xia05 eq. 1]: in proportion to what
 //! flows sent in the time in which the bytes entered that are there.
 
-use crate::integrate::{Book, Integration};
+use crate::integrate::{Book, Entries, Integration, Passage};
 use crate::model::Model;
 use crate::path::{Hop, Network};
 use crate::queue::is_never;
@@ -95,10 +95,18 @@ impl<const N: usize> Table<N> {
 
     fn flush(&mut self) {
         let width = self.columns.len();
+        let whole = self.rows.len() == width * ROWS;
         for (k, columns) in self.columns.iter_mut().enumerate() {
             let rows = || self.rows[k..].iter().step_by(width);
+            if !whole {
+                for (i, column) in columns.iter_mut().enumerate() {
+                    column.extend(rows().map(|row| row[i]));
+                }
+                continue;
+            }
+            let block: [&[f64; N]; ROWS] = std::array::from_fn(|r| &self.rows[r * width + k]);
             for (i, column) in columns.iter_mut().enumerate() {
-                column.extend(rows().map(|row| row[i]));
+                column.extend_from_slice(&block.map(|row| row[i]));
             }
         }
         self.rows.clear();
@@ -146,6 +154,21 @@ struct Books {
     stayed: f64,
     lost: f64,
     could: f64,
+}
+
+/// Of each queue, the latest passage that was asked for in a sample: flows whose ways from the queue on are
+/// alike ask for the same one after the other.
+struct Passages(Vec<Option<Passage>>);
+
+impl Passages {
+    #[inline]
+    fn of(&mut self, run: &Integration<'_, '_>, queue: usize, left: f64) -> &Passage {
+        let known = &mut self.0[queue];
+        if known.as_ref().is_none_or(|known| known.left != left) {
+            *known = Some(run.passage(queue, left));
+        }
+        known.as_ref().expect("it has just been looked for")
+    }
 }
 
 impl Recorder {
@@ -212,9 +235,11 @@ impl Recorder {
         let period = time - self.since;
         self.since = time;
         self.time.push(time);
-        let mut arrived = self.arrivals(run, time);
-        for (k, arrived) in arrived.drain(..).enumerate() {
-            self.flow(k, run, time, period, arrived);
+        let passages = &mut Passages(vec![None; run.queues.len()]);
+        let arrived = self.arrivals(run, passages, time);
+        for (k, arrived) in arrived.into_iter().enumerate() {
+            let accumulation = self.accumulation(k, run, passages, time);
+            self.flow(k, run, period, arrived, accumulation);
         }
         self.sent.extend(&run.motion.sent);
         for (queue, packet) in run.queues.iter_mut().zip(&run.model.packets) {
@@ -247,11 +272,16 @@ impl Recorder {
     }
 
     /// Returns the bytes that arrived at the sink since the last sample, for a flow of each kind.
-    fn arrivals(&mut self, run: &Integration<'_, '_>, time: f64) -> Vec<f64> {
+    fn arrivals(
+        &mut self,
+        run: &Integration<'_, '_>,
+        passages: &mut Passages,
+        time: f64,
+    ) -> Vec<f64> {
         let mut pending = vec![0.0; run.queues.len()];
         let mut room = vec![0.0f64; run.queues.len()];
         for k in 0..run.flows.len() {
-            self.falls_due(k, run, time);
+            self.falls_due(k, run, passages, time);
             let last = &self.last[k];
             let path = &run.network.paths[k];
             for (hop, passed) in path.hops[..path.forward].iter().zip(&last.hops) {
@@ -291,7 +321,13 @@ impl Recorder {
     }
 
     /// Moves the service curve of a kind's path on to `time`: what it says has arrived is due.
-    fn falls_due(&mut self, k: usize, run: &Integration<'_, '_>, time: f64) {
+    fn falls_due(
+        &mut self,
+        k: usize,
+        run: &Integration<'_, '_>,
+        passages: &mut Passages,
+        time: f64,
+    ) {
         let path = &run.network.paths[k];
         let forward = &path.hops[..path.forward];
         let last = &mut self.last[k];
@@ -299,29 +335,22 @@ impl Recorder {
         let (mut kept, mut longest, mut taken) = (1.0, 0.0, 1.0);
         for (hop, passed) in forward.iter().zip(&mut last.hops).rev() {
             let left = passed.wire.left(at);
-            let from = run.clock.place(left);
-            let leaving = run.books(hop.queue, from);
-            let (mut entered, mut at_queue) = run.entered(hop.queue, from, &leaving);
+            let passage = passages.of(run, hop.queue, left);
+            let books = |entering: &Entries, leaving: &Entries| Books {
+                came: entering[Book::Came as usize],
+                stayed: entering[Book::Entered as usize],
+                lost: entering[Book::Lost as usize],
+                could: leaving[Book::Could as usize],
+            };
+            let there = |time| run.books(hop.queue, run.clock.place(time));
+            let (mut entered, mut entering) = (passage.entered, passage.entering);
             if entered > left || entered < passed.entered {
                 entered = entered.min(left).max(passed.entered);
-                at_queue = run.clock.place(entered);
+                entering = there(entered);
             }
-            let books = |entered, leaving: &[f64; 5]| {
-                let entered = run.books(hop.queue, entered);
-                Books {
-                    came: entered[Book::Came as usize],
-                    stayed: entered[Book::Entered as usize],
-                    lost: entered[Book::Lost as usize],
-                    could: leaving[Book::Could as usize],
-                }
-            };
-            let place = |time| run.clock.place(time);
-            let first = || {
-                let leaving = run.books(hop.queue, place(passed.left));
-                books(place(passed.entered), &leaving)
-            };
+            let first = || books(&there(passed.entered), &there(passed.left));
             let then = passed.books.unwrap_or_else(first);
-            let now = books(at_queue, &leaving);
+            let now = books(&entering, &passage.leaving);
             passed.books = Some(now);
             let came = now.came - then.came;
             let stayed = now.stayed - then.stayed;
@@ -357,45 +386,51 @@ impl Recorder {
 
     /// Returns the bytes that a flow of a kind has in the queues of its way, each at the time at which
     /// a byte passed it that arrives now if it does not wait.
-    fn accumulation(&self, k: usize, run: &Integration<'_, '_>, time: f64) -> f64 {
+    fn accumulation(
+        &self,
+        k: usize,
+        run: &Integration<'_, '_>,
+        passages: &mut Passages,
+        time: f64,
+    ) -> f64 {
         let path = &run.network.paths[k];
         let of = |hop: &Hop| {
             let at = time - (path.one_way - hop.after);
-            let place = run.clock.place(at);
-            let books = run.books(hop.queue, place);
-            let backlog = books[Book::Entered as usize] - books[Book::Served as usize];
-            if backlog <= 0.0 {
-                return 0.0;
-            }
-            let (entered, from) = run.entered(hop.queue, place, &books);
-            let came = |books: [f64; 5]| books[Book::Came as usize];
-            let came = came(books) - came(run.books(hop.queue, from));
-            if came <= 0.0 {
+            let passage = passages.of(run, hop.queue, at);
+            let (leaving, entering) = (&passage.leaving, &passage.entering);
+            let backlog = leaving[Book::Entered as usize] - leaving[Book::Served as usize];
+            let came = leaving[Book::Came as usize] - entering[Book::Came as usize];
+            if backlog <= 0.0 || came <= 0.0 {
                 return 0.0;
             }
             let sent = |time| self.sent_by(k, run, time - hop.after);
-            backlog * (sent(at) - sent(entered)).max(0.0) / came
+            backlog * (sent(at) - sent(passage.entered)).max(0.0) / came
         };
         path.hops[..path.forward].iter().map(of).sum()
     }
 
-    fn flow(&mut self, k: usize, run: &Integration<'_, '_>, time: f64, period: f64, arrived: f64) {
+    fn flow(
+        &mut self,
+        k: usize,
+        run: &Integration<'_, '_>,
+        period: f64,
+        arrived: f64,
+        accumulation: f64,
+    ) {
         let flow = &run.flows[k];
-        let kind = &run.model.kinds[k];
+        let control = run.control(k);
         let out = arrived * 8.0 / period;
-        let accumulation = self.accumulation(k, run, time);
         let last = &mut self.last[k];
-        let lost = flow.lost;
-        let sent = run.motion.sent[k];
+        let (sent, lost) = (run.motion.sent[k], run.motion.lost[k]);
         let rate = (sent - last.sent) * 8.0 / period;
         let newly = lost - last.lost;
         (last.sent, last.lost) = (sent, lost);
         let there = flow.active || rate > 0.0 || out > 0.0;
         let motion = &run.motion;
         let (window, min_rtt) = (motion.window[k], motion.min_rtt[k]);
-        let seen = run.seen(k);
+        let seen = run.motion.seen(k);
         let base_rtt = motion.base_rtt[k];
-        let estimate = kind.control.estimate(base_rtt, window, min_rtt, &seen);
+        let estimate = control.estimate(base_rtt, window, min_rtt, &seen);
         let window = match window {
             w if w.is_finite() => w,
             _ => f64::NAN,
@@ -424,26 +459,29 @@ impl Recorder {
             },
             is(accumulation),
             passes(estimate),
-            is(newly / kind.control.packet),
+            is(newly / control.packet),
             is(newly * 8.0 / period),
         ];
         self.flows.push(values);
     }
 
     /// The arrival curve at the source: bytes sent by `time`.
+    #[inline]
     fn sent_by(&self, k: usize, run: &Integration<'_, '_>, time: f64) -> f64 {
         if time <= 0.0 {
             return 0.0;
         }
-        let oldest = run.clock.time(run.clock.oldest());
-        let flow = &run.flows[k];
-        if !flow.active && run.motion.sent[k] == 0.0 {
-            return 0.0;
+        match time >= run.clock.time(run.clock.oldest()) {
+            true => run.sent.at(k, run.clock.place(time)),
+            false => self.sent_long_ago(k, run, time),
         }
-        if time >= oldest {
-            let (at, part) = run.clock.place(time);
-            let a = run.sent.get(k, at);
-            return a + part * (run.sent.get(k, at + 1) - a);
+    }
+
+    /// The same of a past that the rings have lost.
+    #[inline(never)]
+    fn sent_long_ago(&self, k: usize, run: &Integration<'_, '_>, time: f64) -> f64 {
+        if !run.flows[k].active && run.motion.sent[k] == 0.0 {
+            return 0.0;
         }
         let kinds = run.flows.len();
         let sent = |i: usize| self.sent.get(i * kinds + k);
