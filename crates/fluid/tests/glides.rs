@@ -63,3 +63,51 @@ fn so_it_is_with_several_queues_on_the_way() {
         compare(controller, "30 Mbps");
     }
 }
+
+/// Marks, and a delay that is only told.
+#[test]
+fn so_it_is_with_what_disciplines_signal() {
+    let red = "{ discipline = \"red\", min_threshold = \"5 pkt\", max_threshold = \"60 pkt\", ecn = true, limit = \"1 MB\" }";
+    let cases = [
+        ("{ name = \"newreno\", ecn = true }", red),
+        ("{ name = \"cubic\", ecn = true }", red),
+        ("\"monaco\"", "{ discipline = \"avd\" }"),
+    ];
+    for (controller, queue) in cases {
+        for model in ["integrator", "ack-clocked"] {
+            let run = |demand| {
+                ten(model, controller, "1 Gbps", queue, demand)
+                    .manifest
+                    .digest
+            };
+            let (together, alone) = (run("\"greedy\""), run("{ size = \"1000 GB\" }"));
+            assert_eq!(together, alone, "{controller}, {model}");
+        }
+    }
+}
+
+/// Monaco at a queue that only delays has a loop of its own, with fewer divisions: the same but for rounding.
+#[test]
+fn at_a_queue_that_only_delays_the_law_is_the_same_but_for_rounding() {
+    for model in ["integrator", "ack-clocked"] {
+        let queue = "{ discipline = \"droptail\", limit = \"unlimited\" }";
+        let run = |demand| ten(model, "\"monaco\"", "1 Gbps", queue, demand);
+        let (glides, alone) = (run("\"greedy\""), run("{ size = \"1000 GB\" }"));
+        assert_ne!(
+            glides.manifest.digest, alone.manifest.digest,
+            "{model}: another loop"
+        );
+        for (a, b) in glides.series.iter().zip(&alone.series) {
+            assert_eq!((a.metric, a.entity), (b.metric, b.entity));
+            let scale = b.values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+            for (x, y) in a.values.iter().zip(&b.values) {
+                let near = (x - y).abs() <= 1e-9 * scale || x.is_nan() && y.is_nan();
+                assert!(
+                    near,
+                    "{model}: {:?} {:?}: {x} and {y} of {scale}",
+                    a.metric, a.entity
+                );
+            }
+        }
+    }
+}
