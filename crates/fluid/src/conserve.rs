@@ -347,7 +347,9 @@ mod tests {
             loads.windows_mut(queue)[..2].copy_from_slice(&[3000.0, 5000.0]);
         }
         let queues: [&[usize]; 3] = [&[0, 1], &[0], &[1]];
-        queues.map(|way| ways.push(way.iter().copied()));
+        for way in queues {
+            ways.push(way.iter().copied());
+        }
         let mut problem = Problem {
             capacity: &[1e5, 1e5],
             loads: &loads,
