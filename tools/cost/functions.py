@@ -18,7 +18,7 @@ GROUPS = {
     "`Simulation::go`": ("Simulation::go", "ports, wires and stretches, receivers and their answers"),
     "`Simulation::offer_all`": ("offer_all|release", "departures from the last station, and the way home of acknowledgements"),
     "`Sorter::take`": ("Sorter|Arrival", "arrivals at a station, put in order"),
-    "`Simulation::run`": ("Simulation::run", "the loops over the parts of a window"),
+    "`Simulation::run`": ("Simulation::(run|advance)", "the loops over the parts of a window"),
     "`Flow::deliver_until`": ("deliver_until", "counts and delays of what receivers get after the next sample"),
     "`Simulation::sample`": ("sample|area|record|read", "samples and series"),
     "the rest": ("", "reading the scenario, columns, losses, allocation"),
@@ -36,7 +36,8 @@ for work in WORKS:
         if "PROGRAM TOTALS" in function:
             sums["all"] = count
             continue
-        bare = function.split(" [")[0].partition(":")[2]
+        # Methods stand in files of their own: accord_sim::ends::<impl accord_sim::engine::Simulation>::deliver.
+        bare = re.sub(r"<impl ([^>]*)>", r"\1", function.split(" [")[0].partition(":")[2])
         sums[next(name for name, (pattern, _) in GROUPS.items() if re.search(pattern, bare))] += count
     for name, count in sums.items():
         found[name].append(count / hops)
