@@ -14,12 +14,12 @@ impl Simulation<'_> {
     #[inline(always)]
     fn send(&mut self, packet: Packet) {
         let hop = self.wiring.hops[packet.hop as usize];
+        let place = self.pool.insert(packet);
         match &mut self.windows {
             Some(windows) if !hop.is_shortcut() => {
-                let place = self.pool.insert(packet);
                 windows.put(&mut self.pool, place, hop, self.now, self.cause);
             }
-            _ => self.glide(packet, hop, self.now),
+            _ => self.glide(place, hop, self.now),
         }
     }
 
@@ -159,11 +159,11 @@ impl Simulation<'_> {
     #[inline]
     fn process(&mut self, packet: Packet, at: Time) {
         let hop = self.wiring.hops[packet.hop as usize];
+        let place = self.pool.insert(packet);
         // Nothing happens after the end of the run.
         if hop.is_shortcut() && at <= self.limits.end {
-            return self.set_out(packet, hop, at);
+            return self.set_out(place, hop, at);
         }
-        let place = self.pool.insert(packet);
         let id = packet.flow as usize;
         if let Some(windows) = &mut self.windows {
             if at <= self.limits.end {

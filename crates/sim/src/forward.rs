@@ -4,12 +4,11 @@ use crate::arrivals::Cause;
 use crate::calendar::Kind;
 use crate::engine::{Simulation, lose};
 use crate::hop::{Came, Hop};
-use crate::packet::Packet;
 use crate::pool::Place;
 use crate::wire::Line;
 use accord_aqm::Ecn;
 use accord_transport::{Receiver, Segment};
-use accord_units::{Bytes, Time};
+use accord_units::Time;
 use std::cmp::Reverse;
 
 impl Simulation<'_> {
@@ -43,7 +42,7 @@ impl Simulation<'_> {
     }
 
     /// Moves a packet from the port of `hop` as far as it can go without an event.
-    pub fn go(&mut self, place: Place, mut hop: Hop, mut at: Time) {
+    pub fn go(&mut self, mut place: Place, mut hop: Hop, mut at: Time) {
         'on: loop {
             let packet = self.pool.packet(place);
             let mut came;
@@ -94,10 +93,13 @@ impl Simulation<'_> {
                 }
             }
             if early {
-                let Some((there, is_early)) = self.deliver_ahead(place, &mut came) else {
+                let Some(answer) = self.deliver_ahead(place, at) else {
                     return;
                 };
-                (hop, early, at) = (there, is_early, came.at);
+                place = answer;
+                let packet = self.pool.packet(place);
+                (hop, early) = (self.wiring).reach(&mut packet.hop, &mut came, self.limits);
+                at = came.at;
             }
             if !early {
                 return self.fly(place, hop, came);
@@ -148,51 +150,37 @@ impl Simulation<'_> {
         }
     }
 
-    /// Moves a new packet as `go` does, from the fused link of `hop`.
+    /// Moves a packet as `go` does, from the fused link of `hop`.
     #[inline(always)]
-    pub fn glide(&mut self, mut packet: Packet, hop: Hop, at: Time) {
-        let size = packet.bytes();
-        let Some(mut came) = self.pass(size, hop, at) else {
-            let place = self.pool.insert(packet);
-            return self.go(place, hop, at);
-        };
-        let next = self.wiring.step(&mut packet, &mut came, self.limits);
-        let place = self.pool.insert(packet);
-        self.glide_from(place, size, next, came);
+    pub fn glide(&mut self, place: Place, hop: Hop, at: Time) {
+        match self.pass(place, hop, at) {
+            Some(came) => self.glide_on(place, came),
+            None => self.go(place, hop, at),
+        }
     }
 
     /// Moves a packet on as `go_on` does, but through pipes and idle lanes without `go`, for which there
     /// are more forms of ports.
     #[inline(always)]
     pub fn glide_on(&mut self, place: Place, mut came: Came) {
-        let packet = self.pool.packet(place);
-        let next = self.wiring.step(packet, &mut came, self.limits);
-        let size = packet.bytes();
-        self.glide_from(place, size, next, came);
-    }
-
-    /// Moves a packet as `glide_on` does, from its next hop.
-    #[inline(always)]
-    fn glide_from(&mut self, place: Place, size: Bytes, mut next: (Hop, bool), mut came: Came) {
         loop {
-            match next {
+            let packet = self.pool.packet(place);
+            match (self.wiring).step(packet, &mut came, self.limits) {
                 (hop, false) => return self.fly(place, hop, came),
                 (hop, true) if hop.is_end() => return self.turn_round(place, came),
-                (hop, true) => match self.pass(size, hop, came.at) {
-                    Some(passed) => came = passed,
+                (hop, true) => match self.pass(place, hop, came.at) {
+                    Some(next) => came = next,
                     None => return self.go(place, hop, came.at),
                 },
             }
-            let packet = self.pool.packet(place);
-            next = self.wiring.step(packet, &mut came, self.limits);
         }
     }
 
-    /// Passes a packet of `size` through a pipe or a lane on which it does not wait.
+    /// Passes a packet through a pipe or a lane on which it does not wait.
     #[inline(always)]
-    fn pass(&mut self, size: Bytes, hop: Hop, at: Time) -> Option<Came> {
+    fn pass(&mut self, place: Place, hop: Hop, at: Time) -> Option<Came> {
         let link = hop.link();
-        let wire = &mut self.wires[link];
+        let (wire, size) = (&mut self.wires[link], self.pool.packet(place).bytes());
         let sent = match &mut wire.line {
             Line::Pipe(pipe) => pipe.offer(at, size, self.limits.end),
             Line::Lane(lane) if lane.next().is_none() => lane.offer(at, size, self.limits.end)?,
@@ -225,15 +213,14 @@ impl Simulation<'_> {
         lose(flows, awake, &mut self.digest, self.now, &packet);
     }
 
-    /// Delivers a packet ahead of time: the receiver is told now of what comes there later. The answer takes
-    /// the place of the packet. Returns the hop that it reaches, and whether that takes it before its time.
+    /// Delivers a packet ahead of time: the receiver is told now that it arrives at `at`.
+    /// Returns the receiver's answer, which is at its first hop.
     #[inline]
-    fn deliver_ahead(&mut self, place: Place, came: &mut Came) -> Option<(Hop, bool)> {
-        let at = came.at;
+    fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
         let packet = self.pool.packet(place);
         let id = packet.flow;
         let Segment::Data { number, sent } = packet.segment else {
-            return self.deliver_control_ahead(place, came);
+            return self.deliver_control_ahead(place, at);
         };
         let flow = &mut self.flows[id as usize];
         let Receiver::Stream(r) = &mut flow.receiver else {
@@ -241,33 +228,10 @@ impl Simulation<'_> {
             return None;
         };
         self.digest.data(at, id, number);
-        let marked = packet.ecn == Ecn::Marked;
-        // An answer that may be one or the other is put together in memory first, and to copy it from there has
-        // to wait until that has been written.
-        let Some(ack) = r.on_next(number, sent, marked) else {
-            let (fresh, ack) = r.on_data(number, sent, marked);
-            return self.answer_ahead(place, came, sent, fresh, ack);
-        };
-        flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
+        let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
+        flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
         *packet = flow.answer(id, ack);
-        Some((self.wiring).reach(&mut packet.hop, came, self.limits))
-    }
-
-    /// Puts the receiver's answer in the place of a packet that was sent at `sent`.
-    #[inline(never)]
-    fn answer_ahead(
-        &mut self,
-        place: Place,
-        came: &mut Came,
-        sent: Time,
-        fresh: bool,
-        answer: Segment,
-    ) -> Option<(Hop, bool)> {
-        let packet = self.pool.packet(place);
-        let flow = &mut self.flows[packet.flow as usize];
-        flow.deliver_later(self.limits.unread, came.at, sent, packet.size, fresh);
-        *packet = flow.answer(packet.flow, answer);
-        Some((self.wiring).reach(&mut packet.hop, came, self.limits))
+        Some(place)
     }
 
     /// Delivers the data of a tunnel, or a datagram, ahead of time. There is no answer. Returns whether it
@@ -298,15 +262,15 @@ impl Simulation<'_> {
 
     /// Delivers a control packet of a tunnel ahead of time.
     #[inline(never)]
-    fn deliver_control_ahead(&mut self, place: Place, came: &mut Came) -> Option<(Hop, bool)> {
+    fn deliver_control_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
         let packet = self.pool.packet(place);
-        self.digest.delivered(came.at, packet);
+        self.digest.delivered(at, packet);
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
-        match flow.receive(packet, came.at).reply {
+        match flow.receive(packet, at).reply {
             Some(reply) => {
                 *packet = flow.answer(id, reply);
-                Some((self.wiring).reach(&mut packet.hop, came, self.limits))
+                Some(place)
             }
             None => {
                 self.pool.remove(place);
@@ -317,21 +281,13 @@ impl Simulation<'_> {
 
     /// Moves a new packet as `go` does. Most hosts are at a pipe, for which all of `go` is too much.
     #[inline]
-    pub fn set_out(&mut self, mut packet: Packet, hop: Hop, at: Time) {
+    pub fn set_out(&mut self, place: Place, hop: Hop, at: Time) {
         let link = hop.link();
         let Line::Pipe(pipe) = &mut self.wires[link].line else {
-            let place = self.pool.insert(packet);
             return self.go(place, hop, at);
         };
-        let sent = pipe.offer(at, packet.bytes(), self.limits.end);
-        let mut came = self.leaves(link, sent);
-        let (hop, early) = (self.wiring).step(&mut packet, &mut came, self.limits);
-        let place = self.pool.insert(packet);
-        match early {
-            false => self.fly(place, hop, came),
-            true if hop.is_end() => self.turn_round(place, came),
-            true => self.go(place, hop, came.at),
-        }
+        let sent = pipe.offer(at, self.pool.packet(place).bytes(), self.limits.end);
+        self.depart(link, place, sent);
     }
 
     /// Delivers a packet ahead of time, and moves the answer as `go` does.
@@ -340,10 +296,13 @@ impl Simulation<'_> {
         if self.take_in(place, came.at) {
             return;
         }
-        match self.deliver_ahead(place, &mut came) {
-            Some((hop, true)) => self.go(place, hop, came.at),
-            Some((hop, false)) => self.fly(place, hop, came),
-            None => {}
+        let Some(place) = self.deliver_ahead(place, came.at) else {
+            return;
+        };
+        let packet = self.pool.packet(place);
+        match (self.wiring).reach(&mut packet.hop, &mut came, self.limits) {
+            (hop, true) => self.go(place, hop, came.at),
+            (hop, false) => self.fly(place, hop, came),
         }
     }
 }

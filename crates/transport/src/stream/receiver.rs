@@ -23,33 +23,25 @@ impl Receiver {
     /// and the acknowledgement to send.
     #[inline]
     pub fn on_data(&mut self, number: u64, sent: Time, marked: bool) -> (bool, Segment) {
-        match self.on_next(number, sent, marked) {
-            Some(ack) => (true, ack),
-            None => self.out_of_order(number, sent, marked),
-        }
-    }
-
-    /// Does what [`Receiver::on_data`] does if it is the packet that comes next and nothing is missing.
-    /// Otherwise it does nothing.
-    #[inline(always)]
-    pub fn on_next(&mut self, number: u64, sent: Time, marked: bool) -> Option<Segment> {
-        if number != self.next || !self.blocks.is_empty() {
-            return None;
-        }
-        self.next += 1;
         self.marked = self.marked.wrapping_add(u32::from(marked));
-        Some(Segment::Ack {
-            next: self.next,
-            block: 0,
-            block_len: 0,
-            echo: sent,
-            marked: self.marked,
-        })
+        if number == self.next && self.blocks.is_empty() {
+            self.next += 1;
+            return (
+                true,
+                Segment::Ack {
+                    next: self.next,
+                    block: 0,
+                    block_len: 0,
+                    echo: sent,
+                    marked: self.marked,
+                },
+            );
+        }
+        self.out_of_order(number, sent)
     }
 
     #[cold]
-    fn out_of_order(&mut self, number: u64, sent: Time, marked: bool) -> (bool, Segment) {
-        self.marked = self.marked.wrapping_add(u32::from(marked));
+    fn out_of_order(&mut self, number: u64, sent: Time) -> (bool, Segment) {
         // Mostly it goes on where the latest one was: there may be hundreds of blocks.
         let (new, block) = match self.blocks.last_mut() {
             Some(last) if last.1 == number => {
