@@ -14,6 +14,7 @@ import pyarrow
 import pytest
 
 import accord
+from accord._threads import on_all_cores
 
 PROGRAM = Path(sys.executable).parent / "accord"
 GAIN, DELAY = "flow.all.controller.gain", "topology.dumbbell.delay"
@@ -101,6 +102,30 @@ def test_an_interrupt_ends_a_map(interrupts):
     with pytest.raises(KeyboardInterrupt):
         long.stability_map({GAIN: accord.linspace(0.1, 1, 8)}, packets=8)
     assert time.monotonic() - before < 5
+
+
+def test_an_interrupt_ends_work_that_is_still_handed_over():
+    begun, ended = threading.Event(), []
+
+    def work(_, go_on):
+        begun.set()
+        # What an interrupt does not end is over after a second.
+        for _ in range(100):
+            time.sleep(0.01)
+            go_on(0.0)
+        ended.append(True)
+
+    class Many(list):
+        """More places than are handed over when the user interrupts."""
+
+        def __iter__(self):
+            yield 0
+            begun.wait()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        on_all_cores(work, Many())
+    assert not ended
 
 
 def test_notebooks_show_tables_and_plots():

@@ -31,8 +31,9 @@ def on_all_cores(
         return work(item, go_on)
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        futures = [threads.submit(one, item) for item in items]
         try:
+            # Within, since the first items are at work while a hundred thousand are handed over.
+            futures = [threads.submit(one, item) for item in items]
             # With a timeout, so that an interrupt that another thread caught is seen.
             while wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 for future in futures:
