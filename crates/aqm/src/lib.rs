@@ -163,10 +163,24 @@ pub enum Structure {
 pub enum Verdict {
     /// The packet goes on as it is.
     Pass,
-    /// The packet goes on with a congestion mark.
+    /// The packet goes on with a congestion mark, which needs [`Ecn::is_capable`]. A mark that a
+    /// discipline of another crate gives to another packet drops it [RFC 3168 §5].
     Mark,
     /// The packet is dropped.
     Drop,
+}
+
+impl Verdict {
+    /// Returns the verdict of a discipline of another crate, with a drop in place of a mark that the
+    /// packet cannot carry. Its sender would not answer the mark.
+    #[cold]
+    #[inline(never)]
+    fn on(self, packet: &PacketMeta) -> Verdict {
+        match self {
+            Verdict::Mark if !packet.ecn.is_capable() => Verdict::Drop,
+            verdict => verdict,
+        }
+    }
 }
 
 /// The state of one aggregate, in a discipline that distinguishes aggregates.

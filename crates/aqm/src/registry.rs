@@ -57,7 +57,7 @@ macro_rules! any_aqm {
                         // Foreign disciplines are rare. So their branch takes no registers from the
                         // others.
                         cold_path();
-                        a.on_departure(packet, sojourn, queue, now)
+                        a.on_departure(packet, sojourn, queue, now).on(packet)
                     }
                 }
             }
@@ -76,7 +76,7 @@ macro_rules! any_aqm {
                         // Foreign disciplines are rare. So their branch takes no registers from the
                         // others.
                         cold_path();
-                        a.on_arrival(packet, queue, now, entropy)
+                        a.on_arrival(packet, queue, now, entropy).on(packet)
                     }
                 }
             }

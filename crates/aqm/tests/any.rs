@@ -4,7 +4,9 @@ mod common;
 #[path = "common/any_values.rs"]
 mod values;
 
-use accord_aqm::{AnyAqm, Aqm, Class, Ecn, FAMILIES, PacketMeta, QueueView, Structure, Verdict};
+use accord_aqm::{
+    AnyAqm, Aqm, Class, Ecn, Entropy, FAMILIES, PacketMeta, QueueView, Structure, Verdict,
+};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::Random;
 use proptest::prelude::*;
@@ -180,6 +182,54 @@ fn is_passive(aqm: &AnyAqm) -> bool {
             | AnyAqm::HostFq(_)
             | AnyAqm::DualPi2(_)
     )
+}
+
+/// A discipline of another crate that marks whatever comes.
+#[derive(Clone, Debug)]
+struct MarksAll;
+
+impl Aqm for MarksAll {
+    fn on_arrival(
+        &mut self,
+        _: &PacketMeta,
+        _: &QueueView,
+        _: Time,
+        _: &mut dyn Entropy,
+    ) -> Verdict {
+        Verdict::Mark
+    }
+
+    fn on_departure(&mut self, _: &PacketMeta, _: Duration, _: &QueueView, _: Time) -> Verdict {
+        Verdict::Mark
+    }
+}
+
+#[test]
+fn a_mark_of_another_crate_drops_what_cannot_carry_it() {
+    let mut aqm = AnyAqm::foreign(MarksAll);
+    let queue = QueueView {
+        packets: 1,
+        bytes: Bytes::new(1000),
+        rate: Rate::from_bps(1_000_000),
+        capacity: None,
+    };
+    for (ecn, expected) in [
+        (Ecn::NotCapable, Verdict::Drop),
+        (Ecn::Capable, Verdict::Mark),
+        (Ecn::Scalable, Verdict::Mark),
+        (Ecn::Marked, Verdict::Mark),
+    ] {
+        let packet = PacketMeta {
+            size: Bytes::new(1000),
+            class: Class::Data,
+            ecn,
+            aggregate: 0,
+            flow: 1,
+        };
+        let arrival = aqm.on_arrival(&packet, &queue, Time::ZERO, &mut || 0.5);
+        let departure = aqm.on_departure(&packet, Duration::ZERO, &queue, Time::ZERO);
+        assert_eq!((arrival, departure), (expected, expected), "{ecn:?}");
+    }
 }
 
 #[test]

@@ -97,7 +97,6 @@ impl Disciplined {
     /// Asks the object for a verdict.
     fn ask<'a>(
         &mut self,
-        ecn: bool,
         call: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> + 'a,
     ) -> Verdict {
         let Some(object) = self.object.as_ref().filter(|_| !failing()) else {
@@ -110,8 +109,6 @@ impl Disciplined {
             }
             match answer.extract::<&str>() {
                 Ok("pass") => Ok(Verdict::Pass),
-                // A mark on a packet that cannot carry it is a drop, as in RFC 3168.
-                Ok("mark") if !ecn => Ok(Verdict::Drop),
                 Ok("mark") => Ok(Verdict::Mark),
                 Ok("drop") => Ok(Verdict::Drop),
                 _ => {
@@ -146,7 +143,7 @@ impl Aqm for Disciplined {
     ) -> Verdict {
         let (told, queue) = (Packet::new(packet), Queue::new(queue));
         let (now, uniform) = (now.as_secs_f64(), entropy.uniform());
-        self.ask(told.ecn, |object| {
+        self.ask(|object| {
             let name = intern!(object.py(), "on_arrival");
             object.call_method1(name, (told, queue, now, uniform))
         })
@@ -161,7 +158,7 @@ impl Aqm for Disciplined {
     ) -> Verdict {
         let (told, queue) = (Packet::new(packet), Queue::new(queue));
         let (now, sojourn) = (now.as_secs_f64(), sojourn.as_secs_f64());
-        self.ask(told.ecn, |object| {
+        self.ask(|object| {
             let name = intern!(object.py(), "on_departure");
             object.call_method1(name, (told, sojourn, queue, now))
         })
