@@ -41,14 +41,15 @@ pub fn live_mode(asked_for: Option<Mode>) -> Mode {
 /// Runs a scenario in an engine.
 ///
 /// # Errors
-/// Fails if the observer stops the run, the scenario has no result in that engine, or the machine
-/// does not allow it.
+/// Fails if the observer stops the run, the scenario does not hold what its fields say
+/// ([`Scenario::check`]), it has no result in that engine, or the machine does not allow it.
 pub fn run(
     scenario: &Scenario,
     engine: Engine,
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Run, Error> {
+    scenario.check().map_err(Error::Unsound)?;
     Ok(match engine {
         Engine::Theory => accord_theory::run(scenario, observer)?,
         Engine::Fluid => accord_fluid::run(scenario, observer)?,

@@ -1,6 +1,7 @@
 //! The upper bounds of scenarios. They are far beyond sensible use. They keep a slip or a hostile
 //! file from taking the machine's memory or time.
 
+pub(crate) use accord_scenario::LARGEST_PACKET as PACKET;
 use accord_units::{Bytes, Duration, Rate};
 
 /// The largest size of a scenario file, in bytes.
@@ -40,8 +41,6 @@ pub(crate) const TRACE_LENGTH: u32 = 10_000_000;
 pub(crate) const STEPS: usize = 100_000;
 /// The most sizes of a mix of packets.
 pub(crate) const SIZES: usize = 100;
-/// The largest packet: that of IP.
-pub(crate) const PACKET: Bytes = Bytes::new(65_535);
 /// The longest time that can be expected of a run. Up to it picoseconds survive the way into
 /// floating seconds and back.
 pub(crate) const FIGURE: Duration = Duration::from_secs(1000);

@@ -1,10 +1,11 @@
 //! Scenarios: a network, its flows, its events and its expectations.
 //!
 //! A [`Scenario`] is what every engine runs. Each name in it is resolved, each quantity has its
-//! unit and each default is filled in. `accord-language` reads one from a file, and a program can
-//! make one by itself. [`print()`] writes a scenario as text, and the hash of that text identifies
-//! the scenario. [`State`] is the network between two events. A [`Metric`] is a quantity that
-//! engines record and that expectations are about.
+//! unit and each default is filled in. `accord-language` reads one from a file. A program can make
+//! or change one by itself, and [`Scenario::check`] says whether it holds together. [`print()`]
+//! writes a scenario as text, and the hash of that text identifies the scenario. [`State`] is the
+//! network between two events. A [`Metric`] is a quantity that engines record and that expectations
+//! are about.
 //!
 //! ```
 //! use accord_family::Catalogue;
@@ -45,6 +46,7 @@ mod metric;
 mod network;
 mod parts;
 mod print;
+mod sound;
 mod state;
 
 pub use engine::Engine;
@@ -59,4 +61,5 @@ pub use network::{
 };
 pub use parts::{Bucket, Jitter, OPPORTUNITY, Parts, Reorder, Trace};
 pub use print::{print, text as print_text};
+pub use sound::LARGEST_PACKET;
 pub use state::State;

@@ -1,0 +1,145 @@
+//! What holds for every scenario: what its fields say of themselves. The language makes no other. A
+//! program that makes or changes one by itself may.
+
+use crate::{Change, Link, LinkId, Scenario};
+use accord_units::{Bytes, Duration, Rate};
+
+/// The largest packet: that of IP.
+pub const LARGEST_PACKET: Bytes = Bytes::new(65_535);
+
+impl Scenario {
+    /// Checks what the fields say of themselves: indices lead somewhere, paths are ways through the
+    /// network without a loop, and what has to be more than zero is.
+    ///
+    /// # Errors
+    /// Fails with what is wrong, and where.
+    pub fn check(&self) -> Result<(), String> {
+        let zero = |d: Duration| d == Duration::ZERO;
+        ensure(!zero(self.duration), || "its duration is zero".into())?;
+        ensure(!zero(self.sample), || "its sampling period is zero".into())?;
+        ensure(self.steady.start < self.steady.end, || {
+            "its steady part ends before it begins".into()
+        })?;
+        for link in &self.links {
+            self.check_link(link)
+                .map_err(|why| format!("link {}: {why}", link.name))?;
+        }
+        self.check_groups()?;
+        for i in 0..self.flows.len() {
+            self.check_flow(i)
+                .map_err(|why| format!("flow {}: {why}", self.flows[i].name))?;
+        }
+        for event in &self.events {
+            self.check_change(&event.change)
+                .map_err(|why| format!("the event at {}: {why}", event.at))?;
+        }
+        let ordered = self.events.is_sorted_by_key(|e| e.at);
+        ensure(ordered, || "its events are not in order of time".into())
+    }
+
+    fn check_link(&self, link: &Link) -> Result<(), String> {
+        for node in [link.from, link.to] {
+            within(node, self.nodes.len(), "node")?;
+        }
+        ensure(link.rate > Rate::ZERO, || "its rate is zero".into())?;
+        for loss in [link.loss, link.control_loss] {
+            ensure((0.0..=1.0).contains(&loss), || {
+                format!("a probability of loss is {loss}, and goes from 0 to 1")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The groups have all flows, one group after the other.
+    fn check_groups(&self) -> Result<(), String> {
+        let mut next = 0;
+        for (g, group) in self.groups.iter().enumerate() {
+            let flows = self.flows.get(group.flows.clone());
+            let own = flows.is_some_and(|flows| flows.iter().all(|f| f.group == g));
+            ensure(own && group.flows.start == next, || {
+                format!("group {}: its flows are not its own", group.name)
+            })?;
+            next = group.flows.end;
+        }
+        ensure(next == self.flows.len(), || {
+            "there are flows of no group".into()
+        })
+    }
+
+    fn check_flow(&self, flow: usize) -> Result<(), String> {
+        let f = &self.flows[flow];
+        self.check_paths(&f.path, &f.reverse_path)?;
+        within(f.aggregate, self.aggregates.len(), "aggregate")?;
+        if let Some(tunnel) = f.through {
+            within(tunnel, self.flows.len(), "flow")?;
+        }
+        ensure(f.stop.is_none_or(|stop| stop > f.start), || {
+            "it does not stop after its start".into()
+        })?;
+        for (size, what) in [(f.packet, "packet"), (f.ack, "ack"), (f.control, "control")] {
+            ensure(size > Bytes::ZERO && size <= LARGEST_PACKET, || {
+                format!("{what} is {size}; expected 1 B to {LARGEST_PACKET}")
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_change(&self, change: &Change) -> Result<(), String> {
+        match change {
+            Change::Delay(link, _) | Change::Rate(link, _) => {
+                within(*link, self.links.len(), "link")
+            }
+            Change::Demand { flow, .. } => within(*flow, self.flows.len(), "flow"),
+            Change::Route {
+                flow,
+                path,
+                reverse_path,
+            } => {
+                within(*flow, self.flows.len(), "flow")?;
+                self.check_paths(path, reverse_path)
+            }
+        }
+    }
+
+    fn check_paths(&self, path: &[LinkId], reverse: &[LinkId]) -> Result<(), String> {
+        let there = self.ends_of(path)?;
+        let back = self.ends_of(reverse)?;
+        ensure(there == (back.1, back.0), || {
+            "its reverse path does not lead from its sink to its source".into()
+        })
+    }
+
+    /// Returns the nodes at which a path begins and ends.
+    fn ends_of(&self, path: &[LinkId]) -> Result<(usize, usize), String> {
+        for &link in path {
+            within(link, self.links.len(), "link")?;
+        }
+        let (Some(&first), Some(&last)) = (path.first(), path.last()) else {
+            return Err("a path of it is empty".into());
+        };
+        let (first, last) = (&self.links[first], &self.links[last]);
+        for pair in path.windows(2) {
+            let (one, next) = (&self.links[pair[0]], &self.links[pair[1]]);
+            ensure(one.to == next.from, || {
+                format!("{} does not begin where {} ends", next.name, one.name)
+            })?;
+        }
+        let mut nodes: Vec<usize> = path.iter().map(|&l| self.links[l].to).collect();
+        nodes.push(first.from);
+        nodes.sort_unstable();
+        ensure(nodes.windows(2).all(|n| n[0] != n[1]), || {
+            "a path of it comes to a node twice".into()
+        })?;
+        Ok((first.from, last.to))
+    }
+}
+
+fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why()) }
+}
+
+fn within(index: usize, count: usize, what: &str) -> Result<(), String> {
+    ensure(index < count, || {
+        format!("there is no {what} {index}, of {count} from 0")
+    })
+}
