@@ -1,44 +1,73 @@
-//! Monaco as the papers print it and as it is here, step by step.
+//! The laws of Monaco: one table of switches.
 //!
-//! `law = "printed"` is Har02 algorithm 1 over the estimator of Xia05 §IV-B.1 and §IV-D;
-//! `law = "accord"` is ours. Each step in which they differ has a switch, which stands as the
-//! law says unless it is given.
+//! A law is a row of [`SWITCHES`]. `law = "xia05"` is eq. 10 of Xia05 and nothing else.
+//! `law = "har02"` is algorithm 1 of Har02. `law = "accord"` is ours. A switch that is given in the
+//! scenario replaces that of the law.
 
 use crate::Policy;
 use crate::loss::OnLoss;
 use accord_family::Values;
 use accord_units::{Bytes, Duration};
 
-/// The source of the sending rate [Har02 algorithm 1, step 8].
+/// The switches: the name, then the word under each law of [`LAWS`].
+const SWITCHES: &[(&str, [&str; 3])] = &[
+    ("window", ["outstanding", "outstanding", "outstanding"]),
+    ("rtt", ["latest", "smoothed", "latest"]),
+    ("slow_start", ["none", "doubles", "lands"]),
+    ("increase", ["policy", "packet", "packet"]),
+    ("mu", ["sent", "sent", "received"]),
+    ("meter", ["plain", "plain", "shifted"]),
+    ("virtual", ["beside", "beside", "inside"]),
+    ("low_rate", ["halve", "halve", "smooth"]),
+    ("recovery", ["packet", "packet", "contract"]),
+    ("steps", ["policy", "policy", "longer"]),
+    ("pairs", ["printed", "printed", "patient"]),
+];
+
+/// The laws, in the order of the columns of [`SWITCHES`].
+const LAWS: [&str; 3] = ["xia05", "har02", "accord"];
+
+/// The weight of a new sample of the egress rate under each law.
+const EGRESS_WEIGHTS: [f64; 3] = [0.25, 0.25, 0.5];
+
+/// The limit of what a sender may have sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clocking {
-    /// As printed: the window and the round-trip time. Slow start doubles until the first
-    /// congestion.
-    Paced,
-    /// The rate at which data leaves the network, corrected so that the window is what is in
-    /// flight, as acknowledgements clock a window. Slow start stops at the window for which
-    /// the queuing delay in hand gives the target.
-    Egress,
-    /// As far as the flow itself moves its queue, as [`Clocking::Egress`]; as far as others move it,
-    /// cwnd / rtt. An error that lasts is answered by longer steps. The default.
-    Mixed,
+pub enum Window {
+    /// The data that is neither acknowledged nor lost is at most cwnd [Xia05 appendix].
+    Outstanding,
+    /// The data sent since the last control pair is at most cwnd [Har02 algorithm 1, step 4].
+    Period,
+    /// The rate is the only limit while reports come.
+    Open,
 }
 
-/// The round-trip time by which cwnd is divided [Har02 algorithm 1, step 8].
+/// The round-trip time by which cwnd is divided [Xia05 §IV-B.1, Har02 algorithm 1, step 8].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundTrip {
-    /// As printed: the smoothed one.
-    Smoothed,
     /// The round-trip time of the latest report.
     Latest,
+    /// The smoothed round-trip time.
+    Smoothed,
+    /// The smallest round-trip time so far.
+    Least,
 }
 
-/// Which rate tells the part of the accumulation that carries a contract
-/// [Har02 algorithm 1, steps 2 and 3].
+/// The growth of the window until the first congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlowStart {
+    /// None: the policy moves the window from the first report on [Xia05 eq. 10].
+    None,
+    /// The window doubles per round trip [Har02 algorithm 1, step 7.2].
+    Doubles,
+    /// The window doubles, the rate is at most 1.5 times the rate of delivery, and slow start ends at
+    /// the window for which the queuing delay in hand gives the target.
+    Lands,
+}
+
+/// The rate that a contract is compared with [Har02 algorithm 1, steps 2 and 3].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mu {
-    /// As printed: what was sent since the last control pair over the smoothed round-trip
-    /// time.
+    /// The data sent since the last control pair over the smoothed round-trip time.
     Sent,
     /// The egress rate that the receiver reports.
     Received,
@@ -47,29 +76,28 @@ pub enum Mu {
 /// The bound of the growth of a window per round trip [Har02 algorithm 1, step 5].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Increase {
-    /// By a packet at most [Har02 §II].
+    /// A packet [Har02 §II].
     Packet,
-    /// As far as the policy says [Xia05 eq. 10].
+    /// The step of the policy [Xia05 eq. 10].
     Policy,
 }
 
 /// The behaviour of a flow that should send less than a packet per round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LowRate {
-    /// As printed: negative feedback halves its rate, positive feedback brings it back to a
-    /// packet per round trip [Har02 §V-A].
+    /// Negative feedback halves the rate, and positive feedback restores a packet per round trip
+    /// [Har02 §V-A].
     Halve,
-    /// Its window goes on below a packet, by the policy, at most halved or doubled.
+    /// The window goes below a packet by the policy. A step halves or doubles it at most.
     Smooth,
 }
 
 /// The behaviour of a flow that gets less than its contracted rate and queues little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// As printed: a packet more in each round trip at most [Har02 §II].
+    /// The policy alone [Har02 §II].
     Packet,
-    /// It knows the window that its contract needs over empty queues, and goes a part of the
-    /// way there in each round trip.
+    /// The window moves towards the one that the contract needs over empty queues.
     Contract,
 }
 
@@ -78,14 +106,18 @@ pub enum Recovery {
 pub struct Law {
     /// The policy that moves the window.
     pub policy: Policy,
-    /// The source of the sending rate.
-    pub clocking: Clocking,
-    /// The round-trip time by which the window is divided, if it gives the rate.
+    /// The round-trip time by which the window is divided.
     pub round_trip: RoundTrip,
+    /// The growth until the first congestion.
+    pub slow_start: SlowStart,
     /// The rate that a contract is compared with.
     pub mu: Mu,
-    /// The bound of what the window grows by.
+    /// The bound of the growth of the window.
     pub increase: Increase,
+    /// True if the window holds virtually queued data, too.
+    pub holds_virtual: bool,
+    /// True if steps lengthen while an error lasts.
+    pub longer_steps: bool,
     /// The behaviour below a packet per round trip.
     pub low_rate: LowRate,
     /// The way back to a contracted rate.
@@ -99,9 +131,9 @@ pub struct Law {
 /// The handling of control pairs at the ends of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairs {
-    /// As printed: the next pair goes out when the last is answered, or when its timer runs
-    /// out, which is "similar to that of TCP" [Xia05 §IV-B.1]: RFC 6298 with its least of 1 s
-    /// and its exponential back-off. Only the answer to the latest pair counts.
+    /// The next pair goes out when the last is answered, or when its timer runs out, which is
+    /// "similar to that of TCP" [Xia05 §IV-B.1]: RFC 6298 with its least of 1 s and its exponential
+    /// back-off. Only the answer to the latest pair counts.
     Printed,
     /// An answer counts while no later pair was answered, a pair that is not answered is repeated
     /// soon, and a pair goes ahead of a data packet and behind one by turns.
@@ -109,75 +141,70 @@ pub enum Pairs {
 }
 
 /// The use of the controller's window at the sending end of a tunnel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sending {
-    /// It stops when the next packet would bring what was sent since the last control pair
-    /// above cwnd [Har02 algorithm 1, step 4]. Otherwise only the rate holds it back, while
-    /// reports come.
-    pub stops: bool,
+    /// The limit of what may have been sent.
+    pub window: Window,
     /// Its handling of control pairs.
     pub pairs: Pairs,
     /// Least time-out of a control pair, where it is given.
     pub min_rto: Option<Duration>,
+    /// True if virtually queued data counts as outstanding.
+    pub holds_virtual: bool,
 }
 
-/// The word of a switch: as it is given, or else as the law has it.
-fn word(
-    values: &Values,
-    switch: &str,
-    printed: &'static str,
-    accord: &'static str,
-) -> &'static str {
-    values
-        .choice_opt(switch)
-        .unwrap_or(match is_printed(values) {
-            true => printed,
-            false => accord,
-        })
+/// Returns the column of the law in [`SWITCHES`].
+fn column(values: &Values) -> usize {
+    let law = values.choice("law");
+    LAWS.iter().position(|l| *l == law).unwrap_or(2)
 }
 
-/// The weight of a new sample of the egress rate.
-pub(crate) fn egress_weight(values: &Values) -> f64 {
-    let own = values.number_opt("egress_weight");
-    own.unwrap_or(match is_printed(values) {
-        true => 0.25,
-        false => 0.5,
+/// Returns the word of a switch: the given one, or else that of the law.
+fn word(values: &Values, switch: &str) -> &'static str {
+    values.choice_opt(switch).unwrap_or_else(|| {
+        let row = SWITCHES.iter().find(|(name, _)| *name == switch);
+        row.map_or("", |(_, words)| words[column(values)])
     })
 }
 
-fn is_printed(values: &Values) -> bool {
-    values.choice("law") == "printed"
+/// Returns the weight of a new sample of the egress rate.
+pub(crate) fn egress_weight(values: &Values) -> f64 {
+    let own = values.number_opt("egress_weight");
+    own.unwrap_or(EGRESS_WEIGHTS[column(values)])
 }
 
 impl Law {
     pub(crate) fn of(values: &Values, policy: Policy, packet: Bytes) -> Law {
-        let word = |switch, printed, accord| word(values, switch, printed, accord);
+        let is = |switch, is: &str| word(values, switch) == is;
         Law {
             policy,
-            clocking: match word("clocking", "paced", "mixed") {
-                "paced" => Clocking::Paced,
-                "egress" => Clocking::Egress,
-                _ => Clocking::Mixed,
-            },
-            round_trip: match word("rtt", "smoothed", "latest") {
+            round_trip: match word(values, "rtt") {
                 "smoothed" => RoundTrip::Smoothed,
+                "least" => RoundTrip::Least,
                 _ => RoundTrip::Latest,
             },
-            mu: match word("mu", "sent", "received") {
-                "sent" => Mu::Sent,
-                _ => Mu::Received,
+            slow_start: match word(values, "slow_start") {
+                "none" => SlowStart::None,
+                "doubles" => SlowStart::Doubles,
+                _ => SlowStart::Lands,
             },
-            increase: match word("increase", "packet", "packet") {
-                "policy" => Increase::Policy,
-                _ => Increase::Packet,
+            mu: match is("mu", "sent") {
+                true => Mu::Sent,
+                false => Mu::Received,
             },
-            low_rate: match word("low_rate", "halve", "smooth") {
-                "halve" => LowRate::Halve,
-                _ => LowRate::Smooth,
+            increase: match is("increase", "policy") {
+                true => Increase::Policy,
+                false => Increase::Packet,
             },
-            recovery: match word("recovery", "packet", "contract") {
-                "packet" => Recovery::Packet,
-                _ => Recovery::Contract,
+            holds_virtual: is("virtual", "inside"),
+            longer_steps: is("steps", "longer"),
+            low_rate: match is("low_rate", "halve") {
+                true => LowRate::Halve,
+                false => LowRate::Smooth,
+            },
+            recovery: match is("recovery", "packet") {
+                true => Recovery::Packet,
+                false => Recovery::Contract,
             },
             on_loss: match values.choice("loss") {
                 "accumulation" => OnLoss::Accumulation {
@@ -193,40 +220,31 @@ impl Law {
 impl Sending {
     pub(crate) fn of(values: &Values) -> Sending {
         Sending {
-            stops: word(values, "window", "period", "open") == "period",
-            pairs: match is_printed(values) {
-                true => Pairs::Printed,
-                false => Pairs::Patient,
+            window: match word(values, "window") {
+                "period" => Window::Period,
+                "open" => Window::Open,
+                _ => Window::Outstanding,
+            },
+            pairs: match word(values, "pairs") {
+                "printed" => Pairs::Printed,
+                _ => Pairs::Patient,
             },
             min_rto: values.duration_opt("min_rto"),
+            holds_virtual: word(values, "virtual") == "inside",
         }
     }
 }
 
-/// Whether the receiver's meter is the printed one.
+/// Returns whether the receiver's meter averages samples, as printed.
 pub(crate) fn plain_meter(values: &Values) -> bool {
-    word(values, "meter", "plain", "shifted") == "plain"
+    word(values, "meter") == "plain"
 }
 
-/// Refuses what makes no sense together.
-pub(crate) fn check(values: &Values) -> Result<(), String> {
-    let word = |switch, printed, accord| word(values, switch, printed, accord);
-    let clocking = word("clocking", "paced", "mixed");
-    if clocking == "paced" {
-        return Ok(());
+/// Returns the counts of received data per round trip that the receiver sends, at most one per
+/// packet: none if the window does not ask for them.
+pub(crate) fn counts(values: &Values) -> f64 {
+    match word(values, "window") {
+        "outstanding" => values.number("counts"),
+        _ => 0.0,
     }
-    if word("meter", "plain", "shifted") == "plain" {
-        return Err(format!(
-            "clocking = \"{clocking}\" sends at the rate at which data leaves the virtual \
-                    queues, too, and meter = \"plain\" does not measure that: set meter = \
-                    \"shifted\" as well, or clocking = \"paced\""
-        ));
-    }
-    if values.choice_opt("rtt") == Some("smoothed") {
-        return Err(format!(
-            "rtt = \"smoothed\" is late, and clocking = \"{clocking}\" follows the queue of \
-                    the latest report: leave out rtt, or set clocking = \"paced\""
-        ));
-    }
-    Ok(())
 }

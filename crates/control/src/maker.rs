@@ -26,6 +26,8 @@ pub enum Transport {
         sending: fn(&Values) -> Sending,
         /// The constructor of the receiver's meter.
         meter: fn(&Values) -> Meter,
+        /// The counts of received data per round trip, at most one per packet; 0 for none.
+        counts: fn(&Values) -> f64,
     },
     /// Neither: packets leave as the application makes them, and no answer comes back.
     Open,

@@ -45,6 +45,17 @@ pub enum Arrival {
     },
 }
 
+/// The source of the accumulation in a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Estimator {
+    /// The egress rate times the distance of a pair's halves [Xia05 §IV-B.1].
+    Monaco,
+    /// The data that arrives between a pair's halves [Xia05 §IV-B.1].
+    Counted,
+    /// The accumulation by its definition, which only a simulator knows [Xia05 eq. 1].
+    Ideal,
+}
+
 /// The most out-of-band halves that are remembered. More of them wait only if no pair arrives
 /// whole.
 const MOST_OUT: usize = 64;
@@ -52,11 +63,11 @@ const MOST_OUT: usize = 64;
 /// The estimator of accumulation and egress rate, which also detects loss, pair by pair.
 ///
 /// ```
-/// use accord_control::{Arrival, Meter};
+/// use accord_control::{Arrival, Estimator, Meter};
 /// use accord_units::{Bytes, Duration, Time};
 ///
 /// // 1000 bytes arrive per millisecond. The halves of each pair arrive 5 ms apart.
-/// let mut meter = Meter::new(1.0, false, false);
+/// let mut meter = Meter::new(1.0, Estimator::Monaco, false);
 /// let mut report = None;
 /// for ms in 1..=200 {
 ///     let now = Time::ZERO + Duration::from_ms(ms);
@@ -82,14 +93,14 @@ const MOST_OUT: usize = 64;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Meter {
-    ideal: bool,
+    estimator: Estimator,
     /// True if the egress rate is measured as printed.
     plain: bool,
     /// The weight of a new sample of the egress rate.
     weight: f64,
-    /// The out-of-band packets whose in-band half has not arrived, with their arrival times, in
-    /// order. Behind a long queue more than one of them overtakes it.
-    out_of_band: VecDeque<(u64, Time)>,
+    /// The out-of-band packets whose in-band half has not arrived, with their arrival times and the
+    /// bytes received before them, in order. Behind a long queue more than one of them overtakes it.
+    out_of_band: VecDeque<(u64, Time, u64)>,
     /// The number of the latest complete pair.
     answered: u64,
     /// The start of the period over which the egress rate is measured.
@@ -109,11 +120,10 @@ pub struct Meter {
 
 impl Meter {
     /// Creates a meter that has measured nothing. `weight` in (0, 1] is the weight of a new sample
-    /// of the egress rate. An `ideal` meter reports the engine's truth in place of its own
-    /// estimate. A `plain` one measures the egress rate as printed.
-    pub fn new(weight: f64, ideal: bool, plain: bool) -> Meter {
+    /// of the egress rate. A `plain` meter measures the egress rate as printed.
+    pub fn new(weight: f64, estimator: Estimator, plain: bool) -> Meter {
         Meter {
-            ideal,
+            estimator,
             plain,
             weight,
             out_of_band: VecDeque::new(),
@@ -137,12 +147,12 @@ impl Meter {
                 None
             }
             Arrival::OutOfBand { pair } => {
-                let latest = self.out_of_band.back().map_or(self.answered, |(n, _)| *n);
+                let latest = self.out_of_band.back().map_or(self.answered, |(n, ..)| *n);
                 if pair > latest {
                     if self.out_of_band.len() == MOST_OUT {
                         self.out_of_band.pop_front();
                     }
-                    self.out_of_band.push_back((pair, now));
+                    self.out_of_band.push_back((pair, now, self.received));
                 }
                 None
             }
@@ -175,8 +185,8 @@ impl Meter {
         if pair <= self.answered {
             return None;
         }
-        let &(_, at) = self.out_of_band.iter().find(|(n, _)| *n == pair)?;
-        self.out_of_band.retain(|(n, _)| *n > pair);
+        let &(_, at, before) = self.out_of_band.iter().find(|(n, ..)| *n == pair)?;
+        self.out_of_band.retain(|(n, ..)| *n > pair);
         self.answered = pair;
         let rate = match self.plain {
             true => self.plain_rate(now),
@@ -186,8 +196,9 @@ impl Meter {
         let lost = deficit.saturating_sub(self.deficit);
         self.deficit = deficit;
         let virtual_part = rate * virtual_delay.as_secs_f64();
-        let queued = match truth {
-            Some(truth) if self.ideal => truth,
+        let queued = match (self.estimator, truth) {
+            (Estimator::Ideal, Some(truth)) => truth,
+            (Estimator::Counted, _) => (self.received - before) as f64,
             _ => rate * now.since(at).as_secs_f64(),
         };
         Some(Report {
@@ -252,6 +263,6 @@ impl Meter {
 
     /// Returns whether the meter reports the engine's truth.
     pub fn wants_truth(&self) -> bool {
-        self.ideal
+        self.estimator == Estimator::Ideal
     }
 }

@@ -7,25 +7,27 @@
 //! | κ | `gain` | – | 0.5 | 0 - 10 | Xia05 table I |
 //! | – | `policy` | – | p | p, aiad, mw | Xia05 eqs. 3, 5, 6 |
 //! | κ | `mw_gain` | bit/s | 2 Mbps | > 0 | the papers give none |
-//! | – | `estimator` | – | monaco | monaco, ideal | Xia05 eq. 1 |
-//! | – | `egress_weight` | – | 0.5, printed 0.25 | 0.01 - 1 | the papers give none |
-//! | – | `law` | – | accord | accord, printed | `law.rs` |
+//! | – | `estimator` | – | monaco | monaco, counted, ideal | Xia05 eq. 1, §IV-B.1 |
+//! | – | `egress_weight` | – | 0.5, the papers' laws 0.25 | 0.01 - 1 | the papers give none |
+//! | m | `counts` | per round trip | 16 | ≥ 1 | the papers give none |
+//! | – | `initial_window` | packets | 1 | ≥ 1 | the papers give none |
+//! | – | `law` | – | accord | accord, xia05, har02 | `law.rs` |
 //! | – | `loss`, `loss_bound` | – | window, 0.05 | `loss.rs` | `loss.rs` |
 //! | – | `min_rto` | s | as `law` has it | > 0 | RFC 6298 §2.4 |
-//! | – | `clocking`, `window`, `rtt`, `mu`, `meter`, `increase`, `low_rate`, `recovery` | – | as `law` has them | two each, `clocking` three | `law.rs` |
+//! | – | `window`, `rtt`, `slow_start`, `mu`, `meter`, `increase`, `virtual`, `steps`, `pairs`, `low_rate`, `recovery` | – | as `law` has them | two or three each | `law.rs` |
 
 mod config;
 
-pub use config::{Config, Estimator, LawName, LossName, PolicyName};
+pub use config::{Config, EstimatorName, LawName, LossName, PolicyName};
 
-use crate::acc::{Acc, CLOCKED, CORRECTION};
-use crate::law::{self, Clocking, Increase, Law, Sending};
+use crate::acc::Acc;
+use crate::law::{self, Increase, Law, Sending, SlowStart};
 use crate::loss::OnLoss;
 use crate::{AnyController, Maker, Transport};
-use crate::{Meter, Policy};
+use crate::{Estimator, Meter, Policy};
 use accord_family::{
-    Dynamics, Family, FlowFacts, GivesUp, Kind, Objective, Param, Reports, Role, Values,
-    WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, GivesUp, Kind, Objective, Param, Role, Values, WindowDynamics,
+    WindowLaw,
 };
 use accord_units::Bytes;
 use std::f64::consts::LN_2;
@@ -73,9 +75,9 @@ pub(crate) static FAMILY: Family = Family {
         Param {
             name: "estimator",
             symbol: "",
-            kind: Kind::Choice(&["monaco", "ideal"]),
+            kind: Kind::Choice(&["monaco", "counted", "ideal"]),
             default: "monaco",
-            doc: "Control pairs, or the definition itself, which only the simulator knows.",
+            doc: "Control pairs: the egress rate times the distance of the halves, or the data that arrived between them. Or the definition itself, which only the simulator knows.",
             source: "[Xia05 eq. 1, §IV-B.1]",
         },
         Param {
@@ -86,47 +88,66 @@ pub(crate) static FAMILY: Family = Family {
                 max: 1.0,
             },
             default: "",
-            doc: "Weight of a new sample in the moving average of the egress rate: 0.5 (accord), or 0.25 (printed).",
+            doc: "Weight of a new sample in the moving average of the egress rate: 0.5 (accord), or 0.25 (xia05, har02).",
+            source: "the papers give none",
+        },
+        Param {
+            name: "counts",
+            symbol: "m",
+            kind: Kind::Number { min: 1.0, max: 1e6 },
+            default: "16",
+            doc: "Acknowledgements per round trip, at most one per packet, of window = \"outstanding\".",
+            source: "the papers give none",
+        },
+        Param {
+            name: "initial_window",
+            symbol: "",
+            kind: Kind::Number {
+                min: 1.0,
+                max: 1000.0,
+            },
+            default: "1",
+            doc: "Window at the start, in packets.",
             source: "the papers give none",
         },
         Param {
             name: "law",
             symbol: "",
-            kind: Kind::Choice(&["accord", "printed"]),
+            kind: Kind::Choice(&["accord", "xia05", "har02"]),
             default: "accord",
-            doc: "Whose law: ours, or the papers' step by step. The parameters below change single steps of it; without them each is as the law has it.",
-            source: "printed is [Har02 algorithm 1, Xia05 §IV-B, §IV-D]",
-        },
-        Param {
-            name: "clocking",
-            symbol: "",
-            kind: Kind::Choice(&["mixed", "paced", "egress"]),
-            default: "",
-            doc: "What the rate follows: the egress rate and the window as far as the flow moves its queue, and cwnd / rtt beyond that (accord); cwnd / rtt (printed); or the egress rate and the window only.",
-            source: "departure; paced is [Har02 algorithm 1, step 8]",
+            doc: "The law: ours, eq. 10 of Xia05, or algorithm 1 of Har02. The parameters below change single steps of it; without them each is as the law has it.",
+            source: "[Xia05 eq. 10, Har02 algorithm 1]",
         },
         Param {
             name: "window",
             symbol: "",
-            kind: Kind::Choice(&["open", "period"]),
+            kind: Kind::Choice(&["outstanding", "period", "open"]),
             default: "",
-            doc: "When data stops: eight windows after the last report (accord), or when cwnd was sent since the last control pair (printed).",
-            source: "departure; period is [Har02 algorithm 1, step 4]",
+            doc: "When data stops: when cwnd is outstanding (all laws), when cwnd was sent since the last control pair, or eight windows after the last report.",
+            source: "outstanding is [Xia05 appendix], period is [Har02 algorithm 1, step 4]",
         },
         Param {
             name: "rtt",
             symbol: "",
-            kind: Kind::Choice(&["latest", "smoothed"]),
+            kind: Kind::Choice(&["latest", "smoothed", "least"]),
             default: "",
-            doc: "The round-trip time that cwnd is divided by: of the report in hand (accord), or smoothed (printed).",
-            source: "departure; smoothed is [Har02 algorithm 1, step 8]",
+            doc: "The round-trip time that cwnd is divided by: of the report in hand (accord, xia05), smoothed (har02), or the smallest.",
+            source: "[Xia05 §IV-B.1, Har02 algorithm 1, step 8]",
+        },
+        Param {
+            name: "slow_start",
+            symbol: "",
+            kind: Kind::Choice(&["lands", "none", "doubles"]),
+            default: "",
+            doc: "The start: a slow start that ends at the window for which the delay in hand gives the target (accord), none (xia05), or doubling until the first congestion (har02).",
+            source: "none is [Xia05 eq. 10], doubles is [Har02 algorithm 1, step 7.2]",
         },
         Param {
             name: "mu",
             symbol: "",
             kind: Kind::Choice(&["received", "sent"]),
             default: "",
-            doc: "The rate that a contract is compared with: what the receiver measures (accord), or what was sent over the smoothed round-trip time (printed).",
+            doc: "The rate that a contract is compared with: what the receiver measures (accord), or what was sent over the smoothed round-trip time (har02).",
             source: "departure; sent is [Har02 algorithm 1, step 2]",
         },
         Param {
@@ -134,7 +155,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["shifted", "plain"]),
             default: "",
-            doc: "The egress rate: of pairs that arrive their virtual delay later, as a quotient of averages (accord), or an average of samples from pair to pair (printed).",
+            doc: "The egress rate: of pairs that arrive their virtual delay later, as a quotient of averages (accord), or an average of samples from pair to pair (xia05, har02).",
             source: "departure; plain is [Xia05 §IV-B.2, §IV-D]",
         },
         Param {
@@ -142,15 +163,39 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["packet", "policy"]),
             default: "",
-            doc: "The most that a window grows by in a round trip: a packet (both laws), or what the policy says.",
+            doc: "The most that a window grows by in a round trip: a packet (accord, har02), or what the policy says (xia05).",
             source: "packet is [Har02 algorithm 1, step 5], policy is [Xia05 eq. 10]",
+        },
+        Param {
+            name: "virtual",
+            symbol: "",
+            kind: Kind::Choice(&["inside", "beside"]),
+            default: "",
+            doc: "Virtually queued data counts as outstanding (accord), or not (xia05, har02).",
+            source: "departure",
+        },
+        Param {
+            name: "steps",
+            symbol: "",
+            kind: Kind::Choice(&["longer", "policy"]),
+            default: "",
+            doc: "Steps lengthen while an error lasts (accord), or are those of the policy (xia05, har02).",
+            source: "departure",
+        },
+        Param {
+            name: "pairs",
+            symbol: "",
+            kind: Kind::Choice(&["patient", "printed"]),
+            default: "",
+            doc: "Control pairs: repeated soon, at alternating places among data (accord), or with the timer of TCP (xia05, har02).",
+            source: "departure; printed is [Xia05 §IV-B.1]",
         },
         Param {
             name: "low_rate",
             symbol: "",
             kind: Kind::Choice(&["smooth", "halve"]),
             default: "",
-            doc: "Below a packet per round trip: the policy goes on (accord), or the rate halves and comes back to a packet per round trip (printed).",
+            doc: "Below a packet per round trip: the policy goes on (accord), or the rate halves and comes back to a packet per round trip (xia05, har02).",
             source: "departure; halve is [Har02 §V-A]",
         },
         Param {
@@ -158,7 +203,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["contract", "packet"]),
             default: "",
-            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs (accord), or a packet (printed), for each round trip.",
+            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs (accord), or the policy alone (har02), for each round trip.",
             source: "departure; packet is [Har02 §II]",
         },
         Param {
@@ -166,7 +211,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["window", "accumulation"]),
             default: "window",
-            doc: "What a loss halves: the window (both laws), or what the flow has queued of its own.",
+            doc: "What a loss halves: the window (all laws), or what the flow has queued of its own.",
             source: "window is [Xia05 §IV-B.2], accumulation is ours",
         },
         Param {
@@ -177,7 +222,7 @@ pub(crate) static FAMILY: Family = Family {
                 max: 0.5,
             },
             default: "0.05",
-            doc: "The part of packets lost of late above which a loss halves the window even so; of loss = \"accumulation\".",
+            doc: "The part of packets lost recently above which a loss halves the window even so; of loss = \"accumulation\".",
             source: "ours",
         },
         Param {
@@ -185,11 +230,11 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Duration,
             default: "",
-            doc: "Least time-out of a control pair: none but 1 ms (accord), or 1 s (printed).",
+            doc: "Least time-out of a control pair: none but 1 ms (accord), or 1 s (xia05, har02).",
             source: "departure; 1 s is [RFC 6298 §2.4], by [Xia05 §IV-B.1]",
         },
     ],
-    check: law::check,
+    check: |_| Ok(()),
     role: Role::Tunnel(|v| Objective::Accumulation {
         target: v.size("target"),
     }),
@@ -198,13 +243,19 @@ pub(crate) static FAMILY: Family = Family {
     stack: None,
     page: "models/monaco.md",
     maker: &Maker {
-        build: |values, packet| AnyController::Monaco(Acc::new(law(values, packet), packet)),
+        build: |values, packet| AnyController::Monaco(build(values, packet)),
         transport: Transport::Tunnel {
             sending: Sending::of,
             meter,
+            counts: law::counts,
         },
     },
 };
+
+/// Makes the controller for packets of `packet` bytes.
+fn build(values: &Values, packet: Bytes) -> Acc {
+    Acc::new(law(values, packet), packet, values.number("initial_window"))
+}
 
 /// The law for packets of `packet` bytes.
 fn law(values: &Values, packet: Bytes) -> Law {
@@ -221,7 +272,7 @@ fn law(values: &Values, packet: Bytes) -> Law {
     Law::of(values, policy, packet)
 }
 
-/// Nothing but delays tells a tunnel of the path: acknowledgements have no part in it.
+/// The window is what is outstanding, and only the forward queues are in its estimate.
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     let law = law(values, facts.packet);
     let target = facts.weight * law.target;
@@ -235,21 +286,17 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
             Increase::Packet => facts.packet.as_f64(),
             Increase::Policy => f64::INFINITY,
         },
-        initial: facts.packet.as_f64(),
-        // A window that holds the rate doubles once per window felt, every second round trip.
-        growth: match law.clocking {
-            Clocking::Paced => LN_2,
-            Clocking::Egress | Clocking::Mixed => LN_2 / 2.0,
+        initial: values.number("initial_window") * facts.packet.as_f64(),
+        // A rate that follows delivery doubles every second round trip.
+        growth: match law.slow_start {
+            SlowStart::Lands => LN_2 / 2.0,
+            SlowStart::Doubles | SlowStart::None => LN_2,
         },
-        leave: target,
-        reports: (law.clocking != Clocking::Paced).then(|| Reports {
-            clocked: match law.clocking {
-                Clocking::Mixed => CLOCKED,
-                _ => f64::INFINITY,
-            },
-            correction: CORRECTION,
-            weight: law::egress_weight(values),
-        }),
+        leave: match law.slow_start {
+            SlowStart::None => 0.0,
+            SlowStart::Doubles | SlowStart::Lands => target,
+        },
+        window_clocked: true,
         gives_up: match law.on_loss {
             OnLoss::Window => GivesUp::Window,
             OnLoss::Accumulation { bound } => GivesUp::Accumulation { bound },
@@ -259,9 +306,14 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
 }
 
 fn meter(values: &Values) -> Meter {
+    let estimator = match values.choice("estimator") {
+        "counted" => Estimator::Counted,
+        "ideal" => Estimator::Ideal,
+        _ => Estimator::Monaco,
+    };
     Meter::new(
         law::egress_weight(values),
-        values.choice("estimator") == "ideal",
+        estimator,
         law::plain_meter(values),
     )
 }

@@ -12,7 +12,7 @@
 //! slope ≤ (peak − |error| + noise) / |W − W₀|
 //! ```
 //!
-//! and at least a*/w, and at least the flow's share of the queue ([`crate::share`]). A gain of 1/slope
+//! and at least a*/w. A gain of 1/slope
 //! would be Newton's step. The flow takes a [`ROUNDS`]th of that, if it is more than the policy's. So a gain rises while going on changes nothing, and stops to rise as soon as
 //! the error closes with a time constant of [`ROUNDS`] round trips, whatever the window is. An error
 //! that changes its sign takes the gain back to the policy's.
@@ -48,15 +48,13 @@ impl Secant {
     }
 
     /// Returns the factor of the policy's step, at least 1. `excess` is the error of a flow with a
-    /// window `w` whose accumulation should be `target`. `least` is the least slope that the path may
-    /// have. `passed` is the part of a round trip since the last report. `step` gives the policy's
-    /// step for an error.
+    /// window `w` whose accumulation should be `target`. `passed` is the part of a round trip since
+    /// the last report. `step` gives the policy's step for an error.
     pub fn factor(
         &mut self,
         excess: f64,
         w: f64,
         target: f64,
-        least: f64,
         passed: f64,
         step: impl Fn(f64) -> f64,
     ) -> f64 {
@@ -73,7 +71,7 @@ impl Secant {
         let error = self.error.abs();
         self.peak = self.peak.max(error);
         let closed = self.peak - error + NOISE * target;
-        let slope = (closed / (w - self.origin).abs()).max(least);
+        let slope = (closed / (w - self.origin).abs()).max(target / w);
         let policy = step(error).abs() / error;
         (1.0 / (ROUNDS * slope * policy)).max(1.0)
     }

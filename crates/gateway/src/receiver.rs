@@ -29,7 +29,7 @@ impl Receiver {
     /// virtual delay of a pair than `most_virtual` does not count.
     pub fn new(meter: Meter, signal: Signal, most_virtual: Duration) -> Receiver {
         Receiver {
-            egress: Egress::new(meter.clone()),
+            egress: Egress::new(meter.clone(), 0.0),
             meter,
             run: None,
             offset: None,
@@ -48,7 +48,7 @@ impl Receiver {
 
     /// Takes data that arrived.
     pub fn on_data(&mut self, size: Bytes, at: Time) {
-        self.egress.on_data(size, at);
+        self.egress.on_data(size, 0.0, at);
     }
 
     /// Takes the out-of-band half of a pair.
@@ -116,7 +116,7 @@ impl Receiver {
         if self.run != Some(run) {
             self.run = Some(run);
             self.offset = None;
-            self.egress = Egress::new(self.meter.clone());
+            self.egress = Egress::new(self.meter.clone(), 0.0);
             self.queuing.begin();
         }
     }

@@ -224,7 +224,8 @@ impl Sink {
     ) -> Option<Segment> {
         let size = packet.header.size;
         let marked = packet.is_marked();
-        let receipt = self.receiver.on_segment(segment, size, marked, None, now);
+        let virtual_s = wire::virtual_delay(&packet.datagram).map_or(0.0, |d| d.as_secs_f64());
+        let receipt = (self.receiver).on_segment(segment, size, marked, virtual_s, None, now);
         if let Some(fresh) = receipt.data {
             self.reading.delivered += size.get();
             self.reading.fresh += if fresh { size.get() } else { 0 };
@@ -255,7 +256,7 @@ pub fn packet(
         size: match kind {
             Kind::Data => size.unwrap_or(f.packet),
             Kind::Ack => f.ack,
-            Kind::OutOfBand | Kind::InBand | Kind::Report => f.control,
+            Kind::OutOfBand | Kind::InBand | Kind::Report | Kind::Count => f.control,
             // No segment is of this kind.
             Kind::Ip | Kind::IpReply => f.packet,
         },

@@ -31,7 +31,7 @@ impl Packet {
     pub fn is_control(&self) -> bool {
         matches!(
             self.header.kind,
-            Kind::OutOfBand | Kind::InBand | Kind::Report
+            Kind::OutOfBand | Kind::InBand | Kind::Report | Kind::Count
         )
     }
 

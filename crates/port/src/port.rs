@@ -227,8 +227,11 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             }
             _ => {}
         }
-        if meta.class == Class::InBand {
-            packet.add_virtual_delay(self.aqm.virtual_delay(now));
+        if meta.class != Class::OutOfBand {
+            let delay = self.aqm.virtual_delay(now);
+            if !delay.is_zero() {
+                packet.add_virtual_delay(delay);
+            }
         }
         Ok(())
     }

@@ -105,8 +105,11 @@ impl<A: Aqm> Timeline<A> {
                 return Err(DropReason::Discipline);
             }
         }
-        if meta.class == Class::InBand {
-            packet.add_virtual_delay(self.aqm.virtual_delay(now));
+        if meta.class != Class::OutOfBand {
+            let delay = self.aqm.virtual_delay(now);
+            if !delay.is_zero() {
+                packet.add_virtual_delay(delay);
+            }
         }
         Ok(())
     }

@@ -34,7 +34,8 @@ impl Simulation<'_> {
             Segment::Ack { next, block, .. } => self.digest.ack(now, packet.flow, next, block),
             _ => self.digest.delivered(now, &packet),
         }
-        if let Segment::Ack { .. } | Segment::Report { .. } = packet.segment {
+        if let Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. } = packet.segment
+        {
             if flow.wake_up() {
                 self.awake.push(packet.flow);
             }
@@ -136,6 +137,7 @@ impl Simulation<'_> {
             segment,
             flow: id as u32,
             hop: flow.path,
+            virtual_s: 0.0,
             size,
             ecn,
             aggregate: flow.aggregate,

@@ -169,7 +169,14 @@ impl Flow {
             _ => None,
         };
         let marked = packet.ecn == Ecn::Marked;
-        (self.receiver).on_segment(&packet.segment, packet.bytes(), marked, truth, now)
+        (self.receiver).on_segment(
+            &packet.segment,
+            packet.bytes(),
+            marked,
+            f64::from(packet.virtual_s),
+            truth,
+            now,
+        )
     }
 
     /// Counts the delivery of a data packet that was on its way for `delay`.
@@ -214,6 +221,7 @@ impl Flow {
             segment,
             flow: id,
             hop: self.reverse_path,
+            virtual_s: 0.0,
             size,
             ecn: Ecn::NotCapable,
             aggregate: self.aggregate,

@@ -224,8 +224,7 @@ impl Simulation<'_> {
         };
         let flow = &mut self.flows[id as usize];
         let Receiver::Stream(r) = &mut flow.receiver else {
-            self.take_in_apart(place, at);
-            return None;
+            return self.take_in_apart(place, at);
         };
         self.digest.data(at, id, number);
         let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
@@ -234,30 +233,39 @@ impl Simulation<'_> {
         Some(place)
     }
 
-    /// Delivers the data of a tunnel, or a datagram, ahead of time. There is no answer. Returns whether it
-    /// was that.
+    /// Delivers the data of a tunnel, or a datagram, ahead of time. Returns the answer, which is at its
+    /// first hop, if there is one. `Err` if the packet is none of these.
     #[inline(always)]
-    fn take_in(&mut self, place: Place, at: Time) -> bool {
+    fn take_in(&mut self, place: Place, at: Time) -> Result<Option<Place>, ()> {
         let packet = self.pool.packet(place);
         let Segment::Data { number, sent } = packet.segment else {
-            return false;
+            return Err(());
         };
-        let flow = &mut self.flows[packet.flow as usize];
-        match &mut flow.receiver {
-            Receiver::Stream(_) => return false,
-            Receiver::Tunnel(r) => r.on_data(packet.bytes(), at),
-            Receiver::Datagrams => {}
-        }
-        self.digest.data(at, packet.flow, number);
+        let id = packet.flow;
+        let flow = &mut self.flows[id as usize];
+        let count = match &mut flow.receiver {
+            Receiver::Stream(_) => return Err(()),
+            Receiver::Tunnel(r) => r.on_data(packet.bytes(), f64::from(packet.virtual_s), at),
+            Receiver::Datagrams => None,
+        };
+        self.digest.data(at, id, number);
         flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
-        self.pool.remove(place);
-        true
+        match count {
+            Some(count) => {
+                *packet = flow.answer(id, count);
+                Ok(Some(place))
+            }
+            None => {
+                self.pool.remove(place);
+                Ok(None)
+            }
+        }
     }
 
     /// Does what `take_in` does, for those to whom it would be too much.
     #[inline(never)]
-    fn take_in_apart(&mut self, place: Place, at: Time) {
-        self.take_in(place, at);
+    fn take_in_apart(&mut self, place: Place, at: Time) -> Option<Place> {
+        self.take_in(place, at).ok().flatten()
     }
 
     /// Delivers a control packet of a tunnel ahead of time.
@@ -293,10 +301,11 @@ impl Simulation<'_> {
     /// Delivers a packet ahead of time, and moves the answer as `go` does.
     #[inline(never)]
     fn turn_round(&mut self, place: Place, mut came: Came) {
-        if self.take_in(place, came.at) {
-            return;
-        }
-        let Some(place) = self.deliver_ahead(place, came.at) else {
+        let answer = match self.take_in(place, came.at) {
+            Ok(answer) => answer,
+            Err(()) => self.deliver_ahead(place, came.at),
+        };
+        let Some(place) = answer else {
             return;
         };
         let packet = self.pool.packet(place);

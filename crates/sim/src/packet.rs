@@ -16,6 +16,8 @@ pub struct Packet {
     pub flow: u32,
     /// The place of the packet: an index into the engine's list of hops.
     pub hop: u32,
+    /// The virtual delay that the packet has collected, in seconds.
+    pub virtual_s: f32,
     /// The size on the wire, in bytes.
     pub size: u16,
     /// The ECN codepoint.
@@ -68,10 +70,15 @@ impl accord_port::Packet for Packet {
         let class = match self.segment {
             Segment::Data { .. } | Segment::Ack { .. } => Class::Data,
             Segment::InBand { .. } => Class::InBand,
-            Segment::OutOfBand { .. } | Segment::Report { .. } => Class::OutOfBand,
+            Segment::OutOfBand { .. } | Segment::Report { .. } | Segment::Count { .. } => {
+                Class::OutOfBand
+            }
         };
         // These packets are sent by a receiver.
-        let back = matches!(self.segment, Segment::Ack { .. } | Segment::Report { .. });
+        let back = matches!(
+            self.segment,
+            Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. }
+        );
         PacketMeta {
             size: self.bytes(),
             class,
@@ -86,9 +93,7 @@ impl accord_port::Packet for Packet {
     }
 
     fn add_virtual_delay(&mut self, delay: Duration) {
-        if let Segment::InBand { virtual_delay, .. } = &mut self.segment {
-            *virtual_delay += delay;
-        }
+        self.virtual_s += delay.as_secs_f64() as f32;
     }
 }
 

@@ -156,7 +156,7 @@ impl Shared {
             self.missed += bytes;
             return Fate::Dropped;
         }
-        if class == Class::InBand {
+        if fluid.virtual_delay > 0.0 && class != Class::OutOfBand {
             packet.add_virtual_delay(Duration::from_secs_f64(fluid.virtual_delay));
         }
         let wait = Duration::from_secs_f64(fluid.backlog / self.rate);

@@ -17,7 +17,7 @@ pub struct Ticket {
     ecn: Ecn,
     aggregate: u8,
     answer: Answer,
-    /// Of an acknowledgement, the number below which all has arrived. Of an in-band control packet, the
+    /// Of an acknowledgement, the number below which all has arrived. Of another packet, the
     /// picoseconds of virtual delay that it has collected here.
     value: u64,
 }
@@ -68,16 +68,22 @@ impl Ticket {
     /// Returns whether the port may have done something to the packet.
     #[inline]
     pub fn is_changed(&self) -> bool {
-        self.ecn == Ecn::Marked || self.class == Class::InBand
+        self.ecn == Ecn::Marked || self.is_virtual()
     }
 
     /// Writes to the packet what the port did to it.
     #[inline]
     pub fn settle(&self, packet: &mut Packet) {
         packet.ecn = self.ecn;
-        if let Segment::InBand { virtual_delay, .. } = &mut packet.segment {
-            *virtual_delay += Duration::from_ps(self.value);
+        if self.is_virtual() {
+            packet.add_virtual_delay(Duration::from_ps(self.value));
         }
+    }
+
+    /// Returns whether the packet has collected virtual delay here.
+    #[inline]
+    fn is_virtual(&self) -> bool {
+        self.answer == Answer::None && self.value > 0
     }
 }
 
@@ -107,6 +113,8 @@ impl accord_port::Packet for Ticket {
     }
 
     fn add_virtual_delay(&mut self, delay: Duration) {
-        self.value += delay.as_ps();
+        if self.answer == Answer::None {
+            self.value += delay.as_ps();
+        }
     }
 }

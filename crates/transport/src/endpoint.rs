@@ -81,9 +81,13 @@ pub fn endpoints(
     let controller = controller(values, service, packet, base_rtt);
     match Maker::of(values.family()).transport {
         Transport::Open => (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams),
-        Transport::Tunnel { sending, meter } => (
+        Transport::Tunnel {
+            sending,
+            meter,
+            counts,
+        } => (
             Sender::Tunnel(tunnel::Ingress::new(controller, packet, sending(values))),
-            Receiver::Tunnel(Box::new(tunnel::Egress::new(meter(values)))),
+            Receiver::Tunnel(Box::new(tunnel::Egress::new(meter(values), counts(values)))),
         ),
         Transport::Stream => (
             Sender::Stream(stream::Sender::new(controller, packet, settings)),
@@ -245,7 +249,7 @@ impl Sender {
         }
     }
 
-    /// Takes an answer of the receiver: an acknowledgement or a report. It ignores any other
+    /// Takes an answer of the receiver: an acknowledgement, a report or a count. It ignores any other
     /// packet.
     #[inline]
     pub fn on_reply(&mut self, reply: &Segment, now: Time) {
@@ -301,6 +305,13 @@ impl Sender {
                 };
                 s.on_report(&report, now);
             }
+            (
+                Sender::Tunnel(s),
+                Segment::Count {
+                    received,
+                    virtual_s,
+                },
+            ) => s.on_count(received, f64::from(virtual_s)),
             _ => {}
         }
     }
@@ -354,15 +365,16 @@ impl stream::Sender {
 }
 
 impl Receiver {
-    /// Takes a packet that arrived, with a congestion mark or without one. `truth` returns the
-    /// accumulation by its definition, for the ideal estimator. It matters for in-band packets
-    /// only.
+    /// Takes a packet that arrived, with a congestion mark or without one. `virtual_delay` is the
+    /// virtual delay in seconds that the packet has collected. `truth` is the accumulation by its
+    /// definition, for the ideal estimator. It matters for in-band packets only.
     #[inline]
     pub fn on_segment(
         &mut self,
         segment: &Segment,
         size: Bytes,
         marked: bool,
+        virtual_delay: f64,
         truth: Option<f64>,
         now: Time,
     ) -> Receipt {
@@ -374,13 +386,10 @@ impl Receiver {
                     reply: Some(ack),
                 }
             }
-            (Receiver::Tunnel(r), Segment::Data { .. }) => {
-                r.on_data(size, now);
-                Receipt {
-                    data: Some(true),
-                    reply: None,
-                }
-            }
+            (Receiver::Tunnel(r), Segment::Data { .. }) => Receipt {
+                data: Some(true),
+                reply: r.on_data(size, virtual_delay, now),
+            },
             (Receiver::Datagrams, Segment::Data { .. }) => Receipt {
                 data: Some(true),
                 reply: None,
@@ -389,16 +398,12 @@ impl Receiver {
                 r.on_out_of_band(pair, sent, now);
                 Receipt::default()
             }
-            (
-                Receiver::Tunnel(r),
-                Segment::InBand {
-                    pair,
-                    sent_bytes,
-                    virtual_delay,
-                },
-            ) => Receipt {
+            (Receiver::Tunnel(r), Segment::InBand { pair, sent_bytes }) => Receipt {
                 data: None,
-                reply: r.on_in_band(pair, sent_bytes, virtual_delay, truth, now),
+                reply: {
+                    let virtual_delay = Duration::from_secs_f64(virtual_delay);
+                    r.on_in_band(pair, sent_bytes, virtual_delay, truth, now)
+                },
             },
             _ => Receipt::default(),
         }

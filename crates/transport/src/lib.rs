@@ -31,7 +31,7 @@
 //!     while let Ok(segment) = sender.poll(now) {
 //!         sent += 1;
 //!         if sent != 5 {
-//!             let receipt = receiver.on_segment(&segment, Bytes::new(1000), false, None, now);
+//!             let receipt = receiver.on_segment(&segment, Bytes::new(1000), false, 0.0, None, now);
 //!             delivered += u64::from(receipt.data == Some(true));
 //!             replies.extend(receipt.reply);
 //!         }

@@ -1,6 +1,6 @@
 //! The packets that travel between endpoints.
 
-use accord_units::{Duration, Time};
+use accord_units::Time;
 
 /// The content of a packet, as endpoints see it. All data packets of a flow have the same size.
 /// They are counted in packets, not in bytes. The wire format of the live engine says how each kind
@@ -43,8 +43,6 @@ pub enum Segment {
         /// The data bytes sent before it since the start. The paper has here the difference to the
         /// previous pair. The sum gives the same and survives the loss of pairs.
         sent_bytes: u64,
-        /// The sum of the virtual delays on its way.
-        virtual_delay: Duration,
     },
     /// The receiver's answer to a complete pair. It travels out of band.
     Report {
@@ -60,5 +58,12 @@ pub enum Segment {
         virtual_s: f32,
         /// The data bytes that have arrived since the start.
         received: u64,
+    },
+    /// A count of the data received, between reports. It travels out of band.
+    Count {
+        /// The data bytes that have arrived since the start.
+        received: u64,
+        /// The virtual delay of the latest of them, in seconds.
+        virtual_s: f32,
     },
 }

@@ -18,7 +18,7 @@ use accord_units::{Bytes, Duration, Time};
 pub const VERSION: u8 = 1;
 /// The length of the longest header, in bytes.
 pub const LONG: usize = 52;
-/// The length of the headers of data and in-band packets, in bytes.
+/// The length of the headers of data, counts and control pairs, in bytes.
 pub const SHORT: usize = 40;
 /// The length of the shortest header, in bytes: that of whole IP packets, which routers read and
 /// write.
@@ -31,7 +31,7 @@ pub const MOST: u64 = u16::MAX as u64;
 /// `ecn` is the codepoint of the flow's data.
 pub fn tos(kind: Kind, ecn: u8) -> u8 {
     match kind {
-        Kind::OutOfBand | Kind::Report => EXPEDITED,
+        Kind::OutOfBand | Kind::Report | Kind::Count => EXPEDITED,
         Kind::Data => ecn,
         Kind::Ack | Kind::InBand | Kind::Ip | Kind::IpReply => 0,
     }
@@ -75,6 +75,8 @@ pub enum Kind {
     Ip = 6,
     /// A whole IP packet from the flow's sink.
     IpReply = 7,
+    /// A count: [`Segment::Count`].
+    Count = 8,
 }
 
 impl Kind {
@@ -86,12 +88,13 @@ impl Kind {
             Segment::OutOfBand { .. } => Kind::OutOfBand,
             Segment::InBand { .. } => Kind::InBand,
             Segment::Report { .. } => Kind::Report,
+            Segment::Count { .. } => Kind::Count,
         }
     }
 
     /// Returns whether packets of this kind travel from the receiver to the sender.
     pub fn is_reply(self) -> bool {
-        matches!(self, Kind::Ack | Kind::Report | Kind::IpReply)
+        matches!(self, Kind::Ack | Kind::Report | Kind::Count | Kind::IpReply)
     }
 
     /// Returns whether packets of this kind are whole IP packets.
@@ -108,7 +111,7 @@ impl Kind {
     fn header(self) -> usize {
         match self {
             Kind::Ip | Kind::IpReply => LEAST,
-            Kind::Data | Kind::OutOfBand | Kind::InBand => SHORT,
+            Kind::Data | Kind::OutOfBand | Kind::InBand | Kind::Count => SHORT,
             Kind::Ack | Kind::Report => LONG,
         }
     }
@@ -145,17 +148,15 @@ impl std::error::Error for Malformed {}
 pub fn encode(header: &Header, segment: &Segment, datagram: &mut Vec<u8>) {
     let kind = Kind::of(segment);
     let lost = matches!(segment, Segment::Report { lost: true, .. });
-    let delay = match segment {
-        Segment::InBand { virtual_delay, .. } => micros(*virtual_delay),
-        _ => 0,
-    };
-    begin(header, kind, u16::from(lost), delay, datagram);
+    begin(header, kind, u16::from(lost), datagram);
     let (small, number, large, more) = match *segment {
         Segment::Data { number, sent } => (0, number, sent.as_ps(), None),
         Segment::OutOfBand { pair, sent } => (0, pair, sent.as_ps(), None),
-        Segment::InBand {
-            pair, sent_bytes, ..
-        } => (0, pair, sent_bytes, None),
+        Segment::InBand { pair, sent_bytes } => (0, pair, sent_bytes, None),
+        Segment::Count {
+            received,
+            virtual_s,
+        } => (virtual_s.to_bits(), 0, received, None),
         Segment::Ack {
             next,
             block,
@@ -192,7 +193,7 @@ pub fn encode(header: &Header, segment: &Segment, datagram: &mut Vec<u8>) {
 }
 
 /// Writes the fields that all kinds begin with.
-fn begin(header: &Header, kind: Kind, flags: u16, virtual_delay: u32, datagram: &mut Vec<u8>) {
+fn begin(header: &Header, kind: Kind, flags: u16, datagram: &mut Vec<u8>) {
     let size = header.size.get().min(MOST) as u16;
     datagram.clear();
     datagram.extend([VERSION, kind as u8]);
@@ -201,7 +202,7 @@ fn begin(header: &Header, kind: Kind, flags: u16, virtual_delay: u32, datagram: 
     datagram.extend(header.run.to_be_bytes());
     datagram.extend(header.route.to_be_bytes());
     datagram.extend(flags.to_be_bytes());
-    datagram.extend(virtual_delay.to_be_bytes());
+    datagram.extend(0_u32.to_be_bytes());
     debug_assert_eq!(datagram.len(), LEAST);
 }
 
@@ -209,7 +210,7 @@ fn begin(header: &Header, kind: Kind, flags: u16, virtual_delay: u32, datagram: 
 /// those for whole IP packets, and its size is the packet's.
 pub fn wrap(header: &Header, packet: &[u8], datagram: &mut Vec<u8>) {
     debug_assert!(header.kind.is_ip() && header.size.get() == packet.len() as u64);
-    begin(header, header.kind, 0, 0, datagram);
+    begin(header, header.kind, 0, datagram);
     datagram.extend(packet);
 }
 
@@ -241,6 +242,7 @@ pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
         5 => Kind::Report,
         6 => Kind::Ip,
         7 => Kind::IpReply,
+        8 => Kind::Count,
         other => return Err(Malformed::Kind(other)),
     };
     if datagram.len() < kind.header() {
@@ -278,7 +280,6 @@ pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
         Kind::InBand => Segment::InBand {
             pair: number,
             sent_bytes: large,
-            virtual_delay: virtual_delay(datagram)?,
         },
         Kind::Ack => Segment::Ack {
             next: number,
@@ -299,12 +300,16 @@ pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
             virtual_s: measured(u32::from_be_bytes(at(datagram, 44)?))?,
             received: large,
         },
+        Kind::Count => Segment::Count {
+            received: large,
+            virtual_s: measured(small)?,
+        },
         Kind::Ip | Kind::IpReply => return Err(Malformed::Kind(header.kind as u8)),
     };
     Ok((header, segment))
 }
 
-/// Returns the virtual delay that a packet has collected.
+/// Returns the virtual delay that a packet has collected. It is zero as the packet is encoded.
 pub fn virtual_delay(datagram: &[u8]) -> Result<Duration, Malformed> {
     let micros = u32::from_be_bytes(at(datagram, VIRTUAL_DELAY)?);
     Ok(Duration::from_us(u64::from(micros)))

@@ -18,9 +18,11 @@ accord_family::choice! {
 
 accord_family::choice! {
     /// The estimator of accumulation.
-    pub enum Estimator {
+    pub enum EstimatorName {
         /// Pairs of control packets.
         Monaco = "monaco",
+        /// Pairs of control packets: the data that arrives between them.
+        Counted = "counted",
         /// The definition itself, which only a simulator knows.
         Ideal = "ideal",
     }
@@ -31,8 +33,10 @@ accord_family::choice! {
     pub enum LawName {
         /// That of Accord.
         Accord = "accord",
-        /// That of the papers, step by step.
-        Printed = "printed",
+        /// Equation 10 of Xia05.
+        Xia05 = "xia05",
+        /// Algorithm 1 of Har02.
+        Har02 = "har02",
     }
 }
 
@@ -59,15 +63,19 @@ accord_family::config! {
         /// The gain of policy mw, which is a rate.
         pub mw_gain: Rate,
         /// The estimator of accumulation.
-        pub estimator: Estimator,
+        pub estimator: EstimatorName,
         /// The weight of a new sample in the moving average of the egress rate; that of the law by
         /// default.
         pub egress_weight: Option<f64>,
+        /// Acknowledgements per round trip, at most one per packet.
+        pub counts: f64,
+        /// Window at the start, in packets.
+        pub initial_window: f64,
         /// The law.
         pub law: LawName,
         /// What a loss halves.
         pub loss: LossName,
-        /// The part of packets lost of late above which a loss halves the window even so.
+        /// The part of packets lost recently above which a loss halves the window even so.
         pub loss_bound: f64,
         /// The least time-out of a control pair; that of the law by default.
         pub min_rto: Option<Duration>,
@@ -77,7 +85,17 @@ accord_family::config! {
 impl Config {
     /// The parameters that are not here: switches of single steps, for studies.
     pub const SWITCHES: &'static [&'static str] = &[
-        "clocking", "window", "rtt", "mu", "meter", "increase", "low_rate", "recovery",
+        "window",
+        "rtt",
+        "slow_start",
+        "mu",
+        "meter",
+        "increase",
+        "virtual",
+        "steps",
+        "pairs",
+        "low_rate",
+        "recovery",
     ];
 
     /// Makes the controller for packets of this size.
@@ -86,6 +104,6 @@ impl Config {
     /// As [`Config::values`].
     pub fn build(&self, packet: Bytes) -> Result<Acc, String> {
         let values = self.values()?;
-        Ok(Acc::new(super::law(&values, packet), packet))
+        Ok(super::build(&values, packet))
     }
 }

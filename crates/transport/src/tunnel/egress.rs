@@ -1,12 +1,13 @@
 //! The receiving half of a tunnel.
 
-use super::Queuing;
+use super::{Counts, Queuing};
 use crate::Segment;
 use accord_control::{Arrival, Meter};
 use accord_family::Signal;
 use accord_units::{Bytes, Duration, Time};
 
-/// Receives data and control packets, and answers each complete pair with a report.
+/// Receives data and control packets. It answers each complete pair with a report, and data with
+/// counts of what has arrived.
 #[derive(Clone, Debug)]
 pub struct Egress {
     meter: Meter,
@@ -15,15 +16,19 @@ pub struct Egress {
     largest: Bytes,
     /// The time that a packet of this size takes at the rate that was reported last.
     packet_time: Duration,
-    /// What finds the queuing delay, if that is not the distance of a pair's halves in any case.
+    /// The schedule of counts.
+    counts: Counts,
+    /// The estimator of the queuing delay, if that is not the distance of a pair's halves in any case.
     queuing: Option<Box<Queuing>>,
 }
 
 impl Egress {
-    /// Creates an egress that has received nothing.
-    pub fn new(meter: Meter) -> Egress {
+    /// Creates an egress that has received nothing and sends `counts` counts per round trip, at most
+    /// one per packet, or none if that is 0.
+    pub fn new(meter: Meter, counts: f64) -> Egress {
         Egress {
             meter,
+            counts: Counts::new(counts),
             received: Bytes::ZERO,
             largest: Bytes::ZERO,
             packet_time: Duration::ZERO,
@@ -37,12 +42,16 @@ impl Egress {
         self.queuing = Some(Box::new(Queuing::new(signal)));
     }
 
-    /// Takes a data packet that arrived.
+    /// Takes a data packet that arrived with `virtual_delay` seconds of virtual delay. Returns the count to send back, if one is due.
     #[inline]
-    pub fn on_data(&mut self, size: Bytes, now: Time) {
+    pub fn on_data(&mut self, size: Bytes, virtual_delay: f64, now: Time) -> Option<Segment> {
         self.received += size;
         self.largest = self.largest.max(size);
         self.meter.on_data(size, now);
+        self.counts.is_due(now).then(|| Segment::Count {
+            received: self.received.get(),
+            virtual_s: virtual_delay as f32,
+        })
     }
 
     /// Takes the out-of-band half of a pair that arrived. It was sent at `sent`.
@@ -106,6 +115,7 @@ impl Egress {
             truth,
         };
         let report = self.meter.on_arrival(arrival, now)?;
+        self.counts.on_pair(now);
         self.packet_time = report.egress_rate.transmission(self.largest);
         if let Some(queuing) = &mut self.queuing {
             queuing.set_packet_time(self.packet_time);

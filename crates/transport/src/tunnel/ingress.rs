@@ -1,7 +1,9 @@
 //! The sending half of a tunnel.
 
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{Allowance, AnyController, Controller, Pairs, PathView, Report, Sending};
+use accord_control::{
+    Allowance, AnyController, Controller, Pairs, PathView, Report, Sending, Window,
+};
 use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -9,24 +11,22 @@ use std::collections::VecDeque;
 /// Sends datagrams at the controller's rate, and a pair of control packets per round trip. The next
 /// pair is sent when the answer to the last one arrives, or when that answer is overdue.
 ///
-/// As printed the controller's window is the amount that may be sent from one pair to the next
-/// [Har02 algorithm 1, step 4]. In our law the window does not open and shut. A sender that stops
-/// always does so at the same place of the round trip, before the control pair. That pair then
-/// never sees the queue that the sender's data makes. So in our law the controller makes a rate of
-/// its window and of the bytes in flight. Data stops only if no reports arrive, `UNACCOUNTED`
-/// windows later.
+/// The controller's window bounds the data that is outstanding: sent, and neither counted as received
+/// nor known to be lost ([`Window::Outstanding`]). The receiver's reports and the counts between them
+/// say how much has arrived. What was lost is known from a report: it was sent before the pair, and has
+/// not arrived with it. The other uses of the window are readings of the papers, for studies.
 ///
-/// In our law an answer counts, however overdue, while no later pair was answered. All answers are
-/// overdue after the round trip grew. The answer ends the wait for all other pairs that are out, so
-/// that the controller acts once per round trip. A pair that is not answered is followed by another
-/// and by `QUICK` more at short distances, and then by one per time-out.
+/// With [`Pairs::Patient`] an answer counts, however overdue, while no later pair was answered. All
+/// answers are overdue after the round trip grew. The answer ends the wait for all other pairs that are
+/// out, so that the controller acts once per round trip. A pair that is not answered is followed by
+/// another and by `QUICK` more at short distances, and then by one per time-out.
 ///
-/// In our law a pair is sent right ahead of a data packet and right behind one by turns. The
+/// With them a pair is sent right ahead of a data packet and right behind one by turns. The
 /// out-of-band half waits at each hop for the packet in service, half a packet in the mean. This
 /// shortens the distance of the two halves. An in-band half behind data of its own meets that data
-/// in the queue, which lengthens the distance by a packet. By turns the two effects cancel. As
-/// printed a pair is sent when the last one is answered. That is a fixed time after a data packet,
-/// so the error is fixed, too.
+/// in the queue, which lengthens the distance by a packet. By turns the two effects cancel. With
+/// [`Pairs::Printed`] a pair is sent when the last one is answered. That is a fixed time after a data
+/// packet, so the error is fixed, too.
 #[derive(Clone, Debug)]
 pub struct Ingress<C = AnyController> {
     controller: C,
@@ -52,10 +52,16 @@ pub struct Ingress<C = AnyController> {
     started: bool,
     /// The bytes sent.
     sent: u64,
-    /// The bytes known to have arrived, the time when that became known, and the rate of their
-    /// arrival.
+    /// The bytes known to have arrived.
     received: u64,
-    received_at: Time,
+    /// The bytes that are virtually queued, if the window holds them, and the rate in bytes per second
+    /// at which the receiver sees data leave.
+    behind: u64,
+    egress_rate: f64,
+    /// The bytes known to have arrived by the latest report, the time of that report, and the rate of
+    /// arrival between the last two.
+    reported: u64,
+    reported_at: Time,
     delivery_rate: Rate,
     /// The bytes known to be lost. They are neither in flight nor received.
     lost: u64,
@@ -147,7 +153,10 @@ impl<C: Controller> Ingress<C> {
             started: false,
             sent: 0,
             received: 0,
-            received_at: Time::ZERO,
+            behind: 0,
+            egress_rate: 0.0,
+            reported: 0,
+            reported_at: Time::ZERO,
             delivery_rate: Rate::ZERO,
             lost: 0,
             numbers: 0,
@@ -197,7 +206,7 @@ impl<C: Controller> Ingress<C> {
         self.new_pair(now);
     }
 
-    /// Makes a new pair due. As printed it is sent at once, and in our law at its place among data.
+    /// Makes a new pair due: at once as printed, else at its place among data.
     fn new_pair(&mut self, now: Time) {
         if self.to_send < 2 {
             self.pair += 1;
@@ -289,8 +298,23 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Takes a report that arrived. In our law it ignores a report if its pair or a later one was
-    /// answered. As printed it ignores a report of any pair but the latest.
+    /// Takes a count of the bytes received since the start. A count that is less than an earlier one was
+    /// overtaken, and is ignored. Data that the network duplicated counts as received twice, but no
+    /// more than was sent counts.
+    ///
+    /// `virtual_delay` is the virtual delay in seconds of the data that arrived last.
+    pub fn on_count(&mut self, received: u64, virtual_delay: f64) {
+        if received < self.received {
+            return;
+        }
+        self.received = received.min(self.sent);
+        if self.sending.holds_virtual {
+            self.behind = (self.egress_rate * virtual_delay) as u64;
+        }
+    }
+
+    /// Takes a report that arrived. It ignores a report if its pair or a later one was answered, and with
+    /// [`Pairs::Printed`] a report of any pair but the latest.
     pub fn on_report(&mut self, report: &Report, now: Time) {
         if self.sending.pairs == Pairs::Printed && report.number != self.pair {
             return;
@@ -301,19 +325,20 @@ impl<C: Controller> Ingress<C> {
         self.out.clear();
         self.unanswered = 0;
         self.rtt.sample(now.since(answered.at));
-        // Data that the network duplicated counts as received twice.
         let received = report.received.min(self.sent);
         // Bytes sent before the pair that have not arrived with it are lost.
         let lost = answered.sent.saturating_sub(received);
         let more_lost = lost.saturating_sub(self.lost);
         self.lost = lost;
-        if self.received_at > Time::ZERO {
-            let arrived = Bytes::new(received.saturating_sub(self.received));
-            let period = now.since(self.received_at).as_secs_f64();
+        if self.reported_at > Time::ZERO {
+            let arrived = Bytes::new(received.saturating_sub(self.reported));
+            let period = now.since(self.reported_at).as_secs_f64();
             self.delivery_rate = Rate::from_bps_f64(arrived.bits_f64() / period.max(1e-9));
         }
-        self.received = received;
-        self.received_at = now;
+        self.reported = received;
+        self.reported_at = now;
+        self.egress_rate = report.egress_rate.as_bps_f64() / 8.0;
+        self.on_count(received, report.virtual_delay.as_secs_f64());
         let report = Report {
             received,
             // The report of a loss may itself be lost, or arrive after a later one.
@@ -341,13 +366,17 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Returns whether the window lets no data go before the next report.
+    /// Returns whether the window lets no data go before the next answer.
     #[inline]
     fn is_full(&self) -> bool {
         let window = self.allowance.window.get();
-        match self.sending.stops {
-            true => self.sent_in_period() + self.packet.get() > window,
-            false => self.in_flight() >= window.saturating_mul(UNACCOUNTED),
+        match self.sending.window {
+            Window::Outstanding => {
+                let outstanding = self.in_flight() + self.behind;
+                outstanding > 0 && outstanding + self.next.get() > window
+            }
+            Window::Period => self.sent_in_period() + self.packet.get() > window,
+            Window::Open => self.in_flight() >= window.saturating_mul(UNACCOUNTED),
         }
     }
 
@@ -403,7 +432,6 @@ impl<C: Controller> Ingress<C> {
                 return Ok(Segment::InBand {
                     pair: self.pair,
                     sent_bytes: self.sent,
-                    virtual_delay: Duration::ZERO,
                 });
             }
             _ => {}

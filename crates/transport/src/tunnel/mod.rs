@@ -1,11 +1,13 @@
 //! Tunnels: datagrams from an ingress to an egress, with a pair of control packets per round trip
-//! [Xia05 §IV-B].
+//! [Xia05 §IV-B] and counts of the received data between them.
 
+mod counts;
 mod egress;
 mod floor;
 mod ingress;
 mod queuing;
 
+use counts::Counts;
 pub use egress::Egress;
 pub use ingress::Ingress;
 pub use queuing::Queuing;
