@@ -87,7 +87,7 @@ impl Control {
             ..monaco::Config::default()
         };
         let values = config.values()?;
-        let Transport::Tunnel { sending, meter } = Maker::of(values.family()).transport else {
+        let Transport::Tunnel { sending, meter, .. } = Maker::of(values.family()).transport else {
             return Err("the controller does not run on tunnels".into());
         };
         Ok(Control {
