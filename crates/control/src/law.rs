@@ -30,6 +30,13 @@ const LAWS: [&str; 3] = ["xia05", "har02", "accord"];
 /// The weight of a new sample of the egress rate under each law.
 const EGRESS_WEIGHTS: [f64; 3] = [0.25, 0.25, 0.5];
 
+/// The counts of received data per round trip under each law. The papers' laws answer each packet, as
+/// hosts do.
+const COUNTS: [f64; 3] = [MOST_COUNTS, MOST_COUNTS, 16.0];
+
+/// The most counts per round trip: one per packet, whatever the window.
+pub(crate) const MOST_COUNTS: f64 = 1e6;
+
 /// The limit of what a sender may have sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
@@ -244,7 +251,7 @@ pub(crate) fn plain_meter(values: &Values) -> bool {
 /// packet: none if the window does not ask for them.
 pub(crate) fn counts(values: &Values) -> f64 {
     match word(values, "window") {
-        "outstanding" => values.number("counts"),
+        "outstanding" => (values.number_opt("counts")).unwrap_or(COUNTS[column(values)]),
         _ => 0.0,
     }
 }
