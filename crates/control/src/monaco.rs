@@ -9,7 +9,7 @@
 //! | κ | `mw_gain` | bit/s | 2 Mbps | > 0 | the papers give none |
 //! | – | `estimator` | – | monaco | monaco, counted, ideal | Xia05 eq. 1, §IV-B.1 |
 //! | – | `egress_weight` | – | 0.5, the papers' laws 0.25 | 0.01 - 1 | the papers give none |
-//! | m | `counts` | per round trip | 16 | ≥ 1 | the papers give none |
+//! | m | `counts` | per round trip | 16, the papers' laws one per packet | ≥ 1 | the papers give none |
 //! | – | `initial_window` | packets | 1 | ≥ 1 | the papers give none |
 //! | – | `law` | – | accord | accord, xia05, har02 | `law.rs` |
 //! | – | `loss`, `loss_bound` | – | window, 0.05 | `loss.rs` | `loss.rs` |
@@ -94,9 +94,12 @@ pub(crate) static FAMILY: Family = Family {
         Param {
             name: "counts",
             symbol: "m",
-            kind: Kind::Number { min: 1.0, max: 1e6 },
-            default: "16",
-            doc: "Acknowledgements per round trip, at most one per packet, of window = \"outstanding\".",
+            kind: Kind::Number {
+                min: 1.0,
+                max: law::MOST_COUNTS,
+            },
+            default: "",
+            doc: "Acknowledgements per round trip, at most one per packet, of window = \"outstanding\": 16 (accord), or one per packet (xia05, har02).",
             source: "the papers give none",
         },
         Param {
