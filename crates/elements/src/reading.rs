@@ -7,7 +7,7 @@ use accord_transport::View;
 use accord_units::{Duration, Time};
 
 /// Returns the reading of a link whose port has `counters`. `sent` is the bytes sent by now, `area`
-/// the integrated backlog and `longest` the largest backlog since the reading before. `aqm` is the
+/// what waits, integrated, and `longest` the most that was there since the reading before. `aqm` is the
 /// queue discipline, if it can be asked.
 pub fn read_link(
     counters: &Counters,

@@ -242,14 +242,17 @@ impl Recorder {
             self.flow(k, run, period, arrived, accumulation);
         }
         self.sent.extend(&run.motion.sent);
-        for (queue, packet) in run.queues.iter_mut().zip(&run.model.packets) {
+        for (q, (queue, packet)) in run.queues.iter_mut().zip(&run.model.packets).enumerate() {
             let sums = std::mem::take(&mut queue.sums);
             let backlog = sums.backlog / period;
+            // A packet in service takes room in the buffer, too.
+            let served = if sums.served > 0.0 { *packet } else { 0.0 };
+            let longest = (sums.longest + served).min(run.model.buffer(q));
             let values = [
                 backlog,
                 backlog / packet,
-                sums.longest,
-                sums.longest / packet,
+                longest,
+                longest / packet,
                 sums.served * 8.0 / period,
                 sums.arrived / packet,
                 sums.lost / packet,

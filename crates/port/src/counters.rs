@@ -98,7 +98,7 @@ impl Counters {
     }
 }
 
-/// The backlog integrated over time. The mean backlog over a span is exactly the difference of two
+/// What waits, integrated over time. The mean of it over a span is exactly the difference of two
 /// of these over the length of the span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Area {

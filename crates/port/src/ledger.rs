@@ -30,8 +30,8 @@ pub struct Ledger {
     left: Priority,
     ties: Ties,
     pub(crate) counters: Counters,
-    /// The integrated backlog of low priority. It includes the packets that are there as if they left
-    /// at time zero.
+    /// What waits of low priority, integrated. It includes the packets that wait as if they did so
+    /// until time zero.
     area: Area,
     /// The largest backlog of low priority since it was last taken.
     longest: Count,
@@ -94,7 +94,7 @@ impl Ledger {
         self.longest.raise(self.queued[LOW]);
     }
 
-    /// Counts a packet as queued no longer.
+    /// Counts a packet that waited as queued no longer.
     #[inline]
     pub(crate) fn remove(&mut self, now: Time, size: Bytes, priority: Priority) {
         self.queued[priority as usize].remove(size);
@@ -106,6 +106,9 @@ impl Ledger {
     /// Begins the service of a queued packet at `now`. Returns the time when its last bit is on the wire.
     #[inline]
     pub fn send(&mut self, now: Time, size: Bytes, priority: Priority) -> Time {
+        if priority == Priority::Low {
+            self.area.leave(now, size.get());
+        }
         self.serving = Some((size, priority));
         self.service.send(now, size)
     }
@@ -118,7 +121,7 @@ impl Ledger {
     pub fn complete(&mut self) -> Time {
         let (size, priority) = self.serving.take().expect("a packet is in service");
         let now = self.service.busy_until();
-        self.remove(now, size, priority);
+        self.queued[priority as usize].remove(size);
         self.counters.served.add(size);
         self.left = priority;
         self.ties.leave(now, size);
@@ -166,9 +169,13 @@ impl Ledger {
         std::mem::replace(&mut self.longest, self.queued[LOW])
     }
 
-    /// Returns the [`Ledger::backlog`] integrated up to `now`.
+    /// Returns what waits of low priority, without the packet in service, integrated up to `now`.
     pub fn area(&self, now: Time) -> Area {
-        self.area.with(self.queued[LOW], now)
+        let mut waiting = self.queued[LOW];
+        if let Some((size, Priority::Low)) = self.serving {
+            waiting.remove(size);
+        }
+        self.area.with(waiting, now)
     }
 
     /// Returns the bytes sent by `now`. They include those of the packet in service.

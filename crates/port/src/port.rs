@@ -347,7 +347,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         self.ledger.take_longest()
     }
 
-    /// Returns the backlog, as [`Port::backlog`] defines it, integrated up to `now`.
+    /// Returns what waits of [`Port::backlog`], without the packet in service, integrated up to `now`.
     #[inline]
     pub fn area(&self, now: Time) -> Area {
         self.ledger.area(now)

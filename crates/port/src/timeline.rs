@@ -21,7 +21,7 @@ pub struct Timeline<A = AnyAqm> {
     ties: Ties,
     /// What was counted, except the packets offered and served.
     counters: Counters,
-    /// The integrated backlog. It includes the whole stay of the packets that are there.
+    /// What waits, integrated. It includes the whole wait of the packets that are there.
     area: Area,
     /// The largest backlog since it was last taken.
     longest: Count,
@@ -69,10 +69,11 @@ impl<A: Aqm> Timeline<A> {
         if !self.passes_all {
             self.judge(now, packet, entropy)?;
         }
+        let begin = self.service.busy_until().max(now);
         let departure = self.service.send(now, size);
         self.ahead.push(departure, size);
         self.longest.raise(self.there());
-        self.area.stay(now, departure, size.get());
+        self.area.stay(now, begin, size.get());
         Ok(departure)
     }
 
@@ -149,11 +150,14 @@ impl<A: Aqm> Timeline<A> {
         (self.there().packets, Bytes::new(self.there().bytes))
     }
 
-    /// Returns the backlog integrated up to `now`, the time of the last [`Timeline::advance`].
+    /// Returns what waits, without the packet in service, integrated up to `now`, the time of the last
+    /// [`Timeline::advance`].
     pub fn area(&self, now: Time) -> Area {
         let mut area = self.area;
-        for (departure, size) in self.ahead.iter() {
-            area.cut(now, departure, u64::from(size));
+        // The service of each begins with the departure of the one before.
+        let begins = self.ahead.iter().map(|(departure, _)| departure);
+        for (begin, (_, size)) in begins.zip(self.ahead.iter().skip(1)) {
+            area.cut(now, begin, u64::from(size));
         }
         area
     }

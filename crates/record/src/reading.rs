@@ -93,11 +93,11 @@ pub struct LinkReading {
     pub marks: u64,
     /// The packets marked or dropped by the discipline.
     pub judged: u64,
-    /// The largest backlog in packets and in bytes since the reading before.
+    /// The most packets and bytes at the port since the reading before, those in service included.
     pub longest: (u64, u64),
-    /// The backlog integrated over time: packets times picoseconds.
+    /// The packets that wait, without the one in service, integrated over time in picoseconds.
     pub packet_area: u128,
-    /// The backlog integrated over time: bytes times picoseconds.
+    /// Their bytes, integrated likewise.
     pub area: u128,
     /// The price in seconds, if the discipline has one of its own.
     pub price: Option<f64>,

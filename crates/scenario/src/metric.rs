@@ -151,13 +151,13 @@ metrics! {
     CompletionTime "completion_time" Seconds Mean Transfer
         "Time from the start of a transfer until its sender knows that all has arrived; of transfers that end in the window.";
     TransferSize "transfer_size" Bytes Mean Transfer "Size of a transfer that ends in the window.";
-    Backlog "backlog" Bytes Mean Link "Data waiting or in service at the link's port, averaged over time.";
+    Backlog "backlog" Bytes Mean Link "Data waiting at the link's port, without the packet in service, averaged over time.";
     BacklogPackets "backlog_packets" Packets Mean Link
-        "Packets waiting or in service at the link's port, averaged over time.";
+        "Packets waiting at the link's port, without the one in service, averaged over time.";
     BacklogMax "backlog_max" Bytes Max Link
-        "The most data waiting or in service at the link's port at any time of the period.";
+        "The most data at the link's port at any time of the period, the packet in service included, as the limit of the queue counts it.";
     BacklogPacketsMax "backlog_packets_max" Packets Max Link
-        "The most packets waiting or in service at the link's port at any time of the period.";
+        "The most packets at the link's port at any time of the period, the one in service included, as the limit of the queue counts them.";
     LinkRate "link_rate" BitPerSecond Mean Link "What the link could have sent per time, events included.";
     ServedRate "served_rate" BitPerSecond Mean Link
         "What the link's port sent per time, control packets and the sent part of the packet in service included.";

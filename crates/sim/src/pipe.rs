@@ -4,7 +4,7 @@ use crate::packet::Packet;
 use crate::pool::{Place, Pool};
 use crate::ring::Ring;
 use accord_aqm::Class;
-use accord_port::{Area, Count, DropReason, Ledger, Packet as _, Priority, Service};
+use accord_port::{Count, DropReason, Ledger, Packet as _, Priority, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 
 /// A droptail port without a limit, at a fixed rate, of which no series is recorded. All that
@@ -138,20 +138,6 @@ impl Calm {
         }
         let unsent = self.free.since(self.now).as_secs_f64() * self.rate.as_bps_f64() / 8.0;
         served + (self.size.get() as f64 - unsent).max(0.0)
-    }
-
-    /// Returns the integrated backlog.
-    pub fn area(&self) -> Area {
-        let left = match self.is_busy() {
-            true => self.free.since(self.now),
-            false => Duration::ZERO,
-        };
-        let packets =
-            u128::from(self.entered) * u128::from(self.stay.as_ps()) - u128::from(left.as_ps());
-        Area {
-            packets,
-            bytes: packets * u128::from(self.size.get()),
-        }
     }
 
     /// Returns the largest backlog since the last call.

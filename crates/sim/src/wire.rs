@@ -192,14 +192,15 @@ impl Wire {
         }
     }
 
-    /// Returns the backlog, as the queue discipline sees it, integrated up to `now`, the time of
+    /// Returns what waits in the queue that the discipline governs, integrated up to `now`, the time of
     /// the last [`Wire::advance`]. For a pipe it is not known.
     pub fn area(&self, now: Time) -> Area {
         match &self.line {
             Line::Port(p) => p.port.area(now),
             Line::Express(e) => e.ledger.area(now),
             Line::Timeline(t) => t.0.area(now),
-            Line::Calm(c) => c.area(),
+            // No packet waits at a calm port.
+            Line::Calm(_) => Area::default(),
             Line::Pipe(_) | Line::Lane(_) | Line::Shared(_) | Line::Edge(_) => Area::default(),
         }
     }

@@ -94,14 +94,14 @@ fn is_mg1(what: &str, packet: &str, moments: (f64, f64)) {
     let waited = of(Metric::PathQueuingDelay, FLOW);
     agrees(&format!("{what}, waiting"), &waited, expected, 0.02);
     let there = of(Metric::BacklogPackets, LINK);
-    let packets = LOAD / moments.0 * expected + LOAD;
+    let packets = LOAD / moments.0 * expected;
     agrees(&format!("{what}, packets"), &there, packets, 0.02);
     let used = of(Metric::Utilisation, LINK);
     agrees(&format!("{what}, load"), &used, LOAD, 0.005);
     // Little's law holds in each run, but for what is there at its two ends.
     for run in &runs {
         let arrivals = mean(run, Metric::Arrivals, LINK);
-        let delay = mean(run, Metric::OneWayDelay, FLOW);
+        let delay = mean(run, Metric::PathQueuingDelay, FLOW);
         let there = mean(run, Metric::BacklogPackets, LINK);
         let little = arrivals / SECONDS * delay;
         let ends = 40.0 * delay / SECONDS;

@@ -64,7 +64,8 @@ fn outcome(flows: &[(&str, u32)], queue: &str, steady: (u32, u32)) -> Outcome {
     let milliseconds = |bytes: f64| bytes * 8.0 / 10e6 * 1e3;
     let outcome = Outcome {
         shares,
-        delay: milliseconds(mean(Metric::Backlog)),
+        // What waits, and the packet in service while the link is busy.
+        delay: milliseconds(mean(Metric::Backlog) + 1500.0 * mean(Metric::Utilisation)),
         longest: milliseconds(mean(Metric::BacklogMax)),
     };
     println!(

@@ -89,7 +89,8 @@ fn figure(scenario: &Scenario, run: &Run, name: &str) -> f64 {
     match what {
         "goodput" => Sample::of(&rates()).mean,
         "fairness" => fairness_index(rates().into_iter().map(|r| (r, 1.0))),
-        "queue" => link(Metric::BacklogPackets),
+        // ns-2 has the packet in service counted in the cases, which is there while the link is busy.
+        "queue" => link(Metric::BacklogPackets) + link(Metric::Utilisation),
         "utilisation" => link(Metric::Utilisation),
         "drops" => {
             let seconds = window.end.as_secs_f64() - window.start.as_secs_f64();
