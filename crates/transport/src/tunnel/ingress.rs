@@ -240,10 +240,10 @@ impl<C: Controller> Ingress<C> {
     fn awaits_data(&self, now: Time) -> bool {
         let next = self.pacer.next();
         let in_place = match self.pair % 2 {
-            0 => self.numbers > self.placed_from,
-            _ => next <= now,
+            0 => self.numbers > self.placed_from || self.is_full(),
+            _ => next <= now && !self.is_full(),
         };
-        !in_place && next.max(now) < self.place_by && self.has_data() && !self.is_full()
+        !in_place && next.max(now) < self.place_by && self.has_data()
     }
 
     /// Returns the first half of the current pair.
