@@ -7,7 +7,7 @@ use accord::record::{Manifest, Run, Series};
 use accord::report::{GroupOutline, Outline, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
 use accord::units::Duration;
-use accord_import::measured::{Flow, Format, Measured, Quantity, read};
+use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
 use std::path::{Path, PathBuf};
 
 /// The options of `accord import run`.
@@ -24,7 +24,8 @@ pub struct Args {
     /// The name of the group of flows, which `accord compare` matches with a group of another run.
     #[arg(long, value_name = "NAME", default_value = "all")]
     pub group: String,
-    /// The period of the series; by default the time between samples, and 10 ms at least.
+    /// About the period of the series, of which a whole number fits into what was measured; by default
+    /// the time between samples, and 10 ms at least.
     #[arg(long, value_name = "TIME")]
     pub sample: Option<Duration>,
     /// Where the steady part begins, over which tables average; by default in the middle.
@@ -118,16 +119,18 @@ fn convert(
     text: &str,
 ) -> Result<Made, Failure> {
     let length = measured.length();
-    let period = match args.sample {
+    let about = match args.sample {
         Some(period) => period.as_secs_f64(),
         None => spacing(&measured).max(PERIOD),
     };
-    let count = (length / period).ceil().max(1.0);
+    let count = (length / about).round().max(1.0);
     let values = count * measured.flows.len() as f64 * 8.0;
-    if period <= 0.0 || count > SAMPLES || values > VALUES {
-        let why = format!("{length:.3} s in periods of {period} s are too many samples");
+    if about <= 0.0 || count > SAMPLES || values > VALUES {
+        let why = format!("{length:.3} s in periods of {about} s are too many samples");
         return Err(Failure::new(why).hint("--sample sets a longer period"));
     }
+    // The last period ends with the data, so that none is covered in part.
+    let period = if length > 0.0 { length / count } else { about };
     let time: Vec<f64> = (1..=count as u64).map(|i| i as f64 * period).collect();
     let mut series = Vec::new();
     for (id, flow) in measured.flows.iter().enumerate() {
@@ -142,7 +145,7 @@ fn convert(
         let why = "the steady part ends before it begins";
         return Err(Failure::new(why).hint(format!("what was measured lasts {length:.3} s")));
     }
-    let of_rtt = |s: &accord_import::measured::Sample| match s.quantity {
+    let of_rtt = |s: &Sample| match s.quantity {
         Quantity::MinRtt | Quantity::Rtt => Some(s.value),
         _ => None,
     };
@@ -195,14 +198,19 @@ fn spacing(measured: &Measured) -> f64 {
     (median * 1000.0).round() / 1000.0
 }
 
-/// The series of a flow.
+/// The series of a flow. It has values from its first sample to its last.
 fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Series> {
+    let edges = edges(flow, time.len(), period);
     let of = |quantity: Quantity| -> Vec<(f64, f64)> {
         let samples = flow.samples.iter().filter(|s| s.quantity == quantity);
         samples.map(|s| (s.time, s.value)).collect()
     };
     let mut all = Vec::new();
-    let mut add = |metrics: &[Metric], values: Vec<f64>| {
+    let mut add = |metrics: &[Metric], of: &dyn Fn(f64, f64) -> f64| {
+        let mut values = vec![f64::NAN; time.len()];
+        for (i, ends) in edges.1.windows(2).enumerate() {
+            values[edges.0 + i] = of(ends[0], ends[1]);
+        }
         all.extend(metrics.iter().map(|&metric| Series {
             metric,
             entity,
@@ -217,7 +225,7 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
     ] {
         let samples = of(quantity);
         if !samples.is_empty() {
-            add(&[metric], time.iter().map(|t| last(&samples, *t)).collect());
+            add(&[metric], &|_, end| last(&samples, end));
         }
     }
     for (quantity, metrics) in [
@@ -226,9 +234,8 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
     ] {
         let samples = of(quantity);
         if samples.len() > 1 {
-            let rate =
-                |t: &f64| (total(&samples, *t) - total(&samples, *t - period)) * 8.0 / period;
-            add(metrics, time.iter().map(rate).collect());
+            let more = |from, to| total(&samples, to) - total(&samples, from);
+            add(metrics, &|from, to| more(from, to) * 8.0 / (to - from));
         }
     }
     for (quantity, metric) in [
@@ -236,22 +243,26 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
         (Quantity::Lost, Metric::Losses),
     ] {
         let samples = of(quantity);
-        if let Some((_, first)) = samples.first() {
-            // A log counts from its first loss on.
-            let zero = if quantity == Quantity::Lost {
-                0.0
-            } else {
-                *first
-            };
-            let by = |t: f64| match last(&samples, t) {
-                value if value.is_nan() => zero,
-                value => value,
-            };
-            let count = |t: &f64| by(*t) - by(*t - period);
-            add(&[metric], time.iter().map(count).collect());
+        if !samples.is_empty() {
+            add(&[metric], &|from, to| {
+                total(&samples, to) - total(&samples, from)
+            });
         }
     }
     all
+}
+
+/// The first of the periods that a flow has values for, and the times between which these are. The outer
+/// two are the flow's own, which are within half a period of those of the grid.
+fn edges(flow: &Flow, count: usize, period: f64) -> (usize, Vec<f64>) {
+    let at = |sample: Option<&Sample>| sample.map_or(0.0, |s| s.time);
+    let (from, to) = (at(flow.samples.first()), at(flow.samples.last()));
+    let nearest = |time: f64| (time / period).round() as usize;
+    let first = nearest(from).min(count - 1);
+    let last = nearest(to).clamp(first + 1, count);
+    let mut edges: Vec<f64> = (first..=last).map(|i| i as f64 * period).collect();
+    (edges[0], edges[last - first]) = (from, to);
+    (first, edges)
 }
 
 /// The last value by a time, or NaN.
