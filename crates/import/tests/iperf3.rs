@@ -43,7 +43,7 @@ fn an_interrupted_run_has_what_was_measured() {
         }
     }
     let remarks = measured.remarks.join(" ");
-    for part in ["ended early: \"interrupt", "told to omit"] {
+    for part in ["ended early: \"interrupt", "(--omit)"] {
         assert!(remarks.contains(part), "{remarks}");
     }
 }

@@ -84,7 +84,9 @@ impl Draft {
         self.damage(|| {
             // The error counts lines from the record.
             let line = text[..at].matches('\n').count() + error.line().max(1);
-            ImportError::at(line, format!("this is no JSON: {error}"))
+            let why = error.to_string();
+            let why = why.split(" at line ").next().unwrap_or(&why);
+            ImportError::at(line, format!("this is no JSON: {why}"))
         });
     }
 
@@ -156,7 +158,11 @@ impl Draft {
 /// count.
 fn begin_totals(flow: &mut Flow) {
     let time = flow.samples[0].time;
-    let first = |quantity| flow.samples.iter().find(|s: &&Sample| s.quantity == quantity);
+    let first = |quantity| {
+        flow.samples
+            .iter()
+            .find(|s: &&Sample| s.quantity == quantity)
+    };
     let late = |quantity: &Quantity| first(*quantity).is_some_and(|s| s.time > time);
     let zeros: Vec<Sample> = (Quantity::TOTALS.into_iter().filter(late))
         .map(|quantity| Sample {

@@ -15,7 +15,9 @@ pub fn read(text: &str, draft: &mut Draft) {
         let mut damage = Vec::new();
         let mended = mend(text, "intervals", is_interval, |at, e| damage.push((at, e)));
         if let Some(file) = mended {
-            damage.iter().for_each(|(at, e)| draft.damaged_json(text, *at, e));
+            damage
+                .iter()
+                .for_each(|(at, e)| draft.damaged_json(text, *at, e));
             draft.remark("The file is cut off or damaged. What is whole of it is here.");
             return tests.document(&file, draft);
         }
@@ -122,7 +124,7 @@ impl Tests {
         };
         for (j, stream) in streams.iter().enumerate() {
             if stream.get("omitted").and_then(Value::as_bool) == Some(true) {
-                draft.remark("What iperf3 was told to omit is left out.");
+                draft.remark("What iperf3 omits (--omit) is left out.");
                 self.omitted = true;
                 continue;
             }

@@ -58,7 +58,12 @@ impl Format {
     pub fn guess(text: &str) -> Option<Format> {
         let start = text.trim_start_matches('\u{feff}').trim_start();
         let head: String = start.chars().take(4000).collect();
-        let is_qlog = ["qlog_version", "urn:ietf:params:qlog", "qlog_format", "vantage_point"];
+        let is_qlog = [
+            "qlog_version",
+            "urn:ietf:params:qlog",
+            "qlog_format",
+            "vantage_point",
+        ];
         if start.starts_with('\u{1e}') || is_qlog.iter().any(|key| head.contains(key)) {
             return Some(Format::Qlog);
         }

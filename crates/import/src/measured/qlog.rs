@@ -19,7 +19,9 @@ pub fn read(text: &str, draft: &mut Draft) {
         let mut damage = Vec::new();
         let mended = mend(text, "events", is_event, |at, e| damage.push((at, e)));
         if let Some(file) = mended.filter(|file| file.get("traces").is_some()) {
-            damage.iter().for_each(|(at, e)| draft.damaged_json(text, *at, e));
+            damage
+                .iter()
+                .for_each(|(at, e)| draft.damaged_json(text, *at, e));
             draft.remark("The file is cut off or damaged. What is whole of it is here.");
             contained(&file, draft);
             return;
@@ -194,10 +196,15 @@ impl Trace {
     fn take(&mut self, event: &Value, draft: &mut Draft) -> Result<(), String> {
         let now = self.time(event)?;
         let name = self.field(event, &["name", "event", "event_type", "type"]);
-        let name = name.and_then(Value::as_str).ok_or("an event has no `name`")?;
+        let name = name
+            .and_then(Value::as_str)
+            .ok_or("an event has no `name`")?;
         let name = name.rsplit(':').next().unwrap_or(name).to_lowercase();
         let data = self.field(event, &["data"]).unwrap_or(&Value::Null);
-        let path = self.field(event, &["path_id"]).and_then(integer).unwrap_or(0);
+        let path = self
+            .field(event, &["path_id"])
+            .and_then(integer)
+            .unwrap_or(0);
         let key = (self.group(event), path);
         match &name[..] {
             name if METRICS.contains(&name) => {
@@ -332,7 +339,11 @@ fn is_delta(format: &str) -> bool {
 /// The metrics of an event, by the names that drafts and stacks have for them.
 fn metrics(data: &Value, unit: f64) -> Result<Vec<(Quantity, f64)>, String> {
     let known: [(Quantity, f64, &[&str]); 4] = [
-        (Quantity::Cwnd, 1.0, &["congestion_window", "cwnd", "current_cwnd"]),
+        (
+            Quantity::Cwnd,
+            1.0,
+            &["congestion_window", "cwnd", "current_cwnd"],
+        ),
         (Quantity::Ssthresh, 1.0, &["ssthresh"]),
         (Quantity::Rtt, unit, &["smoothed_rtt"]),
         (Quantity::MinRtt, unit, &["min_rtt"]),
@@ -388,7 +399,11 @@ fn space(data: &Value) -> u8 {
     let header = data.get("header").and_then(|h| h.get("packet_type"));
     let own = ["packet_type", "packet_number_space", "packet_num_space"];
     let kind = header.or_else(|| own.iter().find_map(|key| data.get(*key)));
-    match kind.and_then(Value::as_str).map(str::to_lowercase).as_deref() {
+    match kind
+        .and_then(Value::as_str)
+        .map(str::to_lowercase)
+        .as_deref()
+    {
         Some("initial") => 0,
         Some("handshake") => 1,
         _ => 2,

@@ -167,7 +167,9 @@ fn fill(value: &mut Value, key: &str, lists: &mut [Vec<Value>]) {
         Value::Array(values) => values.iter_mut().for_each(|v| fill(v, key, lists)),
         Value::Object(values) => {
             for (name, value) in values {
-                let number = value.as_array().filter(|list| name == key && list.len() == 1);
+                let number = value
+                    .as_array()
+                    .filter(|list| name == key && list.len() == 1);
                 match number.and_then(|list| list[0].as_u64()) {
                     Some(i) => *value = std::mem::take(&mut lists[i as usize]).into(),
                     None => fill(value, key, lists),
