@@ -192,6 +192,29 @@ fn flent_gets_its_series() {
         last["tcp_rtt"].as_f64().is_some_and(|ms| ms > 20.0),
         "{last}"
     );
+    // Of flows that are not there yet there is nothing to average [flent, ComputingRunner].
+    let late = LOSSY.replace("[flow.web]", "[flow.web]\nstart = \"4 s\"");
+    let late = late.replace("[flow.tunnel]", "[flow.tunnel]\nstart = \"8 s\"");
+    std::fs::write(dir.path().join("lossy.toml"), late).expect("written");
+    run(dir.path(), "-o runs/late").with(0);
+    let export = ["export", "flent", "runs/late", "-o", "late.flent.gz"];
+    accord(dir.path(), &export).with(0);
+    let mut text = String::new();
+    let file = File::open(dir.path().join("late.flent.gz")).expect("it was written");
+    (GzDecoder::new(file).read_to_string(&mut text)).expect("gzip");
+    let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let value = |series: &str, i: usize| file["results"][series][i].as_f64();
+    let both = ["TCP upload::1", "TCP upload::2"];
+    for (i, there) in [(20, 0), (60, 1), (95, 2)] {
+        let values: Vec<f64> = both.iter().filter_map(|s| value(s, i)).collect();
+        assert_eq!(values.len(), there, "{i}");
+        let sum = values.iter().copied().reduce(|a, b| a + b);
+        assert_eq!(value("TCP upload sum", i), sum, "{i}");
+        assert_eq!(
+            value("TCP upload avg", i),
+            sum.map(|sum| sum / there as f64)
+        );
+    }
     let none = ["export", "flent", "runs/lossy", "-e", "live"];
     let none = accord(dir.path(), &none).with(2);
     assert!(none.stderr.contains("runs of: packet"), "{none:#?}");

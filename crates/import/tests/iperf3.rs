@@ -5,7 +5,7 @@
 use accord_import::measured::{Flow, Format, Measured, Quantity, read};
 use serde_json::Value;
 
-const FILE: &str = include_str!("files/iperf3-interrupted.json");
+const FILE: &str = include_str!("files/iperf3/interrupted.json");
 
 fn measured(text: &str) -> Measured {
     assert_eq!(Format::guess(text), Some(Format::Iperf3));

@@ -38,8 +38,8 @@ pub(crate) const RATE: Rate = Rate::from_bps(100_000_000_000_000);
 pub(crate) const OPPORTUNITIES: usize = 10_000_000;
 /// The latest time of a trace, in milliseconds: that of the longest run.
 pub(crate) const TRACE_LENGTH: u32 = 30 * 24 * 3600 * 1000;
-/// The most steps of a rate: a day of ten per second.
-pub(crate) const STEPS: usize = 1_000_000;
+/// The most steps of a rate.
+pub(crate) const STEPS: usize = 100_000;
 /// The largest size of a file of a trace or of steps, in bytes.
 pub(crate) const TRACE_TEXT: usize = 128 << 20;
 /// The most sizes of a mix of packets.
