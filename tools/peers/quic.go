@@ -62,6 +62,8 @@ func main() {
 	check(err)
 	check(stream.Close())
 	n := <-arrived
+	// The last acknowledgements are under way.
+	time.Sleep(200 * time.Millisecond)
 	connection.CloseWithError(0, "")
 	listener.Close()
 	// The logs are written when the connections are gone.
