@@ -7,7 +7,10 @@ use accord::record::{Manifest, Run, Series};
 use accord::report::{GroupOutline, Outline, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
 use accord::units::Duration;
+use accord_import::limits;
 use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
+use flate2::read::MultiGzDecoder;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The options of `accord import run`.
@@ -77,10 +80,10 @@ fn make(args: &Args, id: &str) -> Result<Made, Failure> {
     let path = &args.file;
     let bytes = std::fs::read(path)
         .map_err(|e| Failure::io(format!("{} cannot be read: {e}", path.display()), &e))?;
-    let text = String::from_utf8(bytes).map_err(|e| {
-        let line = 1 + bytecount(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
-        Failure::new(format!("{}: line {line}: this is no text", path.display()))
-    })?;
+    let bytes = unzipped(bytes)
+        .map_err(|e| Failure::new(format!("{} cannot be unzipped: {e}", path.display())))?;
+    // A record with bytes that are no text may be damaged, and the others are not.
+    let text = String::from_utf8_lossy(&bytes);
     let Some(format) = args.format.or_else(|| Format::guess(&text)) else {
         let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
         let why = format!("{} does not tell its format", path.display());
@@ -106,8 +109,21 @@ fn make(args: &Args, id: &str) -> Result<Made, Failure> {
     )
 }
 
-fn bytecount(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|b| **b == b'\n').count()
+/// Returns the contents of a file, which may be compressed by gzip.
+fn unzipped(bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    // One byte more than is read of a text shows that it is too large.
+    let most = limits::MEASURED as u64 + 1;
+    let mut contents = Vec::new();
+    let read = (MultiGzDecoder::new(&bytes[..]).take(most)).read_to_end(&mut contents);
+    match read {
+        // What stands before the place where a file is cut off is whole.
+        Err(_) if !contents.is_empty() => Ok(contents),
+        Err(e) => Err(e),
+        Ok(_) => Ok(contents),
+    }
 }
 
 /// Makes series of samples.

@@ -199,6 +199,11 @@ fn rates_are_those_that_iperf3_says() {
 fn events_of_iperf3_are_the_same_as_its_document() {
     let whole = measured("iperf3/two-streams.json");
     assert_eq!(measured("iperf3/json-stream.json"), whole);
+    // With --json-stream-full-output the document stands behind the events.
+    let [events, document] =
+        ["json-stream", "two-streams"].map(|n| file(&format!("iperf3/{n}.json")));
+    let both = read(Format::Iperf3, &(events + &document)).expect("it is one test");
+    assert_eq!(both, whole);
     for (name, length, said) in [
         (
             "json-stream-cut-off.json",

@@ -125,7 +125,7 @@ fn shape(of: &Shape) -> Value {
             "type": "string",
             "pattern": "^(mean|min|max|variation|p[0-9.]+)$",
         }),
-        Shape::Figure => json!({ "type": ["string", "number"] }),
+        Shape::Figure => json!({ "anyOf": [{ "type": "string" }, { "type": "number" }] }),
         Shape::Any => json!({}),
         Shape::Controller => json!({ "$ref": "#/$defs/controller" }),
         Shape::Queue => json!({ "$ref": "#/$defs/queue" }),

@@ -4,7 +4,7 @@ use super::{Flow, Measured, Quantity, Sample};
 use crate::error::ImportError;
 use crate::limits;
 use serde_json::Error;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most samples that are read.
 const SAMPLES: usize = 20_000_000;
@@ -16,8 +16,8 @@ const FLOWS: usize = 10_000;
 pub(super) struct Draft {
     pub measured: Measured,
     /// The flows by the names that the file has for them.
-    flows: HashMap<String, usize>,
-    names: HashSet<String>,
+    flows: BTreeMap<String, usize>,
+    names: BTreeSet<String>,
     /// There are more flows than are read.
     too_many: bool,
     /// How many records are damaged, and what is wrong with the first.

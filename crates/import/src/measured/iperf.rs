@@ -1,5 +1,6 @@
 //! The JSON of iperf3, of a sender or of a receiver: one document (`iperf3 --json`), several one after the
-//! other, as a server writes them, or a line per event (`--json-stream`).
+//! other, as a server writes them, or a line per event (`--json-stream`), with the document behind them
+//! (`--json-stream-full-output`).
 
 use super::Quantity;
 use super::draft::Draft;
@@ -48,6 +49,8 @@ struct Tests {
     first: Option<f64>,
     offset: f64,
     intervals: usize,
+    /// The test came as events, so that a document behind them has nothing new.
+    events: bool,
     /// The clock of a test starts again at the end of what is omitted (`--omit`).
     omitted: bool,
     /// The bytes so far, by flow: those handed over or arrived, the packets sent again and those lost.
@@ -59,13 +62,22 @@ impl Tests {
     fn take(&mut self, record: &Value, draft: &mut Draft) {
         let data = record.get("data").unwrap_or(&Value::Null);
         match record.get("event").and_then(Value::as_str) {
-            Some("start") => self.begin(data),
-            Some("interval") => self.interval(data, draft),
+            Some("start") => {
+                self.begin(data);
+                self.events = true;
+            }
+            Some("interval") => {
+                self.interval(data, draft);
+                self.events = true;
+            }
             Some("error") => ended_early(data, draft),
             Some("server_output_json" | "server_output_text") => server_output(draft),
             Some(_) => {}
             None if record.get("start").or(record.get("intervals")).is_some() => {
-                self.document(record, draft);
+                match std::mem::take(&mut self.events) {
+                    true => {}
+                    false => self.document(record, draft),
+                }
             }
             None => draft.damage(|| ImportError::whole("there is no list `intervals`")),
         }

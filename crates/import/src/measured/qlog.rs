@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::records::{Records, mend};
 use crate::error::{ImportError, quote};
 use serde_json::Value;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 pub fn read(text: &str, draft: &mut Draft) {
     if let Some(Err((at, _))) = Records::new(text, is_record).next()
@@ -128,7 +128,7 @@ struct Trace {
     fields: Vec<String>,
     /// The connections that events name by their index.
     groups: Vec<Value>,
-    flows: HashMap<Key, Connection>,
+    flows: BTreeMap<Key, Connection>,
 }
 
 /// What is known of a flow.
@@ -180,7 +180,7 @@ impl Trace {
                 .map(|f| f.as_str().unwrap_or("").to_lowercase())
                 .collect(),
             groups: list(common.get("group_ids")).unwrap_or_default(),
-            flows: HashMap::new(),
+            flows: BTreeMap::new(),
         }
     }
 

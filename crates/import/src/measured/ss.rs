@@ -12,7 +12,7 @@
 use super::Quantity;
 use super::draft::Draft;
 use crate::error::{ImportError, quote};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 pub fn read(text: &str, draft: &mut Draft) {
     let mut now: Option<f64> = None;
@@ -20,7 +20,7 @@ pub fn read(text: &str, draft: &mut Draft) {
     let mut connected: Option<String> = None;
     let mut last_time = f64::NEG_INFINITY;
     // The figures of each connection when it was last seen.
-    let mut last: HashMap<String, Vec<(Quantity, f64)>> = HashMap::new();
+    let mut last: BTreeMap<String, Vec<(Quantity, f64)>> = BTreeMap::new();
     let (lines, whole) = (text.lines().count(), text.ends_with('\n'));
     for (i, line) in text.lines().enumerate() {
         let at = |message: String| move || ImportError::at(i + 1, message).hint(HINT);
