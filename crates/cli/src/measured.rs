@@ -119,7 +119,7 @@ fn unzipped(bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
     let mut contents = Vec::new();
     let read = (MultiGzDecoder::new(&bytes[..]).take(most)).read_to_end(&mut contents);
     match read {
-        // What stands before the place where a file is cut off is whole.
+        // A file that is cut off has what is whole of it.
         Err(_) if !contents.is_empty() => Ok(contents),
         Err(e) => Err(e),
         Ok(_) => Ok(contents),

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An attribute of the file.
 struct Key<'a> {
     name: &'a str,
-    /// What it is of: `node`, `edge`, `graph` or `all`.
+    /// The kind of element that has it: `node`, `edge`, `graph` or `all`.
     of: &'a str,
     /// The value of elements that have none.
     default: Option<&'a str>,

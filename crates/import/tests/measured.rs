@@ -301,6 +301,11 @@ fn other_texts_are_refused_with_their_place() {
             "line 2: an event has no `name`",
         ),
         (Format::Iperf3, "{\"start\":{}}", "no list `intervals`"),
+        (
+            Format::Iperf3,
+            "{\"event\":\"error\",\"data\":\"unable to connect\"}",
+            "iperf3 failed: \"unable to connect\"",
+        ),
         (Format::Ss, "hello", "line 1: \"hello\" is no time"),
         (Format::Ss, "1.0\n", "no sample"),
     ] {

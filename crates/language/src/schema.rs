@@ -40,7 +40,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     })
 }
 
-/// The inside of a class of characters: what names consist of beside `-`.
+/// The inside of a class of the characters of names, without `-`.
 const NAME: &str = "0-9A-Za-z_\u{80}-\u{10ffff}";
 
 fn reference(section: &Section) -> String {

@@ -11,7 +11,7 @@ const SAMPLES: usize = 20_000_000;
 /// The most flows.
 const FLOWS: usize = 10_000;
 
-/// What has been read so far.
+/// The content of a file as far as it was read.
 #[derive(Default)]
 pub(super) struct Draft {
     pub measured: Measured,
@@ -20,7 +20,7 @@ pub(super) struct Draft {
     names: BTreeSet<String>,
     /// There are more flows than are read.
     too_many: bool,
-    /// How many records are damaged, and what is wrong with the first.
+    /// The number of damaged records, and the error of the first.
     damaged: usize,
     first: Option<ImportError>,
 }

@@ -44,7 +44,7 @@ fn is_interval(value: &Value) -> bool {
 /// The tests of a file.
 #[derive(Default)]
 struct Tests {
-    /// How many began, and when the first and the present one did, in seconds.
+    /// Their number, the time of the first, and that of the present one since then, in seconds.
     count: usize,
     first: Option<f64>,
     offset: f64,
@@ -70,7 +70,7 @@ impl Tests {
                 self.interval(data, draft);
                 self.events = true;
             }
-            Some("error") => ended_early(data, draft),
+            Some("error") => self.failed(data, draft),
             Some("server_output_json" | "server_output_text") => server_output(draft),
             Some(_) => {}
             None if record.get("start").or(record.get("intervals")).is_some() => {
@@ -86,21 +86,15 @@ impl Tests {
     fn document(&mut self, file: &Value, draft: &mut Draft) {
         self.begin(file.get("start").unwrap_or(&Value::Null));
         let intervals = file.get("intervals").and_then(Value::as_array);
-        let none = |list: &Vec<Value>| list.is_empty();
         let error = file.get("error").filter(|e| e.is_string());
-        if let Some(error) = error.filter(|_| intervals.is_none_or(none)) {
-            let message = format!("iperf3 failed: {}", quote(error.as_str().unwrap_or("")));
-            draft.damage(|| ImportError::whole(message));
-            return;
-        }
         let Some(intervals) = intervals else {
+            if let Some(error) = error {
+                return self.failed(error, draft);
+            }
             let message = "there is no list `intervals`";
             draft.damage(|| ImportError::whole(message).hint("iperf3 --json writes it"));
             return;
         };
-        if let Some(error) = error {
-            ended_early(error, draft);
-        }
         if ["server_output_json", "server_output_text"]
             .iter()
             .any(|key| file.get(*key).is_some())
@@ -109,6 +103,9 @@ impl Tests {
         }
         for interval in intervals {
             self.interval(interval, draft);
+        }
+        if let Some(error) = error {
+            self.failed(error, draft);
         }
     }
 
@@ -125,6 +122,17 @@ impl Tests {
             offset: now.zip(self.first).map_or(0.0, |(now, first)| now - first),
             ..Tests::default()
         };
+    }
+
+    /// Takes what iperf3 says of an end that is none of its own.
+    fn failed(&self, error: &Value, draft: &mut Draft) {
+        let error = quote(error.as_str().unwrap_or(""));
+        match self.intervals {
+            0 => draft.damage(|| ImportError::whole(format!("iperf3 failed: {error}"))),
+            _ => draft.remark(format!(
+                "iperf3 ended early: {error}. What it had measured is here."
+            )),
+        }
     }
 
     fn interval(&mut self, interval: &Value, draft: &mut Draft) {
@@ -193,7 +201,7 @@ impl Tests {
     }
 }
 
-/// What every stream of an interval has.
+/// The part of a stream that every interval has.
 struct Part {
     socket: f64,
     start: f64,
@@ -215,13 +223,6 @@ impl Part {
             false => Ok(part),
         }
     }
-}
-
-fn ended_early(error: &Value, draft: &mut Draft) {
-    let error = quote(error.as_str().unwrap_or(""));
-    draft.remark(format!(
-        "iperf3 ended early: {error}. What it had measured is here."
-    ));
 }
 
 fn server_output(draft: &mut Draft) {

@@ -124,19 +124,19 @@ struct Trace {
     /// What one unit of time is, in seconds.
     unit: f64,
     now: f64,
-    /// What the values of an event are, if it is a list of them.
+    /// The names of the values of an event that is a list of them.
     fields: Vec<String>,
     /// The connections that events name by their index.
     groups: Vec<Value>,
     flows: BTreeMap<Key, Connection>,
 }
 
-/// What is known of a flow.
+/// The state of a flow.
 struct Connection {
     flow: usize,
     /// The sizes of the packets that are not acknowledged, by number.
     out: BTreeMap<(Space, u64), f64>,
-    /// What was sent, arrived or was lost, and when.
+    /// The times at which bytes were sent or arrived, or packets were lost, with their number.
     counts: Vec<(f64, Quantity, f64)>,
 }
 
