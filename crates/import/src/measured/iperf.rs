@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 pub fn read(text: &str, draft: &mut Draft) {
     let mut tests = Tests::default();
     let mut records = Records::new(text, is_record);
-    if let Some(Err(_)) = records.next() {
+    let first = records.next();
+    if let Some(Err(_)) = first {
         let mut damage = Vec::new();
         let mended = mend(text, "intervals", is_interval, |at, e| damage.push((at, e)));
         if let Some(file) = mended {
@@ -23,7 +24,7 @@ pub fn read(text: &str, draft: &mut Draft) {
             return tests.document(&file, draft);
         }
     }
-    for record in Records::new(text, is_record) {
+    for record in first.into_iter().chain(records) {
         match record {
             Ok((_, record)) => tests.take(&record, draft),
             Err((at, e)) => draft.damaged_json(text, at, &e),

@@ -13,9 +13,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub fn read(text: &str, draft: &mut Draft) {
-    if let Some(Err((at, _))) = Records::new(text, is_record).next()
-        && text[at..].starts_with('{')
-    {
+    let mut records = Records::new(text, is_record);
+    let first = records.next();
+    if let Some(Err(_)) = first {
         let mut damage = Vec::new();
         let mended = mend(text, "events", is_event, |at, e| damage.push((at, e)));
         if let Some(file) = mended.filter(|file| file.get("traces").is_some()) {
@@ -28,7 +28,7 @@ pub fn read(text: &str, draft: &mut Draft) {
         }
     }
     let mut trace: Option<Trace> = None;
-    for record in Records::new(text, is_record) {
+    for record in first.into_iter().chain(records) {
         let (at, record) = match record {
             Ok(whole) => whole,
             Err((at, e)) => {
