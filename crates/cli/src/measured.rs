@@ -216,16 +216,18 @@ fn spacing(measured: &Measured) -> f64 {
 
 /// The series of a flow. It has values from its first sample to its last.
 fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Series> {
-    let edges = edges(flow, time.len(), period);
+    let (grid, at) = ((time.len(), period), |s: &Sample| s.time);
+    let [from, to] = [flow.samples.first(), flow.samples.last()].map(|s| s.map_or(0.0, at));
+    let whole = Edges::of((from, to), grid);
     let of = |quantity: Quantity| -> Vec<(f64, f64)> {
         let samples = flow.samples.iter().filter(|s| s.quantity == quantity);
         samples.map(|s| (s.time, s.value)).collect()
     };
     let mut all = Vec::new();
-    let mut add = |metrics: &[Metric], of: &dyn Fn(f64, f64) -> f64| {
+    let mut add = |metrics: &[Metric], edges: &Edges, of: &dyn Fn(f64, f64) -> f64| {
         let mut values = vec![f64::NAN; time.len()];
-        for (i, ends) in edges.1.windows(2).enumerate() {
-            values[edges.0 + i] = of(ends[0], ends[1]);
+        for (i, ends) in edges.times.windows(2).enumerate() {
+            values[edges.first + i] = of(ends[0], ends[1]);
         }
         all.extend(metrics.iter().map(|&metric| Series {
             metric,
@@ -241,7 +243,7 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
     ] {
         let samples = of(quantity);
         if !samples.is_empty() {
-            add(&[metric], &|_, end| last(&samples, end));
+            add(&[metric], &whole, &|_, end| last(&samples, end));
         }
     }
     for (quantity, metrics) in [
@@ -251,7 +253,11 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
         let samples = of(quantity);
         if samples.len() > 1 {
             let more = |from, to| total(&samples, to) - total(&samples, from);
-            add(metrics, &|from, to| more(from, to) * 8.0 / (to - from));
+            // Nothing is known of what is sent or arrives behind the last packet.
+            let own = Edges::of((samples[0].0, samples[samples.len() - 1].0), grid);
+            add(metrics, &own, &|from, to| {
+                more(from, to) * 8.0 / (to - from)
+            });
         }
     }
     for (quantity, metric) in [
@@ -260,7 +266,7 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
     ] {
         let samples = of(quantity);
         if !samples.is_empty() {
-            add(&[metric], &|from, to| {
+            add(&[metric], &whole, &|from, to| {
                 total(&samples, to) - total(&samples, from)
             });
         }
@@ -268,17 +274,25 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
     all
 }
 
-/// The first of the periods that a flow has values for, and the times between which these are. The outer
-/// two are the flow's own, which are within half a period of those of the grid.
-fn edges(flow: &Flow, count: usize, period: f64) -> (usize, Vec<f64>) {
-    let at = |sample: Option<&Sample>| sample.map_or(0.0, |s| s.time);
-    let (from, to) = (at(flow.samples.first()), at(flow.samples.last()));
-    let nearest = |time: f64| (time / period).round() as usize;
-    let first = nearest(from).min(count - 1);
-    let last = nearest(to).clamp(first + 1, count);
-    let mut edges: Vec<f64> = (first..=last).map(|i| i as f64 * period).collect();
-    (edges[0], edges[last - first]) = (from, to);
-    (first, edges)
+/// The periods of the grid that samples cover.
+struct Edges {
+    /// The first of the periods.
+    first: usize,
+    /// The times between which the periods are. The outer two are those of the first and the last sample,
+    /// which are within half a period of the grid.
+    times: Vec<f64>,
+}
+
+impl Edges {
+    /// Returns the periods between two times, of a number of periods of a length.
+    fn of((from, to): (f64, f64), (count, period): (usize, f64)) -> Edges {
+        let nearest = |time: f64| (time / period).round() as usize;
+        let first = nearest(from).min(count - 1);
+        let last = nearest(to).clamp(first + 1, count);
+        let mut times: Vec<f64> = (first..=last).map(|i| i as f64 * period).collect();
+        (times[0], times[last - first]) = (from, to);
+        Edges { first, times }
+    }
 }
 
 /// The last value by a time, or NaN.

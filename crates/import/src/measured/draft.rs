@@ -114,7 +114,6 @@ impl Draft {
                 sample.time -= first;
             }
             flow.samples.sort_by(|a, b| a.time.total_cmp(&b.time));
-            begin_totals(flow);
         }
         if let Some(first) = self.first.take() {
             let (count, place) = (self.damaged, first.to_string());
@@ -152,24 +151,4 @@ impl Draft {
             ));
         }
     }
-}
-
-/// Lets totals that a flow has later begin with zero at its first sample: until then there was nothing to
-/// count.
-fn begin_totals(flow: &mut Flow) {
-    let time = flow.samples[0].time;
-    let first = |quantity| {
-        flow.samples
-            .iter()
-            .find(|s: &&Sample| s.quantity == quantity)
-    };
-    let late = |quantity: &Quantity| first(*quantity).is_some_and(|s| s.time > time);
-    let zeros: Vec<Sample> = (Quantity::TOTALS.into_iter().filter(late))
-        .map(|quantity| Sample {
-            time,
-            quantity,
-            value: 0.0,
-        })
-        .collect();
-    flow.samples.splice(0..0, zeros);
 }

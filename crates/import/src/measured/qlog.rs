@@ -134,6 +134,8 @@ struct Trace {
 /// The state of a flow.
 struct Connection {
     flow: usize,
+    /// The time of its first event.
+    first: f64,
     /// The sizes of the packets that are not acknowledged, by number.
     out: BTreeMap<(Space, u64), f64>,
     /// The times at which bytes were sent or arrived, or packets were lost, with their number.
@@ -282,7 +284,7 @@ impl Trace {
     }
 
     fn connection(&mut self, key: Key, draft: &mut Draft) -> &mut Connection {
-        let name = &self.name;
+        let (name, now) = (&self.name, self.now);
         self.flows.entry(key).or_insert_with_key(|(group, path)| {
             let name = match group {
                 Some(group) if *group != *name => format!("{name} {group}"),
@@ -294,6 +296,7 @@ impl Trace {
             };
             Connection {
                 flow: draft.new_flow(&name),
+                first: now,
                 out: BTreeMap::new(),
                 counts: Vec::new(),
             }
@@ -308,8 +311,11 @@ impl Trace {
             for quantity in [Quantity::Sent, Quantity::Arrived, Quantity::Lost] {
                 let mut total = 0.0;
                 for (time, _, more) in connection.counts.iter().filter(|c| c.1 == quantity) {
-                    // Losses are single events. What is sent and arrives is spread up to the next packet.
+                    // Losses are single events, and without one there was none before.
                     if quantity == Quantity::Lost {
+                        if total == 0.0 {
+                            draft.add(flow, connection.first, quantity, total);
+                        }
                         draft.add(flow, *time, quantity, total);
                     }
                     total += more;

@@ -9,8 +9,8 @@
 //! A connection is a line with its two addresses, and what is known of it: on the next lines, which
 //! are indented, or behind the addresses with `-O`.
 
-use super::Quantity;
 use super::draft::Draft;
+use super::{Flow, Quantity, Sample};
 use crate::error::{ImportError, quote};
 use std::collections::BTreeMap;
 
@@ -88,6 +88,29 @@ pub fn read(text: &str, draft: &mut Draft) {
         }
         last.insert(name.clone(), figures);
     }
+    draft.measured.flows.iter_mut().for_each(begin_totals);
+}
+
+/// Lets totals that a connection has later begin with zero at its first sample: `ss` leaves out what is
+/// zero.
+fn begin_totals(flow: &mut Flow) {
+    let Some(time) = flow.samples.first().map(|s| s.time) else {
+        return;
+    };
+    let first = |quantity| {
+        flow.samples
+            .iter()
+            .find(|s: &&Sample| s.quantity == quantity)
+    };
+    let late = |quantity: &Quantity| first(*quantity).is_some_and(|s| s.time > time);
+    let zeros: Vec<Sample> = (Quantity::TOTALS.into_iter().filter(late))
+        .map(|quantity| Sample {
+            time,
+            quantity,
+            value: 0.0,
+        })
+        .collect();
+    flow.samples.splice(0..0, zeros);
 }
 
 const HINT: &str =
