@@ -57,7 +57,7 @@ impl Format {
     /// Returns the format of a text. Returns `None` if it does not tell.
     pub fn guess(text: &str) -> Option<Format> {
         let start = text.trim_start_matches('\u{feff}').trim_start();
-        let head: String = start.chars().take(4000).collect();
+        let head: String = start.chars().take(16_000).collect();
         let is_qlog = [
             "qlog_version",
             "urn:ietf:params:qlog",

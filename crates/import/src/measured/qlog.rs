@@ -167,7 +167,10 @@ impl Trace {
         ];
         let name = (name.into_iter().filter_map(text)).find(|name| !name.trim().is_empty());
         let format = text(common.get("time_format"));
-        let units = about.get("configuration").and_then(|c| c.get("time_units"));
+        let units = about
+            .get("configuration")
+            .unwrap_or(common)
+            .get("time_units");
         let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
         let fields = list(about.get("event_fields")).unwrap_or_default();
         Trace {
