@@ -85,6 +85,28 @@ fn a_connection_is_the_same_in_the_qlog_of_every_stack() {
     }
 }
 
+/// Damage of any kind at the beginning of a record, and records that are broken one after the other.
+#[test]
+fn damage_between_records_is_passed_over() {
+    let text = file("qlog/ngtcp2-0.3.sqlog");
+    let whole = read(Format::Qlog, &text).expect("a log");
+    for damage in [
+        "\u{fffd}\u{fffd}é",
+        "\0\0\0",
+        "}",
+        "]]",
+        "{\"time\":1,\"data\":{\"a\":[1",
+        "\"x",
+    ] {
+        let broken = text.replace("\n\u{1e}", &format!("\n\u{1e}{damage}\n\u{1e}"));
+        let read = read(Format::Qlog, &broken).unwrap_or_else(|e| panic!("{damage:?}: {e}"));
+        assert_eq!(read.flows, whole.flows, "{damage:?}");
+        let count = text.matches('\u{1e}').count() - 1;
+        let said = format!("left out: {count}. ");
+        assert!(read.remarks.join(" ").contains(&said), "{:?}", read.remarks);
+    }
+}
+
 /// In multipath QUIC each path has its own packet numbers and its own window.
 #[test]
 fn paths_are_flows() {

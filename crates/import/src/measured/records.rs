@@ -40,8 +40,9 @@ impl<'a> Records<'a> {
 
     /// Returns the next record behind a damaged one.
     fn resume(&mut self) -> Option<(usize, Value)> {
-        let mut from = self.at + 1;
-        while let Some(found) = self.text.get(from..)?.find(['{', '[']) {
+        let first = self.text[self.at..].chars().next()?;
+        let mut from = self.at + first.len_utf8();
+        while let Some(found) = self.text[from..].find(['{', '[']) {
             let at = from + found;
             self.attempts = self.attempts.checked_sub(1)?;
             let end = (at + RECORD).min(self.text.len());
