@@ -119,12 +119,16 @@ fn flent(loaded: &LoadedRun, run: &Run, name: &str) -> Value {
         });
         raw.insert(format!("TCP upload::{n}"), rows.collect());
     }
-    let sums: Vec<f64> = (0..run.time.len())
-        .map(|i| rates.iter().map(|r| r[i]).filter(|v| v.is_finite()).sum())
-        .collect();
-    let count = rates.len().max(1) as f64;
+    // Of the flows that are there. Without any there is no value, as flent has none then.
+    let (mut sums, mut means) = (Vec::new(), Vec::new());
+    for i in 0..run.time.len() {
+        let there = rates.iter().map(|r| r[i]).filter(|v| v.is_finite());
+        let (sum, count) = there.fold((0.0, 0), |(sum, n), v| (sum + v, n + 1));
+        sums.push(if count > 0 { sum } else { f64::NAN });
+        means.push(sum / f64::from(count));
+    }
     results.insert("TCP upload sum".into(), scaled(&sums, 1e-6));
-    results.insert("TCP upload avg".into(), scaled(&sums, 1e-6 / count));
+    results.insert("TCP upload avg".into(), scaled(&means, 1e-6));
     let period = run.time[0];
     let length = run.time[run.time.len() - 1];
     json!({

@@ -9,6 +9,7 @@ use accord::traffic::{Dice, Purpose};
 use accord::units::{Duration, Rate};
 use accord_import::{Format, ImportError, Topology, Units, demands, limits, read};
 use clap::{Args, Subcommand};
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -79,6 +80,9 @@ impl Import {
         self.topology.as_deref().unwrap_or(Path::new(""))
     }
 }
+
+/// The longest name of a link in the language, in characters.
+const NAME: usize = 100;
 
 /// Flows without demands.
 const FLOWS: usize = 20;
@@ -211,6 +215,19 @@ fn refused(path: &Path, e: ImportError) -> Failure {
     e.hint.into_iter().fold(failure, Failure::hint)
 }
 
+/// Returns a name that is not among `names` yet, and adds it to them. It is as long as the language
+/// allows at most. Two links have one name such as those of a-b and c, and of a and b-c.
+fn unused(name: &str, names: &mut BTreeSet<String>) -> String {
+    let numbered = (names.len()..).map(|i| format!("__{i}"));
+    let mut ends = std::iter::once(String::new()).chain(numbered);
+    let found = ends.find_map(|end| {
+        let unique = name.chars().take(NAME - end.len()).chain(end.chars());
+        let unique: String = unique.collect();
+        names.insert(unique.clone()).then_some(unique)
+    });
+    found.expect("there are more numbers than names")
+}
+
 /// Returns the text of the scenario.
 struct Writer<'a> {
     args: &'a Import,
@@ -267,16 +284,11 @@ impl Writer<'_> {
         draft.text("title", clean(&name, 100));
         draft.text("duration", args.duration);
         draft.line(format_args!("seed = {}", args.seed));
-        let mut names = std::collections::BTreeSet::new();
+        let mut names = BTreeSet::new();
         let links: Result<Vec<Line>, Failure> = (t.links.iter())
             .map(|link| {
                 let ends = [link.from, link.to].map(|node| t.nodes[node].name.clone());
-                let mut name = ends.join("-");
-                if !names.insert(name.clone()) {
-                    // Such as those of a-b and c, and of a and b-c. No name ends in two underscores.
-                    name = format!("{name}__{}", names.len());
-                    names.insert(name.clone());
-                }
+                let name = unused(&ends.join("-"), &mut names);
                 let delay = link.delay.or(t.length(link).map(|km| km / FIBRE));
                 Ok(Line {
                     name,

@@ -7,7 +7,10 @@ use accord::record::{Manifest, Run, Series};
 use accord::report::{GroupOutline, Outline, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
 use accord::units::Duration;
-use accord_import::measured::{Flow, Format, Measured, Quantity, read};
+use accord_import::limits;
+use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
+use flate2::read::MultiGzDecoder;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The options of `accord import run`.
@@ -24,7 +27,8 @@ pub struct Args {
     /// The name of the group of flows, which `accord compare` matches with a group of another run.
     #[arg(long, value_name = "NAME", default_value = "all")]
     pub group: String,
-    /// The period of the series; by default the time between samples, and 10 ms at least.
+    /// About the period of the series, of which a whole number fits into what was measured; by default
+    /// the time between samples, and 10 ms at least.
     #[arg(long, value_name = "TIME")]
     pub sample: Option<Duration>,
     /// Where the steady part begins, over which tables average; by default in the middle.
@@ -76,10 +80,10 @@ fn make(args: &Args, id: &str) -> Result<Made, Failure> {
     let path = &args.file;
     let bytes = std::fs::read(path)
         .map_err(|e| Failure::io(format!("{} cannot be read: {e}", path.display()), &e))?;
-    let text = String::from_utf8(bytes).map_err(|e| {
-        let line = 1 + bytecount(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
-        Failure::new(format!("{}: line {line}: this is no text", path.display()))
-    })?;
+    let bytes = unzipped(bytes)
+        .map_err(|e| Failure::new(format!("{} cannot be unzipped: {e}", path.display())))?;
+    // A record with bytes that are no text may be damaged, and the others are not.
+    let text = String::from_utf8_lossy(&bytes);
     let Some(format) = args.format.or_else(|| Format::guess(&text)) else {
         let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
         let why = format!("{} does not tell its format", path.display());
@@ -105,8 +109,21 @@ fn make(args: &Args, id: &str) -> Result<Made, Failure> {
     )
 }
 
-fn bytecount(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|b| **b == b'\n').count()
+/// Returns the contents of a file, which may be compressed by gzip.
+fn unzipped(bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    // One byte more than is read of a text shows that it is too large.
+    let most = limits::MEASURED as u64 + 1;
+    let mut contents = Vec::new();
+    let read = (MultiGzDecoder::new(&bytes[..]).take(most)).read_to_end(&mut contents);
+    match read {
+        // A file that is cut off has what is whole of it.
+        Err(_) if !contents.is_empty() => Ok(contents),
+        Err(e) => Err(e),
+        Ok(_) => Ok(contents),
+    }
 }
 
 /// Makes series of samples.
@@ -118,16 +135,18 @@ fn convert(
     text: &str,
 ) -> Result<Made, Failure> {
     let length = measured.length();
-    let period = match args.sample {
+    let about = match args.sample {
         Some(period) => period.as_secs_f64(),
         None => spacing(&measured).max(PERIOD),
     };
-    let count = (length / period).ceil().max(1.0);
+    let count = (length / about).round().max(1.0);
     let values = count * measured.flows.len() as f64 * 8.0;
-    if period <= 0.0 || count > SAMPLES || values > VALUES {
-        let why = format!("{length:.3} s in periods of {period} s are too many samples");
+    if about <= 0.0 || count > SAMPLES || values > VALUES {
+        let why = format!("{length:.3} s in periods of {about} s are too many samples");
         return Err(Failure::new(why).hint("--sample sets a longer period"));
     }
+    // The last period ends with the data, so that none is covered in part.
+    let period = if length > 0.0 { length / count } else { about };
     let time: Vec<f64> = (1..=count as u64).map(|i| i as f64 * period).collect();
     let mut series = Vec::new();
     for (id, flow) in measured.flows.iter().enumerate() {
@@ -142,7 +161,7 @@ fn convert(
         let why = "the steady part ends before it begins";
         return Err(Failure::new(why).hint(format!("what was measured lasts {length:.3} s")));
     }
-    let of_rtt = |s: &accord_import::measured::Sample| match s.quantity {
+    let of_rtt = |s: &Sample| match s.quantity {
         Quantity::MinRtt | Quantity::Rtt => Some(s.value),
         _ => None,
     };
@@ -195,14 +214,21 @@ fn spacing(measured: &Measured) -> f64 {
     (median * 1000.0).round() / 1000.0
 }
 
-/// The series of a flow.
+/// The series of a flow. It has values from its first sample to its last.
 fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Series> {
+    let (grid, at) = ((time.len(), period), |s: &Sample| s.time);
+    let [from, to] = [flow.samples.first(), flow.samples.last()].map(|s| s.map_or(0.0, at));
+    let whole = Edges::of((from, to), grid);
     let of = |quantity: Quantity| -> Vec<(f64, f64)> {
         let samples = flow.samples.iter().filter(|s| s.quantity == quantity);
         samples.map(|s| (s.time, s.value)).collect()
     };
     let mut all = Vec::new();
-    let mut add = |metrics: &[Metric], values: Vec<f64>| {
+    let mut add = |metrics: &[Metric], edges: &Edges, of: &dyn Fn(f64, f64) -> f64| {
+        let mut values = vec![f64::NAN; time.len()];
+        for (i, ends) in edges.times.windows(2).enumerate() {
+            values[edges.first + i] = of(ends[0], ends[1]);
+        }
         all.extend(metrics.iter().map(|&metric| Series {
             metric,
             entity,
@@ -217,7 +243,7 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
     ] {
         let samples = of(quantity);
         if !samples.is_empty() {
-            add(&[metric], time.iter().map(|t| last(&samples, *t)).collect());
+            add(&[metric], &whole, &|_, end| last(&samples, end));
         }
     }
     for (quantity, metrics) in [
@@ -226,9 +252,12 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
     ] {
         let samples = of(quantity);
         if samples.len() > 1 {
-            let rate =
-                |t: &f64| (total(&samples, *t) - total(&samples, *t - period)) * 8.0 / period;
-            add(metrics, time.iter().map(rate).collect());
+            let more = |from, to| total(&samples, to) - total(&samples, from);
+            // Nothing is known of what is sent or arrives behind the last packet.
+            let own = Edges::of((samples[0].0, samples[samples.len() - 1].0), grid);
+            add(metrics, &own, &|from, to| {
+                more(from, to) * 8.0 / (to - from)
+            });
         }
     }
     for (quantity, metric) in [
@@ -236,22 +265,34 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
         (Quantity::Lost, Metric::Losses),
     ] {
         let samples = of(quantity);
-        if let Some((_, first)) = samples.first() {
-            // A log counts from its first loss on.
-            let zero = if quantity == Quantity::Lost {
-                0.0
-            } else {
-                *first
-            };
-            let by = |t: f64| match last(&samples, t) {
-                value if value.is_nan() => zero,
-                value => value,
-            };
-            let count = |t: &f64| by(*t) - by(*t - period);
-            add(&[metric], time.iter().map(count).collect());
+        if !samples.is_empty() {
+            add(&[metric], &whole, &|from, to| {
+                total(&samples, to) - total(&samples, from)
+            });
         }
     }
     all
+}
+
+/// The periods of the grid that samples cover.
+struct Edges {
+    /// The first of the periods.
+    first: usize,
+    /// The times between which the periods are. The outer two are those of the first and the last sample,
+    /// which are within half a period of the grid.
+    times: Vec<f64>,
+}
+
+impl Edges {
+    /// Returns the periods between two times, of a number of periods of a length.
+    fn of((from, to): (f64, f64), (count, period): (usize, f64)) -> Edges {
+        let nearest = |time: f64| (time / period).round() as usize;
+        let first = nearest(from).min(count - 1);
+        let last = nearest(to).clamp(first + 1, count);
+        let mut times: Vec<f64> = (first..=last).map(|i| i as f64 * period).collect();
+        (times[0], times[last - first]) = (from, to);
+        Edges { first, times }
+    }
 }
 
 /// The last value by a time, or NaN.

@@ -96,6 +96,31 @@ fn names_of_the_file_do_no_harm() {
     assert!(made.stdout.contains("a-31m-bé - link"), "{made:#?}");
 }
 
+/// Names are cut to what the language allows, and stay apart.
+#[test]
+fn long_names_make_a_scenario_that_runs() {
+    let label = |i: usize| {
+        format!(
+            "{}{i}",
+            "The Institute of Aeronautics and Space Science ".repeat(i)
+        )
+    };
+    let node = |i| format!("node [ id {i} label \"{}\" ]\n", label(i));
+    let nodes: String = (1..=6).map(node).collect();
+    let edge = |i| format!("edge [ source {i} target {} ]\n", i % 6 + 1);
+    let edges: String = (1..=6).map(edge).collect();
+    // Links between a-b and c, and between a and b-c, would have one name.
+    let more = "node [ id 7 label \"a-b\" ] node [ id 8 label \"c\" ] node [ id 9 label \"a\" ] \
+                node [ id 10 label \"b-c\" ] edge [ source 7 target 8 ] edge [ source 9 target 10 ]";
+    let net = format!("graph [\n{nodes}{edges}{more}\n]");
+    let dir = folder(&[("net.gml", &net)]);
+    accord(dir.path(), &["import", "net.gml", "-o", "net.toml"]).with(0);
+    let json = accord(dir.path(), &["check", "net.toml", "--json"])
+        .with(0)
+        .json();
+    assert_eq!((&json["nodes"], &json["links"]), (&10.into(), &16.into()));
+}
+
 #[test]
 fn mistakes_have_their_place_and_a_hint() {
     let files = [

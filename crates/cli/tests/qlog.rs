@@ -192,9 +192,73 @@ fn flent_gets_its_series() {
         last["tcp_rtt"].as_f64().is_some_and(|ms| ms > 20.0),
         "{last}"
     );
+    // Of flows that are not there yet there is nothing to average [flent, ComputingRunner].
+    let late = LOSSY.replace("[flow.web]", "[flow.web]\nstart = \"4 s\"");
+    let late = late.replace("[flow.tunnel]", "[flow.tunnel]\nstart = \"8 s\"");
+    std::fs::write(dir.path().join("lossy.toml"), late).expect("written");
+    run(dir.path(), "-o runs/late").with(0);
+    let export = ["export", "flent", "runs/late", "-o", "late.flent.gz"];
+    accord(dir.path(), &export).with(0);
+    let mut text = String::new();
+    let file = File::open(dir.path().join("late.flent.gz")).expect("it was written");
+    (GzDecoder::new(file).read_to_string(&mut text)).expect("gzip");
+    let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let value = |series: &str, i: usize| file["results"][series][i].as_f64();
+    let both = ["TCP upload::1", "TCP upload::2"];
+    for (i, there) in [(20, 0), (60, 1), (95, 2)] {
+        let values: Vec<f64> = both.iter().filter_map(|s| value(s, i)).collect();
+        assert_eq!(values.len(), there, "{i}");
+        let sum = values.iter().copied().reduce(|a, b| a + b);
+        assert_eq!(value("TCP upload sum", i), sum, "{i}");
+        assert_eq!(
+            value("TCP upload avg", i),
+            sum.map(|sum| sum / there as f64)
+        );
+    }
     let none = ["export", "flent", "runs/lossy", "-e", "live"];
     let none = accord(dir.path(), &none).with(2);
     assert!(none.stderr.contains("runs of: packet"), "{none:#?}");
+}
+
+/// The rate of a file whose last interval is short, and of the same file with bytes that are no text in one
+/// record, compressed and cut off.
+#[test]
+fn means_are_over_what_was_measured() {
+    let interval = |i: usize, end: f64| {
+        let bytes = ((end - i as f64) * 2_500_000.0).round();
+        format!(
+            "{{\"event\":\"interval\",\"data\":{{\"streams\":[{{\"socket\":5,\"start\":{i},\"end\":{end},\"bytes\":{bytes},\"sender\":false}}]}}}}\n"
+        )
+    };
+    let whole: String = (0..9).map(|i| interval(i, i as f64 + 1.0)).collect();
+    let whole = format!(
+        "{{\"event\":\"start\",\"data\":{{}}}}\n{whole}{}",
+        interval(9, 9.0005)
+    );
+    let broken = [whole.as_bytes(), b"{\"event\":\"\xff\xfe"].concat();
+    let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut zipped, whole.repeat(40).as_bytes()).expect("memory");
+    let zipped = zipped.finish().expect("memory");
+    let dir = folder(&[("small.json", &whole)]);
+    std::fs::write(dir.path().join("broken.json"), broken).expect("written");
+    std::fs::write(dir.path().join("cut.json.gz"), &zipped[..zipped.len() - 20]).expect("written");
+    accord(dir.path(), &["import", "run", "small.json", "-o", "first"]).with(0);
+    for file in ["small.json", "broken.json", "cut.json.gz"] {
+        for sample in ["1s", "700ms", "10s"] {
+            let args = ["import", "run", file, "-o", "run", "--sample", sample];
+            accord(dir.path(), &args).with(0);
+            let json = accord(dir.path(), &["compare", "first", "run", "--json"])
+                .with(0)
+                .json();
+            let rows = json["points"][0]["rows"].as_array().expect("rows");
+            let of = |q: &str| rows.iter().find(|r| r["quantity"] == q).expect("a row");
+            for i in [0, 1] {
+                let mean = of("throughput")["values"][i]["mean"].as_f64();
+                let off = mean.expect("a number") / 20e6 - 1.0;
+                assert!(off.abs() < 1e-6, "{file}, {sample}: {off}");
+            }
+        }
+    }
 }
 
 /// What is no measurement is refused with its place.

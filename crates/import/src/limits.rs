@@ -20,6 +20,16 @@ pub const NAME: usize = 60;
 /// The most remarks.
 pub(crate) const REMARKS: usize = 100;
 
+/// The longest name of a measured flow, in characters; longer ones are cut. Two addresses of IPv6 with
+/// their interfaces and ports fit.
+pub const FLOW_NAME: usize = 150;
+
+/// Returns the first characters of a text.
+pub(crate) fn cut(text: &str, most: usize) -> &str {
+    let end = text.char_indices().nth(most).map_or(text.len(), |(i, _)| i);
+    &text[..end]
+}
+
 /// The largest text of measurements, in bytes.
 pub const MEASURED: usize = 512 << 20;
 

@@ -82,6 +82,33 @@ fn what_is_left_out_is_said() {
     }
 }
 
+/// A graph inside a node, as yEd writes groups: its nodes and edges are of the one network, and the group is
+/// a node only if an edge ends at it. A key may have a default.
+#[test]
+fn nested_graphs_are_one_network() {
+    let t = read(Format::GraphMl, &file("nested.graphml"), &Units::default()).expect("a graph");
+    let names: Vec<&str> = t.nodes.iter().map(|n| &n.name[..]).collect();
+    assert_eq!(names, ["core", "site", "a", "b", "inner", "c"]);
+    let links: Vec<_> = (t.links.iter())
+        .map(|l| (names[l.from], names[l.to], l.rate, l.delay))
+        .collect();
+    let expected = [
+        ("a", "b", Some(1e9), Some(0.002)),
+        ("b", "c", Some(4e7), Some(0.005)),
+        ("inner", "c", Some(4e7), Some(0.005)),
+        ("core", "site", Some(4e7), Some(0.005)),
+        ("core", "a", Some(4e7), Some(0.005)),
+    ];
+    assert_eq!(links, expected);
+    let all = t.remarks.join(" ");
+    for part in [
+        "only hold others, left out: 1",
+        "more than two nodes, left out: 1",
+    ] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+}
+
 #[test]
 fn equal_labels_are_told_apart() {
     let text = "graph [ node [ id 1 label \"a b\" ] node [ id 2 label \"a-b\" ] edge [ source 1 target 2 ] ]";

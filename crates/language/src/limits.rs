@@ -33,12 +33,15 @@ pub(crate) const DELAY: Duration = Duration::from_secs(3600);
 pub(crate) const MIN_RTO: Duration = Duration::from_secs(60);
 /// The highest rate: 100 Tbps.
 pub(crate) const RATE: Rate = Rate::from_bps(100_000_000_000_000);
-/// The most delivery opportunities of a trace: eleven minutes at 9 Mbps.
-pub(crate) const OPPORTUNITIES: usize = 500_000;
-/// The latest time of a trace, in milliseconds.
-pub(crate) const TRACE_LENGTH: u32 = 10_000_000;
+/// The most delivery opportunities of a trace: two minutes at 1 Gbps, or three hours at 10 Mbps. The
+/// longest that mahimahi ships has half a million.
+pub(crate) const OPPORTUNITIES: usize = 10_000_000;
+/// The latest time of a trace, in milliseconds: that of the longest run.
+pub(crate) const TRACE_LENGTH: u32 = 30 * 24 * 3600 * 1000;
 /// The most steps of a rate.
 pub(crate) const STEPS: usize = 100_000;
+/// The largest size of a file of a trace or of steps, in bytes.
+pub(crate) const TRACE_TEXT: usize = 128 << 20;
 /// The most sizes of a mix of packets.
 pub(crate) const SIZES: usize = 100;
 /// The longest time that can be expected of a run. Up to it picoseconds survive the way into

@@ -13,7 +13,9 @@ use serde_json::{Map, Value, json};
 ///
 /// The schema knows form only. Checks that need the whole file (names that must exist, flows that
 /// must reach their sink) are those of [`File::points`](super::File::points). The schema also
-/// cannot see that a sweep fills in a key that is otherwise missing.
+/// cannot see that a sweep fills in a key that is otherwise missing. Its patterns keep to what every
+/// reader of JSON Schema understands [JSON Schema 2020-12 §6.4], which knows no classes of letters: in
+/// names it takes each character beyond ASCII for a letter.
 pub fn schema(catalogue: &Catalogue) -> Value {
     let mut definitions = Map::new();
     define(&keys::FILE, &mut definitions);
@@ -37,6 +39,9 @@ pub fn schema(catalogue: &Catalogue) -> Value {
         "$defs": definitions,
     })
 }
+
+/// The inside of a class of the characters of names, without `-`.
+const NAME: &str = "0-9A-Za-z_\u{80}-\u{10ffff}";
 
 fn reference(section: &Section) -> String {
     format!("#/$defs/{}", section.slug())
@@ -86,7 +91,7 @@ fn literal(text: &str) -> Value {
 
 fn shape(of: &Shape) -> Value {
     let name = |dot: &str| {
-        let pattern = format!("^[\\p{{L}}\\p{{N}}_{dot}-]{{1,{}}}$", limits::NAME);
+        let pattern = format!("^[{NAME}{dot}-]{{1,{}}}$", limits::NAME);
         json!({ "type": "string", "pattern": pattern })
     };
     let share = |most: f64| {
@@ -120,7 +125,7 @@ fn shape(of: &Shape) -> Value {
             "type": "string",
             "pattern": "^(mean|min|max|variation|p[0-9.]+)$",
         }),
-        Shape::Figure => json!({ "type": ["string", "number"] }),
+        Shape::Figure => json!({ "anyOf": [{ "type": "string" }, { "type": "number" }] }),
         Shape::Any => json!({}),
         Shape::Controller => json!({ "$ref": "#/$defs/controller" }),
         Shape::Queue => json!({ "$ref": "#/$defs/queue" }),
@@ -154,7 +159,7 @@ fn quantity(units: impl Iterator<Item = &'static str>) -> Value {
 
 /// Returns the schema of a link in one line.
 fn line() -> Value {
-    let name = "[\\p{L}\\p{N}_.-]+";
+    let name = format!("[{NAME}.-]+");
     let units = |units: Vec<&str>| format!("*[0-9][0-9_.eE+-]* *({})", units.join("|"));
     let (rate, delay) = (
         units(Rate::units().collect()),

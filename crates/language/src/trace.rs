@@ -86,7 +86,7 @@ fn read(name: &str, path: &Path, steps: bool) -> Result<Data, (String, String)> 
         false => Err(std::io::Error::other("it is not a file")),
     });
     let mut bytes = Vec::new();
-    let most = limits::TEXT as u64;
+    let most = limits::TRACE_TEXT as u64;
     let read = file.and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
     if let Err(e) = read {
         let hint = format!("the file is looked for at {}", path.display());
@@ -181,16 +181,16 @@ pub(crate) fn parse_steps(bytes: &[u8]) -> Result<Steps, String> {
 }
 
 /// Returns the lines of a file with their numbers, from one.
-fn lines(bytes: &[u8]) -> Result<Vec<(usize, &str)>, String> {
-    if bytes.len() > limits::TEXT {
-        return Err(format!("is larger than {} MiB", limits::TEXT >> 20));
+fn lines(bytes: &[u8]) -> Result<impl Iterator<Item = (usize, &str)>, String> {
+    if bytes.len() > limits::TRACE_TEXT {
+        return Err(format!("is larger than {} MiB", limits::TRACE_TEXT >> 20));
     }
     let text = std::str::from_utf8(bytes).map_err(|e| {
         let before = &bytes[..e.valid_up_to()];
         let line = 1 + before.iter().filter(|b| **b == b'\n').count();
         format!("line {line}: it is not UTF-8 text")
     })?;
-    Ok((1..).zip(text.lines().map(str::trim)).collect())
+    Ok((1..).zip(text.lines().map(str::trim)))
 }
 
 /// Returns the start of a long text.

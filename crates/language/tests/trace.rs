@@ -94,37 +94,37 @@ fn steps_become_events_of_both_directions() {
 #[test]
 fn bad_traces_are_refused_with_their_line() {
     let folder = folder("trace-bad");
-    let many = "1\n".repeat(500_001);
+    let many = "1\n".repeat(10_000_001);
     for (bytes, expected) in [
         (&b""[..], "has no delivery opportunities"),
         (b"0\n0\n", "ends at 0 ms, so it has no length"),
         (
             b"1\n5\n-3\n",
-            "line 3: \"-3\" is not a whole number of milliseconds up to 10000000",
+            "line 3: \"-3\" is not a whole number of milliseconds up to 2592000000",
         ),
         (
             b"1\n\n2\n",
-            "line 2: \"\" is not a whole number of milliseconds up to 10000000",
+            "line 2: \"\" is not a whole number of milliseconds up to 2592000000",
         ),
         (
             b"1\n2.5\n",
-            "line 2: \"2.5\" is not a whole number of milliseconds up to 10000000",
+            "line 2: \"2.5\" is not a whole number of milliseconds up to 2592000000",
         ),
         (
             b"1\n99999999999999999999\n",
-            "line 2: \"99999999999999999999\" is not a whole number of milliseconds up to 10000000",
+            "line 2: \"99999999999999999999\" is not a whole number of milliseconds up to 2592000000",
         ),
         (b"1\n7\n5\n", "line 3: 5 ms comes after 7 ms"),
         (b"1\n2\n\xff\xfe\x00", "line 3: it is not UTF-8 text"),
         (
             b"\x7fELF\x02\x01",
-            "line 1: \"\\u{7f}ELF\\u{2}\\u{1}\" is not a whole number of milliseconds up to 10000000",
+            "line 1: \"\\u{7f}ELF\\u{2}\\u{1}\" is not a whole number of milliseconds up to 2592000000",
         ),
         (
             many.as_bytes(),
-            "line 500001: a trace has at most 500000 delivery opportunities",
+            "line 10000001: a trace has at most 10000000 delivery opportunities",
         ),
-        (&vec![b'1'; 9 << 20], "is larger than 8 MiB"),
+        (&vec![b'1'; 129 << 20], "is larger than 128 MiB"),
     ] {
         assert_eq!(
             refused(&folder, "trace", bytes),

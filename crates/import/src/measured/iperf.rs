@@ -1,100 +1,233 @@
-//! The JSON of iperf3 (`iperf3 --json`), of a sender or of a receiver.
+//! The JSON of iperf3, of a sender or of a receiver: one document (`iperf3 --json`), several one after the
+//! other, as a server writes them, or a line per event (`--json-stream`), with the document behind them
+//! (`--json-stream-full-output`).
 
-use super::{Measured, Quantity, Sample};
-use crate::error::ImportError;
+use super::Quantity;
+use super::draft::Draft;
+use super::records::{Records, mend};
+use crate::error::{ImportError, quote};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub fn read(text: &str) -> Result<Measured, ImportError> {
-    let file: Value = serde_json::from_str(text)
-        .map_err(|e| ImportError::at(e.line(), format!("this is no JSON: {e}")))?;
-    let error = file.get("error").and_then(Value::as_str);
-    let error = error.map(crate::error::quote);
-    let none = |list: &Vec<Value>| list.is_empty();
-    let intervals = file.get("intervals").and_then(Value::as_array);
-    if let Some(error) = error.as_ref().filter(|_| intervals.is_none_or(none)) {
-        let message = format!("iperf3 failed: {error}");
-        return Err(ImportError::whole(message));
+pub fn read(text: &str, draft: &mut Draft) {
+    let mut tests = Tests::default();
+    let mut records = Records::new(text, is_record);
+    let first = records.next();
+    if let Some(Err(_)) = first {
+        let mut damage = Vec::new();
+        let mended = mend(text, "intervals", is_interval, |at, e| damage.push((at, e)));
+        if let Some(file) = mended {
+            damage
+                .iter()
+                .for_each(|(at, e)| draft.damaged_json(text, *at, e));
+            draft.remark("The file is cut off or damaged. What is whole of it is here.");
+            return tests.document(&file, draft);
+        }
     }
-    let Some(intervals) = intervals else {
-        let message = "there is no list `intervals`";
-        return Err(ImportError::whole(message).hint("iperf3 --json writes it"));
-    };
-    let mut measured = Measured::default();
-    if let Some(error) = error {
-        measured.remark(format!(
-            "iperf3 ended early: {error}. What it had measured is here."
-        ));
+    for record in first.into_iter().chain(records) {
+        match record {
+            Ok((_, record)) => tests.take(&record, draft),
+            Err((at, e)) => draft.damaged_json(text, at, &e),
+        }
     }
-    // The clock starts again at the end of what is omitted (`--omit`).
-    let mut omitted = false;
-    // The bytes so far, by flow: those handed over or arrived, and the packets sent again.
-    let mut totals: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
-    for (i, interval) in intervals.iter().enumerate() {
-        let place = format!("intervals[{i}]");
+}
+
+fn is_record(value: &Value) -> bool {
+    let has = |key| value.get(key).is_some();
+    has("intervals") || has("event") && has("data")
+}
+
+fn is_interval(value: &Value) -> bool {
+    let streams = value.get("streams").and_then(Value::as_array);
+    streams.is_some_and(|all| all.iter().any(|s| s.get("bytes").is_some()))
+}
+
+/// The tests of a file.
+#[derive(Default)]
+struct Tests {
+    /// Their number, the time of the first, and that of the present one since then, in seconds.
+    count: usize,
+    first: Option<f64>,
+    offset: f64,
+    intervals: usize,
+    /// The test came as events, so that a document behind them has nothing new.
+    events: bool,
+    /// The clock of a test starts again at the end of what is omitted (`--omit`).
+    omitted: bool,
+    /// The bytes so far, by flow: those handed over or arrived, the packets sent again and those lost.
+    totals: BTreeMap<usize, [f64; 3]>,
+}
+
+impl Tests {
+    /// Takes a document or an event.
+    fn take(&mut self, record: &Value, draft: &mut Draft) {
+        let data = record.get("data").unwrap_or(&Value::Null);
+        match record.get("event").and_then(Value::as_str) {
+            Some("start") => {
+                self.begin(data);
+                self.events = true;
+            }
+            Some("interval") => {
+                self.interval(data, draft);
+                self.events = true;
+            }
+            Some("error") => self.failed(data, draft),
+            Some("server_output_json" | "server_output_text") => server_output(draft),
+            Some(_) => {}
+            None if record.get("start").or(record.get("intervals")).is_some() => {
+                match std::mem::take(&mut self.events) {
+                    true => {}
+                    false => self.document(record, draft),
+                }
+            }
+            None => draft.damage(|| ImportError::whole("there is no list `intervals`")),
+        }
+    }
+
+    fn document(&mut self, file: &Value, draft: &mut Draft) {
+        self.begin(file.get("start").unwrap_or(&Value::Null));
+        let intervals = file.get("intervals").and_then(Value::as_array);
+        let error = file.get("error").filter(|e| e.is_string());
+        let Some(intervals) = intervals else {
+            if let Some(error) = error {
+                return self.failed(error, draft);
+            }
+            let message = "there is no list `intervals`";
+            draft.damage(|| ImportError::whole(message).hint("iperf3 --json writes it"));
+            return;
+        };
+        if ["server_output_json", "server_output_text"]
+            .iter()
+            .any(|key| file.get(*key).is_some())
+        {
+            server_output(draft);
+        }
+        for interval in intervals {
+            self.interval(interval, draft);
+        }
+        if let Some(error) = error {
+            self.failed(error, draft);
+        }
+    }
+
+    /// Begins a test. Its times are counted from its own start.
+    fn begin(&mut self, start: &Value) {
+        let stamp = start.get("timestamp");
+        let part = |name| number(stamp?, name);
+        let milliseconds = part("timemillisecs").map(|ms| ms * 1e-3);
+        let now = milliseconds.or(part("timesecs"));
+        self.first = self.first.or(now);
+        *self = Tests {
+            count: self.count + 1,
+            first: self.first,
+            offset: now.zip(self.first).map_or(0.0, |(now, first)| now - first),
+            ..Tests::default()
+        };
+    }
+
+    /// Takes what iperf3 says of an end that is none of its own.
+    fn failed(&self, error: &Value, draft: &mut Draft) {
+        let error = quote(error.as_str().unwrap_or(""));
+        match self.intervals {
+            0 => draft.damage(|| ImportError::whole(format!("iperf3 failed: {error}"))),
+            _ => draft.remark(format!(
+                "iperf3 ended early: {error}. What it had measured is here."
+            )),
+        }
+    }
+
+    fn interval(&mut self, interval: &Value, draft: &mut Draft) {
+        let place = format!("intervals[{}]", self.intervals);
+        self.intervals += 1;
         let Some(streams) = interval.get("streams").and_then(Value::as_array) else {
-            let message = format!("{place} has no list `streams`");
-            return Err(ImportError::whole(message));
+            draft.damage(|| ImportError::whole(format!("{place} has no list `streams`")));
+            return;
         };
         for (j, stream) in streams.iter().enumerate() {
-            let place = format!("{place}.streams[{j}]");
-            let need = |name: &str| {
-                let message = || ImportError::whole(format!("{place} has no number `{name}`"));
-                number(stream, name).ok_or_else(message)
-            };
             if stream.get("omitted").and_then(Value::as_bool) == Some(true) {
-                measured.remark("What iperf3 was told to omit is left out.");
-                omitted = true;
+                draft.remark("What iperf3 omits (--omit) is left out.");
+                self.omitted = true;
                 continue;
             }
-            let flow = measured.flow(&format!("stream {}", need("socket")?))?;
-            let (mut start, end, bytes) = (need("start")?, need("end")?, need("bytes")?);
-            if omitted && !totals.contains_key(&flow) {
-                // iperf3 3.12 gives its first interval the start of an omitted one.
-                start = 0.0;
-            }
-            if end < start {
-                let message = format!("{place} ends before it starts");
-                return Err(ImportError::whole(message));
-            }
-            let receives = stream.get("sender").and_then(Value::as_bool) == Some(false);
-            let quantity = match receives {
-                true => Quantity::Arrived,
-                false => Quantity::Sent,
-            };
-            let samples = &mut measured.flows[flow].samples;
-            let mut add = |time, quantity, value| {
-                samples.push(Sample {
-                    time,
-                    quantity,
-                    value,
-                });
-            };
-            if !totals.contains_key(&flow) {
-                add(start, quantity, 0.0);
-            }
-            let total = totals.entry(flow).or_default();
-            total.0 += bytes;
-            add(end, quantity, total.0);
-            if let Some(n) = number(stream, "retransmits") {
-                if total.1 == 0.0 {
-                    add(start, Quantity::Retransmitted, 0.0);
-                }
-                total.1 += n;
-                add(end, Quantity::Retransmitted, total.1);
-            }
-            for (name, quantity, unit) in [
-                ("snd_cwnd", Quantity::Cwnd, 1.0),
-                ("rtt", Quantity::Rtt, 1e-6),
-            ] {
-                if let Some(value) = number(stream, name) {
-                    add(end, quantity, value * unit);
+            match Part::of(stream) {
+                Ok(part) => self.add(stream, part, draft),
+                Err(what) => {
+                    let message = format!("{place}.streams[{j}] {what}");
+                    draft.damage(|| ImportError::whole(message));
                 }
             }
         }
+        draft.remark("Rates are those of the application's data, without headers.");
     }
-    measured.remark("Rates are those of the application's data, without headers.");
-    measured.finish()
+
+    /// Adds what an interval has of a stream.
+    fn add(&mut self, stream: &Value, part: Part, draft: &mut Draft) {
+        let flow = draft.flow(&match self.count {
+            0 | 1 => format!("stream {}", part.socket),
+            n => format!("test {n}, stream {}", part.socket),
+        });
+        let known = self.totals.contains_key(&flow);
+        // iperf3 3.12 gives its first interval the start of an omitted one.
+        let start = match self.omitted && !known {
+            true => 0.0,
+            false => part.start,
+        };
+        let (start, end) = (self.offset + start, self.offset + part.end);
+        let quantity = match stream.get("sender").and_then(Value::as_bool) {
+            Some(false) => Quantity::Arrived,
+            _ => Quantity::Sent,
+        };
+        let totals = self.totals.entry(flow).or_default();
+        let more = [
+            (quantity, Some(part.bytes)),
+            (Quantity::Retransmitted, number(stream, "retransmits")),
+            (Quantity::Lost, number(stream, "lost_packets")),
+        ];
+        for ((quantity, more), total) in more.into_iter().zip(totals) {
+            let Some(more) = more else { continue };
+            if !known {
+                draft.add(flow, start, quantity, 0.0);
+            }
+            *total += more;
+            draft.add(flow, end, quantity, *total);
+        }
+        for (name, quantity, unit) in [
+            ("snd_cwnd", Quantity::Cwnd, 1.0),
+            ("rtt", Quantity::Rtt, 1e-6),
+        ] {
+            if let Some(value) = number(stream, name) {
+                draft.add(flow, end, quantity, value * unit);
+            }
+        }
+    }
+}
+
+/// The part of a stream that every interval has.
+struct Part {
+    socket: f64,
+    start: f64,
+    end: f64,
+    bytes: f64,
+}
+
+impl Part {
+    fn of(stream: &Value) -> Result<Part, String> {
+        let need = |name| number(stream, name).ok_or_else(|| format!("has no number `{name}`"));
+        let part = Part {
+            socket: need("socket")?,
+            start: need("start")?,
+            end: need("end")?,
+            bytes: need("bytes")?,
+        };
+        match part.end < part.start {
+            true => Err("ends before it starts".into()),
+            false => Ok(part),
+        }
+    }
+}
+
+fn server_output(draft: &mut Draft) {
+    draft.remark("The output of the server, which the file has too, is left out.");
 }
 
 /// A number of at least zero.

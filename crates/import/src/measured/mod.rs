@@ -1,8 +1,8 @@
 //! Readers of what other programs measured of real flows: qlog, `ss -tin` and iperf3.
 //!
 //! A reader takes text and returns [`Measured`]: flows with samples of quantities at times, or an
-//! [`ImportError`] that says where the text is wrong. What a reader leaves out it says in
-//! [`Measured::remarks`].
+//! [`ImportError`] that says where the text is wrong. A record that is damaged is left out. What a
+//! reader leaves out, and what it does not find, it says in [`Measured::remarks`].
 //!
 //! ```
 //! use accord_import::measured::{Format, Quantity, read};
@@ -15,17 +15,15 @@
 //! # Ok::<(), accord_import::ImportError>(())
 //! ```
 
+mod draft;
 mod iperf;
 mod qlog;
+mod records;
 mod ss;
 
 use crate::error::ImportError;
 use crate::limits;
-
-/// The most samples that are read.
-const SAMPLES: usize = 20_000_000;
-/// The most flows.
-const FLOWS: usize = 10_000;
+use draft::Draft;
 
 /// A format of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,15 +44,31 @@ impl Format {
         ("iperf3", Format::Iperf3),
     ];
 
+    /// The quantities that files of the format may have.
+    fn quantities(self) -> &'static [Quantity] {
+        use Quantity::{Arrived, Cwnd, Lost, MinRtt, Retransmitted, Rtt, Sent, Ssthresh};
+        match self {
+            Format::Qlog => &[Cwnd, Ssthresh, Rtt, MinRtt, Sent, Arrived, Lost],
+            Format::Ss => &[Cwnd, Ssthresh, Rtt, MinRtt, Sent, Arrived, Retransmitted],
+            Format::Iperf3 => &[Cwnd, Rtt, Sent, Arrived, Retransmitted, Lost],
+        }
+    }
+
     /// Returns the format of a text. Returns `None` if it does not tell.
     pub fn guess(text: &str) -> Option<Format> {
         let start = text.trim_start_matches('\u{feff}').trim_start();
-        let head: String = start.chars().take(4000).collect();
-        let is_qlog = ["qlog_version", "urn:ietf:params:qlog", "qlog_format"];
+        let head: String = start.chars().take(16_000).collect();
+        let is_qlog = [
+            "qlog_version",
+            "urn:ietf:params:qlog",
+            "qlog_format",
+            "vantage_point",
+        ];
         if start.starts_with('\u{1e}') || is_qlog.iter().any(|key| head.contains(key)) {
             return Some(Format::Qlog);
         }
-        if head.starts_with('{') && (head.contains("\"start\"") || head.contains("\"intervals\"")) {
+        let is_iperf3 = ["\"start\"", "\"interval\"", "\"intervals\""];
+        if head.starts_with('{') && is_iperf3.iter().any(|key| head.contains(key)) {
             return Some(Format::Iperf3);
         }
         let mut lines = start.lines();
@@ -97,10 +111,31 @@ pub enum Quantity {
 }
 
 impl Quantity {
+    /// The quantities whose samples are totals.
+    const TOTALS: [Quantity; 4] = [
+        Quantity::Sent,
+        Quantity::Arrived,
+        Quantity::Retransmitted,
+        Quantity::Lost,
+    ];
+
     /// Returns whether samples are totals.
     pub fn is_total(self) -> bool {
-        use Quantity::{Arrived, Lost, Retransmitted, Sent};
-        matches!(self, Sent | Arrived | Retransmitted | Lost)
+        Quantity::TOTALS.contains(&self)
+    }
+
+    /// The name of its series.
+    fn name(self) -> &'static str {
+        match self {
+            Quantity::Cwnd => "cwnd",
+            Quantity::Ssthresh => "ssthresh",
+            Quantity::Rtt => "rtt",
+            Quantity::MinRtt => "min_rtt",
+            Quantity::Sent => "sending_rate",
+            Quantity::Arrived => "throughput and goodput",
+            Quantity::Retransmitted => "retransmissions",
+            Quantity::Lost => "losses",
+        }
     }
 }
 
@@ -140,53 +175,6 @@ impl Measured {
         let last = flows.filter_map(|f| f.samples.last().map(|s| s.time));
         last.fold(0.0, f64::max)
     }
-
-    /// Returns the index of the flow of this name, which is made if it is not there.
-    fn flow(&mut self, name: &str) -> Result<usize, ImportError> {
-        if let Some(at) = self.flows.iter().position(|f| f.name == name) {
-            return Ok(at);
-        }
-        if self.flows.len() == FLOWS {
-            let message = format!("there are more than {FLOWS} flows");
-            return Err(ImportError::whole(message));
-        }
-        let name = name.chars().take(limits::NAME).collect();
-        self.flows.push(Flow {
-            name,
-            samples: Vec::new(),
-        });
-        Ok(self.flows.len() - 1)
-    }
-
-    /// Adds a remark, unless it is there.
-    fn remark(&mut self, text: impl Into<String>) {
-        let text = text.into();
-        if self.remarks.len() < limits::REMARKS && !self.remarks.contains(&text) {
-            self.remarks.push(text);
-        }
-    }
-
-    /// Counts times from the first sample, and drops flows without any.
-    fn finish(mut self) -> Result<Measured, ImportError> {
-        let count: usize = self.flows.iter().map(|f| f.samples.len()).sum();
-        if count > SAMPLES {
-            let message = format!("there are {count} samples; at most {SAMPLES} are read");
-            return Err(ImportError::whole(message));
-        }
-        self.flows.retain(|f| !f.samples.is_empty());
-        let all = self.flows.iter().flat_map(|f| &f.samples);
-        let first = all.map(|s| s.time).fold(f64::INFINITY, f64::min);
-        if !first.is_finite() {
-            return Err(ImportError::whole("there is no sample of any flow"));
-        }
-        for flow in &mut self.flows {
-            for sample in &mut flow.samples {
-                sample.time -= first;
-            }
-            flow.samples.sort_by(|a, b| a.time.total_cmp(&b.time));
-        }
-        Ok(self)
-    }
 }
 
 /// Reads measurements.
@@ -196,9 +184,11 @@ impl Measured {
 pub fn read(format: Format, text: &str) -> Result<Measured, ImportError> {
     limits::check_measured(text)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut draft = Draft::default();
     match format {
-        Format::Qlog => qlog::read(text),
-        Format::Ss => ss::read(text),
-        Format::Iperf3 => iperf::read(text),
+        Format::Qlog => qlog::read(text, &mut draft),
+        Format::Ss => ss::read(text, &mut draft),
+        Format::Iperf3 => iperf::read(text, &mut draft),
     }
+    draft.finish(format.quantities())
 }

@@ -1,221 +1,389 @@
 //! qlog: JSON text sequences [RFC 7464], JSON lines, or one JSON document with traces.
 //!
-//! The names of events of all versions are read: `quic:packet_sent` of the drafts since 2022,
-//! `transport:packet_sent` and `recovery:metrics_updated` of version 0.3 and before. So are their
-//! formats of time. A file is of one end, and tells what it sent.
+//! Read are the drafts since 2022 (`quic:packet_sent`), version 0.3 and the drafts from 02 on
+//! (`transport:packet_sent`), and draft-00 and -01, whose events are lists of the values that
+//! `event_fields` names. Stacks have names of their own for some fields and events; those of aioquic,
+//! mvfst, picoquic and quinn are known. A file is of one end, and tells what it sent.
 
-use super::{Measured, Quantity, Sample};
+use super::Quantity;
+use super::draft::Draft;
+use super::records::{Records, mend};
 use crate::error::{ImportError, quote};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-pub fn read(text: &str) -> Result<Measured, ImportError> {
-    let mut measured = Measured::default();
-    match serde_json::from_str::<Value>(text) {
-        Ok(file) if file.get("traces").is_some() => contained(&file, &mut measured)?,
-        // One record is a header without events.
-        _ => sequence(text, &mut measured)?,
+pub fn read(text: &str, draft: &mut Draft) {
+    let mut records = Records::new(text, is_record);
+    let first = records.next();
+    if let Some(Err(_)) = first {
+        let mut damage = Vec::new();
+        let mended = mend(text, "events", is_event, |at, e| damage.push((at, e)));
+        if let Some(file) = mended.filter(|file| file.get("traces").is_some()) {
+            damage
+                .iter()
+                .for_each(|(at, e)| draft.damaged_json(text, *at, e));
+            draft.remark("The file is cut off or damaged. What is whole of it is here.");
+            contained(&file, draft);
+            return;
+        }
     }
-    measured.finish()
+    let mut trace: Option<Trace> = None;
+    for record in first.into_iter().chain(records) {
+        let (at, record) = match record {
+            Ok(whole) => whole,
+            Err((at, e)) => {
+                draft.damaged_json(text, at, &e);
+                continue;
+            }
+        };
+        if record.get("traces").is_some() {
+            contained(&record, draft);
+            continue;
+        }
+        if is_header(&record) {
+            let about = record.get("trace").unwrap_or(&Value::Null);
+            if let Some(over) = trace.replace(Trace::of(about, "trace")) {
+                over.finish(draft);
+            }
+            continue;
+        }
+        let trace = trace.get_or_insert_with(|| {
+            draft.remark("There is no header: times are taken in milliseconds.");
+            Trace::of(&Value::Null, "trace")
+        });
+        if let Err(message) = trace.take(&record, draft) {
+            draft.damage(|| {
+                let line = 1 + text[..at].matches('\n').count();
+                ImportError::at(line, message)
+            });
+        }
+    }
+    if let Some(trace) = trace {
+        trace.finish(draft);
+    }
+}
+
+fn is_header(value: &Value) -> bool {
+    let header = ["qlog_version", "file_schema", "trace", "traces"];
+    header.iter().any(|key| value.get(key).is_some())
+}
+
+fn is_event(value: &Value) -> bool {
+    match value {
+        Value::Array(values) => {
+            let time = values.first().and_then(number).is_some();
+            time && values.len() > 2 && values.iter().any(Value::is_object)
+        }
+        event => {
+            let times = ["time", "relative_time", "delta_time"];
+            event.get("data").is_some() && times.iter().any(|key| event.get(key).is_some())
+        }
+    }
+}
+
+fn is_record(value: &Value) -> bool {
+    is_header(value) || is_event(value)
 }
 
 /// A document with all traces in it.
-fn contained(file: &Value, measured: &mut Measured) -> Result<(), ImportError> {
+fn contained(file: &Value, draft: &mut Draft) {
     let Some(traces) = file.get("traces").and_then(Value::as_array) else {
-        return Err(ImportError::whole("`traces` is no list"));
+        draft.damage(|| ImportError::whole("`traces` is no list"));
+        return;
     };
-    for (i, trace) in traces.iter().enumerate() {
+    for (i, about) in traces.iter().enumerate() {
         let place = format!("traces[{i}]");
-        let Some(events) = trace.get("events").and_then(Value::as_array) else {
+        let Some(events) = about.get("events").and_then(Value::as_array) else {
             // A trace that could not be made has an error in place of events.
-            measured.remark(format!("{place} has no events and is left out."));
+            draft.remark(format!("{place} has no events and is left out."));
             continue;
         };
-        let mut reader = Reader::of(trace, &place, measured)?;
+        let mut trace = Trace::of(about, &place);
         for (j, event) in events.iter().enumerate() {
-            let place = format!("{place}.events[{j}]");
-            let said = |message: String| ImportError::whole(format!("{place}: {message}"));
-            reader.take(event, measured).map_err(said)?;
-        }
-    }
-    Ok(())
-}
-
-/// A header, and then a record per event.
-fn sequence(text: &str, measured: &mut Measured) -> Result<(), ImportError> {
-    let mut reader = None;
-    for (i, line) in text.lines().enumerate() {
-        let record = line.trim_matches(['\u{1e}', ' ', '\t', '\r']);
-        if record.is_empty() {
-            continue;
-        }
-        let at = |message: String| ImportError::at(i + 1, message);
-        let record: Value =
-            serde_json::from_str(record).map_err(|e| at(format!("this is no JSON: {e}")))?;
-        match &mut reader {
-            None => {
-                let header = ["qlog_version", "file_schema", "trace"];
-                if !header.iter().any(|key| record.get(key).is_some()) {
-                    let message = "the first record is no header of qlog".into();
-                    return Err(
-                        at(message).hint("it has `trace`, and `file_schema` or `qlog_version`")
-                    );
-                }
-                let trace = record.get("trace").unwrap_or(&Value::Null);
-                reader = Some(Reader::of(trace, "trace", measured)?);
+            if let Err(message) = trace.take(event, draft) {
+                let message = format!("{place}.events[{j}]: {message}");
+                draft.damage(|| ImportError::whole(message));
             }
-            Some(reader) => reader.take(&record, measured).map_err(at)?,
         }
+        trace.finish(draft);
     }
-    Ok(())
 }
 
-/// The state of a trace.
-struct Reader {
-    flow: usize,
+/// The number space that a packet is of [RFC 9000 §12.3], with its path, which has one of its own in
+/// multipath QUIC.
+type Space = (u64, u8);
+
+/// A connection, or a path of it.
+type Key = (Option<String>, u64);
+
+/// A trace while it is read.
+struct Trace {
+    name: String,
     /// Times are counted from the last event.
     delta: bool,
     /// What one unit of time is, in seconds.
     unit: f64,
     now: f64,
-    sent: f64,
-    arrived: f64,
-    lost: f64,
+    /// The names of the values of an event that is a list of them.
+    fields: Vec<String>,
+    /// The connections that events name by their index.
+    groups: Vec<Value>,
+    flows: BTreeMap<Key, Connection>,
+}
+
+/// The state of a flow.
+struct Connection {
+    flow: usize,
+    /// The time of its first event.
+    first: f64,
     /// The sizes of the packets that are not acknowledged, by number.
-    out: BTreeMap<u64, f64>,
+    out: BTreeMap<(Space, u64), f64>,
+    /// The times at which bytes were sent or arrived, or packets were lost, with their number.
+    counts: Vec<(f64, Quantity, f64)>,
 }
 
 /// The most packets that may be in flight.
 const IN_FLIGHT: usize = 1_000_000;
 
-impl Reader {
-    fn of(trace: &Value, place: &str, measured: &mut Measured) -> Result<Reader, ImportError> {
-        let common = trace.get("common_fields").unwrap_or(&Value::Null);
+/// The names of the events of metrics.
+const METRICS: [&str; 4] = [
+    "recovery_metrics_updated",
+    "metrics_updated",
+    "metric_update",
+    "congestion_metric_update",
+];
+
+impl Trace {
+    fn of(about: &Value, place: &str) -> Trace {
+        let common = about.get("common_fields").unwrap_or(&Value::Null);
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-        let vantage = trace.get("vantage_point").and_then(|v| v.get("name"));
-        let name = text(vantage)
-            .or_else(|| text(trace.get("title")))
-            .or_else(|| text(common.get("group_id")))
-            .or_else(|| text(common.get("ODCID")))
-            .filter(|name| !name.trim().is_empty())
-            .unwrap_or_else(|| place.to_owned());
-        // Two traces may have one name.
-        let taken = |name: &str| measured.flows.iter().any(|f| f.name == name);
-        let names = (2..).map(|i| format!("{name} ({i})"));
-        let name = std::iter::once(name.clone())
-            .chain(names)
-            .find(|n| !taken(n));
+        let vantage = about.get("vantage_point").and_then(|v| v.get("name"));
+        let name = [
+            vantage,
+            about.get("title"),
+            common.get("group_id"),
+            common.get("ODCID"),
+            common.get("odcid"),
+        ];
+        let name = (name.into_iter().filter_map(text)).find(|name| !name.trim().is_empty());
         let format = text(common.get("time_format"));
-        let units = trace.get("configuration").and_then(|c| c.get("time_units"));
-        Ok(Reader {
-            flow: measured.flow(&name.unwrap_or_default())?,
-            delta: matches!(
-                format.as_deref(),
-                Some("delta" | "relative_to_previous_event")
-            ),
+        let units = about
+            .get("configuration")
+            .unwrap_or(common)
+            .get("time_units");
+        let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
+        let fields = list(about.get("event_fields")).unwrap_or_default();
+        Trace {
+            name: name.unwrap_or_else(|| place.to_owned()),
+            delta: format.is_some_and(|format| is_delta(&format)),
             unit: match units.and_then(Value::as_str) {
                 Some("us") => 1e-6,
                 _ => 1e-3,
             },
             now: 0.0,
-            sent: 0.0,
-            arrived: 0.0,
-            lost: 0.0,
-            out: BTreeMap::new(),
+            fields: (fields.iter())
+                .map(|f| f.as_str().unwrap_or("").to_lowercase())
+                .collect(),
+            groups: list(common.get("group_ids")).unwrap_or_default(),
+            flows: BTreeMap::new(),
+        }
+    }
+
+    /// The field of an event that has one of these names. The oldest draft has them in capitals.
+    fn field<'v>(&self, event: &'v Value, names: &[&str]) -> Option<&'v Value> {
+        names.iter().find_map(|name| match event {
+            Value::Array(values) => values.get(self.fields.iter().position(|f| f == name)?),
+            event => event.get(name).or_else(|| event.get(name.to_uppercase())),
         })
     }
 
-    /// Takes an event.
-    fn take(&mut self, event: &Value, measured: &mut Measured) -> Result<(), String> {
-        let time = event.get("time").and_then(Value::as_f64);
-        let time = time.filter(|t| t.is_finite() && t.abs() < 1e16);
-        let time = time.ok_or("an event has no number `time`")? * self.unit;
-        self.now = if self.delta { self.now + time } else { time };
-        let name = match event.get("name").and_then(Value::as_str) {
-            Some(name) => name.rsplit(':').next().unwrap_or(name),
-            None => (event.get("type").and_then(Value::as_str)).ok_or("an event has no `name`")?,
-        };
-        let nothing = Value::Null;
-        let data = event.get("data").unwrap_or(&nothing);
-        let samples = &mut measured.flows[self.flow].samples;
-        let now = self.now;
-        let mut add = |quantity, value| {
-            samples.push(Sample {
-                time: now,
-                quantity,
-                value,
-            });
-        };
-        match name {
-            "recovery_metrics_updated" | "metrics_updated" => {
-                for (name, quantity, unit) in [
-                    ("congestion_window", Quantity::Cwnd, 1.0),
-                    ("ssthresh", Quantity::Ssthresh, 1.0),
-                    ("smoothed_rtt", Quantity::Rtt, self.unit),
-                    ("min_rtt", Quantity::MinRtt, self.unit),
-                ] {
-                    let Some(value) = data.get(name) else {
-                        continue;
-                    };
-                    let value = number(value)
-                        .ok_or_else(|| format!("{} is no number of at least 0", quote(name)))?;
-                    // The largest number stands for a threshold that is not set.
-                    if value < 1e15 {
-                        add(quantity, value * unit);
-                    }
+    /// Takes an event. An error says what is wrong with it, and nothing of it is taken.
+    fn take(&mut self, event: &Value, draft: &mut Draft) -> Result<(), String> {
+        let now = self.time(event)?;
+        let name = self.field(event, &["name", "event", "event_type", "type"]);
+        let name = name
+            .and_then(Value::as_str)
+            .ok_or("an event has no `name`")?;
+        let name = name.rsplit(':').next().unwrap_or(name).to_lowercase();
+        let data = self.field(event, &["data"]).unwrap_or(&Value::Null);
+        let path = self
+            .field(event, &["path_id"])
+            .and_then(integer)
+            .unwrap_or(0);
+        let key = (self.group(event), path);
+        match &name[..] {
+            name if METRICS.contains(&name) => {
+                let metrics = metrics(data, self.unit)?;
+                let flow = self.connection(key, draft).flow;
+                for (quantity, value) in metrics {
+                    draft.add(flow, now, quantity, value);
                 }
             }
             "packet_sent" => {
-                if let Some(size) = size(data) {
-                    if let Some(number) = packet_number(data)
-                        && self.out.len() < IN_FLIGHT
-                    {
-                        self.out.insert(number, size);
+                let Some(size) = size(data) else {
+                    return Ok(());
+                };
+                let space = (path, space(data));
+                let connection = self.connection(key, draft);
+                connection.counts.push((now, Quantity::Sent, size));
+                if let Some(number) = packet_number(data) {
+                    if connection.out.len() == IN_FLIGHT {
+                        connection.out.pop_first();
                     }
-                    self.sent += size;
-                    add(Quantity::Sent, self.sent);
+                    connection.out.insert((space, number), size);
                 }
             }
             "packet_received" => {
-                let before = self.arrived;
                 let frames = data.get("frames").and_then(Value::as_array);
-                for range in frames.into_iter().flatten().flat_map(acked_ranges) {
-                    self.acknowledge(range);
-                }
-                if self.arrived > before {
-                    add(Quantity::Arrived, self.arrived);
+                for frame in frames.into_iter().flatten() {
+                    // A frame of multipath QUIC acknowledges packets of any path.
+                    let path = frame.get("path_id").and_then(integer).unwrap_or(path);
+                    let connection = self.connection((key.0.clone(), path), draft);
+                    for range in ranges(frame.get("acked_ranges")) {
+                        connection.acknowledge(now, (path, space(data)), range);
+                    }
                 }
             }
-            "packet_lost" => {
-                self.lost += 1.0;
-                add(Quantity::Lost, self.lost);
+            "packets_acked" | "packet_ack" => {
+                let connection = self.connection(key, draft);
+                let numbers = data.get("packet_numbers").or(data.get("packet_num"));
+                for range in ranges(numbers) {
+                    connection.acknowledge(now, (path, space(data)), range);
+                }
+            }
+            // mvfst logs several at once.
+            "packet_lost" | "packets_lost" => {
+                let count = data.get("lost_packets").and_then(number).unwrap_or(1.0);
+                let connection = self.connection(key, draft);
+                connection.counts.push((now, Quantity::Lost, count));
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn acknowledge(&mut self, (first, last): (u64, u64)) {
-        let numbers: Vec<u64> = self.out.range(first..=last).map(|(n, _)| *n).collect();
-        for number in numbers {
-            self.arrived += self.out.remove(&number).unwrap_or(0.0);
+    /// The time of an event, in seconds.
+    fn time(&mut self, event: &Value) -> Result<f64, String> {
+        let own = |name| self.field(event, &[name]);
+        let delta = match own("time_format").and_then(Value::as_str) {
+            Some(format) => is_delta(format),
+            None => self.delta || own("delta_time").is_some(),
+        };
+        let time = self.field(event, &["time", "relative_time", "delta_time"]);
+        let time = time.and_then(any_number).filter(|t| t.abs() < 1e16);
+        let time = time.ok_or("an event has no number `time`")? * self.unit;
+        self.now = if delta { self.now + time } else { time };
+        Ok(self.now)
+    }
+
+    /// The connection that an event is of, where it says so itself.
+    fn group(&self, event: &Value) -> Option<String> {
+        let group = self.field(event, &["group_id"])?;
+        let index = group.as_u64().and_then(|i| self.groups.get(i as usize));
+        Some(match index.unwrap_or(group) {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+    }
+
+    fn connection(&mut self, key: Key, draft: &mut Draft) -> &mut Connection {
+        let (name, now) = (&self.name, self.now);
+        self.flows.entry(key).or_insert_with_key(|(group, path)| {
+            let name = match group {
+                Some(group) if *group != *name => format!("{name} {group}"),
+                _ => name.clone(),
+            };
+            let name = match path {
+                0 => name,
+                path => format!("{name}, path {path}"),
+            };
+            Connection {
+                flow: draft.new_flow(&name),
+                first: now,
+                out: BTreeMap::new(),
+                counts: Vec::new(),
+            }
+        })
+    }
+
+    /// Adds the totals, which are counted in the order of time.
+    fn finish(self, draft: &mut Draft) {
+        for mut connection in self.flows.into_values() {
+            let flow = connection.flow;
+            connection.counts.sort_by(|a, b| a.0.total_cmp(&b.0));
+            for quantity in [Quantity::Sent, Quantity::Arrived, Quantity::Lost] {
+                let mut total = 0.0;
+                for (time, _, more) in connection.counts.iter().filter(|c| c.1 == quantity) {
+                    // Losses are single events, and without one there was none before.
+                    if quantity == Quantity::Lost {
+                        if total == 0.0 {
+                            draft.add(flow, connection.first, quantity, total);
+                        }
+                        draft.add(flow, *time, quantity, total);
+                    }
+                    total += more;
+                    draft.add(flow, *time, quantity, total);
+                }
+            }
         }
     }
 }
 
-/// The ranges of packets that an ACK frame acknowledges.
-fn acked_ranges(frame: &Value) -> Vec<(u64, u64)> {
-    if frame.get("frame_type").and_then(Value::as_str) != Some("ack") {
-        return Vec::new();
+impl Connection {
+    fn acknowledge(&mut self, now: f64, space: Space, (first, last): (u64, u64)) {
+        let range = self.out.range((space, first)..=(space, last));
+        let numbers: Vec<_> = range.map(|(n, _)| *n).collect();
+        let sizes = numbers.iter().filter_map(|n| self.out.remove(n));
+        let arrived: f64 = sizes.sum();
+        if arrived > 0.0 {
+            self.counts.push((now, Quantity::Arrived, arrived));
+        }
     }
-    let ranges = frame.get("acked_ranges").and_then(Value::as_array);
-    let range = |range: &Value| {
-        let range = range.as_array()?;
-        let first = integer(range.first()?)?;
-        let last = integer(range.last()?)?;
-        (first <= last).then_some((first, last))
-    };
-    ranges.into_iter().flatten().filter_map(range).collect()
+}
+
+fn is_delta(format: &str) -> bool {
+    matches!(format, "delta" | "relative_to_previous_event")
+}
+
+/// The metrics of an event, by the names that drafts and stacks have for them.
+fn metrics(data: &Value, unit: f64) -> Result<Vec<(Quantity, f64)>, String> {
+    let known: [(Quantity, f64, &[&str]); 4] = [
+        (
+            Quantity::Cwnd,
+            1.0,
+            &["congestion_window", "cwnd", "current_cwnd"],
+        ),
+        (Quantity::Ssthresh, 1.0, &["ssthresh"]),
+        (Quantity::Rtt, unit, &["smoothed_rtt"]),
+        (Quantity::MinRtt, unit, &["min_rtt"]),
+    ];
+    let mut found = Vec::new();
+    for (quantity, unit, names) in known {
+        let is_there = |name: &&&str| data.get(**name).is_some_and(|value| !value.is_null());
+        let Some(name) = names.iter().find(is_there) else {
+            continue;
+        };
+        let value = number(&data[*name])
+            .ok_or_else(|| format!("{} is no number of at least 0", quote(name)))?;
+        // The largest number stands for a value that is not set.
+        if value < 1e15 && value != f64::from(u32::MAX) {
+            found.push((quantity, value * unit));
+        }
+    }
+    Ok(found)
+}
+
+/// The ranges of packets in a list of numbers and of ranges, which are lists of one or two numbers.
+fn ranges(list: Option<&Value>) -> impl Iterator<Item = (u64, u64)> {
+    let one = list.filter(|list| !list.is_array());
+    let many = list.and_then(Value::as_array).into_iter().flatten();
+    one.into_iter().chain(many).filter_map(|range| {
+        let ends = match range {
+            Value::Array(ends) => (integer(ends.first()?)?, integer(ends.last()?)?),
+            number => (integer(number)?, integer(number)?),
+        };
+        Some((ends.0.min(ends.1), ends.0.max(ends.1)))
+    })
 }
 
 /// The size of a packet: a field that has moved from version to version.
@@ -225,21 +393,44 @@ fn size(data: &Value) -> Option<f64> {
         data.get("raw").and_then(|raw| raw.get("length")),
         data.get("packet_size"),
         header.and_then(|h| h.get("packet_size")),
+        header.and_then(|h| h.get("length")),
     ];
     places.into_iter().flatten().find_map(number)
 }
 
 fn packet_number(data: &Value) -> Option<u64> {
-    integer(data.get("header")?.get("packet_number")?)
+    let header = data.get("header").and_then(|h| h.get("packet_number"));
+    integer(header.or(data.get("packet_number"))?)
 }
 
-/// A number of at least zero; old versions have them as texts.
-fn number(value: &Value) -> Option<f64> {
+/// The number space of a packet: 0 of Initial packets, 1 of Handshake packets, 2 of all others.
+fn space(data: &Value) -> u8 {
+    let header = data.get("header").and_then(|h| h.get("packet_type"));
+    let own = ["packet_type", "packet_number_space", "packet_num_space"];
+    let kind = header.or_else(|| own.iter().find_map(|key| data.get(*key)));
+    match kind
+        .and_then(Value::as_str)
+        .map(str::to_lowercase)
+        .as_deref()
+    {
+        Some("initial") => 0,
+        Some("handshake") => 1,
+        _ => 2,
+    }
+}
+
+/// A finite number; old versions have them as texts.
+fn any_number(value: &Value) -> Option<f64> {
     let value = match value {
         Value::String(text) => text.parse().ok()?,
         value => value.as_f64()?,
     };
-    (value.is_finite() && (0.0..1e20).contains(&value)).then_some(value)
+    value.is_finite().then_some(value)
+}
+
+/// A number of at least zero.
+fn number(value: &Value) -> Option<f64> {
+    any_number(value).filter(|value| (0.0..1e20).contains(value))
 }
 
 fn integer(value: &Value) -> Option<u64> {

@@ -9,52 +9,108 @@
 //! A connection is a line with its two addresses, and what is known of it: on the next lines, which
 //! are indented, or behind the addresses with `-O`.
 
-use super::{Measured, Quantity, Sample};
+use super::draft::Draft;
+use super::{Flow, Quantity, Sample};
 use crate::error::{ImportError, quote};
+use std::collections::BTreeMap;
 
-pub fn read(text: &str) -> Result<Measured, ImportError> {
-    let mut measured = Measured::default();
-    let mut now = None;
-    let mut flow = None;
+pub fn read(text: &str, draft: &mut Draft) {
+    let mut now: Option<f64> = None;
+    // The connection whose figures the next lines have, by its name.
+    let mut connected: Option<String> = None;
+    let mut last_time = f64::NEG_INFINITY;
+    // The figures of each connection when it was last seen.
+    let mut last: BTreeMap<String, Vec<(Quantity, f64)>> = BTreeMap::new();
+    let (lines, whole) = (text.lines().count(), text.ends_with('\n'));
     for (i, line) in text.lines().enumerate() {
-        let number = i + 1;
+        let at = |message: String| move || ImportError::at(i + 1, message).hint(HINT);
         if line.trim().is_empty() || line.contains("Recv-Q") {
             continue;
         }
         if let Some(time) = time(line.trim()) {
-            if now.is_some_and(|now| time < now) {
-                return Err(ImportError::at(number, "the time is before the one above"));
+            connected = None;
+            now = (time >= last_time).then_some(time);
+            match now {
+                Some(time) => last_time = time,
+                // What is below it has no time.
+                None => draft.damage(at("the time is before the one above".into())),
             }
-            (now, flow) = (Some(time), None);
             continue;
         }
         let info = match line.starts_with([' ', '\t']) {
             true => line,
             false => {
-                let (name, info) = connection(line).ok_or_else(|| {
+                let Some((name, info)) = connection(line) else {
+                    connected = None;
                     let what = format!("{} is no time and no connection", quote(line));
-                    ImportError::at(number, what).hint(HINT)
-                })?;
-                flow = Some(measured.flow(&name)?);
+                    draft.damage(at(what));
+                    continue;
+                };
+                connected = Some(name);
                 info
             }
         };
-        let (Some(now), Some(flow)) = (now, flow) else {
-            let message = match now {
-                None => "there is no time before the first connection",
-                Some(_) => "there is no connection that these figures are of",
-            };
-            return Err(ImportError::at(number, message).hint(HINT));
+        let Some(now) = now else {
+            if last_time == f64::NEG_INFINITY {
+                let message = "there is no time before the first connection";
+                draft.damage(at(message.into()));
+            }
+            continue;
         };
-        let samples = figures(info).map_err(|message| ImportError::at(number, message))?;
-        let samples = samples.into_iter().map(|(quantity, value)| Sample {
-            time: now,
-            quantity,
-            value,
-        });
-        measured.flows[flow].samples.extend(samples);
+        let Some(name) = &connected else {
+            let message = "there is no connection that these figures are of";
+            draft.damage(at(message.into()));
+            continue;
+        };
+        // The last word of a file that is cut off may be a part of one.
+        let info = match whole || i + 1 < lines {
+            true => info,
+            false => info.trim_end_matches(|c: char| !c.is_whitespace()),
+        };
+        let figures = match figures(info) {
+            Ok(figures) if figures.is_empty() => continue,
+            Ok(figures) => figures,
+            Err(message) => {
+                draft.damage(at(message));
+                continue;
+            }
+        };
+        let less = |&(quantity, value): &(Quantity, f64)| {
+            quantity.is_total() && figures.iter().any(|f| f.0 == quantity && f.1 < value)
+        };
+        // Totals that fell are of another connection with the addresses of one that is over.
+        let flow = match last.get(name).is_some_and(|old| old.iter().any(less)) {
+            true => draft.new_flow(name),
+            false => draft.flow(name),
+        };
+        for (quantity, value) in &figures {
+            draft.add(flow, now, *quantity, *value);
+        }
+        last.insert(name.clone(), figures);
     }
-    measured.finish()
+    draft.measured.flows.iter_mut().for_each(begin_totals);
+}
+
+/// Lets totals that a connection has later begin with zero at its first sample: `ss` leaves out what is
+/// zero.
+fn begin_totals(flow: &mut Flow) {
+    let Some(time) = flow.samples.first().map(|s| s.time) else {
+        return;
+    };
+    let first = |quantity| {
+        flow.samples
+            .iter()
+            .find(|s: &&Sample| s.quantity == quantity)
+    };
+    let late = |quantity: &Quantity| first(*quantity).is_some_and(|s| s.time > time);
+    let zeros: Vec<Sample> = (Quantity::TOTALS.into_iter().filter(late))
+        .map(|quantity| Sample {
+            time,
+            quantity,
+            value: 0.0,
+        })
+        .collect();
+    flow.samples.splice(0..0, zeros);
 }
 
 const HINT: &str =
@@ -90,7 +146,7 @@ fn connection(line: &str) -> Option<(String, &str)> {
 /// The quantities that a line tells of.
 fn figures(line: &str) -> Result<Vec<(Quantity, f64)>, String> {
     let mut found = Vec::new();
-    let (mut mss, mut cwnd, mut ssthresh) = (None, None, None);
+    let (mut mss, mut cwnd, mut ssthresh, mut retrans) = (None, None, None, None);
     for word in line.split_whitespace() {
         let Some((name, value)) = word.split_once(':') else {
             continue;
@@ -117,10 +173,14 @@ fn figures(line: &str) -> Result<Vec<(Quantity, f64)>, String> {
             // Those in flight now, and those since the beginning.
             "retrans" => {
                 let total = value.split('/').next_back().unwrap_or(value);
-                found.push((Quantity::Retransmitted, number(total)?));
+                retrans = Some(number(total)?);
             }
             _ => {}
         }
+    }
+    // `ss` leaves out what is zero.
+    if let Some(total) = retrans.or(cwnd.map(|_| 0.0)) {
+        found.push((Quantity::Retransmitted, total));
     }
     // Windows are in packets.
     let mut in_bytes = |quantity, packets: Option<f64>| {

@@ -1,0 +1,154 @@
+//! Measurements while they are read: flows by name, and the records that are damaged.
+
+use super::{Flow, Measured, Quantity, Sample};
+use crate::error::ImportError;
+use crate::limits;
+use serde_json::Error;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most samples that are read.
+const SAMPLES: usize = 20_000_000;
+/// The most flows.
+const FLOWS: usize = 10_000;
+
+/// The content of a file as far as it was read.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub measured: Measured,
+    /// The flows by the names that the file has for them.
+    flows: BTreeMap<String, usize>,
+    names: BTreeSet<String>,
+    /// There are more flows than are read.
+    too_many: bool,
+    /// The number of damaged records, and the error of the first.
+    damaged: usize,
+    first: Option<ImportError>,
+}
+
+impl Draft {
+    /// Returns the index of the flow of this name, which is made if it is not there.
+    pub fn flow(&mut self, name: &str) -> usize {
+        match self.flows.get(name) {
+            Some(&at) => at,
+            None => self.new_flow(name),
+        }
+    }
+
+    /// Makes a flow, to which the name belongs from now on. A number tells equal names apart.
+    pub fn new_flow(&mut self, name: &str) -> usize {
+        let at = self.measured.flows.len();
+        if at == FLOWS {
+            self.too_many = true;
+            return at - 1;
+        }
+        let short = limits::cut(name, limits::FLOW_NAME);
+        let numbered = (2..).map(|i| {
+            let number = format!(" ({i})");
+            limits::cut(name, limits::FLOW_NAME - number.len()).to_owned() + &number
+        });
+        let mut names = std::iter::once(short.to_owned()).chain(numbered);
+        let unique = names.find(|n| self.names.insert(n.clone()));
+        self.flows.insert(name.to_owned(), at);
+        self.measured.flows.push(Flow {
+            name: unique.unwrap_or_default(),
+            samples: Vec::new(),
+        });
+        at
+    }
+
+    /// Adds a sample.
+    pub fn add(&mut self, flow: usize, time: f64, quantity: Quantity, value: f64) {
+        self.measured.flows[flow].samples.push(Sample {
+            time,
+            quantity,
+            value,
+        });
+    }
+
+    /// Adds a remark, unless it is there.
+    pub fn remark(&mut self, text: impl Into<String>) {
+        let (text, remarks) = (text.into(), &mut self.measured.remarks);
+        if remarks.len() < limits::REMARKS && !remarks.contains(&text) {
+            remarks.push(text);
+        }
+    }
+
+    /// Counts a damaged record, which is left out.
+    pub fn damage(&mut self, error: impl FnOnce() -> ImportError) {
+        self.damaged += 1;
+        self.first.get_or_insert_with(error);
+    }
+
+    /// Counts a damaged record of JSON at an offset of a text.
+    pub fn damaged_json(&mut self, text: &str, at: usize, error: &Error) {
+        self.damage(|| {
+            // The error counts lines from the record.
+            let line = text[..at].matches('\n').count() + error.line().max(1);
+            let why = error.to_string();
+            let why = why.split(" at line ").next().unwrap_or(&why);
+            ImportError::at(line, format!("this is no JSON: {why}"))
+        });
+    }
+
+    /// Counts times from the first sample, drops flows without any, and says what is not there.
+    pub fn finish(mut self, promised: &[Quantity]) -> Result<Measured, ImportError> {
+        if self.too_many {
+            let message = format!("there are more than {FLOWS} flows");
+            return Err(ImportError::whole(message));
+        }
+        let flows = &mut self.measured.flows;
+        let count: usize = flows.iter().map(|f| f.samples.len()).sum();
+        if count > SAMPLES {
+            let message = format!("there are {count} samples; at most {SAMPLES} are read");
+            return Err(ImportError::whole(message));
+        }
+        flows.retain(|f| !f.samples.is_empty());
+        let all = flows.iter().flat_map(|f| &f.samples);
+        let first = all.map(|s| s.time).fold(f64::INFINITY, f64::min);
+        if !first.is_finite() {
+            let none = || ImportError::whole("there is no sample of any flow");
+            return Err(self.first.unwrap_or_else(none));
+        }
+        for flow in flows.iter_mut() {
+            for sample in &mut flow.samples {
+                sample.time -= first;
+            }
+            flow.samples.sort_by(|a, b| a.time.total_cmp(&b.time));
+        }
+        if let Some(first) = self.first.take() {
+            let (count, place) = (self.damaged, first.to_string());
+            self.remark(format!(
+                "Damaged records, left out: {count}. The first: {place}."
+            ));
+        }
+        self.remark_missing(promised);
+        Ok(self.measured)
+    }
+
+    /// Says which of the quantities no flow has, and which some flows have not.
+    fn remark_missing(&mut self, promised: &[Quantity]) {
+        let flows = &self.measured.flows;
+        let (mut nowhere, mut somewhere) = (Vec::new(), Vec::new());
+        for &quantity in promised {
+            let has = |flow: &&Flow| flow.samples.iter().any(|s| s.quantity == quantity);
+            match flows.iter().filter(has).count() {
+                0 => nowhere.push(quantity.name().to_owned()),
+                n if n < flows.len() => {
+                    let missing = flows.len() - n;
+                    somewhere.push(format!("{} ({missing})", quantity.name()));
+                }
+                _ => {}
+            }
+        }
+        if !nowhere.is_empty() {
+            let list = nowhere.join(", ");
+            self.remark(format!("The file has nothing for these series: {list}."));
+        }
+        if !somewhere.is_empty() {
+            let list = somewhere.join(", ");
+            self.remark(format!(
+                "Series that some flows do not have, with their number: {list}."
+            ));
+        }
+    }
+}

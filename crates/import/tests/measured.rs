@@ -1,0 +1,337 @@
+//! Files of the forms in which stacks and tools write them. Those of qlog tell of one connection: an
+//! Initial and a Handshake packet, and six others of 1200 bytes, of which the fourth is lost. What is read
+//! is what was put into them, and those of iperf3 are held against the sums that iperf3 itself wrote.
+
+use accord_import::measured::{Flow, Format, Measured, Quantity, read};
+use serde_json::Value;
+use std::path::Path;
+
+fn file(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+    std::fs::read_to_string(path.join(name)).expect("the test has its file")
+}
+
+/// Reads a file, whose format is found without being named.
+fn measured(name: &str) -> Measured {
+    let text = file(name);
+    let format = Format::guess(&text).unwrap_or_else(|| panic!("{name}: no format"));
+    read(format, &text).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+fn samples(flow: &Flow, quantity: Quantity) -> Vec<(f64, f64)> {
+    let samples = flow.samples.iter().filter(|s| s.quantity == quantity);
+    samples.map(|s| (s.time, s.value)).collect()
+}
+
+/// The last value of a quantity, or NaN.
+fn last(flow: &Flow, quantity: Quantity) -> f64 {
+    samples(flow, quantity).last().map_or(f64::NAN, |s| s.1)
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-6 * b.abs().max(1e-3) || a.is_nan() && b.is_nan()
+}
+
+/// Checks the last values of a flow: window, threshold, round-trip times, bytes sent, bytes arrived and
+/// packets lost.
+fn assert_flow(name: &str, flow: &Flow, expected: [f64; 7]) {
+    use Quantity::{Arrived, Cwnd, Lost, MinRtt, Rtt, Sent, Ssthresh};
+    let all = [Cwnd, Ssthresh, Rtt, MinRtt, Sent, Arrived, Lost];
+    let found = all.map(|quantity| last(flow, quantity));
+    let equal = found.iter().zip(expected).all(|(a, b)| close(*a, b));
+    assert!(equal, "{name}, {}: {found:?}, not {expected:?}", flow.name);
+    // The window of 13 200 bytes came at 50 ms, and the last at 100 ms, if it is there.
+    let windows = samples(flow, Cwnd);
+    assert!(close(windows[1].0, 0.05), "{name}: {windows:?}");
+}
+
+const NONE: f64 = f64::NAN;
+const WHOLE: [f64; 7] = [7200.0, 7200.0, 0.041, 0.04, 9200.0, 8000.0, 1.0];
+
+/// The same without a threshold, which the stack does not log.
+fn without_threshold() -> [f64; 7] {
+    let mut expected = WHOLE;
+    expected[1] = NONE;
+    expected
+}
+
+#[test]
+fn a_connection_is_the_same_in_the_qlog_of_every_stack() {
+    for (name, flow, expected) in [
+        ("picoquic-draft-00.qlog", "backend-67", without_threshold()),
+        ("quic-trace-draft-00.qlog", "server", without_threshold()),
+        ("aioquic-draft-01.qlog", "aioquic", WHOLE),
+        ("draft-02-delta.ndjson", "backend-67", WHOLE),
+        ("aioquic-0.3.qlog", "aioquic", WHOLE),
+        ("ngtcp2-0.3.sqlog", "ngtcp2", WHOLE),
+        ("0.4-contained.qlog", "here", WHOLE),
+        ("quic-go.sqlog", "0b4e8a5fd2c71936", without_threshold()),
+        (
+            "mvfst-contained.qlog",
+            "mvfst qlog from single connection",
+            WHOLE,
+        ),
+    ] {
+        let measured = measured(&format!("qlog/{name}"));
+        let names: Vec<&str> = measured.flows.iter().map(|f| &f.name[..]).collect();
+        assert_eq!(names, [flow], "{name}");
+        assert_flow(name, &measured.flows[0], expected);
+        assert!(close(measured.length(), 0.1), "{name}");
+        let said = match expected[1].is_nan() {
+            true => vec!["The file has nothing for these series: ssthresh.".to_owned()],
+            false => vec![],
+        };
+        assert_eq!(measured.remarks, said, "{name}");
+    }
+}
+
+/// Damage of any kind at the beginning of a record, and records that are broken one after the other.
+#[test]
+fn damage_between_records_is_passed_over() {
+    let text = file("qlog/ngtcp2-0.3.sqlog");
+    let whole = read(Format::Qlog, &text).expect("a log");
+    for damage in [
+        "\u{fffd}\u{fffd}é",
+        "\0\0\0",
+        "}",
+        "]]",
+        "{\"time\":1,\"data\":{\"a\":[1",
+        "\"x",
+    ] {
+        let broken = text.replace("\n\u{1e}", &format!("\n\u{1e}{damage}\n\u{1e}"));
+        let read = read(Format::Qlog, &broken).unwrap_or_else(|e| panic!("{damage:?}: {e}"));
+        assert_eq!(read.flows, whole.flows, "{damage:?}");
+        let count = text.matches('\u{1e}').count() - 1;
+        let said = format!("left out: {count}. ");
+        assert!(read.remarks.join(" ").contains(&said), "{:?}", read.remarks);
+    }
+}
+
+/// In multipath QUIC each path has its own packet numbers and its own window.
+#[test]
+fn paths_are_flows() {
+    let measured = measured("qlog/picoquic-multipath.qlog");
+    let [first, second] = &measured.flows[..] else {
+        panic!("{:?}", measured.flows);
+    };
+    assert_flow("multipath", first, without_threshold());
+    assert_eq!(second.name, "backend-67, path 1");
+    let half = [3600.0, NONE, 0.041, 0.04, 3600.0, 3000.0, 1.0];
+    assert_flow("multipath", second, half);
+}
+
+#[test]
+fn connections_of_one_trace_are_flows() {
+    let measured = measured("qlog/quinn-two.sqlog");
+    let [first, second] = &measured.flows[..] else {
+        panic!("{:?}", measured.flows);
+    };
+    // quinn logs no frames, so that nothing is known of what arrived.
+    let expected = [7200.0, 7200.0, 0.041, 0.04, 9200.0, NONE, 1.0];
+    assert_flow("quinn", first, expected);
+    assert_eq!(first.name, "quinn trace 0b4e8a5fd2c71936");
+    let half = [3600.0, 7200.0, 0.041, 0.04, 4600.0, NONE, 1.0];
+    assert_flow("quinn", second, half);
+    let said = "The file has nothing for these series: throughput and goodput.";
+    assert_eq!(measured.remarks, [said]);
+}
+
+#[test]
+fn a_damaged_record_of_qlog_costs_itself() {
+    let cut_off = [13_200.0, NONE, 0.04, 0.04, 9200.0, 8000.0, NONE];
+    for (name, expected, said) in [
+        (
+            "ngtcp2-damaged.sqlog",
+            WHOLE,
+            "left out: 2. The first: line 11",
+        ),
+        (
+            "mvfst-damaged.qlog",
+            WHOLE,
+            "left out: 1. The first: line 1",
+        ),
+        (
+            "mvfst-cut-off.qlog",
+            cut_off,
+            "left out: 1. The first: line 1",
+        ),
+        (
+            "picoquic-cut-off.qlog",
+            cut_off,
+            "left out: 1. The first: line 51",
+        ),
+        (
+            "quic-go-no-header.sqlog",
+            without_threshold(),
+            "There is no header",
+        ),
+    ] {
+        let measured = measured_as(Format::Qlog, &format!("qlog/{name}"));
+        assert_eq!(measured.flows.len(), 1, "{name}");
+        assert_flow(name, &measured.flows[0], expected);
+        let remarks = measured.remarks.join(" ");
+        assert!(remarks.contains(said), "{name}: {remarks}");
+    }
+}
+
+fn measured_as(format: Format, name: &str) -> Measured {
+    read(format, &file(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// The rates of a flow over all of its time, sent and arrived.
+fn rate(flow: &Flow, quantity: Quantity) -> Option<f64> {
+    let all = samples(flow, quantity);
+    let (from, to) = (all.first()?, all.last()?);
+    Some((to.1 - from.1) * 8.0 / (to.0 - from.0))
+}
+
+/// The sums that iperf3 wrote are those of what is read, within a thousandth.
+#[test]
+fn rates_are_those_that_iperf3_says() {
+    for (name, flows) in [
+        ("two-streams.json", 2),
+        ("bidir.json", 2),
+        ("reverse.json", 1),
+        ("udp.json", 1),
+        ("udp-reverse.json", 1),
+        ("server-output.json", 1),
+    ] {
+        let name = format!("iperf3/{name}");
+        let measured = measured(&name);
+        assert_eq!(measured.flows.len(), flows, "{name}");
+        let text: Value = file(&name).parse().expect("JSON");
+        let ends = text["end"]["streams"].as_array().expect("its sums");
+        for (flow, end) in measured.flows.iter().zip(ends) {
+            let (side, quantity) = match rate(flow, Quantity::Sent) {
+                Some(_) => ("sender", Quantity::Sent),
+                None => ("receiver", Quantity::Arrived),
+            };
+            let end = end.get("udp").unwrap_or(&end[side]);
+            assert_eq!(flow.name, format!("stream {}", end["socket"]), "{name}");
+            let said = end["bits_per_second"].as_f64().expect("a rate");
+            let found = rate(flow, quantity).expect("samples");
+            assert!((found / said - 1.0).abs() < 1e-3, "{name}: {found}, {said}");
+            let lost = samples(flow, Quantity::Lost);
+            assert_eq!(lost.is_empty(), name != "iperf3/udp-reverse.json", "{name}");
+        }
+    }
+}
+
+#[test]
+fn events_of_iperf3_are_the_same_as_its_document() {
+    let whole = measured("iperf3/two-streams.json");
+    assert_eq!(measured("iperf3/json-stream.json"), whole);
+    // With --json-stream-full-output the document stands behind the events.
+    let [events, document] =
+        ["json-stream", "two-streams"].map(|n| file(&format!("iperf3/{n}.json")));
+    let both = read(Format::Iperf3, &(events + &document)).expect("it is one test");
+    assert_eq!(both, whole);
+    for (name, length, said) in [
+        (
+            "json-stream-cut-off.json",
+            2.0,
+            "left out: 1. The first: line 6",
+        ),
+        (
+            "json-stream-interrupted.json",
+            2.0,
+            "ended early: \"interrupt",
+        ),
+        ("cut-off.json", 2.0, "cut off"),
+    ] {
+        let part = measured(&format!("iperf3/{name}"));
+        assert_eq!(part.flows.len(), 2, "{name}");
+        assert!((part.length() - length).abs() < 0.01, "{name}");
+        for (flow, whole) in part.flows.iter().zip(&whole.flows) {
+            let shorter = &whole.samples[..flow.samples.len()];
+            assert_eq!(flow.samples, shorter, "{name}");
+        }
+        let remarks = part.remarks.join(" ");
+        assert!(remarks.contains(said), "{name}: {remarks}");
+    }
+}
+
+/// A server writes a document per test into one log. The tests follow on each other.
+#[test]
+fn tests_of_one_log_follow_on_each_other() {
+    let measured = measured("iperf3/server-log.json");
+    let flows: Vec<(&str, f64)> = (measured.flows.iter())
+        .map(|f| (&f.name[..], f.samples[0].time.round()))
+        .collect();
+    let expected = [
+        ("stream 6", 0.0),
+        ("stream 9", 0.0),
+        ("test 2, stream 6", 3.0),
+        ("test 3, stream 6", 5.0),
+    ];
+    assert_eq!(flows, expected);
+}
+
+#[test]
+fn connections_of_ss() {
+    let measured = measured("ss/two-connections.ss");
+    let [first, second] = &measured.flows[..] else {
+        panic!("{:?}", measured.flows);
+    };
+    let name = "[2001:db8:aaaa:bbbb:cccc:dddd:eeee:4%enp0s31f6]:40111 > [2001:db8:1111:2222:3333:4444:5555:9]:443";
+    assert_eq!(first.name, name);
+    let windows = [(0.0, 10_000.0), (1.0, 20_000.0), (2.0, 12_000.0)];
+    assert_eq!(samples(first, Quantity::Cwnd), windows);
+    // `ss` leaves out a total of zero.
+    let arrived = [(0.0, 0.0), (1.0, 125_000.0), (2.0, 250_000.0)];
+    assert_eq!(samples(first, Quantity::Arrived), arrived);
+    let again = [(0.0, 0.0), (1.0, 2.0), (2.0, 4.0)];
+    assert_eq!(samples(first, Quantity::Retransmitted), again);
+    // A line that cannot be read costs itself.
+    let rtts = [(0.0, 1.5e-3), (2.0, 2.5e-3)];
+    assert_eq!(samples(second, Quantity::Rtt), rtts);
+    let remarks = measured.remarks.join(" ");
+    for said in ["left out: 2. The first: line 11", "ssthresh (1)"] {
+        assert!(remarks.contains(said), "{remarks}");
+    }
+}
+
+#[test]
+fn addresses_of_a_connection_that_is_over_may_come_again() {
+    let measured = measured("ss/same-addresses.ss");
+    let name = "10.0.0.1:22 > 10.0.0.2:50022";
+    let arrived: Vec<_> = (measured.flows.iter())
+        .map(|f| (f.name.clone(), samples(f, Quantity::Arrived)))
+        .collect();
+    let first = vec![(0.0, 5000.0), (1.0, 9000.0)];
+    let second = vec![(2.0, 100.0), (3.0, 2100.0)];
+    let expected = [(name.to_owned(), first), (format!("{name} (2)"), second)];
+    assert_eq!(arrived, expected);
+}
+
+#[test]
+fn the_last_word_of_a_file_that_is_cut_off_is_none() {
+    let measured = measured("ss/cut-off.ss");
+    let of = |quantity| samples(&measured.flows[0], quantity);
+    assert_eq!(of(Quantity::Sent), [(0.0, 1000.0), (1.0, 9000.0)]);
+    assert_eq!(of(Quantity::Arrived), [(0.0, 1000.0)]);
+}
+
+/// Text that is of another format has its first mistake said.
+#[test]
+fn other_texts_are_refused_with_their_place() {
+    for (format, text, place) in [
+        (Format::Qlog, "hello", "line 1: this is no JSON"),
+        (
+            Format::Qlog,
+            "\n\u{1e}{\"time\":1}",
+            "line 2: an event has no `name`",
+        ),
+        (Format::Iperf3, "{\"start\":{}}", "no list `intervals`"),
+        (
+            Format::Iperf3,
+            "{\"event\":\"error\",\"data\":\"unable to connect\"}",
+            "iperf3 failed: \"unable to connect\"",
+        ),
+        (Format::Ss, "hello", "line 1: \"hello\" is no time"),
+        (Format::Ss, "1.0\n", "no sample"),
+    ] {
+        let e = read(format, text).expect_err(text).to_string();
+        assert!(e.contains(place), "{text}: {e}");
+    }
+}
