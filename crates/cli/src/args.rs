@@ -174,7 +174,7 @@ pub struct How {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Runs a point of a sweep only, by its number from 1 or by what it sets: --point 3, --point
-    /// "law=printed, packet=250 B". Can be given several times.
+    /// "law=xia05, packet=250 B". Can be given several times.
     #[arg(long, value_name = "POINT")]
     pub point: Vec<String>,
     /// Prints the tables of each point of a sweep, not only the overview.

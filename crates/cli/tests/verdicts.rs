@@ -120,7 +120,7 @@ fn runs_are_compared_with_recorded_results() {
     let path = at.join("results.txt");
     let text = std::fs::read_to_string(&path).expect("it was written");
     assert!(
-        text.contains("\nxia05-fig6 | law = printed\n  digest | seed 1 | "),
+        text.contains("\nxia05-fig6 | law = xia05\n  digest | seed 1 | "),
         "{text}"
     );
     let same = accord(at, &args);
@@ -136,7 +136,7 @@ fn runs_are_compared_with_recorded_results() {
     let other = text.replace(digest.expect("a digest"), "0123");
     std::fs::write(&path, other).expect("writable");
     let ended = accord(at, &args).with(1);
-    let line = "xia05-fig6, law = printed, seed 1: the digest of the packet run was 0123, and is ";
+    let line = "xia05-fig6, law = xia05, seed 1: the digest of the packet run was 0123, and is ";
     assert!(ended.stderr.contains(line), "{ended:#?}");
     std::fs::write(&path, "nonsense").expect("writable");
     let ended = accord(at, &args).with(2);

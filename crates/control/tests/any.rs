@@ -8,7 +8,7 @@ use accord_control::{
     Acked, AnyController, Congestion, Controller, Delivery, FAMILIES, Lost, Maker, PathView,
     Report, Transport,
 };
-use accord_family::Service;
+use accord_family::{Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::PACKET;
 use proptest::prelude::*;
@@ -176,6 +176,14 @@ enum Growth {
     Any,
 }
 
+/// Returns whether the policy alone bounds the growth of the window.
+fn grows_by_policy(values: &Values) -> bool {
+    match values.choice_opt("increase") {
+        Some(increase) => increase == "policy",
+        None => values.choice("law") == "xia05",
+    }
+}
+
 fn behaves(
     mut c: AnyController,
     growth: Growth,
@@ -232,14 +240,20 @@ fn behaves(
 }
 
 #[test]
-fn every_check_accepts_the_defaults_and_the_printed_law() {
+fn every_check_accepts_the_defaults_under_each_law() {
     for family in FAMILIES {
-        for values in [family.defaults(), values::printed(family)] {
+        for values in values::laws(family) {
             assert_eq!((family.check)(&values), Ok(()), "{}", family.name);
             AnyController::build(&values, Bytes::new(PACKET));
-            if let Transport::Tunnel { sending, meter } = Maker::of(family).transport {
+            if let Transport::Tunnel {
+                sending,
+                meter,
+                counts,
+            } = Maker::of(family).transport
+            {
                 sending(&values);
                 meter(&values);
+                assert!(counts(&values) >= 0.0);
             }
         }
     }
@@ -249,18 +263,17 @@ proptest! {
     #[test]
     fn every_controller_survives_any_operations(
         values in (0..FAMILIES.len()).prop_flat_map(|i| values::any_values(FAMILIES[i])),
-        which in 0..3u8,
+        law in prop::option::of(any::<prop::sample::Index>()),
         operations in prop::collection::vec(any_operation(), 0..200),
     ) {
-        let values = match which {
-            0 => values.family().defaults(),
-            1 => values::printed(values.family()),
-            _ => values,
+        let values = match law {
+            Some(law) => law.get(&values::laws(values.family())).clone(),
+            None => values,
         };
         let growth = match values.family().name {
             "none" => Growth::Any,
             // As far as the policy says, whatever the target and the weight.
-            "monaco" if values.choice_opt("increase") == Some("policy") => Growth::Any,
+            "monaco" if grows_by_policy(&values) => Growth::Any,
             "bbr1" | "bbr3" | "copa" | "ledbat-pp" => Growth::Bytes,
             _ => Growth::Packets,
         };

@@ -91,13 +91,10 @@ impl Tunnel {
 #[test]
 fn what_carries_the_contracted_rate_does_not_count() {
     for policy in ["p", "aiad", "mw"] {
-        for clocking in ["egress", "paced"] {
-            let changes = [("policy", text(policy)), ("clocking", text(clocking))];
-            let mut t = Tunnel::settled(service(3000, 1.0, None), &changes);
-            assert!(t.step(7500.0, 5000).abs() < 1.0, "{policy} {clocking}");
-            assert!(t.step(7000.0, 5000) > 0.0, "{policy} {clocking}");
-            assert!(t.step(8000.0, 5000) < 0.0, "{policy} {clocking}");
-        }
+        let mut t = Tunnel::settled(service(3000, 1.0, None), &[("policy", text(policy))]);
+        assert!(t.step(7500.0, 5000).abs() < 1.0, "{policy}");
+        assert!(t.step(7000.0, 5000) > 0.0, "{policy}");
+        assert!(t.step(8000.0, 5000) < 0.0, "{policy}");
     }
 }
 
@@ -184,8 +181,8 @@ fn a_rate_of_zero_is_below_every_contract() {
 
 #[test]
 fn a_flow_with_little_to_send_keeps_the_window_that_it_uses() {
-    for clocking in ["egress", "paced"] {
-        let mut t = Tunnel::settled(service(10_000, 1.0, None), &[("clocking", text(clocking))]);
+    for law in ["accord", "har02"] {
+        let mut t = Tunnel::settled(service(10_000, 1.0, None), &[("law", text(law))]);
         let threshold = t.0.ssthresh();
         for _ in 0..1000 {
             t.hear(0.0, 400, Some(5));
@@ -207,6 +204,6 @@ fn a_flow_with_little_to_send_keeps_the_window_that_it_uses() {
             t.hear(0.0, out, None);
             rounds += 1;
         }
-        assert!(rounds <= 4, "{clocking}: {rounds} rounds");
+        assert!(rounds <= 4, "{law}: {rounds} rounds");
     }
 }

@@ -6,7 +6,7 @@ use accord_scenario::{Change, Limit, LinkId, Scenario};
 use accord_units::{Bytes, Duration, Rate};
 use std::sync::Arc;
 
-/// The least time-out of a control pair as printed, where none is given [RFC 6298 §2.4].
+/// The least time-out of a control pair of the papers, where none is given [RFC 6298 §2.4].
 const PRINTED: Duration = Duration::from_secs(1);
 
 /// Lowers the least time-out of each flow to the longest round trip of its path: any lower, and
@@ -23,10 +23,11 @@ pub(crate) fn shorten_timers(s: &mut Scenario) {
             f.min_rto = f.min_rto.min(longest);
         } else if is_tunnel(&f.controller) {
             let of = |name| param(&f.controller, name).map(|(_, value)| value);
-            let least = match (of("min_rto"), of("law")) {
-                (Some(Value::Duration(least)), _) => least,
-                (Some(Value::Absent), Some(Value::Choice("printed"))) => PRINTED,
-                // Pairs of Accord's law have no least time-out.
+            let least = match (of("min_rto"), of("pairs"), of("law")) {
+                (Some(Value::Duration(least)), ..) => least,
+                (_, Some(Value::Choice("printed")), _)
+                | (_, Some(Value::Absent), Some(Value::Choice("xia05" | "har02"))) => PRINTED,
+                // Patient pairs have no least time-out.
                 _ => continue,
             };
             if longest < least {

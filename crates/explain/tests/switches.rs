@@ -79,22 +79,25 @@ fn timers_stay_where_no_round_trip_is_longest() {
 }
 
 #[test]
-fn control_pairs_as_printed_have_a_least_time_out_too() {
+fn control_pairs_of_the_papers_laws_have_a_least_time_out_too() {
     let of = |s: &Scenario| s.flows[0].controller.get("min_rto");
-    let flow =
-        |more: &str| format!("controller = {{ name = \"monaco\", law = \"printed\"{more} }}");
-    let before = scenario("20 pkt", &flow(""));
-    assert_eq!(of(&before), Value::Absent);
-    let after = without(Effect::Timers, &before).expect("1 s is longer than 50 ms");
-    let Value::Duration(least) = of(&after) else {
-        panic!("{:?}", of(&after));
-    };
-    assert!(
-        (Duration::from_ms(44)..Duration::from_ms(46)).contains(&least),
-        "{least}"
-    );
-    let short = scenario("20 pkt", &flow(", min_rto = \"10 ms\""));
+    let flow = |params: &str| format!("controller = {{ name = \"monaco\", {params} }}");
+    for params in ["law = \"xia05\"", "law = \"har02\"", "pairs = \"printed\""] {
+        let before = scenario("20 pkt", &flow(params));
+        assert_eq!(of(&before), Value::Absent);
+        let after = without(Effect::Timers, &before).expect("1 s is longer than 50 ms");
+        let Value::Duration(least) = of(&after) else {
+            panic!("{params}: {:?}", of(&after));
+        };
+        assert!(
+            (Duration::from_ms(44)..Duration::from_ms(46)).contains(&least),
+            "{params}: {least}"
+        );
+    }
+    let short = scenario("20 pkt", &flow("law = \"xia05\", min_rto = \"10 ms\""));
     assert!(without(Effect::Timers, &short).is_err());
+    let patient = "law = \"xia05\", pairs = \"patient\"";
+    assert!(without(Effect::Timers, &scenario("20 pkt", &flow(patient))).is_err());
 }
 
 #[test]

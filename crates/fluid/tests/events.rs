@@ -393,7 +393,7 @@ fn a_longer_path_is_filled_as_fast_as_the_increase_allows() {
         for model in MODELS {
             let flow = format!(
                 "[flow.f]\nfrom = \"left\"\nto = \"right\"\naccess = {{ rate = \"1 Gbps\", delay = \"5 ms\" }}\n\
-                 controller = {{ name = \"monaco\", law = \"printed\", increase = \"{increase}\", target = \"3 pkt\" }}\n"
+                 controller = {{ name = \"monaco\", law = \"har02\", increase = \"{increase}\", target = \"3 pkt\" }}\n"
             );
             let head = "duration = \"14 s\"\nsample = \"100 ms\"";
             let changes = events(&[(10.0, "delay = \"100 ms\"")]);

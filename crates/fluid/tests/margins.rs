@@ -82,7 +82,7 @@ fn margins_of_a_delayed_scalar() {
 fn many(model: &str, gain: f64, rate: &str, seconds: u32) -> Scenario {
     scenario(&format!(
         "duration = \"{seconds} s\"\nsample = \"5 ms\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"{rate}\"\ndelay = \"50 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
-         [flow.f]\ncount = 40\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", target = \"3 pkt\", gain = {gain}, clocking = \"paced\" }}\n"
+         [flow.f]\ncount = 40\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", target = \"3 pkt\", gain = {gain} }}\n"
     ))
 }
 
@@ -134,9 +134,7 @@ fn critical_gains_of_five_classes() {
         ("integrator", 0.7107, 1e-3),
         ("ack-clocked", 2.6727, 1.5e-3),
     ] {
-        // Without the loop of one report per round trip.
-        let controller =
-            "{ name = \"monaco\", target = \"2 pkt\", gain = 0.5, clocking = \"paced\" }";
+        let controller = "{ name = \"monaco\", target = \"2 pkt\", gain = 0.5 }";
         let found = critical(&scenario(&five_classes(controller, model, 1)), 0.5);
         assert!(
             (found / known - 1.0).abs() < within,

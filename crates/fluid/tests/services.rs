@@ -52,7 +52,7 @@ fn link(model: &str, seconds: u32, rate: &str, queue: &str) -> String {
 
 fn flow(name: &str, policy: &str, gain: f64, service: &str) -> String {
     format!(
-        "[flow.{name}]\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", policy = \"{policy}\", gain = {gain}, clocking = \"paced\", mw_gain = \"1 Mbps\" }}\nservice = {service}\n"
+        "[flow.{name}]\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", policy = \"{policy}\", gain = {gain}, mw_gain = \"1 Mbps\" }}\nservice = {service}\n"
     )
 }
 
@@ -227,7 +227,7 @@ fn where_a_loss_halves_what_is_queued_a_short_buffer_loses_half_a_packet_per_rou
     for model in MODELS {
         let text = format!(
             "duration = \"200 s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"2000 B\" }}\n\
-             [flow.f]\ncount = 4\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", target = \"1000 B\", clocking = \"paced\", loss = \"accumulation\", loss_bound = 0.5 }}\n"
+             [flow.f]\ncount = 4\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"monaco\", target = \"1000 B\", loss = \"accumulation\", loss_bound = 0.5 }}\n"
         );
         let (s, run) = fluid(&text);
         let rtt = 0.0204 + 2000.0 * 8.0 / 20e6;

@@ -24,7 +24,7 @@ impl Digest {
             Segment::OutOfBand { pair, .. } => (2, pair),
             Segment::InBand { pair, .. } => (3, pair),
             Segment::Report { pair, .. } => (4, pair),
-            Segment::Count { received, .. } => (5, received),
+            Segment::Count { received, .. } => (8, received),
         };
         self.add(at, packet.flow, kind, content);
     }

@@ -285,6 +285,7 @@ mod tests {
             },
             flow: 7,
             hop: 0,
+            virtual_s: 0.0,
             size: 1000,
             ecn: Ecn::NotCapable,
             aggregate: 0,

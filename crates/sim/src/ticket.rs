@@ -118,3 +118,69 @@ impl accord_port::Packet for Ticket {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pool::Pool;
+    use accord_port::Packet as _;
+    use accord_units::Time;
+
+    fn packet(segment: Segment) -> Packet {
+        Packet {
+            segment,
+            flow: 7,
+            hop: 0,
+            virtual_s: 0.25,
+            size: 1000,
+            ecn: Ecn::NotCapable,
+            aggregate: 0,
+        }
+    }
+
+    fn ticket(packet: &Packet) -> Ticket {
+        Ticket::new(Pool::new().insert(*packet), packet)
+    }
+
+    /// Both add to the virtual delay that they have collected at other ports.
+    #[test]
+    fn data_and_in_band_packets_collect_virtual_delay() {
+        let data = Segment::Data {
+            number: 3,
+            sent: Time::ZERO,
+        };
+        let in_band = Segment::InBand {
+            pair: 3,
+            sent_bytes: 9,
+        };
+        for segment in [data, in_band] {
+            let mut held = packet(segment);
+            let mut ticket = ticket(&held);
+            assert!(!ticket.is_changed());
+            ticket.add_virtual_delay(Duration::from_ms(125));
+            ticket.add_virtual_delay(Duration::from_ms(375));
+            assert!(ticket.is_changed());
+            ticket.settle(&mut held);
+            assert_eq!((held.virtual_s, held.segment), (0.75, segment));
+        }
+    }
+
+    /// An acknowledgement keeps its number, by which a newer one supersedes it.
+    #[test]
+    fn acknowledgements_collect_none() {
+        let ack = |next| {
+            let segment = Segment::Ack {
+                next,
+                block: 0,
+                block_len: 0,
+                echo: Time::ZERO,
+                marked: 0,
+            };
+            ticket(&packet(segment))
+        };
+        let mut older = ack(3);
+        older.add_virtual_delay(Duration::from_ms(125));
+        assert!(!older.is_changed());
+        assert!(older.is_superseded_by(&ack(3)));
+    }
+}

@@ -33,13 +33,13 @@ from = "r0"
 to = "r{hops}"
 access = {{ rate = "{access}", delay = "1 ms" }}
 egress = {{ rate = "{access}", delay = "1 ms" }}
-controller = {{ name = "monaco", clocking = "egress", egress_weight = 0.25 }}
+controller = {{ name = "monaco", egress_weight = 0.25 }}
 start = {{ uniform = ["0 s", "1 s"] }}
 [flow.short]
 each_hop = true
 access = {{ rate = "{access}", delay = "1 ms" }}
 egress = {{ rate = "{access}", delay = "1 ms" }}
-controller = {{ name = "monaco", clocking = "egress", egress_weight = 0.25 }}
+controller = {{ name = "monaco", egress_weight = 0.25 }}
 start = {{ uniform = ["0 s", "1 s"] }}
 "#
     );

@@ -17,31 +17,62 @@ fn variation(run: &Run, w: Window) -> f64 {
     (q.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / q.len() as f64).sqrt() / mean
 }
 
+/// Flows that start together and have the same path share it, over short and long round trips, and
+/// their queue stands still.
 #[test]
-fn egress_clock_holds_the_backlog_still_where_the_printed_law_oscillates() {
-    let droptail = || discipline("droptail", &[]);
-    let egress = run(&fig6(controller("monaco", &[]), droptail(), 90), &mut Quiet).unwrap();
-    let paced = controller("monaco", &[("clocking", text("paced"))]);
-    let paced = run(&fig6(paced, droptail(), 90), &mut Quiet).unwrap();
-    for (a, b) in [
-        (4.0, 10.0),
-        (14.0, 20.0),
-        (24.0, 30.0),
-        (34.0, 40.0),
-        (44.0, 50.0),
-    ] {
-        let w = window(a, b);
-        assert!(
-            variation(&egress, w) < 0.3,
-            "{a}-{b} s: {}",
-            variation(&egress, w)
+fn ten_alike_flows_rest() {
+    for (delay, seconds) in [("8 ms", 40), ("98 ms", 120)] {
+        let droptail = discipline("droptail", &[]);
+        let duration = format!("{seconds} s");
+        let d = Dumbbell::new("30 Mbps", delay, droptail, Limit::Unlimited, &duration).flows(
+            "alike",
+            10,
+            controller("monaco", &[]),
+            "1 Gbps",
+            (1000, 1000),
+            ("0 s", None),
+            true,
         );
-        assert!(
-            variation(&paced, w) > 0.3,
-            "{a}-{b} s: {}",
-            variation(&paced, w)
-        );
+        let run = run(&d.0, &mut Quiet).unwrap();
+        let end = f64::from(seconds);
+        let within = window(end / 2.0, end);
+        for flow in 0..10 {
+            let rate = run.mean(Metric::Throughput, Entity::Flow(flow), within);
+            let rate = rate.expect("recorded");
+            assert!((rate / 3e6 - 1.0).abs() < 0.05, "{delay}, {flow}: {rate}");
+        }
+        let found = variation(&run, within);
+        assert!(found < 0.3, "{delay}: {found}");
+        let used = run.mean(Metric::Utilisation, Entity::Link(0), within);
+        assert!(used.expect("recorded") > 0.99, "{delay}: {used:?}");
     }
+}
+
+/// The queue of a flow that is alone is its window less the pipe, and a report is of the window before:
+/// z² − z + κ = 0, with roots on the unit circle at κ = 1. The target is 30 packets, so that a packet
+/// more or less is no swing.
+#[test]
+fn eq_10_swings_beyond_a_gain_of_one() {
+    let swing = |gain| {
+        let eq_10 = [
+            ("law", text("xia05")),
+            ("target", text("30 KB")),
+            ("gain", Raw::Number(gain)),
+        ];
+        let droptail = discipline("droptail", &[]);
+        let d = Dumbbell::new("10 Mbps", "20 ms", droptail, Limit::Unlimited, "40 s").flows(
+            "flow",
+            1,
+            controller("monaco", &eq_10),
+            "100 Mbps",
+            (0, 0),
+            ("0 s", None),
+            true,
+        );
+        variation(&run(&d.0, &mut Quiet).unwrap(), window(20.0, 40.0))
+    };
+    assert!(swing(0.5) < 0.05, "{}", swing(0.5));
+    assert!(swing(1.2) > 0.2, "{}", swing(1.2));
 }
 
 #[test]

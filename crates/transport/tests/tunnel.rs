@@ -4,12 +4,13 @@ mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
 mod values;
 
-use accord_control::{AnyController, Controller, Maker, Report, Transport};
-use accord_family::Values;
+use accord_control::{AnyController, Controller, FAMILIES, Maker, Report, Transport};
+use accord_family::{Raw, Values};
 use accord_transport::{Segment, tunnel};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::*;
 use proptest::prelude::*;
+use std::ops::Range;
 
 const RATE: Rate = Rate::from_bps(10_000_000);
 
@@ -27,8 +28,12 @@ struct World {
     copies: Option<Duration>,
     sent: Vec<Time>,
     arrived: u64,
-    /// The number of reports that came back.
+    /// The number of reports and counts that came back.
     reports: u64,
+    /// The time in which all counts are lost.
+    silence: Range<Time>,
+    /// The most bytes that were outstanding beyond the window when data was sent.
+    most: u64,
 }
 
 const DATA: usize = 0;
@@ -38,7 +43,12 @@ const REPORT: usize = 2;
 impl World {
     fn new(values: &Values, packets: u64, weather: [Weather; 3], seed: u64) -> World {
         let controller = AnyController::build(values, PACKET);
-        let Transport::Tunnel { sending, meter } = Maker::of(values.family()).transport else {
+        let Transport::Tunnel {
+            sending,
+            meter,
+            counts,
+        } = Maker::of(values.family()).transport
+        else {
             panic!("it runs on a tunnel")
         };
         let mut ingress = tunnel::Ingress::new(controller, PACKET, sending(values));
@@ -46,7 +56,7 @@ impl World {
         World {
             now: Time::ZERO,
             ingress,
-            egress: tunnel::Egress::new(meter(values)),
+            egress: tunnel::Egress::new(meter(values), counts(values)),
             air: [Air::new(), Air::new(), Air::new()],
             weather,
             dice: [Dice(seed), Dice(seed ^ 1), Dice(seed ^ 2)],
@@ -55,6 +65,8 @@ impl World {
             sent: Vec::new(),
             arrived: 0,
             reports: 0,
+            silence: Time::ZERO..Time::ZERO,
+            most: 0,
         }
     }
 
@@ -76,6 +88,12 @@ impl World {
         }
     }
 
+    /// The bytes outstanding beyond the window.
+    fn over(&self) -> u64 {
+        let window = self.ingress.controller().allowance().window;
+        self.ingress.in_flight().saturating_sub(window.get())
+    }
+
     fn poll(&mut self) -> Time {
         for _ in 0..1_000_000 {
             match self.ingress.poll(self.now) {
@@ -85,6 +103,7 @@ impl World {
                 }
                 Ok(data @ Segment::Data { .. }) => {
                     self.sent.push(self.now);
+                    self.most = self.most.max(self.over());
                     self.send(DATA, data);
                 }
                 Ok(control) => self.send(CONTROL, control),
@@ -133,18 +152,16 @@ impl World {
         match segment {
             Segment::Data { .. } => {
                 self.arrived += 1;
-                self.egress.on_data(PACKET, self.now);
+                if let Some(count) = self.egress.on_data(PACKET, 0.0, self.now) {
+                    self.send(REPORT, count);
+                }
             }
             Segment::OutOfBand { pair, sent } => self.egress.on_out_of_band(pair, sent, self.now),
-            Segment::InBand {
-                pair,
-                sent_bytes,
-                virtual_delay,
-            } => {
+            Segment::InBand { pair, sent_bytes } => {
                 let (now, truth) = (self.now, Some(0.0));
                 let report = self
                     .egress
-                    .on_in_band(pair, sent_bytes, virtual_delay, truth, now);
+                    .on_in_band(pair, sent_bytes, Duration::ZERO, truth, now);
                 if let Some(report) = report {
                     self.send(REPORT, report);
                 }
@@ -174,7 +191,16 @@ impl World {
                 };
                 self.ingress.on_report(&report, self.now);
             }
-            Segment::Ack { .. } => panic!("a tunnel does not acknowledge"),
+            Segment::Count {
+                received,
+                virtual_s,
+            } => {
+                self.reports += 1;
+                if !self.silence.contains(&self.now) {
+                    self.ingress.on_count(received, f64::from(virtual_s));
+                }
+            }
+            Segment::Ack { .. } => panic!("a tunnel has counts and reports"),
         }
         copy
     }
@@ -197,6 +223,50 @@ impl World {
             self.egress.received(),
             Bytes::new(self.arrived * PACKET.get())
         );
+    }
+}
+
+/// The parameters of Monaco with some of them changed.
+fn monaco(changes: &[(&str, Raw)]) -> Values {
+    let family = FAMILIES.iter().find(|f| f.name == "monaco").expect("known");
+    let mut values = family.defaults();
+    for (name, raw) in changes {
+        values.set(name, raw).expect("in range");
+    }
+    values
+}
+
+/// Counts are cumulative, and reports count, too. So a second without any counts costs time and no
+/// data, and no more is sent than before.
+#[test]
+fn a_second_without_counts_makes_a_tunnel_slower_and_nothing_else() {
+    for law in ["accord", "xia05", "har02"] {
+        let values = monaco(&[("law", Raw::Text(law.into()))]);
+        let run = |silence| {
+            let mut world = World::new(&values, 10_000, [Weather::FAIR; 3], 1);
+            world.silence = silence;
+            world.run();
+            world.complete(10_000);
+            assert_eq!((world.arrived, world.most), (10_000, 0), "{law}");
+            world
+        };
+        let second = |from| {
+            let from = Time::ZERO + Duration::from_secs(from);
+            from..from + Duration::from_secs(1)
+        };
+        let within = |world: &World, span: &Range<Time>| {
+            let sent = world.sent.iter().filter(|at| span.contains(at));
+            sent.count()
+        };
+        let (heard, silent) = (run(Time::ZERO..Time::ZERO), run(second(3)));
+        // 10 Mbps are 1250 packets per second. One report per round trip lets go what arrived.
+        let (all, some) = (within(&heard, &second(3)), within(&silent, &second(3)));
+        assert!(all > 1200, "{law}: {all}");
+        assert!((all / 4..=all).contains(&some), "{law}: {some} of {all}");
+        // With counts again it is as fast as before.
+        let again = within(&silent, &second(6));
+        assert!(again > 1200, "{law}: {again}");
+        assert!(silent.now >= heard.now, "{law}");
     }
 }
 
@@ -226,6 +296,25 @@ proptest! {
         prop_assert_eq!(world.arrived, 200);
     }
 
+    /// Whatever happens to data, pairs, reports and counts, no data is sent that makes more outstanding
+    /// than the window.
+    #[test]
+    fn no_more_is_outstanding_than_the_window(
+        law in prop::sample::select(vec!["accord", "xia05", "har02"]),
+        counts in 1..40u8,
+        weather in [foul(), foul(), foul()],
+        seed: u64,
+    ) {
+        let values = monaco(&[
+            ("law", Raw::Text(law.into())),
+            ("counts", Raw::Integer(i64::from(counts))),
+        ]);
+        let mut world = World::new(&values, 200, weather, seed);
+        world.run();
+        world.complete(200);
+        prop_assert_eq!(world.most, 0);
+    }
+
     /// A second copy of a control packet says nothing new: what is sent, and when, is as if
     /// there were none.
     #[test]
@@ -239,6 +328,8 @@ proptest! {
         let fair = [Weather::FAIR; 3];
         let mut once = World::new(&values, packets, fair, seed);
         once.run();
+        // The answers that come after the last data has been counted.
+        once.late();
         let mut doubled = World::new(&values, packets, fair, seed);
         doubled.copies = Some(Duration::from_us(later));
         doubled.run();

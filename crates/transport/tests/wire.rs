@@ -28,10 +28,10 @@ fn segment() -> impl Strategy<Value = Segment> {
             pair,
             sent: Time::from_ps(sent),
         }),
-        any::<(u64, u64, u32)>().prop_map(|(pair, sent_bytes, delay)| Segment::InBand {
-            pair,
-            sent_bytes,
-            virtual_delay: Duration::from_us(u64::from(delay)),
+        any::<(u64, u64)>().prop_map(|(pair, sent_bytes)| Segment::InBand { pair, sent_bytes }),
+        (any::<u64>(), measured()).prop_map(|(received, virtual_s)| Segment::Count {
+            received,
+            virtual_s,
         }),
         (
             any::<(u64, bool, u64)>(),
@@ -71,7 +71,8 @@ proptest! {
         let (header, datagram) = written(&segment, size);
         prop_assert_eq!(decode(&datagram), Ok((header, segment)));
         // Padded, as far as the header leaves room.
-        let least = if Kind::of(&segment).is_reply() { LONG } else { SHORT };
+        let long = matches!(segment, Segment::Ack { .. } | Segment::Report { .. });
+        let least = if long { LONG } else { SHORT };
         prop_assert_eq!(datagram.len(), (size as usize).saturating_sub(UDP_HEADERS).max(least));
     }
 
@@ -84,7 +85,7 @@ proptest! {
 
     /// Whatever it is: an error, or a packet that is written as it was read.
     #[test]
-    fn any_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..80), plausible: bool, kind in 0..9u8) {
+    fn any_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..80), plausible: bool, kind in 0..10u8) {
         if plausible && bytes.len() > 1 {
             bytes[0] = 1;
             bytes[1] = kind;
@@ -147,8 +148,9 @@ proptest! {
 
     #[test]
     fn virtual_delay_only_grows_and_saturates(delays in prop::collection::vec(0..u64::MAX, 0..9)) {
-        let segment = Segment::InBand { pair: 1, sent_bytes: 2, virtual_delay: Duration::ZERO };
+        let segment = Segment::Data { number: 1, sent: Time::ZERO };
         let (_, mut datagram) = written(&segment, 40);
+        prop_assert_eq!(virtual_delay(&datagram), Ok(Duration::ZERO));
         let before = datagram.clone();
         let mut sum = 0u128;
         let mut last = Duration::ZERO;
@@ -195,6 +197,22 @@ fn the_layout_is_as_documented() {
         0, 0, 0, 0, // zero
     ]);
     assert_eq!(header(&datagram).unwrap().size, Bytes::new(64));
+    let count = Segment::Count {
+        received: 0x2122_2324_2526_2728,
+        virtual_s: 0.5,
+    };
+    let (_, datagram) = written(&count, 64);
+    #[rustfmt::skip]
+    assert_eq!(datagram, [
+        1, 8, 0, 64, // version, kind, size
+        0, 0, 0, 7, // flow
+        0xde, 0xad, 0xbe, 0xef, // run
+        0, 2, 0, 0, // route, flags
+        0, 0, 0, 0, // virtual delay
+        0x3f, 0, 0, 0, // virtual delay of the data: 0.5
+        0, 0, 0, 0, 0, 0, 0, 0, // zero
+        0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, // received
+    ]);
 }
 
 #[test]
@@ -214,7 +232,7 @@ fn what_no_sender_writes_is_refused() {
         decode(&bytes)
     };
     assert_eq!(with(0, &[2]), Err(Malformed::Version(2)));
-    assert_eq!(with(1, &[8]), Err(Malformed::Kind(8)));
+    assert_eq!(with(1, &[9]), Err(Malformed::Kind(9)));
     assert_eq!(with(1, &[6]), Err(Malformed::Kind(6)), "no segment");
     assert_eq!(with(2, &[0, 0]), Err(Malformed::Value), "size zero");
     for bad in [f32::NAN, f32::INFINITY, -1.0] {
@@ -224,6 +242,17 @@ fn what_no_sender_writes_is_refused() {
         }
     }
     assert_eq!(with(14, &[0, 2]), Err(Malformed::Value), "unknown flags");
+    let (_, mut count) = written(
+        &Segment::Count {
+            received: 1,
+            virtual_s: 0.0,
+        },
+        40,
+    );
+    for bad in [f32::NAN, f32::INFINITY, -1.0] {
+        count[20..24].copy_from_slice(&bad.to_bits().to_be_bytes());
+        assert_eq!(decode(&count), Err(Malformed::Value));
+    }
     assert!(with(0, &[1]).is_ok());
 }
 

@@ -60,13 +60,18 @@ pub fn any_values(family: &'static Family) -> impl Strategy<Value = Values> {
     )
 }
 
-/// The defaults of the printed law, for a family that has one; else the defaults.
+/// The defaults of each law, for a family that has laws; else the defaults.
 #[allow(dead_code, reason = "queue disciplines have no law")]
-pub fn printed(family: &'static Family) -> Values {
-    let mut values = family.defaults();
-    if family.params.iter().any(|p| p.name == "law") {
-        let printed = Raw::Text("printed".into());
-        values.set("law", &printed).expect("it is one of the laws");
-    }
-    values
+pub fn laws(family: &'static Family) -> Vec<Values> {
+    let law = family.params.iter().find(|p| p.name == "law");
+    let Some(Kind::Choice(words)) = law.map(|p| p.kind) else {
+        return vec![family.defaults()];
+    };
+    let under = |word: &&str| {
+        let mut values = family.defaults();
+        let law = Raw::Text((*word).into());
+        values.set("law", &law).expect("it is one of the laws");
+        values
+    };
+    words.iter().map(under).collect()
 }

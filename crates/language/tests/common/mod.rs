@@ -49,7 +49,11 @@ static MONACO: Family = family(
         param("policy", Kind::Choice(&["p", "aiad", "mw"]), "p"),
         param("estimator", Kind::Choice(&["monaco", "ideal"]), "monaco"),
         param("paced", Kind::Flag, "true"),
-        param("clocking", Kind::Choice(&["egress", "paced"]), "egress"),
+        param(
+            "window",
+            Kind::Choice(&["outstanding", "open"]),
+            "outstanding",
+        ),
     ],
     Role::Tunnel(accumulation),
 );

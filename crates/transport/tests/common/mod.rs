@@ -109,18 +109,18 @@ impl<T: Copy> Air<T> {
     }
 }
 
-/// Parameters of the controllers that run on a stream, or of those on a tunnel; random, the
-/// defaults, or those of the printed law.
+/// Parameters of the controllers that run on a stream, or of those on a tunnel; random, or the
+/// defaults of one of its laws.
 pub fn any_controller(on_stream: bool) -> impl Strategy<Value = Values> {
     let families: Vec<_> = (FAMILIES.iter())
         .filter(|f| !matches!(Maker::of(f).transport, Transport::Tunnel { .. }) == on_stream)
         .collect();
     assert!(!families.is_empty());
     let values = (0..families.len()).prop_flat_map(move |i| crate::values::any_values(families[i]));
-    (values, 0..3u8).prop_map(|(values, which)| match which {
-        0 => values.family().defaults(),
-        1 => crate::values::printed(values.family()),
-        _ => values,
+    let law = prop::option::of(any::<prop::sample::Index>());
+    (values, law).prop_map(|(values, law)| match law {
+        Some(law) => law.get(&crate::values::laws(values.family())).clone(),
+        None => values,
     })
 }
 

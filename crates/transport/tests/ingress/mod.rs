@@ -1,4 +1,5 @@
 //! A tunnel's ingress under a law of Monaco, with as much to send as ever fits.
+#![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_control::{AnyController, FAMILIES, Maker, Transport};
 use accord_family::Raw;

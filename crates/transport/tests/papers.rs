@@ -1,4 +1,4 @@
-//! The ingress of Monaco as printed: the window of a control period, and its pairs.
+//! The ingress of the papers' laws: the window of a control period, and its pairs.
 
 mod ingress;
 
@@ -39,7 +39,7 @@ fn report(ingress: &mut tunnel::Ingress, number: u64, accumulation: f64, now: Ti
 /// exceed [cwnd]" [Har02 §IV-A, of step 4].
 #[test]
 fn step_4_stops_when_the_next_packet_would_exceed_the_window_of_the_period() {
-    let mut i = ingress("printed");
+    let mut i = ingress_with("har02", &[("window", "period")]);
     assert_eq!(sends(&mut i, at(0), at(99)), (vec![1], 1), "a packet");
     // Windows of 2, 4 and 8 packets, at round trips of 100 ms. However long it takes.
     for (pair, window) in [(2, 2), (3, 4), (4, 8)] {
@@ -53,8 +53,8 @@ fn step_4_stops_when_the_next_packet_would_exceed_the_window_of_the_period() {
     // 8000 + 0.5·(3000 − 6600) = 6200 bytes: a seventh packet would be above it.
     report(&mut i, 4, 6600.0, at(400));
     assert_eq!(sends(&mut i, at(400), at(1200)), (vec![5], 6));
-    // Ours is held by its rate alone, until reports have been out for eight windows.
-    let mut i = ingress("accord");
+    // An open window holds nothing back, until reports have been out for eight windows.
+    let mut i = ingress_with("accord", &[("window", "open")]);
     sends(&mut i, at(0), at(99));
     report(&mut i, 1, 0.0, at(100));
     let (_, data) = sends(&mut i, at(100), at(899));
@@ -65,7 +65,7 @@ fn step_4_stops_when_the_next_packet_would_exceed_the_window_of_the_period() {
 /// [RFC 6298 §2.4, §5.5], and each new pair begins a new period.
 #[test]
 fn a_pair_that_is_not_answered_is_followed_by_another_after_1_2_and_4_s() {
-    let mut i = ingress("printed");
+    let mut i = ingress_with("har02", &[("window", "period")]);
     sends(&mut i, at(0), at(99));
     report(&mut i, 1, 0.0, at(10));
     let (mut pair, mut now) = (2, at(10));
@@ -83,12 +83,12 @@ fn a_pair_that_is_not_answered_is_followed_by_another_after_1_2_and_4_s() {
     }
 }
 
-/// The least time-out of a pair is a parameter, under both laws.
+/// The least time-out of a pair is a parameter, under each law.
 #[test]
 fn pairs_wait_for_the_least_time_out_that_is_given() {
     for (law, given, wait) in [
-        ("printed", "300 ms", 300),
-        ("printed", "2 s", 2000),
+        ("xia05", "300 ms", 300),
+        ("har02", "2 s", 2000),
         ("accord", "300 ms", 300),
     ] {
         let mut i = ingress_with(law, &[("min_rto", given)]);
@@ -105,7 +105,7 @@ fn pairs_wait_for_the_least_time_out_that_is_given() {
 /// Late answers are told by their number.
 #[test]
 fn only_the_answer_to_the_latest_pair_counts() {
-    for (law, heeds) in [("printed", false), ("accord", true)] {
+    for (law, counts) in [("xia05", false), ("har02", false), ("accord", true)] {
         let mut i = ingress(law);
         sends(&mut i, at(0), at(99));
         let late = i.next_wake();
@@ -115,8 +115,8 @@ fn only_the_answer_to_the_latest_pair_counts() {
         report(&mut i, 1, 0.0, late);
         let window = |c: &AnyController| accord_control::Controller::cwnd(c).get();
         let grown = window(i.controller()) > window(&before);
-        assert_eq!(grown, heeds, "{law}");
+        assert_eq!(grown, counts, "{law}");
         let (pairs, _) = sends(&mut i, late, late);
-        assert_eq!(pairs.is_empty(), !heeds, "{law}");
+        assert_eq!(pairs.is_empty(), !counts, "{law}");
     }
 }
