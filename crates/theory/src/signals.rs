@@ -9,9 +9,9 @@ use accord_traffic::Demand as Wants;
 
 /// The least price, in seconds. Time is not counted finer than a picosecond, so a lower price is
 /// none.
-const LEAST_PRICE: f64 = 1e-12;
+pub(crate) const LEAST_PRICE: f64 = 1e-12;
 
-fn objective(controller: &Values) -> Option<Objective> {
+pub(crate) fn objective(controller: &Values) -> Option<Objective> {
     controller.family().role.objective(controller)
 }
 
@@ -191,6 +191,10 @@ impl State<'_> {
             (_, Price::QueuingDelay | Price::Loss) if self.hidden(flow, link) => false,
             (Objective::Marks { phi, .. }, Price::Marks { phi: of_link }) => phi == of_link,
             (Objective::Marks { .. }, _) | (_, Price::Marks { .. }) => false,
+            // Control pairs alone carry it.
+            (_, Price::VirtualDelay { .. }) => {
+                matches!(f.controller.family().role, Role::Tunnel(_))
+            }
             _ => true,
         }
     }
