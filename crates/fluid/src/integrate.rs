@@ -9,6 +9,8 @@
 //! [Xia03 eq. 2], so that none is lost or made. Order two for smooth laws: Heun's method for
 //! windows, the trapezoidal rule for what they send, linear interpolation of the past.
 
+mod shown;
+
 use crate::conserve::{Loads, Problem, Ways};
 use crate::error::FluidError;
 use crate::feeds::Feeds;
@@ -58,14 +60,17 @@ pub(crate) struct Integration<'a, 'b> {
     /// All that came to each queue, and what came in this step.
     came: Vec<f64>,
     comes: Vec<f64>,
-    /// What each queue shows, side by side: its queuing delay, and its [`Signals`] in a row of their own. When
-    /// any showed some last, and the steps back to the furthest place at which a source sees a queue.
+    /// What each queue shows, side by side: its queuing delay, and its [`Signals`] in a row of their own, as
+    /// what leaves it carries them. When any showed some last, and the steps back to the furthest place at
+    /// which a source sees a queue.
     delays: Histories,
     signals: Histories,
     loud: usize,
     furthest: usize,
-    /// The queues that can show some.
+    /// The queues that can show some, what they put on what arrives, and whether they have done so yet.
     signalling: Vec<usize>,
+    put: Histories,
+    has_put: Vec<bool>,
     /// Bytes sent and windows, by kind.
     pub sent: Histories,
     windows: Histories,
@@ -130,7 +135,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         phases: usize,
     ) -> Result<Self, FluidError> {
         let ratio = longest / step;
-        let rows = 2 * model.kinds.len() + 8 * model.queues.len();
+        let rows = 2 * model.kinds.len() + (BOOKS + 1 + 2 * SIGNALS) * model.queues.len();
         // A span between samples or changes is cut into steps longer than half the longest; one
         // that a change makes shorter than that is a step of its own.
         let deep = 2.0 * ratio + 2.0 * phases as f64 + 16.0;
@@ -194,6 +199,8 @@ impl<'a, 'b> Integration<'a, 'b> {
             loud: 0,
             furthest: 0,
             signalling: Vec::new(),
+            put: Histories::new(SIGNALS * queues, depth),
+            has_put: vec![false; queues],
             sent: Histories::new(kinds, depth),
             windows: Histories::new(windows, depth),
             unused: vec![0.0; kinds - windows],
@@ -226,13 +233,15 @@ impl<'a, 'b> Integration<'a, 'b> {
         let queued = (0..self.queues.len()).map(age).fold(0.0, f64::max);
         let time = self.longest + 2.0 * self.hops as f64 * queued;
         let reaches = |clock: &Clock| clock.time(clock.now) - clock.time(clock.oldest());
-        let rows = (2 * self.flows.len() + 8 * self.queues.len()) as f64;
+        let queues = (BOOKS + 1 + 2 * SIGNALS) * self.queues.len();
+        let rows = (2 * self.flows.len() + queues) as f64;
         while reaches(&self.clock) < time && self.clock.depth() as f64 * rows < 16.0 * DEEPEST {
             self.clock.deepen();
             let now = self.clock.now;
             let kept = [
                 &mut self.delays,
                 &mut self.signals,
+                &mut self.put,
                 &mut self.sent,
                 &mut self.windows,
                 &mut self.books,
@@ -404,30 +413,6 @@ impl<'a, 'b> Integration<'a, 'b> {
         motion.set_rate(k, seen.queue, flow.active);
     }
 
-    /// Returns the signals of its queues that a source sees now, and the share of marks, if it looks at
-    /// each queue by a `tap` of this.
-    #[inline(always)]
-    fn look(&self, kind: usize, tap: impl Fn(&Tap) -> Tap) -> (Seen, f64) {
-        let flow = &self.flows[kind];
-        let now = self.clock.now;
-        let (mut seen, mut unmarked) = (Seen::default(), 1.0);
-        for see in &self.taps[flow.hops.clone()] {
-            let (queue, tap) = (see.queue as usize, tap(&see.tap));
-            let [delay] = self.delays.read(queue, now, &tap);
-            seen.queue += delay;
-            if flow.signals && see.forward {
-                let [virtual_delay, loss, mark] = self.signals.read(queue, now, &tap);
-                if see.hidden {
-                    seen.price -= delay;
-                }
-                seen.price += virtual_delay;
-                seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - loss);
-                unmarked *= 1.0 - mark;
-            }
-        }
-        (seen, 1.0 - unmarked)
-    }
-
     /// One step of length `h`, to `time`.
     pub fn step(&mut self, time: f64, h: f64) {
         self.clock.tick(time, h);
@@ -441,9 +426,12 @@ impl<'a, 'b> Integration<'a, 'b> {
         let delays = self.delays.of_mut(now).iter_mut();
         (delays.zip(&self.queues)).for_each(|(delay, queue)| *delay = queue.predicted(h));
         // They lose and mark as in the last step, as far as one can see.
-        self.show_signals();
-        // What was heard last counts, too.
-        let heard = now - self.loud <= self.furthest + 1;
+        self.keep_signals();
+        // What was heard last counts, too. Behind other queues it is heard later.
+        let heard = match self.hops {
+            0 | 1 => now - self.loud <= self.furthest + 1,
+            _ => self.loud > 0,
+        };
         self.see_all(heard);
         let motion = &mut self.motion;
         let sent = self.sent.of_mut(now);
@@ -508,19 +496,6 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.turn(k, true, seen);
         self.move_flow(k, left);
         self.stale = true;
-    }
-
-    /// Writes the signals of the queues that have some.
-    fn show_signals(&mut self) {
-        let now = self.clock.now;
-        let (signals, _) = self.signals.of_mut(now).as_chunks_mut::<SIGNALS>();
-        for &q in &self.signalling {
-            let queue = &self.queues[q];
-            signals[q] = [queue.discipline.virtual_delay(), queue.loss, queue.mark];
-            if signals[q] != [0.0; SIGNALS] {
-                self.loud = now;
-            }
-        }
     }
 
     /// Kinds in runs see their queues, and if there is something to be `heard`, hear it.

@@ -11,8 +11,12 @@
 //! integrator   c·δdp/dt = Σ (δw(t − f)/D − x/D·δq(t − f))
 //! ack-clocked  Σ (x/D)·Σ δp = Σ δw(t − f)/D,   solved for δp
 //! AVD          δdV/dt = δy − δC̃,  δdC̃/dt = −α·δy,  δv = (δV − v·δC̃)/C̃
-//!     reno:  δdw/dt = −packet/(D·m)·δm(t − b) − x·m/packet·δw
+//!     reno:  δdw/dt = −packet/(D·m)·δm(t − b − q̂) − x·m/packet·δw
 //! ```
+//!
+//! A share is put on what arrives, and waits with it for q̂, there and in the queues of the rest of the path:
+//! from the window to what it hears is a round trip with its queues [Hollot et al., "A Control Theoretic
+//! Analysis of RED", INFOCOM 2001]. So does a virtual delay.
 //!
 //! The response of the share m of marks and losses is in [`crate::signal`]. What a discipline drops does
 //! not enter the queue: then (1 − m)·y takes the place of y above.
@@ -24,7 +28,7 @@ use crate::balance::balance;
 use crate::error::FluidError;
 use crate::linear::{Linear, Term};
 use crate::model::Model;
-use crate::path::Network;
+use crate::path::{Hop, Network, Path};
 use crate::rest::{Equilibrium, Rest};
 use crate::signal::{Answer, Signal, signals};
 use accord_family::{QueueLaw, WindowLaw};
@@ -295,6 +299,14 @@ impl Builder<'_, '_> {
         Some((hop.after, hop.private))
     }
 
+    /// Returns the time for which a signal that is put on what arrives at a hop waits with it, there and
+    /// in the queues of the rest of the path.
+    fn behind(&self, path: &Path, hop: &Hop) -> f64 {
+        let rest = path.hops.iter().skip_while(|h| h.queue != hop.queue);
+        rest.map(|h| self.at_rest.delays[self.model.queues[h.queue]])
+            .sum()
+    }
+
     /// Returns the terms of the derivative of a window.
     fn law(
         &self,
@@ -316,7 +328,7 @@ impl Builder<'_, '_> {
                 for hop in &path.hops[..path.forward] {
                     let others = (1.0 - r.signal) / (1.0 - self.at_rest.shares[hop.queue]);
                     let k_m = control.packet / (d * r.signal) * others;
-                    let back = path.base_rtt - hop.after;
+                    let back = path.base_rtt - hop.after + self.behind(path, hop);
                     for &(column, lag, c, feedbacks) in &near.share[hop.queue] {
                         row.push((column, back + lag, -k_m * c, feedbacks + 1));
                     }
@@ -340,6 +352,7 @@ impl Builder<'_, '_> {
             let shown = virtuals.iter().position(|v| v.0 == hop.queue);
             if let (Some(j), true) = (shown, h < path.forward) {
                 let (_, _, v, service) = virtuals[j];
+                let back = back + self.behind(path, hop);
                 let backlog = first_virtual + 2 * j;
                 row.push((backlog, back, -k_v / service, 1));
                 row.push((backlog + 1, back, k_v * v / service, 1));

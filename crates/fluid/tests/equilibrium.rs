@@ -120,9 +120,12 @@ fn a_queue_that_control_packets_wait_in_is_not_felt() {
              queue = {{ discipline = \"{queue}\", limit = \"100 KB\" }}\ncontrol_priority = {priority}\n\
              [flow.f]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n"
         ));
-        last(&run, Metric::Backlog, Entity::Link(0))
+        let series = run.series(Metric::Backlog, Entity::Link(0)).unwrap();
+        let later = &series.values[series.values.len() / 2..];
+        later.iter().copied().fold(0.0, f64::max)
     };
     assert!((backlog("droptail", true) / 6000.0 - 1.0).abs() < 0.01);
+    // Its losses are heard after the queue, so that it swings below its end.
     assert!(backlog("droptail", false) > 99e3, "the buffer is full");
     let (two, one) = (backlog("avd", true), backlog("avd", false));
     assert!(two < 3e3 && one < 3e3, "{two} {one}");
