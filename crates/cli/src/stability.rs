@@ -75,11 +75,23 @@ fn page(scenario: &Scenario, phases: &[Found]) -> String {
 
 fn text(scenario: &Scenario, found: &Stability) -> String {
     let m = found.margins;
-    let mut out = match found.is_stable() {
-        true => String::from("stable\n"),
-        false => String::from("NOT STABLE: small deviations grow\n"),
+    let mut out = match (found.is_stable(), found.is_guaranteed()) {
+        (true, true) => String::from("stable\n"),
+        (true, false) => String::from(
+            "not guaranteed: no known mode grows, but some of the flows would beside others that keep their rates\n",
+        ),
+        (false, _) => String::from("NOT STABLE: small deviations grow\n"),
     };
     out += &margins(&m, found.is_stable());
+    if let Some(bound) = found.bound.filter(|_| found.is_stable()) {
+        out += &format!(
+            "  {:16} up to {:.4} ({:.2} dB): flows with {:.1} % of a bottleneck, beside others that keep their rates\n",
+            "guaranteed",
+            bound.factor(),
+            20.0 * bound.factor().log10(),
+            100.0 * bound.share
+        );
+    }
     for (i, root) in found.roots.iter().take(3).enumerate() {
         let name = if i == 0 { "rightmost roots" } else { "" };
         let speed = match root.re < 0.0 {

@@ -9,6 +9,7 @@
 //! [Xia03 eq. 2], so that none is lost or made. Order two for smooth laws: Heun's method for
 //! windows, the trapezoidal rule for what they send, linear interpolation of the past.
 
+mod passed;
 mod shown;
 
 use crate::conserve::{Loads, Problem, Ways};
@@ -85,6 +86,10 @@ pub(crate) struct Integration<'a, 'b> {
     capacities: Vec<f64>,
     loads: Loads,
     dead: Vec<bool>,
+    /// Queues to which all comes out of one queue before them that is no faster: nothing waits there.
+    follows: Vec<bool>,
+    /// The queues whose delay is known: those of `dead` links, and those where nothing waits.
+    given: Vec<bool>,
     /// The queues to be, and what arrives at them.
     next: Vec<f64>,
     arrives: Vec<f64>,
@@ -211,6 +216,8 @@ impl<'a, 'b> Integration<'a, 'b> {
             capacities: Vec::new(),
             loads: Loads::default(),
             dead: vec![false; queues],
+            follows: vec![false; queues],
+            given: vec![false; queues],
             next: vec![0.0; queues],
             arrives: vec![0.0; queues],
             model,
@@ -323,7 +330,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 });
                 if i < path.forward {
                     let many = if hop.private { 1.0 } else { self.flows[k].many };
-                    self.feeds[hop.queue].push(k, many, hop.after);
+                    self.feeds[hop.queue].push(k, many * hop.passes, hop.after);
                     lines[hop.queue].push(match hop.from {
                         Some(link) => (link, self.model.lines(link, many) * network.rate[link]),
                         None => (LinkId::MAX, f64::INFINITY),
@@ -333,9 +340,11 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.ways.push(path.hops.iter().map(|h| h.queue));
             let flow = &mut self.flows[k];
             flow.hops = first..self.taps.len();
-            flow.signals = self.taps[first..]
-                .iter()
-                .any(|t| t.hidden || self.queues[t.queue as usize].signals());
+            flow.wire_loss = 1.0 - path.passes;
+            flow.signals = flow.wire_loss > 0.0
+                || self.taps[first..]
+                    .iter()
+                    .any(|t| t.hidden || self.queues[t.queue as usize].signals());
             if path.base_rtt < self.motion.base_rtt[k] {
                 let hops = path.hops[..path.forward].iter();
                 hops.for_each(|hop| shorter[hop.queue] = true);
@@ -345,6 +354,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
         self.hops = self.ways.longest();
         self.dead = self.queues.iter().map(Queue::is_dead).collect();
+        self.follows = self.following(&network);
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
         for (sum, lines) in self.lines.iter_mut().zip(&mut lines) {
             lines.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
@@ -578,7 +588,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             || matches!(base, BaseRtt::Last { .. })
             || matches!(reads, Reads::Marks { .. });
         let hidden = self.taps[flow.hops.clone()].iter().any(|see| see.hidden);
-        let moves = law != WindowLaw::Unresponsive;
+        let moves = law != WindowLaw::Unresponsive && flow.wire_loss == 0.0;
         (moves && !remembers && !hidden).then_some(Law::Of(flow.control))
     }
 
@@ -702,7 +712,10 @@ impl<'a, 'b> Integration<'a, 'b> {
             let brought = self.queues[q].beside;
             self.comes[q] = arrived;
             self.came[q] += brought;
-            self.queues[q].integrate(arrived + brought, h);
+            match self.is_passed(q) {
+                true => self.pass(q, arrived / h, h),
+                false => self.queues[q].integrate(arrived + brought, h),
+            }
         }
     }
 
@@ -717,6 +730,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             let total = self.feeds[q].sum_and_gather(&self.sent, &self.windows, now, windows);
             self.comes[q] = self.comes(q, total, h);
             self.capacities[q] = self.queues[q].admits();
+            self.given[q] = self.dead[q] || self.is_passed(q);
         }
         let mut problem = Problem {
             capacity: &self.capacities,
@@ -724,7 +738,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             base_rtt: &self.motion.base_rtt,
             ways: &self.ways,
             crossed_once: self.hops <= 1,
-            dead: &self.dead,
+            given: &self.given,
             round_trips: &mut self.round_trips,
         };
         let (delay, rate) = (&mut self.next[..], &mut self.arrives[..]);
@@ -733,10 +747,14 @@ impl<'a, 'b> Integration<'a, 'b> {
         let residual = problem.solve(delay, rate);
         self.residual = self.residual.max(residual);
         let mut bounded = false;
-        for ((p, queue), arrived) in delay.iter_mut().zip(&mut self.queues).zip(&self.comes) {
+        let known = self.comes.iter().zip(&self.given);
+        for ((p, queue), (arrived, given)) in delay.iter_mut().zip(&mut self.queues).zip(known) {
             // What windows send beyond a full buffer is lost; and however little they send, a
             // queue falls no faster than the link serves it.
             let mut within = p.max(queue.delay - h).min(queue.longest);
+            if *given && !queue.is_dead() {
+                continue;
+            }
             if queue.fills {
                 within = queue.filled(within, *arrived, h);
             }
@@ -746,7 +764,12 @@ impl<'a, 'b> Integration<'a, 'b> {
         if bounded {
             problem.evaluate(delay, rate);
         }
-        for (q, queue) in self.queues.iter_mut().enumerate() {
+        for q in 0..self.queues.len() {
+            if self.is_passed(q) {
+                self.pass(q, self.arrives[q], h);
+                continue;
+            }
+            let queue = &mut self.queues[q];
             match queue.fills {
                 true => queue.integrate(self.comes[q], h),
                 false => queue.set(self.next[q], self.arrives[q], h),

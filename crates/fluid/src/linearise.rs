@@ -36,6 +36,9 @@ use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
 use nalgebra::DMatrix;
 
+/// The part of the largest singular value below which a system counts as singular.
+const SINGULAR: f64 = 1e-9;
+
 /// More unknowns than this take too long.
 const LARGEST: usize = 60;
 
@@ -88,7 +91,17 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     }
     let heeds = |k: &&usize| model.kinds[**k].control.dynamics.law == WindowLaw::Reno;
     let at_rest = match (moving.iter().find(heeds), moving.iter().find(|k| !heeds(k))) {
-        (None, _) => Equilibrium::of(&model, &phase)?,
+        (None, _) => {
+            let lossy = |k: &&usize| network.paths[**k].passes < 1.0;
+            if let Some(&k) = moving.iter().find(lossy) {
+                let flow = &scenario.flows[model.kinds[k].members[0]];
+                return Err(FluidError::NoEquilibrium(format!(
+                    "a wire on the way of {} loses packets, and how far that moves flows that go by delays is not known",
+                    scenario.groups[flow.group].name
+                )));
+            }
+            Equilibrium::of(&model, &phase)?
+        }
         (Some(_), None) => balance(&model, &network, &kinds)?,
         (Some(&one), Some(&other)) => {
             let group = |k: usize| {
@@ -193,6 +206,7 @@ impl Builder<'_, '_> {
         }
         size += self.signals.iter().filter(moves).count();
         let first_queue = size;
+        self.check_unique(&real)?;
         if link_model == LinkModel::Integrator {
             for &q in &real {
                 near.delay[q] = vec![(size, 0.0, 1.0, 0)];
@@ -290,13 +304,18 @@ impl Builder<'_, '_> {
             .map_or((0.0, 0.0), |s| (s.dropped, s.arrives))
     }
 
-    /// A kind's delay to a queue on its way there.
-    fn hop(&self, i: usize, queue: usize) -> Option<(f64, bool)> {
+    /// A kind's delay to a queue on its way there, and how many of its flows come there, less what wires
+    /// lose.
+    fn hop(&self, i: usize, queue: usize) -> Option<(f64, f64)> {
         let path = &self.network.paths[self.moving[i]];
         let hop = path.hops[..path.forward]
             .iter()
             .find(|h| h.queue == queue)?;
-        Some((hop.after, hop.private))
+        let many = match hop.private {
+            true => 1.0,
+            false => self.rest[i].flows as f64,
+        };
+        Some((hop.after, many * hop.passes))
     }
 
     /// Returns the time for which a signal that is put on what arrives at a hop waits with it, there and
@@ -365,12 +384,11 @@ impl Builder<'_, '_> {
     fn arriving(&self, queue: usize, link_model: LinkModel, near: &Near) -> Mix {
         let mut mix = Mix::new();
         for i in 0..self.moving.len() {
-            let Some((after, private)) = self.hop(i, queue) else {
+            let Some((after, many)) = self.hop(i, queue) else {
                 continue;
             };
             let r = &self.rest[i];
             let d = r.base_rtt + r.queue;
-            let many = if private { 1.0 } else { r.flows as f64 };
             mix.push((i, after, many / d, 0));
             let path = &self.network.paths[self.moving[i]];
             for hop in &path.hops {
@@ -391,6 +409,35 @@ impl Builder<'_, '_> {
         mix
     }
 
+    /// Refuses queues that flows answer to only together, so that it is not known which of them moves.
+    fn check_unique(&self, real: &[usize]) -> Result<(), FluidError> {
+        let n = real.len();
+        let mut matrix = DMatrix::<f64>::zeros(n, n);
+        for (a, &q) in real.iter().enumerate() {
+            for i in 0..self.moving.len() {
+                let Some((_, many)) = self.hop(i, q) else {
+                    continue;
+                };
+                let rate = many * self.rest[i].rate / self.capacity(q);
+                for hop in &self.network.paths[self.moving[i]].hops {
+                    if let Some(b) = real.iter().position(|&m| m == hop.queue) {
+                        matrix[(a, b)] += rate;
+                    }
+                }
+            }
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        let values = matrix.singular_values();
+        match values.iter().all(|&v| v > SINGULAR * values.max()) {
+            true => Ok(()),
+            false => Err(FluidError::NoEquilibrium(
+                "queues do not follow from the windows uniquely: flows answer to sums of their delays only".into(),
+            )),
+        }
+    }
+
     /// The ACK-clocked queues as mixtures of past windows.
     fn conserve(&self, real: &[usize], near: &mut Near) -> Result<(), FluidError> {
         let n = real.len();
@@ -405,12 +452,11 @@ impl Builder<'_, '_> {
                     .collect();
             }
             for i in 0..self.moving.len() {
-                let Some((after, private)) = self.hop(i, q) else {
+                let Some((after, many)) = self.hop(i, q) else {
                     continue;
                 };
                 let r = &self.rest[i];
                 let d = r.base_rtt + r.queue;
-                let many = if private { 1.0 } else { r.flows as f64 };
                 right[a].push((i, after, many / d, 0));
                 for hop in &self.network.paths[self.moving[i]].hops {
                     if let Some(b) = real.iter().position(|&m| m == hop.queue) {

@@ -56,6 +56,8 @@ pub(crate) struct Model<'a> {
     pub packets: Vec<f64>,
     /// The largest ratio of round trips of flows that are one kind.
     pub widest: f64,
+    /// No packets come to its queues beside the fluid.
+    pub whole: bool,
     pub notes: Vec<String>,
 }
 
@@ -76,6 +78,7 @@ impl<'a> Model<'a> {
     /// As [`Model::new`].
     pub fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         let mut model = Model::of(scenario, |f| f.is_fluid, starts(scenario), CLASSES)?;
+        model.whole = false;
         // Packets of the other flows meet the same losses, and their senders do so.
         for kind in &mut model.kinds {
             kind.control.spares = true;
@@ -128,6 +131,7 @@ impl<'a> Model<'a> {
             private,
             packets: Vec::new(),
             widest: 1.0,
+            whole: true,
             notes: Vec::new(),
         };
         model.number(&queued);
@@ -319,8 +323,12 @@ impl<'a> Model<'a> {
         if s.flows.iter().any(|f| matches!(f.demand, Demand::Media(_))) {
             note("live video is taken at its highest rate, or what it gets if that is less");
         }
-        if s.links.iter().any(|l| l.loss > 0.0 || l.control_loss > 0.0) {
-            note("losses on the wire are left out");
+        if s.links.iter().any(|l| l.control_loss > 0.0) {
+            note("losses of control packets on the wire are left out");
+        }
+        let taken = || s.flows.iter().filter(|f| (self.takes)(f));
+        if taken().any(|f| f.reverse_path.iter().any(|&l| s.links[l].loss > 0.0)) {
+            note("losses of acknowledgements on the wire are left out");
         }
         for text in s.links.iter().filter_map(Link::left_out) {
             note(&text);
@@ -391,6 +399,7 @@ impl<'a> Model<'a> {
             hops: Vec::new(),
             forward: 0,
             peak: offered(state.demand(flow)),
+            passes: 1.0,
         };
         let mut from = None;
         for &l in state.path(flow) {
@@ -400,11 +409,13 @@ impl<'a> Model<'a> {
                     after: path.one_way,
                     propagation: path.propagation,
                     private: self.private[l],
+                    passes: path.passes,
                     from,
                 }),
                 None => path.peak = path.peak.min(rate(l)),
             }
             from = Some(l);
+            path.passes *= 1.0 - self.scenario.links[l].loss;
             path.one_way += state.crossing(l, there).as_secs_f64();
             path.propagation += state.delay[l].as_secs_f64();
         }
@@ -426,6 +437,7 @@ impl<'a> Model<'a> {
                     after: path.base_rtt,
                     propagation: path.propagation,
                     private: self.private[l],
+                    passes: 0.0,
                     from: None,
                 });
             }
@@ -485,9 +497,9 @@ impl<'a> Model<'a> {
                 let (x, y) = (link(a), link(b));
                 (a.private && b.private) && (x.rate == y.rate && x.queue == y.queue)
             };
-            a.queue == b.queue || twins()
+            a.passes == b.passes && (a.queue == b.queue || twins())
         };
-        let numbers = |p: &Path| (p.peak, p.forward, p.hops.len());
+        let numbers = |p: &Path| (p.peak, p.passes, p.forward, p.hops.len());
         numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
     }
 

@@ -209,3 +209,19 @@ fn a_mark_is_heard_after_the_queue_that_it_was_put_on_at() {
     assert!((found.margins.gain_frequency / 17.2 - 1.0).abs() < 0.01);
     assert!(!found.is_stable());
 }
+
+/// Flows that answer to the sum of two queues only: by which of them is not known.
+#[test]
+fn queues_that_do_not_follow_from_windows_are_refused() {
+    // A link's flows part on two others that are as fast together.
+    let s = scenario(
+        "duration = \"30 s\"\n\
+         [link.a]\nfrom = \"l\"\nto = \"m\"\nrate = \"20 Mbps\"\ndelay = \"5 ms\"\nqueue = { discipline = \"droptail\", limit = \"unlimited\" }\n\
+         [link.b]\nfrom = \"m\"\nto = \"r\"\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nqueue = { discipline = \"droptail\", limit = \"unlimited\" }\n\
+         [link.c]\nfrom = \"m\"\nto = \"q\"\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nqueue = { discipline = \"droptail\", limit = \"unlimited\" }\n\
+         [flow.f]\nfrom = \"l\"\nto = \"r\"\ncontroller = \"monaco\"\n\
+         [flow.g]\nfrom = \"l\"\nto = \"q\"\ncontroller = \"monaco\"\n",
+    );
+    let error = stability(&s, Time::ZERO).unwrap_err();
+    assert!(error.to_string().contains("uniquely"), "{error}");
+}

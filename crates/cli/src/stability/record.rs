@@ -31,6 +31,9 @@ struct Phase {
 #[derive(Serialize)]
 struct Equilibrium {
     stable: bool,
+    /// Stable whichever flows move together, and up to which factor on the gains.
+    guaranteed: bool,
+    guaranteed_gain: f64,
     gain_margin: f64,
     gain_margin_rad_per_s: f64,
     delay_margin_s: f64,
@@ -121,6 +124,8 @@ fn equilibrium(scenario: &Scenario, found: &Stability) -> Equilibrium {
     let m = found.margins;
     Equilibrium {
         stable: found.is_stable(),
+        guaranteed: found.is_guaranteed(),
+        guaranteed_gain: found.bound.map_or(m.gain, |bound| bound.factor()),
         gain_margin: m.gain,
         gain_margin_rad_per_s: m.gain_frequency,
         delay_margin_s: m.delay,

@@ -26,6 +26,7 @@ impl Integration<'_, '_> {
         if !flow.signals {
             return (seen, 0.0);
         }
+        seen.loss = flow.wire_loss;
         let mut passed = 0.0;
         for see in hops.iter().filter(|see| see.forward) {
             let (queue, mut tap) = (see.queue as usize, tap(&see.tap));
