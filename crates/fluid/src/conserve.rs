@@ -125,6 +125,8 @@ pub(crate) struct Problem<'a> {
 /// Relative error of a rate that counts as none.
 const EXACT: f64 = 1e-13;
 const GOOD: f64 = 1e-9;
+/// A singular value that counts as nothing.
+const SINGULAR: f64 = 1e-9;
 
 impl Problem<'_> {
     /// Brings `delay` from a guess to the solution; `rate` becomes what arrives at each
@@ -259,7 +261,11 @@ impl Problem<'_> {
                 }
             }
         }
-        let step = matrix.lu().solve(&right)?;
+        let step = match matrix.clone().lu().solve(&right) {
+            Some(step) => step,
+            // Flows answer to sums of the delays only: the least step that will do.
+            None => matrix.svd(true, true).solve(&right, SINGULAR).ok()?,
+        };
         let before = delay.to_vec();
         let mut part = 1.0;
         while part > 1e-3 {

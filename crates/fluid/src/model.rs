@@ -8,16 +8,18 @@
 //! - Delays are propagation and transmission of what a flow measures its round trip by, see
 //!   `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
 
+mod left_out;
+
 use crate::cohorts::{CLASSES, near, starts};
 use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::Control;
 use crate::path::{Hop, Network, Path};
-use accord_family::{GivesUp, QueueDynamics, QueueFacts, Values, WindowLaw};
-use accord_scenario::{Change, Flow, Limit, Link, LinkId, Scenario, State};
+use accord_family::{QueueDynamics, QueueFacts, Values, WindowLaw};
+use accord_scenario::{Change, Flow, Limit, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
 use accord_units::{Bytes, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Flows that are alike.
 #[derive(Clone, Debug)]
@@ -290,68 +292,6 @@ impl<'a> Model<'a> {
         }
         kinds.sort_by_key(|(members, _)| members[0]);
         kinds
-    }
-
-    /// Says what the model does not have.
-    fn leave_out(&mut self) {
-        let s = self.scenario;
-        let mut notes = Vec::new();
-        let mut note = |text: &str| notes.push(format!("fluid: {text}"));
-        if s.flows
-            .iter()
-            .any(|f| matches!(f.demand, Demand::OnOff { rate: None, .. }))
-        {
-            note("bursts without a rate are taken at a mean rate as if they took no time");
-        }
-        if s.has_tunnels() {
-            note(
-                "a tunnel sends all that it can from its start on; the flows in tunnels, which share that, are left out",
-            );
-        }
-        let unloaded = |f: &Flow| f.through.is_none() && is_left_out(f);
-        if s.flows.iter().any(unloaded) {
-            note("web users without a `load` are left out");
-        }
-        if s.flows.iter().any(|f| {
-            matches!(
-                f.demand,
-                Demand::OnOff { rate: Some(_), .. } | Demand::Poisson(_) | Demand::Web(_)
-            )
-        }) {
-            note("random demands are taken at their mean rates");
-        }
-        if s.flows.iter().any(|f| matches!(f.demand, Demand::Media(_))) {
-            note("live video is taken at its highest rate, or what it gets if that is less");
-        }
-        if s.links.iter().any(|l| l.control_loss > 0.0) {
-            note("losses of control packets on the wire are left out");
-        }
-        let taken = || s.flows.iter().filter(|f| (self.takes)(f));
-        if taken().any(|f| f.reverse_path.iter().any(|&l| s.links[l].loss > 0.0)) {
-            note("losses of acknowledgements on the wire are left out");
-        }
-        for text in s.links.iter().filter_map(Link::left_out) {
-            note(&text);
-        }
-        let disciplines = s.links.iter().map(|l| l.queue.discipline.family());
-        let unknown = disciplines.filter(|f| f.queue_dynamics().is_err());
-        for name in unknown.map(|f| f.name).collect::<BTreeSet<_>>() {
-            note(&format!("{name} is taken as droptail"));
-        }
-        let finite = |&l: &usize| s.links[l].queue.limit != Limit::Unlimited;
-        let refuses = |q| Discipline::refuses(&self.dynamics(q).law);
-        if self.queues.iter().any(finite) || (0..self.queues.len()).any(refuses) {
-            note(
-                "a full buffer loses what does not fit; a flow that loses, or takes marks for losses, halves its window at most once a round trip, as if they were spread evenly over flows",
-            );
-            let keeps = |c: &Control| c.dynamics.gives_up != GivesUp::Window;
-            if self.controls.iter().any(keeps) {
-                note(
-                    "of flows with loss = \"accumulation\", a loss halves what they have queued, as far as they know it by the queues of the way there",
-                );
-            }
-        }
-        self.notes = notes;
     }
 
     /// Returns when which kinds start, `true`, and stop, in order.

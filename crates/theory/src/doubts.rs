@@ -4,7 +4,7 @@
 use crate::equilibrium::{Equilibrium, SETTLED, State};
 use crate::signals::{LEAST_PRICE, objective};
 use accord_family::{FlowFacts, Objective, Price, QueueFacts, QueueLaw, WindowLaw};
-use accord_scenario::{Limit, LinkId, Phase, Scenario};
+use accord_scenario::{Flow, Limit, LinkId, Phase, Scenario};
 use accord_solver::{Problem, Solution};
 use accord_units::{Bytes, Time};
 use std::collections::BTreeMap;
@@ -15,6 +15,10 @@ const FULL: f64 = 1e-9;
 const MOST: usize = 200;
 /// The size of an element below which it is nothing in elimination.
 const NOTHING: f64 = 1e-9;
+/// The part of a link from which on what is left out is worth a note.
+const MATERIAL: f64 = 0.02;
+/// The packets of a window below which whole packets are worth a note.
+const FEW: f64 = 20.0;
 /// The number of links that a note names.
 const NAMED: usize = 4;
 
@@ -158,6 +162,77 @@ impl State<'_> {
         })
     }
 
+    /// Returns notes on what packets do that an equilibrium has not: windows of a few whole packets,
+    /// acknowledgements that take a part of a full link, and packets that wait where REM has none wait.
+    pub(crate) fn beside(&self, phase: &Phase, solution: &Solution) -> Vec<String> {
+        let mut acks = vec![0.0; self.rate.len()];
+        let mut packet = vec![0.0f64; self.rate.len()];
+        for (&flow, &rate) in phase.active.iter().zip(&solution.rates) {
+            let f = &self.scenario.flows[flow];
+            for &l in self.network.path(flow) {
+                packet[l] = packet[l].max(f.packet.as_f64());
+            }
+            if objective(&f.controller) == Some(Objective::Unresponsive) || f.goes_by_pairs() {
+                continue;
+            }
+            for &l in self.network.reverse_path(flow) {
+                acks[l] += rate * f.ack.as_f64() / f.packet.as_f64();
+            }
+        }
+        let mut smallest: BTreeMap<usize, f64> = BTreeMap::new();
+        for (&flow, &rate) in phase.active.iter().zip(&solution.rates) {
+            let f = &self.scenario.flows[flow];
+            let path = self.network.path(flow);
+            let there: f64 = path.iter().map(|&l| solution.prices[l]).sum();
+            if there <= LEAST_PRICE || !matches!(law(f), Some(WindowLaw::Vegas { .. })) {
+                continue;
+            }
+            let rtt = self.base_rtt(flow) + there + self.seen_behind(flow, &solution.prices);
+            let window = rate * rtt / f.packet.as_f64();
+            let least = smallest.entry(f.group).or_insert(f64::INFINITY);
+            *least = least.min(window);
+        }
+        let few = smallest.into_iter().filter(|&(_, window)| window < FEW);
+        let windows = few.map(|(group, window)| {
+            format!(
+                "windows of {} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
+                self.scenario.groups[group].name,
+                100.0 / window
+            )
+        });
+        let full = (0..acks.len()).filter(|&l| solution.prices[l] > LEAST_PRICE);
+        let of_links = full.flat_map(|l| {
+            let link = &self.scenario.links[l];
+            let part = acks[l] / self.rate[l];
+            let acks = (part > MATERIAL).then(|| {
+                format!(
+                    "acknowledgements of flows the other way take up to {:.1} % of {}, and are left out",
+                    100.0 * part,
+                    link.name
+                )
+            });
+            let discipline = &link.queue.discipline;
+            let facts = QueueFacts {
+                packet: Bytes::from_f64(packet[l]),
+                buffer: f64::INFINITY,
+            };
+            let law = discipline.family().queue_dynamics();
+            let held = match law.map(|of| of(discipline, &facts).law) {
+                Ok(QueueLaw::Rem { backlog, .. }) => backlog * packet[l] / self.rate[l],
+                _ => 0.0,
+            };
+            let rem = (held > MATERIAL).then(|| {
+                format!(
+                    "no packet waits at {} here; each that does in the mean, as in bursts, has rem leave {:.0} % of it unused",
+                    link.name,
+                    100.0 * held
+                )
+            });
+            acks.into_iter().chain(rem)
+        });
+        windows.chain(of_links).collect()
+    }
+
     fn names(&self, links: &[LinkId]) -> String {
         let name = |&l: &LinkId| self.scenario.links[l].name.as_str();
         let mut text = links
@@ -220,11 +295,22 @@ fn dependent(mut columns: Vec<Vec<f64>>, rows: usize) -> Vec<usize> {
     rows
 }
 
+/// What theory takes for granted of a group of flows.
+#[derive(Clone, Copy, Default)]
+struct Doubts {
+    /// It rests between two thresholds.
+    between: bool,
+    /// Flows start while queues form, and measure their base round-trip time.
+    close: bool,
+    /// It may compete.
+    competes: bool,
+}
+
 /// Adds notes on what the equilibria of a scenario take for granted of its flows. `queued` says which links
 /// have a queue in one of them.
 pub(crate) fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
     let state = scenario.at(Time::ZERO);
-    let mut groups: BTreeMap<usize, (bool, bool)> = BTreeMap::new();
+    let mut groups: BTreeMap<usize, Doubts> = BTreeMap::new();
     let mut last: Vec<Option<Time>> = vec![None; scenario.links.len()];
     let mut starts: Vec<usize> = (0..scenario.flows.len()).collect();
     starts.sort_by_key(|&flow| scenario.flows[flow].start);
@@ -235,25 +321,17 @@ pub(crate) fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<
             if path().next().is_none() {
                 continue;
             }
-            let (between, close) = groups.entry(f.group).or_default();
-            let facts = FlowFacts {
-                packet: f.packet,
-                weight: f.service.weight,
-            };
-            let law = f.controller.family().window_dynamics();
-            if let Ok(WindowLaw::Vegas { low, high, .. }) =
-                law.map(|of| of(&f.controller, &facts).law)
-            {
-                *between |= low < high;
+            let doubts = groups.entry(f.group).or_default();
+            let goal = objective(&f.controller);
+            doubts.competes |= matches!(goal, Some(Objective::AccumulationUnlessOthers { .. }));
+            if let Some(WindowLaw::Vegas { low, high, .. }) = law(f) {
+                doubts.between |= low < high;
             }
-            let measures = matches!(
-                objective(&f.controller),
-                Some(Objective::MeasuredAccumulation { .. })
-            );
+            let measures = matches!(goal, Some(Objective::MeasuredAccumulation { .. }));
             if measures && f.demand.mean_rate().is_none() {
                 let within = SETTLED * state.base_rtt(flow).as_secs_f64();
                 let near = |at: Time| f.start.since(at).as_secs_f64() <= within;
-                *close |= path().any(|&l| last[l].is_some_and(near));
+                doubts.close |= path().any(|&l| last[l].is_some_and(near));
             }
         }
         for &flow in together {
@@ -261,20 +339,34 @@ pub(crate) fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<
             state.path(flow).iter().for_each(|&l| last[l] = Some(start));
         }
     }
-    for (group, (between, close)) in groups {
-        let g = &scenario.groups[group];
-        let name = &g.name;
-        if between {
+    for (group, doubts) in groups {
+        let name = &scenario.groups[group].name;
+        if doubts.competes {
+            notes.push(format!(
+                "theory: {name} is taken to find that no others fill the queue; where it does, or takes its own queue for theirs, it keeps more"
+            ));
+        }
+        if doubts.between {
             notes.push(format!(
                 "theory: {name} rests anywhere between its two thresholds: each point between them is an equilibrium, and the one in the middle is shown"
             ));
         }
-        if close {
+        if doubts.close {
             notes.push(format!(
                 "theory: base round-trip times of {name} are not known: flows start within {SETTLED} round trips of each other, while queues form, and take what they find for a part of the base; here they find nothing"
             ));
         }
     }
+}
+
+/// Returns the law of a flow's window, if its family has one.
+fn law(flow: &Flow) -> Option<WindowLaw> {
+    let facts = FlowFacts {
+        packet: flow.packet,
+        weight: flow.service.weight,
+    };
+    let law = flow.controller.family().window_dynamics();
+    law.ok().map(|of| of(&flow.controller, &facts).law)
 }
 
 /// Returns whether an equilibrium has a queue at a link.

@@ -395,6 +395,12 @@ impl<'a> State<'a> {
             ));
             return Ok(None);
         }
+        for text in self.beside(phase, &solution) {
+            let text = format!("theory: {text}");
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        }
         if let Some(text) = self.place_prices(phase, &problem, &mut solution) {
             notes.push(format!("{span}: {text}"));
         }

@@ -154,7 +154,9 @@ impl State<'_> {
                 let weight = amount(target, base_rtt + bias);
                 return Some(Demand::Vegas { weight, bias });
             }
-            Objective::Accumulation { target } => target.bytes_f64(f.packet),
+            Objective::Accumulation { target } | Objective::AccumulationUnlessOthers { target } => {
+                target.bytes_f64(f.packet)
+            }
             Objective::AccumulationPerRoundTrip { rate } => {
                 amount(Target::PerRoundTrip(rate), base_rtt)
             }

@@ -46,6 +46,7 @@ impl State<'_> {
             objective(controller),
             Some(
                 Objective::Accumulation { .. }
+                    | Objective::AccumulationUnlessOthers { .. }
                     | Objective::AccumulationPerRoundTrip { .. }
                     | Objective::MeasuredAccumulation { .. }
             )
