@@ -31,6 +31,7 @@ use crate::model::Model;
 use crate::path::{Hop, Network, Path};
 use crate::rest::{Equilibrium, Rest};
 use crate::signal::{Answer, Signal, signals};
+use crate::spares::SPREAD;
 use accord_family::{QueueLaw, WindowLaw};
 use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
@@ -47,6 +48,34 @@ const LARGEST: usize = 60;
 /// # Errors
 /// If there is no equilibrium, a law is one of the sign, or the network is too large.
 pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), FluidError> {
+    let near = nearby(scenario, at)?;
+    Ok((near.fluid, near.rest))
+}
+
+/// What is found near an equilibrium.
+pub(crate) struct Nearby {
+    /// The fluid.
+    pub fluid: Linear,
+    /// The same as packets answer to marks and losses, see [`Answers::Packets`], where RED gives them.
+    pub packets: Option<Linear>,
+    /// Flows go by marks or losses of which it is not known how packets answer to them.
+    pub unknown: bool,
+    pub rest: Vec<Rest>,
+}
+
+/// By what windows answer to a share of marks and losses.
+#[derive(Clone, Copy, PartialEq)]
+enum Answers {
+    /// By the equations above.
+    Fluid,
+    /// Windows of many flows differ, and the large ones are halved more often: E[w²] is 7/6 of E[w]² [see
+    /// `spares.rs`]. A sender whose window is halved waits until half of it has been acknowledged, so
+    /// that what is in flight falls over half a round trip, a quarter later in the mean.
+    Packets,
+}
+
+/// Finds what [`linearise`] does, as a fluid and as packets.
+pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError> {
     let model = Model::new(scenario)?;
     let phase = scenario.phase_at(at);
     let network = model.network(phase.start);
@@ -140,16 +169,30 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     if rest.iter().any(|r| r.rate.is_nan() || r.rate <= 0.0) {
         return Err(FluidError::NoEquilibrium("a flow has no rate".into()));
     }
-    let linear = Builder {
+    let mut builder = Builder {
         model: &model,
         network: &network,
         moving: &moving,
         rest: &rest,
         at_rest: &at_rest,
         signals: signals(&model, &network, &at_rest)?,
-    }
-    .build(scenario.fluid.link_model)?;
-    Ok((linear, rest))
+        answers: Answers::Fluid,
+    };
+    let fluid = builder.build(scenario.fluid.link_model)?;
+    let average = |s: &Signal| matches!(s.answer, Answer::Average { .. });
+    let signalled = !builder.signals.is_empty();
+    let known = signalled && builder.signals.iter().all(average);
+    builder.answers = Answers::Packets;
+    let packets = match known {
+        true => Some(builder.build(scenario.fluid.link_model)?),
+        false => None,
+    };
+    Ok(Nearby {
+        fluid,
+        packets,
+        unknown: signalled && !known,
+        rest,
+    })
 }
 
 struct Builder<'a, 'b> {
@@ -159,6 +202,7 @@ struct Builder<'a, 'b> {
     rest: &'a [Rest],
     at_rest: &'a Equilibrium,
     signals: Vec<Signal>,
+    answers: Answers,
 }
 
 /// The terms of a deviation as seen at a queue: (unknown, delay, coefficient, feedbacks).
@@ -348,6 +392,10 @@ impl Builder<'_, '_> {
                     let others = (1.0 - r.signal) / (1.0 - self.at_rest.shares[hop.queue]);
                     let k_m = control.packet / (d * r.signal) * others;
                     let back = path.base_rtt - hop.after + self.behind(path, hop);
+                    let (k_m, back) = match self.answers {
+                        Answers::Fluid => (k_m, back),
+                        Answers::Packets => (SPREAD * k_m, back + 0.25 * d),
+                    };
                     for &(column, lag, c, feedbacks) in &near.share[hop.queue] {
                         row.push((column, back + lag, -k_m * c, feedbacks + 1));
                     }

@@ -1,7 +1,8 @@
 //! Stability of a scenario's equilibria.
 
 use crate::error::FluidError;
-use crate::linearise::linearise;
+use crate::linear::Linear;
+use crate::linearise::nearby;
 use crate::margins::{Margins, margins};
 use crate::rest::Rest;
 use crate::roots::rightmost_roots;
@@ -20,6 +21,12 @@ pub struct Stability {
     /// The loop with the least limit that flows may have of which only some move together, if that is
     /// less than the gain margin.
     pub bound: Option<Sampled>,
+    /// The distance from the limit as packets answer to the marks or losses of RED: earlier than a fluid,
+    /// because windows of flows differ and a halved window takes effect over half a round trip. Packets
+    /// begin to cycle within 15 % of it (`crates/accord/tests/cycles.rs`).
+    pub packets: Option<Margins>,
+    /// Flows go by marks or losses of other queues, of which it is not known where packets cycle.
+    pub unknown: bool,
     /// The equilibrium, for each kind of flows that responds.
     pub rest: Vec<Rest>,
 }
@@ -77,14 +84,20 @@ impl Rest {
 /// # Errors
 /// If there is no equilibrium: see [`FluidError`].
 pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, FluidError> {
-    let (linear, rest) = linearise(scenario, at)?;
-    let roots = rightmost_roots(&linear, 1.0);
-    let stable = roots.first().is_none_or(|r| r.re < 0.0);
+    let near = nearby(scenario, at)?;
+    let of = |linear: &Linear| {
+        let roots = rightmost_roots(linear, 1.0);
+        let stable = roots.first().is_none_or(|r| r.re < 0.0);
+        (margins(linear, stable), roots)
+    };
+    let (found, roots) = of(&near.fluid);
     let mut found = Stability {
-        margins: margins(&linear, stable),
+        margins: found,
         roots,
+        packets: near.packets.as_ref().map(|linear| of(linear).0),
+        unknown: near.unknown,
         bound: None,
-        rest,
+        rest: near.rest,
     };
     if scenario.fluid.link_model == LinkModel::AckClocked {
         found.report_by_report();

@@ -36,6 +36,8 @@ struct Equilibrium {
     guaranteed_gain: f64,
     gain_margin: f64,
     gain_margin_rad_per_s: f64,
+    /// The gain margin of packets behind RED; null where it is not known or the same.
+    packet_gain_margin: Option<f64>,
     delay_margin_s: f64,
     phase_margin_degrees: f64,
     /// Real and imaginary parts of the rightmost roots.
@@ -128,6 +130,7 @@ fn equilibrium(scenario: &Scenario, found: &Stability) -> Equilibrium {
         guaranteed_gain: found.bound.map_or(m.gain, |bound| bound.factor()),
         gain_margin: m.gain,
         gain_margin_rad_per_s: m.gain_frequency,
+        packet_gain_margin: found.packets.map(|packets| packets.gain),
         delay_margin_s: m.delay,
         phase_margin_degrees: m.phase_degrees(),
         roots_per_s: found.roots.iter().map(|r| [r.re, r.im]).collect(),
