@@ -74,10 +74,6 @@ impl Case {
     }
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "figures for whoever runs the test with --nocapture"
-)]
 #[test]
 fn packets_begin_to_cycle_where_the_margin_says() {
     let base = Case {

@@ -7,7 +7,7 @@ use accord_family::{FlowFacts, Objective, Price, QueueFacts, QueueLaw, WindowLaw
 use accord_scenario::{Flow, Limit, LinkId, Phase, Scenario};
 use accord_solver::{Problem, Solution};
 use accord_units::{Bytes, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The part of a capacity up to which a link counts as full.
 const FULL: f64 = 1e-9;
@@ -38,7 +38,7 @@ impl State<'_> {
                 responds[l] |= elastic;
             }
         }
-        let found = (0..load.len()).find_map(|l| {
+        (0..load.len()).find_map(|l| {
             if self.price_of(l) != Price::Loss || !responds[l] || self.rate[l] <= 0.0 {
                 return None;
             }
@@ -77,8 +77,7 @@ impl State<'_> {
                 _ => return None,
             };
             Some((l, why))
-        });
-        found
+        })
     }
 
     /// Moves the price of links in a row that the same flows fill to the first of them, where packets
@@ -98,7 +97,7 @@ impl State<'_> {
         let place: BTreeMap<LinkId, usize> = full.iter().copied().zip(0..).collect();
         // The flows whose rates follow the price, by the full links that they pay.
         let paid = problem.routes().path_prices(&solution.prices);
-        let mut columns: BTreeMap<Vec<u8>, ()> = BTreeMap::new();
+        let mut columns: BTreeSet<Vec<u8>> = BTreeSet::new();
         let mut rows: Vec<Vec<usize>> = vec![Vec::new(); full.len()];
         let mut order: Vec<(usize, usize)> = vec![(usize::MAX, 0); full.len()];
         for (i, &flow) in phase.active.iter().enumerate() {
@@ -120,11 +119,11 @@ impl State<'_> {
                     column[row] += 1;
                 }
             }
-            columns.insert(column, ());
+            columns.insert(column);
         }
         let mut alike: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
-        for row in 0..full.len() {
-            alike.entry(&rows[row]).or_default().push(row);
+        for (row, flows) in rows.iter().enumerate() {
+            alike.entry(flows).or_default().push(row);
         }
         let mut names = Vec::new();
         for rows in alike.values_mut().filter(|rows| rows.len() > 1) {
@@ -146,7 +145,7 @@ impl State<'_> {
             ));
         }
         let columns: Vec<Vec<f64>> = columns
-            .into_keys()
+            .into_iter()
             .map(|column| column.into_iter().map(f64::from).collect())
             .collect();
         let free = dependent(columns, full.len());
