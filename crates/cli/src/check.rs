@@ -191,7 +191,7 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
                     start_s: phase.start.as_secs_f64(),
                     end_s: phase.end.as_secs_f64(),
                     text: format!(
-                        "a gain of {:.3} for {} is beyond {:.3}, the largest at which its queue rests with one report per round trip (at a share of {:.1} % of its bottleneck); accord stability has the margins",
+                        "a gain of {:.3} for {} is beyond {:.3}, up to which its queue is guaranteed to rest with one report per round trip (at a share of {:.1} % of its bottleneck); accord stability has the margins",
                         closed.gain,
                         scenario.groups[rest.group].name,
                         closed.largest,

@@ -75,11 +75,40 @@ fn page(scenario: &Scenario, phases: &[Found]) -> String {
 
 fn text(scenario: &Scenario, found: &Stability) -> String {
     let m = found.margins;
-    let mut out = match found.is_stable() {
-        true => String::from("stable\n"),
-        false => String::from("NOT STABLE: small deviations grow\n"),
+    let cycles = found.packets.is_some_and(|packets| packets.gain < 1.0);
+    let mut out = match (found.is_stable(), found.is_guaranteed()) {
+        (true, true) if cycles => String::from("stable as a fluid, but packets cycle\n"),
+        (true, true) => String::from("stable\n"),
+        (true, false) => String::from(
+            "not guaranteed: no known mode grows, but some of the flows would beside others that keep their rates\n",
+        ),
+        (false, _) => String::from("NOT STABLE: small deviations grow\n"),
     };
     out += &margins(&m, found.is_stable());
+    if let Some(packets) = found.packets {
+        out += &format!(
+            "  {:16} {:.4} ({:.2} dB), cycling at {:.3} rad/s: windows of flows differ, and a halved one takes effect over half a round trip\n",
+            "in packets",
+            packets.gain,
+            20.0 * packets.gain.log10(),
+            packets.gain_frequency
+        );
+    }
+    if found.unknown {
+        out += &format!(
+            "  {:16} where they cycle is not known: a fluid's losses are spread evenly, and answer at once\n",
+            "in packets"
+        );
+    }
+    if let Some(bound) = found.bound.filter(|_| found.is_stable()) {
+        out += &format!(
+            "  {:16} up to {:.4} ({:.2} dB): flows with {:.1} % of a bottleneck, beside others that keep their rates\n",
+            "guaranteed",
+            bound.factor(),
+            20.0 * bound.factor().log10(),
+            100.0 * bound.share
+        );
+    }
     for (i, root) in found.roots.iter().take(3).enumerate() {
         let name = if i == 0 { "rightmost roots" } else { "" };
         let speed = match root.re < 0.0 {

@@ -4,8 +4,8 @@ use crate::flows::{is_stream, is_tunnel, param, responds};
 use crate::resize::{resize, smaller_packets};
 use crate::stretch::stretch;
 use crate::timers::shorten_timers;
-use accord_family::{Raw, Values};
-use accord_scenario::{Change, Engine, Limit, Scenario};
+use accord_family::{Price, Raw, Role, Values};
+use accord_scenario::{Change, Engine, Limit, Link, Scenario};
 use accord_traffic::Demand;
 use accord_units::{Bytes, Rate};
 use serde::Serialize;
@@ -29,6 +29,8 @@ pub enum Effect {
     Arrivals,
     /// Buffers are finite.
     Buffers,
+    /// Queue disciplines drop or mark packets of a queue that would fit.
+    Discipline,
     /// Wires lose packets.
     Loss,
     /// The start of each phase is a transient.
@@ -44,7 +46,7 @@ const LEAST: Bytes = Bytes::new(1);
 
 impl Effect {
     /// All of them, in the order in which they are taken away together.
-    pub const ALL: [Effect; 11] = [
+    pub const ALL: [Effect; 12] = [
         Effect::Control,
         Effect::Acks,
         Effect::Packets,
@@ -52,6 +54,7 @@ impl Effect {
         Effect::Estimator,
         Effect::Arrivals,
         Effect::Buffers,
+        Effect::Discipline,
         Effect::Loss,
         Effect::StartUp,
         Effect::Bursts,
@@ -68,6 +71,7 @@ impl Effect {
             Effect::Estimator => "estimator",
             Effect::Arrivals => "arrivals",
             Effect::Buffers => "buffers",
+            Effect::Discipline => "discipline",
             Effect::Loss => "wire loss",
             Effect::StartUp => "start-up",
             Effect::Bursts => "bursts of a window",
@@ -88,6 +92,7 @@ impl Effect {
             Effect::Estimator => "accumulation by its definition, not by control pairs".into(),
             Effect::Arrivals => "the mean rate, constant".into(),
             Effect::Buffers => "buffers without limit".into(),
+            Effect::Discipline => "plain queues in place of disciplines that drop or mark".into(),
             Effect::Loss => "no loss on wires".into(),
             Effect::StartUp => format!("phases and the parts that count {finer} times longer"),
             Effect::Bursts => "packets of a window spaced over the round trip".into(),
@@ -163,6 +168,26 @@ impl Effect {
                     l.queue.limit = Limit::Unlimited;
                 }
                 changed(s, scenario, "no buffer has a limit")
+            }
+            Effect::Discipline => {
+                let price = |l: &Link| {
+                    let values = &l.queue.discipline;
+                    match values.family().role {
+                        Role::Queue(price) => Some(price(values)),
+                        Role::Controller(_) | Role::Tunnel(_) => None,
+                    }
+                };
+                let is = |l: &&Link, what| price(l) == Some(what);
+                let plain = s.links.iter().find(|l| is(l, Price::QueuingDelay));
+                let Some(plain) = plain.map(|l| l.queue.discipline.clone()) else {
+                    return Err("no link has a plain queue, whose discipline could take its place");
+                };
+                for l in &mut s.links {
+                    if is(&&*l, Price::Loss) {
+                        l.queue.discipline = plain.clone();
+                    }
+                }
+                changed(s, scenario, "no discipline drops or marks what would fit")
             }
             Effect::Loss => {
                 for l in &mut s.links {

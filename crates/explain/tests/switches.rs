@@ -119,3 +119,39 @@ fn streams_pace_and_nothing_else_does() {
     let fluid = Effect::Bursts.without(&s, 4, Engine::Fluid);
     assert_eq!(fluid, Err("a fluid has no packets"));
 }
+
+/// RED that lets the queue of an equilibrium be has no part in theory, and drops some of its bursts.
+#[test]
+fn disciplines_give_way_to_a_plain_queue() {
+    let red = |queue: &str| {
+        let mut s = scenario("20 pkt", "controller = \"vegas\"");
+        let family = CATALOGUE.disciplines.iter().find(|f| f.name == queue);
+        let link = s
+            .links
+            .iter_mut()
+            .find(|l| l.name == "bottleneck")
+            .expect("it is there");
+        link.queue.discipline = family.expect("it is registered").defaults();
+        s
+    };
+    let name = |s: &Scenario| {
+        let link = s
+            .links
+            .iter()
+            .find(|l| l.name == "bottleneck")
+            .expect("it is there");
+        link.queue.discipline.family().name
+    };
+    for queue in ["red", "codel", "pie", "avq", "fq-codel"] {
+        let s = without(Effect::Discipline, &red(queue)).expect("it can");
+        assert_eq!(name(&s), "droptail", "{queue}");
+    }
+    // What theory takes for a price stays.
+    for queue in ["droptail", "avd", "rem"] {
+        let none = Err("no discipline drops or marks what would fit");
+        assert_eq!(
+            without(Effect::Discipline, &red(queue)).map(|s| name(&s)),
+            none
+        );
+    }
+}

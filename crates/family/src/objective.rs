@@ -12,6 +12,12 @@ pub enum Objective {
         /// The accumulation kept.
         target: Size,
     },
+    /// Keeps `target` queued as `Accumulation` does, and more where the flow finds that others fill the
+    /// queue, or takes its own for theirs. Theory has the first only, and says so.
+    AccumulationUnlessOthers {
+        /// The accumulation kept while no others fill the queue.
+        target: Size,
+    },
     /// Keeps `rate × base round-trip time` queued. This is Vegas with α in packets per second,
     /// whose shares are weighted by propagation delay [Low02 §3.2, WPF].
     AccumulationPerRoundTrip {

@@ -124,6 +124,7 @@ impl Balance<'_, '_> {
                     QueueLaw::DropTail | QueueLaw::Avd { .. }
                 ) || self.model.buffer(h.queue).is_finite()
             });
+            let bounded = bounded || path.passes < 1.0;
             if kind.control.dynamics.law == WindowLaw::Reno
                 && !bounded
                 && self.most(k).is_infinite()
@@ -150,7 +151,11 @@ impl Balance<'_, '_> {
             return self.most(k);
         }
         let passes = |h: &crate::path::Hop| 1.0 - self.shown[h.queue].share;
-        let passed: f64 = path.hops[..path.forward].iter().map(passes).product();
+        let passed = path.passes
+            * path.hops[..path.forward]
+                .iter()
+                .map(passes)
+                .product::<f64>();
         let queued: f64 = path.hops.iter().map(|h| self.shown[h.queue].delay).sum();
         let window = kind.control.packet * (2.0 * passed / (1.0 - passed)).sqrt();
         (window / (path.base_rtt + queued)).min(self.most(k))
@@ -167,7 +172,11 @@ impl Balance<'_, '_> {
                 } else {
                     self.model.kinds[k].members.len()
                 };
-                arrives += many as f64 * self.rate(k);
+                let before = path.hops[..path.forward].iter();
+                let before = before.take_while(|h| h.queue != q);
+                let kept = before.filter(|h| !self.rules[h.queue].marks);
+                let kept: f64 = kept.map(|h| 1.0 - self.shown[h.queue].share).product();
+                arrives += many as f64 * self.rate(k) * h.passes * kept;
             }
         }
         let Shown { share, .. } = self.shown[q];

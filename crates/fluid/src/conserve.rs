@@ -116,8 +116,8 @@ pub(crate) struct Problem<'a> {
     pub ways: &'a Ways,
     /// No kind has more than one queue.
     pub crossed_once: bool,
-    /// Queues whose delay is given: those of links that serve nothing.
-    pub dead: &'a [bool],
+    /// Queues whose delay is given: those of links that serve nothing, and those where nothing waits.
+    pub given: &'a [bool],
     /// Room for the round trip of each kind.
     pub round_trips: &'a mut [f64],
 }
@@ -125,12 +125,14 @@ pub(crate) struct Problem<'a> {
 /// Relative error of a rate that counts as none.
 const EXACT: f64 = 1e-13;
 const GOOD: f64 = 1e-9;
+/// A singular value that counts as nothing.
+const SINGULAR: f64 = 1e-9;
 
 impl Problem<'_> {
     /// Brings `delay` from a guess to the solution; `rate` becomes what arrives at each
     /// queue. Gives the relative residual, which is small unless it fails.
     pub fn solve(&mut self, delay: &mut [f64], rate: &mut [f64]) -> f64 {
-        if self.loads.queues.len() == 1 && self.crossed_once && !self.dead[0] {
+        if self.loads.queues.len() == 1 && self.crossed_once && !self.given[0] {
             return self.single(&mut delay[0], &mut rate[0]);
         }
         let mut residual = self.evaluate(delay, rate);
@@ -147,7 +149,7 @@ impl Problem<'_> {
             if residual <= GOOD {
                 break;
             }
-            for l in (0..delay.len()).filter(|&l| !self.dead[l]) {
+            for l in (0..delay.len()).filter(|&l| !self.given[l]) {
                 self.sweep(l, delay);
             }
             residual = self.evaluate(delay, rate);
@@ -220,7 +222,7 @@ impl Problem<'_> {
                 let x = |(kind, window): (usize, f64)| window / self.round_trips[kind];
                 self.loads.of(l).map(x).sum()
             };
-            if self.dead[l] {
+            if self.given[l] {
                 continue;
             }
             let error = rate[l] - self.capacity[l];
@@ -237,7 +239,7 @@ impl Problem<'_> {
     /// A damped Newton step; `None` if none is better.
     fn newton(&mut self, delay: &mut [f64], rate: &mut [f64], residual: f64) -> Option<f64> {
         let active: Vec<usize> = (0..delay.len())
-            .filter(|&l| !self.dead[l] && (delay[l] > 0.0 || rate[l] > self.capacity[l]))
+            .filter(|&l| !self.given[l] && (delay[l] > 0.0 || rate[l] > self.capacity[l]))
             .collect();
         let mut place = vec![usize::MAX; delay.len()];
         for (i, &l) in active.iter().enumerate() {
@@ -259,7 +261,11 @@ impl Problem<'_> {
                 }
             }
         }
-        let step = matrix.lu().solve(&right)?;
+        let step = match matrix.clone().lu().solve(&right) {
+            Some(step) => step,
+            // Flows answer to sums of the delays only: the least step that will do.
+            None => matrix.svd(true, true).solve(&right, SINGULAR).ok()?,
+        };
         let before = delay.to_vec();
         let mut part = 1.0;
         while part > 1e-3 {
@@ -356,7 +362,7 @@ mod tests {
             base_rtt: &[0.03, 0.02, 0.02],
             ways: &ways,
             crossed_once: false,
-            dead: &[false, false],
+            given: &[false, false],
             round_trips: &mut [0.0; 3],
         };
         let (mut delay, mut rate) = ([0.0, 0.0], [0.0, 0.0]);

@@ -18,8 +18,10 @@ pub(crate) struct Flow {
     pub many: f64,
     /// Its queues in `Integration::taps`.
     pub hops: std::ops::Range<usize>,
-    /// Whether any of its queues does more than delay.
+    /// Whether any of its queues does more than delay, or a wire loses some of it.
     pub signals: bool,
+    /// The part of what it sends that wires lose.
+    pub wire_loss: f64,
     marks: Marks,
     /// Few have it, and without it a flow is two lines of a cache.
     pub recent: Box<Recent>,
@@ -75,6 +77,7 @@ impl Flow {
             many: kind.members.len() as f64,
             hops: 0..0,
             signals: false,
+            wire_loss: 0.0,
             marks: Marks::default(),
             recent: Box::default(),
         }

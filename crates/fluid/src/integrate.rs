@@ -9,6 +9,9 @@
 //! [Xia03 eq. 2], so that none is lost or made. Order two for smooth laws: Heun's method for
 //! windows, the trapezoidal rule for what they send, linear interpolation of the past.
 
+mod passed;
+mod shown;
+
 use crate::conserve::{Loads, Problem, Ways};
 use crate::error::FluidError;
 use crate::feeds::Feeds;
@@ -58,14 +61,17 @@ pub(crate) struct Integration<'a, 'b> {
     /// All that came to each queue, and what came in this step.
     came: Vec<f64>,
     comes: Vec<f64>,
-    /// What each queue shows, side by side: its queuing delay, and its [`Signals`] in a row of their own. When
-    /// any showed some last, and the steps back to the furthest place at which a source sees a queue.
+    /// What each queue shows, side by side: its queuing delay, and its [`Signals`] in a row of their own, as
+    /// what leaves it carries them. When any showed some last, and the steps back to the furthest place at
+    /// which a source sees a queue.
     delays: Histories,
     signals: Histories,
     loud: usize,
     furthest: usize,
-    /// The queues that can show some.
+    /// The queues that can show some, what they put on what arrives, and whether they have done so yet.
     signalling: Vec<usize>,
+    put: Histories,
+    has_put: Vec<bool>,
     /// Bytes sent and windows, by kind.
     pub sent: Histories,
     windows: Histories,
@@ -80,6 +86,10 @@ pub(crate) struct Integration<'a, 'b> {
     capacities: Vec<f64>,
     loads: Loads,
     dead: Vec<bool>,
+    /// Queues to which all comes out of one queue before them that is no faster: nothing waits there.
+    follows: Vec<bool>,
+    /// The queues whose delay is known: those of `dead` links, and those where nothing waits.
+    given: Vec<bool>,
     /// The queues to be, and what arrives at them.
     next: Vec<f64>,
     arrives: Vec<f64>,
@@ -130,7 +140,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         phases: usize,
     ) -> Result<Self, FluidError> {
         let ratio = longest / step;
-        let rows = 2 * model.kinds.len() + 8 * model.queues.len();
+        let rows = 2 * model.kinds.len() + (BOOKS + 1 + 2 * SIGNALS) * model.queues.len();
         // A span between samples or changes is cut into steps longer than half the longest; one
         // that a change makes shorter than that is a step of its own.
         let deep = 2.0 * ratio + 2.0 * phases as f64 + 16.0;
@@ -194,6 +204,8 @@ impl<'a, 'b> Integration<'a, 'b> {
             loud: 0,
             furthest: 0,
             signalling: Vec::new(),
+            put: Histories::new(SIGNALS * queues, depth),
+            has_put: vec![false; queues],
             sent: Histories::new(kinds, depth),
             windows: Histories::new(windows, depth),
             unused: vec![0.0; kinds - windows],
@@ -204,6 +216,8 @@ impl<'a, 'b> Integration<'a, 'b> {
             capacities: Vec::new(),
             loads: Loads::default(),
             dead: vec![false; queues],
+            follows: vec![false; queues],
+            given: vec![false; queues],
             next: vec![0.0; queues],
             arrives: vec![0.0; queues],
             model,
@@ -226,13 +240,15 @@ impl<'a, 'b> Integration<'a, 'b> {
         let queued = (0..self.queues.len()).map(age).fold(0.0, f64::max);
         let time = self.longest + 2.0 * self.hops as f64 * queued;
         let reaches = |clock: &Clock| clock.time(clock.now) - clock.time(clock.oldest());
-        let rows = (2 * self.flows.len() + 8 * self.queues.len()) as f64;
+        let queues = (BOOKS + 1 + 2 * SIGNALS) * self.queues.len();
+        let rows = (2 * self.flows.len() + queues) as f64;
         while reaches(&self.clock) < time && self.clock.depth() as f64 * rows < 16.0 * DEEPEST {
             self.clock.deepen();
             let now = self.clock.now;
             let kept = [
                 &mut self.delays,
                 &mut self.signals,
+                &mut self.put,
                 &mut self.sent,
                 &mut self.windows,
                 &mut self.books,
@@ -314,7 +330,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 });
                 if i < path.forward {
                     let many = if hop.private { 1.0 } else { self.flows[k].many };
-                    self.feeds[hop.queue].push(k, many, hop.after);
+                    self.feeds[hop.queue].push(k, many * hop.passes, hop.after);
                     lines[hop.queue].push(match hop.from {
                         Some(link) => (link, self.model.lines(link, many) * network.rate[link]),
                         None => (LinkId::MAX, f64::INFINITY),
@@ -324,9 +340,11 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.ways.push(path.hops.iter().map(|h| h.queue));
             let flow = &mut self.flows[k];
             flow.hops = first..self.taps.len();
-            flow.signals = self.taps[first..]
-                .iter()
-                .any(|t| t.hidden || self.queues[t.queue as usize].signals());
+            flow.wire_loss = 1.0 - path.passes;
+            flow.signals = flow.wire_loss > 0.0
+                || self.taps[first..]
+                    .iter()
+                    .any(|t| t.hidden || self.queues[t.queue as usize].signals());
             if path.base_rtt < self.motion.base_rtt[k] {
                 let hops = path.hops[..path.forward].iter();
                 hops.for_each(|hop| shorter[hop.queue] = true);
@@ -336,6 +354,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
         self.hops = self.ways.longest();
         self.dead = self.queues.iter().map(Queue::is_dead).collect();
+        self.follows = self.following(&network);
         self.capacities = self.queues.iter().map(|q| q.capacity).collect();
         for (sum, lines) in self.lines.iter_mut().zip(&mut lines) {
             lines.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
@@ -404,30 +423,6 @@ impl<'a, 'b> Integration<'a, 'b> {
         motion.set_rate(k, seen.queue, flow.active);
     }
 
-    /// Returns the signals of its queues that a source sees now, and the share of marks, if it looks at
-    /// each queue by a `tap` of this.
-    #[inline(always)]
-    fn look(&self, kind: usize, tap: impl Fn(&Tap) -> Tap) -> (Seen, f64) {
-        let flow = &self.flows[kind];
-        let now = self.clock.now;
-        let (mut seen, mut unmarked) = (Seen::default(), 1.0);
-        for see in &self.taps[flow.hops.clone()] {
-            let (queue, tap) = (see.queue as usize, tap(&see.tap));
-            let [delay] = self.delays.read(queue, now, &tap);
-            seen.queue += delay;
-            if flow.signals && see.forward {
-                let [virtual_delay, loss, mark] = self.signals.read(queue, now, &tap);
-                if see.hidden {
-                    seen.price -= delay;
-                }
-                seen.price += virtual_delay;
-                seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - loss);
-                unmarked *= 1.0 - mark;
-            }
-        }
-        (seen, 1.0 - unmarked)
-    }
-
     /// One step of length `h`, to `time`.
     pub fn step(&mut self, time: f64, h: f64) {
         self.clock.tick(time, h);
@@ -441,9 +436,12 @@ impl<'a, 'b> Integration<'a, 'b> {
         let delays = self.delays.of_mut(now).iter_mut();
         (delays.zip(&self.queues)).for_each(|(delay, queue)| *delay = queue.predicted(h));
         // They lose and mark as in the last step, as far as one can see.
-        self.show_signals();
-        // What was heard last counts, too.
-        let heard = now - self.loud <= self.furthest + 1;
+        self.keep_signals();
+        // What was heard last counts, too. Behind other queues it is heard later.
+        let heard = match self.hops {
+            0 | 1 => now - self.loud <= self.furthest + 1,
+            _ => self.loud > 0,
+        };
         self.see_all(heard);
         let motion = &mut self.motion;
         let sent = self.sent.of_mut(now);
@@ -508,19 +506,6 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.turn(k, true, seen);
         self.move_flow(k, left);
         self.stale = true;
-    }
-
-    /// Writes the signals of the queues that have some.
-    fn show_signals(&mut self) {
-        let now = self.clock.now;
-        let (signals, _) = self.signals.of_mut(now).as_chunks_mut::<SIGNALS>();
-        for &q in &self.signalling {
-            let queue = &self.queues[q];
-            signals[q] = [queue.discipline.virtual_delay(), queue.loss, queue.mark];
-            if signals[q] != [0.0; SIGNALS] {
-                self.loud = now;
-            }
-        }
     }
 
     /// Kinds in runs see their queues, and if there is something to be `heard`, hear it.
@@ -603,7 +588,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             || matches!(base, BaseRtt::Last { .. })
             || matches!(reads, Reads::Marks { .. });
         let hidden = self.taps[flow.hops.clone()].iter().any(|see| see.hidden);
-        let moves = law != WindowLaw::Unresponsive;
+        let moves = law != WindowLaw::Unresponsive && flow.wire_loss == 0.0;
         (moves && !remembers && !hidden).then_some(Law::Of(flow.control))
     }
 
@@ -727,7 +712,10 @@ impl<'a, 'b> Integration<'a, 'b> {
             let brought = self.queues[q].beside;
             self.comes[q] = arrived;
             self.came[q] += brought;
-            self.queues[q].integrate(arrived + brought, h);
+            match self.is_passed(q) {
+                true => self.pass(q, arrived / h, h),
+                false => self.queues[q].integrate(arrived + brought, h),
+            }
         }
     }
 
@@ -742,6 +730,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             let total = self.feeds[q].sum_and_gather(&self.sent, &self.windows, now, windows);
             self.comes[q] = self.comes(q, total, h);
             self.capacities[q] = self.queues[q].admits();
+            self.given[q] = self.dead[q] || self.is_passed(q);
         }
         let mut problem = Problem {
             capacity: &self.capacities,
@@ -749,7 +738,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             base_rtt: &self.motion.base_rtt,
             ways: &self.ways,
             crossed_once: self.hops <= 1,
-            dead: &self.dead,
+            given: &self.given,
             round_trips: &mut self.round_trips,
         };
         let (delay, rate) = (&mut self.next[..], &mut self.arrives[..]);
@@ -758,10 +747,14 @@ impl<'a, 'b> Integration<'a, 'b> {
         let residual = problem.solve(delay, rate);
         self.residual = self.residual.max(residual);
         let mut bounded = false;
-        for ((p, queue), arrived) in delay.iter_mut().zip(&mut self.queues).zip(&self.comes) {
+        let known = self.comes.iter().zip(&self.given);
+        for ((p, queue), (arrived, given)) in delay.iter_mut().zip(&mut self.queues).zip(known) {
             // What windows send beyond a full buffer is lost; and however little they send, a
             // queue falls no faster than the link serves it.
             let mut within = p.max(queue.delay - h).min(queue.longest);
+            if *given && !queue.is_dead() {
+                continue;
+            }
             if queue.fills {
                 within = queue.filled(within, *arrived, h);
             }
@@ -771,7 +764,12 @@ impl<'a, 'b> Integration<'a, 'b> {
         if bounded {
             problem.evaluate(delay, rate);
         }
-        for (q, queue) in self.queues.iter_mut().enumerate() {
+        for q in 0..self.queues.len() {
+            if self.is_passed(q) {
+                self.pass(q, self.arrives[q], h);
+                continue;
+            }
+            let queue = &mut self.queues[q];
             match queue.fills {
                 true => queue.integrate(self.comes[q], h),
                 false => queue.set(self.next[q], self.arrives[q], h),

@@ -11,8 +11,12 @@
 //! integrator   c·δdp/dt = Σ (δw(t − f)/D − x/D·δq(t − f))
 //! ack-clocked  Σ (x/D)·Σ δp = Σ δw(t − f)/D,   solved for δp
 //! AVD          δdV/dt = δy − δC̃,  δdC̃/dt = −α·δy,  δv = (δV − v·δC̃)/C̃
-//!     reno:  δdw/dt = −packet/(D·m)·δm(t − b) − x·m/packet·δw
+//!     reno:  δdw/dt = −packet/(D·m)·δm(t − b − q̂) − x·m/packet·δw
 //! ```
+//!
+//! A share is put on what arrives, and waits with it for q̂, there and in the queues of the rest of the path:
+//! from the window to what it hears is a round trip with its queues [Hollot et al., "A Control Theoretic
+//! Analysis of RED", INFOCOM 2001]. So does a virtual delay.
 //!
 //! The response of the share m of marks and losses is in [`crate::signal`]. What a discipline drops does
 //! not enter the queue: then (1 − m)·y takes the place of y above.
@@ -24,13 +28,17 @@ use crate::balance::balance;
 use crate::error::FluidError;
 use crate::linear::{Linear, Term};
 use crate::model::Model;
-use crate::path::Network;
+use crate::path::{Hop, Network, Path};
 use crate::rest::{Equilibrium, Rest};
 use crate::signal::{Answer, Signal, signals};
+use crate::spares::SPREAD;
 use accord_family::{QueueLaw, WindowLaw};
 use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
 use nalgebra::DMatrix;
+
+/// The part of the largest singular value below which a system counts as singular.
+const SINGULAR: f64 = 1e-9;
 
 /// More unknowns than this take too long.
 const LARGEST: usize = 60;
@@ -40,6 +48,34 @@ const LARGEST: usize = 60;
 /// # Errors
 /// If there is no equilibrium, a law is one of the sign, or the network is too large.
 pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), FluidError> {
+    let near = nearby(scenario, at)?;
+    Ok((near.fluid, near.rest))
+}
+
+/// What is found near an equilibrium.
+pub(crate) struct Nearby {
+    /// The fluid.
+    pub fluid: Linear,
+    /// The same as packets answer to marks and losses, see [`Answers::Packets`], where RED gives them.
+    pub packets: Option<Linear>,
+    /// Flows go by marks or losses of which it is not known how packets answer to them.
+    pub unknown: bool,
+    pub rest: Vec<Rest>,
+}
+
+/// By what windows answer to a share of marks and losses.
+#[derive(Clone, Copy, PartialEq)]
+enum Answers {
+    /// By the equations above.
+    Fluid,
+    /// Windows of many flows differ, and the large ones are halved more often: E[w²] is 7/6 of E[w]² [see
+    /// `spares.rs`]. A sender whose window is halved waits until half of it has been acknowledged, so
+    /// that what is in flight falls over half a round trip, a quarter later in the mean.
+    Packets,
+}
+
+/// Finds what [`linearise`] does, as a fluid and as packets.
+pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError> {
     let model = Model::new(scenario)?;
     let phase = scenario.phase_at(at);
     let network = model.network(phase.start);
@@ -84,7 +120,17 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     }
     let heeds = |k: &&usize| model.kinds[**k].control.dynamics.law == WindowLaw::Reno;
     let at_rest = match (moving.iter().find(heeds), moving.iter().find(|k| !heeds(k))) {
-        (None, _) => Equilibrium::of(&model, &phase)?,
+        (None, _) => {
+            let lossy = |k: &&usize| network.paths[**k].passes < 1.0;
+            if let Some(&k) = moving.iter().find(lossy) {
+                let flow = &scenario.flows[model.kinds[k].members[0]];
+                return Err(FluidError::NoEquilibrium(format!(
+                    "a wire on the way of {} loses packets, and how far that moves flows that go by delays is not known",
+                    scenario.groups[flow.group].name
+                )));
+            }
+            Equilibrium::of(&model, &phase)?
+        }
         (Some(_), None) => balance(&model, &network, &kinds)?,
         (Some(&one), Some(&other)) => {
             let group = |k: usize| {
@@ -123,16 +169,30 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), F
     if rest.iter().any(|r| r.rate.is_nan() || r.rate <= 0.0) {
         return Err(FluidError::NoEquilibrium("a flow has no rate".into()));
     }
-    let linear = Builder {
+    let mut builder = Builder {
         model: &model,
         network: &network,
         moving: &moving,
         rest: &rest,
         at_rest: &at_rest,
         signals: signals(&model, &network, &at_rest)?,
-    }
-    .build(scenario.fluid.link_model)?;
-    Ok((linear, rest))
+        answers: Answers::Fluid,
+    };
+    let fluid = builder.build(scenario.fluid.link_model)?;
+    let average = |s: &Signal| matches!(s.answer, Answer::Average { .. });
+    let signalled = !builder.signals.is_empty();
+    let known = signalled && builder.signals.iter().all(average);
+    builder.answers = Answers::Packets;
+    let packets = match known {
+        true => Some(builder.build(scenario.fluid.link_model)?),
+        false => None,
+    };
+    Ok(Nearby {
+        fluid,
+        packets,
+        unknown: signalled && !known,
+        rest,
+    })
 }
 
 struct Builder<'a, 'b> {
@@ -142,6 +202,7 @@ struct Builder<'a, 'b> {
     rest: &'a [Rest],
     at_rest: &'a Equilibrium,
     signals: Vec<Signal>,
+    answers: Answers,
 }
 
 /// The terms of a deviation as seen at a queue: (unknown, delay, coefficient, feedbacks).
@@ -189,6 +250,7 @@ impl Builder<'_, '_> {
         }
         size += self.signals.iter().filter(moves).count();
         let first_queue = size;
+        self.check_unique(&real)?;
         if link_model == LinkModel::Integrator {
             for &q in &real {
                 near.delay[q] = vec![(size, 0.0, 1.0, 0)];
@@ -286,13 +348,26 @@ impl Builder<'_, '_> {
             .map_or((0.0, 0.0), |s| (s.dropped, s.arrives))
     }
 
-    /// A kind's delay to a queue on its way there.
-    fn hop(&self, i: usize, queue: usize) -> Option<(f64, bool)> {
+    /// A kind's delay to a queue on its way there, and how many of its flows come there, less what wires
+    /// lose.
+    fn hop(&self, i: usize, queue: usize) -> Option<(f64, f64)> {
         let path = &self.network.paths[self.moving[i]];
         let hop = path.hops[..path.forward]
             .iter()
             .find(|h| h.queue == queue)?;
-        Some((hop.after, hop.private))
+        let many = match hop.private {
+            true => 1.0,
+            false => self.rest[i].flows as f64,
+        };
+        Some((hop.after, many * hop.passes))
+    }
+
+    /// Returns the time for which a signal that is put on what arrives at a hop waits with it, there and
+    /// in the queues of the rest of the path.
+    fn behind(&self, path: &Path, hop: &Hop) -> f64 {
+        let rest = path.hops.iter().skip_while(|h| h.queue != hop.queue);
+        rest.map(|h| self.at_rest.delays[self.model.queues[h.queue]])
+            .sum()
     }
 
     /// Returns the terms of the derivative of a window.
@@ -316,7 +391,11 @@ impl Builder<'_, '_> {
                 for hop in &path.hops[..path.forward] {
                     let others = (1.0 - r.signal) / (1.0 - self.at_rest.shares[hop.queue]);
                     let k_m = control.packet / (d * r.signal) * others;
-                    let back = path.base_rtt - hop.after;
+                    let back = path.base_rtt - hop.after + self.behind(path, hop);
+                    let (k_m, back) = match self.answers {
+                        Answers::Fluid => (k_m, back),
+                        Answers::Packets => (SPREAD * k_m, back + 0.25 * d),
+                    };
                     for &(column, lag, c, feedbacks) in &near.share[hop.queue] {
                         row.push((column, back + lag, -k_m * c, feedbacks + 1));
                     }
@@ -340,6 +419,7 @@ impl Builder<'_, '_> {
             let shown = virtuals.iter().position(|v| v.0 == hop.queue);
             if let (Some(j), true) = (shown, h < path.forward) {
                 let (_, _, v, service) = virtuals[j];
+                let back = back + self.behind(path, hop);
                 let backlog = first_virtual + 2 * j;
                 row.push((backlog, back, -k_v / service, 1));
                 row.push((backlog + 1, back, k_v * v / service, 1));
@@ -352,12 +432,11 @@ impl Builder<'_, '_> {
     fn arriving(&self, queue: usize, link_model: LinkModel, near: &Near) -> Mix {
         let mut mix = Mix::new();
         for i in 0..self.moving.len() {
-            let Some((after, private)) = self.hop(i, queue) else {
+            let Some((after, many)) = self.hop(i, queue) else {
                 continue;
             };
             let r = &self.rest[i];
             let d = r.base_rtt + r.queue;
-            let many = if private { 1.0 } else { r.flows as f64 };
             mix.push((i, after, many / d, 0));
             let path = &self.network.paths[self.moving[i]];
             for hop in &path.hops {
@@ -378,6 +457,35 @@ impl Builder<'_, '_> {
         mix
     }
 
+    /// Refuses queues that flows answer to only together, so that it is not known which of them moves.
+    fn check_unique(&self, real: &[usize]) -> Result<(), FluidError> {
+        let n = real.len();
+        let mut matrix = DMatrix::<f64>::zeros(n, n);
+        for (a, &q) in real.iter().enumerate() {
+            for i in 0..self.moving.len() {
+                let Some((_, many)) = self.hop(i, q) else {
+                    continue;
+                };
+                let rate = many * self.rest[i].rate / self.capacity(q);
+                for hop in &self.network.paths[self.moving[i]].hops {
+                    if let Some(b) = real.iter().position(|&m| m == hop.queue) {
+                        matrix[(a, b)] += rate;
+                    }
+                }
+            }
+        }
+        if n == 0 {
+            return Ok(());
+        }
+        let values = matrix.singular_values();
+        match values.iter().all(|&v| v > SINGULAR * values.max()) {
+            true => Ok(()),
+            false => Err(FluidError::NoEquilibrium(
+                "queues do not follow from the windows uniquely: flows answer to sums of their delays only".into(),
+            )),
+        }
+    }
+
     /// The ACK-clocked queues as mixtures of past windows.
     fn conserve(&self, real: &[usize], near: &mut Near) -> Result<(), FluidError> {
         let n = real.len();
@@ -392,12 +500,11 @@ impl Builder<'_, '_> {
                     .collect();
             }
             for i in 0..self.moving.len() {
-                let Some((after, private)) = self.hop(i, q) else {
+                let Some((after, many)) = self.hop(i, q) else {
                     continue;
                 };
                 let r = &self.rest[i];
                 let d = r.base_rtt + r.queue;
-                let many = if private { 1.0 } else { r.flows as f64 };
                 right[a].push((i, after, many / d, 0));
                 for hop in &self.network.paths[self.moving[i]].hops {
                     if let Some(b) = real.iter().position(|&m| m == hop.queue) {

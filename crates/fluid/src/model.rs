@@ -8,16 +8,18 @@
 //! - Delays are propagation and transmission of what a flow measures its round trip by, see
 //!   `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
 
+mod left_out;
+
 use crate::cohorts::{CLASSES, near, starts};
 use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::Control;
 use crate::path::{Hop, Network, Path};
-use accord_family::{GivesUp, QueueDynamics, QueueFacts, Values, WindowLaw};
-use accord_scenario::{Change, Flow, Limit, Link, LinkId, Scenario, State};
+use accord_family::{QueueDynamics, QueueFacts, Values, WindowLaw};
+use accord_scenario::{Change, Flow, Limit, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
 use accord_units::{Bytes, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Flows that are alike.
 #[derive(Clone, Debug)]
@@ -56,6 +58,8 @@ pub(crate) struct Model<'a> {
     pub packets: Vec<f64>,
     /// The largest ratio of round trips of flows that are one kind.
     pub widest: f64,
+    /// No packets come to its queues beside the fluid.
+    pub whole: bool,
     pub notes: Vec<String>,
 }
 
@@ -76,6 +80,7 @@ impl<'a> Model<'a> {
     /// As [`Model::new`].
     pub fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         let mut model = Model::of(scenario, |f| f.is_fluid, starts(scenario), CLASSES)?;
+        model.whole = false;
         // Packets of the other flows meet the same losses, and their senders do so.
         for kind in &mut model.kinds {
             kind.control.spares = true;
@@ -128,6 +133,7 @@ impl<'a> Model<'a> {
             private,
             packets: Vec::new(),
             widest: 1.0,
+            whole: true,
             notes: Vec::new(),
         };
         model.number(&queued);
@@ -288,64 +294,6 @@ impl<'a> Model<'a> {
         kinds
     }
 
-    /// Says what the model does not have.
-    fn leave_out(&mut self) {
-        let s = self.scenario;
-        let mut notes = Vec::new();
-        let mut note = |text: &str| notes.push(format!("fluid: {text}"));
-        if s.flows
-            .iter()
-            .any(|f| matches!(f.demand, Demand::OnOff { rate: None, .. }))
-        {
-            note("bursts without a rate are taken at a mean rate as if they took no time");
-        }
-        if s.has_tunnels() {
-            note(
-                "a tunnel sends all that it can from its start on; the flows in tunnels, which share that, are left out",
-            );
-        }
-        let unloaded = |f: &Flow| f.through.is_none() && is_left_out(f);
-        if s.flows.iter().any(unloaded) {
-            note("web users without a `load` are left out");
-        }
-        if s.flows.iter().any(|f| {
-            matches!(
-                f.demand,
-                Demand::OnOff { rate: Some(_), .. } | Demand::Poisson(_) | Demand::Web(_)
-            )
-        }) {
-            note("random demands are taken at their mean rates");
-        }
-        if s.flows.iter().any(|f| matches!(f.demand, Demand::Media(_))) {
-            note("live video is taken at its highest rate, or what it gets if that is less");
-        }
-        if s.links.iter().any(|l| l.loss > 0.0 || l.control_loss > 0.0) {
-            note("losses on the wire are left out");
-        }
-        for text in s.links.iter().filter_map(Link::left_out) {
-            note(&text);
-        }
-        let disciplines = s.links.iter().map(|l| l.queue.discipline.family());
-        let unknown = disciplines.filter(|f| f.queue_dynamics().is_err());
-        for name in unknown.map(|f| f.name).collect::<BTreeSet<_>>() {
-            note(&format!("{name} is taken as droptail"));
-        }
-        let finite = |&l: &usize| s.links[l].queue.limit != Limit::Unlimited;
-        let refuses = |q| Discipline::refuses(&self.dynamics(q).law);
-        if self.queues.iter().any(finite) || (0..self.queues.len()).any(refuses) {
-            note(
-                "a full buffer loses what does not fit; a flow that loses, or takes marks for losses, halves its window at most once a round trip, as if they were spread evenly over flows",
-            );
-            let keeps = |c: &Control| c.dynamics.gives_up != GivesUp::Window;
-            if self.controls.iter().any(keeps) {
-                note(
-                    "of flows with loss = \"accumulation\", a loss halves what they have queued, as far as they know it by the queues of the way there",
-                );
-            }
-        }
-        self.notes = notes;
-    }
-
     /// Returns when which kinds start, `true`, and stop, in order.
     pub fn switches(&self) -> Vec<(Time, usize, bool)> {
         let mut switches = Vec::new();
@@ -391,6 +339,7 @@ impl<'a> Model<'a> {
             hops: Vec::new(),
             forward: 0,
             peak: offered(state.demand(flow)),
+            passes: 1.0,
         };
         let mut from = None;
         for &l in state.path(flow) {
@@ -400,11 +349,13 @@ impl<'a> Model<'a> {
                     after: path.one_way,
                     propagation: path.propagation,
                     private: self.private[l],
+                    passes: path.passes,
                     from,
                 }),
                 None => path.peak = path.peak.min(rate(l)),
             }
             from = Some(l);
+            path.passes *= 1.0 - self.scenario.links[l].loss;
             path.one_way += state.crossing(l, there).as_secs_f64();
             path.propagation += state.delay[l].as_secs_f64();
         }
@@ -426,6 +377,7 @@ impl<'a> Model<'a> {
                     after: path.base_rtt,
                     propagation: path.propagation,
                     private: self.private[l],
+                    passes: 0.0,
                     from: None,
                 });
             }
@@ -485,9 +437,9 @@ impl<'a> Model<'a> {
                 let (x, y) = (link(a), link(b));
                 (a.private && b.private) && (x.rate == y.rate && x.queue == y.queue)
             };
-            a.queue == b.queue || twins()
+            a.passes == b.passes && (a.queue == b.queue || twins())
         };
-        let numbers = |p: &Path| (p.peak, p.forward, p.hops.len());
+        let numbers = |p: &Path| (p.peak, p.passes, p.forward, p.hops.len());
         numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
     }
 

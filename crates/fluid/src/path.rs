@@ -25,6 +25,8 @@ pub(crate) struct Path {
     pub forward: usize,
     /// The most that links without queues let pass, in bytes/s.
     pub peak: f64,
+    /// The part of what is sent that no wire loses.
+    pub passes: f64,
 }
 
 /// A queue on a path.
@@ -36,6 +38,8 @@ pub(crate) struct Hop {
     pub propagation: f64,
     /// Each flow has such a queue for itself.
     pub private: bool,
+    /// The part of what is sent that no wire before it loses.
+    pub passes: f64,
     /// The link before it; none at the source.
     pub from: Option<LinkId>,
 }

@@ -380,7 +380,7 @@ impl Recorder {
         let until = last.until;
         let due = self.sent_by(k, run, until);
         let last = &mut self.last[k];
-        let sent = kept * (due - last.due).max(0.0);
+        let sent = path.passes * kept * (due - last.due).max(0.0);
         let arrives = taken * sent;
         last.withheld += sent - arrives;
         last.waiting += arrives;
@@ -407,7 +407,7 @@ impl Recorder {
                 return 0.0;
             }
             let sent = |time| self.sent_by(k, run, time - hop.after);
-            backlog * (sent(at) - sent(passage.entered)).max(0.0) / came
+            backlog * hop.passes * (sent(at) - sent(passage.entered)).max(0.0) / came
         };
         path.hops[..path.forward].iter().map(of).sum()
     }

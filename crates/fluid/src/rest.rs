@@ -9,6 +9,9 @@ use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
 
+/// The part of a rate that counts as rounding.
+const ALIKE: f64 = 1e-9;
+
 /// The equilibrium of one kind of flows.
 #[derive(Clone, Debug)]
 pub struct Rest {
@@ -29,8 +32,13 @@ pub struct Rest {
     pub contract: f64,
     /// The share of its packets that is marked or lost, of a flow that goes by that.
     pub signal: f64,
-    /// Its loop beside flows that keep their rates, if it hears one report per round trip.
+    /// Its loop beside flows that keep their rates, if it hears one report per round trip: at the share of
+    /// the bottleneck at which the limit is least, of those that its flows and others may have that move
+    /// together. That is a bound. Whether some of them do is not known.
     pub sampled: Option<Sampled>,
+    /// The same loop of all flows that react at the bottleneck, where they are of this kind: a mode that
+    /// the equilibrium has.
+    pub together: Option<Sampled>,
 }
 
 impl Rest {
@@ -61,10 +69,11 @@ impl Rest {
         let unmarked = |h: &Hop| 1.0 - at.shares[h.queue];
         let signal = match kind.control.dynamics.law {
             WindowLaw::Reno => {
-                1.0 - path.hops[..path.forward]
-                    .iter()
-                    .map(unmarked)
-                    .product::<f64>()
+                1.0 - path.passes
+                    * path.hops[..path.forward]
+                        .iter()
+                        .map(unmarked)
+                        .product::<f64>()
             }
             _ => 0.0,
         };
@@ -79,6 +88,7 @@ impl Rest {
             contract: if limited { 0.0 } else { service.contract },
             signal,
             sampled: None,
+            together: None,
         }
     }
 
@@ -109,13 +119,12 @@ impl Rest {
         let rtt = self.base_rtt + queue;
         // Nothing queued, nothing to be learned.
         if queue > 0.0 {
-            self.sampled = Some(Sampled::new(
-                &reports,
-                gain * (1.0 - self.contract / self.rate),
-                (self.rate / served, reacts[q] / served),
-                queue / rtt,
-                rtt,
-            ));
+            let gain = gain * (1.0 - self.contract / self.rate);
+            let (own, all) = (self.rate / served, reacts[q] / served);
+            let of = |shares| Sampled::new(&reports, gain, shares, queue / rtt, rtt);
+            self.sampled = Some(of((own, all)));
+            let alike = own * self.flows as f64 >= all * (1.0 - ALIKE);
+            self.together = alike.then(|| of((all, all)));
         }
     }
 }

@@ -62,9 +62,15 @@ impl Sampled {
         }
     }
 
-    /// Whether the loop is stable at the flow's gain.
+    /// Returns the factor on the flow's gain from which on the loop cycles.
+    pub fn factor(&self) -> f64 {
+        self.largest / self.gain
+    }
+
+    /// Whether the loop does not grow at the flow's gain. At the limit itself, which bisection finds to a
+    /// millionth, it only goes on.
     pub fn is_stable(&self) -> bool {
-        self.gain < self.largest
+        self.gain <= self.largest * (1.0 + 2e-6)
     }
 }
 

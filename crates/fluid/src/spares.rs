@@ -9,7 +9,7 @@ use accord_family::WindowLaw;
 const LAST: f64 = 1e-3;
 
 /// E[w²] over E[w]².
-const SPREAD: f64 = 7.0 / 6.0;
+pub(crate) const SPREAD: f64 = 7.0 / 6.0;
 
 impl Control {
     /// Moves the window over a step of `h`, with what is seen at both its ends.

@@ -1,10 +1,12 @@
 //! Stability of a scenario's equilibria.
 
 use crate::error::FluidError;
-use crate::linearise::linearise;
+use crate::linear::Linear;
+use crate::linearise::nearby;
 use crate::margins::{Margins, margins};
 use crate::rest::Rest;
 use crate::roots::rightmost_roots;
+use crate::sampled::Sampled;
 use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
 use nalgebra::Complex;
@@ -16,16 +18,28 @@ pub struct Stability {
     pub roots: Vec<Complex<f64>>,
     /// Distance from the limit.
     pub margins: Margins,
+    /// The loop with the least limit that flows may have of which only some move together, if that is
+    /// less than the gain margin.
+    pub bound: Option<Sampled>,
+    /// The distance from the limit as packets answer to the marks or losses of RED: earlier than a fluid,
+    /// because windows of flows differ and a halved window takes effect over half a round trip. Packets
+    /// begin to cycle within 15 % of it (`crates/accord/tests/cycles.rs`).
+    pub packets: Option<Margins>,
+    /// Flows go by marks or losses of other queues, of which it is not known where packets cycle.
+    pub unknown: bool,
     /// The equilibrium, for each kind of flows that responds.
     pub rest: Vec<Rest>,
 }
 
+/// The difference of gain margins that counts as none.
+const NEAR: f64 = 1e-6;
+
 impl Stability {
-    /// Takes in the loops that are closed by one report per round trip, where their limit is the
-    /// nearer one.
+    /// Takes in the loops that are closed by one report per round trip: those of modes that the
+    /// equilibrium has, where their limit is the nearer one, and the bound over all others.
     fn report_by_report(&mut self) {
-        for sampled in self.rest.iter().filter_map(|r| r.sampled) {
-            let factor = sampled.largest / sampled.gain;
+        for sampled in self.rest.iter().filter_map(|r| r.together) {
+            let factor = sampled.factor();
             if factor < self.margins.gain {
                 (self.margins.gain, self.margins.gain_frequency) = (factor, sampled.frequency);
             }
@@ -35,11 +49,19 @@ impl Stability {
             }
         }
         self.roots.sort_by(|a, b| b.re.total_cmp(&a.re));
+        let bounds = self.rest.iter().filter_map(|r| r.sampled);
+        let least = bounds.min_by(|a, b| a.factor().total_cmp(&b.factor()));
+        self.bound = least.filter(|bound| bound.factor() < self.margins.gain * (1.0 - NEAR));
     }
 
-    /// Whether deviations decay.
+    /// Whether deviations decay, in all modes that are known.
     pub fn is_stable(&self) -> bool {
         self.roots.first().is_none_or(|r| r.re < 0.0)
+    }
+
+    /// Whether they do so whichever flows move together, too.
+    pub fn is_guaranteed(&self) -> bool {
+        self.is_stable() && self.bound.is_none_or(|bound| bound.is_stable())
     }
 }
 
@@ -62,13 +84,20 @@ impl Rest {
 /// # Errors
 /// If there is no equilibrium: see [`FluidError`].
 pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, FluidError> {
-    let (linear, rest) = linearise(scenario, at)?;
-    let roots = rightmost_roots(&linear, 1.0);
-    let stable = roots.first().is_none_or(|r| r.re < 0.0);
+    let near = nearby(scenario, at)?;
+    let of = |linear: &Linear| {
+        let roots = rightmost_roots(linear, 1.0);
+        let stable = roots.first().is_none_or(|r| r.re < 0.0);
+        (margins(linear, stable), roots)
+    };
+    let (found, roots) = of(&near.fluid);
     let mut found = Stability {
-        margins: margins(&linear, stable),
+        margins: found,
         roots,
-        rest,
+        packets: near.packets.as_ref().map(|linear| of(linear).0),
+        unknown: near.unknown,
+        bound: None,
+        rest: near.rest,
     };
     if scenario.fluid.link_model == LinkModel::AckClocked {
         found.report_by_report();

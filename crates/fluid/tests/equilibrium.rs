@@ -120,9 +120,12 @@ fn a_queue_that_control_packets_wait_in_is_not_felt() {
              queue = {{ discipline = \"{queue}\", limit = \"100 KB\" }}\ncontrol_priority = {priority}\n\
              [flow.f]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n"
         ));
-        last(&run, Metric::Backlog, Entity::Link(0))
+        let series = run.series(Metric::Backlog, Entity::Link(0)).unwrap();
+        let later = &series.values[series.values.len() / 2..];
+        later.iter().copied().fold(0.0, f64::max)
     };
     assert!((backlog("droptail", true) / 6000.0 - 1.0).abs() < 0.01);
+    // Its losses are heard after the queue, so that it swings below its end.
     assert!(backlog("droptail", false) > 99e3, "the buffer is full");
     let (two, one) = (backlog("avd", true), backlog("avd", false));
     assert!(two < 3e3 && one < 3e3, "{two} {one}");
@@ -139,4 +142,51 @@ fn accumulations_are_found_over_long_queues() {
     // 320 ms of queue, 4 ms of path.
     let accumulation = last(&run, Metric::Accumulation, Entity::Flow(0));
     assert!((accumulation / 200e3 - 1.0).abs() < 1e-4, "{accumulation}");
+}
+
+/// Two links in a row, of which the second is a little slower than the first, as fast, and a little
+/// faster: the slower one is full, and the queue is at the first of those.
+#[test]
+fn equal_links_in_a_row_are_used_whole() {
+    for model in MODELS {
+        for (second, rate) in [
+            ("9.99 Mbps", 9.99e6),
+            ("10 Mbps", 10e6),
+            ("10.01 Mbps", 10e6),
+        ] {
+            let (s, run) = fluid(&format!(
+                "duration = \"60 s\"\nfluid = {{ link_model = \"{model}\" }}\n\
+                 [link.a]\nfrom = \"l\"\nto = \"m\"\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
+                 [link.b]\nfrom = \"m\"\nto = \"r\"\nrate = \"{second}\"\ndelay = \"5 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
+                 [flow.f]\nfrom = \"l\"\nto = \"r\"\ncontroller = {{ name = \"monaco\", target = \"3000 B\", gain = 0.3 }}\n"
+            ));
+            let found = last(&run, Metric::Throughput, Entity::Flow(0));
+            assert!(
+                (found / rate - 1.0).abs() < 1e-6,
+                "{model} {second}: {found}"
+            );
+            // An integrator empties the queue of a slow start by a thousandth of the link.
+            if model == "integrator" && rate < 10e6 {
+                continue;
+            }
+            let queue = |name: &str| {
+                let link = s.links.iter().position(|l| l.name == name).unwrap();
+                (
+                    last(&run, Metric::Backlog, Entity::Link(link)),
+                    last(&run, Metric::ServedRate, Entity::Link(link)),
+                )
+            };
+            let (a, b) = (queue("a"), queue("b"));
+            let (full, idle) = if rate < 10e6 { (b, a) } else { (a, b) };
+            assert!(
+                (full.0 / 3000.0 - 1.0).abs() < 1e-3,
+                "{model} {second}: {full:?}"
+            );
+            assert_eq!(idle.0, 0.0, "{model} {second}");
+            assert!(
+                (idle.1 / rate - 1.0).abs() < 1e-6,
+                "{model} {second}: {idle:?}"
+            );
+        }
+    }
 }

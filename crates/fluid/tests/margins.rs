@@ -185,3 +185,41 @@ fn simulated_ten_per_cent_to_each_side() {
         assert!(below < 0.5 && above > 0.9, "{model}: {below} {above}");
     }
 }
+
+/// Two hundred flows over RED whose queue is as long as the wires. From the window to what it hears is a
+/// round trip with its queue [Hollot et al., "A Control Theoretic Analysis of RED", INFOCOM 2001]: the loop
+/// of their equations (6) and (7) has this margin, computed apart from this crate.
+#[test]
+fn a_mark_is_heard_after_the_queue_that_it_was_put_on_at() {
+    let s = scenario(
+        "duration = \"30 s\"\nfluid = { link_model = \"ack-clocked\" }\n[topology.dumbbell]\n\
+         rate = \"200 Mbps\"\ndelay = \"5 ms\"\n\
+         queue = { discipline = \"red\", limit = \"50000 pkt\", min_threshold = \"1376.37 pkt\", \
+         max_threshold = \"7626.37 pkt\", weight = 0.002, max_probability = 0.5, ecn = true }\n\
+         reverse = { queue = { discipline = \"droptail\", limit = \"unlimited\" } }\n\
+         [flow.f]\ncount = 200\nfrom = \"left\"\nto = \"right\"\nprocessing = \"0 s\"\n\
+         controller = { name = \"newreno\", ecn = true }\n\
+         access = { rate = \"10 Gbps\", delay = \"5 ms\" }\n",
+    );
+    let found = stability(&s, Time::ZERO).expect("an equilibrium");
+    println!("{:?} {:?}", found.margins, found.rest[0]);
+    assert!((found.margins.gain / 0.92 - 1.0).abs() < 0.01, "{found:?}");
+    assert!((found.margins.gain_frequency / 17.2 - 1.0).abs() < 0.01);
+    assert!(!found.is_stable());
+}
+
+/// Flows that answer to the sum of two queues only: by which of them is not known.
+#[test]
+fn queues_that_do_not_follow_from_windows_are_refused() {
+    // A link's flows part on two others that are as fast together.
+    let s = scenario(
+        "duration = \"30 s\"\n\
+         [link.a]\nfrom = \"l\"\nto = \"m\"\nrate = \"20 Mbps\"\ndelay = \"5 ms\"\nqueue = { discipline = \"droptail\", limit = \"unlimited\" }\n\
+         [link.b]\nfrom = \"m\"\nto = \"r\"\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nqueue = { discipline = \"droptail\", limit = \"unlimited\" }\n\
+         [link.c]\nfrom = \"m\"\nto = \"q\"\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nqueue = { discipline = \"droptail\", limit = \"unlimited\" }\n\
+         [flow.f]\nfrom = \"l\"\nto = \"r\"\ncontroller = \"monaco\"\n\
+         [flow.g]\nfrom = \"l\"\nto = \"q\"\ncontroller = \"monaco\"\n",
+    );
+    let error = stability(&s, Time::ZERO).unwrap_err();
+    assert!(error.to_string().contains("uniquely"), "{error}");
+}

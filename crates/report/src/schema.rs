@@ -354,7 +354,21 @@ fn equilibria() -> Value {
                 "why there is no linearisation; the keys below are left out then",
             ),
         ),
-        ("stable", typed("boolean", "small deviations decay")),
+        (
+            "stable",
+            typed(
+                "boolean",
+                "small deviations decay in all modes that are known",
+            ),
+        ),
+        (
+            "guaranteed",
+            typed("boolean", "they do so whichever flows move together"),
+        ),
+        (
+            "guaranteed_gain",
+            maybe("number", "the factor on all gains up to which they do"),
+        ),
         (
             "gain_margin",
             maybe(
@@ -365,6 +379,13 @@ fn equilibria() -> Value {
         (
             "gain_margin_rad_per_s",
             maybe("number", "the frequency of that cycle"),
+        ),
+        (
+            "packet_gain_margin",
+            maybe(
+                "number",
+                "the factor at which packets behind RED cycle; null where it is not known or the same",
+            ),
         ),
         (
             "delay_margin_s",

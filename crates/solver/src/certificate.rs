@@ -247,6 +247,7 @@ impl Demand {
         let price = self.price(x);
         let cancelled = match *self {
             Demand::Vegas { bias, .. } => 2.0 * bias.abs(),
+            Demand::Surcharged { surcharge, .. } => 2.0 * surcharge.abs(),
             _ => 0.0,
         };
         (price + OPERATIONS * (price.abs() + cancelled)).max(0.0)

@@ -66,6 +66,16 @@ pub enum Demand {
         /// b = ε·d, in the unit of the price. It is negative if the delay is underestimated.
         bias: f64,
     },
+    /// x = min(cap, w/(q + s)): a flow that answers to more than the price of its path, by a
+    /// surcharge s. For a flow that measures round trips that is the queuing delay of its way back.
+    Surcharged {
+        /// w: the accumulation that the flow keeps on its way there and back.
+        weight: f64,
+        /// s, in the unit of the price. It is negative for a flow that answers to less.
+        surcharge: f64,
+        /// The largest rate. It may be infinite.
+        cap: f64,
+    },
     /// x = √(2·(1 − q)/q)/D below the price 1, and zero above it: Reno, whose price is the
     /// probability that a packet is lost.
     Reno {
@@ -79,7 +89,7 @@ pub enum Demand {
     },
 }
 
-use Demand::{AlphaFair, Capped, Contract, Fixed, Log, Reno, Vegas};
+use Demand::{AlphaFair, Capped, Contract, Fixed, Log, Reno, Surcharged, Vegas};
 
 impl Demand {
     /// Returns the demand of Vegas with target `alpha` (packets per unit of time), propagation
@@ -112,6 +122,11 @@ impl Demand {
             } => (limit / q).min(floor + weight / q).min(cap),
             AlphaFair { weight, alpha } => (weight / q).powf(alpha.recip()),
             Vegas { weight, bias } => weight / (q - bias).max(0.0),
+            Surcharged {
+                weight,
+                surcharge,
+                cap,
+            } => (weight / (q + surcharge).max(0.0)).min(cap),
             Reno { round_trip } if q < 1.0 => (2.0 * (1.0 - q) / q).sqrt() / round_trip,
             Reno { .. } => 0.0,
             Fixed { rate } => rate,
@@ -136,6 +151,14 @@ impl Demand {
             },
             AlphaFair { alpha, .. } => self.rate(q) / (alpha * q),
             Vegas { weight, bias } => weight / ((q - bias) * (q - bias)),
+            Surcharged {
+                weight,
+                surcharge,
+                cap,
+            } => match q + surcharge {
+                paid if cap * paid.max(0.0) < weight => 0.0,
+                paid => weight / (paid * paid),
+            },
             // The slope has a pole at 1, where the rate ends. It is cut off there, because Newton
             // needs a number.
             Reno { round_trip } if q < 1.0 => {
@@ -148,7 +171,7 @@ impl Demand {
 
     /// Returns U′(x): the highest price at which the flow still sends at least x > 0. It is zero
     /// beyond the largest rate of the flow, infinite below its [`least`](Self::least) rate, and
-    /// negative only for `Vegas`.
+    /// negative only for `Vegas` and `Surcharged`.
     pub fn price(&self, x: f64) -> f64 {
         match *self {
             Log { weight } => weight / x,
@@ -164,6 +187,10 @@ impl Demand {
             Contract { limit, .. } => limit / x,
             AlphaFair { weight, alpha } => weight / x.powf(alpha),
             Vegas { weight, bias } => bias + weight / x,
+            Surcharged { cap, .. } if x > cap => 0.0,
+            Surcharged {
+                weight, surcharge, ..
+            } => weight / x - surcharge,
             Reno { round_trip } => {
                 let window = x * round_trip;
                 1.0 / (1.0 + 0.5 * window * window)
@@ -219,6 +246,21 @@ impl Demand {
                 self.rate(from) * from * grown
             }
             Vegas { weight, bias } => weight * ((to - from) / (from - bias)).ln_1p(),
+            Surcharged {
+                weight,
+                surcharge,
+                cap,
+            } => {
+                let (capped, above) = split(from, to, weight / cap - surcharge);
+                let mut area = 0.0;
+                if capped.0 != capped.1 {
+                    area += cap * (capped.1 - capped.0);
+                }
+                if above.0 != above.1 {
+                    area += weight * ((above.1 - above.0) / (above.0 + surcharge)).ln_1p();
+                }
+                area
+            }
             Reno { round_trip } => {
                 std::f64::consts::SQRT_2 / round_trip * cotangents(from.min(1.0), to.min(1.0))
             }
@@ -278,6 +320,28 @@ impl Demand {
             AlphaFair { weight, alpha } => positive("weight", weight).and(positive("alpha", alpha)),
             Vegas { weight, bias } => {
                 positive("weight", weight).and(range(flow, "bias", "finite", bias, true))
+            }
+            Surcharged {
+                weight,
+                surcharge,
+                cap,
+            } => {
+                positive("weight", weight).and(range(
+                    flow,
+                    "surcharge",
+                    "finite",
+                    surcharge,
+                    true,
+                ))?;
+                match cap > 0.0 {
+                    true => Ok(()),
+                    false => Err(ProblemError::BadDemand {
+                        flow,
+                        what: "cap",
+                        expected: "positive, or infinite",
+                        value: cap,
+                    }),
+                }
             }
             Reno { round_trip } => positive("round-trip time", round_trip),
             Fixed { rate } => not_negative("rate", rate),

@@ -20,6 +20,13 @@ fn demand() -> impl Strategy<Value = Demand> {
         (size(), prop_oneof![Just(1.0), 0.2..6.0])
             .prop_map(|(weight, alpha)| Demand::AlphaFair { weight, alpha }),
         (size(), -5.0..0.1).prop_map(|(weight, bias)| Demand::Vegas { weight, bias }),
+        (size(), -0.1..5.0, size_or_none()).prop_map(|(weight, surcharge, cap)| {
+            Demand::Surcharged {
+                weight,
+                surcharge,
+                cap,
+            }
+        }),
         size().prop_map(|round_trip| Demand::Reno { round_trip }),
         (0.0..10.0).prop_map(|rate| Demand::Fixed { rate }),
     ]

@@ -109,7 +109,7 @@ proptest! {
     #[test]
     fn any_numbers_are_an_error_or_an_answer(
         capacity in any::<f64>(), weight in any::<f64>(), other in any::<f64>(), third in any::<f64>(),
-        kind in 0..7, path in proptest::collection::vec(0..4u32, 0..4),
+        kind in 0..8, path in proptest::collection::vec(0..4u32, 0..4),
     ) {
         let demand = match kind {
             0 => Demand::Log { weight },
@@ -118,6 +118,7 @@ proptest! {
             3 => Demand::AlphaFair { weight, alpha: other },
             4 => Demand::Vegas { weight, bias: other },
             5 => Demand::Reno { round_trip: weight },
+            6 => Demand::Surcharged { weight, surcharge: other, cap: third },
             _ => Demand::Fixed { rate: weight },
         };
         let built = Routes::new(3, [path, vec![0]]).and_then(|routes| {

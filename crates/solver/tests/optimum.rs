@@ -189,7 +189,12 @@ fn bisection_agrees_on_one_link() {
         let demands: Vec<Demand> = (0..5)
             .map(|_| {
                 let weight = random.between(0.1, 10.0);
-                match random.below(3) {
+                match random.below(4) {
+                    2 => Demand::Surcharged {
+                        weight,
+                        surcharge: random.between(-1.0, 2.0),
+                        cap: random.between(1.0, 100.0),
+                    },
                     0 => Demand::AlphaFair {
                         weight,
                         alpha: random.between(0.3, 5.0),
@@ -209,6 +214,14 @@ fn bisection_agrees_on_one_link() {
                 Demand::Vegas { bias, .. } if price <= bias => f64::INFINITY,
                 Demand::Vegas { weight, bias } => weight / (price - bias),
                 Demand::Log { weight } => weight / price,
+                Demand::Surcharged {
+                    weight,
+                    surcharge,
+                    cap,
+                } => match price + surcharge {
+                    paid if paid <= weight / cap => cap,
+                    paid => weight / paid,
+                },
                 _ => unreachable!(),
             };
             demands.iter().map(rate).sum()

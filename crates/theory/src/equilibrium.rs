@@ -17,9 +17,11 @@
 //! sends at the rate of the equilibrium until it is done (`transfers`). Web users are left out of the
 //! equilibrium, or they are a fixed load if the scenario gives one. A note says which.
 
+use crate::doubts::{assumptions, mark_queued};
 use crate::shortfall::{Outcome, Shortfall};
 use crate::transfers::Transfers;
 use crate::warm::Warm;
+use crate::way_back::{Settled, Unsettled};
 use accord_family::Price;
 use accord_record::{Certificate, Interrupted, Observer};
 use accord_scenario::{Limit, LinkId, Phase, Scenario};
@@ -68,7 +70,7 @@ pub(crate) struct Found {
 }
 
 /// The round trips in which queues form. A shorter phase leaves no queues behind.
-const SETTLED: f64 = 20.0;
+pub(crate) const SETTLED: f64 = 20.0;
 
 /// Returns whether a phase of `length` leaves the queues behind that a flow with this base
 /// round-trip time is in equilibrium with. Both are in seconds.
@@ -105,6 +107,7 @@ pub(crate) fn phases(
     let mut shortest = Shortest::new(scenario);
     let mut warm = Warm::default();
     let mut transfers = Transfers::new(scenario, period);
+    let mut queued = vec![false; scenario.links.len()];
     for span in scenario.cuts().windows(2) {
         observer.progress(span[0])?;
         if !wanted(span[0], span[1]) && shortest.leaves_nothing(span[0], span[1]) {
@@ -138,12 +141,16 @@ pub(crate) fn phases(
             transfers.go_on(length);
             start += length;
             take(start, equilibrium.as_ref());
+            if let Some(e) = &equilibrium {
+                mark_queued(e, &mut queued);
+            }
             left = equilibrium.map(|e| Left {
                 length: length.as_secs_f64(),
                 queuing_delay: e.queuing_delay,
             });
         }
     }
+    assumptions(scenario, &queued, &mut found.notes);
     Ok(found)
 }
 
@@ -309,9 +316,30 @@ impl<'a> State<'a> {
                 .map(|&f| -> Vec<u32> { self.network.path(f).iter().map(|&l| l as u32).collect() }),
         )
         .map_err(&invalid)?;
-        let problem = Problem::new(routes, capacity, demands).map_err(&invalid)?;
-        let solution = warm.solve(&problem, phase, observer)?;
+        let capacity: Vec<f64> = capacity;
+        let problem = |demands| Problem::new(routes.clone(), capacity.clone(), demands);
         let span = format!("theory, {}-{}", phase.start, phase.end);
+        let settled = self.settle(phase, demands, problem, warm, observer)?;
+        let Settled {
+            problem,
+            mut solution,
+            back,
+        } = match settled {
+            Ok(settled) => settled,
+            Err(Unsettled::Contract(flow)) => {
+                notes.push(format!(
+                    "{span}: no equilibrium: {} has a contract and sees queues of its way back, which theory does not have together",
+                    s.groups[s.flows[flow].group].name
+                ));
+                return Ok(None);
+            }
+            Err(Unsettled::Apart(left)) => {
+                notes.push(format!(
+                    "{span}: no equilibrium was found of flows that see queues of the way back; the best that was has a residual of {left:.0e}"
+                ));
+                return Ok(None);
+            }
+        };
         let c = &solution.certificate;
         match &solution.status {
             Status::Solved => found.certificates.push(Certificate {
@@ -360,7 +388,23 @@ impl<'a> State<'a> {
             ));
             return Ok(None);
         }
-        shortfall.held = self.held_at_limits(phase, &problem, &solution);
+        if let Some((link, why)) = self.meddles(phase, &solution) {
+            notes.push(format!(
+                "{span}: no equilibrium: the flows over {} keep an accumulation, and have no price in common with its queue: {why}",
+                s.links[link].name
+            ));
+            return Ok(None);
+        }
+        for text in self.beside(phase, &solution) {
+            let text = format!("theory: {text}");
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        }
+        if let Some(text) = self.place_prices(phase, &problem, &mut solution) {
+            notes.push(format!("{span}: {text}"));
+        }
+        shortfall.held = self.held_at_limits(phase, &problem, &solution, &back);
         shortfall.outcome = Outcome::Equilibrium;
         let e = self.values(phase, &solution);
         self.check_buffers(&e, &span, notes);
@@ -414,8 +458,9 @@ impl<'a> State<'a> {
             e.base_rtt[flow] = base_rtt + self.believed_bias(flow);
             e.rtt[flow] = base_rtt + forward + backward;
             e.accumulation[flow] = x * forward;
-            e.estimate[flow] =
-                x * (sum(self.network.path(flow), &e.price) - self.believed_bias(flow)).max(0.0);
+            let price = sum(self.network.path(flow), &e.price);
+            let behind = self.seen_behind(flow, &e.price);
+            e.estimate[flow] = x * (price + behind - self.believed_bias(flow)).max(0.0);
             for &l in self.network.path(flow) {
                 e.load[l] += x;
                 e.arrivals[l] += x / s.flows[flow].packet.as_f64();
@@ -432,8 +477,9 @@ impl<'a> State<'a> {
         for (l, link) in self.scenario.links.iter().enumerate() {
             let backlog = e.queuing_delay[l] * self.rate[l];
             let (needs, has) = match link.queue.limit {
-                Limit::Packets(n) if e.backlog_packets[l] > n as f64 => (
-                    format!("{:.1} pkt", e.backlog_packets[l]),
+                // The packet in service takes room, too.
+                Limit::Packets(n) if e.backlog_packets[l] > n as f64 - 1.0 => (
+                    format!("{:.1} pkt and one in service", e.backlog_packets[l]),
                     format!("{n} pkt"),
                 ),
                 Limit::Bytes(b) if backlog > b.as_f64() => {

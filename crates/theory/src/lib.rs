@@ -46,6 +46,7 @@
 //! ```
 
 pub mod bat;
+mod doubts;
 pub mod duality;
 mod equilibrium;
 mod run;
@@ -56,6 +57,7 @@ mod table;
 mod transfers;
 mod tunnels;
 mod warm;
+mod way_back;
 
 pub use equilibrium::EquilibriumError;
 pub use run::run;

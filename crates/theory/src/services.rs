@@ -77,9 +77,11 @@ impl State<'_> {
         phase: &Phase,
         problem: &Problem,
         solution: &Solution,
+        back: &[f64],
     ) -> Vec<Held> {
         let prices = problem.routes().path_prices(&solution.prices);
-        let flows = phase.active.iter().zip(&solution.rates).zip(prices);
+        let paid = prices.iter().zip(back).map(|(there, back)| there + back);
+        let flows = phase.active.iter().zip(&solution.rates).zip(paid);
         let held = flows.filter_map(|((&flow, &rate), q)| {
             let due = self.unlimited(flow)?.rate(q);
             let limit = self.scenario.flows[flow].service.limit?;

@@ -9,9 +9,9 @@ use accord_traffic::Demand as Wants;
 
 /// The least price, in seconds. Time is not counted finer than a picosecond, so a lower price is
 /// none.
-const LEAST_PRICE: f64 = 1e-12;
+pub(crate) const LEAST_PRICE: f64 = 1e-12;
 
-fn objective(controller: &Values) -> Option<Objective> {
+pub(crate) fn objective(controller: &Values) -> Option<Objective> {
     controller.family().role.objective(controller)
 }
 
@@ -154,7 +154,9 @@ impl State<'_> {
                 let weight = amount(target, base_rtt + bias);
                 return Some(Demand::Vegas { weight, bias });
             }
-            Objective::Accumulation { target } => target.bytes_f64(f.packet),
+            Objective::Accumulation { target } | Objective::AccumulationUnlessOthers { target } => {
+                target.bytes_f64(f.packet)
+            }
             Objective::AccumulationPerRoundTrip { rate } => {
                 amount(Target::PerRoundTrip(rate), base_rtt)
             }
@@ -191,6 +193,10 @@ impl State<'_> {
             (_, Price::QueuingDelay | Price::Loss) if self.hidden(flow, link) => false,
             (Objective::Marks { phi, .. }, Price::Marks { phi: of_link }) => phi == of_link,
             (Objective::Marks { .. }, _) | (_, Price::Marks { .. }) => false,
+            // Control pairs alone carry it.
+            (_, Price::VirtualDelay { .. }) => {
+                matches!(f.controller.family().role, Role::Tunnel(_))
+            }
             _ => true,
         }
     }

@@ -19,7 +19,7 @@ const TARGET: Size = Size::Bytes(Bytes::new(3000));
 static ACC: Family = family(
     "acc",
     &[],
-    Role::Controller(|_| Objective::Accumulation { target: TARGET }),
+    Role::Tunnel(|_| Objective::Accumulation { target: TARGET }),
 );
 static DROPTAIL: Family = family("droptail", &[], Role::Queue(|_| Price::QueuingDelay));
 static AVD: Family = family(

@@ -31,8 +31,13 @@ struct Phase {
 #[derive(Serialize)]
 struct Equilibrium {
     stable: bool,
+    /// Stable whichever flows move together, and up to which factor on the gains.
+    guaranteed: bool,
+    guaranteed_gain: f64,
     gain_margin: f64,
     gain_margin_rad_per_s: f64,
+    /// The gain margin of packets behind RED; null where it is not known or the same.
+    packet_gain_margin: Option<f64>,
     delay_margin_s: f64,
     phase_margin_degrees: f64,
     /// Real and imaginary parts of the rightmost roots.
@@ -121,8 +126,11 @@ fn equilibrium(scenario: &Scenario, found: &Stability) -> Equilibrium {
     let m = found.margins;
     Equilibrium {
         stable: found.is_stable(),
+        guaranteed: found.is_guaranteed(),
+        guaranteed_gain: found.bound.map_or(m.gain, |bound| bound.factor()),
         gain_margin: m.gain,
         gain_margin_rad_per_s: m.gain_frequency,
+        packet_gain_margin: found.packets.map(|packets| packets.gain),
         delay_margin_s: m.delay,
         phase_margin_degrees: m.phase_degrees(),
         roots_per_s: found.roots.iter().map(|r| [r.re, r.im]).collect(),

@@ -424,7 +424,10 @@ impl Flows<'_> {
                 _ => Ok(()),
             };
         }
-        let Some(Objective::Accumulation { target }) = objective else {
+        let Some(
+            Objective::Accumulation { target } | Objective::AccumulationUnlessOthers { target },
+        ) = objective
+        else {
             let message = format!("{name} does not steer an accumulation, so can hold no service");
             return Err(Problem::new(service.span, message).hint("controller = \"monaco\""));
         };

@@ -1,0 +1,112 @@
+//! Where packets begin to cycle behind RED, against the margin that `stability` gives for packets.
+
+use accord::language::File;
+use accord::record::Quiet;
+use accord::scenario::{Engine, Entity, Metric, Scenario};
+use accord::{Options, catalogue, run};
+use std::f64::consts::TAU;
+
+/// A queue that cycles is like itself so many periods before, and one that noise moves is not.
+const PERIODS: f64 = 8.0;
+const ALIKE: f64 = 0.5;
+/// How near packets begin to cycle to where the margin has it.
+const WITHIN: f64 = 0.15;
+
+/// A network and the queue in equilibrium, in packets.
+#[derive(Clone, Copy)]
+struct Case {
+    oneway_ms: f64,
+    flows: usize,
+    queue: f64,
+    ecn: bool,
+}
+
+const MBPS: f64 = 200.0;
+
+impl Case {
+    /// The same equilibrium with a RED of this slope, per packet.
+    fn with(&self, slope: f64) -> Scenario {
+        let rate = MBPS * 1e6 / 8e3;
+        let base = 2e-3 * (self.oneway_ms + 1.0);
+        let window = (base + self.queue / rate) * rate / self.flows as f64;
+        let share = 2.0 / (window * window + 2.0);
+        // Marks are even, so that of a probability p the share is 2p/(1 + p).
+        let probability = share / (2.0 - share);
+        let least = self.queue - probability / slope;
+        let most = least + 0.5 / slope;
+        let Case {
+            oneway_ms,
+            flows,
+            ecn,
+            ..
+        } = self;
+        let text = format!(
+            "duration = \"45 s\"\nsteady = [\"15 s\", \"45 s\"]\nsample = \"5 ms\"\nfluid = {{ link_model = \"ack-clocked\" }}\n\
+             [topology.dumbbell]\nrate = \"{MBPS} Mbps\"\ndelay = \"{oneway_ms} ms\"\n\
+             queue = {{ discipline = \"red\", min_threshold = \"{least:.6} pkt\", max_threshold = \"{most:.6} pkt\", weight = 0.002, max_probability = 0.5, ecn = {ecn}, limit = \"100000 pkt\" }}\n\
+             reverse = {{ queue = {{ discipline = \"droptail\", limit = \"unlimited\" }} }}\n\
+             [flow.f]\ncount = {flows}\nfrom = \"left\"\nto = \"right\"\nprocessing = \"0 s\"\n\
+             controller = {{ name = \"newreno\", ecn = {ecn} }}\nrecord = \"group\"\n\
+             start = {{ uniform = [\"0 s\", \"1 s\"] }}\naccess = {{ rate = \"10 Gbps\", delay = \"1 ms\" }}\n"
+        );
+        let file = File::parse("cycle.toml", &text).unwrap_or_else(|e| panic!("{e}"));
+        let points = file.points(&catalogue(), None);
+        points.unwrap_or_else(|e| panic!("{e}")).remove(0)
+    }
+
+    /// How like the queue of packets is to itself some periods before.
+    fn memory(&self, slope: f64, frequency: f64) -> f64 {
+        let s = self.with(slope);
+        let run = run(&s, Engine::Packet, &Options::default(), &mut Quiet).expect("it runs");
+        let link = s.links.iter().position(|l| l.name == "bottleneck");
+        let link = Entity::Link(link.expect("it is there"));
+        let series = run.series(Metric::BacklogPackets, link).expect("recorded");
+        let queue = &series.values[run.within(s.steady)];
+        let mean = queue.iter().sum::<f64>() / queue.len() as f64;
+        let off: Vec<f64> = queue.iter().map(|v| v - mean).collect();
+        let of = |lag: usize| {
+            let pairs = off.iter().zip(&off[lag..]);
+            pairs.map(|(a, b)| a * b).sum::<f64>() / (off.len() - lag) as f64
+        };
+        let period = TAU / frequency / (run.time[1] - run.time[0]);
+        let lags = ((PERIODS - 1.0) * period) as usize..((PERIODS + 1.0) * period) as usize;
+        lags.map(of).fold(f64::MIN, f64::max) / of(0)
+    }
+}
+
+#[test]
+fn packets_begin_to_cycle_where_the_margin_says() {
+    let base = Case {
+        oneway_ms: 5.0,
+        flows: 200,
+        queue: 1500.0,
+        ecn: true,
+    };
+    let cases = [
+        ("a long queue", base, 2e-5),
+        (
+            "a short one",
+            Case {
+                oneway_ms: 40.0,
+                queue: 300.0,
+                ..base
+            },
+            3e-5,
+        ),
+        ("drops", Case { ecn: false, ..base }, 2e-5),
+    ];
+    for (name, case, slope) in cases {
+        let s = case.with(slope);
+        let found = accord::fluid::stability(&s, s.steady.start);
+        let found = found.unwrap_or_else(|e| panic!("{name}: {e}"));
+        let margin = found.packets.expect("RED is known");
+        let limit = slope * margin.gain;
+        let at = |part: f64| case.memory(part * limit, margin.gain_frequency);
+        let (below, above) = (at(1.0 - WITHIN), at(1.0 + WITHIN));
+        println!(
+            "{name}: {below:.2} below and {above:.2} above {limit:.2e}, {:.2} of the fluid's",
+            margin.gain / found.margins.gain
+        );
+        assert!(below < ALIKE && above > ALIKE, "{name}: {below} {above}");
+    }
+}

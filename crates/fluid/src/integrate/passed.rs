@@ -1,0 +1,57 @@
+//! Queues at which nothing waits, because all that comes there comes out of a queue that is no faster.
+//!
+//! The equations of the links do not say which of two equal links in a row has the queue, and a fluid
+//! that splits it between them by rounding does not use them whole. Packets wait at the first.
+
+use super::Integration;
+use crate::path::{Hop, Network};
+use accord_family::QueueLaw;
+
+impl Integration<'_, '_> {
+    /// Returns for each queue whether all that comes there comes out of one queue before it that is no
+    /// faster, and its discipline goes by what waits. Of equal links in a row the first has the queue.
+    pub(super) fn following(&self, network: &Network) -> Vec<bool> {
+        let mut before: Vec<Option<Vec<usize>>> = vec![None; self.queues.len()];
+        for path in &network.paths {
+            let hops = &path.hops[..path.forward];
+            for (i, hop) in hops.iter().enumerate() {
+                let slower = |h: &&Hop| {
+                    let (h, q) = (*h, hop.queue);
+                    self.queues[h.queue].capacity <= self.queues[q].capacity
+                        && (!h.private || hop.private)
+                };
+                let there: Vec<usize> = hops[..i].iter().filter(slower).map(|h| h.queue).collect();
+                match &mut before[hop.queue] {
+                    Some(known) => known.retain(|q| there.contains(q)),
+                    none => *none = Some(there),
+                }
+            }
+        }
+        let waits = |law: &QueueLaw| {
+            matches!(
+                law,
+                QueueLaw::DropTail | QueueLaw::Red { .. } | QueueLaw::Codel { .. }
+            )
+        };
+        let queues = self.queues.iter().zip(before);
+        queues
+            .map(|(queue, before)| {
+                self.model.whole
+                    && waits(&queue.discipline.law)
+                    && before.is_some_and(|before| !before.is_empty())
+            })
+            .collect()
+    }
+
+    /// Passes on what comes to a queue at which nothing waits.
+    pub(super) fn pass(&mut self, q: usize, rate: f64, h: f64) {
+        let queue = &mut self.queues[q];
+        queue.fills = false;
+        queue.set(0.0, rate.min(queue.capacity), h);
+    }
+
+    /// Whether nothing waits at a queue, as far as one knows.
+    pub(super) fn is_passed(&self, q: usize) -> bool {
+        self.follows[q] && self.queues[q].backlog == 0.0 && !self.dead[q]
+    }
+}

@@ -1,0 +1,99 @@
+//! The signals of queues, and when sources hear of them.
+//!
+//! A mark, a drop or a virtual delay is put on what arrives at a queue. It waits there with it, as the
+//! packets behind a hole in the sequence do, and in the queues of the rest of the path. CoDel judges what
+//! leaves.
+
+use super::{Book, Integration};
+use crate::history::Tap;
+use crate::law::Seen;
+use crate::motion::SIGNALS;
+use accord_family::QueueLaw;
+
+impl Integration<'_, '_> {
+    /// Returns the signals of its queues that a source sees now, and the share of marks, if it looks at
+    /// each queue by a `tap` of this.
+    #[inline(always)]
+    pub(super) fn look(&self, kind: usize, tap: impl Fn(&Tap) -> Tap) -> (Seen, f64) {
+        let flow = &self.flows[kind];
+        let now = self.clock.now;
+        let (mut seen, mut unmarked) = (Seen::default(), 1.0);
+        let hops = &self.taps[flow.hops.clone()];
+        for see in hops {
+            let [delay] = self.delays.read(see.queue as usize, now, &tap(&see.tap));
+            seen.queue += delay;
+        }
+        if !flow.signals {
+            return (seen, 0.0);
+        }
+        seen.loss = flow.wire_loss;
+        let mut passed = 0.0;
+        for see in hops.iter().filter(|see| see.forward) {
+            let (queue, mut tap) = (see.queue as usize, tap(&see.tap));
+            let [delay] = self.delays.read(queue, now, &tap);
+            passed += delay;
+            // What the queues of the rest of the path hold up.
+            let rest = seen.queue - passed;
+            if rest > 0.0 {
+                tap = Tap::new(tap.delay + rest);
+                tap.locate(&self.clock);
+            }
+            let [virtual_delay, loss, mark] = self.signals.read(queue, now, &tap);
+            if see.hidden {
+                seen.price -= delay;
+            }
+            seen.price += virtual_delay;
+            seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - loss);
+            unmarked *= 1.0 - mark;
+        }
+        (seen, 1.0 - unmarked)
+    }
+
+    /// Shows at the start of a step what was shown at the end of the one before.
+    pub(super) fn keep_signals(&mut self) {
+        let now = self.clock.now;
+        for &q in &self.signalling {
+            for row in SIGNALS * q..SIGNALS * (q + 1) {
+                let shown = self.signals.get(row, now - 1);
+                self.signals.of_mut(now)[row] = shown;
+            }
+        }
+    }
+
+    /// Writes the signals of the queues that have some, of the byte that leaves them at the end of a step.
+    pub(super) fn show_signals(&mut self) {
+        let now = self.clock.now;
+        for i in 0..self.signalling.len() {
+            let q = self.signalling[i];
+            let queue = &self.queues[q];
+            let all = [queue.discipline.virtual_delay(), queue.loss, queue.mark];
+            let (put, at_head) = match queue.discipline.law {
+                QueueLaw::Codel { .. } => {
+                    let overflow = (queue.loss - queue.dropped).max(0.0);
+                    ([0.0, overflow, 0.0], (queue.dropped, queue.mark))
+                }
+                _ => (all, (0.0, 0.0)),
+            };
+            self.has_put[q] |= put != [0.0; SIGNALS];
+            let rows = SIGNALS * q..SIGNALS * (q + 1);
+            self.put.of_mut(now)[rows.clone()].copy_from_slice(&put);
+            let mut shown = put;
+            if self.has_put[q] && queue.backlog > 0.0 && !queue.is_dead() {
+                let left = (now - 1, 1.0);
+                let books = self.books(q, left);
+                let waits = books[Book::Entered as usize] > books[Book::Served as usize];
+                if waits {
+                    let (_, from) = self.entered(q, left, &books);
+                    shown = std::array::from_fn(|i| self.put.at(rows.start + i, from));
+                }
+            }
+            let [_, loss, mark] = &mut shown;
+            *loss = (*loss + at_head.0).min(1.0);
+            *mark = (*mark + at_head.1).min(1.0);
+            self.signals.of_mut(now)[rows].copy_from_slice(&shown);
+            if shown != [0.0; SIGNALS] {
+                self.loud = now;
+            }
+        }
+    }
+}

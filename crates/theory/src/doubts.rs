@@ -1,0 +1,375 @@
+//! Reasons to doubt an equilibrium: queue disciplines that do not let its queues be, prices that are not
+//! unique, and assumptions about flows that a run does not meet.
+
+use crate::equilibrium::{Equilibrium, SETTLED, State};
+use crate::signals::{LEAST_PRICE, objective};
+use accord_family::{FlowFacts, Objective, Price, QueueFacts, QueueLaw, WindowLaw};
+use accord_scenario::{Flow, Limit, LinkId, Phase, Scenario};
+use accord_solver::{Problem, Solution};
+use accord_units::{Bytes, Time};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The part of a capacity up to which a link counts as full.
+const FULL: f64 = 1e-9;
+/// The most full links whose prices are examined together.
+const MOST: usize = 200;
+/// The size of an element below which it is nothing in elimination.
+const NOTHING: f64 = 1e-9;
+/// The part of a link from which on what is left out is worth a note.
+const MATERIAL: f64 = 0.02;
+/// The packets of a window below which whole packets are worth a note.
+const FEW: f64 = 20.0;
+/// The number of links that a note names.
+const NAMED: usize = 4;
+
+impl State<'_> {
+    /// Returns a link whose discipline would drop or mark packets of the queue in equilibrium, and the
+    /// reason. Flows that keep an accumulation have no price in common with it.
+    pub(crate) fn meddles(&self, phase: &Phase, solution: &Solution) -> Option<(LinkId, String)> {
+        let mut load = vec![0.0; self.rate.len()];
+        let mut packet = vec![0.0f64; self.rate.len()];
+        let mut responds = vec![false; self.rate.len()];
+        for (&flow, &rate) in phase.active.iter().zip(&solution.rates) {
+            let f = &self.scenario.flows[flow];
+            let elastic = objective(&f.controller) != Some(Objective::Unresponsive);
+            for &l in self.network.path(flow) {
+                load[l] += rate;
+                packet[l] = packet[l].max(f.packet.as_f64());
+                responds[l] |= elastic;
+            }
+        }
+        (0..load.len()).find_map(|l| {
+            if self.price_of(l) != Price::Loss || !responds[l] || self.rate[l] <= 0.0 {
+                return None;
+            }
+            let delay = solution.prices[l];
+            let backlog = delay * self.rate[l];
+            let link = &self.scenario.links[l];
+            let discipline = &link.queue.discipline;
+            let name = discipline.family().name;
+            let facts = QueueFacts {
+                packet: Bytes::from_f64(packet[l]),
+                buffer: match link.queue.limit {
+                    Limit::Packets(n) => n as f64 * packet[l],
+                    Limit::Bytes(b) => b.as_f64(),
+                    Limit::Unlimited => f64::INFINITY,
+                },
+            };
+            let packets = backlog / packet[l];
+            let law = discipline.family().queue_dynamics();
+            let why = match law.map(|of| of(discipline, &facts).law) {
+                Ok(QueueLaw::Red { min, unit, .. }) if backlog / unit >= min => {
+                    format!("{packets:.1} pkt would wait there, and {name} drops or marks some from {:.1} pkt on", min * unit / packet[l])
+                }
+                Ok(QueueLaw::Codel { target, packet, .. })
+                    if delay >= target && backlog > packet =>
+                {
+                    format!("packets would wait for {:.1} ms there, and {name} drops or marks some from {:.1} ms on", 1e3 * delay, 1e3 * target)
+                }
+                Ok(QueueLaw::Avq { utilisation, .. })
+                    if load[l] > utilisation * self.rate[l] * (1.0 + FULL) =>
+                {
+                    format!("{name} drops or marks what is above {:.0} % of its rate", 100.0 * utilisation)
+                }
+                Err(_) if delay > LEAST_PRICE => {
+                    format!("{packets:.1} pkt would wait there, and theory has no price for what {name} does to them")
+                }
+                _ => return None,
+            };
+            Some((l, why))
+        })
+    }
+
+    /// Moves the price of links in a row that the same flows fill to the first of them, where packets
+    /// queue. Returns a note if prices are not unique, which the rates always are.
+    pub(crate) fn place_prices(
+        &self,
+        phase: &Phase,
+        problem: &Problem,
+        solution: &mut Solution,
+    ) -> Option<String> {
+        let loads = problem.routes().loads(&solution.rates);
+        let full = |l: &LinkId| loads[*l] >= problem.capacities()[*l] * (1.0 - FULL);
+        let full: Vec<LinkId> = (0..loads.len()).filter(full).collect();
+        if full.len() < 2 || full.len() > MOST {
+            return None;
+        }
+        let place: BTreeMap<LinkId, usize> = full.iter().copied().zip(0..).collect();
+        // The flows whose rates follow the price, by the full links that they pay.
+        let paid = problem.routes().path_prices(&solution.prices);
+        let mut columns: BTreeSet<Vec<u8>> = BTreeSet::new();
+        let mut rows: Vec<Vec<usize>> = vec![Vec::new(); full.len()];
+        let mut order: Vec<(usize, usize)> = vec![(usize::MAX, 0); full.len()];
+        for (i, &flow) in phase.active.iter().enumerate() {
+            let mut column = vec![0u8; full.len()];
+            for (hop, l) in self.network.path(flow).iter().enumerate() {
+                if let Some(&row) = place.get(l) {
+                    column[row] += 1;
+                    rows[row].push(flow);
+                    order[row] = order[row].min((flow, hop));
+                }
+            }
+            if problem.demands()[i].slope(paid[i].max(f64::MIN_POSITIVE)) <= 0.0 {
+                continue;
+            }
+            for l in self.network.reverse_path(flow) {
+                if let Some(&row) = place.get(l)
+                    && self.seen_behind(flow, &one(*l, loads.len())) > 0.0
+                {
+                    column[row] += 1;
+                }
+            }
+            columns.insert(column);
+        }
+        let mut alike: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
+        for (row, flows) in rows.iter().enumerate() {
+            alike.entry(flows).or_default().push(row);
+        }
+        let mut names = Vec::new();
+        for rows in alike.values_mut().filter(|rows| rows.len() > 1) {
+            rows.sort_by_key(|&row| order[row]);
+            let prices = rows.iter().map(|&row| solution.prices[full[row]]);
+            let sum: f64 = prices.sum();
+            if sum <= LEAST_PRICE {
+                continue;
+            }
+            rows.iter()
+                .for_each(|&row| solution.prices[full[row]] = 0.0);
+            solution.prices[full[rows[0]]] = sum;
+            names.extend(rows.iter().map(|&row| full[row]));
+        }
+        if !names.is_empty() {
+            return Some(format!(
+                "the same flows fill {}, one after the other: any split of their delay is optimal, and the queue is shown at the first",
+                self.names(&names)
+            ));
+        }
+        let columns: Vec<Vec<f64>> = columns
+            .into_iter()
+            .map(|column| column.into_iter().map(f64::from).collect())
+            .collect();
+        let free = dependent(columns, full.len());
+        let priced = free
+            .iter()
+            .any(|&row| solution.prices[full[row]] > LEAST_PRICE);
+        let free: Vec<LinkId> = free.into_iter().map(|row| full[row]).collect();
+        priced.then(|| {
+            format!(
+                "the delays of {} are not unique: flows answer to sums of them only, and any that add up alike are an equilibrium",
+                self.names(&free)
+            )
+        })
+    }
+
+    /// Returns notes on what packets do that an equilibrium has not: windows of a few whole packets,
+    /// acknowledgements that take a part of a full link, and packets that wait where REM has none wait.
+    pub(crate) fn beside(&self, phase: &Phase, solution: &Solution) -> Vec<String> {
+        let mut acks = vec![0.0; self.rate.len()];
+        let mut packet = vec![0.0f64; self.rate.len()];
+        for (&flow, &rate) in phase.active.iter().zip(&solution.rates) {
+            let f = &self.scenario.flows[flow];
+            for &l in self.network.path(flow) {
+                packet[l] = packet[l].max(f.packet.as_f64());
+            }
+            if objective(&f.controller) == Some(Objective::Unresponsive) || f.goes_by_pairs() {
+                continue;
+            }
+            for &l in self.network.reverse_path(flow) {
+                acks[l] += rate * f.ack.as_f64() / f.packet.as_f64();
+            }
+        }
+        let mut smallest: BTreeMap<usize, f64> = BTreeMap::new();
+        for (&flow, &rate) in phase.active.iter().zip(&solution.rates) {
+            let f = &self.scenario.flows[flow];
+            let path = self.network.path(flow);
+            let there: f64 = path.iter().map(|&l| solution.prices[l]).sum();
+            if there <= LEAST_PRICE || !matches!(law(f), Some(WindowLaw::Vegas { .. })) {
+                continue;
+            }
+            let rtt = self.base_rtt(flow) + there + self.seen_behind(flow, &solution.prices);
+            let window = rate * rtt / f.packet.as_f64();
+            let least = smallest.entry(f.group).or_insert(f64::INFINITY);
+            *least = least.min(window);
+        }
+        let few = smallest.into_iter().filter(|&(_, window)| window < FEW);
+        let windows = few.map(|(group, window)| {
+            format!(
+                "windows of {} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
+                self.scenario.groups[group].name,
+                100.0 / window
+            )
+        });
+        let full = (0..acks.len()).filter(|&l| solution.prices[l] > LEAST_PRICE);
+        let of_links = full.flat_map(|l| {
+            let link = &self.scenario.links[l];
+            let part = acks[l] / self.rate[l];
+            let acks = (part > MATERIAL).then(|| {
+                format!(
+                    "acknowledgements of flows the other way take up to {:.1} % of {}, and are left out",
+                    100.0 * part,
+                    link.name
+                )
+            });
+            let discipline = &link.queue.discipline;
+            let facts = QueueFacts {
+                packet: Bytes::from_f64(packet[l]),
+                buffer: f64::INFINITY,
+            };
+            let law = discipline.family().queue_dynamics();
+            let held = match law.map(|of| of(discipline, &facts).law) {
+                Ok(QueueLaw::Rem { backlog, .. }) => backlog * packet[l] / self.rate[l],
+                _ => 0.0,
+            };
+            let rem = (held > MATERIAL).then(|| {
+                format!(
+                    "no packet waits at {} here; each that does in the mean, as in bursts, has rem leave {:.0} % of it unused",
+                    link.name,
+                    100.0 * held
+                )
+            });
+            acks.into_iter().chain(rem)
+        });
+        windows.chain(of_links).collect()
+    }
+
+    fn names(&self, links: &[LinkId]) -> String {
+        let name = |&l: &LinkId| self.scenario.links[l].name.as_str();
+        let mut text = links
+            .iter()
+            .take(NAMED)
+            .map(name)
+            .collect::<Vec<_>>()
+            .join(", ");
+        if links.len() > NAMED {
+            text += &format!(" and {} more", links.len() - NAMED);
+        }
+        text
+    }
+}
+
+/// Returns a price of one second at a link and none at the others.
+fn one(link: LinkId, links: usize) -> Vec<f64> {
+    let mut prices = vec![0.0; links];
+    prices[link] = 1.0;
+    prices
+}
+
+/// Returns the rows that take part in a combination of rows that is nothing in all of `columns`, of which
+/// each has an element for each of `rows`.
+fn dependent(mut columns: Vec<Vec<f64>>, rows: usize) -> Vec<usize> {
+    let mut pivots: Vec<(usize, usize)> = Vec::new();
+    let mut free = Vec::new();
+    for row in 0..rows {
+        let used = |c: usize| pivots.iter().any(|&(_, column)| column == c);
+        let best = (0..columns.len())
+            .filter(|&c| !used(c))
+            .max_by(|&a, &b| columns[a][row].abs().total_cmp(&columns[b][row].abs()));
+        match best.filter(|&c| columns[c][row].abs() > NOTHING) {
+            None => free.push(row),
+            Some(pivot) => {
+                let lead = columns[pivot][row];
+                columns[pivot].iter_mut().for_each(|v| *v /= lead);
+                let values = columns[pivot].clone();
+                for (c, column) in columns.iter_mut().enumerate() {
+                    let factor = column[row];
+                    if c != pivot && factor != 0.0 {
+                        column
+                            .iter_mut()
+                            .zip(&values)
+                            .for_each(|(v, p)| *v -= factor * p);
+                    }
+                }
+                pivots.push((row, pivot));
+            }
+        }
+    }
+    let bound = pivots
+        .iter()
+        .filter(|&&(_, c)| free.iter().any(|&f| columns[c][f].abs() > NOTHING));
+    let mut rows: Vec<usize> = bound
+        .map(|&(row, _)| row)
+        .chain(free.iter().copied())
+        .collect();
+    rows.sort_unstable();
+    rows
+}
+
+/// What theory takes for granted of a group of flows.
+#[derive(Clone, Copy, Default)]
+struct Doubts {
+    /// It rests between two thresholds.
+    between: bool,
+    /// Flows start while queues form, and measure their base round-trip time.
+    close: bool,
+    /// It may compete.
+    competes: bool,
+}
+
+/// Adds notes on what the equilibria of a scenario take for granted of its flows. `queued` says which links
+/// have a queue in one of them.
+pub(crate) fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
+    let state = scenario.at(Time::ZERO);
+    let mut groups: BTreeMap<usize, Doubts> = BTreeMap::new();
+    let mut last: Vec<Option<Time>> = vec![None; scenario.links.len()];
+    let mut starts: Vec<usize> = (0..scenario.flows.len()).collect();
+    starts.sort_by_key(|&flow| scenario.flows[flow].start);
+    for together in starts.chunk_by(|&a, &b| scenario.flows[a].start == scenario.flows[b].start) {
+        for &flow in together {
+            let f = &scenario.flows[flow];
+            let path = || state.path(flow).iter().filter(|&&l| queued[l]);
+            if path().next().is_none() {
+                continue;
+            }
+            let doubts = groups.entry(f.group).or_default();
+            let goal = objective(&f.controller);
+            doubts.competes |= matches!(goal, Some(Objective::AccumulationUnlessOthers { .. }));
+            if let Some(WindowLaw::Vegas { low, high, .. }) = law(f) {
+                doubts.between |= low < high;
+            }
+            let measures = matches!(goal, Some(Objective::MeasuredAccumulation { .. }));
+            if measures && f.demand.mean_rate().is_none() {
+                let within = SETTLED * state.base_rtt(flow).as_secs_f64();
+                let near = |at: Time| f.start.since(at).as_secs_f64() <= within;
+                doubts.close |= path().any(|&l| last[l].is_some_and(near));
+            }
+        }
+        for &flow in together {
+            let start = scenario.flows[flow].start;
+            state.path(flow).iter().for_each(|&l| last[l] = Some(start));
+        }
+    }
+    for (group, doubts) in groups {
+        let name = &scenario.groups[group].name;
+        if doubts.competes {
+            notes.push(format!(
+                "theory: {name} is taken to find that no others fill the queue; where it does, or takes its own queue for theirs, it keeps more"
+            ));
+        }
+        if doubts.between {
+            notes.push(format!(
+                "theory: {name} rests anywhere between its two thresholds: each point between them is an equilibrium, and the one in the middle is shown"
+            ));
+        }
+        if doubts.close {
+            notes.push(format!(
+                "theory: base round-trip times of {name} are not known: flows start within {SETTLED} round trips of each other, while queues form, and take what they find for a part of the base; here they find nothing"
+            ));
+        }
+    }
+}
+
+/// Returns the law of a flow's window, if its family has one.
+fn law(flow: &Flow) -> Option<WindowLaw> {
+    let facts = FlowFacts {
+        packet: flow.packet,
+        weight: flow.service.weight,
+    };
+    let law = flow.controller.family().window_dynamics();
+    law.ok().map(|of| of(&flow.controller, &facts).law)
+}
+
+/// Returns whether an equilibrium has a queue at a link.
+pub(crate) fn mark_queued(e: &Equilibrium, queued: &mut [bool]) {
+    let links = queued.iter_mut().zip(&e.queuing_delay);
+    links.for_each(|(queued, delay)| *queued |= *delay > LEAST_PRICE);
+}

@@ -1,0 +1,190 @@
+//! Where an equilibrium is not the one of a plain problem, and where theory says so.
+
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_record::{Quiet, Run};
+use accord_scenario::{Entity, Metric, Scenario};
+
+const CATALOGUE: Catalogue = Catalogue {
+    controllers: accord_control::FAMILIES,
+    disciplines: accord_aqm::FAMILIES,
+};
+
+const VEGAS: &str =
+    "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\", base_rtt = \"known\" }";
+
+fn scenario(text: &str) -> Scenario {
+    let file = File::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
+    let points = file.points(&CATALOGUE, None);
+    points.unwrap_or_else(|e| panic!("{e}")).remove(0)
+}
+
+fn run(text: &str) -> (Scenario, Run) {
+    let s = scenario(text);
+    let run = accord_theory::run(&s, &mut Quiet).expect("a valid problem");
+    (s, run)
+}
+
+/// A dumbbell of 10 Mbps and 10 ms with flows.
+fn dumbbell(queue: &str, flows: &str) -> String {
+    format!(
+        "duration = \"60 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\n\
+         queue = {queue}\n{flows}"
+    )
+}
+
+const PLAIN: &str = "{ discipline = \"droptail\", limit = \"200 pkt\" }";
+
+fn group(name: &str, from: &str, to: &str, controller: &str, more: &str) -> String {
+    format!("[flow.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ncontroller = {controller}\n{more}\n")
+}
+
+fn of(s: &Scenario, run: &Run, metric: Metric, flow: &str) -> f64 {
+    let id = s.flows.iter().position(|f| f.name == flow).expect("a flow");
+    run.mean(metric, Entity::Flow(id), s.steady)
+        .expect("a value")
+}
+
+fn of_link(s: &Scenario, run: &Run, metric: Metric, link: &str) -> f64 {
+    let id = s.links.iter().position(|l| l.name == link).expect("a link");
+    run.mean(metric, Entity::Link(id), s.steady)
+        .expect("a value")
+}
+
+fn says(run: &Run, what: &str) -> bool {
+    run.notes.iter().any(|note| note.contains(what))
+}
+
+/// x·(q + b) = α: both queues together hold the 2000 bytes of a flow, 1.6 ms at 10 Mbps.
+#[test]
+fn vegas_both_ways_shares_its_backlog_with_the_way_back() {
+    let flows = group("a", "left", "right", VEGAS, "") + &group("b", "right", "left", VEGAS, "");
+    let (s, run) = run(&dumbbell(PLAIN, &flows));
+    for flow in ["a", "b"] {
+        assert!((of(&s, &run, Metric::Throughput, flow) - 10e6).abs() < 1.0);
+        let queued = of(&s, &run, Metric::Rtt, flow) - of(&s, &run, Metric::MinRtt, flow);
+        assert!((queued - 1.6e-3).abs() < 1e-9, "{queued}");
+        let believed = of(&s, &run, Metric::AccumulationEstimate, flow);
+        assert!((believed - 2000.0).abs() < 1e-3, "{believed}");
+    }
+    let backlog = of_link(&s, &run, Metric::Backlog, "bottleneck");
+    assert!((backlog - 1000.0).abs() < 1e-3, "{backlog}");
+    assert!(says(&run, "not unique"), "{:?}", run.notes);
+    assert!(run.certificates[0].stationarity < 1e-9);
+}
+
+/// Five flows come the other way, whose queue of 10 packets is 8 ms. A flow keeps two packets there
+/// by its acknowledgements: 2 Mbps, and no queue of its own.
+#[test]
+fn one_vegas_against_five_has_a_fifth_of_the_link() {
+    let five = group("b", "right", "left", VEGAS, "count = 5");
+    let (s, run) = run(&dumbbell(
+        PLAIN,
+        &(group("a", "left", "right", VEGAS, "") + &five),
+    ));
+    assert!((of(&s, &run, Metric::Throughput, "a") / 2e6 - 1.0).abs() < 1e-9);
+    assert!((of(&s, &run, Metric::Throughput, "b.1") / 2e6 - 1.0).abs() < 1e-9);
+    assert_eq!(of_link(&s, &run, Metric::Backlog, "bottleneck"), 0.0);
+    // An application of 1 Mbps keeps its rate, one of 3 Mbps does not.
+    for (offered, expected) in [("1 Mbps", 1e6), ("3 Mbps", 2e6)] {
+        let one = format!("demand = {{ constant = \"{offered}\" }}");
+        let flows = group("a", "left", "right", VEGAS, &one) + &five;
+        let (s, run) = self::run(&dumbbell(PLAIN, &flows));
+        let found = of(&s, &run, Metric::Throughput, "a");
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found}");
+    }
+}
+
+/// Control pairs measure the way there alone.
+#[test]
+fn tunnels_do_not_see_the_way_back() {
+    let monaco = "\"monaco\"";
+    let flows =
+        group("a", "left", "right", monaco, "") + &group("b", "right", "left", monaco, "count = 5");
+    let (s, run) = run(&dumbbell(PLAIN, &flows));
+    assert!((of(&s, &run, Metric::Throughput, "a") - 10e6).abs() < 1.0);
+}
+
+/// Forty packets would wait where RED drops some from five on. Two would not meet it.
+#[test]
+fn a_discipline_that_drops_the_queue_of_an_equilibrium_leaves_none() {
+    for (queue, fails) in [
+        ("{ discipline = \"red\", limit = \"200 pkt\" }", true),
+        (
+            "{ discipline = \"red\", limit = \"200 pkt\", min_threshold = \"60 pkt\", max_threshold = \"90 pkt\" }",
+            false,
+        ),
+        ("{ discipline = \"codel\", limit = \"200 pkt\" }", true),
+        (
+            "{ discipline = \"codel\", limit = \"200 pkt\", target = \"50 ms\" }",
+            false,
+        ),
+        ("{ discipline = \"avq\", limit = \"200 pkt\" }", true),
+        ("{ discipline = \"pie\", limit = \"200 pkt\" }", true),
+        ("{ discipline = \"fq-codel\", limit = \"200 pkt\" }", true),
+        ("{ discipline = \"avd\", limit = \"200 pkt\" }", true),
+        ("{ discipline = \"rem\", limit = \"200 pkt\" }", true),
+        (PLAIN, false),
+    ] {
+        let flows = group("f", "left", "right", VEGAS, "count = 20");
+        let (s, run) = run(&dumbbell(queue, &flows));
+        let rate = run.mean(Metric::Throughput, Entity::Flow(0), s.steady);
+        assert_eq!(rate.is_none(), fails, "{queue}: {rate:?}");
+        assert_eq!(
+            says(&run, "no equilibrium"),
+            fails,
+            "{queue}: {:?}",
+            run.notes
+        );
+    }
+}
+
+/// Two links of 10 Mbps in a row: packets wait at the first.
+#[test]
+fn the_first_of_equal_links_has_the_queue() {
+    let text = format!(
+        "duration = \"60 s\"\n[topology.parking_lot]\nbottlenecks = 2\nrate = \"10 Mbps\"\n\
+         delay = \"10 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n{}",
+        group("f", "r0", "r2", VEGAS, "")
+    );
+    let (s, run) = run(&text);
+    assert!((of_link(&s, &run, Metric::Backlog, "hop1") - 2000.0).abs() < 1e-3);
+    assert_eq!(of_link(&s, &run, Metric::Backlog, "hop2"), 0.0);
+    assert!(
+        says(&run, "any split of their delay is optimal"),
+        "{:?}",
+        run.notes
+    );
+}
+
+#[test]
+fn assumptions_that_a_run_does_not_meet_are_said() {
+    let measured = "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\" }";
+    let between = "{ name = \"vegas\", alpha = \"1 pkt\", beta = \"3 pkt\", base_rtt = \"known\" }";
+    let close = "count = 4\nstart = { uniform = [\"0 s\", \"1 s\"] }";
+    for (controller, more, unknown, band) in [
+        (measured, close, true, false),
+        (measured, "count = 4", false, false),
+        (VEGAS, close, false, false),
+        (between, "count = 4", false, true),
+    ] {
+        let (_, run) = run(&dumbbell(
+            PLAIN,
+            &group("f", "left", "right", controller, more),
+        ));
+        assert_eq!(says(&run, "are not known"), unknown, "{:?}", run.notes);
+        assert_eq!(
+            says(&run, "between its two thresholds"),
+            band,
+            "{:?}",
+            run.notes
+        );
+    }
+    // On a link that is not full nobody finds a queue.
+    let slow = format!("{close}\ndemand = {{ constant = \"1 Mbps\" }}");
+    let (_, run) = run(&dumbbell(
+        PLAIN,
+        &group("f", "left", "right", measured, &slow),
+    ));
+    assert!(!says(&run, "are not known"), "{:?}", run.notes);
+}
