@@ -34,7 +34,9 @@
 //! undone [§5.5.11]. A packet is sent at a time: the send quantum is one packet, where the draft
 //! has two at least [§5.6.3]. A controller has no random stream: the random waits of PickProbeWait
 //! are drawn from the picoseconds of the time. There is no response to marks, and none are asked
-//! for [§3.7].
+//! for [§3.7]. A restart from idle begins the count of aggregation with its interval, as Linux does:
+//! the pseudocode of §5.4.1 keeps what was delivered in the interval before, so that the window grows
+//! by each burst of an application that pauses.
 
 mod control;
 mod model;
@@ -480,7 +482,7 @@ impl Controller for Bbr3 {
     /// HandleRestartFromIdle() [§5.4.1].
     fn on_restart(&mut self, now: Time) {
         self.idle_restart = true;
-        self.model.extra_acked_interval_start = now;
+        self.model.restart_aggregation(now);
         if self.is_in_probe_bw() {
             self.set_pacing_rate_with_gain(1.0);
         } else if self.state == State::ProbeRtt {

@@ -264,10 +264,8 @@ impl Copa {
             self.at_round = self.cwnd;
         }
         let acked = ack.bytes.as_f64();
-        // The pace may leave a part of the window unused. Less than half is the application's.
-        let used = path.in_flight.as_f64() + acked >= self.cwnd / 2.0;
         if self.slow_start {
-            if used {
+            if ack.window_limited {
                 self.cwnd += acked;
             }
             return;
@@ -275,7 +273,7 @@ impl Copa {
         if ack.round_ended {
             self.end_round();
         }
-        if !faster || used {
+        if !faster || ack.window_limited {
             self.step(acked, faster);
         }
     }

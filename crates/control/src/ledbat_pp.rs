@@ -207,7 +207,6 @@ impl Controller for LedbatPp {
         }
         self.advance(path.srtt, now);
         let acked = ack.bytes.as_f64();
-        let used = path.in_flight.as_f64() + acked >= self.cwnd / 2.0;
         let step = match self.phase {
             Phase::Frozen { .. } => 0.0,
             Phase::Start | Phase::Ramp { .. } => {
@@ -216,7 +215,7 @@ impl Controller for LedbatPp {
             }
             Phase::Avoid { .. } => self.change(delay) * self.packet * (acked / self.cwnd).min(1.0),
         };
-        if step < 0.0 || used && !ack.in_recovery {
+        if step < 0.0 || ack.window_limited && !ack.in_recovery {
             self.cwnd = (self.cwnd + step).max(MIN_CWND * self.packet);
         }
         self.window = Bytes::new(self.cwnd as u64);

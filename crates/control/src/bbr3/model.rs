@@ -45,7 +45,7 @@ pub(super) struct Model {
     /// BBR.extra_acked, and what it is the largest of: the round and the bytes.
     pub extra_acked: u64,
     extra_acked_filter: [(u64, u64); EXTRA_ACKED_ROUNDS],
-    pub extra_acked_interval_start: Time,
+    extra_acked_interval_start: Time,
     extra_acked_delivered: u64,
 }
 
@@ -85,6 +85,12 @@ impl Model {
 
     pub fn bw(&self) -> f64 {
         self.bw
+    }
+
+    /// Begins an interval of aggregation [§5.4.1, §5.5.9].
+    pub fn restart_aggregation(&mut self, now: Time) {
+        self.extra_acked_delivered = 0;
+        self.extra_acked_interval_start = now;
     }
 
     /// AdvanceMaxBwFilter() [§5.5.6].
@@ -189,8 +195,7 @@ impl Bbr3 {
         let interval = now.since(m.extra_acked_interval_start).as_secs_f64();
         let mut expected = m.bw * interval;
         if m.extra_acked_delivered as f64 <= expected {
-            m.extra_acked_delivered = 0;
-            m.extra_acked_interval_start = now;
+            m.restart_aggregation(now);
             expected = 0.0;
         }
         m.extra_acked_delivered = m.extra_acked_delivered.saturating_add(rs.acked);

@@ -84,8 +84,11 @@ pub struct Sender<C = AnyController> {
     deadline: Time,
     retransmissions: u64,
     timeouts: u64,
-    /// The window stopped the sender when it last could send.
-    window_limited: bool,
+    /// The window was last full when this packet was the next new one.
+    full_to: u64,
+    /// The most packets in flight since the window was last cut, as far as it was not full: maxFS
+    /// of draft-ietf-ccwg-ratelimited-increase §3.
+    most: u64,
     /// Packets of a window are spaced in time.
     pacing: bool,
     /// More decides on a packet than the window: `pacing`, or a recovery that is regulated.
@@ -190,7 +193,8 @@ impl<C: Controller> Sender<C> {
             deadline: Time::MAX,
             retransmissions: 0,
             timeouts: 0,
-            window_limited: false,
+            full_to: 0,
+            most: 0,
             pacing: settings.pacing,
             gated: settings.pacing,
             idle_since: Time::ZERO,
@@ -317,6 +321,22 @@ impl<C: Controller> Sender<C> {
         self.recovering || self.una < self.held_to
     }
 
+    /// The window was full after the first packet in flight was sent: at some time of the last round
+    /// trip.
+    #[inline]
+    fn was_full(&self) -> bool {
+        self.una < self.full_to
+    }
+
+    /// Slow start may go on up to twice what was in flight, though the window was not full
+    /// [draft-ietf-ccwg-ratelimited-increase §3 rule 2].
+    #[cold]
+    fn may_double(&self) -> bool {
+        let window = self.controller.cwnd();
+        let slow_start = (self.controller.ssthresh()).is_none_or(|ssthresh| window < ssthresh);
+        slow_start && window.get() < 2 * self.most * self.packet.get()
+    }
+
     /// The window moves. `LOGGED` says that there is a log, so that a sender without one does not ask
     /// for it again.
     #[inline]
@@ -330,6 +350,8 @@ impl<C: Controller> Sender<C> {
         now: Time,
     ) {
         let n = next - self.una;
+        let full = self.was_full();
+        let window_limited = full || self.may_double();
         // The acknowledgement that ends a recovery only ends it [RFC 6582 §3.2].
         let mut held = self.is_held();
         self.una = next;
@@ -365,12 +387,12 @@ impl<C: Controller> Sender<C> {
             bytes: Bytes::new(new * self.packet.get()),
             rtt: Some(rtt),
             round_ended,
-            window_limited: self.window_limited,
+            window_limited,
             in_recovery: held,
             marked: marks,
         };
         if LOGGED {
-            self.tell_delivery(rtt, now);
+            self.tell_delivery(rtt, full, now);
         }
         self.controller.on_ack(&ack, &self.path(), now);
     }
@@ -389,13 +411,17 @@ impl<C: Controller> Sender<C> {
         // Of a window below one packet, one packet may still be in flight.
         let window = allowance.window.max(self.packet).get();
         let mut fits = (self.in_flight() + 1) * self.packet.get() <= window;
-        self.window_limited = !fits;
-        if !fits && !self.repair_now {
-            return Err(Time::MAX);
+        if !fits {
+            self.full_to = self.next;
+            if !self.repair_now {
+                return Err(Time::MAX);
+            }
         }
         if allowance.pacing.is_some() || self.gated {
             if self.pacer.next() > now {
-                self.window_limited |= self.pacing && self.next < self.available;
+                if self.pacing && self.next < self.available {
+                    self.full_to = self.next;
+                }
                 return Err(self.pacer.next());
             }
             if self.gated {
@@ -422,7 +448,7 @@ impl<C: Controller> Sender<C> {
                 Some(i) => self.resend(i, now),
                 None => return self.run_dry(),
             },
-            None => return Err(Time::MAX),
+            None => return self.run_dry(),
         };
         if self.deadline == Time::MAX {
             self.begin_to_send(now);
@@ -452,9 +478,12 @@ impl<C: Controller> Sender<C> {
         let window = allowance.window.max(self.packet).get() / self.packet.get();
         let room = window.saturating_sub(self.in_flight());
         let waiting = self.available - self.next;
-        self.window_limited = room <= waiting;
         let first = self.next;
         self.next += room.min(waiting);
+        match room <= waiting {
+            true => self.full_to = self.next,
+            false => self.most = self.most.max(self.in_flight()),
+        }
         if let Some(sent) = &mut self.sent {
             sent.extend((first..self.next).map(|_| now));
         }
@@ -467,6 +496,7 @@ impl<C: Controller> Sender<C> {
         self.deadline = now + timeout;
         if now.since(self.idle_since) > timeout {
             self.controller.on_idle();
+            self.most = 0;
         }
         if self.log.is_some() {
             self.set_rto(self.deadline);
@@ -478,6 +508,7 @@ impl<C: Controller> Sender<C> {
     /// There is room and nothing to send.
     #[inline]
     fn run_dry(&mut self) -> Result<Segment, Time> {
+        self.most = self.most.max(self.in_flight());
         if self.log.is_some() {
             self.note_app_limited();
         }

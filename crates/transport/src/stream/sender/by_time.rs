@@ -187,11 +187,11 @@ impl<C: Controller> Sender<C> {
         match &self.trouble.prr {
             None => Ok(fits),
             Some(prr) if prr.may_send() => {
-                self.window_limited = true;
+                self.full_to = self.next;
                 Ok(true)
             }
             Some(_) => {
-                self.window_limited = true;
+                self.full_to = self.next;
                 self.repair_now = false;
                 Err(Time::MAX)
             }

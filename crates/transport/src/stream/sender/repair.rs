@@ -32,6 +32,7 @@ impl<C: Controller> Sender<C> {
             self.trouble.cut = now;
         }
         self.trouble.heed_from = now + Duration::from_ps(1);
+        self.most = 0;
         self.controller.on_congestion(what, flight, now);
     }
 
@@ -127,7 +128,7 @@ impl<C: Controller> Sender<C> {
     ) {
         self.count_duplicate(block, block_len, echo, marks, now);
         if self.log.is_some() {
-            self.tell_delivery(now.since(echo), now);
+            self.tell_delivery(now.since(echo), self.was_full(), now);
         }
     }
 
@@ -160,7 +161,7 @@ impl<C: Controller> Sender<C> {
                 },
                 rtt: None,
                 round_ended: false,
-                window_limited: self.window_limited,
+                window_limited: self.was_full(),
                 // Only what is acknowledged in order makes the window grow [RFC 5681 §3.1].
                 in_recovery: true,
                 marked: marks,
