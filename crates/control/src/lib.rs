@@ -139,9 +139,9 @@ pub struct Acked {
     /// True if a round trip has passed: this is the first acknowledgement of data sent after the
     /// previous round trip ended.
     pub round_ended: bool,
-    /// True if the window may grow: it was full at some time of the last round trip, or, in slow
-    /// start, it is less than twice what was in flight since it was last cut [RFC 7661 §4.3,
-    /// draft-ietf-ccwg-ratelimited-increase §3].
+    /// True if the window may grow. At some time of the last round trip it was full, or packets
+    /// waited for the pacer [RFC 9002 §7.8]. Or, in slow start, it is less than twice what was in
+    /// flight since it was last cut [RFC 7661 §4.3, draft-ietf-ccwg-ratelimited-increase §3].
     pub window_limited: bool,
     /// True while a loss is being repaired, or during the rest of the round trip of a mark that was
     /// answered. The window then stays where that answer put it.

@@ -86,6 +86,8 @@ pub struct Sender<C = AnyController> {
     timeouts: u64,
     /// The window was last full when this packet was the next new one.
     full_to: u64,
+    /// The same of the time when a packet last waited for the pacer.
+    paced_to: u64,
     /// The most packets in flight since the window was last cut, as far as it was not full: maxFS
     /// of draft-ietf-ccwg-ratelimited-increase §3.
     most: u64,
@@ -194,6 +196,7 @@ impl<C: Controller> Sender<C> {
             retransmissions: 0,
             timeouts: 0,
             full_to: 0,
+            paced_to: 0,
             most: 0,
             pacing: settings.pacing,
             gated: settings.pacing,
@@ -351,7 +354,7 @@ impl<C: Controller> Sender<C> {
     ) {
         let n = next - self.una;
         let full = self.was_full();
-        let window_limited = full || self.may_double();
+        let window_limited = full || self.una < self.paced_to || self.may_double();
         // The acknowledgement that ends a recovery only ends it [RFC 6582 §3.2].
         let mut held = self.is_held();
         self.una = next;
@@ -419,8 +422,8 @@ impl<C: Controller> Sender<C> {
         }
         if allowance.pacing.is_some() || self.gated {
             if self.pacer.next() > now {
-                if self.pacing && self.next < self.available {
-                    self.full_to = self.next;
+                if self.next < self.available {
+                    self.paced_to = self.next;
                 }
                 return Err(self.pacer.next());
             }
