@@ -28,9 +28,7 @@
 //! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
 //! trips, where Linux keeps three candidates. A packet is sent at a time, and none waits below the
 //! transport, so that what is in the network is what is in flight. The first phase of ProbeBW is
-//! drawn from the picoseconds of the time, since controllers have no random stream. Nothing is
-//! undone, since spurious losses are not detected.
-
+//! drawn from the picoseconds of the time, since controllers have no random stream.
 mod policer;
 
 use crate::bbr3::paced;
@@ -543,6 +541,12 @@ impl Controller for Bbr1 {
             self.full_bw = 0.0;
             self.cwnd = self.packet;
         }
+    }
+
+    /// `bbr_undo_cwnd`. The window comes back as after any recovery.
+    fn on_spurious(&mut self, now: Time) {
+        (self.full_bw, self.full_bw_count) = (0.0, 0);
+        self.policer.restart(self.delivered, now);
     }
 
     fn on_restart(&mut self, now: Time) {

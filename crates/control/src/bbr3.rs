@@ -30,8 +30,7 @@
 //! | ProbeRTTDuration | `probe_rtt_duration` | time | 200 ms | > 0 | §2.16.2 |
 //! | ProbeRTTInterval | `probe_rtt_interval` | time | 5 s | > 0 | §2.16.2 |
 //!
-//! Departures from the source. The transport does not detect spurious losses, so that nothing is
-//! undone [§5.5.11]. A packet is sent at a time: the send quantum is one packet, where the draft
+//! Departures from the source. A packet is sent at a time: the send quantum is one packet, where the draft
 //! has two at least [§5.6.3]. A controller has no random stream: the random waits of PickProbeWait
 //! are drawn from the picoseconds of the time. There is no response to marks, and none are asked
 //! for [§3.7]. A restart from idle begins the count of aggregation with its interval, as Linux does:
@@ -417,6 +416,7 @@ impl Bbr3 {
                 && rs.in_recovery
                 && self.is_inflight_too_high(rs.lost, rs.tx_in_flight);
             if !self.full_bw_reached && self.state == State::Startup && high {
+                self.model.undo.state = Some(State::Startup);
                 self.full_bw_reached = true;
                 // Appendix A.2 has this, too.
                 self.full_bw_now = true;
@@ -477,6 +477,10 @@ impl Controller for Bbr3 {
             // All that was in flight is taken for lost.
             self.cwnd = self.smss;
         }
+    }
+
+    fn on_spurious(&mut self, _: Time) {
+        self.handle_spurious_loss();
     }
 
     /// HandleRestartFromIdle() [§5.4.1].

@@ -123,6 +123,8 @@ pub struct Copa {
     rtts: Option<(Duration, Duration)>,
     /// 1/δ while competing, and the time of its last change.
     competing: Option<(f64, Time)>,
+    /// The window, slow start and 1/δ before the last answer to a loss, until it is undone.
+    before: Option<(f64, bool, Option<(f64, Time)>)>,
     /// The window and the pace.
     allowance: Allowance,
 }
@@ -149,6 +151,7 @@ impl Copa {
             high: RecentMax::default(),
             rtts: None,
             competing: None,
+            before: None,
             allowance: Allowance {
                 window: Bytes::new(cwnd as u64),
                 pacing: None,
@@ -254,6 +257,9 @@ impl Controller for Copa {
     }
 
     fn on_congestion(&mut self, what: Congestion, _: &PathView, now: Time) {
+        if what != Congestion::RepeatedTimeout {
+            self.before = Some((self.cwnd, self.slow_start, self.competing));
+        }
         if let Some((inverse, _)) = self.competing {
             self.competing = Some(((inverse / 2.0).max(1.0 / self.delta), now));
         }
@@ -261,6 +267,14 @@ impl Controller for Copa {
             self.cwnd = self.packet;
             self.slow_start = true;
             (self.velocity, self.up, self.steps) = (1.0, true, 1);
+            self.allow();
+        }
+    }
+
+    fn on_spurious(&mut self, _: Time) {
+        if let Some((cwnd, slow_start, competing)) = self.before.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            (self.slow_start, self.competing) = (slow_start, competing);
             self.allow();
         }
     }

@@ -187,6 +187,8 @@ struct State {
     /// The window before the last reduction, in packets.
     prior: f64,
     epoch: Option<Epoch>,
+    /// What `w_max`, `prior`, `epoch` and `hystart` were before the last answer to a loss.
+    before: Option<Box<State>>,
     /// The time at which the last acknowledgement arrived.
     heard: Time,
 }
@@ -221,6 +223,7 @@ impl Cubic {
                 w_max: 0.0,
                 prior: 0.0,
                 epoch: None,
+                before: None,
                 heard: Time::ZERO,
             }),
         }
@@ -311,6 +314,10 @@ impl Controller for Cubic {
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         let cwnd = self.packets();
         let state = &mut *self.state;
+        if what != Congestion::RepeatedTimeout {
+            state.before = None;
+            state.before = Some(Box::new(state.clone()));
+        }
         state.epoch = None;
         state.hystart = None;
         self.fraction = 0.0;
@@ -337,6 +344,17 @@ impl Controller for Cubic {
                 }
             }
         }
+    }
+
+    /// [RFC 9438 §4.9]: the stage goes on where it was, and its time has passed.
+    fn on_spurious(&mut self, _: Time) {
+        if let Some(before) = self.state.before.take() {
+            self.state = Box::new(State {
+                heard: self.state.heard,
+                ..*before
+            });
+        }
+        self.cwnd.undo();
     }
 
     fn on_idle(&mut self) {

@@ -121,6 +121,8 @@ pub struct Ledbat {
     gain: f64,
     allowed_increase: f64,
     delay: QueuingDelay,
+    /// The window before the last answer to a loss; zero after it was undone.
+    before: f64,
     /// The most bytes in flight in this round trip.
     flight: f64,
     /// Losses before this time belong to the round trip already answered.
@@ -142,6 +144,7 @@ impl Ledbat {
             gain: config.gain,
             allowed_increase: config.allowed_increase.bytes_f64(packet),
             delay: QueuingDelay::new(config.base_history as usize, config.current_filter as usize),
+            before: 0.0,
             flight: 0.0,
             answered_until: Time::ZERO,
             window: Bytes::new(cwnd as u64),
@@ -170,6 +173,9 @@ impl Controller for Ledbat {
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
+        if what != Congestion::RepeatedTimeout {
+            self.before = self.cwnd;
+        }
         match what {
             Congestion::Timeout | Congestion::RepeatedTimeout => self.cwnd = self.packet,
             _ if now < self.answered_until => {}
@@ -180,6 +186,12 @@ impl Controller for Ledbat {
             }
         }
         self.window = Bytes::new(self.cwnd as u64);
+    }
+
+    fn on_spurious(&mut self, now: Time) {
+        self.cwnd = self.cwnd.max(std::mem::take(&mut self.before));
+        self.window = Bytes::new(self.cwnd as u64);
+        self.answered_until = now;
     }
 
     #[inline]

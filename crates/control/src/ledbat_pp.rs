@@ -130,6 +130,8 @@ pub struct LedbatPp {
     constant: f64,
     slowdowns: bool,
     phase: Phase,
+    /// The window, the threshold and the phase before the last answer to a loss, until it is undone.
+    before: Option<(f64, f64, Phase)>,
     delay: QueuingDelay,
     /// Losses before this time belong to the round trip already answered.
     answered_until: Time,
@@ -151,6 +153,7 @@ impl LedbatPp {
             constant: config.constant,
             slowdowns: config.slowdowns,
             phase: Phase::Start,
+            before: None,
             delay: QueuingDelay::new(config.base_history as usize, config.current_filter as usize),
             answered_until: Time::ZERO,
             window: Bytes::new(cwnd as u64),
@@ -227,6 +230,9 @@ impl Controller for LedbatPp {
             return;
         }
         self.answered_until = now + path.srtt;
+        if what != Congestion::RepeatedTimeout {
+            self.before = Some((self.cwnd, self.ssthresh, self.phase));
+        }
         let half = (self.cwnd / 2.0).max(MIN_CWND * self.packet);
         self.cwnd = match timeout {
             true => self.packet,
@@ -238,6 +244,15 @@ impl Controller for LedbatPp {
             self.phase = Phase::Ramp { began: now };
         }
         self.window = Bytes::new(self.cwnd as u64);
+    }
+
+    fn on_spurious(&mut self, now: Time) {
+        if let Some((cwnd, ssthresh, phase)) = self.before.take() {
+            (self.ssthresh, self.phase) = (ssthresh, phase);
+            self.cwnd = self.cwnd.max(cwnd);
+        }
+        self.window = Bytes::new(self.cwnd as u64);
+        self.answered_until = now;
     }
 
     #[inline]

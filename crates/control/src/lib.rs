@@ -262,6 +262,10 @@ pub trait Controller {
     /// before that was found: the FlightSize of RFC 5681.
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);
 
+    /// Notifies the controller that its last answer to a loss or a time-out was to none: the packet
+    /// that was taken for lost had arrived [RFC 3522, RFC 4015 §3, RFC 9438 §4.9].
+    fn on_spurious(&mut self, _now: Time) {}
+
     /// Notifies the controller that a packet is sent after an idle time longer than the
     /// retransmission time-out, with nothing in flight [RFC 5681 §4.1].
     fn on_idle(&mut self) {}

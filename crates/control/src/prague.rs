@@ -228,6 +228,10 @@ impl Controller for Prague {
         }
     }
 
+    fn on_spurious(&mut self, _: Time) {
+        self.cwnd.undo();
+    }
+
     fn on_idle(&mut self) {
         self.cwnd.restart_idle();
     }

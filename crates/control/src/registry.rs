@@ -67,6 +67,12 @@ macro_rules! any_controller {
                     AnyController::Foreign(c) => c.on_congestion(what, path, now),
                 }
             }
+            fn on_spurious(&mut self, now: Time) {
+                match self {
+                    $(AnyController::$variant(c) => c.on_spurious(now),)*
+                    AnyController::Foreign(c) => c.on_spurious(now),
+                }
+            }
             fn on_idle(&mut self) {
                 match self {
                     $(AnyController::$variant(c) => c.on_idle(),)*

@@ -363,6 +363,11 @@ impl Controller for Vegas {
         }
     }
 
+    fn on_spurious(&mut self, now: Time) {
+        self.answered_until = now;
+        self.cwnd.undo();
+    }
+
     fn on_idle(&mut self) {
         self.growing = false;
         self.cwnd.restart_idle();
@@ -378,6 +383,7 @@ impl Controller for Vegas {
         match what {
             Congestion::EarlyLoss => {
                 let window = self.cwnd.window;
+                self.cwnd.save();
                 self.cwnd.continue_from(window - window / 4);
             }
             Congestion::Loss | Congestion::Ecn => self.cwnd.halve(path),

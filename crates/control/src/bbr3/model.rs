@@ -18,6 +18,17 @@ pub(super) struct Rounds {
 /// The rounds over which the degree of aggregation is remembered: BBR.ExtraAckedFilterLen.
 const EXTRA_ACKED_ROUNDS: usize = 10;
 
+/// The state saved when the losses of a round trip begin [§5.5.11].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undo {
+    /// BBR.undo_state.
+    pub state: Option<State>,
+    /// BBR.undo_bw_shortterm, BBR.undo_inflight_shortterm and BBR.undo_inflight_longterm.
+    bw_shortterm: f64,
+    inflight_shortterm: u64,
+    inflight_longterm: u64,
+}
+
 /// What BBR knows of the path.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
@@ -32,6 +43,8 @@ pub(super) struct Model {
     /// BBR.inflight_shortterm and BBR.inflight_longterm.
     pub inflight_shortterm: u64,
     pub inflight_longterm: u64,
+    /// What is restored where a loss was none.
+    pub undo: Undo,
     /// BBR.bw_latest and BBR.inflight_latest.
     bw_latest: f64,
     pub inflight_latest: u64,
@@ -58,6 +71,7 @@ impl Default for Model {
             bw: 0.0,
             inflight_shortterm: u64::MAX,
             inflight_longterm: u64::MAX,
+            undo: Undo::default(),
             bw_latest: 0.0,
             inflight_latest: 0,
             is_loss_in_round: false,
@@ -229,7 +243,7 @@ impl Bbr3 {
         // NoteLoss().
         if !m.is_loss_in_round {
             m.loss_round_delivered = packet.total;
-            self.save_cwnd();
+            self.save_state_upon_loss();
         }
         let m = &mut self.model;
         m.is_loss_in_round = true;
@@ -258,7 +272,44 @@ impl Bbr3 {
             self.model.inflight_longterm = tx_in_flight.max(kept);
         }
         if self.state == State::ProbeBwUp {
+            self.model.undo.state = Some(State::ProbeBwUp);
             self.start_probe_bw_down(now);
+        }
+    }
+
+    /// SaveStateUponLoss() [§5.5.11.1].
+    pub(super) fn save_state_upon_loss(&mut self) {
+        self.save_cwnd();
+        let m = &mut self.model;
+        m.undo = Undo {
+            state: None,
+            bw_shortterm: m.bw_shortterm,
+            inflight_shortterm: m.inflight_shortterm,
+            inflight_longterm: m.inflight_longterm,
+        };
+    }
+
+    /// HandleSpuriousLossDetection() [§5.5.11.2].
+    pub(super) fn handle_spurious_loss(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.reset_full_bw();
+        let m = &mut self.model;
+        m.is_loss_in_round = false;
+        m.bw_shortterm = m.bw_shortterm.max(m.undo.bw_shortterm);
+        m.inflight_shortterm = m.inflight_shortterm.max(m.undo.inflight_shortterm);
+        m.inflight_longterm = m.inflight_longterm.max(m.undo.inflight_longterm);
+        let probing = self.state == State::ProbeRtt;
+        match m.undo.state.take() {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.full_bw_reached = false;
+                if !probing {
+                    self.enter_startup();
+                }
+            }
+            Some(State::ProbeBwUp) if self.state != State::ProbeBwUp && !probing => {
+                self.start_probe_bw_refill();
+            }
+            _ => {}
         }
     }
 }

@@ -34,6 +34,7 @@ use std::ops::Range;
 /// | a loss of what was sent after the cut | SACK: another recovery and cut when the first ends | RFC 5681 §4.3, RFC 6675 §5 |
 /// | nothing new to send, SACK | holes not yet known to be lost, then once the last packet | RFC 6675 §4, NextSeg (3), (4) |
 /// | time-out | slow start from the first hole; losses answered before cost no second cut, a lost repair does | RFC 5681 §3.1, §4.3 |
+/// | the first packet arrives after all, by the echo, as it was sent first | the answer to its loss is undone, and what was taken for lost is in flight | RFC 3522, RFC 4015 §3 |
 /// | idle for longer than the time-out | the window starts again | RFC 5681 §4.1 |
 ///
 /// With [`Recovery::Rack`] losses are found by time (`rack.rs`, `by_time.rs`), and a recovery may be
@@ -86,11 +87,6 @@ pub struct Sender<C = AnyController> {
     timeouts: u64,
     /// The window was last full when this packet was the next new one.
     full_to: u64,
-    /// The same of the time when a packet last waited for the pacer.
-    paced_to: u64,
-    /// The most packets in flight since the window was last cut, as far as it was not full: maxFS
-    /// of draft-ietf-ccwg-ratelimited-increase §3.
-    most: u64,
     /// Packets of a window are spaced in time.
     pacing: bool,
     /// More decides on a packet than the window: `pacing`, or a recovery that is regulated.
@@ -148,10 +144,27 @@ struct Trouble {
     cut: Time,
     /// Marks of packets sent from now on are congestion that was not answered.
     heed_from: Time,
+    /// The next new packet when one last waited for the pacer.
+    paced_to: u64,
+    /// The most packets in flight since the window was last cut, as far as it was not full: maxFS
+    /// of draft-ietf-ccwg-ratelimited-increase §3.
+    most: u64,
+    /// The last answer to a loss, while it may turn out that there was none.
+    doubt: Option<Doubt>,
     /// The first packet when the timer last ran out; `u64::MAX` if it never did.
     timed_out: u64,
     /// What regulates this recovery, for a controller that asks for it.
     prr: Option<Prr>,
+}
+
+/// An answer to the loss of the first packet, which waits for the acknowledgement that moves the window:
+/// the Eifel algorithm [RFC 3522].
+#[derive(Clone, Copy, Debug)]
+struct Doubt {
+    /// RetransmitTS: when that packet was first sent again; `Time::MAX` before.
+    repaired: Time,
+    /// [`Trouble::answered`] before.
+    answered: u64,
 }
 
 /// The settings of a stream that are not its controller's.
@@ -196,8 +209,6 @@ impl<C: Controller> Sender<C> {
             retransmissions: 0,
             timeouts: 0,
             full_to: 0,
-            paced_to: 0,
-            most: 0,
             pacing: settings.pacing,
             gated: settings.pacing,
             idle_since: Time::ZERO,
@@ -211,6 +222,9 @@ impl<C: Controller> Sender<C> {
                 answered_flight: Bytes::ZERO,
                 cut: Time::ZERO,
                 heed_from: Time::ZERO,
+                paced_to: 0,
+                most: 0,
+                doubt: None,
                 timed_out: u64::MAX,
                 prr: None,
             }),
@@ -331,13 +345,20 @@ impl<C: Controller> Sender<C> {
         self.una < self.full_to
     }
 
-    /// Slow start may go on up to twice what was in flight, though the window was not full
-    /// [draft-ietf-ccwg-ratelimited-increase §3 rule 2].
+    /// The window is not full.
+    #[inline(never)]
+    fn note_flight(&mut self) {
+        self.trouble.most = self.trouble.most.max(self.in_flight());
+    }
+
+    /// The window may grow though it was not full: packets waited for the pacer, or slow start is up to twice what was in flight,
+    /// [RFC 9002 §7.8, draft-ietf-ccwg-ratelimited-increase §3 rule 2].
     #[cold]
-    fn may_double(&self) -> bool {
+    fn may_grow_on(&self) -> bool {
         let window = self.controller.cwnd();
         let slow_start = (self.controller.ssthresh()).is_none_or(|ssthresh| window < ssthresh);
-        slow_start && window.get() < 2 * self.most * self.packet.get()
+        let doubled = 2 * self.trouble.most * self.packet.get();
+        self.una < self.trouble.paced_to || slow_start && window.get() < doubled
     }
 
     /// The window moves. `LOGGED` says that there is a log, so that a sender without one does not ask
@@ -354,12 +375,13 @@ impl<C: Controller> Sender<C> {
     ) {
         let n = next - self.una;
         let full = self.was_full();
-        let window_limited = full || self.una < self.paced_to || self.may_double();
+        let window_limited = full || self.may_grow_on();
         // The acknowledgement that ends a recovery only ends it [RFC 6582 §3.2].
         let mut held = self.is_held();
         self.una = next;
         let rtt = now.since(echo);
         self.rtt.sample(rtt);
+        let trouble = !self.board.is_empty();
         let mut new = self.board.acknowledge(n);
         if let Some(sent) = &mut self.sent {
             sent.drain(..n as usize);
@@ -377,9 +399,8 @@ impl<C: Controller> Sender<C> {
         if LOGGED && self.capabilities.recovery == Recovery::Rack {
             new += self.repair_by_time(new, block, block_len, echo, now);
             held |= self.recovering;
-        } else if self.recovering || self.duplicates > 0 || block_len > 0 || !self.board.is_empty()
-        {
-            new += self.repair(n, block, block_len, timer, now);
+        } else if self.recovering || self.duplicates > 0 || block_len > 0 || trouble {
+            new += self.repair(n, block, block_len, echo, timer, now);
             held |= self.recovering;
         }
         let round_ended = next > self.round_end;
@@ -423,7 +444,7 @@ impl<C: Controller> Sender<C> {
         if allowance.pacing.is_some() || self.gated {
             if self.pacer.next() > now {
                 if self.next < self.available {
-                    self.paced_to = self.next;
+                    self.trouble.paced_to = self.next;
                 }
                 return Err(self.pacer.next());
             }
@@ -485,7 +506,7 @@ impl<C: Controller> Sender<C> {
         self.next += room.min(waiting);
         match room <= waiting {
             true => self.full_to = self.next,
-            false => self.most = self.most.max(self.in_flight()),
+            false => self.note_flight(),
         }
         if let Some(sent) = &mut self.sent {
             sent.extend((first..self.next).map(|_| now));
@@ -499,7 +520,7 @@ impl<C: Controller> Sender<C> {
         self.deadline = now + timeout;
         if now.since(self.idle_since) > timeout {
             self.controller.on_idle();
-            self.most = 0;
+            self.trouble.most = 0;
         }
         if self.log.is_some() {
             self.set_rto(self.deadline);
@@ -511,7 +532,7 @@ impl<C: Controller> Sender<C> {
     /// There is room and nothing to send.
     #[inline]
     fn run_dry(&mut self) -> Result<Segment, Time> {
-        self.most = self.most.max(self.in_flight());
+        self.note_flight();
         if self.log.is_some() {
             self.note_app_limited();
         }

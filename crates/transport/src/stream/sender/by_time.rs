@@ -36,6 +36,7 @@ impl<C: Controller> Sender<C> {
         self.set_rto(self.deadline);
         let sacked = self.sack(block, block_len, echo, now);
         self.repair_now = false;
+        self.resolve(echo, now);
         self.drop_probe_to_come();
         self.end_probe(false, now);
         let lost = self.detect(now);
@@ -124,7 +125,11 @@ impl<C: Controller> Sender<C> {
             self.trouble.partials = 0;
             self.recover = self.next;
             if is_news {
+                let answered = self.trouble.answered;
                 self.answer(Congestion::Loss, &self.flight(), now);
+                if self.board.first_is_lost() {
+                    self.doubt(answered);
+                }
             }
             self.repair_now = true;
             if let Some(rack) = self.rack() {
@@ -147,6 +152,14 @@ impl<C: Controller> Sender<C> {
             let (sent, again) = rack.last_sent(i);
             una + i >= answered || (again && sent >= cut)
         })
+    }
+
+    /// The same of [`Sender::undo`] for what is known by time.
+    pub(super) fn forgive_by_time(&mut self) {
+        self.stop_regulating();
+        if let Some(rack) = self.rack() {
+            rack.forgive();
+        }
     }
 
     fn begin_to_regulate(&mut self, delivered: u64) {

@@ -285,6 +285,19 @@ impl Rack {
         last
     }
 
+    /// No packet in flight is lost after all.
+    pub fn forgive(&mut self) {
+        self.recovering = false;
+        self.order.clear();
+        for (number, packet) in (self.first..).zip(&mut self.packets) {
+            packet.lost = false;
+            if !packet.arrived {
+                self.order.push_back((packet.serial, number));
+            }
+        }
+        self.order.make_contiguous().sort_unstable();
+    }
+
     /// RACK_mark_losses_on_RTO [§6.3].
     pub fn time_out(&mut self, window: Duration, now: Time, mut lost: impl FnMut(u64)) {
         for (i, packet) in self.packets.iter_mut().enumerate() {

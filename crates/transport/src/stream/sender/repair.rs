@@ -1,6 +1,6 @@
 //! A sender's reaction to losses and marks.
 
-use super::Sender;
+use super::{Doubt, Sender};
 use accord_control::{Acked, Congestion, Controller, PathView, Recovery};
 use accord_units::{Bytes, Duration, Time};
 
@@ -31,9 +31,51 @@ impl<C: Controller> Sender<C> {
             self.trouble.answered_flight = flight.in_flight;
             self.trouble.cut = now;
         }
+        if what != Congestion::RepeatedTimeout {
+            self.trouble.doubt = None;
+        }
         self.trouble.heed_from = now + Duration::from_ps(1);
-        self.most = 0;
+        self.trouble.most = 0;
         self.controller.on_congestion(what, flight, now);
+    }
+
+    /// The first packet was taken for lost, and the controller told so.
+    pub(super) fn doubt(&mut self, answered: u64) {
+        self.trouble.doubt = Some(Doubt {
+            repaired: Time::MAX,
+            answered,
+        });
+    }
+
+    /// The window moves for the first time after such an answer. A packet sent before the repair of the
+    /// first one caused that: it was not lost [RFC 3522 §3.2 step 5].
+    pub(super) fn resolve(&mut self, echo: Time, now: Time) {
+        if let Some(doubt) = self.trouble.doubt.take()
+            && echo < doubt.repaired
+        {
+            self.undo(&doubt, now);
+        }
+    }
+
+    /// What was taken for lost is in flight, as before the last answer [RFC 4015 §3.2]. It may be
+    /// found lost again.
+    #[cold]
+    fn undo(&mut self, doubt: &Doubt, now: Time) {
+        self.trouble.answered = doubt.answered;
+        self.trouble.timed_out = u64::MAX;
+        self.recovering = false;
+        self.duplicates = 0;
+        self.board.forgive();
+        self.forgive_by_time();
+        // Repairs in vain cause duplicate acknowledgements, which only blocks tell from others.
+        if self.is_selective() {
+            self.recover = self.una;
+        }
+        self.controller.on_spurious(now);
+    }
+
+    fn is_selective(&self) -> bool {
+        matches!(self.capabilities.recovery, Recovery::Sack | Recovery::Rack)
     }
 
     /// Marks came back with the acknowledgement of a packet sent at `echo`. They are news if
@@ -56,11 +98,13 @@ impl<C: Controller> Sender<C> {
         n: u64,
         block: u32,
         block_len: u32,
+        echo: Time,
         timer: Time,
         now: Time,
     ) -> u64 {
         let mut new = 0;
         self.repair_now = false;
+        self.resolve(echo, now);
         if self.capabilities.recovery == Recovery::Sack {
             new = self.sack(block, block_len, Time::ZERO, now);
             if self.recovering {
@@ -212,8 +256,10 @@ impl<C: Controller> Sender<C> {
         self.trouble.rescue = self.una;
         // A loss of a round trip that was answered, for its marks or for another hole of
         // Reno's, is no news.
-        if self.una >= self.trouble.answered {
+        let answered = self.trouble.answered;
+        if self.una >= answered {
             self.answer(what, &self.flight(), now);
+            self.doubt(answered);
         }
     }
 
@@ -242,6 +288,9 @@ impl<C: Controller> Sender<C> {
     pub(super) fn resend(&mut self, i: u64, now: Time) -> u64 {
         self.retransmissions += 1;
         self.repair_now = false;
+        if let Some(doubt) = &mut self.trouble.doubt {
+            doubt.repaired = doubt.repaired.min(now);
+        }
         // The timer is of the first packet: it starts anew when that is sent again. Otherwise
         // it runs out a round trip and a half after a loss, while the repair is still on its
         // way.
@@ -276,7 +325,11 @@ impl<C: Controller> Sender<C> {
         if self.una < self.trouble.answered && !repair_lost {
             flight.in_flight = self.outstanding().min(self.trouble.answered_flight);
         }
+        let answered = self.trouble.answered;
         self.answer(what, &flight, now);
+        if what == Congestion::Timeout {
+            self.doubt(answered);
+        }
         self.trouble.timed_out = self.una;
         // What is taken for lost is sent again, in order.
         if self.capabilities.recovery == Recovery::Rack {
@@ -293,8 +346,7 @@ impl<C: Controller> Sender<C> {
         self.repair_now = false;
         // Packets that are sent in vain now cause duplicate acknowledgements up to here. Only
         // one of a later packet rules that out [RFC 6582 §3.2 step 2].
-        let selective = matches!(self.capabilities.recovery, Recovery::Sack | Recovery::Rack);
-        self.recover = self.next + u64::from(!selective);
+        self.recover = self.next + u64::from(!self.is_selective());
         self.round_end = self.una;
         self.set_rto(now + self.rtt.timeout());
     }
