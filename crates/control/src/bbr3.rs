@@ -35,7 +35,8 @@
 //! are drawn from the picoseconds of the time. There is no response to marks, and none are asked
 //! for [§3.7]. A restart from idle begins the count of aggregation with its interval, as Linux does:
 //! the pseudocode of §5.4.1 keeps what was delivered in the interval before, so that the window grows
-//! by each burst of an application that pauses.
+//! by each burst of an application that pauses. State is saved once per loss recovery, as the text of
+//! §5.5.11.1 says: its pseudocode saves it again in each round trip with losses.
 
 mod control;
 mod model;
@@ -457,6 +458,7 @@ impl Controller for Bbr3 {
         // RestoreCwnd() when losses are repaired [§5.6.4.4].
         if self.in_recovery && !rs.in_recovery {
             self.cwnd = self.cwnd.max(self.prior_cwnd);
+            self.model.undo.saved = false;
         }
         self.in_recovery = rs.in_recovery;
         let mark = self.update_model_and_state(rs, path, now);

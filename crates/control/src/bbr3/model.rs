@@ -18,9 +18,11 @@ pub(super) struct Rounds {
 /// The rounds over which the degree of aggregation is remembered: BBR.ExtraAckedFilterLen.
 const EXTRA_ACKED_ROUNDS: usize = 10;
 
-/// The state saved when the losses of a round trip begin [§5.5.11].
+/// The state saved when a loss recovery begins [§5.5.11].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
+    /// It was saved, and the recovery is not over.
+    pub saved: bool,
     /// BBR.undo_state.
     pub state: Option<State>,
     /// BBR.undo_bw_shortterm, BBR.undo_inflight_shortterm and BBR.undo_inflight_longterm.
@@ -243,6 +245,7 @@ impl Bbr3 {
         // NoteLoss().
         if !m.is_loss_in_round {
             m.loss_round_delivered = packet.total;
+            self.save_cwnd();
             self.save_state_upon_loss();
         }
         let m = &mut self.model;
@@ -278,10 +281,13 @@ impl Bbr3 {
     }
 
     /// SaveStateUponLoss() [§5.5.11.1].
-    pub(super) fn save_state_upon_loss(&mut self) {
-        self.save_cwnd();
+    fn save_state_upon_loss(&mut self) {
         let m = &mut self.model;
+        if m.undo.saved {
+            return;
+        }
         m.undo = Undo {
+            saved: true,
             state: None,
             bw_shortterm: m.bw_shortterm,
             inflight_shortterm: m.inflight_shortterm,
@@ -294,6 +300,7 @@ impl Bbr3 {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
         self.reset_full_bw();
         let m = &mut self.model;
+        m.undo.saved = false;
         m.is_loss_in_round = false;
         m.bw_shortterm = m.bw_shortterm.max(m.undo.bw_shortterm);
         m.inflight_shortterm = m.inflight_shortterm.max(m.undo.inflight_shortterm);

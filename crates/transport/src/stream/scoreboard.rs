@@ -80,6 +80,11 @@ impl Scoreboard {
         self.lost + self.known.again > 0
     }
 
+    /// A repair is in flight.
+    pub fn has_repairs(&self) -> bool {
+        self.known.again > 0
+    }
+
     /// The first packet is taken for lost and not sent again yet.
     pub fn first_is_lost(&self) -> bool {
         self.states.front() == Some(&State::Lost)

@@ -83,8 +83,6 @@ pub struct Sender<C = AnyController> {
     round_end: u64,
     /// When the retransmission timer runs out; `Time::MAX` while nothing is in flight.
     deadline: Time,
-    retransmissions: u64,
-    timeouts: u64,
     /// The window was last full when this packet was the next new one.
     full_to: u64,
     /// Packets of a window are spaced in time.
@@ -129,8 +127,11 @@ impl Log {
 }
 
 /// The state that matters where something is lost or marked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Trouble {
+    /// Packets sent again, and times that the retransmission timer ran out.
+    retransmissions: u64,
+    timeouts: u64,
     /// Partial acknowledgements of this recovery.
     partials: u32,
     /// The last packet may be sent again, for nothing else to send, once this one is
@@ -151,8 +152,8 @@ struct Trouble {
     most: u64,
     /// The last answer to a loss, while it may turn out that there was none.
     doubt: Option<Doubt>,
-    /// The first packet when the timer last ran out; `u64::MAX` if it never did.
-    timed_out: u64,
+    /// The first packet when the timer last ran out.
+    timed_out: Option<u64>,
     /// What regulates this recovery, for a controller that asks for it.
     prr: Option<Prr>,
 }
@@ -163,8 +164,9 @@ struct Trouble {
 struct Doubt {
     /// RetransmitTS: when that packet was first sent again; `Time::MAX` before.
     repaired: Time,
-    /// [`Trouble::answered`] before.
+    /// [`Trouble::answered`] and [`Trouble::heed_from`] before.
     answered: u64,
+    heed_from: Time,
 }
 
 /// The settings of a stream that are not its controller's.
@@ -206,8 +208,6 @@ impl<C: Controller> Sender<C> {
             marked: 0,
             round_end: 0,
             deadline: Time::MAX,
-            retransmissions: 0,
-            timeouts: 0,
             full_to: 0,
             pacing: settings.pacing,
             gated: settings.pacing,
@@ -215,19 +215,7 @@ impl<C: Controller> Sender<C> {
             sent: (capabilities.early_retransmission).then(Box::default),
             log: Log::new(&capabilities, packet, 0),
             opened: Time::ZERO,
-            trouble: Box::new(Trouble {
-                partials: 0,
-                rescue: 0,
-                answered: 0,
-                answered_flight: Bytes::ZERO,
-                cut: Time::ZERO,
-                heed_from: Time::ZERO,
-                paced_to: 0,
-                most: 0,
-                doubt: None,
-                timed_out: u64::MAX,
-                prr: None,
-            }),
+            trouble: Box::default(),
             controller,
         }
     }
@@ -239,14 +227,18 @@ impl<C: Controller> Sender<C> {
     /// came before in order. What is still on its way of the connection before is ignored, as
     /// packets to a port that is closed would be. There is no handshake.
     pub fn reconnect(&mut self, controller: C, now: Time) {
+        let trouble = Trouble {
+            retransmissions: self.trouble.retransmissions,
+            timeouts: self.trouble.timeouts,
+            ..Trouble::default()
+        };
         *self = Sender {
+            trouble: Box::new(trouble),
             log: Log::new(&controller.capabilities(), self.packet, self.next),
             una: self.next,
             next: self.next,
             available: self.next,
             marked: self.marked,
-            retransmissions: self.retransmissions,
-            timeouts: self.timeouts,
             opened: now,
             idle_since: now,
             ..Sender::new(controller, self.packet, self.settings())
@@ -576,11 +568,11 @@ impl<C: Controller> Sender<C> {
 
     /// Packets sent again.
     pub fn retransmissions(&self) -> u64 {
-        self.retransmissions
+        self.trouble.retransmissions
     }
 
     /// Times that the retransmission timer ran out.
     pub fn timeouts(&self) -> u64 {
-        self.timeouts
+        self.trouble.timeouts
     }
 }

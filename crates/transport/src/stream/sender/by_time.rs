@@ -125,10 +125,10 @@ impl<C: Controller> Sender<C> {
             self.trouble.partials = 0;
             self.recover = self.next;
             if is_news {
-                let answered = self.trouble.answered;
-                self.answer(Congestion::Loss, &self.flight(), now);
-                if self.board.first_is_lost() {
-                    self.doubt(answered);
+                let flight = self.flight();
+                match self.board.first_is_lost() {
+                    true => self.answer_loss(Congestion::Loss, &flight, now),
+                    false => self.answer(Congestion::Loss, &flight, now),
                 }
             }
             self.repair_now = true;

@@ -39,20 +39,29 @@ impl<C: Controller> Sender<C> {
         self.controller.on_congestion(what, flight, now);
     }
 
-    /// The first packet was taken for lost, and the controller told so.
-    pub(super) fn doubt(&mut self, answered: u64) {
-        self.trouble.doubt = Some(Doubt {
+    /// The same where the first packet is taken for lost: it may arrive after all.
+    pub(super) fn answer_loss(&mut self, what: Congestion, flight: &PathView, now: Time) {
+        let doubt = Doubt {
             repaired: Time::MAX,
-            answered,
-        });
+            answered: self.trouble.answered,
+            heed_from: self.trouble.heed_from,
+        };
+        self.answer(what, flight, now);
+        self.trouble.doubt = Some(doubt);
     }
 
-    /// The window moves for the first time after such an answer. A packet sent before the repair of the
-    /// first one caused that: it was not lost [RFC 3522 §3.2 step 5].
+    /// The window moves after such an answer. A packet sent before the repair of the first one caused
+    /// that: it was not lost [RFC 3522 §3.2 step 5]. Others may have been: the acknowledgements of their
+    /// repairs say so.
     pub(super) fn resolve(&mut self, echo: Time, now: Time) {
-        if let Some(doubt) = self.trouble.doubt.take()
-            && echo < doubt.repaired
-        {
+        let Some(doubt) = self.trouble.doubt else {
+            return;
+        };
+        if echo < doubt.repaired && self.board.has_repairs() {
+            return;
+        }
+        self.trouble.doubt = None;
+        if echo < doubt.repaired {
             self.undo(&doubt, now);
         }
     }
@@ -61,8 +70,8 @@ impl<C: Controller> Sender<C> {
     /// found lost again.
     #[cold]
     fn undo(&mut self, doubt: &Doubt, now: Time) {
-        self.trouble.answered = doubt.answered;
-        self.trouble.timed_out = u64::MAX;
+        (self.trouble.answered, self.trouble.heed_from) = (doubt.answered, doubt.heed_from);
+        self.trouble.timed_out = None;
         self.recovering = false;
         self.duplicates = 0;
         self.board.forgive();
@@ -256,10 +265,8 @@ impl<C: Controller> Sender<C> {
         self.trouble.rescue = self.una;
         // A loss of a round trip that was answered, for its marks or for another hole of
         // Reno's, is no news.
-        let answered = self.trouble.answered;
-        if self.una >= answered {
-            self.answer(what, &self.flight(), now);
-            self.doubt(answered);
+        if self.una >= self.trouble.answered {
+            self.answer_loss(what, &self.flight(), now);
         }
     }
 
@@ -286,7 +293,7 @@ impl<C: Controller> Sender<C> {
     /// Sends a packet again, counted from the first unacknowledged one. Gives its number.
     #[cold]
     pub(super) fn resend(&mut self, i: u64, now: Time) -> u64 {
-        self.retransmissions += 1;
+        self.trouble.retransmissions += 1;
         self.repair_now = false;
         if let Some(doubt) = &mut self.trouble.doubt {
             doubt.repaired = doubt.repaired.min(now);
@@ -312,9 +319,9 @@ impl<C: Controller> Sender<C> {
         if now < self.deadline || self.alarmed(now) {
             return;
         }
-        self.timeouts += 1;
+        self.trouble.timeouts += 1;
         self.rtt.back_off();
-        let what = match self.trouble.timed_out == self.una {
+        let what = match self.trouble.timed_out == Some(self.una) {
             true => Congestion::RepeatedTimeout,
             false => Congestion::Timeout,
         };
@@ -325,12 +332,11 @@ impl<C: Controller> Sender<C> {
         if self.una < self.trouble.answered && !repair_lost {
             flight.in_flight = self.outstanding().min(self.trouble.answered_flight);
         }
-        let answered = self.trouble.answered;
-        self.answer(what, &flight, now);
-        if what == Congestion::Timeout {
-            self.doubt(answered);
+        match what {
+            Congestion::Timeout => self.answer_loss(what, &flight, now),
+            _ => self.answer(what, &flight, now),
         }
-        self.trouble.timed_out = self.una;
+        self.trouble.timed_out = Some(self.una);
         // What is taken for lost is sent again, in order.
         if self.capabilities.recovery == Recovery::Rack {
             self.lose_by_time(now);
