@@ -140,7 +140,7 @@ pub struct Acked {
     /// previous round trip ended.
     pub round_ended: bool,
     /// True if the window may grow. At some time of the last round trip it was full, or packets
-    /// waited for the pacer [RFC 9002 §7.8]. Or, in slow start, it is less than twice what was in
+    /// waited for the pacer of the settings [RFC 9002 §7.8]. Or, in slow start, it is less than twice what was in
     /// flight since it was last cut [RFC 7661 §4.3, draft-ietf-ccwg-ratelimited-increase §3].
     pub window_limited: bool,
     /// True while a loss is being repaired, or during the rest of the round trip of a mark that was

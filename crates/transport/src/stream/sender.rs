@@ -337,6 +337,16 @@ impl<C: Controller> Sender<C> {
         self.una < self.full_to
     }
 
+    /// Packets wait for the pacer. Where the settings ask for it, the window says the rate, so that it
+    /// counts as full.
+    #[inline(never)]
+    fn note_pacing(&mut self) {
+        self.note_flight();
+        if self.pacing && self.next < self.available {
+            self.trouble.paced_to = self.next;
+        }
+    }
+
     /// The window is not full.
     #[inline(never)]
     fn note_flight(&mut self) {
@@ -435,9 +445,7 @@ impl<C: Controller> Sender<C> {
         }
         if allowance.pacing.is_some() || self.gated {
             if self.pacer.next() > now {
-                if self.next < self.available {
-                    self.trouble.paced_to = self.next;
-                }
+                self.note_pacing();
                 return Err(self.pacer.next());
             }
             if self.gated {
