@@ -301,7 +301,7 @@ impl Controller for Copa {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            recovery: Recovery::Sack,
+            recovery: Recovery::Rack,
             ..Capabilities::default()
         }
     }

@@ -36,8 +36,9 @@ const OF_FLOWS: [Metric; 10] = [
     Metric::Losses,
     Metric::LostRate,
 ];
-const OF_LINKS: [Metric; 10] = [
+const OF_LINKS: [Metric; 11] = [
     Metric::Backlog,
+    Metric::ServedBacklog,
     Metric::BacklogPackets,
     Metric::BacklogMax,
     Metric::BacklogPacketsMax,
@@ -246,6 +247,7 @@ impl Recorder {
             let sums = std::mem::take(&mut queue.sums);
             let backlog = sums.backlog / period;
             let values = [
+                backlog,
                 backlog,
                 backlog / packet,
                 sums.longest,
