@@ -576,6 +576,10 @@ impl Controller for Bbr1 {
         Some(self.min_rtt).filter(|d| *d != Duration::MAX)
     }
 
+    fn memory(&self) -> Duration {
+        self.config.min_rtt_window + self.config.probe_rtt_duration
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             recovery: match self.config.rack {

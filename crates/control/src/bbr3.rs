@@ -512,6 +512,11 @@ impl Controller for Bbr3 {
         Some(self.min_rtt.min_rtt).filter(|d| *d != Duration::MAX)
     }
 
+    fn memory(&self) -> Duration {
+        (self.config.min_rtt_filter_len).max(self.config.probe_rtt_interval)
+            + self.config.probe_rtt_duration
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             recovery: match self.config.rack {

@@ -31,7 +31,7 @@
 //! authors' program from the second. The paper looks for an empty queue in five round trips, the
 //! program in four. The program has no repairs and cuts by 0.3 where more than that part is lost;
 //! here losses are repaired, and 1/δ halves once per round trip of losses. The window keeps two
-//! packets. A timeout starts again from a packet, in slow start; the sources have no rule for it.
+//! packets. A timeout starts again from a packet; the sources have no rule for it.
 
 use crate::bbr3::paced;
 use crate::estimator::{RecentMax, RecentMin};
@@ -265,7 +265,7 @@ impl Controller for Copa {
         }
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
             self.cwnd = self.packet;
-            self.slow_start = true;
+
             (self.velocity, self.up, self.steps) = (1.0, true, 1);
             self.allow();
         }
@@ -299,9 +299,13 @@ impl Controller for Copa {
         self.rtts.map(|(min, _)| min)
     }
 
+    fn memory(&self) -> Duration {
+        MIN_SPAN
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            recovery: Recovery::Rack,
+            recovery: Recovery::Sack,
             ..Capabilities::default()
         }
     }

@@ -210,6 +210,10 @@ impl Controller for Ledbat {
         self.delay.base_delay()
     }
 
+    fn memory(&self) -> Duration {
+        self.delay.memory()
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             recovery: Recovery::Sack,

@@ -271,6 +271,10 @@ impl Controller for LedbatPp {
         self.delay.base_delay()
     }
 
+    fn memory(&self) -> Duration {
+        self.delay.memory()
+    }
+
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             recovery: Recovery::Sack,

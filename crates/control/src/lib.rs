@@ -296,6 +296,12 @@ pub trait Controller {
     /// Returns the amount that may be sent now.
     fn allowance(&self) -> Allowance;
 
+    /// The most bytes that may go at once where the pace would space them, if that is more than a
+    /// packet.
+    fn burst(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
     /// The congestion window.
     fn cwnd(&self) -> Bytes {
         self.allowance().window
@@ -317,6 +323,13 @@ pub trait Controller {
     /// Returns the demands on the stream below, which are always the same.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
+    }
+
+    /// The longest time for which the controller remembers what it has seen, or after which it does
+    /// something by its clock. A run does not skip time before it has watched that much. It is zero
+    /// for what changes within some round trips, and for what only a new smallest sample changes.
+    fn memory(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Sets the true base round-trip time, for controllers that are to know it.

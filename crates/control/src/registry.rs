@@ -122,6 +122,12 @@ macro_rules! any_controller {
                     }
                 }
             }
+            fn burst(&self) -> Bytes {
+                match self {
+                    $(AnyController::$variant(c) => c.burst(),)*
+                    AnyController::Foreign(c) => c.burst(),
+                }
+            }
             fn cwnd(&self) -> Bytes {
                 match self {
                     $(AnyController::$variant(c) => c.cwnd(),)*
@@ -144,6 +150,12 @@ macro_rules! any_controller {
                 match self {
                     $(AnyController::$variant(c) => c.base_rtt_estimate(),)*
                     AnyController::Foreign(c) => c.base_rtt_estimate(),
+                }
+            }
+            fn memory(&self) -> Duration {
+                match self {
+                    $(AnyController::$variant(c) => c.memory(),)*
+                    AnyController::Foreign(c) => c.memory(),
                 }
             }
             fn capabilities(&self) -> Capabilities {

@@ -28,6 +28,7 @@ use std::ops::Range;
 /// |---|---|---|
 /// | first and second duplicate | a new packet each, beyond the window | RFC 3042 |
 /// | third, or three arrived beyond a hole | the window is cut, the first lost packet goes at once, the others as the window has room | RFC 5681 §3.2, RFC 6675 §5 |
+/// | acknowledgement that was overtaken | what it tells beyond the window is taken down | RFC 6675 §5 |
 /// | first or second, Vegas | the same once the packet is older than the time-out without its floor | Low02 §1.1 |
 /// | partial acknowledgement, NewReno | the next hole goes at once; only the first one sets the timer again | RFC 6582 §3.2 |
 /// | acknowledgement that ends a recovery | the window stays at the threshold: option 2 of RFC 6582 | RFC 6582 §3.2, RFC 5681 §3.2 |
@@ -295,9 +296,16 @@ impl<C: Controller> Sender<C> {
         marked: u32,
         now: Time,
     ) {
-        let last = next.saturating_add(u64::from(block) + u64::from(block_len));
-        if last > self.next || next < self.una || echo < self.opened {
+        let repeated = block > 0 && block_len == 0;
+        let beyond = match repeated {
+            true => 0,
+            false => u64::from(block) + u64::from(block_len),
+        };
+        if next.saturating_add(beyond) > self.next || echo < self.opened {
             return;
+        }
+        if repeated {
+            self.repeated(now);
         }
         // An acknowledgement that was overtaken tells fewer than are known.
         let news = marked.wrapping_sub(self.marked);
@@ -317,10 +325,10 @@ impl<C: Controller> Sender<C> {
                 false => self.advance::<false>(next, block, block_len, echo, marks, now),
                 true => self.advance_logged(next, block, block_len, echo, marks, now),
             }
+        } else if next < self.una {
+            self.overtaken(self.una - next, block, block_len, echo, now);
         } else if self.next > self.una {
             self.duplicate(block, block_len, echo, marks, now);
-        } else if self.log.is_some() {
-            self.nothing_new(echo, now);
         }
     }
 
@@ -335,6 +343,16 @@ impl<C: Controller> Sender<C> {
     #[inline]
     fn was_full(&self) -> bool {
         self.una < self.full_to
+    }
+
+    /// The bucket of the pacer still holds a packet, for a controller that lets more than one go at once.
+    /// The pacer's time is when the bucket is full.
+    #[inline(never)]
+    fn may_burst(&self, pace: Option<Rate>, now: Time) -> bool {
+        let burst = self.controller.burst();
+        let more = Bytes::new(burst.get().saturating_sub(self.packet.get()));
+        let empties = |rate: Rate| now + rate.transmission(more);
+        more > Bytes::ZERO && pace.is_some_and(|rate| self.pacer.next() <= empties(rate))
     }
 
     /// Packets wait for the pacer. Where the settings ask for it, the window says the rate, so that it
@@ -444,7 +462,7 @@ impl<C: Controller> Sender<C> {
             }
         }
         if allowance.pacing.is_some() || self.gated {
-            if self.pacer.next() > now {
+            if self.pacer.next() > now && !self.may_burst(allowance.pacing, now) {
                 self.note_pacing();
                 return Err(self.pacer.next());
             }
@@ -557,6 +575,11 @@ impl<C: Controller> Sender<C> {
     /// Whether losses are being repaired.
     pub fn is_recovering(&self) -> bool {
         self.recovering
+    }
+
+    /// The longest time for which the controller remembers.
+    pub fn memory(&self) -> Duration {
+        self.controller.memory()
     }
 
     /// Size of its packets.

@@ -38,7 +38,7 @@ impl<C: Controller> Sender<C> {
         self.repair_now = false;
         self.resolve(echo, now);
         self.drop_probe_to_come();
-        self.end_probe(false, now);
+        self.end_probe(block > 0 && block_len == 0, now);
         let lost = self.detect(now);
         if !self.in_recovery() {
             self.end_recovery();
@@ -50,10 +50,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// An acknowledgement told of `sacked` packets beyond the first gap.
-    pub(super) fn sacked_by_time(&mut self, sacked: u64, echo: Time, now: Time) {
-        if sacked == 0 {
-            self.nothing_new(echo, now);
-        }
+    pub(super) fn sacked_by_time(&mut self, sacked: u64, now: Time) {
         self.drop_probe_to_come();
         let lost = self.detect(now);
         self.recover_by_time(&lost, sacked, now);
@@ -61,12 +58,11 @@ impl<C: Controller> Sender<C> {
         self.rearm();
     }
 
-    /// An acknowledgement told of nothing: perhaps a packet arrived twice.
+    /// A packet arrived that had arrived before: what a DSACK tells.
     #[cold]
-    pub(super) fn nothing_new(&mut self, echo: Time, now: Time) {
+    pub(super) fn repeated(&mut self, now: Time) {
         let next = self.next;
-        let Some(rack) = self.rack() else { return };
-        if rack.is_duplicate(echo) {
+        if let Some(rack) = self.rack() {
             rack.grow_window(next);
             self.end_probe(true, now);
         }

@@ -185,6 +185,27 @@ impl<C: Controller> Sender<C> {
         }
     }
 
+    /// A later acknowledgement overtook this one, and the window has moved by `below` packets since.
+    /// What it tells beyond the window counts [RFC 6675 §5].
+    #[cold]
+    pub(super) fn overtaken(
+        &mut self,
+        below: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        now: Time,
+    ) {
+        let end = u64::from(block) + u64::from(block_len);
+        let (from, to) = (
+            u64::from(block).saturating_sub(below),
+            end.saturating_sub(below),
+        );
+        if self.is_selective() && from < to {
+            self.duplicate(from as u32, (to - from) as u32, echo, 0, now);
+        }
+    }
+
     fn count_duplicate(&mut self, block: u32, block_len: u32, echo: Time, marks: u64, now: Time) {
         let by_time = self.capabilities.recovery == Recovery::Rack;
         let sack = self.capabilities.recovery == Recovery::Sack || by_time;
@@ -222,7 +243,7 @@ impl<C: Controller> Sender<C> {
             self.controller.on_ack(&ack, &self.path(), now);
         }
         if by_time {
-            return self.sacked_by_time(new, echo, now);
+            return self.sacked_by_time(new, now);
         }
         if self.recovering {
             if sack {
