@@ -568,6 +568,10 @@ impl Controller for Bbr1 {
         }
     }
 
+    fn burst(&self) -> Bytes {
+        Bytes::new(self.quantum())
+    }
+
     fn ssthresh(&self) -> Option<Bytes> {
         None
     }

@@ -87,6 +87,14 @@ pub static FAMILY: Family = Family {
             source: "[RFC 9438 §4.7]",
         },
         Param {
+            name: "alpha_one",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "true",
+            doc: "Reno's window grows by a packet per round trip once it is the window before the loss; Linux goes on with less.",
+            source: "[RFC 9438 §4.3]",
+        },
+        Param {
             name: "hystart",
             symbol: "",
             kind: Kind::Flag,
@@ -180,6 +188,7 @@ struct State {
     c: f64,
     beta: f64,
     fast_convergence: bool,
+    alpha_one: bool,
     /// The state of the first slow start, until that is over.
     hystart: Option<HyStart>,
     /// W_max in packets. It is zero if the last congestion avoidance did not end by a loss.
@@ -219,6 +228,7 @@ impl Cubic {
                 c: values.number("c"),
                 beta: values.number("beta"),
                 fast_convergence: values.flag("fast_convergence"),
+                alpha_one: values.flag("alpha_one"),
                 hystart: values.flag("hystart").then(HyStart::new),
                 w_max: 0.0,
                 prior: 0.0,
@@ -268,7 +278,7 @@ impl Cubic {
         let segments_acked = ack.bytes.as_f64() / packet;
         let t = now.since(epoch.began).as_secs_f64();
         let w_cubic = |t: f64| state.c * (t - epoch.k).powi(3) + epoch.w_max;
-        let alpha = if epoch.w_est >= state.prior {
+        let alpha = if state.alpha_one && epoch.w_est >= state.prior {
             RENO
         } else {
             3.0 * (1.0 - state.beta) / (1.0 + state.beta)
@@ -387,6 +397,8 @@ accord_family::config! {
         pub beta: f64,
         /// Leaves room for newcomers: remembers less than the window that a loss ended, where windows fall.
         pub fast_convergence: bool,
+        /// Reno's window grows by a packet per round trip once it is the window before the loss; Linux goes on with less.
+        pub alpha_one: bool,
         /// Ends slow start when the round-trip time rises, by HyStart++.
         pub hystart: bool,
         /// Window at the start; at least one packet.

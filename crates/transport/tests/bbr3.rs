@@ -445,3 +445,18 @@ fn a19_spurious_rto_recovery_is_undone() {
         assert_undone(state, after);
     }
 }
+
+/// What A.13 allows an aggregate to add is of acknowledgements that come together, not of bursts of
+/// the application: 100 KB, then 50 ms of nothing, at 100 Mbps and 100 ms. The window is the 100 KB,
+/// twice [§5.6.4.2], and what was acknowledged together.
+#[test]
+fn pauses_do_not_widen_the_window() {
+    let mut path = Path::limited(bbr(), Link::new(100.0, 100.0, 100_000), Rate::from_bps(1));
+    path.limit(Some(Rate::ZERO));
+    for _ in 0..200 {
+        path.sender.supply(100_000 / PACKET.get());
+        path.run(0.2, |_| ());
+        let window = path.controller().cwnd().get();
+        assert!(window < 400_000, "{window}");
+    }
+}
