@@ -27,13 +27,14 @@
 //! | C      | `c`                | packets/s³     | 0.4     | 0.001..100 | RFC 9438 §4.1 |
 //! | β      | `beta`             | –              | 0.7     | 0.1..0.95  | RFC 9438 §4.6 |
 //! | –      | `fast_convergence` | –              | true    | –          | RFC 9438 §4.7 |
+//! | –      | `alpha_one`        | –              | true    | –          | RFC 9438 §4.3; false as in Linux |
 //! | –      | `hystart`          | –              | true    | –          | RFC 9406 |
 //! | IW     | `initial_window`   | packets, bytes | 2 pkt   | > 0        | RFC 5681 §3.1 |
 //! | –      | `sack`             | –              | true    | –          | RFC 6675 |
 //! | –      | `rack`             | –              | false   | –          | RFC 8985, RFC 9937 |
 //! | –      | `ecn`              | –              | false   | –          | RFC 3168 |
 //!
-//! Departures from the source. A loss is never found to have been spurious [RFC 9438 §4.9]. If
+//! Departures from the source. If
 //! Reno's window is the larger one, cwnd is raised to it but not lowered to it. A window that is the
 //! threshold is in congestion avoidance, not in slow start [RFC 9438 §4.10]. A loss in the slow start
 //! after a timeout finds no W_max: the timeout forgot it. Marks at a window of one packet do not lower
