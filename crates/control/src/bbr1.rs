@@ -26,9 +26,10 @@
 //!
 //! Departures from the source. Linux keeps rates as whole packets per 2²⁴ µs, windows in packets and
 //! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
-//! trips, where Linux keeps three candidates. None waits below the
-//! transport, so that what is in the network is what is in flight. The first phase of ProbeBW is
-//! drawn from the picoseconds of the time, since controllers have no random stream.
+//! trips, where Linux keeps three candidates. No packet waits below the transport, so that what is in
+//! the network is what is in flight. The first phase of ProbeBW is drawn from the picoseconds of the
+//! time, since controllers have no random stream.
+
 mod policer;
 
 use crate::bbr3::paced;
@@ -174,8 +175,6 @@ pub struct Bbr1 {
     phase_stamp: Time,
     idle_restart: bool,
     in_recovery: bool,
-    /// A loss began a recovery, or another episode of one.
-    entered: bool,
     packet_conservation: bool,
     /// The bytes lost since the last acknowledgement.
     losses: u64,
@@ -219,7 +218,6 @@ impl Bbr1 {
             phase_stamp: Time::ZERO,
             idle_restart: false,
             in_recovery: false,
-            entered: false,
             packet_conservation: false,
             losses: 0,
             policer: Policer::default(),
@@ -470,7 +468,7 @@ impl Bbr1 {
         let losses = std::mem::take(&mut self.losses);
         let conserved = path.in_flight.get().saturating_add(rs.acked);
         self.cwnd = self.cwnd.saturating_sub(losses).max(self.packet);
-        if rs.in_recovery && (std::mem::take(&mut self.entered) || !was) {
+        if rs.in_recovery && !was {
             self.packet_conservation = true;
             self.next_round = rs.total;
             self.cwnd = conserved.max(self.packet);
@@ -543,10 +541,6 @@ impl Controller for Bbr1 {
             self.packet_conservation = false;
             self.full_bw = 0.0;
             self.cwnd = self.packet;
-        } else {
-            // Linux has a recovery for the losses of each window, and packets are conserved anew. The
-            // stream has one recovery until all are repaired, and tells of each window of losses.
-            self.entered = true;
         }
     }
 
