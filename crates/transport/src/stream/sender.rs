@@ -371,8 +371,9 @@ impl<C: Controller> Sender<C> {
         self.trouble.most = self.trouble.most.max(self.in_flight());
     }
 
-    /// The window may grow though it was not full: packets waited for the pacer, or slow start is up to twice what was in flight,
-    /// [RFC 9002 §7.8, draft-ietf-ccwg-ratelimited-increase §3 rule 2].
+    /// The window may grow though it was not full: packets waited for the pacer [RFC 9002 §7.8], or slow
+    /// start has not come to twice what was in flight
+    /// [draft-ietf-ccwg-ratelimited-increase §3 rule 2].
     #[cold]
     fn may_grow_on(&self) -> bool {
         let window = self.controller.cwnd();
