@@ -26,10 +26,9 @@
 //!
 //! Departures from the source. Linux keeps rates as whole packets per 2²⁴ µs, windows in packets and
 //! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
-//! trips, where Linux keeps three candidates. A packet is sent at a time, and none waits below the
-//! transport, so that what is in the network is what is in flight. The first phase of ProbeBW is
-//! drawn from the picoseconds of the time, since controllers have no random stream. Nothing is
-//! undone, since spurious losses are not detected.
+//! trips, where Linux keeps three candidates. No packet waits below the transport, so that what is in
+//! the network is what is in flight. The first phase of ProbeBW is drawn from the picoseconds of the
+//! time, since controllers have no random stream.
 
 mod policer;
 
@@ -545,6 +544,12 @@ impl Controller for Bbr1 {
         }
     }
 
+    /// `bbr_undo_cwnd`. The window comes back as after any recovery.
+    fn on_spurious(&mut self, now: Time) {
+        (self.full_bw, self.full_bw_count) = (0.0, 0);
+        self.policer.restart(self.delivered, now);
+    }
+
     fn on_restart(&mut self, now: Time) {
         self.idle_restart = true;
         self.ack_epoch = now;
@@ -564,12 +569,20 @@ impl Controller for Bbr1 {
         }
     }
 
+    fn burst(&self) -> Bytes {
+        Bytes::new(self.quantum())
+    }
+
     fn ssthresh(&self) -> Option<Bytes> {
         None
     }
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         Some(self.min_rtt).filter(|d| *d != Duration::MAX)
+    }
+
+    fn memory(&self) -> Duration {
+        self.config.min_rtt_window + self.config.probe_rtt_duration
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -30,11 +30,13 @@
 //! | ProbeRTTDuration | `probe_rtt_duration` | time | 200 ms | > 0 | §2.16.2 |
 //! | ProbeRTTInterval | `probe_rtt_interval` | time | 5 s | > 0 | §2.16.2 |
 //!
-//! Departures from the source. The transport does not detect spurious losses, so that nothing is
-//! undone [§5.5.11]. A packet is sent at a time: the send quantum is one packet, where the draft
+//! Departures from the source. A packet is sent at a time: the send quantum is one packet, where the draft
 //! has two at least [§5.6.3]. A controller has no random stream: the random waits of PickProbeWait
 //! are drawn from the picoseconds of the time. There is no response to marks, and none are asked
-//! for [§3.7].
+//! for [§3.7]. A restart from idle begins the count of aggregation with its interval, as Linux does:
+//! the pseudocode of §5.4.1 keeps what was delivered in the interval before, so that the window grows
+//! by each burst of an application that pauses. State is saved once per loss recovery, as the text of
+//! §5.5.11.1 says: its pseudocode saves it again in each round trip with losses.
 
 mod control;
 mod model;
@@ -415,6 +417,7 @@ impl Bbr3 {
                 && rs.in_recovery
                 && self.is_inflight_too_high(rs.lost, rs.tx_in_flight);
             if !self.full_bw_reached && self.state == State::Startup && high {
+                self.model.undo.state = Some(State::Startup);
                 self.full_bw_reached = true;
                 // Appendix A.2 has this, too.
                 self.full_bw_now = true;
@@ -455,6 +458,7 @@ impl Controller for Bbr3 {
         // RestoreCwnd() when losses are repaired [§5.6.4.4].
         if self.in_recovery && !rs.in_recovery {
             self.cwnd = self.cwnd.max(self.prior_cwnd);
+            self.model.undo.saved = false;
         }
         self.in_recovery = rs.in_recovery;
         let mark = self.update_model_and_state(rs, path, now);
@@ -477,10 +481,14 @@ impl Controller for Bbr3 {
         }
     }
 
+    fn on_spurious(&mut self, _: Time) {
+        self.handle_spurious_loss();
+    }
+
     /// HandleRestartFromIdle() [§5.4.1].
     fn on_restart(&mut self, now: Time) {
         self.idle_restart = true;
-        self.model.extra_acked_interval_start = now;
+        self.model.restart_aggregation(now);
         if self.is_in_probe_bw() {
             self.set_pacing_rate_with_gain(1.0);
         } else if self.state == State::ProbeRtt {
@@ -502,6 +510,11 @@ impl Controller for Bbr3 {
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         Some(self.min_rtt.min_rtt).filter(|d| *d != Duration::MAX)
+    }
+
+    fn memory(&self) -> Duration {
+        (self.config.min_rtt_filter_len).max(self.config.probe_rtt_interval)
+            + self.config.probe_rtt_duration
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -4,18 +4,22 @@
 //! d_q       = RTTstanding − RTTmin                          [Arun18 §2.1 eq. 2]
 //! λ_t       = 1/(δ·d_q) packets per second                  [Arun18 eq. 1]
 //! λ         = cwnd/RTTstanding
-//! ack       cwnd ← cwnd ± v/(δ·cwnd), up while λ ≤ λ_t      [Arun18 §2.1 step 3]
-//! window    v ← 2v once cwnd has kept its direction for three round trips, else v ← 1
-//!                                                           [Arun18 §2.1 step 4]
+//! ack       cwnd ← cwnd ± v/(δ·cwnd), up while λ < λ_t      [Arun18 §2.1 step 3]
+//! round     v ← 2v if most steps went the way of the rounds before, else v ← 1
+//!                                                           [Arun18 §2.1 step 4, genericCC]
+//! ack       v ← max(v/2, 1) while v > δ·cwnd                [genericCC]
 //! pace      2·cwnd/RTTstanding                              [Arun18 §2.1]
-//! slow start  cwnd doubles per round trip until λ > λ_t     [Arun18 §2.1]
+//! slow start  cwnd doubles per round trip until λ ≥ λ_t     [Arun18 §2.1]
 //! ```
 //!
-//! RTTstanding is the smallest round-trip time of srtt/2, RTTmin that of ten seconds.
+//! RTTstanding is the smallest round-trip time of srtt/2, RTTmin that of ten seconds. Rules of v are
+//! those of the authors' program (genericCC, `markoviancc.cc`): a direction counts from its first
+//! round trip on, and nothing changes v within one but that bound. So a step is no more than a packet
+//! per packet acknowledged.
 //!
-//! Where the queue was never nearly empty in five round trips, other flows fill the buffer. Then
+//! Where the queue was never nearly empty in four round trips, other flows fill the buffer. Then
 //! Copa competes: 1/δ grows by one per round trip and halves at a loss [Arun18 §2.2]. Nearly empty
-//! is d_q below a tenth of RTTmax − RTTmin, with RTTmax the largest of four round trips.
+//! is a tenth of RTTmax − RTTmin above RTTmin, with RTTmax the largest of four round trips.
 //!
 //! | symbol | field            | unit           | default | range     | source |
 //! |--------|------------------|----------------|---------|-----------|--------|
@@ -23,14 +27,11 @@
 //! | –      | `compete`        | –              | true    | –         | Arun18 §2.2 |
 //! | IW     | `initial_window` | packets, bytes | 10 pkt  | > 0       | RFC 6928 |
 //!
-//! Departures from the source. v doubles a round trip later than after three in the same direction:
-//! in equilibrium the window goes one way for two and a half round trips, and now and then for four
-//! by the way they fall out. A change of direction within a round trip resets v at once, not at its
-//! end. Both are as in mvfst. A queue of less than a packet counts as empty, too: with δ = 0.5 a
-//! tenth of the swing is half a packet, and Copa would take its own queue for that of others. The
-//! time of a packet is the smallest gap between acknowledgements of ten seconds. The window changes
-//! by what is acknowledged at most, and keeps two packets. A timeout starts again from a packet, in
-//! slow start; the source has no rule for it.
+//! Departures from the source. The paper doubles v from the third round trip of a direction on, its
+//! authors' program from the second. The paper looks for an empty queue in five round trips, the
+//! program in four. The program has no repairs and cuts by 0.3 where more than that part is lost;
+//! here losses are repaired, and 1/δ halves once per round trip of losses. The window keeps two
+//! packets. A timeout starts again from a packet; the sources have no rule for it.
 
 use crate::bbr3::paced;
 use crate::estimator::{RecentMax, RecentMin};
@@ -94,13 +95,8 @@ pub static FAMILY: Family = Family {
 
 /// The span of RTTmin [Arun18 §2.1].
 const MIN_SPAN: Duration = Duration::from_secs(10);
-/// The round trips after the first of one direction until v doubles. The paper has two or three
-/// [Arun18 §2.1].
-const STEADY: u32 = 4;
-/// The round trips within which the queue has to be nearly empty once [Arun18 §2.2].
-const EMPTY_WITHIN: u32 = 5;
-/// The round trips of RTTmax [Arun18 §2.2].
-const MAX_ROUNDS: u64 = 4;
+/// The round trips of RTTmax, and those within which the queue has to be nearly empty once.
+const ROUNDS: u64 = 4;
 /// The part of RTTmax − RTTmin below which the queue is nearly empty [Arun18 §2.2].
 const NEARLY_EMPTY: f64 = 0.1;
 /// The largest v, so that it stays finite where nothing limits the growth.
@@ -117,25 +113,22 @@ pub struct Copa {
     slow_start: bool,
     /// v.
     velocity: f64,
-    /// The window grew in the last round trip, and for how many in a row it has gone that way.
+    /// The window went up in the round trips before.
     up: bool,
-    same: u32,
-    /// The window when this round trip began.
-    at_round: f64,
+    /// The steps up less the steps down of this round trip, which began at `round`.
+    steps: i64,
+    round: Time,
     min: RecentMin,
     standing: RecentMin,
-    max: RecentMax,
-    /// The gaps between acknowledgements, and the time of the last one.
-    gaps: RecentMin,
-    heard: Time,
+    /// The smallest and the largest round-trip times of the last round trips.
+    low: RecentMin,
+    high: RecentMax,
     /// RTTmin and RTTstanding, once there was a sample.
     rtts: Option<(Duration, Duration)>,
-    /// 1/δ while competing.
-    competing: Option<f64>,
-    /// The round trips since the queue was nearly empty.
-    since_empty: u32,
-    /// There was a loss in this round trip.
-    lost: bool,
+    /// 1/δ while competing, and the time of its last change.
+    competing: Option<(f64, Time)>,
+    /// The window, slow start and 1/δ before the last answer to a loss, until it is undone.
+    before: Option<(f64, bool, Option<(f64, Time)>)>,
     /// The window and the pace.
     allowance: Allowance,
 }
@@ -154,17 +147,15 @@ impl Copa {
             slow_start: true,
             velocity: 1.0,
             up: true,
-            same: 0,
-            at_round: cwnd,
+            steps: 1,
+            round: Time::ZERO,
             min: RecentMin::default(),
             standing: RecentMin::default(),
-            max: RecentMax::default(),
-            gaps: RecentMin::default(),
-            heard: Time::ZERO,
+            low: RecentMin::default(),
+            high: RecentMax::default(),
             rtts: None,
             competing: None,
-            since_empty: 0,
-            lost: false,
+            before: None,
             allowance: Allowance {
                 window: Bytes::new(cwnd as u64),
                 pacing: None,
@@ -175,7 +166,7 @@ impl Copa {
     /// The present δ.
     pub fn delta(&self) -> f64 {
         match self.competing {
-            Some(inverse) => 1.0 / inverse,
+            Some((inverse, _)) => 1.0 / inverse,
             None => self.delta,
         }
     }
@@ -185,57 +176,45 @@ impl Copa {
         self.competing.is_some()
     }
 
-    /// Ends a round trip: the mode, 1/δ and v.
-    fn end_round(&mut self) {
-        self.since_empty = self.since_empty.saturating_add(1);
-        if !self.compete || self.since_empty <= EMPTY_WITHIN {
-            self.competing = None;
-        } else {
-            let default = 1.0 / self.delta;
-            let inverse = match self.competing {
-                None => default,
-                Some(inverse) if self.lost => inverse / 2.0,
-                Some(inverse) => inverse + 1.0,
-            };
-            self.competing = Some(inverse.max(default));
-        }
-        self.lost = false;
-        let up = self.cwnd > self.at_round;
-        if up == self.up {
-            self.same = self.same.saturating_add(1);
-            if self.same >= STEADY {
-                self.velocity = (2.0 * self.velocity).min(FASTEST);
-            }
-        } else {
-            self.turn(up);
-        }
-        self.at_round = self.cwnd;
+    /// Sets the mode and 1/δ.
+    fn compete(&mut self, others: bool, rtt: Duration, now: Time) {
+        self.competing = match self.competing {
+            _ if !self.compete || !others => None,
+            None => Some((1.0 / self.delta, now)),
+            Some((inverse, since)) if now > since + rtt => Some((inverse + 1.0, now)),
+            same => same,
+        };
     }
 
-    /// Goes the other way, with v = 1.
-    fn turn(&mut self, up: bool) {
-        self.up = up;
-        self.same = 0;
-        self.velocity = 1.0;
+    /// Ends a round trip if it has lasted that long, and bounds v.
+    fn speed(&mut self, rtt: Duration, now: Time) {
+        if now > self.round + rtt {
+            if self.steps > 0 && self.up || self.steps < 0 && !self.up {
+                self.velocity = (2.0 * self.velocity).min(FASTEST);
+            } else {
+                self.velocity = 1.0;
+                self.up = !self.up;
+            }
+            (self.round, self.steps) = (now, 0);
+        }
+        if self.velocity > self.delta() * self.cwnd / self.packet {
+            self.velocity = (self.velocity / 2.0).max(1.0);
+        }
     }
 
     /// Moves the window for an acknowledgement of so many bytes.
     fn step(&mut self, acked: f64, faster: bool) {
-        if self.velocity > 1.0 && faster != self.up {
-            self.turn(faster);
-            self.at_round = self.cwnd;
-        }
         // v/(δ·cwnd) packets per packet acknowledged.
         let step = self.velocity * self.packet * acked / (self.delta() * self.cwnd);
         if faster {
+            self.steps += 1;
             self.cwnd += step.min(acked);
         } else {
+            self.steps -= 1;
             self.cwnd = (self.cwnd - step.min(acked)).max(2.0 * self.packet);
         }
     }
-}
 
-impl Copa {
     /// Sets what may be sent by the window and RTTstanding.
     fn allow(&mut self) {
         self.allowance.window = Bytes::new(self.cwnd as u64);
@@ -248,38 +227,26 @@ impl Copa {
         let min = self.min.push(rtt, MIN_SPAN, now);
         let half = Duration::from_ps(path.srtt.as_ps() / 2);
         let standing = self.standing.push(rtt, half, now);
-        let rounds = Duration::from_ps(path.srtt.as_ps().saturating_mul(MAX_ROUNDS));
-        let max = self.max.push(rtt, rounds, now);
+        let rounds = Duration::from_ps(path.srtt.as_ps().saturating_mul(ROUNDS));
+        let low = self.low.push(rtt, rounds, now).saturating_sub(min);
+        let high = self.high.push(rtt, rounds, now).saturating_sub(min);
         self.rtts = Some((min, standing));
+        let others = low.as_secs_f64() >= NEARLY_EMPTY * high.as_secs_f64() && !high.is_zero();
+        self.compete(others, rtt, now);
+        // λ < λ_t, without dividing by a delay of zero.
         let queuing = standing.saturating_sub(min).as_secs_f64();
-        let swing = max.saturating_sub(min).as_secs_f64();
-        // The smallest gap is the time of a packet at the bottleneck, or less.
-        let gap = self.gaps.push(now.since(self.heard), MIN_SPAN, now);
-        self.heard = now;
-        if queuing < (NEARLY_EMPTY * swing).max(gap.as_secs_f64()) || swing == 0.0 {
-            self.since_empty = 0;
-        }
-        // λ ≤ λ_t, without dividing by a delay of zero.
         let rate = self.cwnd / self.packet / standing.as_secs_f64().max(1e-12);
-        let faster = rate * self.delta() * queuing <= 1.0;
-        if self.slow_start && !faster {
-            self.slow_start = false;
-            self.turn(false);
-            self.at_round = self.cwnd;
-        }
+        let faster = rate * self.delta() * queuing < 1.0;
         let acked = ack.bytes.as_f64();
-        // The pace may leave a part of the window unused. Less than half is the application's.
-        let used = path.in_flight.as_f64() + acked >= self.cwnd / 2.0;
         if self.slow_start {
-            if used {
+            if ack.window_limited {
                 self.cwnd += acked;
             }
+            self.slow_start = faster;
             return;
         }
-        if ack.round_ended {
-            self.end_round();
-        }
-        if !faster || used {
+        self.speed(rtt, now);
+        if !faster || ack.window_limited {
             self.step(acked, faster);
         }
     }
@@ -293,13 +260,25 @@ impl Controller for Copa {
         }
     }
 
-    fn on_congestion(&mut self, what: Congestion, _: &PathView, _: Time) {
-        self.lost = true;
+    fn on_congestion(&mut self, what: Congestion, _: &PathView, now: Time) {
+        if what != Congestion::RepeatedTimeout {
+            self.before = Some((self.cwnd, self.slow_start, self.competing));
+        }
+        if let Some((inverse, _)) = self.competing {
+            self.competing = Some(((inverse / 2.0).max(1.0 / self.delta), now));
+        }
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
             self.cwnd = self.packet;
-            self.slow_start = true;
-            self.turn(true);
-            self.at_round = self.cwnd;
+
+            (self.velocity, self.up, self.steps) = (1.0, true, 1);
+            self.allow();
+        }
+    }
+
+    fn on_spurious(&mut self, _: Time) {
+        if let Some((cwnd, slow_start, competing)) = self.before.take() {
+            self.cwnd = self.cwnd.max(cwnd);
+            (self.slow_start, self.competing) = (slow_start, competing);
             self.allow();
         }
     }
@@ -322,6 +301,10 @@ impl Controller for Copa {
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         self.rtts.map(|(min, _)| min)
+    }
+
+    fn memory(&self) -> Duration {
+        MIN_SPAN
     }
 
     fn capabilities(&self) -> Capabilities {

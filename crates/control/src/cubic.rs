@@ -27,13 +27,14 @@
 //! | C      | `c`                | packets/s³     | 0.4     | 0.001..100 | RFC 9438 §4.1 |
 //! | β      | `beta`             | –              | 0.7     | 0.1..0.95  | RFC 9438 §4.6 |
 //! | –      | `fast_convergence` | –              | true    | –          | RFC 9438 §4.7 |
+//! | –      | `alpha_one`        | –              | true    | –          | RFC 9438 §4.3; false as in Linux |
 //! | –      | `hystart`          | –              | true    | –          | RFC 9406 |
 //! | IW     | `initial_window`   | packets, bytes | 2 pkt   | > 0        | RFC 5681 §3.1 |
 //! | –      | `sack`             | –              | true    | –          | RFC 6675 |
 //! | –      | `rack`             | –              | false   | –          | RFC 8985, RFC 9937 |
 //! | –      | `ecn`              | –              | false   | –          | RFC 3168 |
 //!
-//! Departures from the source. A loss is never found to have been spurious [RFC 9438 §4.9]. If
+//! Departures from the source. If
 //! Reno's window is the larger one, cwnd is raised to it but not lowered to it. A window that is the
 //! threshold is in congestion avoidance, not in slow start [RFC 9438 §4.10]. A loss in the slow start
 //! after a timeout finds no W_max: the timeout forgot it. Marks at a window of one packet do not lower
@@ -85,6 +86,14 @@ pub static FAMILY: Family = Family {
             default: "true",
             doc: "Leaves room for newcomers: remembers less than the window that a loss ended, where windows fall.",
             source: "[RFC 9438 §4.7]",
+        },
+        Param {
+            name: "alpha_one",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "true",
+            doc: "Reno's window grows by a packet per round trip once it is the window before the loss; Linux goes on with less.",
+            source: "[RFC 9438 §4.3]",
         },
         Param {
             name: "hystart",
@@ -180,6 +189,7 @@ struct State {
     c: f64,
     beta: f64,
     fast_convergence: bool,
+    alpha_one: bool,
     /// The state of the first slow start, until that is over.
     hystart: Option<HyStart>,
     /// W_max in packets. It is zero if the last congestion avoidance did not end by a loss.
@@ -187,6 +197,8 @@ struct State {
     /// The window before the last reduction, in packets.
     prior: f64,
     epoch: Option<Epoch>,
+    /// What `w_max`, `prior`, `epoch` and `hystart` were before the last answer to a loss.
+    before: Option<Box<State>>,
     /// The time at which the last acknowledgement arrived.
     heard: Time,
 }
@@ -217,10 +229,12 @@ impl Cubic {
                 c: values.number("c"),
                 beta: values.number("beta"),
                 fast_convergence: values.flag("fast_convergence"),
+                alpha_one: values.flag("alpha_one"),
                 hystart: values.flag("hystart").then(HyStart::new),
                 w_max: 0.0,
                 prior: 0.0,
                 epoch: None,
+                before: None,
                 heard: Time::ZERO,
             }),
         }
@@ -265,7 +279,7 @@ impl Cubic {
         let segments_acked = ack.bytes.as_f64() / packet;
         let t = now.since(epoch.began).as_secs_f64();
         let w_cubic = |t: f64| state.c * (t - epoch.k).powi(3) + epoch.w_max;
-        let alpha = if epoch.w_est >= state.prior {
+        let alpha = if state.alpha_one && epoch.w_est >= state.prior {
             RENO
         } else {
             3.0 * (1.0 - state.beta) / (1.0 + state.beta)
@@ -311,6 +325,10 @@ impl Controller for Cubic {
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         let cwnd = self.packets();
         let state = &mut *self.state;
+        if what != Congestion::RepeatedTimeout {
+            state.before = None;
+            state.before = Some(Box::new(state.clone()));
+        }
         state.epoch = None;
         state.hystart = None;
         self.fraction = 0.0;
@@ -337,6 +355,17 @@ impl Controller for Cubic {
                 }
             }
         }
+    }
+
+    /// [RFC 9438 §4.9]: the stage goes on where it was, and its time has passed.
+    fn on_spurious(&mut self, _: Time) {
+        if let Some(before) = self.state.before.take() {
+            self.state = Box::new(State {
+                heard: self.state.heard,
+                ..*before
+            });
+        }
+        self.cwnd.undo();
     }
 
     fn on_idle(&mut self) {
@@ -369,6 +398,8 @@ accord_family::config! {
         pub beta: f64,
         /// Leaves room for newcomers: remembers less than the window that a loss ended, where windows fall.
         pub fast_convergence: bool,
+        /// Reno's window grows by a packet per round trip once it is the window before the loss; Linux goes on with less.
+        pub alpha_one: bool,
         /// Ends slow start when the round-trip time rises, by HyStart++.
         pub hystart: bool,
         /// Window at the start; at least one packet.

@@ -164,6 +164,10 @@ impl Controller for Dctcp {
         }
     }
 
+    fn on_spurious(&mut self, _: Time) {
+        self.cwnd.undo();
+    }
+
     fn on_idle(&mut self) {
         self.cwnd.restart_idle();
     }

@@ -35,7 +35,7 @@ pub struct Delivery {
     pub lost: u64,
     /// True until all packets that were out when a loss was found are acknowledged.
     pub in_recovery: bool,
-    /// True if the window stopped the sender in this round trip or the last one
+    /// True if the window was full at some time after the first packet in flight was sent
     /// [C.is_cwnd_limited].
     pub window_limited: bool,
 }

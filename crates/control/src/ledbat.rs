@@ -21,7 +21,8 @@
 //!
 //! MIN_CWND is two packets. Departures from the source. Delays are round-trip times, where the RFC
 //! has one-way delays: a queue on the way back counts. There is no slow start at all; the RFC leaves
-//! it open. A window does not grow during recovery.
+//! it open. A window does not grow during recovery. Its bound by what is in flight is of the most in
+//! flight in the round trip, so that a burst which used the whole window does not shrink it.
 
 use crate::estimator::QueuingDelay;
 use crate::tcp_window::INITIAL_WINDOW;
@@ -120,6 +121,10 @@ pub struct Ledbat {
     gain: f64,
     allowed_increase: f64,
     delay: QueuingDelay,
+    /// The window before the last answer to a loss; zero after it was undone.
+    before: f64,
+    /// The most bytes in flight in this round trip.
+    flight: f64,
     /// Losses before this time belong to the round trip already answered.
     answered_until: Time,
     /// The window in whole bytes.
@@ -139,6 +144,8 @@ impl Ledbat {
             gain: config.gain,
             allowed_increase: config.allowed_increase.bytes_f64(packet),
             delay: QueuingDelay::new(config.base_history as usize, config.current_filter as usize),
+            before: 0.0,
+            flight: 0.0,
             answered_until: Time::ZERO,
             window: Bytes::new(cwnd as u64),
         }
@@ -157,13 +164,18 @@ impl Controller for Ledbat {
         // A window acknowledged at once counts as one, and a delay cannot take more than all.
         let part = (acked / self.cwnd).min(1.0);
         self.cwnd += (self.gain * off_target * part * self.packet).max(-self.cwnd);
-        let flight = path.in_flight.as_f64() + acked;
-        self.cwnd = self.cwnd.min(flight + self.allowed_increase);
+        // The flight falls while a burst of the application is acknowledged.
+        let before = if ack.round_ended { 0.0 } else { self.flight };
+        self.flight = before.max(path.in_flight.as_f64() + acked);
+        self.cwnd = self.cwnd.min(self.flight + self.allowed_increase);
         self.cwnd = self.cwnd.max(MIN_CWND * self.packet);
         self.window = Bytes::new(self.cwnd as u64);
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
+        if what != Congestion::RepeatedTimeout {
+            self.before = self.cwnd;
+        }
         match what {
             Congestion::Timeout | Congestion::RepeatedTimeout => self.cwnd = self.packet,
             _ if now < self.answered_until => {}
@@ -174,6 +186,12 @@ impl Controller for Ledbat {
             }
         }
         self.window = Bytes::new(self.cwnd as u64);
+    }
+
+    fn on_spurious(&mut self, now: Time) {
+        self.cwnd = self.cwnd.max(std::mem::take(&mut self.before));
+        self.window = Bytes::new(self.cwnd as u64);
+        self.answered_until = now;
     }
 
     #[inline]
@@ -190,6 +208,10 @@ impl Controller for Ledbat {
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         self.delay.base_delay()
+    }
+
+    fn memory(&self) -> Duration {
+        self.delay.memory()
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -130,6 +130,8 @@ pub struct LedbatPp {
     constant: f64,
     slowdowns: bool,
     phase: Phase,
+    /// The window, the threshold and the phase before the last answer to a loss, until it is undone.
+    before: Option<(f64, f64, Phase)>,
     delay: QueuingDelay,
     /// Losses before this time belong to the round trip already answered.
     answered_until: Time,
@@ -151,6 +153,7 @@ impl LedbatPp {
             constant: config.constant,
             slowdowns: config.slowdowns,
             phase: Phase::Start,
+            before: None,
             delay: QueuingDelay::new(config.base_history as usize, config.current_filter as usize),
             answered_until: Time::ZERO,
             window: Bytes::new(cwnd as u64),
@@ -207,7 +210,6 @@ impl Controller for LedbatPp {
         }
         self.advance(path.srtt, now);
         let acked = ack.bytes.as_f64();
-        let used = path.in_flight.as_f64() + acked >= self.cwnd / 2.0;
         let step = match self.phase {
             Phase::Frozen { .. } => 0.0,
             Phase::Start | Phase::Ramp { .. } => {
@@ -216,7 +218,7 @@ impl Controller for LedbatPp {
             }
             Phase::Avoid { .. } => self.change(delay) * self.packet * (acked / self.cwnd).min(1.0),
         };
-        if step < 0.0 || used && !ack.in_recovery {
+        if step < 0.0 || ack.window_limited && !ack.in_recovery {
             self.cwnd = (self.cwnd + step).max(MIN_CWND * self.packet);
         }
         self.window = Bytes::new(self.cwnd as u64);
@@ -228,6 +230,9 @@ impl Controller for LedbatPp {
             return;
         }
         self.answered_until = now + path.srtt;
+        if what != Congestion::RepeatedTimeout {
+            self.before = Some((self.cwnd, self.ssthresh, self.phase));
+        }
         let half = (self.cwnd / 2.0).max(MIN_CWND * self.packet);
         self.cwnd = match timeout {
             true => self.packet,
@@ -239,6 +244,15 @@ impl Controller for LedbatPp {
             self.phase = Phase::Ramp { began: now };
         }
         self.window = Bytes::new(self.cwnd as u64);
+    }
+
+    fn on_spurious(&mut self, now: Time) {
+        if let Some((cwnd, ssthresh, phase)) = self.before.take() {
+            (self.ssthresh, self.phase) = (ssthresh, phase);
+            self.cwnd = self.cwnd.max(cwnd);
+        }
+        self.window = Bytes::new(self.cwnd as u64);
+        self.answered_until = now;
     }
 
     #[inline]
@@ -255,6 +269,10 @@ impl Controller for LedbatPp {
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         self.delay.base_delay()
+    }
+
+    fn memory(&self) -> Duration {
+        self.delay.memory()
     }
 
     fn capabilities(&self) -> Capabilities {

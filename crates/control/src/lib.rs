@@ -138,7 +138,9 @@ pub struct Acked {
     /// True if a round trip has passed: this is the first acknowledgement of data sent after the
     /// previous round trip ended.
     pub round_ended: bool,
-    /// True if the sender used all of its window, so that it may grow [RFC 7661].
+    /// True if the window may grow. At some time of the last round trip it was full, or packets
+    /// waited for the pacer of the settings [RFC 9002 §7.8]. Or, in slow start, it is less than twice what was in
+    /// flight since it was last cut [RFC 7661 §4.3, draft-ietf-ccwg-ratelimited-increase §3].
     pub window_limited: bool,
     /// True while a loss is being repaired, or during the rest of the round trip of a mark that was
     /// answered. The window then stays where that answer put it.
@@ -259,6 +261,10 @@ pub trait Controller {
     /// before that was found: the FlightSize of RFC 5681.
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);
 
+    /// Notifies the controller that its last answer to a loss or a time-out was to none: the packet
+    /// that was taken for lost had arrived [RFC 3522, RFC 4015 §3, RFC 9438 §4.9].
+    fn on_spurious(&mut self, _now: Time) {}
+
     /// Notifies the controller that a packet is sent after an idle time longer than the
     /// retransmission time-out, with nothing in flight [RFC 5681 §4.1].
     fn on_idle(&mut self) {}
@@ -289,6 +295,12 @@ pub trait Controller {
     /// Returns the amount that may be sent now.
     fn allowance(&self) -> Allowance;
 
+    /// The most bytes that may go at once where the pace would space them, if that is more than a
+    /// packet.
+    fn burst(&self) -> Bytes {
+        Bytes::ZERO
+    }
+
     /// The congestion window.
     fn cwnd(&self) -> Bytes {
         self.allowance().window
@@ -310,6 +322,13 @@ pub trait Controller {
     /// Returns the demands on the stream below, which are always the same.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
+    }
+
+    /// The longest time for which the controller remembers what it has seen, or after which it does
+    /// something by its clock. A run does not skip time before it has watched that much. It is zero
+    /// for what changes within some round trips, and for what only a new smallest sample changes.
+    fn memory(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Sets the true base round-trip time, for controllers that are to know it.

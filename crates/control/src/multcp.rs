@@ -129,6 +129,10 @@ impl Controller for MulTcp {
         }
     }
 
+    fn on_spurious(&mut self, _: Time) {
+        self.cwnd.undo();
+    }
+
     fn on_idle(&mut self) {
         self.cwnd.restart_idle();
     }

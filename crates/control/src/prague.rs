@@ -5,7 +5,8 @@
 //! rtt_virt   ← max(srtt, 25 ms)                                              [§2.4.4]
 //! marks      alpha ← alpha + g·(marked / acked − alpha), once per rtt_virt,
 //!            from 1 at the first mark on                                     [§2.4.1]
-//! mark       cwnd ← ssthresh ← (1 − alpha/2)·cwnd, once per round trip       [§2.4.2]
+//! mark       cwnd ← ssthresh ← (1 − alpha/2)·cwnd, once per round trip       [§2.4.2],
+//!            after 500 round trips once per rtt_virt                         [Linux tcp_prague.c]
 //! growth     cwnd ← cwnd + (acked − marked)·ai/cwnd per acknowledgement, also in the round trip of
 //!            a mark; ai = a packet, (srtt/rtt_virt)² packets after 500 round trips
 //!                                                                            [§2.4.3, 2.4.4]
@@ -113,6 +114,8 @@ pub struct Prague {
     marked: u64,
     updated: Time,
     virtual_rtt: Duration,
+    /// The time of the last cut for a mark.
+    cut: Option<Time>,
     /// Round trips after slow start, and how many there are to be.
     rounds: u64,
     transition: u64,
@@ -132,6 +135,7 @@ impl Prague {
             marked: 0,
             updated: Time::ZERO,
             virtual_rtt: values.duration("virtual_rtt"),
+            cut: None,
             rounds: 0,
             transition: values.integer("transition"),
             srtt: Duration::ZERO,
@@ -168,10 +172,15 @@ impl Prague {
         }
     }
 
+    /// The flow has lasted long enough to depend on its round-trip time no more.
+    fn is_old(&self) -> bool {
+        self.rounds >= self.transition
+    }
+
     /// The additive increase per round trip, in bytes.
     fn increase(&self, path: &PathView) -> f64 {
         let packet = self.cwnd.packet as f64;
-        if self.rounds < self.transition || path.srtt >= self.virtual_rtt {
+        if !self.is_old() || path.srtt >= self.virtual_rtt {
             return packet;
         }
         let ratio = path.srtt.as_secs_f64() / self.virtual_rtt.as_secs_f64();
@@ -207,9 +216,12 @@ impl Controller for Prague {
         self.set(window + self.increase(path) * acked / window);
     }
 
-    fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
+        let recent = |cut| now.since(cut) < self.virtual_rtt;
         match what {
+            Congestion::Ecn if self.is_old() && self.cut.is_some_and(recent) => {}
             Congestion::Ecn => {
+                self.cut = Some(now);
                 let alpha = *self.alpha.get_or_insert(1.0);
                 let window = self.cwnd.window as f64 + self.fraction;
                 self.set(window * (1.0 - alpha / 2.0));
@@ -226,6 +238,10 @@ impl Controller for Prague {
             }
             Congestion::RepeatedTimeout => self.cwnd.restart(),
         }
+    }
+
+    fn on_spurious(&mut self, _: Time) {
+        self.cwnd.undo();
     }
 
     fn on_idle(&mut self) {

@@ -67,6 +67,12 @@ macro_rules! any_controller {
                     AnyController::Foreign(c) => c.on_congestion(what, path, now),
                 }
             }
+            fn on_spurious(&mut self, now: Time) {
+                match self {
+                    $(AnyController::$variant(c) => c.on_spurious(now),)*
+                    AnyController::Foreign(c) => c.on_spurious(now),
+                }
+            }
             fn on_idle(&mut self) {
                 match self {
                     $(AnyController::$variant(c) => c.on_idle(),)*
@@ -116,6 +122,12 @@ macro_rules! any_controller {
                     }
                 }
             }
+            fn burst(&self) -> Bytes {
+                match self {
+                    $(AnyController::$variant(c) => c.burst(),)*
+                    AnyController::Foreign(c) => c.burst(),
+                }
+            }
             fn cwnd(&self) -> Bytes {
                 match self {
                     $(AnyController::$variant(c) => c.cwnd(),)*
@@ -138,6 +150,12 @@ macro_rules! any_controller {
                 match self {
                     $(AnyController::$variant(c) => c.base_rtt_estimate(),)*
                     AnyController::Foreign(c) => c.base_rtt_estimate(),
+                }
+            }
+            fn memory(&self) -> Duration {
+                match self {
+                    $(AnyController::$variant(c) => c.memory(),)*
+                    AnyController::Foreign(c) => c.memory(),
                 }
             }
             fn capabilities(&self) -> Capabilities {

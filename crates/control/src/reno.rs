@@ -173,6 +173,10 @@ impl Controller for Reno {
         }
     }
 
+    fn on_spurious(&mut self, _: Time) {
+        self.cwnd.undo();
+    }
+
     fn on_idle(&mut self) {
         self.cwnd.restart_idle();
     }

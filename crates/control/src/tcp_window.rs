@@ -98,6 +98,8 @@ pub(crate) struct TcpWindow {
     pub ssthresh: u64,
     /// The unit of windows, in bytes.
     pub packet: u64,
+    /// The window and the threshold before the last answer to a loss; zero after it was undone.
+    before: (u64, u64),
     /// The window at the start, and the largest one after an idle time [RFC 5681 §4.1].
     initial: u64,
 }
@@ -114,6 +116,7 @@ impl TcpWindow {
             window: initial,
             ssthresh: u64::MAX,
             packet,
+            before: (0, 0),
             initial,
         }
     }
@@ -157,14 +160,29 @@ impl TcpWindow {
         self.ssthresh = self.window;
     }
 
+    /// Remembers the window before an answer to a loss, for [`undo`](TcpWindow::undo).
+    pub fn save(&mut self) {
+        self.before = (self.window, self.ssthresh);
+    }
+
+    /// Undoes the last answer to a loss, which was none. The window and the threshold are at least
+    /// what they were [RFC 4015 §3.2, RFC 9438 §4.9].
+    pub fn undo(&mut self) {
+        let (window, ssthresh) = std::mem::take(&mut self.before);
+        self.window = self.window.max(window);
+        self.ssthresh = self.ssthresh.max(ssthresh);
+    }
+
     /// Reacts to a loss: keeps half of the bytes in flight [RFC 5681 eq. 4].
     pub fn halve(&mut self, path: &PathView) {
+        self.save();
         self.continue_from(path.in_flight.get() / 2);
     }
 
     /// Reacts to a loss: keeps this part of the bytes in flight, and two packets at least. The
     /// result is not rounded to whole packets, for laws whose steps may be much smaller than one.
     pub fn keep(&mut self, part: f64, path: &PathView) {
+        self.save();
         let kept = (part * path.in_flight.as_f64()).round() as u64;
         self.window = kept.max(2 * self.packet);
         self.ssthresh = self.window;

@@ -249,6 +249,8 @@ pub struct Vegas {
     /// True if the window grows in this round of slow start. In the other rounds the growth is
     /// measured.
     growing: bool,
+    /// The same before the last answer to a loss.
+    grew: bool,
     /// The time until which a further early loss belongs to the round trip already answered.
     answered_until: Time,
     capabilities: Capabilities,
@@ -294,6 +296,7 @@ impl Vegas {
             service: Box::default(),
             gamma: values.size("gamma").bytes_f64(packet),
             growing: false,
+            grew: false,
             answered_until: Time::ZERO,
             capabilities: Capabilities {
                 recovery: recovery(values),
@@ -363,6 +366,12 @@ impl Controller for Vegas {
         }
     }
 
+    fn on_spurious(&mut self, now: Time) {
+        self.answered_until = now;
+        self.growing = self.grew;
+        self.cwnd.undo();
+    }
+
     fn on_idle(&mut self) {
         self.growing = false;
         self.cwnd.restart_idle();
@@ -374,10 +383,14 @@ impl Controller for Vegas {
             return;
         }
         self.answered_until = now + path.srtt;
+        if what != Congestion::RepeatedTimeout {
+            self.grew = self.growing;
+        }
         self.growing = false;
         match what {
             Congestion::EarlyLoss => {
                 let window = self.cwnd.window;
+                self.cwnd.save();
                 self.cwnd.continue_from(window - window / 4);
             }
             Congestion::Loss | Congestion::Ecn => self.cwnd.halve(path),

@@ -173,6 +173,10 @@ impl Controller for VegasRem {
         }
     }
 
+    fn on_spurious(&mut self, now: Time) {
+        self.vegas.on_spurious(now);
+    }
+
     fn on_idle(&mut self) {
         self.vegas.on_idle();
     }

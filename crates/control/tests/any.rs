@@ -10,7 +10,7 @@ use accord_control::{
 };
 use accord_family::{Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::PACKET;
+use common::{ACK, PACKET, path};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -293,4 +293,50 @@ fn the_transport_is_that_of_the_role() {
         let open = matches!(Maker::of(family).transport, Transport::Open);
         assert_eq!(open, !responds, "{}", family.name);
     }
+}
+
+/// RFC 4015 §3.2 and RFC 9438 §4.9: an answer that is undone at once leaves no trace, but for parts of a
+/// packet that had been counted.
+#[test]
+fn an_answer_that_is_undone_leaves_no_trace() {
+    let start = Time::ZERO + Duration::from_secs(1);
+    let at = |i: u64| start + Duration::from_ms(i);
+    let mut families = 0;
+    for family in FAMILIES {
+        let on_stream = matches!(Maker::of(family).transport, Transport::Stream);
+        if !on_stream || family.name.starts_with("bbr") {
+            continue;
+        }
+        families += 1;
+        for what in [Congestion::Loss, Congestion::EarlyLoss, Congestion::Timeout] {
+            for slow_start in [true, false] {
+                let mut one = AnyController::build(&family.defaults(), Bytes::new(PACKET));
+                let ack = |c: &mut AnyController, i: u64| {
+                    let ack = Acked {
+                        round_ended: i % 20 == 0,
+                        ..ACK
+                    };
+                    c.on_ack(&ack, &path(20), at(i));
+                };
+                if !slow_start {
+                    one.on_congestion(Congestion::Loss, &path(20), at(0));
+                }
+                (1..200).for_each(|i| ack(&mut one, i));
+                let mut other = one.clone();
+                other.on_congestion(what, &path(20), at(200));
+                if what == Congestion::Timeout {
+                    other.on_congestion(Congestion::RepeatedTimeout, &path(20), at(200));
+                }
+                other.on_spurious(at(200));
+                for i in 200..2000 {
+                    let case = format!("{} {what:?} {slow_start} {i}", family.name);
+                    let (a, b) = (one.cwnd().get(), other.cwnd().get());
+                    assert!(a.abs_diff(b) <= PACKET, "{case}: {a} {b}");
+                    ack(&mut one, i);
+                    ack(&mut other, i);
+                }
+            }
+        }
+    }
+    assert!(families >= 12, "{families}");
 }

@@ -343,3 +343,20 @@ fn a_loss_leaves_two_packets_at_least() {
         assert_eq!(window(&c), 2.0);
     }
 }
+
+/// Linux never raises α of Reno's window (`tcp_cubic.c`, `beta_scale`): 14 packets and 0.529 for each of
+/// 21.33 round trips, where RFC 9438 §4.3 has 30 by then.
+#[test]
+fn with_linux_alpha_stays_what_it_was() {
+    let rtt = Duration::from_ms(2);
+    let linux = [
+        ("initial_window", text("20 pkt")),
+        ("alpha_one", Raw::Flag(false)),
+    ];
+    let mut controller = build("cubic", &linux);
+    controller.on_congestion(Congestion::Loss, &path(20), Time::ZERO);
+    let mut run = Paced::new(controller, rtt);
+    run.until(Time::ZERO + rtt.mul_f64(21.33));
+    let got = window(&run.controller);
+    assert!((got - 25.29).abs() < 0.15, "{got}");
+}

@@ -178,3 +178,25 @@ fn it_paces_by_its_window() {
     let expected = path.prague.cwnd().bits_f64() / 0.04;
     assert!((pace / expected - 1.0).abs() < 1e-6, "{pace} of {expected}");
 }
+
+/// Linux's `prague_enter_cwr`: a flow that does not depend on its round-trip time any more takes marks
+/// for a cut once per 25 ms, as a flow of 25 ms does, and a young one once per round trip.
+#[test]
+fn marks_cut_once_per_virtual_round_trip() {
+    for (transition, cuts) in [(1_000_000, 10), (0, 2)] {
+        let config = Config {
+            transition,
+            ..Config::default()
+        };
+        let mut path = Path::new(config, 5);
+        path.round(0.0);
+        let mut told = 0;
+        for _ in 0..10 {
+            let before = path.prague.cwnd();
+            (path.prague).on_congestion(Congestion::Ecn, &path.view(), path.now);
+            told += u32::from(path.prague.cwnd() < before);
+            path.round(0.0);
+        }
+        assert_eq!(told, cuts, "{transition}");
+    }
+}

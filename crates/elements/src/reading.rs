@@ -26,6 +26,7 @@ pub fn read_link(
         longest: (longest.packets, longest.bytes),
         packet_area: area.packets,
         area: area.bytes,
+        in_vain: counters.in_vain,
         price: aqm.and_then(Aqm::price),
         virtual_delay: aqm.map_or(Duration::ZERO, |aqm| aqm.virtual_delay(now)),
         excess_bandwidth: aqm.and_then(Aqm::excess_bandwidth),

@@ -353,9 +353,10 @@ impl Sums {
 
 impl LinkSums {
     /// Adds the values of a sample, in the order of the recorder's.
-    fn add(&mut self, latest: &[f64; 10], served: f64, period: Duration) {
+    fn add(&mut self, latest: &[f64; 11], served: f64, period: Duration) {
         let [
             backlog,
+            _,
             packets,
             longest,
             most,

@@ -36,8 +36,9 @@ const OF_FLOWS: [Metric; 10] = [
     Metric::Losses,
     Metric::LostRate,
 ];
-const OF_LINKS: [Metric; 10] = [
+const OF_LINKS: [Metric; 11] = [
     Metric::Backlog,
+    Metric::ServedBacklog,
     Metric::BacklogPackets,
     Metric::BacklogMax,
     Metric::BacklogPacketsMax,
@@ -249,6 +250,7 @@ impl Recorder {
             let served = if sums.served > 0.0 { *packet } else { 0.0 };
             let longest = (sums.longest + served).min(run.model.buffer(q));
             let values = [
+                backlog,
                 backlog,
                 backlog / packet,
                 longest,

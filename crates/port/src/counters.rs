@@ -80,12 +80,20 @@ pub struct Counters {
     pub filtered: Count,
     /// The packets marked. They count as served, too.
     pub marked: Count,
+    /// The time that packets had waited which were dropped then, integrated: bytes times picoseconds.
+    pub in_vain: u128,
 }
 
 impl Counters {
     /// Returns all dropped packets.
     pub fn dropped(&self) -> Count {
         self.overflowed + self.refused + self.filtered
+    }
+
+    /// Counts a packet that is dropped at `now` and had waited since `came`.
+    pub(crate) fn drop_late(&mut self, reason: DropReason, size: Bytes, came: Time, now: Time) {
+        self.drop(reason, size);
+        self.in_vain += u128::from(now.since(came).as_ps()) * u128::from(size.get());
     }
 
     #[inline]

@@ -46,8 +46,9 @@ impl<P: Packet> DualQueues<P> {
         }
     }
 
-    /// Takes the packet whose turn it is, with the verdict on it [RFC 9332 fig. 7].
-    pub fn pop(&mut self, now: Time) -> Option<(P, Verdict)> {
+    /// Takes the packet whose turn it is, with the verdict on it [RFC 9332 fig. 7] and the time when it
+    /// came.
+    pub fn pop(&mut self, now: Time) -> Option<(P, Verdict, Time)> {
         let both = !self.low_latency.is_empty() && !self.classic.is_empty();
         let is_low_latency = !self.low_latency.is_empty() && (!both || self.credit <= 0.0);
         let queue = match is_low_latency {
@@ -72,7 +73,7 @@ impl<P: Packet> DualQueues<P> {
                 false => -low_latency * meta.size.as_f64(),
             };
         }
-        Some((packet, verdict))
+        Some((packet, verdict, came))
     }
 
     /// Updates the base probability by how long the first packets have waited [RFC 9332 fig. 8].

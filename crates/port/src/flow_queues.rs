@@ -243,9 +243,9 @@ impl<P: Packet> FlowQueues<P> {
         all().find(own).or_else(|| all().find(idle)).unwrap_or(home)
     }
 
-    /// Takes the packet whose turn it is, with the verdict on it [RFC 8290 §4.2]. A packet that is
-    /// dropped costs its queue no credit.
-    pub fn pop(&mut self, now: Time, rate: Rate) -> Option<(P, Verdict)> {
+    /// Takes the packet whose turn it is, with the verdict on it [RFC 8290 §4.2] and the time when it
+    /// came. A packet that is dropped costs its queue no credit.
+    pub fn pop(&mut self, now: Time, rate: Rate) -> Option<(P, Verdict, Time)> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -290,24 +290,24 @@ impl<P: Packet> FlowQueues<P> {
             if verdict != Verdict::Drop {
                 queue.pay(meta.size);
             }
-            return Some((packet, verdict));
+            return Some((packet, verdict, came));
         }
     }
 
     /// Makes room [RFC 8290 §4.1]: takes packets from the head of the queue that holds most bytes,
     /// until half of its bytes are gone or a batch of packets is.
-    pub fn make_room(&mut self, mut dropped: impl FnMut(P)) {
+    pub fn make_room(&mut self, mut dropped: impl FnMut(P, Time)) {
         let most = |queue: &&mut FlowQueue<P>| (queue.bytes, queue.packets.len());
         let Some(queue) = self.queues.iter_mut().max_by_key(most) else {
             return;
         };
         let stays = queue.bytes / 2;
         for _ in 0..self.config.batch {
-            let Some((_, packet)) = queue.packets.pop_front() else {
+            let Some((came, packet)) = queue.packets.pop_front() else {
                 return;
             };
             queue.bytes -= packet.meta().size.get();
-            dropped(packet);
+            dropped(packet, came);
             if queue.bytes <= stays {
                 return;
             }

@@ -244,10 +244,10 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         let books = &mut self.ledger;
         let in_service = u64::from(matches!(books.serving, Some((_, Priority::Low))));
         while !books.limit.holds(books.backlog()) && books.backlog().packets > in_service {
-            queues.make_room(|packet| {
+            queues.make_room(|packet, came| {
                 let size = packet.meta().size;
                 books.remove(now, size, Priority::Low);
-                books.counters.drop(DropReason::Overflow, size);
+                (books.counters).drop_late(DropReason::Overflow, size, came, now);
                 dropped(packet, DropReason::Overflow);
             });
         }
@@ -276,7 +276,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     fn next_low(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         loop {
             let view = self.view();
-            let (mut packet, verdict) = self.low.pop(now, &mut self.aqm, &view)?;
+            let (mut packet, verdict, came) = self.low.pop(now, &mut self.aqm, &view)?;
             if verdict == Verdict::Pass {
                 return Some(packet);
             }
@@ -287,7 +287,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
                 return Some(packet);
             }
             self.ledger.remove(now, size, Priority::Low);
-            self.ledger.counters.drop(DropReason::Discipline, size);
+            (self.ledger.counters).drop_late(DropReason::Discipline, size, came, now);
             dropped(packet, DropReason::Discipline);
         }
     }

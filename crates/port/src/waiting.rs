@@ -38,11 +38,17 @@ impl<P: Packet> Waiting<P> {
         }
     }
 
-    /// Takes the packet whose turn it is, with the verdict on it. `all` is the waiting packets,
+    /// Takes the packet whose turn it is, with the verdict on it and the time when it came. `all` is the waiting packets,
     /// including this one. `aqm` judges it, unless its queue has a discipline of its own.
-    pub fn pop(&mut self, now: Time, aqm: &mut impl Aqm, all: &QueueView) -> Option<(P, Verdict)> {
+    pub fn pop(
+        &mut self,
+        now: Time,
+        aqm: &mut impl Aqm,
+        all: &QueueView,
+    ) -> Option<(P, Verdict, Time)> {
         match self {
-            Waiting::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass)),
+            // It drops none here, so that no time is kept.
+            Waiting::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass, now)),
             Waiting::Stamped(queue) => {
                 let (came, packet) = queue.pop_front()?;
                 let meta = packet.meta();
@@ -50,7 +56,7 @@ impl<P: Packet> Waiting<P> {
                 behind.packets -= 1;
                 behind.bytes -= meta.size;
                 let verdict = aqm.on_departure(&meta, now.since(came), &behind, now);
-                Some((packet, verdict))
+                Some((packet, verdict, came))
             }
             Waiting::Flows(queues) => queues.pop(now, all.rate),
             Waiting::Dual(queues) => queues.pop(now),

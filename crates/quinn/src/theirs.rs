@@ -9,14 +9,15 @@
 //! | the same as persistent congestion | the retransmission timer runs out twice for one packet |
 //!
 //! The stream repairs losses by selective acknowledgements, which is closest to what QUIC does. It
-//! spaces packets at 1.25 windows per smoothed round-trip time, as quinn's pacer does
-//! [RFC 9002 §7.7]. After an idle time the window stays.
+//! spaces packets as quinn's pacer does: by a token bucket that fills at 1.25 windows per smoothed
+//! round-trip time [RFC 9002 §7.7] and holds 2 ms of a window per round-trip time, ten packets at least
+//! and 256 at most. Where the bucket is empty, the next packets go when it is full, or with an
+//! acknowledgement. After an idle time the window stays.
 //!
 //! Departures from a connection of quinn. A loss is found by duplicate acknowledgements and a
 //! retransmission timer, not by thresholds of time and by probes. Losses are told before the
 //! acknowledgements that came with them. One acknowledgement counts as one packet, whatever number
-//! of packets it reports. quinn lets bursts of ten packets and more go; here packets go one by one.
-//! Acknowledgements are not delayed.
+//! of packets it reports. Acknowledgements are not delayed.
 
 use crate::clock::{Clock, theirs};
 use crate::estimator::Estimator;
@@ -32,6 +33,12 @@ use std::time::Instant;
 
 /// The windows per smoothed round-trip time at which packets are spaced [RFC 9002 §7.7].
 const PACE: f64 = 1.25;
+/// The time at a window per smoothed round-trip time that the bucket of quinn's pacer holds, and the
+/// fewest and the most packets of it.
+const BURST: f64 = 2e-3;
+const PACKETS: (u64, u64) = (10, 256);
+/// The round-trip time that quinn assumes before the first sample.
+const FIRST_RTT: Duration = Duration::from_ms(333);
 
 /// A controller of quinn, as a stream of Accord has it.
 pub struct Theirs {
@@ -94,6 +101,16 @@ impl Theirs {
         self.acked
     }
 
+    /// The smoothed round-trip time in seconds, as quinn's pacer has it.
+    fn seconds(&self) -> f64 {
+        let srtt = if self.srtt.is_zero() {
+            FIRST_RTT
+        } else {
+            self.srtt
+        };
+        theirs(srtt).as_secs_f64()
+    }
+
     /// Tells of losses that the stream takes for part of the last congestion.
     fn tell_lost(&mut self, now: Time) {
         let lost = std::mem::take(&mut self.lost);
@@ -149,11 +166,17 @@ impl Controller for Theirs {
 
     fn allowance(&self) -> Allowance {
         let window = self.inner.window();
-        let srtt = theirs(self.srtt).as_secs_f64();
+        let rate = Rate::from_bps_f64(PACE * 8.0 * window as f64 / self.seconds());
         Allowance {
             window: Bytes::new(window),
-            pacing: (srtt > 0.0).then(|| Rate::from_bps_f64(PACE * 8.0 * window as f64 / srtt)),
+            pacing: Some(rate),
         }
+    }
+
+    fn burst(&self) -> Bytes {
+        let held = self.inner.window() as f64 * BURST / self.seconds();
+        let (least, most) = PACKETS;
+        Bytes::new((held as u64).clamp(least * self.packet, most * self.packet))
     }
 
     fn ssthresh(&self) -> Option<Bytes> {

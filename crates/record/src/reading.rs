@@ -99,6 +99,8 @@ pub struct LinkReading {
     pub packet_area: u128,
     /// Their bytes, integrated likewise.
     pub area: u128,
+    /// The part of that of packets which were dropped after they had waited.
+    pub in_vain: u128,
     /// The price in seconds, if the discipline has one of its own.
     pub price: Option<f64>,
     /// The virtual delay.
@@ -142,10 +144,10 @@ impl AggregateReading {
                 | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
                 | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
                 | PathQueuingDelay | EdgeBacklog | EdgeDrops | CompletionTime | TransferSize
-                | Backlog | BacklogPackets | BacklogMax | BacklogPacketsMax | LinkRate
-                | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks | Judged
-                | MarkingProbability | LossRatio | Price | FairnessIndex | AggregateFairness
-                | ExcessBandwidth => f64::NAN,
+                | Backlog | ServedBacklog | BacklogPackets | BacklogMax | BacklogPacketsMax
+                | LinkRate | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks
+                | Judged | MarkingProbability | LossRatio | Price | FairnessIndex
+                | AggregateFairness | ExcessBandwidth => f64::NAN,
             });
         }
     }
@@ -166,15 +168,17 @@ impl LinkReading {
     ) {
         let mean = |now: u128, then: u128| now.saturating_sub(then) as f64 * 1e-12 / period;
         let backlog = mean(self.area, last.area);
+        let served_backlog = backlog - mean(self.in_vain, last.in_vain);
         let price = || match self.price {
             Some(price) => price,
-            None if rate > 0.0 => backlog * 8.0 / rate + self.virtual_delay.as_secs_f64(),
+            None if rate > 0.0 => served_backlog * 8.0 / rate + self.virtual_delay.as_secs_f64(),
             None => f64::NAN,
         };
         use Metric::*;
         for metric in metrics {
             row.push(match metric {
                 Backlog => backlog,
+                ServedBacklog => served_backlog,
                 BacklogPackets => mean(self.packet_area, last.packet_area),
                 BacklogMax => self.longest.1 as f64,
                 BacklogPacketsMax => self.longest.0 as f64,
@@ -294,11 +298,11 @@ impl FlowReading {
                 AccumulationEstimate => self.accumulation_estimate.unwrap_or(f64::NAN),
                 // These are of other entities, or derived from other metrics.
                 OneWayDelay | PathQueuingDelay | PathLossRatio | CompletionTime | TransferSize
-                | Backlog | BacklogMax | BacklogPacketsMax | BacklogPackets | LinkRate
-                | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks | Judged
-                | MarkingProbability | LossRatio | Price | FairnessIndex | AggregateFairness
-                | ExcessBandwidth | TransmitProbability | OfferedRate | AdmittedRate
-                | DecreaseFactor | RateRatio => f64::NAN,
+                | Backlog | ServedBacklog | BacklogMax | BacklogPacketsMax | BacklogPackets
+                | LinkRate | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks
+                | Judged | MarkingProbability | LossRatio | Price | FairnessIndex
+                | AggregateFairness | ExcessBandwidth | TransmitProbability | OfferedRate
+                | AdmittedRate | DecreaseFactor | RateRatio => f64::NAN,
             });
         }
     }

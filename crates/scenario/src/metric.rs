@@ -152,6 +152,8 @@ metrics! {
         "Time from the start of a transfer until its sender knows that all has arrived; of transfers that end in the window.";
     TransferSize "transfer_size" Bytes Mean Transfer "Size of a transfer that ends in the window.";
     Backlog "backlog" Bytes Mean Link "Data waiting at the link's port, without the packet in service, averaged over time.";
+    ServedBacklog "served_backlog" Bytes Mean Link
+        "The same without data that was dropped after it had waited, as disciplines do that drop at the head.";
     BacklogPackets "backlog_packets" Packets Mean Link
         "Packets waiting at the link's port, without the one in service, averaged over time.";
     BacklogMax "backlog_max" Bytes Max Link
@@ -161,8 +163,8 @@ metrics! {
     LinkRate "link_rate" BitPerSecond Mean Link "What the link could have sent per time, events included.";
     ServedRate "served_rate" BitPerSecond Mean Link
         "What the link's port sent per time, control packets and the sent part of the packet in service included.";
-    QueuingDelay "queuing_delay" Seconds (Ratio(Backlog, LinkRate)) Link
-        "Backlog over rate; absent where the rate is 0.";
+    QueuingDelay "queuing_delay" Seconds (Ratio(ServedBacklog, LinkRate)) Link
+        "Time that data waits which is served: its backlog over the rate; absent where the rate is 0.";
     Utilisation "utilisation" Ratio (Ratio(ServedRate, LinkRate)) Link
         "Share of what the link could have sent that it sent; absent where the rate is 0.";
     Arrivals "arrivals" Packets Sum Link "Packets that came to the link's port.";
@@ -226,10 +228,9 @@ impl Metric {
         use Metric::*;
         match self {
             Throughput | Goodput | SendingRate | Cwnd | Rtt | MinRtt | Accumulation
-            | AccumulationEstimate | Backlog | BacklogPackets | LinkRate | ServedRate
-            | QueuingDelay | Utilisation | Arrivals | Judged | MarkingProbability | Price => {
-                &Engine::ALL
-            }
+            | AccumulationEstimate | Backlog | ServedBacklog | BacklogPackets | LinkRate
+            | ServedRate | QueuingDelay | Utilisation | Arrivals | Judged | MarkingProbability
+            | Price => &Engine::ALL,
             Losses | LostRate | PathLossRatio | BacklogMax | BacklogPacketsMax | Drops | Marks
             | LossRatio => &[Engine::Fluid, Engine::Packet, Engine::Live],
             EdgeBacklog | EdgeDrops => &[Engine::Packet],

@@ -43,7 +43,10 @@ impl<'a> Simulation<'a> {
             }
             if full {
                 skip.period += skip.period;
-                skip.watched.iter_mut().for_each(|w| w.readings.thin_out());
+                for watched in &mut skip.watched {
+                    watched.readings.thin_out();
+                    watched.drops.thin_out();
+                }
                 skip.next = self.now + skip.period;
             }
         }
@@ -65,7 +68,10 @@ impl<'a> Simulation<'a> {
     fn observe_anew(&mut self, skip: &mut Skip) {
         skip.settled = None;
         skip.period = skip.shortest;
-        skip.watched.iter_mut().for_each(|w| w.readings.clear());
+        for watched in &mut skip.watched {
+            watched.readings.clear();
+            watched.drops.clear();
+        }
         self.read(skip);
     }
 
@@ -81,6 +87,8 @@ impl<'a> Simulation<'a> {
             let sum = match watched.entity {
                 Entity::Link(id) => {
                     self.wires[id].advance(now);
+                    let dropped = self.wires[id].counters().dropped().packets;
+                    watched.drops.add(dropped as f64);
                     self.wires[id].area(now).bytes as f64 * 1e-12
                 }
                 _ => {
@@ -126,6 +134,13 @@ impl<'a> Simulation<'a> {
             start: before(now, window),
             end: skip.edges.last().copied().unwrap_or(now),
         };
+        let memory = self.memory(&works);
+        if window < memory {
+            return Some(format!(
+                "at {now} only {window} had been watched, and {memory} are remembered"
+            ));
+        }
+        let longer = phase.end.since(now).as_secs_f64() / window.as_secs_f64().max(1e-12);
         for watched in &skip.watched {
             let name = watched.name(self.scenario);
             let is_link = matches!(watched.entity, Entity::Link(_));
@@ -133,13 +148,21 @@ impl<'a> Simulation<'a> {
                 true => ("the backlog of", FEW_PACKETS * skip.packet),
                 false => ("the rate of", skip.packet / skip.period.as_secs_f64()),
             };
+            if let Entity::Link(id) = watched.entity
+                && self.fills(id, &works)
+                && watched.drops.recent() == 0.0
+            {
+                return Some(format!(
+                    "at {now} more came to {name} than it can send, and its queue had room"
+                ));
+            }
             let percent = |part: f64| format!("{:.1} %", 100.0 * part);
-            let mean = match watched.readings.judge(skip.period.as_secs_f64(), grain) {
+            let mean = match (watched.readings).judge(skip.period.as_secs_f64(), grain, longer) {
                 Verdict::Settled(mean) => mean,
                 Verdict::Drifts(drift) => {
                     let drift = percent(drift);
                     return Some(format!(
-                        "at {now} {what} {name} drifted by {drift} in {window}"
+                        "at {now} {what} {name} drifted by {drift} per jump"
                     ));
                 }
                 Verdict::Varies(part) => {
@@ -169,6 +192,30 @@ impl<'a> Simulation<'a> {
             }
         }
         None
+    }
+
+    /// Returns whether the sources that hear nothing send at least as much to a link as it can.
+    fn fills(&self, link: LinkId, works: &[bool]) -> bool {
+        let open = (0..self.flows.len()).filter(|&id| works[id] && self.flows[id].sender.is_open());
+        let comes = open.filter(|&id| self.state.path(id).contains(&link));
+        let load: f64 = comes
+            .filter_map(|id| self.state.demand(id).mean_rate())
+            .sum();
+        load > 0.0 && load >= self.state.rate[link].as_bps_f64()
+    }
+
+    /// Returns the longest time for which a controller at work remembers, or a token bucket fills.
+    fn memory(&self, works: &[bool]) -> Duration {
+        let flows = self.flows.iter().zip(works).filter(|(_, works)| **works);
+        let remembered = flows.map(|(flow, _)| flow.sender.memory());
+        let parts = self
+            .scenario
+            .links
+            .iter()
+            .filter_map(|l| l.parts.as_deref());
+        let buckets = parts.flat_map(|parts| [parts.policer, parts.shaper]);
+        let filled = buckets.flatten().map(|b| b.rate.transmission(b.burst));
+        remembered.chain(filled).max().unwrap_or_default()
     }
 
     /// Jumps at a sample, if all that is watched has settled.

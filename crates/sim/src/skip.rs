@@ -18,8 +18,11 @@
 //! and lost, so that nothing is lost or counted twice over the run.
 //!
 //! **Where not.** Nothing is skipped while an application other than a greedy, constant or Poisson one is at
-//! work, nor while a flow that has data delivers none: its timers go by the clock. Nor in a run with flows
-//! that are a fluid, with a link whose rate follows a trace, or whose packets or logs somebody wants.
+//! work, nor while a flow that has data delivers none: its timers go by the clock. Nor while more comes to
+//! a link from sources that hear nothing than it can send, and it drops none yet: its queue grows for as
+//! long as there is room. Nor before as much was watched as the controllers remember
+//! (`Controller::memory`), and as token buckets take to fill. Nor
+//! in a run with flows that are a fluid, with a link whose rate follows a trace, or whose packets or logs somebody wants.
 
 use crate::steady::Readings;
 use accord_record::{Observer, Run};
@@ -57,6 +60,8 @@ pub struct Watched {
     pub flows: Range<usize>,
     /// The bytes delivered so far, or the backlog integrated so far in bytes times seconds.
     pub readings: Readings,
+    /// The packets that a link has dropped so far.
+    pub drops: Readings,
 }
 
 impl Watched {
@@ -114,6 +119,7 @@ impl<'a> Skip<'a> {
                     entity,
                     flows,
                     readings: Readings::default(),
+                    drops: Readings::default(),
                 })
                 .collect(),
             packet: sizes.max().unwrap_or(1) as f64,

@@ -8,6 +8,9 @@
 //! 99 % confidence. The second bound also says how well the mean is known: the error of the line's rise is
 //! √12 times that of the mean, so that the mean is known to within 1.1 % at 95 %.
 //!
+//! A drift that is no chance is judged over the jump that is to follow, which may be many times as long
+//! as the window: it may come to no more than [`DRIFT`] there.
+//!
 //! A cycle that is longer than the window looks like a drift or like correlated batches, as long as it is
 //! seen at all. What comes around once in several windows is not.
 
@@ -69,8 +72,9 @@ impl Readings {
     }
 
     /// Judges the quantity by the later half of the readings, which are `period` seconds apart. Its rate is
-    /// per second. Smaller than `grain` it counts as if it were that large: readings are no finer.
-    pub fn judge(&self, period: f64, grain: f64) -> Verdict {
+    /// per second. Smaller than `grain` it counts as if it were that large: readings are no finer. The
+    /// jump is `longer` than the window by this factor.
+    pub fn judge(&self, period: f64, grain: f64, longer: f64) -> Verdict {
         let half = self.len() / 2;
         let step = half / BATCHES;
         let span = step as f64 * period;
@@ -78,7 +82,14 @@ impl Readings {
             let at = half + i * step;
             (self.0[at + step] - self.0[at]) / span
         });
-        judge(&batches, grain)
+        judge(&batches, grain, longer.max(1.0))
+    }
+
+    /// Returns what was added over the later half of the readings.
+    pub fn recent(&self) -> f64 {
+        self.0
+            .last()
+            .map_or(0.0, |last| last - self.0[self.len() / 2])
     }
 }
 
@@ -87,18 +98,18 @@ impl Readings {
 pub enum Verdict {
     /// It has settled at this mean.
     Settled(f64),
-    /// It drifts by this part of its mean over the window.
+    /// It would drift by this part of its mean over the jump.
     Drifts(f64),
     /// It varies so much that a drift of this part of its mean may go unseen.
     Varies(f64),
 }
 
-fn judge(batches: &Batches, grain: f64) -> Verdict {
+fn judge(batches: &Batches, grain: f64, longer: f64) -> Verdict {
     let line = Line::through(batches);
     let size = line.mean.abs().max(grain);
     let (drift, error) = (line.rise / size, line.error / size);
-    if drift.abs() > error.max(DRIFT) {
-        Verdict::Drifts(drift)
+    if drift.abs() > error && longer * drift.abs() > DRIFT {
+        Verdict::Drifts(longer * drift)
     } else if drift.abs() + error > UNSEEN {
         Verdict::Varies(drift.abs() + error)
     } else {
@@ -185,7 +196,7 @@ mod tests {
             }
             readings.add(sum);
             if readings.are_enough()
-                && let Verdict::Settled(mean) = readings.judge(period as f64, 0.0)
+                && let Verdict::Settled(mean) = readings.judge(period as f64, 0.0, 1.0)
             {
                 return Some((second, mean));
             }
@@ -220,14 +231,16 @@ mod tests {
     #[test]
     fn a_line_is_the_line() {
         let rising: Batches = std::array::from_fn(|i| 100.0 + i as f64);
-        match judge(&rising, 0.0) {
+        match judge(&rising, 0.0, 1.0) {
             Verdict::Drifts(drift) => assert!((drift - 31.0 / 115.5).abs() < 1e-12, "{drift}"),
             other => panic!("{other:?}"),
         }
-        assert_eq!(judge(&[3.0; BATCHES], 0.0), Verdict::Settled(3.0));
-        assert_eq!(judge(&[0.0; BATCHES], 1.0), Verdict::Settled(0.0));
+        assert_eq!(judge(&[3.0; BATCHES], 0.0, 1e6), Verdict::Settled(3.0));
+        assert_eq!(judge(&[0.0; BATCHES], 1.0, 1e6), Verdict::Settled(0.0));
         // What is small beside the grain of readings is no drift.
-        assert!(matches!(judge(&rising, 1e4), Verdict::Settled(_)));
+        assert!(matches!(judge(&rising, 1e4, 1.0), Verdict::Settled(_)));
+        // 0.3 % over the window is none, and is 3 % over ten times as long.
+        assert!(matches!(judge(&rising, 1e4, 10.0), Verdict::Drifts(_)));
     }
 
     /// What is at rest is found to be, with the precision that the head of this file states, whether

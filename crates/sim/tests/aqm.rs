@@ -141,3 +141,32 @@ fn the_books_balance_with_drops_at_the_head() {
         }
     }
 }
+
+/// The queuing delay of a link is the time that packets wait there which are served, and their own time
+/// on the line: what the flows see of it, whether the discipline drops at the tail or at the head.
+#[test]
+fn the_delay_of_a_link_is_that_of_what_it_serves() {
+    for discipline in ["droptail", "pie", "codel", "fq-codel", "dualpi2"] {
+        let s = scenario(&format!(
+            "duration = \"30 s\"\nsteady = [\"10 s\", \"30 s\"]\n\
+             topology.dumbbell = {{ rate = \"10 Mbps\", delay = \"20 ms\", \
+             queue = {{ discipline = \"{discipline}\", limit = \"60 KB\" }} }}\n\
+             [flow.a]\ncount = 30\nfrom = \"left\"\nto = \"right\"\n\
+             controller = {{ name = \"newreno\", sack = true }}\npacket = \"1500 B\"\n\
+             start = {{ uniform = [\"0 s\", \"2 s\"] }}\n"
+        ));
+        let run = run(&s, &mut Quiet).expect("runs");
+        let mean = |metric, entity| run.mean(metric, entity, s.steady).expect("it ran");
+        let (mut waited, mut packets) = (0.0, 0.0);
+        for f in 0..30 {
+            waited += mean(Metric::QueuingSum, Entity::Flow(f));
+            packets += mean(Metric::Deliveries, Entity::Flow(f));
+        }
+        let seen = waited / packets + 1500.0 * 8.0 / 10e6;
+        let link = mean(Metric::QueuingDelay, Entity::Link(0));
+        assert!(
+            (link / seen - 1.0).abs() < 0.02,
+            "{discipline}: {link} {seen}"
+        );
+    }
+}

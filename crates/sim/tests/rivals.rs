@@ -141,7 +141,33 @@ fn copa_flows_share_fairly_with_a_short_queue() {
         let expected = 2.5 * 1.2 * flows.len() as f64;
         assert!(o.delay > 0.9 * expected, "{} of {expected}", o.delay);
         assert!(o.delay < 1.7 * expected, "{} of {expected}", o.delay);
-        assert!(o.utilisation() > 0.97, "{}", o.utilisation());
+        // The authors' program uses 92 % with two flows.
+        assert!(o.utilisation() > 0.92, "{}", o.utilisation());
+    }
+}
+
+/// The authors' program on the same link (genericCC, `do_ss:auto:0.5`, starts within 0.3 s) keeps 8.1 to
+/// 15.5 packets queued with three to six flows and uses 83 to 97 % of it, but for five flows behind five
+/// products of buffer, which take each other for others.
+#[test]
+fn copa_flows_keep_the_queue_of_the_authors_program() {
+    for buffer in [33, 67, 133, 333] {
+        for flows in [3, 4, 5, 6] {
+            let s = scenario(&format!(
+                "duration = \"60 s\"\nsteady = [\"30 s\", \"60 s\"]\n\
+                 topology.dumbbell = {{ rate = \"20 Mbps\", delay = \"20 ms\", \
+                 queue = {{ discipline = \"droptail\", limit = \"{buffer} pkt\" }} }}\n\
+                 [flow.a]\ncount = {flows}\nfrom = \"left\"\nto = \"right\"\n\
+                 controller = \"copa\"\npacket = \"1500 B\"\n\
+                 start = {{ uniform = [\"0 s\", \"0.3 s\"] }}\n"
+            ));
+            let run = run(&s, &mut Quiet).expect("runs");
+            let mean = |metric| run.mean(metric, Entity::Link(0), s.steady).expect("it ran");
+            let queue = mean(Metric::BacklogPackets);
+            let used = mean(Metric::Utilisation);
+            assert!((8.0..20.0).contains(&queue), "{buffer} {flows}: {queue}");
+            assert!(used > 0.9, "{buffer} {flows}: {used}");
+        }
     }
 }
 
@@ -202,4 +228,28 @@ fn slowdowns_take_the_advantage_of_latecomers() {
     assert!(late.shares[1] > 3.0 * late.shares[0], "{:?}", late.shares);
     let fair = outcome(&[("ledbat-pp", 0), ("ledbat-pp", 30)], limit, (90, 240));
     assert!(fair.jain() > 0.9, "{}", fair.jain());
+}
+
+/// Eight flows of BBRv1 over half a product of buffer lose a sixth of their packets and share alike:
+/// Jain's index is 0.91 to 0.97 with Linux's over the same link, live.
+#[test]
+fn bbr1_flows_share_under_heavy_loss() {
+    let seeds = 1..=4;
+    let jain = |seed| {
+        let mut s = scenario(
+            "duration = \"60 s\"\nsteady = [\"30 s\", \"60 s\"]\n\
+             topology.dumbbell = { rate = \"12 Mbps\", delay = \"20 ms\", \
+             queue = { discipline = \"droptail\", limit = \"30 KB\" } }\n\
+             [flow.a]\ncount = 8\nfrom = \"left\"\nto = \"right\"\ncontroller = \"bbr1\"\n\
+             packet = \"1500 B\"\nstart = { uniform = [\"0 s\", \"1 s\"] }\n",
+        );
+        s.seed = seed;
+        let run = run(&s, &mut Quiet).expect("runs");
+        let rate = |f| run.mean(Metric::Throughput, Entity::Flow(f), s.steady);
+        let rates: Vec<f64> = (0..8).map(|f| rate(f).expect("it ran")).collect();
+        let squares: f64 = rates.iter().map(|x| x * x).sum();
+        rates.iter().sum::<f64>().powi(2) / squares / 8.0
+    };
+    let mean = seeds.map(jain).sum::<f64>() / 4.0;
+    assert!(mean > 0.86, "{mean}");
 }

@@ -329,3 +329,48 @@ proptest! {
         balanced(&s);
     }
 }
+
+/// A queue that fills: 0.1 Mbps more than the link can send for half an hour, after half an hour of the
+/// same. The mean backlog of the second half is ¾ of an hour's worth, 33.75 MB.
+#[test]
+fn a_queue_that_fills_is_not_skipped() {
+    for demand in ["constant", "poisson"] {
+        let text = format!(
+            "duration = \"1 h\"\nsteady = [\"30 min\", \"1 h\"]\n\
+             topology.dumbbell = {{ rate = \"1 Mbps\", delay = \"20 ms\", \
+             queue = {{ discipline = \"droptail\", limit = \"1 GB\" }} }}\n\
+             [flow.a]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\n\
+             demand = {{ {demand} = \"1.1 Mbps\" }}\n"
+        );
+        let s = scenario(&text);
+        let run = skipping(&s);
+        let backlog = run.mean(Metric::Backlog, Entity::Link(0), s.steady);
+        let expected = 0.75 * 3600.0 * 0.1e6 / 8.0;
+        let off = backlog.expect("it is recorded") / expected - 1.0;
+        assert!(off.abs() < 0.01, "{demand}: {off}");
+    }
+    // A queue that is full is at rest.
+    let noise = "demand = { constant = \"22 Mbps\" }";
+    let s = dumbbell(600, DROPTAIL, &flows("f", 1, "none", noise));
+    assert!(!skipping(&s).skipped.is_empty());
+}
+
+/// Nothing is skipped before as much was watched as a controller remembers: ten seconds of round-trip
+/// times for BBR and Copa, ten minutes for LEDBAT.
+#[test]
+fn no_jump_is_before_the_memory_of_a_controller_was_watched() {
+    for (controller, seconds, memory) in [
+        ("bbr3", 600, 10.2),
+        ("copa", 600, 10.0),
+        ("ledbat", 600, 600.0),
+    ] {
+        let s = dumbbell(seconds, DROPTAIL, &flows("f", 1, controller, ""));
+        for jump in skipping(&s).skipped {
+            // The later half of what was watched.
+            assert!(
+                jump.start.as_secs_f64() > 2.0 * memory,
+                "{controller}: {jump:?}"
+            );
+        }
+    }
+}

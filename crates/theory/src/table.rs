@@ -152,9 +152,11 @@ impl<'a> Table<'a> {
                 true => value,
                 false => f64::NAN,
             };
-            add(id, Metric::Backlog, &|e| {
-                alive(e, e.queuing_delay[l] * e.rate_of_link[l])
-            });
+            for metric in [Metric::Backlog, Metric::ServedBacklog] {
+                add(id, metric, &|e| {
+                    alive(e, e.queuing_delay[l] * e.rate_of_link[l])
+                });
+            }
             add(id, Metric::BacklogPackets, &|e| {
                 alive(e, e.backlog_packets[l])
             });

@@ -138,6 +138,21 @@ impl Sender {
         }
     }
 
+    /// Returns the longest time for which the controller remembers.
+    pub fn memory(&self) -> Duration {
+        match self {
+            Sender::Stream(s) => s.memory(),
+            Sender::Logged(s) => s.sender().memory(),
+            Sender::Tunnel(s) => s.controller().memory(),
+            Sender::Datagrams(_) => Duration::ZERO,
+        }
+    }
+
+    /// Returns whether nothing comes back to it.
+    pub fn is_open(&self) -> bool {
+        matches!(self, Sender::Datagrams(_))
+    }
+
     /// Returns a packet to send, or the time at which to ask again.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {

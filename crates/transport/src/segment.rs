@@ -19,7 +19,8 @@ pub enum Segment {
         /// The number below which all data packets have arrived.
         next: u64,
         /// The first packet of the block, beyond `next`, that holds the packet which caused this
-        /// acknowledgement, as an offset from `next`. It is zero if that packet is below `next`.
+        /// acknowledgement, as an offset from `next`. It is zero if that packet is below `next`, and
+        /// one, without a length, if that packet had arrived before [RFC 2883].
         block: u32,
         /// The length of that block. It is zero if there is none.
         block_len: u32,

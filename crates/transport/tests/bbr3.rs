@@ -1,6 +1,4 @@
 //! BBRv3 against the test cases of its draft [draft-ietf-ccwg-bbr-06, appendix A].
-//!
-//! A.18 and A.19 ask for spurious losses to be detected, which this transport does not do.
 
 #[path = "common/bottleneck.rs"]
 mod bottleneck;
@@ -387,4 +385,78 @@ fn one_percent_of_random_loss_costs_little() {
     path.run(10.0, |_| ());
     let used = path.utilisation(30.0);
     assert!(used > 0.85, "{used}");
+}
+
+/// Disturbs a flow in this state so that it takes packets for lost which are not, until it knows.
+/// Gives the state then, and how many times the timer ran out.
+fn spurious(state: State, disturb: impl Fn(&mut Path<Bbr3>)) -> (View, u64) {
+    let mut path = usual(100_000);
+    path.until(30.0, "the state", |p| {
+        view(p).state == state && (state != State::Startup || view(p).round_count == 3)
+    });
+    let window = path.controller().cwnd();
+    disturb(&mut path);
+    path.until(2.0, "a loss", |p| p.sender.retransmissions() > 0);
+    path.until(2.0, "the end of it", |p| {
+        !p.sender.is_recovering() && p.controller().cwnd() >= window
+    });
+    assert_eq!(path.dropped, 0);
+    assert!(path.sender.retransmissions() < 8);
+    (view(&path), path.sender.timeouts())
+}
+
+/// Nothing was learnt from losses that were none. Of the states the flow goes back to Startup, and to
+/// ProbeBW_UP by ProbeBW_REFILL [§5.5.11.2].
+fn assert_undone(before: State, after: View) {
+    assert_eq!(after.bw_shortterm, None, "{before:?}");
+    assert_eq!(after.inflight_shortterm, None, "{before:?}");
+    assert_eq!(after.inflight_longterm, None, "{before:?}");
+    let probes = matches!(after.state, State::ProbeBwRefill | State::ProbeBwUp);
+    match before {
+        State::ProbeBwUp => assert!(probes, "{after:?}"),
+        same => assert_eq!(after.state, same),
+    }
+}
+
+/// Packets that are sent within 2 ms go a longer way, and those behind overtake them.
+#[test]
+fn a18_spurious_fast_recovery_is_undone() {
+    for state in [State::Startup, State::ProbeBwUp, State::ProbeBwCruise] {
+        let (after, timeouts) = spurious(state, |path| {
+            let usual = path.link.propagation;
+            path.link.propagation = usual + Duration::from_ms(30);
+            path.run(0.002, |_| ());
+            path.link.propagation = usual;
+        });
+        assert_eq!(timeouts, 0);
+        assert_undone(state, after);
+    }
+}
+
+/// The link stands still for longer than the time-out.
+#[test]
+fn a19_spurious_rto_recovery_is_undone() {
+    for state in [State::Startup, State::ProbeBwUp, State::ProbeBwCruise] {
+        let (after, timeouts) = spurious(state, |path| {
+            let link = &mut path.link;
+            link.free = link.free.max(path.now) + Duration::from_ms(600);
+        });
+        assert!(timeouts > 0);
+        assert_undone(state, after);
+    }
+}
+
+/// What A.13 allows an aggregate to add is of acknowledgements that come together, not of bursts of
+/// the application: 100 KB, then 50 ms of nothing, at 100 Mbps and 100 ms. The window is the 100 KB,
+/// twice [§5.6.4.2], and what was acknowledged together.
+#[test]
+fn pauses_do_not_widen_the_window() {
+    let mut path = Path::limited(bbr(), Link::new(100.0, 100.0, 100_000), Rate::from_bps(1));
+    path.limit(Some(Rate::ZERO));
+    for _ in 0..200 {
+        path.sender.supply(100_000 / PACKET.get());
+        path.run(0.2, |_| ());
+        let window = path.controller().cwnd().get();
+        assert!(window < 400_000, "{window}");
+    }
 }

@@ -293,3 +293,47 @@ fn a_timeout_spares_what_was_sent_a_moment_ago() {
     assert_eq!(sent, [0]);
     assert!(hand.sender.controller().cwnd() == common::PACKET);
 }
+
+/// RFC 6675 §5: each acknowledgement with a block updates the scoreboard, though a later one has
+/// overtaken it and moved the window.
+#[test]
+fn an_acknowledgement_that_was_overtaken_still_tells_of_its_block() {
+    for changes in [vec![sack(true)], vec![RACK]] {
+        let mut hand = Hand::new("newreno", 20, &changes);
+        hand.wait(40);
+        // Packet 5 is lost. The acknowledgement of 9, with a block of 6 to 9, comes before that of 4.
+        let ack = |hand: &mut Hand, next, block, block_len, of: usize| {
+            let echo = hand.sent[of];
+            hand.sender
+                .on_ack(next, block, block_len, echo, 0, hand.now);
+            hand.send()
+        };
+        ack(&mut hand, 5, 0, 0, 4);
+        let before = hand.sender.bytes_in_flight();
+        // Sent when 0 to 2 had arrived, with 6 to 8 out of order.
+        ack(&mut hand, 3, 3, 3, 8);
+        let after = hand.sender.bytes_in_flight();
+        assert!(hand.sender.is_recovering() && hand.sender.retransmissions() == 1);
+        assert!(after < before, "{after} {before}");
+    }
+}
+
+/// RFC 2883: only a packet that arrives a second time is a DSACK, not an acknowledgement that tells
+/// nothing new. Two of one instant overtake each other, and the window of RACK stays a quarter of the
+/// smallest round-trip time.
+#[test]
+fn acknowledgements_that_overtake_each_other_are_no_duplicates() {
+    let mut hand = Hand::new("newreno", 20, &[RACK]);
+    let start = hand.sent[0];
+    hand.wait(100);
+    // The packets were sent at one instant. Packet 0 is late, and the acknowledgement of 2 comes before
+    // that of 1.
+    hand.sender.on_ack(0, 1, 2, start, 0, hand.now);
+    hand.sender.on_ack(0, 1, 1, start, 0, hand.now);
+    assert_eq!(hand.send(), [20, 21]);
+    let quarter = Duration::from_ms(25);
+    assert_eq!(
+        hand.sender.next_wake(),
+        start + Duration::from_ms(100) + quarter
+    );
+}

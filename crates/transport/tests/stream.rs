@@ -498,6 +498,6 @@ fn a_repair_is_acknowledged_with_what_waits_beyond_the_next_hole() {
     }
     assert_eq!(acknowledge(0), (3, 1, 2));
     // It had arrived.
-    assert_eq!(acknowledge(1), (3, 0, 0));
+    assert_eq!(acknowledge(1), (3, 1, 0));
     assert_eq!(acknowledge(3), (6, 0, 0));
 }

@@ -40,14 +40,15 @@ impl Policer {
         self.all_lost = self.all_lost.saturating_add(bytes);
     }
 
-    fn begin(&mut self, rs: &Delivery, now: Time) {
-        (self.began, self.delivered, self.lost) = (now, rs.total, self.all_lost);
+    fn begin(&mut self, delivered: u64, now: Time) {
+        (self.began, self.delivered, self.lost) = (now, delivered, self.all_lost);
         self.rounds = 0;
     }
 
-    fn reset(&mut self, rs: &Delivery, now: Time) {
+    /// Begins to look for a policer, when so many bytes have been delivered.
+    pub fn restart(&mut self, delivered: u64, now: Time) {
         (self.last, self.found, self.sampling) = (0.0, false, false);
-        self.begin(rs, now);
+        self.begin(delivered, now);
     }
 
     /// Takes a sample. Gives whether the rate of a policer has been kept long enough, so that
@@ -64,7 +65,7 @@ impl Policer {
         if self.found {
             let over = self.rounds >= KEPT;
             if over {
-                self.reset(rs, now);
+                self.restart(rs.total, now);
             }
             return over;
         }
@@ -73,11 +74,11 @@ impl Policer {
             if !losses {
                 return false;
             }
-            self.begin(rs, now);
+            self.begin(rs.total, now);
             self.sampling = true;
         }
         if rs.app_limited || self.rounds > ROUNDS.1 {
-            self.reset(rs, now);
+            self.restart(rs.total, now);
         } else if self.rounds >= ROUNDS.0 && losses {
             self.end(rs, now);
         }
@@ -100,6 +101,6 @@ impl Policer {
             return;
         }
         self.last = rate;
-        self.begin(rs, now);
+        self.begin(rs.total, now);
     }
 }

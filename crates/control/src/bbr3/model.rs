@@ -18,6 +18,19 @@ pub(super) struct Rounds {
 /// The rounds over which the degree of aggregation is remembered: BBR.ExtraAckedFilterLen.
 const EXTRA_ACKED_ROUNDS: usize = 10;
 
+/// The state saved when a loss recovery begins [§5.5.11].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Undo {
+    /// It was saved, and the recovery is not over.
+    pub saved: bool,
+    /// BBR.undo_state.
+    pub state: Option<State>,
+    /// BBR.undo_bw_shortterm, BBR.undo_inflight_shortterm and BBR.undo_inflight_longterm.
+    bw_shortterm: f64,
+    inflight_shortterm: u64,
+    inflight_longterm: u64,
+}
+
 /// What BBR knows of the path.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
@@ -32,6 +45,8 @@ pub(super) struct Model {
     /// BBR.inflight_shortterm and BBR.inflight_longterm.
     pub inflight_shortterm: u64,
     pub inflight_longterm: u64,
+    /// What is restored where a loss was none.
+    pub undo: Undo,
     /// BBR.bw_latest and BBR.inflight_latest.
     bw_latest: f64,
     pub inflight_latest: u64,
@@ -45,7 +60,7 @@ pub(super) struct Model {
     /// BBR.extra_acked, and what it is the largest of: the round and the bytes.
     pub extra_acked: u64,
     extra_acked_filter: [(u64, u64); EXTRA_ACKED_ROUNDS],
-    pub extra_acked_interval_start: Time,
+    extra_acked_interval_start: Time,
     extra_acked_delivered: u64,
 }
 
@@ -58,6 +73,7 @@ impl Default for Model {
             bw: 0.0,
             inflight_shortterm: u64::MAX,
             inflight_longterm: u64::MAX,
+            undo: Undo::default(),
             bw_latest: 0.0,
             inflight_latest: 0,
             is_loss_in_round: false,
@@ -85,6 +101,12 @@ impl Model {
 
     pub fn bw(&self) -> f64 {
         self.bw
+    }
+
+    /// Begins an interval of aggregation [§5.4.1, §5.5.9].
+    pub fn restart_aggregation(&mut self, now: Time) {
+        self.extra_acked_delivered = 0;
+        self.extra_acked_interval_start = now;
     }
 
     /// AdvanceMaxBwFilter() [§5.5.6].
@@ -189,8 +211,7 @@ impl Bbr3 {
         let interval = now.since(m.extra_acked_interval_start).as_secs_f64();
         let mut expected = m.bw * interval;
         if m.extra_acked_delivered as f64 <= expected {
-            m.extra_acked_delivered = 0;
-            m.extra_acked_interval_start = now;
+            m.restart_aggregation(now);
             expected = 0.0;
         }
         m.extra_acked_delivered = m.extra_acked_delivered.saturating_add(rs.acked);
@@ -225,6 +246,7 @@ impl Bbr3 {
         if !m.is_loss_in_round {
             m.loss_round_delivered = packet.total;
             self.save_cwnd();
+            self.save_state_upon_loss();
         }
         let m = &mut self.model;
         m.is_loss_in_round = true;
@@ -253,7 +275,48 @@ impl Bbr3 {
             self.model.inflight_longterm = tx_in_flight.max(kept);
         }
         if self.state == State::ProbeBwUp {
+            self.model.undo.state = Some(State::ProbeBwUp);
             self.start_probe_bw_down(now);
+        }
+    }
+
+    /// SaveStateUponLoss() [§5.5.11.1].
+    fn save_state_upon_loss(&mut self) {
+        let m = &mut self.model;
+        if m.undo.saved {
+            return;
+        }
+        m.undo = Undo {
+            saved: true,
+            state: None,
+            bw_shortterm: m.bw_shortterm,
+            inflight_shortterm: m.inflight_shortterm,
+            inflight_longterm: m.inflight_longterm,
+        };
+    }
+
+    /// HandleSpuriousLossDetection() [§5.5.11.2].
+    pub(super) fn handle_spurious_loss(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+        self.reset_full_bw();
+        let m = &mut self.model;
+        m.undo.saved = false;
+        m.is_loss_in_round = false;
+        m.bw_shortterm = m.bw_shortterm.max(m.undo.bw_shortterm);
+        m.inflight_shortterm = m.inflight_shortterm.max(m.undo.inflight_shortterm);
+        m.inflight_longterm = m.inflight_longterm.max(m.undo.inflight_longterm);
+        let probing = self.state == State::ProbeRtt;
+        match m.undo.state.take() {
+            Some(State::Startup) if self.state != State::Startup => {
+                self.full_bw_reached = false;
+                if !probing {
+                    self.enter_startup();
+                }
+            }
+            Some(State::ProbeBwUp) if self.state != State::ProbeBwUp && !probing => {
+                self.start_probe_bw_refill();
+            }
+            _ => {}
         }
     }
 }

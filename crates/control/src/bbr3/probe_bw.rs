@@ -102,7 +102,7 @@ impl Bbr3 {
     }
 
     /// StartProbeBW_REFILL() [§5.3.3.9].
-    fn start_probe_bw_refill(&mut self) {
+    pub(super) fn start_probe_bw_refill(&mut self) {
         self.model.reset_short_term();
         self.probe.up_rounds = 0;
         self.probe.up_acked = 0;

@@ -52,6 +52,11 @@ impl QueuingDelay {
         current.saturating_sub(self.base_delay().unwrap_or(sample))
     }
 
+    /// The time for which it remembers.
+    pub fn memory(&self) -> Duration {
+        MINUTE * self.minutes as u64
+    }
+
     /// The base delay, once there was a sample.
     pub fn base_delay(&self) -> Option<Duration> {
         self.base.iter().copied().min()

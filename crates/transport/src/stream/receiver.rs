@@ -60,9 +60,9 @@ impl Receiver {
         };
         // A packet that moves the window is in no block. Its acknowledgement repeats the latest one, as
         // those of RFC 2018 §4 do: the acknowledgements that told of it may be lost. That of a packet
-        // which had arrived before tells of none, in place of a DSACK option.
-        let latest = self.blocks.last().copied().filter(|_| new);
-        let (block, block_len) = match block.or(latest) {
+        // which had arrived before says so, in place of a DSACK option.
+        let (block, block_len) = match block.or(self.blocks.last().copied()) {
+            _ if !new => (1, 0),
             Some((from, to)) => ((from - self.next) as u32, (to - from) as u32),
             None => (0, 0),
         };

@@ -80,6 +80,11 @@ impl Scoreboard {
         self.lost + self.known.again > 0
     }
 
+    /// A repair is in flight.
+    pub fn has_repairs(&self) -> bool {
+        self.known.again > 0
+    }
+
     /// The first packet is taken for lost and not sent again yet.
     pub fn first_is_lost(&self) -> bool {
         self.states.front() == Some(&State::Lost)
@@ -304,6 +309,21 @@ impl Scoreboard {
         end.checked_sub(1)
     }
 
+    /// Takes no packet for lost. Those sent again are in flight twice.
+    pub fn forgive(&mut self) {
+        for state in &mut self.states {
+            *state = match *state {
+                State::Lost => State::Out,
+                State::Again => State::Twice,
+                same => same,
+            };
+        }
+        self.twice += std::mem::take(&mut self.known.again);
+        self.lost = 0;
+        let base = self.known.base;
+        (self.known.losses, self.known.doubts) = (base, base);
+    }
+
     /// Takes for lost all of the first `n` packets that are not known to have arrived, as
     /// after a time-out [RFC 6675 §5.1].
     pub fn lose_all(&mut self, n: u64) {
@@ -334,6 +354,7 @@ mod tests {
         TakeLost,
         TakeDoubtful,
         LoseAll,
+        Forgive,
     }
 
     fn any_operation() -> impl Strategy<Value = Operation> {
@@ -346,6 +367,7 @@ mod tests {
             6 => Just(Operation::TakeLost),
             3 => Just(Operation::TakeDoubtful),
             1 => Just(Operation::LoseAll),
+            1 => Just(Operation::Forgive),
         ]
     }
 
@@ -438,6 +460,16 @@ mod tests {
                         let all = rules.0.iter_mut().filter(|s| **s != State::Sacked);
                         all.for_each(|s| *s = State::Lost);
                         board.lose_all(out);
+                    }
+                    Operation::Forgive => {
+                        for state in &mut rules.0 {
+                            match *state {
+                                State::Lost => *state = State::Out,
+                                State::Again => *state = State::Twice,
+                                _ => {}
+                            }
+                        }
+                        board.forgive();
                     }
                 }
                 prop_assert_eq!(board.sacked(), count(&rules.0, State::Sacked));

@@ -28,12 +28,14 @@ use std::ops::Range;
 /// |---|---|---|
 /// | first and second duplicate | a new packet each, beyond the window | RFC 3042 |
 /// | third, or three arrived beyond a hole | the window is cut, the first lost packet goes at once, the others as the window has room | RFC 5681 §3.2, RFC 6675 §5 |
+/// | acknowledgement that was overtaken | what it tells beyond the window is taken down | RFC 6675 §5 |
 /// | first or second, Vegas | the same once the packet is older than the time-out without its floor | Low02 §1.1 |
 /// | partial acknowledgement, NewReno | the next hole goes at once; only the first one sets the timer again | RFC 6582 §3.2 |
 /// | acknowledgement that ends a recovery | the window stays at the threshold: option 2 of RFC 6582 | RFC 6582 §3.2, RFC 5681 §3.2 |
 /// | a loss of what was sent after the cut | SACK: another recovery and cut when the first ends | RFC 5681 §4.3, RFC 6675 §5 |
 /// | nothing new to send, SACK | holes not yet known to be lost, then once the last packet | RFC 6675 §4, NextSeg (3), (4) |
 /// | time-out | slow start from the first hole; losses answered before cost no second cut, a lost repair does | RFC 5681 §3.1, §4.3 |
+/// | the first packet arrives after all, by the echo, as it was sent first | the answer to its loss is undone, and what was taken for lost is in flight | RFC 3522, RFC 4015 §3 |
 /// | idle for longer than the time-out | the window starts again | RFC 5681 §4.1 |
 ///
 /// With [`Recovery::Rack`] losses are found by time (`rack.rs`, `by_time.rs`), and a recovery may be
@@ -82,10 +84,8 @@ pub struct Sender<C = AnyController> {
     round_end: u64,
     /// When the retransmission timer runs out; `Time::MAX` while nothing is in flight.
     deadline: Time,
-    retransmissions: u64,
-    timeouts: u64,
-    /// The window stopped the sender when it last could send.
-    window_limited: bool,
+    /// The window was last full when this packet was the next new one.
+    full_to: u64,
     /// Packets of a window are spaced in time.
     pacing: bool,
     /// More decides on a packet than the window: `pacing`, or a recovery that is regulated.
@@ -128,8 +128,11 @@ impl Log {
 }
 
 /// The state that matters where something is lost or marked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Trouble {
+    /// Packets sent again, and times that the retransmission timer ran out.
+    retransmissions: u64,
+    timeouts: u64,
     /// Partial acknowledgements of this recovery.
     partials: u32,
     /// The last packet may be sent again, for nothing else to send, once this one is
@@ -143,10 +146,28 @@ struct Trouble {
     cut: Time,
     /// Marks of packets sent from now on are congestion that was not answered.
     heed_from: Time,
-    /// The first packet when the timer last ran out; `u64::MAX` if it never did.
-    timed_out: u64,
+    /// The next new packet when one last waited for the pacer.
+    paced_to: u64,
+    /// The most packets in flight since the window was last cut, as far as it was not full: maxFS
+    /// of draft-ietf-ccwg-ratelimited-increase §3.
+    most: u64,
+    /// The last answer to a loss, while it may turn out that there was none.
+    doubt: Option<Doubt>,
+    /// The first packet when the timer last ran out.
+    timed_out: Option<u64>,
     /// What regulates this recovery, for a controller that asks for it.
     prr: Option<Prr>,
+}
+
+/// An answer to the loss of the first packet, which waits for the acknowledgement that moves the window:
+/// the Eifel algorithm [RFC 3522].
+#[derive(Clone, Copy, Debug)]
+struct Doubt {
+    /// RetransmitTS: when that packet was first sent again; `Time::MAX` before.
+    repaired: Time,
+    /// [`Trouble::answered`] and [`Trouble::heed_from`] before.
+    answered: u64,
+    heed_from: Time,
 }
 
 /// The settings of a stream that are not its controller's.
@@ -188,25 +209,14 @@ impl<C: Controller> Sender<C> {
             marked: 0,
             round_end: 0,
             deadline: Time::MAX,
-            retransmissions: 0,
-            timeouts: 0,
-            window_limited: false,
+            full_to: 0,
             pacing: settings.pacing,
             gated: settings.pacing,
             idle_since: Time::ZERO,
             sent: (capabilities.early_retransmission).then(Box::default),
             log: Log::new(&capabilities, packet, 0),
             opened: Time::ZERO,
-            trouble: Box::new(Trouble {
-                partials: 0,
-                rescue: 0,
-                answered: 0,
-                answered_flight: Bytes::ZERO,
-                cut: Time::ZERO,
-                heed_from: Time::ZERO,
-                timed_out: u64::MAX,
-                prr: None,
-            }),
+            trouble: Box::default(),
             controller,
         }
     }
@@ -218,14 +228,18 @@ impl<C: Controller> Sender<C> {
     /// came before in order. What is still on its way of the connection before is ignored, as
     /// packets to a port that is closed would be. There is no handshake.
     pub fn reconnect(&mut self, controller: C, now: Time) {
+        let trouble = Trouble {
+            retransmissions: self.trouble.retransmissions,
+            timeouts: self.trouble.timeouts,
+            ..Trouble::default()
+        };
         *self = Sender {
+            trouble: Box::new(trouble),
             log: Log::new(&controller.capabilities(), self.packet, self.next),
             una: self.next,
             next: self.next,
             available: self.next,
             marked: self.marked,
-            retransmissions: self.retransmissions,
-            timeouts: self.timeouts,
             opened: now,
             idle_since: now,
             ..Sender::new(controller, self.packet, self.settings())
@@ -282,9 +296,16 @@ impl<C: Controller> Sender<C> {
         marked: u32,
         now: Time,
     ) {
-        let last = next.saturating_add(u64::from(block) + u64::from(block_len));
-        if last > self.next || next < self.una || echo < self.opened {
+        let repeated = block > 0 && block_len == 0;
+        let beyond = match repeated {
+            true => 0,
+            false => u64::from(block) + u64::from(block_len),
+        };
+        if next.saturating_add(beyond) > self.next || echo < self.opened {
             return;
+        }
+        if repeated {
+            self.repeated(now);
         }
         // An acknowledgement that was overtaken tells fewer than are known.
         let news = marked.wrapping_sub(self.marked);
@@ -304,10 +325,10 @@ impl<C: Controller> Sender<C> {
                 false => self.advance::<false>(next, block, block_len, echo, marks, now),
                 true => self.advance_logged(next, block, block_len, echo, marks, now),
             }
+        } else if next < self.una {
+            self.overtaken(self.una - next, block, block_len, echo, now);
         } else if self.next > self.una {
             self.duplicate(block, block_len, echo, marks, now);
-        } else if self.log.is_some() {
-            self.nothing_new(echo, now);
         }
     }
 
@@ -315,6 +336,50 @@ impl<C: Controller> Sender<C> {
     #[inline]
     fn is_held(&self) -> bool {
         self.recovering || self.una < self.held_to
+    }
+
+    /// The window was full after the first packet in flight was sent: at some time of the last round
+    /// trip.
+    #[inline]
+    fn was_full(&self) -> bool {
+        self.una < self.full_to
+    }
+
+    /// The bucket of the pacer still holds a packet, for a controller that lets more than one go at once.
+    /// The pacer's time is when the bucket is full.
+    #[inline(never)]
+    fn may_burst(&self, pace: Option<Rate>, now: Time) -> bool {
+        let burst = self.controller.burst();
+        let more = Bytes::new(burst.get().saturating_sub(self.packet.get()));
+        let empties = |rate: Rate| now + rate.transmission(more);
+        more > Bytes::ZERO && pace.is_some_and(|rate| self.pacer.next() <= empties(rate))
+    }
+
+    /// Packets wait for the pacer. Where the settings ask for it, the window says the rate, so that it
+    /// counts as full.
+    #[inline(never)]
+    fn note_pacing(&mut self) {
+        self.note_flight();
+        if self.pacing && self.next < self.available {
+            self.trouble.paced_to = self.next;
+        }
+    }
+
+    /// The window is not full.
+    #[inline(never)]
+    fn note_flight(&mut self) {
+        self.trouble.most = self.trouble.most.max(self.in_flight());
+    }
+
+    /// The window may grow though it was not full: packets waited for the pacer [RFC 9002 §7.8], or slow
+    /// start has not come to twice what was in flight
+    /// [draft-ietf-ccwg-ratelimited-increase §3 rule 2].
+    #[cold]
+    fn may_grow_on(&self) -> bool {
+        let window = self.controller.cwnd();
+        let slow_start = (self.controller.ssthresh()).is_none_or(|ssthresh| window < ssthresh);
+        let doubled = 2 * self.trouble.most * self.packet.get();
+        self.una < self.trouble.paced_to || slow_start && window.get() < doubled
     }
 
     /// The window moves. `LOGGED` says that there is a log, so that a sender without one does not ask
@@ -330,11 +395,14 @@ impl<C: Controller> Sender<C> {
         now: Time,
     ) {
         let n = next - self.una;
+        let full = self.was_full();
+        let window_limited = full || self.may_grow_on();
         // The acknowledgement that ends a recovery only ends it [RFC 6582 §3.2].
         let mut held = self.is_held();
         self.una = next;
         let rtt = now.since(echo);
         self.rtt.sample(rtt);
+        let trouble = !self.board.is_empty();
         let mut new = self.board.acknowledge(n);
         if let Some(sent) = &mut self.sent {
             sent.drain(..n as usize);
@@ -352,9 +420,8 @@ impl<C: Controller> Sender<C> {
         if LOGGED && self.capabilities.recovery == Recovery::Rack {
             new += self.repair_by_time(new, block, block_len, echo, now);
             held |= self.recovering;
-        } else if self.recovering || self.duplicates > 0 || block_len > 0 || !self.board.is_empty()
-        {
-            new += self.repair(n, block, block_len, timer, now);
+        } else if self.recovering || self.duplicates > 0 || block_len > 0 || trouble {
+            new += self.repair(n, block, block_len, echo, timer, now);
             held |= self.recovering;
         }
         let round_ended = next > self.round_end;
@@ -365,12 +432,12 @@ impl<C: Controller> Sender<C> {
             bytes: Bytes::new(new * self.packet.get()),
             rtt: Some(rtt),
             round_ended,
-            window_limited: self.window_limited,
+            window_limited,
             in_recovery: held,
             marked: marks,
         };
         if LOGGED {
-            self.tell_delivery(rtt, now);
+            self.tell_delivery(rtt, full, now);
         }
         self.controller.on_ack(&ack, &self.path(), now);
     }
@@ -389,13 +456,15 @@ impl<C: Controller> Sender<C> {
         // Of a window below one packet, one packet may still be in flight.
         let window = allowance.window.max(self.packet).get();
         let mut fits = (self.in_flight() + 1) * self.packet.get() <= window;
-        self.window_limited = !fits;
-        if !fits && !self.repair_now {
-            return Err(Time::MAX);
+        if !fits {
+            self.full_to = self.next;
+            if !self.repair_now {
+                return Err(Time::MAX);
+            }
         }
         if allowance.pacing.is_some() || self.gated {
-            if self.pacer.next() > now {
-                self.window_limited |= self.pacing && self.next < self.available;
+            if self.pacer.next() > now && !self.may_burst(allowance.pacing, now) {
+                self.note_pacing();
                 return Err(self.pacer.next());
             }
             if self.gated {
@@ -422,7 +491,7 @@ impl<C: Controller> Sender<C> {
                 Some(i) => self.resend(i, now),
                 None => return self.run_dry(),
             },
-            None => return Err(Time::MAX),
+            None => return self.run_dry(),
         };
         if self.deadline == Time::MAX {
             self.begin_to_send(now);
@@ -452,9 +521,12 @@ impl<C: Controller> Sender<C> {
         let window = allowance.window.max(self.packet).get() / self.packet.get();
         let room = window.saturating_sub(self.in_flight());
         let waiting = self.available - self.next;
-        self.window_limited = room <= waiting;
         let first = self.next;
         self.next += room.min(waiting);
+        match room <= waiting {
+            true => self.full_to = self.next,
+            false => self.note_flight(),
+        }
         if let Some(sent) = &mut self.sent {
             sent.extend((first..self.next).map(|_| now));
         }
@@ -467,6 +539,7 @@ impl<C: Controller> Sender<C> {
         self.deadline = now + timeout;
         if now.since(self.idle_since) > timeout {
             self.controller.on_idle();
+            self.trouble.most = 0;
         }
         if self.log.is_some() {
             self.set_rto(self.deadline);
@@ -478,6 +551,7 @@ impl<C: Controller> Sender<C> {
     /// There is room and nothing to send.
     #[inline]
     fn run_dry(&mut self) -> Result<Segment, Time> {
+        self.note_flight();
         if self.log.is_some() {
             self.note_app_limited();
         }
@@ -504,6 +578,11 @@ impl<C: Controller> Sender<C> {
         self.recovering
     }
 
+    /// The longest time for which the controller remembers.
+    pub fn memory(&self) -> Duration {
+        self.controller.memory()
+    }
+
     /// Size of its packets.
     pub fn packet(&self) -> Bytes {
         self.packet
@@ -521,11 +600,11 @@ impl<C: Controller> Sender<C> {
 
     /// Packets sent again.
     pub fn retransmissions(&self) -> u64 {
-        self.retransmissions
+        self.trouble.retransmissions
     }
 
     /// Times that the retransmission timer ran out.
     pub fn timeouts(&self) -> u64 {
-        self.timeouts
+        self.trouble.timeouts
     }
 }

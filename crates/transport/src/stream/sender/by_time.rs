@@ -36,8 +36,9 @@ impl<C: Controller> Sender<C> {
         self.set_rto(self.deadline);
         let sacked = self.sack(block, block_len, echo, now);
         self.repair_now = false;
+        self.resolve(echo, now);
         self.drop_probe_to_come();
-        self.end_probe(false, now);
+        self.end_probe(block > 0 && block_len == 0, now);
         let lost = self.detect(now);
         if !self.in_recovery() {
             self.end_recovery();
@@ -49,10 +50,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// An acknowledgement told of `sacked` packets beyond the first gap.
-    pub(super) fn sacked_by_time(&mut self, sacked: u64, echo: Time, now: Time) {
-        if sacked == 0 {
-            self.nothing_new(echo, now);
-        }
+    pub(super) fn sacked_by_time(&mut self, sacked: u64, now: Time) {
         self.drop_probe_to_come();
         let lost = self.detect(now);
         self.recover_by_time(&lost, sacked, now);
@@ -60,12 +58,11 @@ impl<C: Controller> Sender<C> {
         self.rearm();
     }
 
-    /// An acknowledgement told of nothing: perhaps a packet arrived twice.
+    /// A packet arrived that had arrived before: what a DSACK tells.
     #[cold]
-    pub(super) fn nothing_new(&mut self, echo: Time, now: Time) {
+    pub(super) fn repeated(&mut self, now: Time) {
         let next = self.next;
-        let Some(rack) = self.rack() else { return };
-        if rack.is_duplicate(echo) {
+        if let Some(rack) = self.rack() {
             rack.grow_window(next);
             self.end_probe(true, now);
         }
@@ -124,7 +121,11 @@ impl<C: Controller> Sender<C> {
             self.trouble.partials = 0;
             self.recover = self.next;
             if is_news {
-                self.answer(Congestion::Loss, &self.flight(), now);
+                let flight = self.flight();
+                match self.board.first_is_lost() {
+                    true => self.answer_loss(Congestion::Loss, &flight, now),
+                    false => self.answer(Congestion::Loss, &flight, now),
+                }
             }
             self.repair_now = true;
             if let Some(rack) = self.rack() {
@@ -147,6 +148,14 @@ impl<C: Controller> Sender<C> {
             let (sent, again) = rack.last_sent(i);
             una + i >= answered || (again && sent >= cut)
         })
+    }
+
+    /// The same of [`Sender::undo`] for what is known by time.
+    pub(super) fn forgive_by_time(&mut self) {
+        self.stop_regulating();
+        if let Some(rack) = self.rack() {
+            rack.forgive();
+        }
     }
 
     fn begin_to_regulate(&mut self, delivered: u64) {
@@ -187,11 +196,11 @@ impl<C: Controller> Sender<C> {
         match &self.trouble.prr {
             None => Ok(fits),
             Some(prr) if prr.may_send() => {
-                self.window_limited = true;
+                self.full_to = self.next;
                 Ok(true)
             }
             Some(_) => {
-                self.window_limited = true;
+                self.full_to = self.next;
                 self.repair_now = false;
                 Err(Time::MAX)
             }

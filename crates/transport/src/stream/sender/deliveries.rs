@@ -33,11 +33,6 @@ pub(super) struct Deliveries {
     /// The newest packet of those that the present acknowledgement tells of, and their bytes.
     newest: Option<Sent>,
     acked: u64,
-    /// The round trip in which it is looked whether the window limits ends when a packet is
-    /// acknowledged that was sent after this much was delivered.
-    round_end: u64,
-    limited: bool,
-    limited_before: bool,
 }
 
 /// The state of a packet when it was sent last [§4.1.2.1.2].
@@ -156,7 +151,7 @@ impl Deliveries {
 
     /// GenerateRateSample() [§4.1.2.3], at the end of an acknowledgement. Gives nothing if it told
     /// of no packet.
-    pub fn sample(&mut self, rtt: Duration, min_rtt: Duration, limited: bool) -> Option<Delivery> {
+    pub fn sample(&mut self, rtt: Duration, min_rtt: Duration) -> Option<Delivery> {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
@@ -169,12 +164,6 @@ impl Deliveries {
             true => Rate::ZERO,
             false => Rate::from_bps_f64(delivered as f64 * 8.0 / interval.as_secs_f64()),
         };
-        if newest.delivered >= self.round_end {
-            self.round_end = self.delivered;
-            self.limited_before = self.limited;
-            self.limited = false;
-        }
-        self.limited |= limited;
         Some(Delivery {
             total: self.delivered,
             acked: std::mem::take(&mut self.acked),
@@ -187,7 +176,7 @@ impl Deliveries {
             tx_in_flight: newest.tx_in_flight,
             lost: self.lost - newest.lost,
             in_recovery: false,
-            window_limited: self.limited || self.limited_before,
+            window_limited: false,
         })
     }
 

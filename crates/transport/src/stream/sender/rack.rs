@@ -15,10 +15,8 @@
 //!
 //! Departures. Where two packets were sent at the same instant, the order in which they were sent
 //! decides, which is known; RACK_sent_after takes the order of their numbers for it. An
-//! acknowledgement has no DSACK option. One that tells of no packet, and that was
-//! caused by a packet sent no earlier than those heard of, says the same: that packet had arrived
-//! before. It echoes the time of the transmission that caused it, so it is never ambiguous which
-//! one that was. Acknowledgements are not delayed, so TLP.max_ack_delay is zero. An acknowledgement
+//! acknowledgement has no DSACK option, but says the same where its packet had arrived before. It
+//! echoes the time of the transmission that caused it, so it is never ambiguous which one that was. Acknowledgements are not delayed, so TLP.max_ack_delay is zero. An acknowledgement
 //! tells one block, not three: where acknowledgements are lost, a packet told late may be taken for
 //! reordering. There is no handshake, so no probe goes before the first round-trip time. No probe is
 //! scheduled while §7.3 forbids to send one, so that the RTO timer is not put off.
@@ -89,8 +87,6 @@ pub(super) struct Rack {
     multiplier: u32,
     persist: u32,
     dsack_round: Option<u64>,
-    /// The largest echo so far.
-    heard: Time,
     /// The probe in flight, and whether there was a round-trip time since it was sent.
     pub probe: Option<Probe>,
     pub sampled: bool,
@@ -120,7 +116,6 @@ impl Rack {
             multiplier: 1,
             persist: 0,
             dsack_round: None,
-            heard: Time::ZERO,
             probe: None,
             sampled: false,
             probe_now: false,
@@ -157,7 +152,6 @@ impl Rack {
     /// An acknowledgement arrived that was caused by a packet sent at `echo`. Step 1 [§6.2].
     pub fn hear(&mut self, echo: Time, now: Time) {
         self.min_rtt.sample(now.since(echo), now);
-        self.heard = self.heard.max(echo);
     }
 
     /// The first `n` packets are acknowledged.
@@ -204,11 +198,6 @@ impl Rack {
             self.rtt = now.since(sent);
             self.newest = self.newest.max(Some(serial));
         }
-    }
-
-    /// The acknowledgement told of no packet. Gives whether it says what a DSACK does.
-    pub fn is_duplicate(&self, echo: Time) -> bool {
-        echo >= self.heard
     }
 
     /// A packet arrived twice while packets up to `next` had been sent [§6.2 step 4].
@@ -283,6 +272,19 @@ impl Rack {
             self.order.push_front(sent);
         }
         last
+    }
+
+    /// No packet in flight is lost after all.
+    pub fn forgive(&mut self) {
+        self.recovering = false;
+        self.order.clear();
+        for (number, packet) in (self.first..).zip(&mut self.packets) {
+            packet.lost = false;
+            if !packet.arrived {
+                self.order.push_back((packet.serial, number));
+            }
+        }
+        self.order.make_contiguous().sort_unstable();
     }
 
     /// RACK_mark_losses_on_RTO [§6.3].

@@ -1,6 +1,6 @@
 //! A sender's reaction to losses and marks.
 
-use super::Sender;
+use super::{Doubt, Sender};
 use accord_control::{Acked, Congestion, Controller, PathView, Recovery};
 use accord_units::{Bytes, Duration, Time};
 
@@ -31,8 +31,60 @@ impl<C: Controller> Sender<C> {
             self.trouble.answered_flight = flight.in_flight;
             self.trouble.cut = now;
         }
+        if what != Congestion::RepeatedTimeout {
+            self.trouble.doubt = None;
+        }
         self.trouble.heed_from = now + Duration::from_ps(1);
+        self.trouble.most = 0;
         self.controller.on_congestion(what, flight, now);
+    }
+
+    /// The same where the first packet is taken for lost: it may arrive after all.
+    pub(super) fn answer_loss(&mut self, what: Congestion, flight: &PathView, now: Time) {
+        let doubt = Doubt {
+            repaired: Time::MAX,
+            answered: self.trouble.answered,
+            heed_from: self.trouble.heed_from,
+        };
+        self.answer(what, flight, now);
+        self.trouble.doubt = Some(doubt);
+    }
+
+    /// The window moves after such an answer. A packet sent before the repair of the first one caused
+    /// that: it was not lost [RFC 3522 §3.2 step 5]. Others may have been: the acknowledgements of their
+    /// repairs say so.
+    pub(super) fn resolve(&mut self, echo: Time, now: Time) {
+        let Some(doubt) = self.trouble.doubt else {
+            return;
+        };
+        if echo < doubt.repaired && self.board.has_repairs() {
+            return;
+        }
+        self.trouble.doubt = None;
+        if echo < doubt.repaired {
+            self.undo(&doubt, now);
+        }
+    }
+
+    /// What was taken for lost is in flight, as before the last answer [RFC 4015 §3.2]. It may be
+    /// found lost again.
+    #[cold]
+    fn undo(&mut self, doubt: &Doubt, now: Time) {
+        (self.trouble.answered, self.trouble.heed_from) = (doubt.answered, doubt.heed_from);
+        self.trouble.timed_out = None;
+        self.recovering = false;
+        self.duplicates = 0;
+        self.board.forgive();
+        self.forgive_by_time();
+        // Repairs in vain cause duplicate acknowledgements, which only blocks tell from others.
+        if self.is_selective() {
+            self.recover = self.una;
+        }
+        self.controller.on_spurious(now);
+    }
+
+    fn is_selective(&self) -> bool {
+        matches!(self.capabilities.recovery, Recovery::Sack | Recovery::Rack)
     }
 
     /// Marks came back with the acknowledgement of a packet sent at `echo`. They are news if
@@ -55,11 +107,13 @@ impl<C: Controller> Sender<C> {
         n: u64,
         block: u32,
         block_len: u32,
+        echo: Time,
         timer: Time,
         now: Time,
     ) -> u64 {
         let mut new = 0;
         self.repair_now = false;
+        self.resolve(echo, now);
         if self.capabilities.recovery == Recovery::Sack {
             new = self.sack(block, block_len, Time::ZERO, now);
             if self.recovering {
@@ -127,7 +181,28 @@ impl<C: Controller> Sender<C> {
     ) {
         self.count_duplicate(block, block_len, echo, marks, now);
         if self.log.is_some() {
-            self.tell_delivery(now.since(echo), now);
+            self.tell_delivery(now.since(echo), self.was_full(), now);
+        }
+    }
+
+    /// A later acknowledgement overtook this one, and the window has moved by `below` packets since.
+    /// What it tells beyond the window counts [RFC 6675 §5].
+    #[cold]
+    pub(super) fn overtaken(
+        &mut self,
+        below: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        now: Time,
+    ) {
+        let end = u64::from(block) + u64::from(block_len);
+        let (from, to) = (
+            u64::from(block).saturating_sub(below),
+            end.saturating_sub(below),
+        );
+        if self.is_selective() && from < to {
+            self.duplicate(from as u32, (to - from) as u32, echo, 0, now);
         }
     }
 
@@ -160,7 +235,7 @@ impl<C: Controller> Sender<C> {
                 },
                 rtt: None,
                 round_ended: false,
-                window_limited: self.window_limited,
+                window_limited: self.was_full(),
                 // Only what is acknowledged in order makes the window grow [RFC 5681 §3.1].
                 in_recovery: true,
                 marked: marks,
@@ -168,7 +243,7 @@ impl<C: Controller> Sender<C> {
             self.controller.on_ack(&ack, &self.path(), now);
         }
         if by_time {
-            return self.sacked_by_time(new, echo, now);
+            return self.sacked_by_time(new, now);
         }
         if self.recovering {
             if sack {
@@ -212,7 +287,7 @@ impl<C: Controller> Sender<C> {
         // A loss of a round trip that was answered, for its marks or for another hole of
         // Reno's, is no news.
         if self.una >= self.trouble.answered {
-            self.answer(what, &self.flight(), now);
+            self.answer_loss(what, &self.flight(), now);
         }
     }
 
@@ -239,8 +314,11 @@ impl<C: Controller> Sender<C> {
     /// Sends a packet again, counted from the first unacknowledged one. Gives its number.
     #[cold]
     pub(super) fn resend(&mut self, i: u64, now: Time) -> u64 {
-        self.retransmissions += 1;
+        self.trouble.retransmissions += 1;
         self.repair_now = false;
+        if let Some(doubt) = &mut self.trouble.doubt {
+            doubt.repaired = doubt.repaired.min(now);
+        }
         // The timer is of the first packet: it starts anew when that is sent again. Otherwise
         // it runs out a round trip and a half after a loss, while the repair is still on its
         // way.
@@ -262,9 +340,9 @@ impl<C: Controller> Sender<C> {
         if now < self.deadline || self.alarmed(now) {
             return;
         }
-        self.timeouts += 1;
+        self.trouble.timeouts += 1;
         self.rtt.back_off();
-        let what = match self.trouble.timed_out == self.una {
+        let what = match self.trouble.timed_out == Some(self.una) {
             true => Congestion::RepeatedTimeout,
             false => Congestion::Timeout,
         };
@@ -275,8 +353,11 @@ impl<C: Controller> Sender<C> {
         if self.una < self.trouble.answered && !repair_lost {
             flight.in_flight = self.outstanding().min(self.trouble.answered_flight);
         }
-        self.answer(what, &flight, now);
-        self.trouble.timed_out = self.una;
+        match what {
+            Congestion::Timeout => self.answer_loss(what, &flight, now),
+            _ => self.answer(what, &flight, now),
+        }
+        self.trouble.timed_out = Some(self.una);
         // What is taken for lost is sent again, in order.
         if self.capabilities.recovery == Recovery::Rack {
             self.lose_by_time(now);
@@ -292,8 +373,7 @@ impl<C: Controller> Sender<C> {
         self.repair_now = false;
         // Packets that are sent in vain now cause duplicate acknowledgements up to here. Only
         // one of a later packet rules that out [RFC 6582 §3.2 step 2].
-        let selective = matches!(self.capabilities.recovery, Recovery::Sack | Recovery::Rack);
-        self.recover = self.next + u64::from(!selective);
+        self.recover = self.next + u64::from(!self.is_selective());
         self.round_end = self.una;
         self.set_rto(now + self.rtt.timeout());
     }

@@ -122,18 +122,19 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// An acknowledgement has been taken in full.
+    /// An acknowledgement has been taken in full; `full` says whether the window was in its round trip.
     #[cold]
-    pub(super) fn tell_delivery(&mut self, rtt: Duration, now: Time) {
-        let (min_rtt, limited) = (self.rtt.min(), self.window_limited);
+    pub(super) fn tell_delivery(&mut self, rtt: Duration, full: bool, now: Time) {
+        let min_rtt = self.rtt.min();
         let Some(d) = self.deliveries() else {
             return;
         };
-        let Some(sample) = d.sample(rtt, min_rtt, limited) else {
+        let Some(sample) = d.sample(rtt, min_rtt) else {
             return;
         };
         let delivery = Delivery {
             in_recovery: self.una < self.recover,
+            window_limited: full,
             ..sample
         };
         let path = self.path();
