@@ -22,6 +22,7 @@ const SWITCHES: &[(&str, [&str; 3])] = &[
     ("recovery", ["packet", "packet", "contract"]),
     ("steps", ["policy", "policy", "longer"]),
     ("pairs", ["printed", "printed", "patient"]),
+    ("place", ["turns", "turns", "turns"]),
 ];
 
 /// The laws, in the order of the columns of [`SWITCHES`].
@@ -29,13 +30,6 @@ const LAWS: [&str; 3] = ["xia05", "har02", "accord"];
 
 /// The weight of a new sample of the egress rate under each law.
 const EGRESS_WEIGHTS: [f64; 3] = [0.25, 0.25, 0.5];
-
-/// The counts of received data per round trip under each law. The papers' laws answer each packet, as
-/// hosts do.
-const COUNTS: [f64; 3] = [MOST_COUNTS, MOST_COUNTS, 16.0];
-
-/// The most counts per round trip: one per packet, whatever the window.
-pub(crate) const MOST_COUNTS: f64 = 1e6;
 
 /// The limit of what a sender may have sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,8 +136,8 @@ pub enum Pairs {
     /// "similar to that of TCP" [Xia05 §IV-B.1]: RFC 6298 with its least of 1 s and its exponential
     /// back-off. Only the answer to the latest pair counts.
     Printed,
-    /// An answer counts while no later pair was answered, a pair that is not answered is repeated
-    /// soon, and a pair goes ahead of a data packet and behind one by turns.
+    /// An answer counts while no later pair was answered, and a pair that is not answered is repeated
+    /// soon.
     Patient,
 }
 
@@ -154,6 +148,9 @@ pub struct Sending {
     pub window: Window,
     /// Its handling of control pairs.
     pub pairs: Pairs,
+    /// True if a pair goes ahead of a data packet and behind one by turns. Else it goes when the last
+    /// one is answered.
+    pub by_turns: bool,
     /// Least time-out of a control pair, where it is given.
     pub min_rto: Option<Duration>,
     /// True if virtually queued data counts as outstanding.
@@ -236,6 +233,7 @@ impl Sending {
                 "printed" => Pairs::Printed,
                 _ => Pairs::Patient,
             },
+            by_turns: word(values, "place") == "turns",
             min_rto: values.duration_opt("min_rto"),
             holds_virtual: word(values, "virtual") == "inside",
         }
@@ -251,7 +249,7 @@ pub(crate) fn plain_meter(values: &Values) -> bool {
 /// packet: none if the window does not ask for them.
 pub(crate) fn counts(values: &Values) -> f64 {
     match word(values, "window") {
-        "outstanding" => (values.number_opt("counts")).unwrap_or(COUNTS[column(values)]),
+        "outstanding" => values.number("counts"),
         _ => 0.0,
     }
 }

@@ -9,12 +9,12 @@
 //! | κ | `mw_gain` | bit/s | 2 Mbps | > 0 | the papers give none |
 //! | – | `estimator` | – | monaco | monaco, counted, ideal | Xia05 eq. 1, §IV-B.1 |
 //! | – | `egress_weight` | – | 0.5, the papers' laws 0.25 | 0.01 - 1 | the papers give none |
-//! | m | `counts` | per round trip | 16, the papers' laws one per packet | ≥ 1 | the papers give none |
+//! | m | `counts` | per round trip | one per packet | ≥ 1 | the papers give none |
 //! | – | `initial_window` | packets | 1 | ≥ 1 | the papers give none |
 //! | – | `law` | – | accord | accord, xia05, har02 | `law.rs` |
 //! | – | `loss`, `loss_bound` | – | window, 0.05 | `loss.rs` | `loss.rs` |
 //! | – | `min_rto` | s | as `law` has it | > 0 | RFC 6298 §2.4 |
-//! | – | `window`, `rtt`, `slow_start`, `mu`, `meter`, `increase`, `virtual`, `steps`, `pairs`, `low_rate`, `recovery` | – | as `law` has them | two or three each | `law.rs` |
+//! | – | `window`, `rtt`, `slow_start`, `mu`, `meter`, `increase`, `virtual`, `steps`, `pairs`, `place`, `low_rate`, `recovery` | – | as `law` has them | two or three each | `law.rs` |
 
 mod config;
 
@@ -94,12 +94,9 @@ pub(crate) static FAMILY: Family = Family {
         Param {
             name: "counts",
             symbol: "m",
-            kind: Kind::Number {
-                min: 1.0,
-                max: law::MOST_COUNTS,
-            },
-            default: "",
-            doc: "Acknowledgements per round trip, at most one per packet, of window = \"outstanding\": 16 (accord), or one per packet (xia05, har02).",
+            kind: Kind::Number { min: 1.0, max: 1e6 },
+            default: "1e6",
+            doc: "Acknowledgements per round trip, at most one per packet, of window = \"outstanding\"; more than the packets of a window mean one per packet.",
             source: "the papers give none",
         },
         Param {
@@ -190,8 +187,16 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["patient", "printed"]),
             default: "",
-            doc: "Control pairs: repeated soon, at alternating places among data (accord), or with the timer of TCP (xia05, har02).",
+            doc: "Control pairs: repeated soon (accord), or with the timer of TCP (xia05, har02).",
             source: "departure; printed is [Xia05 §IV-B.1]",
+        },
+        Param {
+            name: "place",
+            symbol: "",
+            kind: Kind::Choice(&["turns", "at-once"]),
+            default: "",
+            doc: "The place of a pair among data: ahead of a packet and behind one by turns (all laws), or when the last pair is answered, which is behind a packet.",
+            source: "the papers give none",
         },
         Param {
             name: "low_rate",
@@ -246,7 +251,7 @@ pub(crate) static FAMILY: Family = Family {
     stack: None,
     page: "models/monaco.md",
     maker: &Maker {
-        build: |values, packet| AnyController::Monaco(build(values, packet)),
+        build: |values, packet| AnyController::Monaco(Box::new(build(values, packet))),
         transport: Transport::Tunnel {
             sending: Sending::of,
             meter,

@@ -182,7 +182,7 @@ macro_rules! any_controller {
 
 any_controller! {
     monaco::FAMILY => /// Monaco.
-        Monaco(Acc),
+        Monaco(Box<Acc>),
     vegas::VEGAS => /// TCP Vegas.
         Vegas(Vegas),
     vegas::VEGAS_K => /// Vegas-k.

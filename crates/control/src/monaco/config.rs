@@ -67,8 +67,8 @@ accord_family::config! {
         /// The weight of a new sample in the moving average of the egress rate; that of the law by
         /// default.
         pub egress_weight: Option<f64>,
-        /// Acknowledgements per round trip, at most one per packet; those of the law by default.
-        pub counts: Option<f64>,
+        /// Acknowledgements per round trip, at most one per packet.
+        pub counts: f64,
         /// Window at the start, in packets.
         pub initial_window: f64,
         /// The law.
@@ -94,6 +94,7 @@ impl Config {
         "virtual",
         "steps",
         "pairs",
+        "place",
         "low_rate",
         "recovery",
     ];

@@ -21,12 +21,11 @@ use std::collections::VecDeque;
 /// out, so that the controller acts once per round trip. A pair that is not answered is followed by
 /// another and by `QUICK` more at short distances, and then by one per time-out.
 ///
-/// With them a pair is sent right ahead of a data packet and right behind one by turns. The
+/// A pair is sent right ahead of a data packet and right behind one by turns ([`Sending::by_turns`]). The
 /// out-of-band half waits at each hop for the packet in service, half a packet in the mean. This
 /// shortens the distance of the two halves. An in-band half behind data of its own meets that data
-/// in the queue, which lengthens the distance by a packet. By turns the two effects cancel. With
-/// [`Pairs::Printed`] a pair is sent when the last one is answered. That is a fixed time after a data
-/// packet, so the error is fixed, too.
+/// in the queue, which lengthens the distance by a packet. By turns the two effects cancel. A pair
+/// that is sent when the last one is answered always follows a data packet, so that the error is fixed.
 #[derive(Clone, Debug)]
 pub struct Ingress<C = AnyController> {
     controller: C,
@@ -206,15 +205,15 @@ impl<C: Controller> Ingress<C> {
         self.new_pair(now);
     }
 
-    /// Makes a new pair due: at once as printed, else at its place among data.
+    /// Makes a new pair due, at its place among data.
     fn new_pair(&mut self, now: Time) {
         if self.to_send < 2 {
             self.pair += 1;
         }
         self.to_send = 2;
-        self.place_by = match self.sending.pairs {
-            Pairs::Printed => now,
-            Pairs::Patient => now + self.rtt.smoothed().mul_f64(PLACING),
+        self.place_by = match self.sending.by_turns {
+            true => now + self.rtt.smoothed().mul_f64(PLACING),
+            false => now,
         };
         self.placed_from = self.numbers;
         self.deadline = now + self.patience();
