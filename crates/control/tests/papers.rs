@@ -261,7 +261,7 @@ fn a_loss_halves_the_window_of_xia05() {
     assert_eq!(f.full(0.0), 5500.0);
 }
 
-/// The window starts where the scenario says, and eq. 10 has no memory of it.
+/// The window starts where the scenario says.
 #[test]
 fn the_initial_window_is_that_many_packets() {
     for (law, second) in [("xia05", 11_500.0), ("har02", 20_000.0)] {

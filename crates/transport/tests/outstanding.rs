@@ -9,7 +9,7 @@ use ingress::ingress_with;
 
 const LAWS: [&str; 3] = ["xia05", "har02", "accord"];
 
-/// An ingress that answers nobody but the test.
+/// An ingress to which the test gives the answers.
 struct Flow {
     i: tunnel::Ingress,
     now: Time,
@@ -163,7 +163,7 @@ fn lost_data_is_found_by_a_report() {
         assert_eq!(f.i.lost(), 2000, "{law}");
         assert_eq!(f.i.in_flight(), f.i.sent() - ahead, "{law}");
         if law == "accord" {
-            // The papers' laws go by the receiver's word.
+            // Under the papers' laws a loss is what the receiver reports as one.
             assert!(f.window() as f64 <= 0.5 * window + 1.0, "{law}");
         }
         // What was late and not lost arrives.

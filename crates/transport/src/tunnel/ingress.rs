@@ -435,8 +435,12 @@ impl<C: Controller> Ingress<C> {
             }
             _ => {}
         }
-        let number = self.poll_data(size, now)?;
-        Ok(Segment::Data { number, sent: now })
+        match self.poll_data(size, now) {
+            Ok(number) => Ok(Segment::Data { number, sent: now }),
+            // A pair waits for its place no longer than that, whatever holds the data back.
+            Err(again) if self.to_send == 2 => Err(again.min(self.place_by)),
+            Err(again) => Err(again),
+        }
     }
 
     /// Returns the number of the data packet that [`Ingress::poll`] would return now, and the time at which
