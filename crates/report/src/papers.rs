@@ -300,33 +300,38 @@ impl Papers {
             };
             (of(Side::Paper), of(Side::Ours))
         };
+        let shows = |figure: &PaperFigure, row: &ExperimentRow, check: &Judged| {
+            figure.experiments.contains(&row.id) && figure.difference(check, &laws).is_none()
+        };
         // Two papers may show the same figure.
-        let mut taken: BTreeSet<*const Judged> = BTreeSet::new();
-        let mut figures = Vec::new();
-        for figure in &self.figures {
-            let experiments = rows.iter().filter(|r| figure.experiments.contains(&r.id));
-            let checks: Vec<&Judged> = experiments
-                .flat_map(ExperimentRow::against_paper)
-                .filter(|check| figure.difference(check, &laws).is_none())
-                .collect();
-            taken.extend(checks.iter().map(|c| std::ptr::from_ref(*c)));
-            let (paper, ours) = shares(&checks);
-            figures.push(FigureRecord {
+        let in_figures = |row: &ExperimentRow, check: &Judged| {
+            let mut figures = self.figures.iter();
+            figures.any(|figure| shows(figure, row, check))
+        };
+        let checks = || {
+            let of = |row| ExperimentRow::against_paper(row).map(move |check| (row, check));
+            rows.iter().flat_map(of)
+        };
+        let figures = self.figures.iter().map(|figure| {
+            let own = checks().filter(|(row, check)| shows(figure, row, check));
+            let own: Vec<&Judged> = own.map(|(_, check)| check).collect();
+            let (paper, ours) = shares(&own);
+            FigureRecord {
                 paper: figure.paper.clone(),
                 figure: figure.name.clone(),
                 title: figure.title.clone(),
                 by_papers_scheme: Score::of(paper),
                 by_our_law: Score::of(ours),
-                fails: failing_metrics(&checks),
-            });
-        }
-        let is_taken = |check: &Judged| taken.contains(&std::ptr::from_ref(check));
+                fails: failing_metrics(&own),
+            }
+        });
+        let figures: Vec<FigureRecord> = figures.collect();
         let mut rivals = Vec::new();
         let mut own = Vec::new();
         for row in rows {
             let figure = (self.figures.iter()).find(|f| f.experiments.contains(&row.id));
             let mut settings: Vec<(String, Vec<&Judged>)> = Vec::new();
-            for check in row.against_paper().filter(|c| !is_taken(c)) {
+            for check in row.against_paper().filter(|c| !in_figures(row, c)) {
                 let setting = figure.and_then(|f| f.difference(check, &laws));
                 let setting = setting.unwrap_or_default();
                 match settings.iter_mut().find(|(known, _)| *known == setting) {
@@ -354,7 +359,7 @@ impl Papers {
             }
         }
         let all = || rows.iter().flat_map(|row| &row.judged);
-        let ours = || all().filter(|c| c.class == Class::Ours);
+        let is_ours = |check: &&Judged| check.class == Class::Ours;
         let verdicts = |by: fn(&FigureRecord) -> Score| {
             FigureCounts::of(figures.iter().map(|f| by(f).verdict))
         };
@@ -362,8 +367,10 @@ impl Papers {
             format_version: FORMAT_VERSION,
             by_papers_schemes: verdicts(|f| f.by_papers_scheme),
             by_our_law: verdicts(|f| f.by_our_law),
-            ours_at_fault: ours().count(),
-            ours_at_fault_in_figures: ours().filter(|c| is_taken(c)).count(),
+            ours_at_fault: all().filter(is_ours).count(),
+            ours_at_fault_in_figures: (checks())
+                .filter(|(row, check)| is_ours(check) && in_figures(row, check))
+                .count(),
             rivals,
             own,
             checks: totals(all().map(|c| (c.kind, c.class))),
