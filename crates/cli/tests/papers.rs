@@ -12,8 +12,8 @@ use std::path::Path;
 /// The points of all experiments, by id.
 fn experiments() -> BTreeMap<&'static str, Vec<Scenario>> {
     let catalogue = accord::catalogue();
-    let points = |id| load(id).and_then(|file| Ok(file.points(&catalogue, None)?));
-    let all = BUILT_IN.iter().map(|(id, _)| (*id, points(id)));
+    let points = |id: &str| load(id).and_then(|file| Ok(file.points(&catalogue, None)?));
+    let all = BUILT_IN.iter().map(|&(id, _)| (id, points(id)));
     all.map(|(id, points)| (id, points.unwrap_or_else(|e| panic!("{id}: {e}"))))
         .collect()
 }
@@ -104,7 +104,7 @@ fn all_entries_name_what_is_there_and_all_experiments_of_papers_are_named() {
         ("Xia03", 2),
         ("Xia05", 9),
     ];
-    assert_eq!(counts, printed.into());
+    assert_eq!(counts, BTreeMap::from(printed));
 }
 
 #[test]
