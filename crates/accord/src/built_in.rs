@@ -1,4 +1,6 @@
-//! The scenarios and the packs of evaluations that come with Accord.
+//! The scenarios and the packs of evaluations that come with Accord, and what is known of them.
+
+use accord_report::Papers;
 
 /// The ids and texts of the scenarios that come with Accord.
 pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
@@ -6,3 +8,15 @@ pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenar
 /// The files of the packs of evaluations that come with Accord: "PACK/NAME", and the text. "PACK/pack"
 /// is the pack itself, and the others are scenarios.
 pub const PACK_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/packs.rs"));
+
+/// The recorded results of the scenarios, as [`Results::parse`](accord_report::Results::parse) reads
+/// them.
+pub const RECORDED: &str = include_str!("../../../scenarios/results.txt");
+
+/// The text of [`papers`].
+const FIGURES: &str = include_str!("../../../docs/figures.toml");
+
+/// Returns the figures and tables of papers that the scenarios reproduce.
+pub fn papers() -> Papers {
+    toml::from_str(FIGURES).expect("a test reads the file that is built in")
+}

@@ -317,6 +317,20 @@ pub struct Reproduce {
     /// Writes the files of --results and --tables in place of comparing.
     #[arg(long, requires = "results")]
     pub write: bool,
+    /// Prints the verdicts on the figures and tables of the papers in place of those on experiments.
+    #[arg(
+        long,
+        requires = "all",
+        conflicts_with_all = ["engine", "seed", "reps", "set", "point", "skip", "record", "details"]
+    )]
+    pub summary: bool,
+    /// Takes the summary from the recorded results that come with the program, and runs nothing.
+    #[arg(
+        long,
+        requires = "summary",
+        conflicts_with_all = ["results", "tables", "output", "pcap", "qlog", "fresh", "memory"]
+    )]
+    pub recorded: bool,
 }
 
 #[derive(Group)]

@@ -45,6 +45,7 @@ mod results;
 mod skip;
 mod solve;
 mod stability;
+mod summary;
 mod watch;
 
 use accord::catalogue_with;

@@ -13,6 +13,7 @@ use crate::qlogs::QlogDir;
 use crate::record;
 use crate::results::{build, experiment, keep, warn_of_replaced, write};
 use crate::skip;
+use crate::summary;
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{
@@ -20,7 +21,7 @@ use accord::report::{
     checks_table, overview, remarks, rewrite, totals,
 };
 use accord::units::Duration;
-use accord::{BUILT_IN, load, set};
+use accord::{BUILT_IN, load, papers, set};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +36,9 @@ const COMMAND: &str = "accord reproduce --all --write --results scenarios/result
 
 /// Carries out the command. `Ok(false)` means that a result is not as recorded.
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
+    if args.recorded {
+        return summary::recorded(catalogue, args.how.json);
+    }
     let mut ids: Vec<String> = match args.all {
         true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
         false => args.id.clone(),
@@ -71,7 +75,9 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     let (mut experiments, mut rows) = (Vec::new(), Vec::new());
     let mut results = Results::default();
     let take = |made: Reproduced| {
-        progress.above(|| made.print(how))?;
+        if !args.summary {
+            progress.above(|| made.print(how))?;
+        }
         keep_first(&mut unfit, made.unfit);
         keep_first(&mut captured, made.captured);
         experiments.push(made.experiment);
@@ -82,10 +88,12 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     in_order(tasks, one_by_one, |task| task.make(how, &progress), take)?;
     drop(progress);
     all_kept.iter().for_each(Kept::discard);
-    if args.how.json {
+    if args.summary {
+        summary::print(&rows, args.how.json)?;
+    } else if args.how.json {
         json(&Experiments::of(experiments.clone()))?;
     } else if experiments.len() > 1 && !args.how.record {
-        show(&experiments, &rows)?;
+        show(&experiments, &rows, args.all)?;
     }
     let same = recorded.settle(&args, &results, &rows)?;
     captured?;
@@ -272,14 +280,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns a line for each experiment, and the counts over all.
-fn show(experiments: &[Experiment], rows: &[ExperimentRow]) -> Result<(), Failure> {
+/// Prints a line for each experiment, and the counts over all. Figures and tables of papers are
+/// counted only if the experiments are `all`.
+fn show(experiments: &[Experiment], rows: &[ExperimentRow], all: bool) -> Result<(), Failure> {
     for e in experiments {
         let tally = Tally::of(e.checks.iter().map(|c| c.class));
         let (mark, met) = (style().mark(e.class), tally.count(Class::Met));
-        let failures = match tally.failures(style()) {
-            failures if failures.is_empty() => failures,
-            failures => format!(": {failures}"),
+        let failures = match tally.failures() {
+            failures if failures.is_empty() => String::new(),
+            failures => format!(": {}", failures.join(", ")),
         };
         let of = tally.total();
         data(format_args!(
@@ -288,8 +297,9 @@ fn show(experiments: &[Experiment], rows: &[ExperimentRow]) -> Result<(), Failur
         ))?;
     }
     data("")?;
-    for line in totals(rows.iter().map(ExperimentRow::checks)) {
-        data(line)?;
+    match all {
+        true => data(papers().summary(rows).counts().join("\n"))?,
+        false => data(totals(rows.iter().flat_map(ExperimentRow::checks)))?,
     }
     Ok(())
 }
@@ -318,7 +328,8 @@ impl Recorded {
         };
         let pages = args.tables.iter().map(|path| {
             let page = read(path)?;
-            rewrite(&page, &[]).map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
+            rewrite(&page, &[], &papers())
+                .map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
             Ok(page)
         });
         Ok(Recorded {
@@ -356,7 +367,7 @@ impl Recorded {
             }
         }
         for (path, page) in args.tables.iter().zip(&self.pages) {
-            let new = rewrite(page, rows)
+            let new = rewrite(page, rows, &papers())
                 .map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
             if new == *page {
                 continue;

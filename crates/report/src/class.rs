@@ -70,6 +70,18 @@ impl Class {
         }
     }
 
+    /// Returns a number of verdicts in words: "22 findings on the paper".
+    pub fn counted(self, n: usize) -> String {
+        let plural = if n == 1 { "" } else { "s" };
+        match self {
+            Class::Met => format!("{n} met"),
+            Class::Finding => format!("{n} finding{plural} on the paper"),
+            Class::Open => format!("{n} open setting{plural}"),
+            Class::Ours => format!("{n} fault{plural} of Accord"),
+            Class::Unknown => format!("{n} not known"),
+        }
+    }
+
     /// Returns the class of that word.
     pub fn named(word: &str) -> Option<Class> {
         Class::ALL.into_iter().find(|c| c.word() == word)

@@ -9,35 +9,13 @@
 //! those checks whose name begins so.
 
 use crate::class::Class;
-use crate::json::Point;
+use crate::verdict::Judged;
 use accord_scenario::Engine;
 
 const MARKER: &str = "<!-- failing: ";
 const END: &str = "<!-- end -->";
 
-/// A check of packets.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Judged {
-    point: Vec<(String, String)>,
-    name: String,
-    met: bool,
-}
-
-/// Those of an experiment.
-pub(crate) fn judged(points: &[Point]) -> Vec<Judged> {
-    let of = |p: &Point| {
-        let packets = p.checks.iter().filter(|c| c.engine == Engine::Packet);
-        let judged = packets.map(|c| Judged {
-            point: p.scenario.point.clone(),
-            name: c.name.clone(),
-            met: c.class == Class::Met,
-        });
-        judged.collect::<Vec<_>>()
-    };
-    points.iter().flat_map(of).collect()
-}
-
-/// Puts the counts in; `of` gives the checks of an experiment. Without any experiment only the
+/// Puts the counts in; `of` gives the checks of an experiment, of all engines. Without any experiment only the
 /// markers are looked at.
 pub(crate) fn rewrite<'a>(
     page: &str,
@@ -69,12 +47,13 @@ fn count<'a>(query: &str, of: impl Fn(&str) -> Option<&'a [Judged]>) -> Result<S
     let mut terms = query.split("; ");
     let id = terms.next().unwrap_or_default();
     let judged = of(id).ok_or_else(|| wrong("there is no such experiment"))?;
-    let mut judged: Vec<&Judged> = judged.iter().collect();
+    let packets = judged.iter().filter(|j| j.engine == Engine::Packet);
+    let mut judged: Vec<&Judged> = packets.collect();
     for term in terms {
         match (term.strip_prefix("check "), term.split_once(" = ")) {
             (Some(name), _) => judged.retain(|j| j.name.starts_with(name)),
             (None, Some((key, value))) => {
-                judged.retain(|j| j.point.iter().any(|(k, v)| k == key && v == value));
+                judged.retain(|j| j.setting(key) == Some(value));
             }
             (None, None) => return Err(wrong("a term is `parameter = value` or `check NAME`")),
         }
@@ -82,6 +61,6 @@ fn count<'a>(query: &str, of: impl Fn(&str) -> Option<&'a [Judged]>) -> Result<S
     if judged.is_empty() {
         return Err(wrong("no check of packets is so"));
     }
-    let failing = judged.iter().filter(|j| !j.met).count();
+    let failing = judged.iter().filter(|j| j.class != Class::Met).count();
     Ok(format!("{failing} of {}", judged.len()))
 }

@@ -60,6 +60,7 @@ mod measure;
 pub mod metrics;
 mod overview;
 mod page;
+mod papers;
 mod range;
 mod results;
 mod schema;
@@ -94,11 +95,15 @@ pub use markdown::{ExperimentRow, rewrite};
 pub use markup::escape;
 pub use overview::overview;
 pub use page::{PageParts, comparison_page, page, page_parts, shell};
+pub use papers::{
+    FigureCounts, FigureRecord, FigureVerdict, LAW_AXIS, OUR_LAW, OwnRecord, PaperFigure, Papers,
+    RivalRecord, Score, Share, Summary,
+};
 pub use results::Results;
 pub use schema::{OUTPUTS, output_schema};
 pub use stability::{Cell, Parameter, StabilityMap};
 pub use style::Style;
 pub use table::{AGREE, checks_table, comparison, comparison_of, remarks, table};
 pub use transfers::TransferRow;
-pub use verdict::{Kind, Tally, kinds, totals};
+pub use verdict::{Kind, Tally, totals};
 pub use versus::{ComparedPoint, Comparison, Versus, differences, versus, versus_table};

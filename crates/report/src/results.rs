@@ -12,7 +12,8 @@
 use crate::class::Class;
 use crate::json::Point;
 use crate::show;
-use accord_scenario::Engine;
+use crate::verdict::{Judged, Kind};
+use accord_scenario::{Engine, Expectation, Scenario};
 use std::fmt::Write;
 
 /// The relative difference up to which figures of models count as the same. Models iterate to a
@@ -170,8 +171,45 @@ impl Results {
     }
 
     fn find(&self, point: &PointResults) -> Option<&PointResults> {
-        let same = |p: &&PointResults| p.id == point.id && p.label == point.label;
+        self.at(&point.id, &point.label)
+    }
+
+    fn at(&self, id: &str, label: &str) -> Option<&PointResults> {
+        let same = |p: &&PointResults| p.id == id && p.label == label;
         self.points.iter().find(same)
+    }
+
+    /// Returns the recorded verdicts on the expectations of a point of the experiment `id`. The error
+    /// says where the results are not of this scenario.
+    pub(crate) fn judged(&self, id: &str, scenario: &Scenario) -> Result<Vec<Judged>, String> {
+        let label = show::clean(&crate::axis::label(&scenario.point), LONGEST);
+        let title = match label.as_str() {
+            "" => id.to_string(),
+            label => format!("{id}, {label}"),
+        };
+        let point = self.at(id, &label);
+        let point = point.ok_or_else(|| format!("{title}: not recorded"))?;
+        let expectations = scenario.expectations.iter();
+        let expectations = expectations.filter(|e| e.engine != Engine::Live);
+        let expectations: Vec<&Expectation> = expectations.collect();
+        let same = |(e, f): (&&Expectation, &Figure)| {
+            e.engine == f.engine && show::clean(&e.name, LONGEST) == f.name
+        };
+        if expectations.len() != point.figures.len()
+            || !expectations.iter().zip(&point.figures).all(same)
+        {
+            return Err(format!("{title}: other checks are recorded"));
+        }
+        let judged = expectations.into_iter().zip(&point.figures);
+        let judged = judged.map(|(e, f)| Judged {
+            point: scenario.point.clone(),
+            name: e.name.clone(),
+            engine: e.engine,
+            metric: e.metric,
+            kind: Kind::of(e.engine, e.claim),
+            class: f.class,
+        });
+        Ok(judged.collect())
     }
 }
 

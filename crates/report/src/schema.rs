@@ -10,16 +10,7 @@ pub const OUTPUTS: [&str; 4] = ["run", "compare", "stability", "reproduce"];
 pub fn output_schema(command: &str) -> Option<Value> {
     let body = match command {
         "run" => experiment(),
-        "reproduce" => object(
-            "experiments",
-            &[
-                ("format_version", version()),
-                (
-                    "experiments",
-                    list("in the order in which they were asked for", experiment()),
-                ),
-            ],
-        ),
+        "reproduce" => json!({ "oneOf": [experiments(), summary()] }),
         "compare" => comparison(),
         "stability" => json!({ "oneOf": [equilibria(), map()] }),
         _ => return None,
@@ -220,6 +211,113 @@ fn experiment() -> Value {
             (
                 "checks",
                 list("the expectations with their verdicts", check()),
+            ),
+        ],
+    )
+}
+
+fn experiments() -> Value {
+    object(
+        "experiments",
+        &[
+            ("format_version", version()),
+            (
+                "experiments",
+                list("in the order in which they were asked for", experiment()),
+            ),
+        ],
+    )
+}
+
+fn summary() -> Value {
+    let checks = [
+        ("met", typed("integer", "the number of checks that are met")),
+        ("of", typed("integer", "the number of checks")),
+    ];
+    let share = || object("checks", &checks);
+    let score = || {
+        let verdict = one_of("the verdict", &["reproduced", "qualitatively", "not"]);
+        object(
+            "the verdict by one scheme, and its checks",
+            &[&[("verdict", verdict)][..], &checks].concat(),
+        )
+    };
+    let counts = |about: &str| {
+        object(
+            about,
+            &[
+                ("reproduced", typed("integer", "all checks are met")),
+                (
+                    "qualitatively",
+                    typed("integer", "at least three quarters are met"),
+                ),
+                ("not", typed("integer", "fewer are met")),
+            ],
+        )
+    };
+    let figure = object(
+        "a figure or table of a paper",
+        &[
+            ("paper", typed("string", "the key of the paper")),
+            ("figure", typed("string", "the name in the paper")),
+            ("title", typed("string", "the subject")),
+            ("by_papers_scheme", score()),
+            ("by_our_law", score()),
+            (
+                "fails",
+                typed(
+                    "string",
+                    "the metrics of the checks that fail, with their number",
+                ),
+            ),
+        ],
+    );
+    let rival = object(
+        "checks against a paper that count for no figure",
+        &[
+            ("experiment", typed("string", "the scenario's id")),
+            (
+                "setting",
+                typed("string", "the setting, or \"\" for the whole experiment"),
+            ),
+            ("by_papers_scheme", share()),
+            ("by_our_law", share()),
+        ],
+    );
+    let experiment = ("experiment", typed("string", "the scenario's id"));
+    let own = object(
+        "the checks of packets of an experiment of our own",
+        &[&[experiment][..], &checks].concat(),
+    );
+    object(
+        "the verdicts on the figures and tables of papers, with --summary",
+        &[
+            ("format_version", version()),
+            ("figures", list("the figures and tables", figure)),
+            (
+                "by_papers_schemes",
+                counts("the number of figures and tables by verdict, by the papers' schemes"),
+            ),
+            ("by_our_law", counts("the same, by our law")),
+            (
+                "ours_at_fault",
+                typed(
+                    "integer",
+                    "the number of checks that fail by a fault of Accord",
+                ),
+            ),
+            (
+                "ours_at_fault_in_figures",
+                typed("integer", "the number of those that are checks of a figure"),
+            ),
+            (
+                "rivals",
+                list("other settings, and claims of the text", rival),
+            ),
+            ("own", list("our own experiments", own)),
+            (
+                "checks",
+                typed("string", "the counts of all checks, in words"),
             ),
         ],
     )

@@ -1,9 +1,8 @@
 //! Counts of verdicts, by class and by the two sides that are compared.
 
-use crate::check::Check;
 use crate::class::Class;
-use crate::style::Style;
-use accord_scenario::{Claim, Engine};
+use crate::show;
+use accord_scenario::{Claim, Engine, Metric};
 
 /// The number of verdicts of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,15 +32,11 @@ impl Tally {
         found.unwrap_or(Class::Met)
     }
 
-    /// Returns the verdicts that are not met, each with its mark: "◇ 2, ✗ 1". It is empty without
-    /// any.
-    pub fn failures(&self, style: Style) -> String {
-        let failures = Class::ALL
-            .into_iter()
-            .skip(1)
-            .filter(|c| self.count(*c) > 0);
-        let texts = failures.map(|c| format!("{} {}", style.mark(c), self.count(c)));
-        texts.collect::<Vec<_>>().join(", ")
+    /// Returns the counts of the verdicts that are not met, in words. It is empty without any.
+    pub fn failures(&self) -> Vec<String> {
+        let failures = Class::ALL.into_iter().skip(1);
+        let failures = failures.filter(|c| self.count(*c) > 0);
+        failures.map(|c| c.counted(self.count(c))).collect()
     }
 }
 
@@ -83,45 +78,59 @@ impl Kind {
     }
 }
 
-/// Returns the counts of several experiments, in lines. Each experiment is given by the kinds and
-/// classes of its checks.
-pub fn totals<'a>(experiments: impl IntoIterator<Item = &'a [(Kind, Class)]>) -> Vec<String> {
-    let experiments: Vec<_> = experiments.into_iter().collect();
-    let of = |e: &&[(Kind, Class)]| Tally::of(e.iter().map(|(_, class)| *class)).worst();
-    let tally = Tally::of(experiments.iter().map(of));
-    let mut first = format!(
-        "{} experiments: {} as the paper says, {} with findings on it, {} where Accord falls \
-         short, {} with open settings",
-        experiments.len(),
-        tally.count(Class::Met),
-        tally.count(Class::Finding),
-        tally.count(Class::Ours),
-        tally.count(Class::Open),
-    );
-    if tally.count(Class::Unknown) > 0 {
-        first += &format!(
-            "; {} with failures that are not known",
-            tally.count(Class::Unknown)
-        );
-    }
-    let all = || experiments.iter().copied().flatten();
-    let kinds: Vec<String> = Kind::ALL
-        .into_iter()
-        .map(|kind| {
-            let classes = all().filter(|(k, _)| *k == kind).map(|(_, class)| *class);
-            let tally = Tally::of(classes);
-            let (met, of) = (tally.count(Class::Met), tally.total());
-            format!("{of} {} ({met} met)", kind.text())
-        })
-        .collect();
-    vec![
-        first,
-        format!("{} checks: {}", all().count(), kinds.join(", ")),
-    ]
+/// A check as far as tables of results and verdicts on figures need it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Judged {
+    /// The settings of its point, by the axes of the sweep.
+    pub point: Vec<(String, String)>,
+    pub name: String,
+    pub engine: Engine,
+    pub metric: Metric,
+    pub kind: Kind,
+    pub class: Class,
 }
 
-/// Returns the kinds and classes of checks, for [`totals`].
-pub fn kinds(checks: &[Check]) -> impl Iterator<Item = (Kind, Class)> {
-    let of = |c: &Check| (Kind::of(c.engine, c.claim), c.class);
-    checks.iter().map(of)
+impl Judged {
+    /// Returns the value of an axis of the sweep at its point.
+    pub fn setting(&self, axis: &str) -> Option<&str> {
+        let found = self.point.iter().find(|(name, _)| name == axis);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// Returns the counts of checks in a sentence or two: by what they compare, and of those that fail
+/// by the reason. Each check is given by its kind and class.
+pub fn totals(checks: impl IntoIterator<Item = (Kind, Class)>) -> String {
+    let checks: Vec<_> = checks.into_iter().collect();
+    let tally = |kinds: &[Kind]| {
+        let of = checks.iter().filter(|(kind, _)| kinds.contains(kind));
+        Tally::of(of.map(|(_, class)| *class))
+    };
+    let kinds = Kind::ALL.map(|kind| {
+        let tally = tally(&[kind]);
+        let (met, of) = (tally.count(Class::Met), tally.total());
+        format!("{of} {} ({met} met)", kind.text())
+    });
+    let all = tally(&Kind::ALL);
+    let mut text = format!(
+        "{}, of which {} met: {}.",
+        show::count(all.total(), "check"),
+        is_are(all.count(Class::Met)),
+        kinds.join(", ")
+    );
+    if let Some((last, others)) = all.failures().split_last() {
+        let others = match others {
+            [] => String::new(),
+            others => format!("{} and ", others.join(", ")),
+        };
+        text += &format!(" Not met: {others}{last}.");
+    }
+    text
+}
+
+fn is_are(n: usize) -> String {
+    match n {
+        1 => "1 is".into(),
+        n => format!("{n} are"),
+    }
 }

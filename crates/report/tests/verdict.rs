@@ -4,7 +4,7 @@ mod support;
 
 use accord_record::Run;
 use accord_report::{
-    Check, Class, Experiment, ExperimentRow, Kind, Point, Results, Style, Tally, checks,
+    Check, Class, Experiment, ExperimentRow, Kind, Papers, Point, Results, Style, Tally, checks,
     checks_table, rewrite, totals,
 };
 use accord_scenario::{
@@ -145,32 +145,39 @@ fn programs_get_class_claim_and_cause() {
 }
 
 #[test]
-fn totals_count_experiments_by_their_worst_and_checks_by_what_they_compare() {
+fn totals_count_checks_by_what_they_compare_and_say_in_words_why_they_fail() {
     use Class::*;
     let all = [
-        vec![(Kind::Paper, Met), (Kind::Models, Met)],
-        vec![(Kind::Paper, Finding), (Kind::Theory, Ours)],
-        vec![(Kind::Ours, Open), (Kind::Paper, Finding)],
-        vec![(Kind::Models, Met), (Kind::Paper, Finding)],
+        (Kind::Paper, Met),
+        (Kind::Models, Met),
+        (Kind::Paper, Finding),
+        (Kind::Theory, Ours),
+        (Kind::Ours, Open),
+        (Kind::Paper, Finding),
+        (Kind::Models, Met),
+        (Kind::Paper, Finding),
     ];
-    let lines = totals(all.iter().map(Vec::as_slice));
     assert_eq!(
-        lines[0],
-        "4 experiments: 1 as the paper says, 1 with findings on it, 1 where Accord falls short, \
-         1 with open settings"
+        totals(all),
+        "8 checks, of which 3 are met: 4 compare packets with a paper (1 met), 1 packets with a \
+         model (0 met), 1 packets with what we expect (0 met), 2 a model with a model (2 met). Not \
+         met: 3 findings on the paper, 1 open setting and 1 fault of Accord."
     );
-    assert_eq!(
-        lines[1],
-        "8 checks: 4 compare packets with a paper (1 met), 1 packets with a model (0 met), \
-         1 packets with what we expect (0 met), 2 a model with a model (2 met)"
-    );
-    let unknown = [vec![(Kind::Paper, Unknown), (Kind::Paper, Ours)]];
-    let lines = totals(unknown.iter().map(Vec::as_slice));
-    assert!(lines[0].ends_with("; 1 with failures that are not known"));
+    let unknown = totals([(Kind::Paper, Unknown)]);
+    assert!(unknown.ends_with(" Not met: 1 not known."), "{unknown}");
+    let met = totals([(Kind::Paper, Met)]);
+    assert!(met.starts_with("1 check, of which 1 is met: "), "{met}");
+    assert!(met.ends_with("(0 met)."), "{met}");
     assert_eq!(Tally::of([Met, Open, Finding]).worst(), Open);
     assert_eq!(Kind::of(Engine::Fluid, Claim::Paper), Kind::Models);
     assert_eq!(Kind::of(Engine::Live, Claim::Paper), Kind::Paper);
 }
+
+/// No figure of a paper: then pages have the counts of checks alone.
+const NO_PAPERS: Papers = Papers {
+    rivals: vec![],
+    figures: vec![],
+};
 
 fn results(s: &Scenario, runs: &[Run]) -> (Results, ExperimentRow) {
     let refs: Vec<&Run> = runs.iter().collect();
@@ -230,6 +237,34 @@ fn results_are_read_back_and_differences_are_told() {
     assert_eq!(wrong, Err("line 3: \"  met | nobody | 1 | x\"".into()));
 }
 
+/// A row that is read back from recorded results is the row that was made.
+#[test]
+fn recorded_results_give_the_same_row() {
+    let mut s = world(known(Cause::Paper, 3.0, 0.1));
+    s.point = vec![("law".into(), "accord".into())];
+    let (recorded, made) = results(&s, &[packets(3.0)]);
+    let read = |s: &Scenario| ExperimentRow::recorded("e", std::slice::from_ref(s), &recorded);
+    assert_eq!(read(&s), Ok(made));
+    let renamed = |change: fn(&mut Scenario)| {
+        let mut other = s.clone();
+        change(&mut other);
+        read(&other)
+    };
+    let point = renamed(|s| s.point[0].1 = "other".into());
+    assert_eq!(point, Err("e, law = other: not recorded".into()));
+    let wrong = Err("e, law = accord: other checks are recorded".into());
+    let name = renamed(|s| s.expectations[0].name = "other".into());
+    assert_eq!(name, wrong);
+    assert_eq!(renamed(|s| s.expectations.clear()), wrong);
+    // Live runs are not recorded.
+    let mut live = s.clone();
+    let mut more = live.expectations[0].clone();
+    more.engine = Engine::Live;
+    more.fails = None;
+    live.expectations.push(more);
+    assert_eq!(read(&live), read(&s));
+}
+
 /// The last bits of a model may differ from machine to machine; those of packets may not.
 #[test]
 fn figures_of_models_have_room_those_of_packets_none() {
@@ -251,22 +286,31 @@ fn pages_get_their_tables() {
     let (_, row) = results(&world(known(Cause::Paper, 3.0, 0.1)), &[packets(3.0)]);
     let page = "head\n<!-- results: counts -->\nold\n<!-- end of results -->\nmiddle\n\
                 <!-- results: experiments -->\n<!-- end of results -->\ntail\n";
-    let new = rewrite(page, std::slice::from_ref(&row)).expect("it has markers");
-    assert!(new.starts_with("head\n<!-- results: counts -->\n\n- 1 experiments: 0 as the paper"));
+    let new = rewrite(page, std::slice::from_ref(&row), &NO_PAPERS).expect("it has markers");
+    assert!(new.starts_with("head\n<!-- results: counts -->\n\n- By the papers' schemes 0 of 0"));
     assert!(
-        new.contains("\n| ◇ | e | 0 of 1 | – | – | ◇ 1: of the weather |\n"),
+        new.contains(
+            "\n| finding | e | 0 of 1 | – | – | 1 finding on the paper: of the weather |\n"
+        ),
         "{new}"
     );
     assert!(new.contains("<!-- end of results -->\nmiddle\n"));
     assert!(new.ends_with("<!-- end of results -->\ntail\n") && !new.contains("old"));
     assert_eq!(
-        rewrite(&new, &[row]).as_ref(),
+        rewrite(&new, &[row], &NO_PAPERS).as_ref(),
         Ok(&new),
         "it stays as it is"
     );
-    assert!(rewrite("nothing", &[]).is_err());
-    assert!(rewrite("<!-- results: counts -->\n", &[]).is_err());
-    assert!(rewrite("<!-- results: x -->\n<!-- end of results -->\n", &[]).is_err());
+    assert!(rewrite("nothing", &[], &NO_PAPERS).is_err());
+    assert!(rewrite("<!-- results: counts -->\n", &[], &NO_PAPERS).is_err());
+    assert!(
+        rewrite(
+            "<!-- results: x -->\n<!-- end of results -->\n",
+            &[],
+            &NO_PAPERS
+        )
+        .is_err()
+    );
 }
 
 #[test]
@@ -287,16 +331,24 @@ fn counts_stand_in_sentences() {
         (format!("e; check {name}"), "1 of 1"),
         (format!("e; {key} = {value}; check {name}"), "1 of 1"),
     ] {
-        let new = rewrite(&page(&query, "7 of 9"), rows).unwrap_or_else(|e| panic!("{e}"));
+        let new =
+            rewrite(&page(&query, "7 of 9"), rows, &NO_PAPERS).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(tail(new), tail(page(&query, count)));
     }
     // What is not there is told, and nothing becomes zero of zero.
     for query in ["f", "e; check no such", "e; n = 77", "e; n"] {
-        let error = rewrite(&page(query, "0"), rows).expect_err(query);
+        let error = rewrite(&page(query, "0"), rows, &NO_PAPERS).expect_err(query);
         assert!(error.contains(query), "{error}");
     }
     // Before there are results, markers are looked at alone.
-    let stays = rewrite(&page("f", "7 of 9"), &[]).expect("its form is right");
+    let stays = rewrite(&page("f", "7 of 9"), &[], &NO_PAPERS).expect("its form is right");
     assert_eq!(tail(stays), tail(page("f", "7 of 9")));
-    assert!(rewrite(&page("e", "7 of 9").replace("<!-- end -->", ""), &[]).is_err());
+    assert!(
+        rewrite(
+            &page("e", "7 of 9").replace("<!-- end -->", ""),
+            &[],
+            &NO_PAPERS
+        )
+        .is_err()
+    );
 }

@@ -1,0 +1,39 @@
+//! `accord reproduce --all --summary`: the verdicts on the figures and tables of the papers.
+
+use crate::fail::Failure;
+use crate::output::{data, json, style};
+use accord::report::{Class, ExperimentRow, Results};
+use accord::{BUILT_IN, Catalogue, RECORDED, load, papers};
+
+/// Prints the summary of the recorded results. `Ok(false)` means that they have a failure without a
+/// reason.
+pub fn recorded(catalogue: &Catalogue, as_json: bool) -> Result<bool, Failure> {
+    let rows = rows(catalogue)?;
+    print(&rows, as_json)?;
+    let mut checks = rows.iter().flat_map(ExperimentRow::checks);
+    Ok(checks.all(|(_, class)| class != Class::Unknown))
+}
+
+/// Returns the recorded rows of all experiments.
+fn rows(catalogue: &Catalogue) -> Result<Vec<ExperimentRow>, Failure> {
+    let wrong = |e: String| {
+        let message = format!("the recorded results are of other experiments: {e}");
+        Failure::new(message).hint("accord reproduce --all --summary makes the runs")
+    };
+    let results = Results::parse(RECORDED).map_err(wrong)?;
+    let row = |(id, _): &(&str, &str)| {
+        let points = load(id)?.points(catalogue, None)?;
+        ExperimentRow::recorded(id, &points, &results).map_err(wrong)
+    };
+    BUILT_IN.iter().map(row).collect()
+}
+
+/// Prints the summary of all experiments, as a table or as JSON.
+pub fn print(rows: &[ExperimentRow], as_json: bool) -> Result<(), Failure> {
+    let summary = papers().summary(rows);
+    match as_json {
+        true => json(&summary)?,
+        false => data(summary.text(style()))?,
+    }
+    Ok(())
+}

@@ -1,0 +1,466 @@
+//! Verdicts on the figures and tables of papers.
+//!
+//! A paper's figure is shown by checks of one or more experiments. [`Papers`] says by which, and
+//! [`Papers::summary`] draws the verdicts from the checks of experiments, whether they were just
+//! made or recorded. README, the page of experiments and `accord reproduce --all --summary` print
+//! the same [`Summary`].
+
+use crate::class::Class;
+use crate::json::FORMAT_VERSION;
+use crate::markdown::ExperimentRow;
+use crate::style::Style;
+use crate::table::{align_right, fill, finish, new_table};
+use crate::verdict::{Judged, Kind, totals};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The name of the axis of a sweep over laws.
+pub const LAW_AXIS: &str = "law";
+
+/// The value of that axis that names our law.
+pub const OUR_LAW: &str = "accord";
+
+/// The figures and tables of papers, and the experiments that show them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Papers {
+    /// Experiments that have the name of a paper or checks against one, and show no figure or table
+    /// of it: other settings, and claims of the text.
+    pub rivals: Vec<String>,
+    /// The figures and tables.
+    #[serde(rename = "figure")]
+    pub figures: Vec<PaperFigure>,
+}
+
+/// A figure or table of a paper, and the checks that show it: those of packets against the paper,
+/// of its experiments, at its setting.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperFigure {
+    /// The key of the paper: "Xia05".
+    pub paper: String,
+    /// The name in the paper: "figure 6" or "table 1".
+    pub name: String,
+    /// The subject, in a few words.
+    pub title: String,
+    /// The ids of the experiments.
+    pub experiments: Vec<String>,
+    /// The value of the axis [`LAW_AXIS`] that is the paper's scheme. The verdict by our law takes
+    /// [`OUR_LAW`] in its place. Without it all checks count for both verdicts.
+    pub law: Option<String>,
+    /// The setting of the paper's own case, by the axes of sweeps that have other settings, too.
+    #[serde(default)]
+    pub at: BTreeMap<String, String>,
+    /// The beginnings of the names of the checks. Without any, all checks count.
+    #[serde(default)]
+    pub checks: Vec<String>,
+    /// The beginnings of the names of checks that do not count.
+    #[serde(default)]
+    pub except: Vec<String>,
+}
+
+/// The scheme that a check counts for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    /// The paper's scheme.
+    Paper,
+    /// Our law.
+    Ours,
+    /// Both, for a check of a scheme that has no law of ours, such as Vegas.
+    Both,
+}
+
+impl Side {
+    /// Returns whether the check counts for `other`.
+    fn counts_for(self, other: Side) -> bool {
+        self == Side::Both || self == other
+    }
+}
+
+impl PaperFigure {
+    /// Returns whether the name of a check is among those that count.
+    fn has_name(&self, name: &str) -> bool {
+        let begins = |beginnings: &[String]| beginnings.iter().any(|b| name.starts_with(b));
+        (self.checks.is_empty() || begins(&self.checks)) && !begins(&self.except)
+    }
+
+    /// Returns what keeps a check of one of its experiments from the figure: the settings in which
+    /// its point differs from the paper's own case, or else the beginning of its name. It is `None`
+    /// for a check of the figure.
+    fn difference(&self, check: &Judged, laws: &BTreeSet<&str>) -> Option<String> {
+        let law = check.setting(LAW_AXIS);
+        let other_law = |law: &&str| laws.contains(law) && Some(*law) != self.law.as_deref();
+        let law = law.filter(other_law).map(|law| (LAW_AXIS, law));
+        let axes = self.at.iter().filter_map(|(axis, own)| {
+            let value = check.setting(axis)?;
+            (value != own).then_some((axis.as_str(), value))
+        });
+        let settings: Vec<String> = (law.into_iter().chain(axes))
+            .map(|(axis, value)| format!("{axis} = {value}"))
+            .collect();
+        if !settings.is_empty() {
+            return Some(settings.join(", "));
+        }
+        if self.has_name(&check.name) {
+            return None;
+        }
+        let excepted = self.except.iter().find(|b| check.name.starts_with(*b));
+        Some(excepted.cloned().unwrap_or_default())
+    }
+}
+
+/// The verdict on a figure or table of a paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FigureVerdict {
+    /// All of its checks are met.
+    Reproduced,
+    /// Not all of its checks are met, but at least three quarters.
+    Qualitatively,
+    /// Fewer are met, or there are none.
+    Not,
+}
+
+impl FigureVerdict {
+    /// Returns the verdict on a figure of which `met` of `of` checks are met.
+    pub const fn of(met: usize, of: usize) -> FigureVerdict {
+        match (met, of) {
+            (_, 0) => FigureVerdict::Not,
+            (met, of) if met == of => FigureVerdict::Reproduced,
+            (met, of) if 4 * met >= 3 * of => FigureVerdict::Qualitatively,
+            _ => FigureVerdict::Not,
+        }
+    }
+
+    /// Returns the word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            FigureVerdict::Reproduced => "reproduced",
+            FigureVerdict::Qualitatively => "qualitatively",
+            FigureVerdict::Not => "not",
+        }
+    }
+}
+
+/// The number of checks that are met, and of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Share {
+    /// The number of checks that are met.
+    pub met: usize,
+    /// The number of checks.
+    pub of: usize,
+}
+
+impl Share {
+    fn add(&mut self, class: Class) {
+        self.met += usize::from(class == Class::Met);
+        self.of += 1;
+    }
+
+    fn text(self) -> String {
+        match self.of {
+            0 => String::new(),
+            of => format!("{} of {of}", self.met),
+        }
+    }
+}
+
+/// The verdict on a figure by one scheme, and its checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Score {
+    /// The verdict.
+    pub verdict: FigureVerdict,
+    /// Its checks.
+    #[serde(flatten)]
+    pub checks: Share,
+}
+
+impl Score {
+    fn of(checks: Share) -> Score {
+        Score {
+            verdict: FigureVerdict::of(checks.met, checks.of),
+            checks,
+        }
+    }
+
+    fn text(self) -> String {
+        match self.verdict {
+            FigureVerdict::Reproduced => self.verdict.word().into(),
+            verdict => format!("{}, {}", verdict.word(), self.checks.text()),
+        }
+    }
+}
+
+/// The verdicts on a figure or table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FigureRecord {
+    /// The key of the paper.
+    pub paper: String,
+    /// The name in the paper.
+    pub figure: String,
+    /// The subject, in a few words.
+    pub title: String,
+    /// The verdict by the paper's scheme.
+    pub by_papers_scheme: Score,
+    /// The verdict by our law, or the same one where there is no law of ours.
+    pub by_our_law: Score,
+    /// The metrics of the checks that fail, with their number, the most frequent first:
+    /// "throughput 3, losses 1".
+    pub fails: String,
+}
+
+/// Checks against a paper that count for no figure: at another setting, or of a claim in the text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RivalRecord {
+    /// The experiment.
+    pub experiment: String,
+    /// The setting, or "" for the whole experiment.
+    pub setting: String,
+    /// The checks by the paper's scheme.
+    pub by_papers_scheme: Share,
+    /// The checks by our law, or the same ones where there is no law of ours.
+    pub by_our_law: Share,
+}
+
+/// The checks of packets of an experiment that has none against a paper.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OwnRecord {
+    /// The experiment.
+    pub experiment: String,
+    /// Its checks.
+    #[serde(flatten)]
+    pub checks: Share,
+}
+
+/// The number of figures and tables by verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FigureCounts {
+    /// Those of which all checks are met.
+    pub reproduced: usize,
+    /// Those of which at least three quarters are met.
+    pub qualitatively: usize,
+    /// The others.
+    pub not: usize,
+}
+
+impl FigureCounts {
+    fn of(verdicts: impl Iterator<Item = FigureVerdict>) -> FigureCounts {
+        let mut counts = FigureCounts::default();
+        for verdict in verdicts {
+            *match verdict {
+                FigureVerdict::Reproduced => &mut counts.reproduced,
+                FigureVerdict::Qualitatively => &mut counts.qualitatively,
+                FigureVerdict::Not => &mut counts.not,
+            } += 1;
+        }
+        counts
+    }
+}
+
+/// The verdicts on all figures and tables, with what counts for none of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// The version of the format.
+    pub format_version: u32,
+    /// The figures and tables.
+    pub figures: Vec<FigureRecord>,
+    /// Their number by verdict, by the papers' schemes.
+    pub by_papers_schemes: FigureCounts,
+    /// Their number by verdict, by our law.
+    pub by_our_law: FigureCounts,
+    /// The number of checks of all experiments that fail by a fault of Accord.
+    pub ours_at_fault: usize,
+    /// The number of those that are checks of a figure.
+    pub ours_at_fault_in_figures: usize,
+    /// Other settings, and claims of the text.
+    pub rivals: Vec<RivalRecord>,
+    /// Our own experiments.
+    pub own: Vec<OwnRecord>,
+    /// The counts of all checks, in a sentence.
+    pub checks: String,
+}
+
+impl Papers {
+    /// Draws the verdicts from the checks of experiments.
+    pub fn summary(&self, rows: &[ExperimentRow]) -> Summary {
+        let laws: BTreeSet<&str> = (self.figures.iter())
+            .filter_map(|f| f.law.as_deref())
+            .collect();
+        let side = |check: &Judged| match check.setting(LAW_AXIS) {
+            Some(OUR_LAW) => Side::Ours,
+            Some(law) if laws.contains(law) => Side::Paper,
+            _ => Side::Both,
+        };
+        let shares = |checks: &[&Judged]| {
+            let of = |wanted: Side| {
+                let mut share = Share::default();
+                let counts = checks.iter().filter(|c| side(c).counts_for(wanted));
+                counts.for_each(|c| share.add(c.class));
+                share
+            };
+            (of(Side::Paper), of(Side::Ours))
+        };
+        let shows = |figure: &PaperFigure, row: &ExperimentRow, check: &Judged| {
+            figure.experiments.contains(&row.id) && figure.difference(check, &laws).is_none()
+        };
+        // Two papers may show the same figure.
+        let in_figures = |row: &ExperimentRow, check: &Judged| {
+            let mut figures = self.figures.iter();
+            figures.any(|figure| shows(figure, row, check))
+        };
+        let checks = || {
+            let of = |row| ExperimentRow::against_paper(row).map(move |check| (row, check));
+            rows.iter().flat_map(of)
+        };
+        let figures = self.figures.iter().map(|figure| {
+            let own = checks().filter(|(row, check)| shows(figure, row, check));
+            let own: Vec<&Judged> = own.map(|(_, check)| check).collect();
+            let (paper, ours) = shares(&own);
+            FigureRecord {
+                paper: figure.paper.clone(),
+                figure: figure.name.clone(),
+                title: figure.title.clone(),
+                by_papers_scheme: Score::of(paper),
+                by_our_law: Score::of(ours),
+                fails: failing_metrics(&own),
+            }
+        });
+        let figures: Vec<FigureRecord> = figures.collect();
+        let mut rivals = Vec::new();
+        let mut own = Vec::new();
+        for row in rows {
+            let figure = (self.figures.iter()).find(|f| f.experiments.contains(&row.id));
+            let mut settings: Vec<(String, Vec<&Judged>)> = Vec::new();
+            for check in row.against_paper().filter(|c| !in_figures(row, c)) {
+                let setting = figure.and_then(|f| f.difference(check, &laws));
+                let setting = setting.unwrap_or_default();
+                match settings.iter_mut().find(|(known, _)| *known == setting) {
+                    Some((_, checks)) => checks.push(check),
+                    None => settings.push((setting, vec![check])),
+                }
+            }
+            rivals.extend(settings.into_iter().map(|(setting, checks)| {
+                let (by_papers_scheme, by_our_law) = shares(&checks);
+                RivalRecord {
+                    experiment: row.id.clone(),
+                    setting,
+                    by_papers_scheme,
+                    by_our_law,
+                }
+            }));
+            if row.against_paper().next().is_none() {
+                let mut checks = Share::default();
+                let packets = row.judged.iter().filter(|c| c.kind != Kind::Models);
+                packets.for_each(|c| checks.add(c.class));
+                own.push(OwnRecord {
+                    experiment: row.id.clone(),
+                    checks,
+                });
+            }
+        }
+        let all = || rows.iter().flat_map(|row| &row.judged);
+        let is_ours = |check: &&Judged| check.class == Class::Ours;
+        let verdicts = |by: fn(&FigureRecord) -> Score| {
+            FigureCounts::of(figures.iter().map(|f| by(f).verdict))
+        };
+        Summary {
+            format_version: FORMAT_VERSION,
+            by_papers_schemes: verdicts(|f| f.by_papers_scheme),
+            by_our_law: verdicts(|f| f.by_our_law),
+            ours_at_fault: all().filter(is_ours).count(),
+            ours_at_fault_in_figures: (checks())
+                .filter(|(row, check)| is_ours(check) && in_figures(row, check))
+                .count(),
+            rivals,
+            own,
+            checks: totals(all().map(|c| (c.kind, c.class))),
+            figures,
+        }
+    }
+}
+
+/// Returns the metrics of the checks that fail, with their number.
+fn failing_metrics(checks: &[&Judged]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for check in checks.iter().filter(|c| c.class != Class::Met) {
+        let metric = check.metric.name();
+        match counts.iter_mut().find(|(known, _)| *known == metric) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((metric, 1)),
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let texts = counts
+        .iter()
+        .map(|(metric, count)| format!("{} {count}", metric.replace('_', " ")));
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+impl Summary {
+    /// Returns the counts in two sentences: of figures and tables, and of checks.
+    pub fn counts(&self) -> [String; 2] {
+        let (paper, ours) = (self.by_papers_schemes, self.by_our_law);
+        let figures = format!(
+            "By the papers' schemes {} of {} figures and tables are reproduced, {} come out \
+             qualitatively and {} do not; by our law {}, {} and {}.",
+            paper.reproduced,
+            self.figures.len(),
+            paper.qualitatively,
+            paper.not,
+            ours.reproduced,
+            ours.qualitatively,
+            ours.not,
+        );
+        [figures, self.checks.clone()]
+    }
+
+    /// Returns the tables and the counts, for people.
+    pub fn text(&self, style: Style) -> String {
+        let header = [
+            "paper",
+            "figure",
+            "title",
+            "by the paper's scheme",
+            "by our law",
+            "what fails",
+        ];
+        let figures = self.figures.iter().map(|f| {
+            let texts = [&f.paper, &f.figure, &f.title].map(String::clone);
+            let scores = [f.by_papers_scheme, f.by_our_law].map(Score::text);
+            [&texts[..], &scores, &[f.fails.clone()]].concat()
+        });
+        let mut text = table(&header, figures, 0..0, style);
+        if !self.rivals.is_empty() {
+            let header = [
+                "other settings and claims",
+                "setting",
+                "by the paper's scheme",
+                "by our law",
+            ];
+            let rivals = self.rivals.iter().map(|r| {
+                let shares = [r.by_papers_scheme, r.by_our_law].map(Share::text);
+                [&[r.experiment.clone(), r.setting.clone()][..], &shares].concat()
+            });
+            text += &table(&header, rivals, 2..4, style);
+        }
+        if !self.own.is_empty() {
+            let own = self.own.iter();
+            let own = own.map(|o| vec![o.experiment.clone(), o.checks.text()]);
+            text += &table(&["our own experiments", "met"], own, 1..2, style);
+        }
+        text + &self.counts().join("\n")
+    }
+}
+
+fn table(
+    header: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+    right: std::ops::Range<usize>,
+    style: Style,
+) -> String {
+    let header: Vec<String> = header.iter().map(|text| text.to_string()).collect();
+    let mut table = new_table(style);
+    fill(&mut table, std::iter::once(header).chain(rows).collect());
+    align_right(&mut table, right);
+    finish(table) + "\n\n"
+}
