@@ -508,7 +508,14 @@ fn losses_in_six_ranges_end_startup() {
         assert_eq!(v.inflight_longterm, bound);
         // The ranges are of one round trip.
         if !ends {
-            let v = flow.ack(Delivery { lost: 9999, ..sample }, flow.rtt, 2 * BDP);
+            let v = flow.ack(
+                Delivery {
+                    lost: 9999,
+                    ..sample
+                },
+                flow.rtt,
+                2 * BDP,
+            );
             assert_eq!(v.state, State::Startup);
         }
     }

@@ -119,6 +119,43 @@ fn always_being_new_earns_no_more_than_a_share() {
     assert!(new * 10 > waiting * 8, "{waiting} {new}");
 }
 
+/// RFC 8290 §4.2: a new queue that is empty goes to the end of the old ones. A packet that comes after that
+/// waits for a turn of each of them but the one whose turn it was. If the queue were new again, it would be
+/// the next.
+#[test]
+fn a_new_queue_that_is_empty_waits_for_a_turn_of_the_old_ones() {
+    let mut port = port(Limit::UNLIMITED, &[]);
+    let mut dice = Dice(3);
+    for number in 0..100 {
+        for flow in 1..4 {
+            let _ = port.offer(Time::ZERO, packet(number, flow, 1500), &mut dice);
+        }
+    }
+    // A packet takes 1.5 ms, and each turn is one.
+    port.until(us(20_000));
+    let _ = port.offer(us(20_000), packet(1000, 4, 1500), &mut dice);
+    let is = |number: usize| move |s: &Served| s.packet.number == number;
+    let mut now = 20_000;
+    while !port.served.iter().any(is(1000)) {
+        now += 100;
+        port.until(us(now));
+    }
+    let first = port.served.len();
+    // It has left, and another one is in service.
+    port.until(us(now + 1600));
+    assert_eq!(port.served.len(), first + 1);
+    let _ = port.offer(us(now + 1600), packet(1001, 4, 1500), &mut dice);
+    port.until(us(now + 20_000));
+    let second = port.served.iter().position(is(1001)).expect("served");
+    let mut between: Vec<u32> = (port.served[first..second].iter())
+        .map(|s| s.packet.meta.flow)
+        .collect();
+    between.sort();
+    let turn = port.served[first - 2].packet.meta.flow;
+    let others: Vec<u32> = (1..4).filter(|flow| *flow != turn).collect();
+    assert_eq!(between, others);
+}
+
 /// The queue that holds most pays for what does not fit, from its head, half of it at a time or
 /// a batch; the others lose nothing, nor does the packet that came.
 #[test]

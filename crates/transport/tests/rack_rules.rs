@@ -1,0 +1,132 @@
+//! Rules of TLP and of the end of its probes [RFC 8985 §7], and of NewReno after a time-out [RFC 6582 §3.2]: a
+//! sender, a receiver, and a hand that decides which packets arrive, and when.
+
+mod common;
+#[path = "common/hand.rs"]
+mod hand;
+#[path = "../../aqm/tests/common/any_values.rs"]
+mod values;
+
+use accord_family::Raw;
+use hand::*;
+
+const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
+
+fn threshold(hand: &Hand) -> f64 {
+    hand.window().1
+}
+
+/// The time of the next timer comes; what is sent then.
+fn wake(hand: &mut Hand) -> Vec<u64> {
+    hand.now = hand.sender.next_wake();
+    hand.sender.on_wake(hand.now);
+    hand.send()
+}
+
+/// Ten packets of which the last one is lost, on a path of this round-trip time in milliseconds.
+fn tail_lost(rtt: u64, changes: &[(&str, Raw)]) -> Hand {
+    let changes = [&[RACK], changes].concat();
+    let mut hand = Hand::with("newreno", 10, 10, &changes);
+    hand.wait(rtt);
+    hand.all(0..9);
+    hand
+}
+
+/// §7.2: "If RTO_expires is earlier than PTO", the probe goes when the RTO timer would have run out. On a
+/// steady path of 900 ms that is earlier than two round-trip times.
+#[test]
+fn a_probe_goes_no_later_than_the_timer_would_run_out() {
+    let mut hand = tail_lost(900, &[]);
+    // RFC 6298: nine samples of 900 ms. RTTVAR is 450 ms, and three quarters of that after each.
+    let rto = 0.9 + 4.0 * 0.45 * 0.75f64.powi(8);
+    let after = hand.sender.next_wake().since(hand.now).as_secs_f64();
+    assert!((after - rto).abs() < 1e-9, "{after} for {rto}");
+    assert_eq!(wake(&mut hand), [9]);
+    assert_eq!(hand.sender.timeouts(), 0);
+    // Then the RTO timer, from the probe on [§7.3].
+    assert_eq!(
+        hand.sender.next_wake(),
+        hand.now + hand.sender.round_trip().timeout()
+    );
+    assert_eq!(hand.time_out(), [9]);
+}
+
+/// §7.4.2: the loss that a probe repaired is one congestion. A mark that was answered in that round trip was
+/// for it, too [RFC 3168 §6.1.2].
+#[test]
+fn a_repaired_tail_is_answered_once() {
+    for marked in [false, true] {
+        let mut hand = tail_lost(40, &[ECN]);
+        assert_eq!(wake(&mut hand), [9]);
+        hand.sender.supply(10);
+        let more = hand.send();
+        assert_eq!(more[..3], [10, 11, 12]);
+        hand.wait(40);
+        // The probe's own acknowledgement says nothing of the loss.
+        hand.receive(9, marked);
+        let cut = threshold(&hand);
+        assert_eq!(cut < f64::INFINITY, marked);
+        hand.arrive(10);
+        match marked {
+            true => assert_eq!(threshold(&hand), cut),
+            false => assert!(threshold(&hand) < f64::INFINITY),
+        }
+        let cut = threshold(&hand);
+        hand.all(more[1..].iter().copied());
+        assert_eq!(threshold(&hand), cut, "{marked}");
+    }
+}
+
+/// §7.4.2: a probe that is answered for is over, so that the next tail may be probed for.
+#[test]
+fn the_next_tail_is_probed_for_too() {
+    let mut hand = tail_lost(40, &[]);
+    assert_eq!(wake(&mut hand), [9]);
+    hand.wait(40);
+    hand.arrive(9);
+    for _ in 0..3 {
+        hand.sender.supply(2);
+        let sent = hand.send();
+        assert_eq!(sent.len(), 2);
+        hand.wait(40);
+        hand.arrive(sent[0]);
+        assert_eq!(wake(&mut hand), [sent[1]]);
+        assert_eq!(hand.sender.timeouts(), 0);
+        hand.wait(40);
+        hand.arrive(sent[1]);
+    }
+}
+
+/// §7.3: "only one TLP probe in flight", also where a new packet is the probe; and none before a round-trip
+/// time was taken since the last one.
+#[test]
+fn one_probe_at_a_time() {
+    let mut hand = tail_lost(40, &[]);
+    assert_eq!(wake(&mut hand), [9]);
+    assert_eq!(hand.time_out(), [9], "no second probe");
+}
+
+/// RFC 6582 §3.2, steps 2 and 4: after a time-out, duplicates begin a recovery only if more than the highest
+/// packet sent before it is acknowledged. Otherwise they may come from packets sent in vain.
+#[test]
+fn after_a_timeout_newreno_recovers_beyond_the_highest_packet_sent_before_it() {
+    // Packets 0 to 9 were sent. The ninth is the highest, "recover".
+    for (hole, recovers) in [(9, false), (10, false), (11, true)] {
+        let mut hand = Hand::new("newreno", 10, &[sack(false)]);
+        hand.wait(100);
+        assert_eq!(hand.time_out(), [0]);
+        hand.wait(100);
+        // Slow start sends all of them again, and new ones. All arrive up to the hole.
+        let mut next = 0;
+        while next < hole {
+            hand.arrive(next);
+            next += 1;
+        }
+        let repairs = hand.sender.retransmissions();
+        let before = threshold(&hand);
+        let sent = hand.all(hole + 1..hole + 4);
+        assert_eq!(sent.contains(&hole), recovers, "{hole}: {sent:?}");
+        assert_eq!(hand.sender.retransmissions() > repairs, recovers);
+        assert_eq!(threshold(&hand) != before, recovers);
+    }
+}
