@@ -56,7 +56,8 @@ impl Flow {
     }
 
     fn lose(&mut self) {
-        self.copa.on_congestion(Congestion::Loss, &path(0), self.now);
+        self.copa
+            .on_congestion(Congestion::Loss, &path(0), self.now);
     }
 }
 

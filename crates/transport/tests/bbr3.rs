@@ -393,5 +393,8 @@ fn one_percent_of_random_loss_costs_a_sixth() {
     let used: Vec<f64> = used.collect();
     let mean = used.iter().sum::<f64>() / 12.0;
     assert!(mean > 0.84 - 4.0 * 0.007, "{mean}: {used:?}");
-    assert!(used.iter().all(|used| *used > 0.84 - 4.0 * 0.025), "{used:?}");
+    assert!(
+        used.iter().all(|used| *used > 0.84 - 4.0 * 0.025),
+        "{used:?}"
+    );
 }
