@@ -326,6 +326,29 @@ fn probes_are_63_round_trips_apart_at_most() {
     }
 }
 
+/// PickProbeWait(): between 2 and 3 s where round trips are long, evenly spread.
+#[test]
+fn probes_are_two_to_three_seconds_apart_on_long_paths() {
+    let waits = (0..40).map(|start| {
+        let mut flow = Flow::on(MS(100), BDP);
+        flow.now += MS(37 * start);
+        flow.fill();
+        flow.round(BDP);
+        let down = flow.now;
+        // Within one round trip, so that these do not count.
+        while flow.ack(flow.amid(PACKET), MS(1), BDP).state != State::ProbeBwRefill {
+            assert!(flow.now.since(down) < MS(3100));
+        }
+        flow.now.since(down).as_secs_f64()
+    });
+    let waits: Vec<f64> = waits.collect();
+    assert!(waits.iter().all(|w| (2.0..3.002).contains(w)), "{waits:?}");
+    for part in [0.25, 0.5, 0.75] {
+        let below = waits.iter().filter(|w| **w < 2.0 + part).count() as f64 / 40.0;
+        assert!((below - part).abs() < 0.2, "{below} below {part}");
+    }
+}
+
 /// CheckStartupHighLoss(), §5.3.1.3: six ranges in a round trip of recovery, with more than 2 % lost.
 #[test]
 fn losses_in_six_ranges_end_startup() {

@@ -286,6 +286,29 @@ fn losses_while_probing_lower_no_short_term_bound() {
     }
 }
 
+/// NoteLoss(): the round trip of a loss begins with it. The bounds are lowered when data sent after the loss was
+/// noticed is acknowledged.
+#[test]
+fn a_loss_is_answered_a_round_trip_after_it() {
+    let mut flow = Flow::cruising();
+    let before = flow.total;
+    flow.ack(flow.amid(50_000), MS(4), BDP);
+    flow.lose(BDP, PACKET);
+    let from = |flow: &Flow, prior: u64| Delivery {
+        prior,
+        ..flow.amid(PACKET)
+    };
+    for (prior, lowered) in [
+        (before, false),
+        (before + 49_999, false),
+        (before + 50_000, true),
+    ] {
+        let sample = from(&flow, prior);
+        let v = flow.ack(sample, MS(1), BDP);
+        assert_eq!(v.bw_shortterm.is_some(), lowered, "{prior}");
+    }
+}
+
 /// HandleRestartFromIdle(): the pace is the bandwidth in all states of ProbeBW. No ProbeRTT is due at the first
 /// sample after.
 #[test]
