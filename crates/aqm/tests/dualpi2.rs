@@ -1,8 +1,8 @@
 //! DualPI2 against the pseudocode of RFC 9332, appendix A.
 
 use accord_aqm::dualpi2::Config;
-use accord_aqm::{DualPi2, Verdict};
-use accord_units::{Bytes, Duration};
+use accord_aqm::{Aqm, DualPi2, Verdict};
+use accord_units::{Bytes, Duration, Time};
 
 const MUCH: Bytes = Bytes::new(100_000);
 const MS: fn(u64) -> Duration = Duration::from_ms;
@@ -45,6 +45,31 @@ fn the_base_probability_is_that_of_the_figures() {
     assert_eq!(aqm.probability(), 1.0);
     (0..1000).for_each(|_| aqm.update(MS(0)));
     assert_eq!(aqm.probability(), 0.0);
+}
+
+/// Figure 2: Tupdate is a third of RTT_max where that is less than the target. With 30 ms it is 10 ms, so that α
+/// is 1.11 and β 10 per second.
+#[test]
+fn the_period_is_a_third_of_a_short_round_trip() {
+    let config = Config {
+        rtt_max: MS(30),
+        ..Config::default()
+    };
+    let mut aqm = config.build().expect("in range");
+    assert_eq!(aqm.next_timer(), Some(Time::ZERO + MS(10)));
+    aqm.update(MS(25));
+    let first = 0.010 * 0.1 * 0.010 / 0.0009 + 0.025 * 10.0;
+    assert!((aqm.probability() - first).abs() < 1e-12);
+    assert_eq!(self::aqm().next_timer(), Some(Time::ZERO + MS(15)));
+    // 30 us and 10 us are the least.
+    for (rtt_max, target, works) in [(30, 10, true), (29, 10, false), (30, 9, false)] {
+        let config = Config {
+            rtt_max: Duration::from_us(rtt_max),
+            target: Duration::from_us(target),
+            ..Config::default()
+        };
+        assert_eq!(config.build().is_ok(), works, "{rtt_max} {target}");
+    }
 }
 
 /// Figure 7, lines 6 and 11, equation 1: classic packets are dropped by p'², scalable ones marked by
