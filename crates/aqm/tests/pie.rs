@@ -141,6 +141,15 @@ fn low_delay_short_queues_and_control_are_spared() {
     assert_eq!(verdicts(&mut pie, &DATA, 1000), [1000, 0, 0]);
     updates(&mut pie, &[8]);
     assert!(verdicts(&mut pie, &DATA, 1000)[2] > 20);
+    // Half of the target, 7.5 ms of one of two packets, is not below it.
+    let half = QueueView {
+        bytes: Bytes::new(15_000),
+        packets: 2,
+        ..IDLE
+    };
+    let now = pie.next_timer().expect("it has one");
+    pie.on_timer(&half, now);
+    assert!(verdicts(&mut pie, &DATA, 1000)[2] > 20);
 }
 
 /// 150 ms are ten periods; then arrivals are dropped. When the probability is back at zero and
@@ -197,6 +206,8 @@ fn parameters_that_make_no_sense_are_refused() {
         values.set(name, &text(value)).expect("of its kind");
         assert!((family("pie").check)(&values).is_err(), "{name}");
     }
+    let shortest = pie(&[("period", text("10 us"))]).next_timer();
+    assert_eq!(shortest, Some(Time::ZERO + Duration::from_us(10)));
     let next = pie(&[]).next_timer();
     assert_eq!(next, Some(Time::ZERO + Duration::from_ms(15)));
 }
