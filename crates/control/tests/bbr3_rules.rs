@@ -387,17 +387,34 @@ fn losses_in_six_ranges_end_startup() {
         // What was delivered in the round trip, since that is more than the product.
         let bound = ends.then_some(Bytes::new(BDP + 5000));
         assert_eq!(v.inflight_longterm, bound);
+        assert_eq!((v.full_bw_reached, v.full_bw_now), (ends, ends));
         // The ranges are of one round trip.
         if !ends {
-            let v = flow.ack(
-                Delivery {
-                    lost: 9999,
-                    ..sample
-                },
-                flow.rtt,
-                2 * BDP,
-            );
-            assert_eq!(v.state, State::Startup);
+            flow.lose(BDP, 9999);
+            let next = Delivery {
+                lost: 9999,
+                in_recovery: true,
+                ..flow.sample()
+            };
+            assert_eq!(flow.ack(next, flow.rtt, 2 * BDP).state, State::Startup);
         }
     }
+}
+
+/// The same losses after Startup bound nothing for long.
+#[test]
+fn losses_in_six_ranges_are_for_startup_only() {
+    let mut flow = Flow::cruising();
+    for _ in 0..7 {
+        flow.lose(BDP, 10 * PACKET);
+        flow.total += 2 * PACKET;
+    }
+    let lossy = Delivery {
+        lost: 10 * PACKET,
+        in_recovery: true,
+        ..flow.sample()
+    };
+    let v = flow.ack(lossy, flow.rtt, BDP);
+    assert_eq!(v.state, State::ProbeBwCruise);
+    assert_eq!(v.inflight_longterm, None);
 }
