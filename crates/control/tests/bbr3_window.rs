@@ -392,6 +392,35 @@ fn the_last_known_good_window_is_not_that_of_probe_rtt() {
     }
 }
 
+/// OnExitRecovery, RestoreCwnd(): once, when the recovery is over. A window that is lower later grows by what is
+/// acknowledged.
+#[test]
+fn a_recovery_restores_the_window_once() {
+    let mut flow = Flow::cruising();
+    let before = flow.bbr.cwnd();
+    flow.bbr
+        .on_congestion(Congestion::Timeout, &path(50), flow.now);
+    assert_eq!(flow.bbr.cwnd(), Bytes::new(PACKET));
+    for (in_recovery, window) in [
+        (true, 4 * PACKET),
+        (true, 5 * PACKET),
+        (false, before.get()),
+    ] {
+        let sample = Delivery {
+            in_recovery,
+            ..flow.amid(PACKET)
+        };
+        flow.ack(sample, MS(1), BDP);
+        assert_eq!(flow.bbr.cwnd(), Bytes::new(window));
+    }
+    flow.until(State::ProbeBwUp, BDP);
+    flow.lose(101_000, 50_000);
+    flow.until(State::ProbeBwCruise, 80_000);
+    assert_eq!(flow.bbr.cwnd(), Bytes::new(85_000));
+    flow.until(State::ProbeBwRefill, 80_000);
+    assert_eq!(flow.bbr.cwnd(), Bytes::new(86_000));
+}
+
 /// CheckDrainDone(): by what is in flight, or after three round trips.
 #[test]
 fn drain_ends_at_the_product() {
