@@ -262,6 +262,32 @@ fn the_losses_of_a_probe_lower_no_short_term_bound() {
     assert!(v.bw_shortterm.is_some() && v.inflight_shortterm.is_some());
 }
 
+/// ResetCongestionSignals(), LossLowerBounds(): the samples of a probe do not hold up the short-term bounds after it.
+#[test]
+fn the_samples_of_a_probe_hold_no_short_term_bound_up() {
+    let mut flow = Flow::cruising();
+    flow.until(State::ProbeBwUp, BDP);
+    let peak = Delivery {
+        rate: mbps(150.0),
+        delivered: 9 * BDP,
+        ..flow.amid(PACKET)
+    };
+    flow.ack(peak, MS(1), BDP);
+    assert_eq!(flow.lose(101_000, 10_000).state, State::ProbeBwDown);
+    flow.lose(101_000, 1000);
+    let window = flow.bbr.cwnd().get();
+    let slow = Delivery {
+        rate: mbps(50.0),
+        ..flow.sample()
+    };
+    let v = flow.ack(slow, MS(10), BDP);
+    // Beta of 150 Mbps and of the window.
+    assert_eq!(v.bw_shortterm, Some(mbps(105.0)));
+    let kept = v.inflight_shortterm.expect("a bound").get();
+    assert_eq!(kept, window * 7 / 10);
+    assert!(kept > BDP);
+}
+
 /// IsProbingBW(): in Startup, REFILL and UP losses lower no short-term bound.
 #[test]
 fn losses_while_probing_lower_no_short_term_bound() {
