@@ -288,6 +288,31 @@ fn the_samples_of_a_probe_hold_no_short_term_bound_up() {
     assert!(kept > BDP);
 }
 
+/// UpdateLatestDeliverySignals(): the bounds do not fall below the best samples of the round trip.
+#[test]
+fn the_best_samples_of_a_round_trip_hold_the_short_term_bounds_up() {
+    let mut flow = Flow::cruising();
+    let at = |flow: &Flow, rate: f64, delivered: u64, prior: u64| Delivery {
+        rate: mbps(rate),
+        delivered,
+        prior,
+        ..flow.amid(PACKET)
+    };
+    let first = at(&flow, 60.0, PACKET, flow.total);
+    flow.ack(first, MS(10), BDP);
+    let began = flow.total;
+    for (rate, delivered) in [(90.0, 2 * BDP), (50.0, PACKET)] {
+        let sample = at(&flow, rate, delivered, began - 1);
+        flow.ack(sample, MS(1), BDP);
+    }
+    flow.lose(BDP, PACKET);
+    let last = at(&flow, 40.0, PACKET, flow.total);
+    let v = flow.ack(last, MS(10), BDP);
+    assert_eq!(v.max_bw, mbps(100.0));
+    assert_eq!(v.bw_shortterm, Some(mbps(90.0)));
+    assert_eq!(v.inflight_shortterm, Some(Bytes::new(2 * BDP)));
+}
+
 /// IsProbingBW(): in Startup, REFILL and UP losses lower no short-term bound.
 #[test]
 fn losses_while_probing_lower_no_short_term_bound() {
@@ -333,6 +358,44 @@ fn a_loss_is_answered_a_round_trip_after_it() {
         let v = flow.ack(sample, MS(1), BDP);
         assert_eq!(v.bw_shortterm.is_some(), lowered, "{prior}");
     }
+}
+
+/// ResetShortTermModel(): REFILL and the end of ProbeRTT drop the short-term bounds.
+#[test]
+fn refill_and_probe_rtt_drop_the_short_term_bounds() {
+    let lowered = |rtt| {
+        let mut flow = Flow::on(MS(rtt), BDP);
+        flow.fill();
+        flow.round(BDP);
+        for _ in 0..2 {
+            flow.lose(BDP, PACKET);
+            let slow = Delivery {
+                rate: mbps(1.0),
+                delivered: PACKET,
+                ..flow.sample()
+            };
+            flow.ack(slow, MS(rtt), BDP);
+        }
+        let v = flow.bbr.view();
+        assert_eq!(v.state, State::ProbeBwCruise);
+        assert!(v.bw < v.max_bw && v.bw_shortterm.is_some() && v.inflight_shortterm.is_some());
+        flow
+    };
+    let mut flow = lowered(10);
+    flow.until(State::ProbeBwRefill, BDP);
+    let v = flow.bbr.view();
+    assert_eq!((v.bw_shortterm, v.inflight_shortterm), (None, None));
+    let mut flow = lowered(10);
+    while flow.bbr.view().state != State::ProbeRtt {
+        flow.lose(BDP, PACKET);
+        flow.round(BDP);
+    }
+    flow.lose(BDP, PACKET);
+    flow.round(BDP / 2);
+    assert!(flow.bbr.view().bw_shortterm.is_some());
+    while flow.round(BDP / 2).state == State::ProbeRtt {}
+    let v = flow.bbr.view();
+    assert_eq!((v.bw_shortterm, v.inflight_shortterm), (None, None));
 }
 
 /// HandleRestartFromIdle(): the pace is the bandwidth in all states of ProbeBW. No ProbeRTT is due at the first
