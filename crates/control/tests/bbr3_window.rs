@@ -301,7 +301,7 @@ fn the_best_samples_of_a_round_trip_hold_the_short_term_bounds_up() {
     let first = at(&flow, 60.0, PACKET, flow.total);
     flow.ack(first, MS(10), BDP);
     let began = flow.total;
-    for (rate, delivered) in [(90.0, 2 * BDP), (50.0, PACKET)] {
+    for (rate, delivered) in [(90.0, 4 * BDP), (50.0, PACKET)] {
         let sample = at(&flow, rate, delivered, began - 1);
         flow.ack(sample, MS(1), BDP);
     }
@@ -310,7 +310,7 @@ fn the_best_samples_of_a_round_trip_hold_the_short_term_bounds_up() {
     let v = flow.ack(last, MS(10), BDP);
     assert_eq!(v.max_bw, mbps(100.0));
     assert_eq!(v.bw_shortterm, Some(mbps(90.0)));
-    assert_eq!(v.inflight_shortterm, Some(Bytes::new(2 * BDP)));
+    assert_eq!(v.inflight_shortterm, Some(Bytes::new(4 * BDP)));
 }
 
 /// IsProbingBW(): in Startup, REFILL and UP losses lower no short-term bound.
