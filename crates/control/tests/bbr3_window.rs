@@ -398,6 +398,25 @@ fn refill_and_probe_rtt_drop_the_short_term_bounds() {
     assert_eq!((v.bw_shortterm, v.inflight_shortterm), (None, None));
 }
 
+/// HandleLostPacket(): the round that begins with DOWN begins with what was delivered at the loss.
+#[test]
+fn the_round_after_a_lossy_probe_begins_at_the_loss() {
+    let mut flow = Flow::cruising();
+    flow.until(State::ProbeBwUp, BDP);
+    let before = flow.total;
+    flow.total += 50_000;
+    flow.lose(101_000, 10_000);
+    let rounds = flow.bbr.view().round_count;
+    for (prior, ended) in [(before + 49_999, 0), (before + 50_000, 1)] {
+        let sample = Delivery {
+            prior,
+            ..flow.amid(PACKET)
+        };
+        let v = flow.ack(sample, MS(1), BDP);
+        assert_eq!(v.round_count, rounds + ended);
+    }
+}
+
 /// HandleRestartFromIdle(): the pace is the bandwidth in all states of ProbeBW. No ProbeRTT is due at the first
 /// sample after.
 #[test]
