@@ -41,12 +41,14 @@ fn the_virtual_capacity_earns_by_time_and_pays_by_packets() {
         assert_eq!(offer(&mut avq, t), verdict, "{t}");
         assert_eq!(avq.virtual_capacity(), Rate::from_bps(bps), "{t}");
     }
-    // No less than nothing.
-    let mut steep = self::avq(&[("gain", Raw::Number(1000.0))]);
-    for _ in 0..2 {
+    // No less than nothing: after 2000 packets at once a tenth of a second brings 122 500 bytes per second.
+    let mut steep = self::avq(&[("gain", Raw::Number(1.0))]);
+    for _ in 0..2000 {
         offer(&mut steep, 0.0);
     }
     assert_eq!(steep.virtual_capacity(), Rate::ZERO);
+    offer(&mut steep, 0.1);
+    assert_eq!(steep.virtual_capacity(), Rate::from_bps(8 * 121_500));
 }
 
 #[test]
