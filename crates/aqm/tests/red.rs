@@ -156,12 +156,15 @@ fn thresholds_in_bytes_count_bytes() {
 
 #[test]
 fn thresholds_that_contradict_each_other_are_refused() {
-    for (min, max) in [("15 pkt", "5 pkt"), ("5 pkt", "15 KB")] {
+    for (min, max) in [("15 pkt", "5 pkt"), ("5 pkt", "5 pkt"), ("5 pkt", "15 KB")] {
         let mut values = family("red").defaults();
         values.set("min_threshold", &text(min)).expect("a size");
         values.set("max_threshold", &text(max)).expect("a size");
         assert!((family("red").check)(&values).is_err(), "{min} {max}");
     }
+    let mut values = family("red").defaults();
+    values.set("packet", &text("1 pkt")).expect("a size");
+    assert!((family("red").check)(&values).is_err());
 }
 
 /// The average alone decides, as in FJ93: a packet that finds a queue just emptied may be dropped.
