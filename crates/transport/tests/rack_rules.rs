@@ -8,6 +8,7 @@ mod hand;
 mod values;
 
 use accord_family::Raw;
+use accord_units::Duration;
 use hand::*;
 
 const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
@@ -104,6 +105,39 @@ fn one_probe_at_a_time() {
     let mut hand = tail_lost(40, &[]);
     assert_eq!(wake(&mut hand), [9]);
     assert_eq!(hand.time_out(), [9], "no second probe");
+}
+
+/// RFC 8985 §6.2 step 5: the reordering timer runs where nothing else is to be sent, too: a quarter of a round-trip
+/// time after the last one that arrived.
+#[test]
+fn the_reordering_timer_needs_no_further_packet() {
+    let mut hand = Hand::with("newreno", 10, 10, &[RACK]);
+    hand.wait(100);
+    hand.all([0, 1]);
+    assert!(hand.arrive(3).is_empty());
+    assert_eq!(hand.sender.next_wake(), hand.now + Duration::from_ms(25));
+    assert_eq!(wake(&mut hand), [2]);
+    assert_eq!(hand.sender.timeouts(), 0);
+}
+
+/// RFC 9937 §6.4, RFC 5681 §3.1: the recovery over, the window decides and grows by a packet per window.
+#[test]
+fn after_a_recovery_the_window_decides_and_grows() {
+    let mut hand = Hand::new("newreno", 20, &[RACK]);
+    hand.wait(100);
+    hand.all(1..20);
+    hand.wait(100);
+    hand.all(20..22);
+    hand.arrive(0);
+    assert!(!hand.sender.is_recovering());
+    for window in [10, 11, 12] {
+        assert_eq!(hand.window().0, f64::from(window));
+        let last = hand.sent.len() as u64;
+        let flight = last - window as u64..last;
+        hand.wait(100);
+        // One for each, and one more as the window has grown by a packet.
+        assert_eq!(hand.all(flight).len(), window as usize + 1);
+    }
 }
 
 /// RFC 6582 §3.2, steps 2 and 4: after a time-out, duplicates begin a recovery only if more than the highest
