@@ -2,7 +2,7 @@
 
 mod common;
 
-use accord_aqm::{Aqm, Ecn, PacketMeta, QueueView, Red, Verdict};
+use accord_aqm::{Aqm, Ecn, Entropy, PacketMeta, QueueView, Red, Verdict};
 use accord_family::Raw;
 use accord_units::{Bytes, Time};
 use common::{DATA, Random, family, queue, text, values};
@@ -200,15 +200,24 @@ fn the_first_packet_after_a_short_queue_passes() {
         ("weight", Raw::Number(1.0)),
         ("spare_short", Raw::Flag(true)),
     ]);
-    for _ in 0..1000 {
-        let mut never = Random(1);
+    // Dice that drop whatever may be dropped.
+    struct Least;
+    impl Entropy for Least {
+        fn uniform(&mut self) -> f64 {
+            0.0
+        }
+    }
+    for (found, verdict) in [
+        (2, Verdict::Pass),
+        (14, Verdict::Pass),
+        (14, Verdict::Drop),
+        (2, Verdict::Pass),
+        (14, Verdict::Pass),
+        (14, Verdict::Drop),
+    ] {
         assert_eq!(
-            red.on_arrival(&DATA, &queue(2), Time::ZERO, &mut never),
-            Verdict::Pass
-        );
-        assert_eq!(
-            red.on_arrival(&DATA, &queue(14), Time::ZERO, &mut never),
-            Verdict::Pass
+            red.on_arrival(&DATA, &queue(found), Time::ZERO, &mut Least),
+            verdict
         );
     }
     assert_eq!(
@@ -239,6 +248,19 @@ fn in_byte_mode_small_packets_are_dropped_less() {
         let all = (0..100_000).map(|_| red.on_arrival(&packet, &found, Time::ZERO, &mut random));
         all.filter(|v| *v == Verdict::Drop).count() as f64
     };
+    // From twice the upper threshold on all are dropped, whatever their size.
+    let mut full = red(&[
+        ("weight", Raw::Number(1.0)),
+        ("min_threshold", text("5 KB")),
+        ("max_threshold", text("15 KB")),
+    ]);
+    let small = PacketMeta {
+        size: Bytes::new(40),
+        ..DATA
+    };
+    let mut random = Random(9);
+    let all = (0..100).map(|_| full.on_arrival(&small, &queue(30), Time::ZERO, &mut random));
+    assert_eq!(all.filter(|v| *v == Verdict::Drop).count(), 100);
     // p is 0.05 for 1000 B and 0.0125 for 250 B: a drop in (1/p + 1)/2 packets.
     assert!(
         (dropped(1000) / (1e5 / 10.5) - 1.0).abs() < 0.02,
