@@ -61,6 +61,50 @@ fn the_average_decays_while_the_link_is_idle() {
     assert!((red.average() / before - 0.5).abs() < 1e-4);
 }
 
+/// Dice that drop whatever may be dropped.
+struct Least;
+
+impl Entropy for Least {
+    fn uniform(&mut self) -> f64 {
+        0.0
+    }
+}
+
+/// The packet that came last has to be served before the link is idle, whether it was marked, spared or passed. A
+/// dropped one has not.
+#[test]
+fn the_idle_time_begins_when_the_last_packet_has_left() {
+    let capable = PacketMeta {
+        ecn: Ecn::Capable,
+        ..DATA
+    };
+    for (packet, spare, verdict, packets) in [
+        (&capable, false, Verdict::Mark, 11.0),
+        (&DATA, true, Verdict::Pass, 11.0),
+        (&DATA, false, Verdict::Drop, 10.0),
+    ] {
+        let changes = [("ecn", Raw::Flag(true)), ("spare_short", Raw::Flag(spare))];
+        let mut red = red(&changes);
+        while red.average() < 9.9 {
+            red.on_arrival(packet, &queue(2), Time::ZERO, &mut Random(1));
+            red.on_arrival(packet, &queue(300), Time::ZERO, &mut Random(1));
+        }
+        red.on_arrival(packet, &queue(2), Time::ZERO, &mut Random(1));
+        let got = red.on_arrival(packet, &queue(10), Time::ZERO, &mut Least);
+        assert_eq!(got, verdict);
+        let before = red.average();
+        // 0.8 ms per packet.
+        arrive(&mut red, &queue(0), packets * 0.8e-3);
+        assert!(
+            (red.average() - before).abs() < 1e-9,
+            "{verdict:?}: still busy"
+        );
+        let mut later = red.clone();
+        arrive(&mut later, &queue(0), (2.0 * packets + 2.0) * 0.8e-3);
+        assert!(later.average() < before * 0.998, "{verdict:?}: idle");
+    }
+}
+
 /// Packets from one mark to the next where the average is held at `packets`.
 fn spacings(packets: u64, n: usize) -> Vec<u32> {
     let mut red = red(&[("weight", Raw::Number(1.0))]);
@@ -133,6 +177,14 @@ fn with_ecn_marks_replace_drops_until_everything_is_dropped() {
         verdicts.dedup();
         verdicts
     };
+    // What cannot be marked is dropped all the same.
+    let mut plain = self::red(&[("weight", Raw::Number(1.0)), ("ecn", Raw::Flag(true))]);
+    let mut others = Random(3);
+    let mut verdicts: Vec<_> = (0..200)
+        .map(|_| plain.on_arrival(&DATA, &queue(10), Time::ZERO, &mut others))
+        .collect();
+    verdicts.dedup();
+    assert!(verdicts.contains(&Verdict::Drop) && !verdicts.contains(&Verdict::Mark));
     let between = seen(10);
     assert!(between.contains(&Verdict::Mark) && !between.contains(&Verdict::Drop));
     assert_eq!(seen(30), [Verdict::Drop]);
@@ -200,13 +252,6 @@ fn the_first_packet_after_a_short_queue_passes() {
         ("weight", Raw::Number(1.0)),
         ("spare_short", Raw::Flag(true)),
     ]);
-    // Dice that drop whatever may be dropped.
-    struct Least;
-    impl Entropy for Least {
-        fn uniform(&mut self) -> f64 {
-            0.0
-        }
-    }
     for (found, verdict) in [
         (2, Verdict::Pass),
         (14, Verdict::Pass),
