@@ -140,6 +140,81 @@ fn after_a_recovery_the_window_decides_and_grows() {
     }
 }
 
+/// RFC 6675 §5, RFC 8985 §6.2: a recovery lasts until all that was out at its beginning is acknowledged. The window
+/// does not grow in it, and its losses are one congestion.
+#[test]
+fn a_recovery_lasts_until_what_was_out_is_acknowledged() {
+    let mut hand = Hand::new("newreno", 20, &[RACK]);
+    hand.wait(100);
+    hand.all((1..20).filter(|n| *n != 5));
+    assert!(hand.sender.is_recovering());
+    assert_eq!(hand.window(), (10.0, 10.0));
+    hand.wait(100);
+    // 20 and 21 were sent by limited transmit. The repair of 0 acknowledges up to 5.
+    hand.all([20, 21, 0]);
+    assert!(hand.sender.is_recovering());
+    assert_eq!(hand.window(), (10.0, 10.0));
+    hand.arrive(5);
+    assert!(!hand.sender.is_recovering());
+    assert_eq!(hand.window(), (10.0, 10.0));
+}
+
+/// RFC 3168 §6.1.2: a loss in the round trip of a mark that was answered is repaired in a recovery, and costs no
+/// second cut.
+#[test]
+fn a_loss_in_the_round_trip_of_a_mark_begins_a_recovery_without_a_cut() {
+    let mut hand = Hand::new("newreno", 20, &[RACK, ECN]);
+    hand.wait(100);
+    hand.receive(0, true);
+    assert_eq!(hand.window(), (10.0, 10.0));
+    assert!(!hand.sender.is_recovering());
+    let sent = hand.all([2, 3, 4]);
+    assert!(hand.sender.is_recovering());
+    assert!(sent.contains(&1), "{sent:?}");
+    assert_eq!(hand.window(), (10.0, 10.0));
+}
+
+/// RFC 8985 §6.2 step 4: a packet that arrived twice widens the reordering window to half of a round-trip time for
+/// sixteen recoveries.
+#[test]
+fn a_duplicate_widens_the_window_for_sixteen_recoveries() {
+    let mut hand = Hand::with("newreno", 10, 10, &[RACK]);
+    hand.wait(100);
+    hand.all((0..10).chain([9]));
+    assert_eq!(hand.receiver.duplicates(), 1);
+    // Sends so many packets of which the first is lost. Gives the time until the loss is found.
+    let lose = |hand: &mut Hand, packets: u64| {
+        // The window grows beyond these first.
+        hand.sender.supply(20);
+        let mut sent = hand.send();
+        while !sent.is_empty() {
+            hand.wait(100);
+            sent = hand.all(sent);
+        }
+        hand.sender.supply(packets);
+        let sent = hand.send();
+        assert_eq!(sent.len() as u64, packets);
+        hand.wait(100);
+        let from = hand.now;
+        let mut repairs = hand.all(sent[1..].iter().copied());
+        if repairs.is_empty() {
+            repairs = wake(hand);
+        }
+        assert_eq!((repairs, hand.sender.timeouts()), (vec![sent[0]], 0));
+        let after = hand.now.since(from);
+        hand.wait(100);
+        hand.arrive(sent[0]);
+        assert!(!hand.sender.is_recovering());
+        after
+    };
+    assert_eq!(lose(&mut hand, 3), Duration::from_ms(50));
+    for _ in 0..14 {
+        assert_eq!(lose(&mut hand, 4), Duration::ZERO, "three above it");
+    }
+    assert_eq!(lose(&mut hand, 3), Duration::from_ms(50));
+    assert_eq!(lose(&mut hand, 3), Duration::from_ms(25));
+}
+
 /// RFC 6582 §3.2, steps 2 and 4: after a time-out, duplicates begin a recovery only if more than the highest
 /// packet sent before it is acknowledged. Otherwise they may come from packets sent in vain.
 #[test]
