@@ -138,6 +138,27 @@ fn marks_are_evenly_spaced() {
     assert!((variance - 33.25).abs() < 1.0, "variance {variance}");
 }
 
+/// FJ93 fig. 2: packets count between marks from the lower threshold on, and no packet below it does.
+#[test]
+fn packets_count_from_the_lower_threshold_on() {
+    // After 100 of them a packet at p_b = 0.05 is certain to be dropped, whatever the dice.
+    struct High;
+    impl Entropy for High {
+        fn uniform(&mut self) -> f64 {
+            0.999
+        }
+    }
+    for (packets, verdict) in [(4, Verdict::Pass), (5, Verdict::Drop)] {
+        let mut red = red(&[("weight", Raw::Number(1.0))]);
+        for _ in 0..100 {
+            let got = red.on_arrival(&DATA, &queue(packets), Time::ZERO, &mut High);
+            assert_eq!(got, Verdict::Pass);
+        }
+        let got = red.on_arrival(&DATA, &queue(10), Time::ZERO, &mut High);
+        assert_eq!(got, verdict, "{packets}");
+    }
+}
+
 /// Half way from 15 to 30 packets p_b is 0.55: the first packet goes with probability
 /// 0.55, otherwise the second, which is a mean of 1.45.
 #[test]
