@@ -75,6 +75,39 @@ fn between_the_thresholds_the_window_stands_still() {
     );
 }
 
+/// Low02 §1.1: below α the window grows, above β it shrinks, and at either it stays. At twice the base round-trip time
+/// half of a window is queued.
+#[test]
+fn at_a_threshold_the_window_stands_still() {
+    for (packets, after) in [(3, 4.0), (4, 4.0), (8, 8.0), (9, 8.0)] {
+        let mut c = build("vegas", &amounts("2 pkt", "4 pkt"));
+        loss(&mut c, Congestion::Loss, 2 * packets, 0);
+        for (ms, window_limited) in [(100, false), (200, false), (200, true)] {
+            let ack = Acked {
+                rtt: Some(Duration::from_ms(ms)),
+                round_ended: true,
+                window_limited,
+                ..ACK
+            };
+            c.on_ack(&ack, &path(packets), Time::ZERO);
+        }
+        assert_eq!(window(&c), after, "{packets}");
+    }
+}
+
+/// RFC 5681 §4.1: an idle time leaves the initial window at most. The threshold stays.
+#[test]
+fn after_an_idle_time_the_window_starts_again() {
+    let mut c = build("vegas", &[]);
+    loss(&mut c, Congestion::Loss, 20, 0);
+    assert_eq!(window(&c), 10.0);
+    c.on_idle();
+    assert_eq!(
+        (window(&c), c.ssthresh()),
+        (2.0, Some(Bytes::new(10 * PACKET)))
+    );
+}
+
 /// α = β = 2.5 lies between whole windows: the flow hovers around it, where one that
 /// rounds its backlog would stop short.
 #[test]
