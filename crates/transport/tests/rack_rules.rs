@@ -215,6 +215,34 @@ fn a_duplicate_widens_the_window_for_sixteen_recoveries() {
     assert_eq!(lose(&mut hand, 3), Duration::from_ms(25));
 }
 
+/// RFC 9331 §4.3: a mark of a scalable flow stands for no loss. A loss in the same round trip is answered as ever.
+#[test]
+fn a_scalable_flow_answers_a_loss_in_the_round_trip_of_a_mark() {
+    let mut hand = Hand::new("prague", 20, &[]);
+    hand.wait(100);
+    hand.receive(0, true);
+    let (marked, _) = hand.window();
+    hand.all([2, 3, 4]);
+    assert!(hand.sender.is_recovering());
+    let (lost, _) = hand.window();
+    assert!(lost <= 0.71 * marked, "{lost} of {marked}");
+}
+
+/// RFC 6582 §3.2 step 3: a partial acknowledgement deflates the window by what it acknowledges, and adds a packet.
+/// At the third duplicate it is 10 and 3, and 28 after 15 more. Ten packets less and one more leave 19 beyond
+/// packet 10: the hole and one new packet.
+#[test]
+fn a_partial_acknowledgement_deflates_the_window() {
+    let mut hand = Hand::new("newreno", 20, &[sack(false)]);
+    hand.wait(100);
+    let sent = hand.all((1..20).filter(|n| *n != 10));
+    assert_eq!(
+        sent,
+        [&[20, 21, 0][..], &(22..28).collect::<Vec<_>>()].concat()
+    );
+    assert_eq!(hand.arrive(0), [10, 28]);
+}
+
 /// RFC 6582 §3.2, steps 2 and 4: after a time-out, duplicates begin a recovery only if more than the highest
 /// packet sent before it is acknowledged. Otherwise they may come from packets sent in vain.
 #[test]
