@@ -215,6 +215,35 @@ fn a_duplicate_widens_the_window_for_sixteen_recoveries() {
     assert_eq!(lose(&mut hand, 3), Duration::from_ms(25));
 }
 
+/// RFC 6298 §2.1, §5.5: the timer of a second, and twice as long each time that it runs out.
+#[test]
+fn the_timer_backs_off() {
+    let mut hand = Hand::new("newreno", 10, &[sack(true)]);
+    for seconds in [1, 2, 4, 8] {
+        assert_eq!(
+            hand.sender.next_wake(),
+            hand.now + Duration::from_secs(seconds)
+        );
+        assert_eq!(hand.time_out(), [0]);
+    }
+}
+
+/// RFC 6298 §5: the timer is that of the first packet. Repairs of later ones do not set it again.
+#[test]
+fn the_repair_of_a_later_hole_does_not_set_the_timer() {
+    let mut hand = Hand::new("newreno", 20, &[sack(true)]);
+    hand.wait(100);
+    assert_eq!(hand.all(1..4), [20, 21, 0]);
+    let timer = hand.sender.next_wake();
+    let mut repaired = false;
+    for number in (4..20).filter(|n| *n != 5) {
+        hand.wait(2);
+        repaired |= hand.arrive(number).contains(&5);
+        assert_eq!(hand.sender.next_wake(), timer, "{number}");
+    }
+    assert!(repaired);
+}
+
 /// RFC 9331 §4.3: a mark of a scalable flow stands for no loss. A loss in the same round trip is answered as ever.
 #[test]
 fn a_scalable_flow_answers_a_loss_in_the_round_trip_of_a_mark() {
