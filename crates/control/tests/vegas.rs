@@ -4,7 +4,7 @@
 mod common;
 
 use accord_control::{Acked, AnyController, Congestion, Controller, Recovery};
-use accord_family::{Objective, Raw, Target};
+use accord_family::{Objective, Raw, Service, Target};
 use accord_units::{Bytes, Duration, Size, Time};
 use common::{ACK, Fifo, PACKET, build, family, path, text, values, window};
 
@@ -79,8 +79,22 @@ fn between_the_thresholds_the_window_stands_still() {
 /// half of a window is queued.
 #[test]
 fn at_a_threshold_the_window_stands_still() {
-    for (packets, after) in [(3, 4.0), (4, 4.0), (8, 8.0), (9, 8.0)] {
+    // A weight of two is two such flows.
+    for (weight, packets, after) in [
+        (1.0, 3, 4.0),
+        (1.0, 4, 4.0),
+        (1.0, 8, 8.0),
+        (1.0, 9, 8.0),
+        (2.0, 7, 8.0),
+        (2.0, 8, 8.0),
+        (2.0, 16, 16.0),
+        (2.0, 17, 16.0),
+    ] {
         let mut c = build("vegas", &amounts("2 pkt", "4 pkt"));
+        c.set_service(&Service {
+            weight,
+            ..Service::default()
+        });
         loss(&mut c, Congestion::Loss, 2 * packets, 0);
         for (ms, window_limited) in [(100, false), (200, false), (200, true)] {
             let ack = Acked {
@@ -91,7 +105,7 @@ fn at_a_threshold_the_window_stands_still() {
             };
             c.on_ack(&ack, &path(packets), Time::ZERO);
         }
-        assert_eq!(window(&c), after, "{packets}");
+        assert_eq!(window(&c), after, "{weight} {packets}");
     }
 }
 
