@@ -71,7 +71,12 @@ def within(lines, i):
     line, text = lines[i], lines[i].strip()
     before = lines[i - 1].strip()
     begins = before[-1:] in "{};," or before.startswith("//")
-    if STATEMENT.match(text) and not NO_STATEMENT.match(text) and balanced(text) and begins:
+    if (
+        STATEMENT.match(text)
+        and not NO_STATEMENT.match(text)
+        and balanced(text)
+        and begins
+    ):
         yield "{}"
     m = CONDITION.match(line)
     if m and balanced(m.group(2)) and "let " not in line:
@@ -128,7 +133,9 @@ def main():
             made += 1
             if code == 0:
                 survivors += 1
-                print(f"{file}:{i + 1}: {lines[i].strip()} => {new.strip()}", flush=True)
+                print(
+                    f"{file}:{i + 1}: {lines[i].strip()} => {new.strip()}", flush=True
+                )
     print(f"{made} changes, {survivors} not seen")
 
 
