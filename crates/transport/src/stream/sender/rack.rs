@@ -418,6 +418,21 @@ mod tests {
         assert_eq!(rack.rtt, MS(100));
     }
 
+    /// §6.2 step 3: a packet that was sent again and arrives below the highest is no reordering.
+    #[test]
+    fn a_repair_that_arrives_is_no_reordering() {
+        for again in [true, false] {
+            let mut rack = rack();
+            sack(&mut rack, 4, at(105));
+            if again {
+                rack.send_again(2, at(110));
+            }
+            sack(&mut rack, 2, at(215));
+            let window = rack.window(3, true, MS(100));
+            assert_eq!(window == Duration::ZERO, again);
+        }
+    }
+
     /// §6.2 step 2: either sign is enough, an echo of a time before the second transmission, or less than the
     /// smallest round-trip time since then.
     #[test]
