@@ -170,6 +170,27 @@ fn a_burst_is_allowed_after_a_calm() {
     assert_eq!(verdicts(&mut pie, &DATA, 1000)[2], 0);
 }
 
+/// RFC 8033 §4.4: an allowance is renewed where p is 0 and both delays, the present one and the one before, are below
+/// half of the target. It is spent in 150 ms otherwise, though nothing is dropped then.
+#[test]
+fn a_calm_is_two_delays_below_half_of_the_target() {
+    for (delays, spared) in [([7, 7], true), ([8, 8], false), ([7, 8], false)] {
+        let changes = [("alpha", Raw::Number(100.0)), ("beta", Raw::Number(0.0))];
+        let mut pie = pie(&changes);
+        for _ in 0..6 {
+            updates(&mut pie, &delays);
+        }
+        assert_eq!(pie.probability(), 0.0);
+        updates(&mut pie, &[40, 40]);
+        assert!(pie.probability() > 0.2, "{}", pie.probability());
+        assert_eq!(
+            verdicts(&mut pie, &DATA, 1000)[2] == 0,
+            spared,
+            "{delays:?}"
+        );
+    }
+}
+
 /// Without load, what is left falls by α·15 ms = 1.875e-3 times the scale and by a 50th.
 #[test]
 fn an_empty_queue_forgets_exponentially() {

@@ -186,6 +186,40 @@ fn a_window_that_is_not_used_does_not_grow() {
     }
 }
 
+/// Slow start ends at the threshold, whatever an acknowledgement tells of. The window does not grow in recovery, and
+/// an acknowledgement of several windows counts as one.
+#[test]
+fn slow_start_stops_at_the_threshold_and_recoveries_stop_growth() {
+    let ack = |flow: &mut Flow, packets: u64, in_recovery: bool| {
+        let ack = Acked {
+            rtt: Some(flow.rtt),
+            bytes: accord_units::Bytes::new(packets * 1000),
+            in_recovery,
+            ..ACK
+        };
+        flow.now += MS(1);
+        let view = PathView {
+            srtt: flow.rtt,
+            ..path(100)
+        };
+        flow.c.on_ack(&ack, &view, flow.now);
+        window(&flow.c)
+    };
+    let mut flow = Flow::new("50 pkt", &[("slowdowns", Raw::Flag(false))]);
+    assert_eq!(ack(&mut flow, 3, true), 50.0);
+    assert_eq!(ack(&mut flow, 3, false), 51.0);
+    flow.c
+        .on_congestion(Congestion::Timeout, &path(50), flow.now);
+    // A third of 300 packets would be 100, and the threshold is 25.5.
+    assert_eq!(ack(&mut flow, 300, false), 25.5);
+    let mut flow = Flow::avoiding(&[]);
+    flow.rtt = MS(40);
+    near(ack(&mut flow, 1000, false) - 50.0, 1.0 / 3.0);
+    let mut flow = Flow::avoiding(&[]);
+    flow.rtt = MS(40);
+    assert_eq!(ack(&mut flow, 1, true), 50.0);
+}
+
 /// A time-out is a slowdown: slow start from one packet to half of the window. It counts for the next
 /// one's time.
 #[test]
