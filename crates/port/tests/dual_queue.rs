@@ -125,3 +125,18 @@ fn an_idle_link_forgets_whose_turn_it_was() {
         assert_eq!(order(&port), [0, 2, 1, 3, 4], "{before:?}");
     }
 }
+
+/// §A.2: the weights count while both queues hold packets. What L sent alone costs it no turn.
+#[test]
+fn packets_sent_alone_cost_no_turn() {
+    let mut port = port();
+    offer(&mut port, [Ecn::Scalable; 10]);
+    // Packet 5 is in service.
+    let now = Time::ZERO + Duration::from_us(5500);
+    for number in 100..103 {
+        let offered = port.offer(now, packet(number, Ecn::Capable), &mut Dice(1));
+        offered.expect("there is room");
+    }
+    port.until(ms(20));
+    assert_eq!(order(&port), [0, 1, 2, 3, 4, 5, 6, 100, 7, 8, 9, 101, 102]);
+}

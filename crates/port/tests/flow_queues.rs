@@ -185,6 +185,37 @@ fn overflow_costs_the_fattest_queue_half_of_it_or_a_batch() {
     }
 }
 
+/// RFC 8290 §4.1: the fattest queue is the one with most bytes, not with most packets.
+#[test]
+fn overflow_costs_the_queue_with_most_bytes() {
+    let mut port = port(Limit::packets(41), &[("batch", Raw::Integer(1))]);
+    let mut dice = Dice(4);
+    for number in 0..41 {
+        let (flow, size) = if number < 31 { (1, 100) } else { (2, 1000) };
+        let _ = port.offer(Time::ZERO, packet(number, flow, size), &mut dice);
+    }
+    assert!(port.dropped.is_empty());
+    let _ = port.offer(Time::ZERO, packet(99, 1, 100), &mut dice);
+    let dropped: Vec<usize> = port.dropped.iter().map(|(p, _)| p.number).collect();
+    assert_eq!(dropped, [31]);
+}
+
+/// RFC 8290 §4.2: a packet of a quantum is a whole turn, so that two flows alternate.
+#[test]
+fn a_packet_of_a_quantum_is_a_turn() {
+    let mut port = port(Limit::UNLIMITED, &[("quantum", Raw::Text("1000 B".into()))]);
+    let mut dice = Dice(4);
+    for number in 0..20 {
+        let flow = 1 + u32::from(number >= 10);
+        let _ = port.offer(Time::ZERO, packet(number, flow, 1000), &mut dice);
+    }
+    port.until(Time::MAX);
+    let flows: Vec<u32> = port.served.iter().map(|s| s.packet.meta.flow).collect();
+    // The first was in service when the others came, and the new queues have their turns first.
+    let pairs = flows[4..16].windows(2);
+    assert!(pairs.clone().all(|pair| pair[0] != pair[1]), "{flows:?}");
+}
+
 /// A packet that is larger than the buffer costs nobody anything.
 #[test]
 fn what_never_fits_is_dropped_alone() {
