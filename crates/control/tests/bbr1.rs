@@ -121,7 +121,7 @@ impl Flow {
 #[test]
 fn startup_ends_on_a_plateau_and_drain_at_the_product() {
     let mut flow = Flow::new(Config::default());
-    // A quarter more counts anew.
+    // A quarter more begins a new count.
     for rate in [40.0, 49.0, 49.0, 50.0, 62.0, 62.0] {
         assert_eq!(flow.round(rate, BDP), State::Startup);
         assert_eq!(flow.gain(), 2.89, "{rate}");
