@@ -97,6 +97,21 @@ fn the_delay_drains_at_the_virtual_capacity_and_is_zero_before_any_arrival() {
     assert_eq!(delay(&avd, 0.009), 0.0);
 }
 
+/// The virtual queue holds no more than its longest delay, so that it is empty that much later.
+#[test]
+fn the_virtual_queue_holds_no_more_than_its_longest_delay() {
+    let mut avd = avd(&[("gain", Raw::Number(1e-6)), ("max_delay", text("10 ms"))]);
+    for _ in 0..100 {
+        offer(&mut avd, 0.0);
+    }
+    assert_eq!(delay(&avd, 0.0), 0.01);
+    for (t, empty) in [(0.009, false), (0.0101, true)] {
+        let mut later = avd.clone();
+        offer(&mut later, t);
+        assert_eq!(delay(&later, t) == 0.0, empty, "{t}");
+    }
+}
+
 /// Sources that hold `accumulation` bytes by the delay they were told `feedback` ago,
 /// offering between 0.1·C and 1.5·C. Mean and standard deviation of the load between 60
 /// and 120 s, and the mean delay.

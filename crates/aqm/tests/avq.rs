@@ -4,7 +4,7 @@ mod common;
 
 use accord_aqm::{Aqm, Avq, Class, Ecn, PacketMeta, QueueView, Verdict};
 use accord_family::Raw;
-use accord_units::{Bytes, Time};
+use accord_units::{Bytes, Rate, Time};
 use common::{DATA, Random, family, offer, queue, text, values};
 
 const C: f64 = 1.25e6;
@@ -23,6 +23,32 @@ fn what_overflows_the_virtual_buffer_is_dropped() {
     assert_eq!(offer(&mut avq, 0.0), Verdict::Drop);
     assert_eq!(offer(&mut avq, 0.0005), Verdict::Pass);
     assert_eq!(offer(&mut avq, 0.0005), Verdict::Drop);
+}
+
+/// KS01's update: C̃ ← max(min(C̃ + α·γ·C·(t − s), C) − α·b, 0), whatever becomes of the packet. It begins at γ·C,
+/// 9.8 Mbps of 10. A packet takes 150 bytes a second, and a millisecond brings 183.75.
+#[test]
+fn the_virtual_capacity_earns_by_time_and_pays_by_packets() {
+    let mut avq = avq(&[("buffer", text("1 KB"))]);
+    assert_eq!(avq.virtual_capacity(), Rate::ZERO);
+    for (t, verdict, bps) in [
+        (0.0, Verdict::Pass, 9_798_800),
+        (0.0, Verdict::Drop, 9_797_600),
+        (0.001, Verdict::Pass, 9_797_870),
+        // Ten seconds bring more than the link has.
+        (10.001, Verdict::Pass, 9_998_800),
+    ] {
+        assert_eq!(offer(&mut avq, t), verdict, "{t}");
+        assert_eq!(avq.virtual_capacity(), Rate::from_bps(bps), "{t}");
+    }
+    // No less than nothing: after 2000 packets at once a tenth of a second brings 122 500 bytes per second.
+    let mut steep = self::avq(&[("gain", Raw::Number(1.0))]);
+    for _ in 0..2000 {
+        offer(&mut steep, 0.0);
+    }
+    assert_eq!(steep.virtual_capacity(), Rate::ZERO);
+    offer(&mut steep, 0.1);
+    assert_eq!(steep.virtual_capacity(), Rate::from_bps(8 * 121_500));
 }
 
 #[test]

@@ -259,3 +259,28 @@ fn unresponsive_aggregates_share_by_weight() {
     let rates = fluid(&[&[], &[("decrease", Raw::Number(0.12))]], &[50, 50]);
     assert!((rates[0] / rates[1] - 2.0).abs() < 0.2, "{rates:?}");
 }
+
+/// Ple03's signal B: a queue that does not grow is short below the threshold, in packets, in bytes, or a quarter of
+/// the buffer.
+#[test]
+fn a_queue_is_short_below_its_threshold() {
+    for (threshold, short) in [(Some("20 pkt"), 19), (Some("20 KB"), 19), (None, 24)] {
+        for (queued, expected) in [(short, 1.0), (short + 1, 0.875)] {
+            let changes: Vec<_> = threshold.iter().map(|t| ("threshold", text(t))).collect();
+            let mut d = Driven::new(&[]);
+            d.bat = Bat::new(&common::values("bat", &changes));
+            // The link serves 50 packets in the second of these, which is all that it can.
+            d.period(&[50], queued);
+            d.period(&[50], queued);
+            near(d.bat.excess_bandwidth().expect("it has one"), expected);
+        }
+    }
+}
+
+#[test]
+fn an_aggregate_that_is_not_configured_counts_as_the_last_one() {
+    let mut d = Driven::new(&[&[], &[]]);
+    d.bat.on_arrival(&of(7), &queue(0), d.now, &mut d.random);
+    let offered = |i: usize| d.bat.aggregate(i).expect("there").offered;
+    assert_eq!((offered(0), offered(1)), (0, 1000));
+}

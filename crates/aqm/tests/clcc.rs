@@ -92,26 +92,31 @@ impl Aimd for Puppet {
     }
 }
 
+/// A tenth of a second, which is a sample.
+fn tenth(clcc: &mut Clcc<Puppet>, now: &mut Time, rates: &[(u64, u64)]) {
+    for (i, (offered, admitted)) in rates.iter().enumerate() {
+        let mut pass = |passes: bool, mbps: u64| {
+            let packet = PacketMeta {
+                aggregate: i as u8,
+                size: Bytes::new(mbps * 12_500),
+                ..common::DATA
+            };
+            // A puppet admits what the dice say.
+            let mut dice = Fixed(if passes { 0.0 } else { 1.0 });
+            clcc.on_arrival(&packet, &queue(), *now, &mut dice);
+        };
+        pass(true, *admitted);
+        pass(false, offered - admitted);
+    }
+    *now += Duration::from_ms(100);
+    assert_eq!(clcc.next_timer(), Some(*now));
+    clcc.on_timer(&queue(), *now);
+}
+
 /// A second in which aggregate i offers and gets the i-th pair of rates, in Mbit/s.
 fn second(clcc: &mut Clcc<Puppet>, now: &mut Time, rates: &[(u64, u64)]) -> Vec<f64> {
     for _ in 0..10 {
-        for (i, (offered, admitted)) in rates.iter().enumerate() {
-            let mut pass = |passes: bool, mbps: u64| {
-                let packet = PacketMeta {
-                    aggregate: i as u8,
-                    size: Bytes::new(mbps * 12_500),
-                    ..common::DATA
-                };
-                // A puppet admits what the dice say.
-                let mut dice = Fixed(if passes { 0.0 } else { 1.0 });
-                clcc.on_arrival(&packet, &queue(), *now, &mut dice);
-            };
-            pass(true, *admitted);
-            pass(false, offered - admitted);
-        }
-        *now += Duration::from_ms(100);
-        assert_eq!(clcc.next_timer(), Some(*now));
-        clcc.on_timer(&queue(), *now);
+        tenth(clcc, now, rates);
     }
     let decrease = |i| clcc.aggregate(i).expect("there").decrease;
     (0..rates.len()).map(decrease).collect()
@@ -151,6 +156,26 @@ fn the_step_follows_the_error() {
     let before = d[1];
     let d = second(&mut clcc, &mut now, &[(75, 70), (90, 30)]);
     near(d[1], before);
+}
+
+/// Rates are averages of a second: of ten samples, neither the one before them nor one less.
+#[test]
+fn rates_are_averaged_over_the_last_second() {
+    let (mut clcc, mut now) = (
+        Clcc::over(Puppet::new(&[0.1, 0.1]), &values(&TWO, &[])),
+        Time::ZERO,
+    );
+    second(&mut clcc, &mut now, &[(90, 50), (90, 50)]);
+    let mut ratio = |clcc: &mut Clcc<Puppet>, tcp, udp| {
+        tenth(clcc, &mut now, &[(90, tcp), (90, udp)]);
+        clcc.aggregate(1).expect("there").ratio.expect("known")
+    };
+    // A tenth at 10 and 90 amid tenths at 50 and 50 counts for ten samples, from its own on.
+    near(ratio(&mut clcc, 10, 90), 54.0 / 46.0);
+    for _ in 0..9 {
+        near(ratio(&mut clcc, 50, 50), 54.0 / 46.0);
+    }
+    near(ratio(&mut clcc, 50, 50), 1.0);
 }
 
 #[test]

@@ -55,6 +55,19 @@ fn nothing_is_dropped_before_an_interval_of_delay() {
     assert_eq!(signals(&mut codel, &DATA, 101, 300), [201.0]);
 }
 
+/// RFC 8289 §5.6: a sojourn time of the target itself is above it.
+#[test]
+fn a_delay_of_the_target_is_late() {
+    for (us, expected) in [(4999, None), (5000, Some(100))] {
+        let mut codel = codel();
+        let sojourn = Duration::from_us(us);
+        let first = (0..200u64).find(|t| {
+            codel.on_departure(&DATA, sojourn, &queue(50), ms(*t as f64)) == Verdict::Drop
+        });
+        assert_eq!(first, expected, "{us}");
+    }
+}
+
 /// On a link where a packet takes longer than the target every packet is late.
 #[test]
 fn a_packet_of_backlog_is_never_too_much() {

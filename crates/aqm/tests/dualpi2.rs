@@ -1,8 +1,10 @@
 //! DualPI2 against the pseudocode of RFC 9332, appendix A.
 
+mod common;
+
 use accord_aqm::dualpi2::Config;
-use accord_aqm::{DualPi2, Verdict};
-use accord_units::{Bytes, Duration};
+use accord_aqm::{Aqm, DualPi2, Verdict};
+use accord_units::{Bytes, Duration, Time};
 
 const MUCH: Bytes = Bytes::new(100_000);
 const MS: fn(u64) -> Duration = Duration::from_ms;
@@ -45,6 +47,36 @@ fn the_base_probability_is_that_of_the_figures() {
     assert_eq!(aqm.probability(), 1.0);
     (0..1000).for_each(|_| aqm.update(MS(0)));
     assert_eq!(aqm.probability(), 0.0);
+}
+
+/// Figure 2: Tupdate is a third of RTT_max where that is less than the target. With 30 ms it is 10 ms, so that α
+/// is 1.11 and β 10 per second.
+#[test]
+fn the_period_is_a_third_of_a_short_round_trip() {
+    let config = Config {
+        rtt_max: MS(30),
+        ..Config::default()
+    };
+    let mut aqm = config.build().expect("in range");
+    assert_eq!(aqm.next_timer(), Some(Time::ZERO + MS(10)));
+    aqm.update(MS(25));
+    let first = 0.010 * 0.1 * 0.010 / 0.0009 + 0.025 * 10.0;
+    assert!((aqm.probability() - first).abs() < 1e-12);
+    let mut usual = self::aqm();
+    for k in 1..4 {
+        let now = Time::ZERO + MS(15 * k);
+        assert_eq!(usual.next_timer(), Some(now));
+        usual.on_timer(&common::queue(0), now);
+    }
+    // 30 us and 10 us are the least.
+    for (rtt_max, target, works) in [(30, 10, true), (29, 10, false), (30, 9, false)] {
+        let config = Config {
+            rtt_max: Duration::from_us(rtt_max),
+            target: Duration::from_us(target),
+            ..Config::default()
+        };
+        assert_eq!(config.build().is_ok(), works, "{rtt_max} {target}");
+    }
 }
 
 /// Figure 7, lines 6 and 11, equation 1: classic packets are dropped by p'², scalable ones marked by
@@ -124,4 +156,58 @@ fn nothing_is_signalled_without_a_queue() {
     let few = Bytes::new(2999);
     assert!((0..1000).all(|_| aqm.on_classic(false, few) == Verdict::Pass));
     assert!((0..1000).all(|_| aqm.on_low_latency(MS(0), 5, few) == Verdict::Pass));
+}
+
+/// Two packets of 1500 bytes are a queue.
+#[test]
+fn two_packets_are_a_queue() {
+    let two = Bytes::new(3000);
+    let mut aqm = at(0.4);
+    let base = aqm.probability();
+    let dropped = share(|| aqm.on_classic(false, two), Verdict::Drop);
+    assert!((dropped - base * base).abs() < 1e-4, "{dropped}");
+    let marked = share(|| aqm.on_low_latency(MS(0), 5, two), Verdict::Mark);
+    assert!((marked - 2.0 * base).abs() < 1e-4, "{marked}");
+}
+
+/// Figure 7, lines 6, 8c and 12b, by other couplings: k·p' of one is overload, and p'² of 1/k² drops in C what
+/// could be marked.
+#[test]
+fn overload_begins_where_the_coupled_probability_is_one() {
+    let with = |coupling: f64, probability: f64| {
+        let config = Config {
+            coupling,
+            ..Config::default()
+        };
+        let mut aqm = config.build().expect("in range");
+        while aqm.probability() < probability {
+            aqm.update(MS(16));
+        }
+        aqm
+    };
+    // p' is 1 and no more, so that k·p' is 1 exactly: all are dropped, but for the first (figure 4).
+    let mut aqm = with(1.0, 1.0);
+    assert_eq!(aqm.probability(), 1.0);
+    assert_eq!(aqm.on_low_latency(MS(0), 5, MUCH), Verdict::Mark);
+    assert_eq!(aqm.on_low_latency(MS(0), 5, MUCH), Verdict::Drop);
+    assert_eq!(aqm.on_classic(true, MUCH), Verdict::Pass);
+    assert_eq!(aqm.on_classic(true, MUCH), Verdict::Drop);
+    // 0.2 and 0.3 with k = 4: 0.8 and 1.2.
+    for (probability, marks) in [(0.2, true), (0.3, false)] {
+        let mut aqm = with(4.0, probability);
+        let marked = share(|| aqm.on_classic(true, MUCH), Verdict::Mark);
+        assert_eq!(marked > 0.0, marks, "{probability}");
+        let dropped = share(|| aqm.on_classic(true, MUCH), Verdict::Drop);
+        assert_eq!(dropped > 0.0, !marks, "{probability}");
+        let lost = share(|| aqm.on_low_latency(MS(0), 5, MUCH), Verdict::Drop);
+        assert_eq!(lost > 0.0, !marks, "{probability}");
+    }
+}
+
+/// Figure 4: the count has to be above one, so that a likelihood of one signals from the second packet on.
+#[test]
+fn the_count_has_to_be_above_one() {
+    let mut aqm = aqm();
+    let verdicts = [(); 3].map(|()| aqm.on_low_latency(MS(5), 5, MUCH));
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Mark, Verdict::Mark]);
 }

@@ -141,6 +141,15 @@ fn low_delay_short_queues_and_control_are_spared() {
     assert_eq!(verdicts(&mut pie, &DATA, 1000), [1000, 0, 0]);
     updates(&mut pie, &[8]);
     assert!(verdicts(&mut pie, &DATA, 1000)[2] > 20);
+    // Half of the target, 7.5 ms of one of two packets, is not below it.
+    let half = QueueView {
+        bytes: Bytes::new(15_000),
+        packets: 2,
+        ..IDLE
+    };
+    let now = pie.next_timer().expect("it has one");
+    pie.on_timer(&half, now);
+    assert!(verdicts(&mut pie, &DATA, 1000)[2] > 20);
 }
 
 /// 150 ms are ten periods; then arrivals are dropped. When the probability is back at zero and
@@ -159,6 +168,27 @@ fn a_burst_is_allowed_after_a_calm() {
     assert_eq!(pie.probability(), 0.0);
     updates(&mut pie, &growing);
     assert_eq!(verdicts(&mut pie, &DATA, 1000)[2], 0);
+}
+
+/// RFC 8033 §4.4: an allowance is renewed where p is 0 and both delays, the present one and the one before, are below
+/// half of the target. It is spent in 150 ms otherwise, though nothing is dropped then.
+#[test]
+fn a_calm_is_two_delays_below_half_of_the_target() {
+    for (delays, spared) in [([7, 7], true), ([8, 8], false), ([7, 8], false)] {
+        let changes = [("alpha", Raw::Number(100.0)), ("beta", Raw::Number(0.0))];
+        let mut pie = pie(&changes);
+        for _ in 0..6 {
+            updates(&mut pie, &delays);
+        }
+        assert_eq!(pie.probability(), 0.0);
+        updates(&mut pie, &[40, 40]);
+        assert!(pie.probability() > 0.2, "{}", pie.probability());
+        assert_eq!(
+            verdicts(&mut pie, &DATA, 1000)[2] == 0,
+            spared,
+            "{delays:?}"
+        );
+    }
 }
 
 /// Without load, what is left falls by α·15 ms = 1.875e-3 times the scale and by a 50th.
@@ -197,6 +227,8 @@ fn parameters_that_make_no_sense_are_refused() {
         values.set(name, &text(value)).expect("of its kind");
         assert!((family("pie").check)(&values).is_err(), "{name}");
     }
+    let shortest = pie(&[("period", text("10 us"))]).next_timer();
+    assert_eq!(shortest, Some(Time::ZERO + Duration::from_us(10)));
     let next = pie(&[]).next_timer();
     assert_eq!(next, Some(Time::ZERO + Duration::from_ms(15)));
 }

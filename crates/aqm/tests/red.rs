@@ -2,7 +2,7 @@
 
 mod common;
 
-use accord_aqm::{Aqm, Ecn, PacketMeta, QueueView, Red, Verdict};
+use accord_aqm::{Aqm, Ecn, Entropy, PacketMeta, QueueView, Red, Verdict};
 use accord_family::Raw;
 use accord_units::{Bytes, Time};
 use common::{DATA, Random, family, queue, text, values};
@@ -61,6 +61,50 @@ fn the_average_decays_while_the_link_is_idle() {
     assert!((red.average() / before - 0.5).abs() < 1e-4);
 }
 
+/// Dice that drop whatever may be dropped.
+struct Least;
+
+impl Entropy for Least {
+    fn uniform(&mut self) -> f64 {
+        0.0
+    }
+}
+
+/// The packet that came last has to be served before the link is idle, whether it was marked, spared or passed. A
+/// dropped one has not.
+#[test]
+fn the_idle_time_begins_when_the_last_packet_has_left() {
+    let capable = PacketMeta {
+        ecn: Ecn::Capable,
+        ..DATA
+    };
+    for (packet, spare, verdict, packets) in [
+        (&capable, false, Verdict::Mark, 11.0),
+        (&DATA, true, Verdict::Pass, 11.0),
+        (&DATA, false, Verdict::Drop, 10.0),
+    ] {
+        let changes = [("ecn", Raw::Flag(true)), ("spare_short", Raw::Flag(spare))];
+        let mut red = red(&changes);
+        while red.average() < 9.9 {
+            red.on_arrival(packet, &queue(2), Time::ZERO, &mut Random(1));
+            red.on_arrival(packet, &queue(300), Time::ZERO, &mut Random(1));
+        }
+        red.on_arrival(packet, &queue(2), Time::ZERO, &mut Random(1));
+        let got = red.on_arrival(packet, &queue(10), Time::ZERO, &mut Least);
+        assert_eq!(got, verdict);
+        let before = red.average();
+        // 0.8 ms per packet.
+        arrive(&mut red, &queue(0), packets * 0.8e-3);
+        assert!(
+            (red.average() - before).abs() < 1e-9,
+            "{verdict:?}: still busy"
+        );
+        let mut later = red.clone();
+        arrive(&mut later, &queue(0), (2.0 * packets + 2.0) * 0.8e-3);
+        assert!(later.average() < before * 0.998, "{verdict:?}: idle");
+    }
+}
+
 /// Packets from one mark to the next where the average is held at `packets`.
 fn spacings(packets: u64, n: usize) -> Vec<u32> {
     let mut red = red(&[("weight", Raw::Number(1.0))]);
@@ -92,6 +136,27 @@ fn marks_are_evenly_spaced() {
     assert_eq!(spacings.iter().max(), Some(&20));
     assert!((mean - 10.5).abs() < 0.2, "mean {mean}");
     assert!((variance - 33.25).abs() < 1.0, "variance {variance}");
+}
+
+/// FJ93 fig. 2: packets count between marks from the lower threshold on, and no packet below it does.
+#[test]
+fn packets_count_from_the_lower_threshold_on() {
+    // After 100 of them a packet at p_b = 0.05 is certain to be dropped, whatever the dice.
+    struct High;
+    impl Entropy for High {
+        fn uniform(&mut self) -> f64 {
+            0.999
+        }
+    }
+    for (packets, verdict) in [(4, Verdict::Pass), (5, Verdict::Drop)] {
+        let mut red = red(&[("weight", Raw::Number(1.0))]);
+        for _ in 0..100 {
+            let got = red.on_arrival(&DATA, &queue(packets), Time::ZERO, &mut High);
+            assert_eq!(got, Verdict::Pass);
+        }
+        let got = red.on_arrival(&DATA, &queue(10), Time::ZERO, &mut High);
+        assert_eq!(got, verdict, "{packets}");
+    }
 }
 
 /// Half way from 15 to 30 packets p_b is 0.55: the first packet goes with probability
@@ -133,6 +198,14 @@ fn with_ecn_marks_replace_drops_until_everything_is_dropped() {
         verdicts.dedup();
         verdicts
     };
+    // What cannot be marked is dropped all the same.
+    let mut plain = self::red(&[("weight", Raw::Number(1.0)), ("ecn", Raw::Flag(true))]);
+    let mut others = Random(3);
+    let mut verdicts: Vec<_> = (0..200)
+        .map(|_| plain.on_arrival(&DATA, &queue(10), Time::ZERO, &mut others))
+        .collect();
+    verdicts.dedup();
+    assert!(verdicts.contains(&Verdict::Drop) && !verdicts.contains(&Verdict::Mark));
     let between = seen(10);
     assert!(between.contains(&Verdict::Mark) && !between.contains(&Verdict::Drop));
     assert_eq!(seen(30), [Verdict::Drop]);
@@ -156,12 +229,15 @@ fn thresholds_in_bytes_count_bytes() {
 
 #[test]
 fn thresholds_that_contradict_each_other_are_refused() {
-    for (min, max) in [("15 pkt", "5 pkt"), ("5 pkt", "15 KB")] {
+    for (min, max) in [("15 pkt", "5 pkt"), ("5 pkt", "5 pkt"), ("5 pkt", "15 KB")] {
         let mut values = family("red").defaults();
         values.set("min_threshold", &text(min)).expect("a size");
         values.set("max_threshold", &text(max)).expect("a size");
         assert!((family("red").check)(&values).is_err(), "{min} {max}");
     }
+    let mut values = family("red").defaults();
+    values.set("packet", &text("1 pkt")).expect("a size");
+    assert!((family("red").check)(&values).is_err());
 }
 
 /// The average alone decides, as in FJ93: a packet that finds a queue just emptied may be dropped.
@@ -197,15 +273,17 @@ fn the_first_packet_after_a_short_queue_passes() {
         ("weight", Raw::Number(1.0)),
         ("spare_short", Raw::Flag(true)),
     ]);
-    for _ in 0..1000 {
-        let mut never = Random(1);
+    for (found, verdict) in [
+        (2, Verdict::Pass),
+        (14, Verdict::Pass),
+        (14, Verdict::Drop),
+        (2, Verdict::Pass),
+        (14, Verdict::Pass),
+        (14, Verdict::Drop),
+    ] {
         assert_eq!(
-            red.on_arrival(&DATA, &queue(2), Time::ZERO, &mut never),
-            Verdict::Pass
-        );
-        assert_eq!(
-            red.on_arrival(&DATA, &queue(14), Time::ZERO, &mut never),
-            Verdict::Pass
+            red.on_arrival(&DATA, &queue(found), Time::ZERO, &mut Least),
+            verdict
         );
     }
     assert_eq!(
@@ -236,6 +314,19 @@ fn in_byte_mode_small_packets_are_dropped_less() {
         let all = (0..100_000).map(|_| red.on_arrival(&packet, &found, Time::ZERO, &mut random));
         all.filter(|v| *v == Verdict::Drop).count() as f64
     };
+    // From twice the upper threshold on all are dropped, whatever their size.
+    let mut full = red(&[
+        ("weight", Raw::Number(1.0)),
+        ("min_threshold", text("5 KB")),
+        ("max_threshold", text("15 KB")),
+    ]);
+    let small = PacketMeta {
+        size: Bytes::new(40),
+        ..DATA
+    };
+    let mut random = Random(9);
+    let all = (0..100).map(|_| full.on_arrival(&small, &queue(30), Time::ZERO, &mut random));
+    assert_eq!(all.filter(|v| *v == Verdict::Drop).count(), 100);
     // p is 0.05 for 1000 B and 0.0125 for 250 B: a drop in (1/p + 1)/2 packets.
     assert!(
         (dropped(1000) / (1e5 / 10.5) - 1.0).abs() < 0.02,

@@ -160,3 +160,13 @@ fn a_packet_of_packets_is_refused() {
     values.set("packet", &text("3 pkt")).expect("a size");
     assert!((family("rem").check)(&values).is_err());
 }
+
+#[test]
+fn ten_microseconds_are_the_shortest_period() {
+    for (ns, works) in [(9_999, false), (10_000, true), (10_001, true)] {
+        let mut values = family("rem").defaults();
+        let period = text(&format!("{ns} ns"));
+        values.set("period", &period).expect("a time");
+        assert_eq!((family("rem").check)(&values).is_ok(), works, "{ns} ns");
+    }
+}

@@ -65,6 +65,24 @@ fn fast_convergence_remembers_less_of_a_window_that_falls() {
     }
 }
 
+/// RFC 9438 §4.7: a loss at W_max itself remembers all of it. So the plateau of 1000 packets is 9.086 s away.
+#[test]
+fn fast_convergence_is_for_windows_below_the_last() {
+    let mut c = cubic("1000 pkt", true);
+    // As many in flight as leave 1000 packets.
+    let flight = PathView {
+        in_flight: Bytes::new(1_428_572),
+        ..path(0)
+    };
+    c.on_congestion(Congestion::Loss, &flight, Time::ZERO);
+    assert_eq!(window(&c), 1000.0);
+    c.on_congestion(Congestion::Loss, &path(1000), Time::ZERO);
+    let mut run = Paced::new(c, Duration::from_ms(100));
+    run.until(Time::from_secs_f64(9.086));
+    let got = window(&run.controller);
+    assert!((got - 1000.0).abs() < 1.0, "{got}");
+}
+
 /// RFC 9438 §4.2: the target is from cwnd to 1.5 cwnd, so that an acknowledgement adds half a packet
 /// at most, and nothing where the cubic function is below the window.
 #[test]

@@ -57,6 +57,55 @@ fn ledbat_keeps_to_what_is_in_flight() {
     assert_eq!(window(&c), 11.0);
 }
 
+/// RFC 6817 §2.4.2: below the target the window waits in recovery, and above it it shrinks all the same. An
+/// acknowledgement of more than a window counts as one window, and takes no more than all of it.
+#[test]
+fn ledbat_shrinks_in_recovery_and_does_not_grow() {
+    let settled = |packets: u64, rtt: u64| {
+        let initial = text(&format!("{packets} pkt"));
+        let mut c = build(
+            "ledbat",
+            &[
+                ("initial_window", initial),
+                ("current_filter", accord_family::Raw::Integer(1)),
+            ],
+        );
+        let base = Acked {
+            rtt: Some(BASE),
+            in_recovery: true,
+            ..ACK
+        };
+        c.on_ack(&base, &path(packets), Time::ZERO);
+        assert_eq!(window(&c), packets as f64);
+        let late = Acked {
+            rtt: Some(Duration::from_ms(rtt)),
+            bytes: Bytes::new(100 * PACKET),
+            in_recovery: true,
+            ..ACK
+        };
+        c.on_ack(&late, &path(packets), Time::ZERO);
+        window(&c)
+    };
+    // 100 ms are the target. 200 ms of queue take a packet per window, 400 ms three.
+    assert_eq!(settled(20, 140), 20.0);
+    assert_eq!(settled(20, 240), 19.0);
+    assert_eq!(settled(20, 440), 17.0);
+    // More than all leaves the least.
+    assert_eq!(settled(4, 10_000), 2.0);
+}
+
+/// A loss does not widen a window of a packet that a time-out left.
+#[test]
+fn a_loss_after_a_timeout_keeps_a_packet() {
+    for name in ["ledbat", "ledbat-pp"] {
+        let mut c = build(name, &[("initial_window", text("50 pkt"))]);
+        c.on_congestion(Congestion::Timeout, &path(50), Time::ZERO);
+        let later = Time::ZERO + Duration::from_secs(1);
+        c.on_congestion(Congestion::Loss, &path(1), later);
+        assert_eq!(c.cwnd(), Bytes::new(PACKET), "{name}");
+    }
+}
+
 #[test]
 fn both_halve_once_per_round_trip_and_keep_two_packets() {
     for name in ["ledbat", "ledbat-pp"] {

@@ -2,10 +2,10 @@
 
 mod common;
 
-use accord_control::{AnyController, Congestion, Controller, Marks, Recovery};
+use accord_control::{Acked, AnyController, Congestion, Controller, Marks, Recovery};
 use accord_family::{Raw, Service};
 use accord_units::{Bytes, Duration, Time};
-use common::{Fifo, PACKET, Paced, build, path, text, window};
+use common::{ACK, Fifo, PACKET, Paced, build, path, text, window};
 
 fn multcp(weight: f64, changes: &[(&str, Raw)]) -> AnyController {
     let mut c = build("multcp", changes);
@@ -81,6 +81,45 @@ fn slow_start_is_threefold_until_it_has_caught_up() {
     assert_eq!(run.rounds(6), [3.0, 5.0, 11.0, 29.0, 63.0, 125.0]);
     let mut run = Fifo::new(multcp(1.0, &initial), Duration::from_secs(100));
     assert_eq!(run.rounds(6), [2.0, 3.0, 5.0, 9.0, 17.0, 33.0]);
+}
+
+/// RFC 5681 §3.1, RFC 7661: the window waits in recovery and while it is not used. §3.1 again: the threshold stays
+/// while the timer backs off. §4.1: an idle time leaves the initial window at most.
+#[test]
+fn it_waits_backs_off_and_starts_again_as_a_flow_of_its_kind_does() {
+    let avoiding = || {
+        let mut c = multcp(10.0, &[]);
+        c.on_congestion(Congestion::Loss, &path(100), Time::ZERO);
+        c
+    };
+    for (in_recovery, window_limited, grows) in [
+        (false, true, true),
+        (true, true, false),
+        (false, false, false),
+    ] {
+        let mut c = avoiding();
+        let ack = Acked {
+            in_recovery,
+            window_limited,
+            ..ACK
+        };
+        c.on_ack(&ack, &path(50), Time::ZERO);
+        assert_eq!(window(&c) > 50.0, grows, "{in_recovery} {window_limited}");
+    }
+    let mut c = avoiding();
+    for what in [Congestion::Timeout, Congestion::RepeatedTimeout] {
+        c.on_congestion(what, &path(50), Time::ZERO);
+        assert_eq!(
+            (window(&c), c.ssthresh()),
+            (1.0, Some(Bytes::new(25 * PACKET)))
+        );
+    }
+    let mut c = avoiding();
+    c.on_idle();
+    assert_eq!(
+        (window(&c), c.ssthresh()),
+        (2.0, Some(Bytes::new(50 * PACKET)))
+    );
 }
 
 /// Below N packets the sum of the steps would outrun slow start.

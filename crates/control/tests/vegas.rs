@@ -4,7 +4,7 @@
 mod common;
 
 use accord_control::{Acked, AnyController, Congestion, Controller, Recovery};
-use accord_family::{Objective, Raw, Target};
+use accord_family::{Objective, Raw, Service, Target};
 use accord_units::{Bytes, Duration, Size, Time};
 use common::{ACK, Fifo, PACKET, build, family, path, text, values, window};
 
@@ -72,6 +72,53 @@ fn between_the_thresholds_the_window_stands_still() {
     assert_eq!(
         path.controller.base_rtt_estimate(),
         Some(Duration::from_ms(20))
+    );
+}
+
+/// Low02 §1.1: below α the window grows, above β it shrinks, and at either it stays. At twice the base round-trip time
+/// half of a window is queued.
+#[test]
+fn at_a_threshold_the_window_stands_still() {
+    // A weight of two is two such flows.
+    for (weight, packets, after) in [
+        (1.0, 3, 4.0),
+        (1.0, 4, 4.0),
+        (1.0, 8, 8.0),
+        (1.0, 9, 8.0),
+        (2.0, 7, 8.0),
+        (2.0, 8, 8.0),
+        (2.0, 16, 16.0),
+        (2.0, 17, 16.0),
+    ] {
+        let mut c = build("vegas", &amounts("2 pkt", "4 pkt"));
+        c.set_service(&Service {
+            weight,
+            ..Service::default()
+        });
+        loss(&mut c, Congestion::Loss, 2 * packets, 0);
+        for (ms, window_limited) in [(100, false), (200, false), (200, true)] {
+            let ack = Acked {
+                rtt: Some(Duration::from_ms(ms)),
+                round_ended: true,
+                window_limited,
+                ..ACK
+            };
+            c.on_ack(&ack, &path(packets), Time::ZERO);
+        }
+        assert_eq!(window(&c), after, "{weight} {packets}");
+    }
+}
+
+/// RFC 5681 §4.1: an idle time leaves the initial window at most. The threshold stays.
+#[test]
+fn after_an_idle_time_the_window_starts_again() {
+    let mut c = build("vegas", &[]);
+    loss(&mut c, Congestion::Loss, 20, 0);
+    assert_eq!(window(&c), 10.0);
+    c.on_idle();
+    assert_eq!(
+        (window(&c), c.ssthresh()),
+        (2.0, Some(Bytes::new(10 * PACKET)))
     );
 }
 

@@ -6,8 +6,8 @@ mod common;
 use accord_control::estimator::MarkEstimator;
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks};
 use accord_family::Raw;
-use accord_units::Time;
-use common::{ACK, build, family, path, text, window};
+use accord_units::{Bytes, Duration, Time};
+use common::{ACK, PACKET, build, family, path, text, window};
 
 /// splitmix64.
 fn uniform(state: &mut u64) -> f64 {
@@ -111,4 +111,30 @@ fn amount_and_rate_exclude_each_other() {
     values.set("alpha", &text("2 pkt")).expect("a size");
     values.set("alpha_rate", &text("1 Mbps")).expect("a rate");
     assert!((family("vegas-rem").check)(&values).is_err());
+}
+
+/// Losses, idle times and estimates are Vegas's.
+#[test]
+fn the_rest_is_as_in_vegas() {
+    let mut c = build("vegas-rem", &[]);
+    assert_eq!((c.ssthresh(), c.base_rtt_estimate()), (None, None));
+    c.on_congestion(Congestion::Loss, &path(20), Time::ZERO);
+    let half = Some(Bytes::new(10 * PACKET));
+    assert_eq!((window(&c), c.ssthresh()), (10.0, half));
+    for ms in [100, 200, 200] {
+        let ack = Acked {
+            rtt: Some(Duration::from_ms(ms)),
+            round_ended: true,
+            window_limited: false,
+            ..ACK
+        };
+        c.on_ack(&ack, &path(10), Time::ZERO);
+    }
+    assert_eq!(c.base_rtt_estimate(), Some(Duration::from_ms(100)));
+    assert_eq!(c.accumulation_estimate(), Some(5.0 * PACKET as f64));
+    c.on_idle();
+    assert_eq!((window(&c), c.ssthresh()), (2.0, half));
+    let mut told = build("vegas-rem", &[("base_rtt", text("known"))]);
+    told.set_base_rtt(Duration::from_ms(70));
+    assert_eq!(told.base_rtt_estimate(), Some(Duration::from_ms(70)));
 }

@@ -98,3 +98,45 @@ fn the_low_latency_queue_is_marked_by_its_own_delay() {
     assert_eq!(counters.marked.packets, 6);
     assert_eq!(counters.offered.packets, counters.served.packets);
 }
+
+/// RFC 9332 §A.1, §A.2: the scheduler's credit ends with a busy time. After an idle time L has the first turn
+/// and C the second, whatever they had before.
+#[test]
+fn an_idle_link_forgets_whose_turn_it_was() {
+    use Ecn::{Capable, Scalable};
+    // L went last while C waited, so that C's turn was due; or C did, which costs it fifteen turns.
+    for before in [
+        &[Capable, Scalable, Capable][..],
+        &[Scalable, Scalable, Scalable, Capable, Capable],
+    ] {
+        let mut port = port();
+        offer(&mut port, before.iter().copied());
+        port.until(ms(10));
+        port.served.clear();
+        for (number, ecn) in [Capable, Capable, Scalable, Scalable, Scalable]
+            .into_iter()
+            .enumerate()
+        {
+            let offered = port.offer(ms(20), packet(number, ecn), &mut Dice(1));
+            offered.expect("there is room");
+        }
+        port.until(ms(30));
+        // The first one was in service when the others came.
+        assert_eq!(order(&port), [0, 2, 1, 3, 4], "{before:?}");
+    }
+}
+
+/// §A.2: the weights count while both queues hold packets. What L sent alone costs it no turn.
+#[test]
+fn packets_sent_alone_cost_no_turn() {
+    let mut port = port();
+    offer(&mut port, [Ecn::Scalable; 10]);
+    // Packet 5 is in service.
+    let now = Time::ZERO + Duration::from_us(5500);
+    for number in 100..103 {
+        let offered = port.offer(now, packet(number, Ecn::Capable), &mut Dice(1));
+        offered.expect("there is room");
+    }
+    port.until(ms(20));
+    assert_eq!(order(&port), [0, 1, 2, 3, 4, 5, 6, 100, 7, 8, 9, 101, 102]);
+}

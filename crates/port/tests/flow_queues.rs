@@ -119,6 +119,43 @@ fn always_being_new_earns_no_more_than_a_share() {
     assert!(new * 10 > waiting * 8, "{waiting} {new}");
 }
 
+/// RFC 8290 §4.2: a new queue that is empty goes to the end of the old ones. A packet that comes after that
+/// waits for a turn of each of them but the one whose turn it was. If the queue were new again, it would be
+/// the next.
+#[test]
+fn a_new_queue_that_is_empty_waits_for_a_turn_of_the_old_ones() {
+    let mut port = port(Limit::UNLIMITED, &[]);
+    let mut dice = Dice(3);
+    for number in 0..100 {
+        for flow in 1..4 {
+            let _ = port.offer(Time::ZERO, packet(number, flow, 1500), &mut dice);
+        }
+    }
+    // A packet takes 1.5 ms, and each turn is one.
+    port.until(us(20_000));
+    let _ = port.offer(us(20_000), packet(1000, 4, 1500), &mut dice);
+    let is = |number: usize| move |s: &Served| s.packet.number == number;
+    let mut now = 20_000;
+    while !port.served.iter().any(is(1000)) {
+        now += 100;
+        port.until(us(now));
+    }
+    let first = port.served.len();
+    // It has left, and another one is in service.
+    port.until(us(now + 1600));
+    assert_eq!(port.served.len(), first + 1);
+    let _ = port.offer(us(now + 1600), packet(1001, 4, 1500), &mut dice);
+    port.until(us(now + 20_000));
+    let second = port.served.iter().position(is(1001)).expect("served");
+    let mut between: Vec<u32> = (port.served[first..second].iter())
+        .map(|s| s.packet.meta.flow)
+        .collect();
+    between.sort();
+    let turn = port.served[first - 2].packet.meta.flow;
+    let others: Vec<u32> = (1..4).filter(|flow| *flow != turn).collect();
+    assert_eq!(between, others);
+}
+
 /// The queue that holds most pays for what does not fit, from its head, half of it at a time or
 /// a batch; the others lose nothing, nor does the packet that came.
 #[test]
@@ -146,6 +183,35 @@ fn overflow_costs_the_fattest_queue_half_of_it_or_a_batch() {
                 .all(|(_, why)| *why == DropReason::Overflow)
         );
     }
+}
+
+/// RFC 8290 §4.1: the fattest queue is the one with most bytes, not with most packets.
+#[test]
+fn overflow_costs_the_queue_with_most_bytes() {
+    let mut port = port(Limit::packets(41), &[("batch", Raw::Integer(1))]);
+    let mut dice = Dice(4);
+    for number in 0..41 {
+        let (flow, size) = if number < 31 { (1, 100) } else { (2, 1000) };
+        let _ = port.offer(Time::ZERO, packet(number, flow, size), &mut dice);
+    }
+    assert!(port.dropped.is_empty());
+    let _ = port.offer(Time::ZERO, packet(99, 1, 100), &mut dice);
+    let dropped: Vec<usize> = port.dropped.iter().map(|(p, _)| p.number).collect();
+    assert_eq!(dropped, [31]);
+}
+
+/// A packet of a quantum is a whole turn, as in Linux (`deficit <= 0`), so that two flows alternate.
+#[test]
+fn a_packet_of_a_quantum_is_a_turn() {
+    let mut port = port(Limit::UNLIMITED, &[("quantum", Raw::Text("1000 B".into()))]);
+    let mut dice = Dice(4);
+    for number in 0..20 {
+        let flow = 1 + u32::from(number >= 10);
+        let _ = port.offer(Time::ZERO, packet(number, flow, 1000), &mut dice);
+    }
+    port.until(Time::MAX);
+    let flows: Vec<u32> = port.served.iter().map(|s| s.packet.meta.flow).collect();
+    assert!(flows.windows(2).all(|pair| pair[0] != pair[1]), "{flows:?}");
 }
 
 /// A packet that is larger than the buffer costs nobody anything.

@@ -377,14 +377,24 @@ fn a_steady_flow_uses_the_link_and_keeps_a_short_queue() {
     assert_eq!(path.dropped, 0);
 }
 
+/// "average packet loss rates of up to 1 %" [§3.1]. A run of 30 s has 0.84 of the link with a standard
+/// deviation of 0.025, by which losses fall at probes. So the mean of twelve has one of 0.007.
 #[test]
-fn one_percent_of_random_loss_costs_little() {
-    // "average packet loss rates of up to 1 %" [§3.1].
-    let mut path = usual(1000);
-    path.link.loss = 0.01;
-    path.run(10.0, |_| ());
-    let used = path.utilisation(30.0);
-    assert!(used > 0.85, "{used}");
+fn one_percent_of_random_loss_costs_a_sixth() {
+    let used = (1..=12).map(|seed| {
+        let mut path = usual(1000);
+        path.dice = common::Dice(seed);
+        path.link.loss = 0.01;
+        path.run(10.0, |_| ());
+        path.utilisation(30.0)
+    });
+    let used: Vec<f64> = used.collect();
+    let mean = used.iter().sum::<f64>() / 12.0;
+    assert!(mean > 0.84 - 4.0 * 0.007, "{mean}: {used:?}");
+    assert!(
+        used.iter().all(|used| *used > 0.84 - 4.0 * 0.025),
+        "{used:?}"
+    );
 }
 
 /// Disturbs a flow in this state so that it takes packets for lost which are not, until it knows.

@@ -107,7 +107,7 @@ pub struct Path<C: Controller> {
     events: BTreeMap<(Time, u64), Event>,
     sequence: u64,
     wake: Time,
-    dice: Dice,
+    pub dice: Dice,
     /// Packets that arrived, were sent and were dropped.
     pub arrived: u64,
     pub sent: u64,

@@ -111,6 +111,27 @@ mod tests {
         assert_eq!(prr.credit, 0);
     }
 
+    /// §6.2, §7 (PRR-SSRB): below the target an acknowledgement lets out all that was delivered and not sent
+    /// for yet, prr_delivered − prr_out, or what it tells of if that is more.
+    #[test]
+    fn below_the_target_what_was_held_back_goes() {
+        for (in_flight, delivered, expected) in
+            [(5, 1, 4), (8, 1, 2), (9, 1, 1), (2, 4, 7), (5, 4, 5)]
+        {
+            let mut prr = Prr::new(20, 10_000, 1000);
+            // Six delivered while more than the target is in flight: every second one lets a packet out.
+            let held = sent(&mut prr, &mut 19, 6);
+            assert_eq!(held.iter().map(|(n, _)| n).sum::<u64>(), 3);
+            prr.acknowledge(delivered, in_flight, false);
+            assert_eq!(prr.credit, expected);
+        }
+        // As much was sent as delivered: what the acknowledgement tells of goes.
+        let mut prr = Prr::new(20, 10_000, 1000);
+        let _ = sent(&mut prr, &mut 4, 5);
+        prr.acknowledge(2, 4, false);
+        assert_eq!(prr.credit, 2);
+    }
+
     /// §6.2: an acknowledgement that tells of nothing changes nothing.
     #[test]
     fn nothing_delivered_nothing_sent() {

@@ -420,6 +420,36 @@ mod tests {
         assert_eq!(rack.rtt, MS(100));
     }
 
+    /// §6.2 step 3: a packet that was sent again and arrives below the highest is no reordering.
+    #[test]
+    fn a_repair_that_arrives_is_no_reordering() {
+        for again in [true, false] {
+            let mut rack = rack();
+            sack(&mut rack, 4, at(105));
+            if again {
+                rack.send_again(2, at(110));
+            }
+            sack(&mut rack, 2, at(215));
+            let window = rack.window(3, true, MS(100));
+            assert_eq!(window == Duration::ZERO, again);
+        }
+    }
+
+    /// §6.2 step 2: either sign is enough, an echo of a time before the second transmission, or less than the
+    /// smallest round-trip time since then.
+    #[test]
+    fn either_sign_of_the_first_transmission_is_enough() {
+        for (echo, now, counts) in [(1, 300, false), (150, 249, false), (150, 250, true)] {
+            let mut rack = rack();
+            rack.send_again(0, at(150));
+            let newest = rack.newest;
+            // Without `hear`, so that the smallest round-trip time is 100 ms.
+            rack.acknowledge(1, at(echo), at(now));
+            rack.end_of_ack(at(now));
+            assert_eq!(rack.newest != newest, counts, "{echo} {now}");
+        }
+    }
+
     /// §6.2 step 5: the timer is of the last packet that waits.
     #[test]
     fn packets_are_lost_a_window_after_their_round_trip() {
