@@ -277,7 +277,7 @@ fn spread(controller: &str, groups: usize) -> Scenario {
     let crowd = (0..groups).map(|i| flow(&format!("crowd{i}"), &keys));
     let own = flow("own", "count = 10\ncontroller = \"newreno\"");
     let mut scenario = scenario(&format!(
-        "duration = \"60 s\"\nsteady = [\"10 s\", \"60 s\"]\n[link.core]\nfrom = \"a\"\nto = \"b\"\n\
+        "duration = \"90 s\"\nsteady = [\"10 s\", \"90 s\"]\n[link.core]\nfrom = \"a\"\nto = \"b\"\n\
          rate = \"840 Mbps\"\ndelay = \"20 ms\"\nqueue = {{ discipline = \"red\", \
          min_threshold = \"600 pkt\", max_threshold = \"3000 pkt\", limit = \"12000 pkt\" }}\n{}{own}",
         crowd.collect::<String>()

@@ -296,15 +296,14 @@ impl<C: Controller> Sender<C> {
         marked: u32,
         now: Time,
     ) {
-        let repeated = block > 0 && block_len == 0;
-        let beyond = match repeated {
-            true => 0,
-            false => u64::from(block) + u64::from(block_len),
+        let last = match block_len {
+            0 => next,
+            _ => next.saturating_add(u64::from(block) + u64::from(block_len)),
         };
-        if next.saturating_add(beyond) > self.next || echo < self.opened {
+        if last > self.next || echo < self.opened {
             return;
         }
-        if repeated {
+        if block > 0 && block_len == 0 {
             self.repeated(now);
         }
         // An acknowledgement that was overtaken tells fewer than are known.

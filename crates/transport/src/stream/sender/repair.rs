@@ -353,8 +353,10 @@ impl<C: Controller> Sender<C> {
         if self.una < self.trouble.answered && !repair_lost {
             flight.in_flight = self.outstanding().min(self.trouble.answered_flight);
         }
+        // Amid a recovery the timer runs out on a repair, and an earlier one may still arrive. There were
+        // losses all the same.
         match what {
-            Congestion::Timeout => self.answer_loss(what, &flight, now),
+            Congestion::Timeout if !self.recovering => self.answer_loss(what, &flight, now),
             _ => self.answer(what, &flight, now),
         }
         self.trouble.timed_out = Some(self.una);
