@@ -6,7 +6,7 @@ use accord::scenario::{Engine, Entity, Metric, Scenario};
 use accord::{Options, catalogue, run};
 use std::f64::consts::TAU;
 
-/// A queue that cycles is like itself so many periods before, and one that noise moves is not.
+/// A queue that cycles is like itself eight periods before, and one that noise moves is not.
 const PERIODS: f64 = 8.0;
 const ALIKE: f64 = 0.5;
 /// How near packets begin to cycle to where the margin has it.

@@ -58,7 +58,7 @@ pub(crate) struct Model<'a> {
     pub packets: Vec<f64>,
     /// The largest ratio of round trips of flows that are one kind.
     pub widest: f64,
-    /// No packets come to its queues beside the fluid.
+    /// Nothing but the fluid comes to its queues.
     pub whole: bool,
     pub notes: Vec<String>,
 }

@@ -32,7 +32,7 @@ pub struct Rest {
     pub contract: f64,
     /// The share of its packets that is marked or lost, of a flow that goes by that.
     pub signal: f64,
-    /// Its loop beside flows that keep their rates, if it hears one report per round trip: at the share of
+    /// Its loop among flows that keep their rates, if it hears one report per round trip: at the share of
     /// the bottleneck at which the limit is least, of those that its flows and others may have that move
     /// together. That is a bound. Whether some of them do is not known.
     pub sampled: Option<Sampled>,

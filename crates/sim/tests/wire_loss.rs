@@ -37,7 +37,7 @@ fn a_fluid_arrives_thinned() {
         let hybrid = run(&s, &mut Quiet).expect("it runs");
         close("rate", of(&hybrid, &s, Metric::Throughput, "f"), left, 1e-3);
         close("sent", of(&hybrid, &s, Metric::SendingRate, "f"), 4e6, 1e-3);
-        // With the packets beside it, of which as many are lost.
+        // With the packets on the same link, of which as many are lost.
         let served = of(&hybrid, &s, Metric::ServedRate, "two");
         close("served", served, 3.6e6 + 0.9e6, 0.01);
         let lost = of(&hybrid, &s, Metric::PathLossRatio, "f");

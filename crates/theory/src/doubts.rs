@@ -163,7 +163,7 @@ impl State<'_> {
 
     /// Returns notes on what packets do that an equilibrium has not: windows of a few whole packets,
     /// acknowledgements that take a part of a full link, and packets that wait where REM has none wait.
-    pub(crate) fn beside(&self, phase: &Phase, solution: &Solution) -> Vec<String> {
+    pub(crate) fn left_out_of(&self, phase: &Phase, solution: &Solution) -> Vec<String> {
         let mut acks = vec![0.0; self.rate.len()];
         let mut packet = vec![0.0f64; self.rate.len()];
         for (&flow, &rate) in phase.active.iter().zip(&solution.rates) {

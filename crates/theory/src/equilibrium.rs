@@ -395,7 +395,7 @@ impl<'a> State<'a> {
             ));
             return Ok(None);
         }
-        for text in self.beside(phase, &solution) {
+        for text in self.left_out_of(phase, &solution) {
             let text = format!("theory: {text}");
             if !notes.contains(&text) {
                 notes.push(text);
