@@ -1,7 +1,7 @@
 //! Reasons to doubt an equilibrium: queue disciplines that do not let its queues be, prices that are not
 //! unique, and assumptions about flows that a run does not meet.
 
-use crate::equilibrium::{Equilibrium, SETTLED, State};
+use crate::equilibrium::{Equilibrium, Found, SETTLED, State};
 use crate::signals::{LEAST_PRICE, objective};
 use accord_family::{FlowFacts, Objective, Price, QueueFacts, QueueLaw, WindowLaw};
 use accord_scenario::{Flow, Limit, LinkId, Phase, Scenario};
@@ -307,7 +307,7 @@ struct Doubts {
 
 /// Adds notes on what the equilibria of a scenario take for granted of its flows. `queued` says which links
 /// have a queue in one of them.
-pub(crate) fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
+fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
     let state = scenario.at(Time::ZERO);
     let mut groups: BTreeMap<usize, Doubts> = BTreeMap::new();
     let mut last: Vec<Option<Time>> = vec![None; scenario.links.len()];
@@ -368,8 +368,18 @@ fn law(flow: &Flow) -> Option<WindowLaw> {
     law.ok().map(|of| of(&flow.controller, &facts).law)
 }
 
-/// Returns whether an equilibrium has a queue at a link.
-pub(crate) fn mark_queued(e: &Equilibrium, queued: &mut [bool]) {
-    let links = queued.iter_mut().zip(&e.queuing_delay);
-    links.for_each(|(queued, delay)| *queued |= *delay > LEAST_PRICE);
+impl Equilibrium {
+    /// Sets the links at which it has a queue.
+    pub(crate) fn mark_queued(&self, queued: &mut [bool]) {
+        let links = queued.iter_mut().zip(&self.queuing_delay);
+        links.for_each(|(queued, delay)| *queued |= *delay > LEAST_PRICE);
+    }
+}
+
+impl Found {
+    /// Adds notes on what equilibria take for granted of the flows of a scenario. `queued` says which links
+    /// have a queue in one of them.
+    pub(crate) fn assume(&mut self, scenario: &Scenario, queued: &[bool]) {
+        assumptions(scenario, queued, &mut self.notes);
+    }
 }

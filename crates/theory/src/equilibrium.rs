@@ -17,11 +17,9 @@
 //! sends at the rate of the equilibrium until it is done (`transfers`). Web users are left out of the
 //! equilibrium, or they are a fixed load if the scenario gives one. A note says which.
 
-use crate::doubts::{assumptions, mark_queued};
 use crate::shortfall::{Outcome, Shortfall};
 use crate::transfers::Transfers;
-use crate::warm::Warm;
-use crate::way_back::{Settled, Unsettled};
+use crate::warm::{Settled, Unsettled, Warm};
 use accord_family::Price;
 use accord_record::{Certificate, Interrupted, Observer};
 use accord_scenario::{Limit, LinkId, Phase, Scenario};
@@ -142,7 +140,7 @@ pub(crate) fn phases(
             start += length;
             take(start, equilibrium.as_ref());
             if let Some(e) = &equilibrium {
-                mark_queued(e, &mut queued);
+                e.mark_queued(&mut queued);
             }
             left = equilibrium.map(|e| Left {
                 length: length.as_secs_f64(),
@@ -150,7 +148,7 @@ pub(crate) fn phases(
             });
         }
     }
-    assumptions(scenario, &queued, &mut found.notes);
+    found.assume(scenario, &queued);
     Ok(found)
 }
 

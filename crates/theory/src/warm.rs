@@ -31,6 +31,22 @@ pub(crate) fn solve_phase(
     listening.map(|()| solution)
 }
 
+/// The solution of a phase in which flows may see queues of the way back.
+pub(crate) struct Settled {
+    pub(crate) problem: Problem,
+    pub(crate) solution: Solution,
+    /// The queuing delay of the way back that each flow of the phase answers to, in seconds.
+    pub(crate) back: Vec<f64>,
+}
+
+/// The reason why the surcharges were not found.
+pub(crate) enum Unsettled {
+    /// A flow has a contract, which theory has over the way there only.
+    Contract(usize),
+    /// The fixed point was not reached. The difference that was left is a part of what a flow pays.
+    Apart(f64),
+}
+
 /// The last phase of many flows.
 #[derive(Default)]
 pub(crate) struct Warm {

@@ -9,11 +9,11 @@
 
 use crate::equilibrium::{EquilibriumError, State};
 use crate::signals::objective;
-use crate::warm::{Warm, solve_phase};
+use crate::warm::{Settled, Unsettled, Warm, solve_phase};
 use accord_family::{Objective, Price, Role};
 use accord_record::Observer;
 use accord_scenario::Phase;
-use accord_solver::{Demand, Problem, ProblemError, Solution, Status};
+use accord_solver::{Demand, Problem, ProblemError, Status};
 
 /// The rounds after which the surcharges have to be found.
 const ROUNDS: usize = 400;
@@ -21,22 +21,6 @@ const ROUNDS: usize = 400;
 const PATIENCE: usize = 40;
 /// The largest difference of surcharges and delays, as a part of what a flow pays.
 const SAME: f64 = 1e-10;
-
-/// The solution of a phase in which flows may see queues of the way back.
-pub(crate) struct Settled {
-    pub(crate) problem: Problem,
-    pub(crate) solution: Solution,
-    /// The queuing delay of the way back that each flow of the phase answers to, in seconds.
-    pub(crate) back: Vec<f64>,
-}
-
-/// The reason why the surcharges were not found.
-pub(crate) enum Unsettled {
-    /// A flow has a contract, which theory has over the way there only.
-    Contract(usize),
-    /// The fixed point was not reached. The difference that was left is a part of what a flow pays.
-    Apart(f64),
-}
 
 impl State<'_> {
     /// Returns whether a flow judges its accumulation by round-trip times.
