@@ -102,6 +102,9 @@ const NEARLY_EMPTY: f64 = 0.1;
 /// The largest v, so that it stays finite where nothing limits the growth.
 const FASTEST: f64 = 1e6;
 
+/// The window, slow start and 1/δ with its time.
+type Before = (f64, bool, Option<(f64, Time)>);
+
 /// Copa.
 #[derive(Clone, Debug)]
 pub struct Copa {
@@ -128,7 +131,7 @@ pub struct Copa {
     /// 1/δ while competing, and the time of its last change.
     competing: Option<(f64, Time)>,
     /// The window, slow start and 1/δ before the last answer to a loss, until it is undone.
-    before: Option<(f64, bool, Option<(f64, Time)>)>,
+    before: Option<Before>,
     /// The window and the pace.
     allowance: Allowance,
 }

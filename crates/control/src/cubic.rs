@@ -360,10 +360,10 @@ impl Controller for Cubic {
     /// [RFC 9438 §4.9]: the stage goes on where it was, and its time has passed.
     fn on_spurious(&mut self, _: Time) {
         if let Some(before) = self.state.before.take() {
-            self.state = Box::new(State {
+            *self.state = State {
                 heard: self.state.heard,
                 ..*before
-            });
+            };
         }
         self.cwnd.undo();
     }

@@ -313,7 +313,7 @@ fn an_answer_that_is_undone_leaves_no_trace() {
                 let mut one = AnyController::build(&family.defaults(), Bytes::new(PACKET));
                 let ack = |c: &mut AnyController, i: u64| {
                     let ack = Acked {
-                        round_ended: i % 20 == 0,
+                        round_ended: i.is_multiple_of(20),
                         ..ACK
                     };
                     c.on_ack(&ack, &path(20), at(i));
