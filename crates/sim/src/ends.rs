@@ -51,6 +51,10 @@ impl Simulation<'_> {
         };
         let reply = flow.answer(packet.flow, reply);
         self.send(reply);
+        // A datagram of a tunnel is counted, and its packet goes on.
+        if let Segment::Count { .. } = reply.segment {
+            self.unload(&packet);
+        }
     }
 
     /// Lets a sender send what it may, and sets its timer.
