@@ -35,6 +35,10 @@ pub struct Ingress<C = AnyController> {
     sending: Sending,
     rtt: RoundTrip,
     pacer: Pacer,
+    /// The rate of data that goes whatever the controller says.
+    floor: Rate,
+    /// The time from which on that rate lets the next data packet go.
+    floor_next: Time,
     /// The number of the current pair.
     pair: u64,
     /// The pairs sent since the last answer, the current one last.
@@ -142,6 +146,8 @@ impl<C: Controller> Ingress<C> {
                 }
             },
             pacer: Pacer::default(),
+            floor: Rate::ZERO,
+            floor_next: Time::MAX,
             pair: 0,
             out: VecDeque::new(),
             to_send: 0,
@@ -468,11 +474,14 @@ impl<C: Controller> Ingress<C> {
         if self.pacer.next() > now {
             return Err(self.pacer.next());
         }
-        if self.is_full() {
-            return Err(Time::MAX);
+        if self.is_full() && self.floor_next > now {
+            return Err(self.floor_next);
         }
         let rate = self.allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
-        self.pacer.sent(now, size, rate);
+        self.pacer.sent(now, size, rate.max(self.floor));
+        if self.floor > Rate::ZERO {
+            self.floor_next = now + self.floor.transmission(size);
+        }
         self.sent += size.get();
         self.numbers += 1;
         Ok(self.numbers - 1)
@@ -486,6 +495,22 @@ impl<C: Controller> Ingress<C> {
     /// The controller.
     pub fn controller(&self) -> &C {
         &self.controller
+    }
+
+    /// Sets the rate of data that goes whatever the controller says, or zero for none, as at the start.
+    /// The pace is not below that rate, and a full window does not stop data that goes at it.
+    pub fn set_floor(&mut self, floor: Rate, now: Time) {
+        if floor == self.floor {
+            return;
+        }
+        if floor > self.floor {
+            self.pacer.speed_up(now, self.packet, floor);
+        }
+        self.floor_next = match floor == Rate::ZERO {
+            true => Time::MAX,
+            false => self.floor_next.min(now + floor.transmission(self.packet)),
+        };
+        self.floor = floor;
     }
 
     /// Sets the service of the controller.
