@@ -80,6 +80,9 @@ pub enum Next {
 pub struct Sender {
     ingress: Ingress<AnyController>,
     floor: Floor,
+    /// When the least pace lets the next packet go.
+    floor_next: Time,
+    packet: Bytes,
     cap: Rate,
     cap_pacer: Pacer,
     mode: Mode,
@@ -126,6 +129,8 @@ impl Sender {
         let mut sender = Sender {
             ingress: Ingress::new(controller, packet, sending),
             floor: Floor::default(),
+            floor_next: Time::ZERO,
+            packet,
             cap: peer.cap,
             cap_pacer: Pacer::default(),
             mode: peer.mode,
@@ -218,7 +223,6 @@ impl Sender {
             let cap_binds = capped && self.ingress.next_data() <= at;
             let offered = if cap_binds { 0 } else { waiting };
             self.ingress.set_waiting(offered);
-            self.ingress.set_floor(self.floor.rate(), at);
             let size = head.unwrap_or(Bytes::new(1));
             match self.ingress.poll_sized(size, at) {
                 Ok(Segment::Data { .. }) => return self.release(size, at, true),
@@ -235,7 +239,8 @@ impl Sender {
                 Ok(_) => {}
                 Err(again) => {
                     wake = wake.min(self.ingress.next_wake());
-                    if self.is_held() && !cap_binds && head.is_some() {
+                    let again = again.min(self.by_contract());
+                    if self.is_held() && !cap_binds && head.is_some() && again > at {
                         self.planned = Some(again).filter(|t| *t < Time::MAX);
                         return match again <= now {
                             // It became due while this machine was late.
@@ -267,9 +272,18 @@ impl Sender {
             self.ingress.pass(size, at);
         }
         self.cap_pacer.sent(at, size, self.cap());
+        self.floor_next = at + self.floor.rate().transmission(size);
         self.planned = Some(at);
         self.unreported.get_or_insert(at);
         Next::Data
+    }
+
+    /// Returns when the next packet may go whatever the controller says.
+    fn by_contract(&self) -> Time {
+        match self.floor.rate() {
+            Rate::ZERO => Time::MAX,
+            _ => self.floor_next.max(self.cap_pacer.next()),
+        }
     }
 
     /// Returns whether the controller holds packets back.
@@ -388,6 +402,9 @@ impl Sender {
             received: arrived,
             ..report
         });
+        // What was planned at a lower rate does not hold it back.
+        let soon = now + self.floor.rate().transmission(self.packet);
+        self.floor_next = self.floor_next.min(soon);
         self.breaker.on_report(lost, arrived, now);
         // A report may let packets go that were to wait.
         if self.is_held() {

@@ -422,3 +422,46 @@ fn floors() {
         assert!(shares[1] > shares[0], "{queue:?} {buffer}: {shares:?}");
     }
 }
+
+/// Measures what is left of a contract beside several flows of the kernel: the second table of
+/// docs/src/gateway.md.
+#[test]
+#[ignore = "a measurement of three minutes: prints the second table of docs/src/gateway.md"]
+fn crowds() {
+    if !possible() {
+        return;
+    }
+    let path = Path_ {
+        mbps: 30,
+        buffer: 100_000,
+        ..path(Queue::Fifo)
+    };
+    for (outside, congestion) in [(1, "cubic"), (4, "cubic"), (8, "cubic"), (1, "bbr")] {
+        for service in ["", "service = { contract = \"10 Mbps\" }\n"] {
+            let mut sites = joined(&path, &format!("cap = \"50 Mbps\"\n{service}"));
+            let mut counters: Vec<_> = (0..4)
+                .map(|i| sites.tcp(INNER[1], 5001 + i, "cubic"))
+                .collect();
+            counters.extend((0..outside).map(|i| sites.tcp(OUTER[1], 6001 + i, congestion)));
+            std::thread::sleep(Duration::from_secs(5));
+            let counters: Vec<_> = counters.iter().map(|c| &**c).collect();
+            let rates = rates(&counters, 10.0);
+            let (tunnel, rest) = rates.split_at(4);
+            let (tunnel, rest): (f64, f64) = (tunnel.iter().sum(), rest.iter().sum());
+            let peer = &sites.status(0)["peers"][0];
+            eprintln!(
+                "{outside} {congestion} outside, {}: tunnel {tunnel:.1}, outside {rest:.1} Mbps; \
+                 round trip {} s, loss {}, state {}",
+                if service.is_empty() {
+                    "no contract"
+                } else {
+                    "contract of 10 Mbps"
+                },
+                peer["srtt_s"],
+                peer["loss_ratio"],
+                peer["state"],
+            );
+            assert!(tunnel + rest > 20.0, "{rates:?}");
+        }
+    }
+}

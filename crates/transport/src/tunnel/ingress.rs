@@ -35,10 +35,6 @@ pub struct Ingress<C = AnyController> {
     sending: Sending,
     rtt: RoundTrip,
     pacer: Pacer,
-    /// The rate of data that goes whatever the controller says.
-    floor: Rate,
-    /// The time from which on that rate lets the next data packet go.
-    floor_next: Time,
     /// The number of the current pair.
     pair: u64,
     /// The pairs sent since the last answer, the current one last.
@@ -146,8 +142,6 @@ impl<C: Controller> Ingress<C> {
                 }
             },
             pacer: Pacer::default(),
-            floor: Rate::ZERO,
-            floor_next: Time::MAX,
             pair: 0,
             out: VecDeque::new(),
             to_send: 0,
@@ -195,10 +189,14 @@ impl<C: Controller> Ingress<C> {
         self.set_waiting(packets);
     }
 
-    /// Records that a packet of `size` was sent which the controller did not hold back.
+    /// Records that a packet of `size` was sent which the controller did not hold back. The controller's
+    /// pace counts it, until the next report.
     pub fn pass(&mut self, size: Bytes, now: Time) {
         if !self.started {
             self.start(now);
+        }
+        if let Some(rate) = self.allowance.pacing {
+            self.pacer.sent(now, size, rate);
         }
         self.sent += size.get();
         self.numbers += 1;
@@ -474,14 +472,11 @@ impl<C: Controller> Ingress<C> {
         if self.pacer.next() > now {
             return Err(self.pacer.next());
         }
-        if self.is_full() && self.floor_next > now {
-            return Err(self.floor_next);
+        if self.is_full() {
+            return Err(Time::MAX);
         }
         let rate = self.allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
-        self.pacer.sent(now, size, rate.max(self.floor));
-        if self.floor > Rate::ZERO {
-            self.floor_next = now + self.floor.transmission(size);
-        }
+        self.pacer.sent(now, size, rate);
         self.sent += size.get();
         self.numbers += 1;
         Ok(self.numbers - 1)
@@ -495,22 +490,6 @@ impl<C: Controller> Ingress<C> {
     /// The controller.
     pub fn controller(&self) -> &C {
         &self.controller
-    }
-
-    /// Sets the rate of data that goes whatever the controller says, or zero for none, as at the start.
-    /// The pace is not below that rate, and a full window does not stop data that goes at it.
-    pub fn set_floor(&mut self, floor: Rate, now: Time) {
-        if floor == self.floor {
-            return;
-        }
-        if floor > self.floor {
-            self.pacer.speed_up(now, self.packet, floor);
-        }
-        self.floor_next = match floor == Rate::ZERO {
-            true => Time::MAX,
-            false => self.floor_next.min(now + floor.transmission(self.packet)),
-        };
-        self.floor = floor;
     }
 
     /// Sets the service of the controller.
