@@ -633,7 +633,7 @@ mod tests {
         for gateway in [
             format!("key = \"{key}\""),
             format!("listen = \"{key}\""),
-            format!("{key}"),
+            key.to_string(),
             format!("\"{key}\" = 1"),
             format!("status = \"{key}\""),
             format!("device = \"{key}\""),
