@@ -82,6 +82,36 @@ fn hosts_of_two_sites_reach_each_other() {
     assert!(peer["rx_packets"].as_u64() > Some(3), "{peer}");
 }
 
+/// A route of the host to a network behind a peer stays as it is, and the gateway says so. One with a
+/// larger metric may be there, and is there still when the gateway has ended.
+#[test]
+fn no_route_of_the_host_is_replaced() {
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo));
+    let files = sites.write(CONTRACT);
+    let ip = |sites: &Sites, words: &str| {
+        let words: Vec<&str> = ["ip"].into_iter().chain(words.split(' ')).collect();
+        let (succeeded, said) = sites.command(0, &words).expect("iproute2");
+        assert!(succeeded, "{words:?}: {said}");
+        said
+    };
+    ip(&sites, "route add 10.2.0.0/24 dev w");
+    let before = ip(&sites, "route show");
+    let why = sites.refused(0, &files[0]);
+    assert!(why.contains("another route to 10.2.0.0/24"), "{why}");
+    assert_eq!(ip(&sites, "route show"), before);
+    ip(&sites, "route del 10.2.0.0/24 dev w");
+    ip(&sites, "route add blackhole 10.2.0.0/24 metric 1000");
+    let before = ip(&sites, "route show");
+    sites.start(0, &files[0]);
+    assert!(sites.wait_for(0, "unknown", Duration::from_secs(10)));
+    assert!(ip(&sites, "route get 10.2.0.1").contains("dev gw0"));
+    sites.end(0);
+    assert_eq!(ip(&sites, "route show"), before);
+}
+
 /// The signal is the distance of pairs where the path forwards EF first, and the delay where it does
 /// not. In both cases the queue in the network stays near what the service asks for.
 #[test]
