@@ -105,8 +105,10 @@ fn no_route_of_the_host_is_replaced() {
     ip(&sites, "route del 10.2.0.0/24 dev w");
     ip(&sites, "route add blackhole 10.2.0.0/24 metric 1000");
     let before = ip(&sites, "route show");
-    sites.start(0, &files[0]);
-    assert!(sites.wait_for(0, "unknown", Duration::from_secs(10)));
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    assert!(sites.wait_for(0, "controlled", Duration::from_secs(10)));
     assert!(ip(&sites, "route get 10.2.0.1").contains("dev gw0"));
     sites.end(0);
     assert_eq!(ip(&sites, "route show"), before);
