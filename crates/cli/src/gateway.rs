@@ -129,7 +129,7 @@ mod parts {
     use accord_gateway::config::{
         ConfigError, LoadError, Mode, PeerConfig, Site, load, status_socket,
     };
-    use accord_gateway::keys::{PrivateKey, SharedKey};
+    use accord_gateway::keys::{PrivateKey, SharedKey, redacted};
     use std::io::{Read, Write};
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
@@ -324,6 +324,8 @@ mod parts {
     fn located(path: &Path, source: String, error: ConfigError) -> ScenarioError {
         let (line, column) = error.position(&source);
         let span = error.span.start.min(source.len())..error.span.end.min(source.len());
+        // A key at a wrong place is not shown.
+        let source = redacted(&source);
         ScenarioError {
             message: error.message,
             hint: error.hint,

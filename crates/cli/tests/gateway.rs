@@ -46,6 +46,48 @@ const PREDICT: &[&str] = &[
     "paris=20 ms",
 ];
 
+/// Whatever is asked of a file of wg-quick, or of a site file with a key at a wrong place, no key is shown.
+#[test]
+fn no_command_shows_a_key() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    site(dir);
+    let secret = std::fs::read_to_string(dir.join("berlin.key")).expect("readable");
+    let secret = secret.trim();
+    let text = std::fs::read_to_string(dir.join("site.toml")).expect("readable");
+    let files = [
+        format!("[Interface]\nPrivateKey = {secret}\n[Peer]\nAllowedIPs = 0.0.0.0/0\n"),
+        text.replacen("site.key", secret, 1),
+        text.replacen(
+            "[peer.paris]",
+            &format!("preshared_key = \"{secret}\"\n[peer.paris]"),
+            1,
+        ),
+        text.replacen("50 Mbps", secret, 1),
+        text.replacen("[peer.paris]", &format!("{secret}\n[peer.paris]"), 1),
+    ];
+    for file in files {
+        std::fs::write(dir.join("wrong.toml"), &file).expect("written");
+        for words in [
+            &["check", "wrong.toml"][..],
+            &["check", "wrong.toml", "--json"],
+            &["run", "wrong.toml"],
+            &["status", "wrong.toml"],
+            &["predict", "wrong.toml", "--path", "berlin=40 ms"],
+            &["accept", "wrong.toml", "berlin"],
+            &["mode", "wrong.toml", "berlin", "shadow"],
+        ] {
+            let words: Vec<&str> = ["gateway"].iter().chain(words).copied().collect();
+            let told = accord(dir, &words);
+            let said = format!("{}{}", told.stdout, told.stderr);
+            assert!(
+                !said.contains(&secret[..20]) && !said.is_empty(),
+                "{words:?}: {said}"
+            );
+        }
+    }
+}
+
 /// A mistake in the file does not hide the gateway that runs by what it said before.
 #[test]
 fn status_is_told_by_a_file_with_a_mistake() {

@@ -85,6 +85,7 @@ pub use delivery::{Delivery, Lost};
 pub use law::{Pairs, Sending, Window};
 pub use ledbat::Ledbat;
 pub use ledbat_pp::LedbatPp;
+pub use loss::Losses;
 pub use maker::{Foreign, Maker, Transport};
 pub use meter::{Arrival, Estimator, Meter};
 pub use multcp::MulTcp;

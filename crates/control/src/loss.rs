@@ -51,7 +51,7 @@ pub enum OnLoss {
 
 /// The part of a flow's data that was lost of late.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Losses {
+pub struct Losses {
     /// The bytes that were lost in a round trip, and those that were sent, averaged.
     lost: f64,
     sent: f64,

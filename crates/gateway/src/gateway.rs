@@ -26,6 +26,8 @@ use std::net::{Ipv6Addr, SocketAddr};
 const TICK: Duration = Duration::from_ms(100);
 /// The most packets of a peer that go before another one has its turn.
 const BATCH: usize = 64;
+/// The highest rate of a trial, in caps of its tunnel.
+const MOST_TRIED: u64 = 2;
 /// The time without anything from a gateway after which a session is begun anew: its probes, one per
 /// second, are to be answered. Of two gateways one waits a second longer, so that they do not begin at
 /// once. The timer of WireGuard is 15 s.
@@ -98,9 +100,8 @@ pub struct Gateway<S> {
     mtu: usize,
     /// The number of trials so far.
     trials: u64,
-    /// What senders are to be told of packets that are too large, and the limit of it.
+    /// What senders are to be told of packets that are too large.
     told: Vec<Vec<u8>>,
-    tells: too_big::Limit,
 }
 
 impl<S: Sessions> Gateway<S> {
@@ -123,7 +124,6 @@ impl<S: Sessions> Gateway<S> {
             mtu: usize::from(site.interface.mtu),
             trials: 0,
             told: Vec::new(),
-            tells: too_big::Limit::default(),
         };
         gateway.set_peers(site)?;
         Ok(gateway)
@@ -154,7 +154,7 @@ impl<S: Sessions> Gateway<S> {
             let peer = match same {
                 Some(i) => {
                     let mut peer = before.swap_remove(i);
-                    peer.reconfigure(config);
+                    peer.reconfigure(config, &site.interface, &control);
                     peer
                 }
                 None => {
@@ -218,7 +218,7 @@ impl<S: Sessions> Gateway<S> {
             return;
         }
         self.dropped.too_big += 1;
-        if !self.tells.allows(now) {
+        if !self.peers[peer].tells.allows(now) {
             return;
         }
         self.told.extend(too_big::message(packet, inner, limit));
@@ -340,6 +340,10 @@ impl<S: Sessions> Gateway<S> {
                 }
                 peer.due = Time::ZERO;
             }
+            Message::Count(count) => {
+                peer.sender.on_count(count);
+                peer.due = Time::ZERO;
+            }
             Message::Test(test) => peer.tally.on_test(test, at),
             Message::Ask(trial) => {
                 let counts = peer.tally.counts(*trial);
@@ -392,6 +396,9 @@ impl<S: Sessions> Gateway<S> {
         }
         let mut wake = self.next_tick;
         for peer in 0..self.peers.len() {
+            if let Some(count) = self.peers[peer].receiver.count() {
+                self.tell(peer, &Message::Count(count), sink);
+            }
             wake = wake.min(self.go_on_with_trial(peer, now, sink));
             wake = wake.min(self.probe_path(peer, now, sink));
             if self.peers[peer].due <= now {
@@ -405,7 +412,7 @@ impl<S: Sessions> Gateway<S> {
     /// Queues what is due of a peer's trial, or asks for what has arrived of it. Returns the time at
     /// which to ask again.
     fn go_on_with_trial(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
-        loop {
+        for _ in 0..BATCH {
             let peer = &mut self.peers[to];
             let round_trip = peer.sender.view().rtt.unwrap_or(Duration::ZERO);
             let Some(trial) = &mut peer.trial else {
@@ -425,6 +432,7 @@ impl<S: Sessions> Gateway<S> {
                 }
             }
         }
+        now
     }
 
     /// Sends the probe of the path MTU that is due, if one is. Returns the time at which to ask again.
@@ -451,7 +459,8 @@ impl<S: Sessions> Gateway<S> {
     /// the number of the trial.
     ///
     /// # Errors
-    /// Fails if there is no such peer or class, no session, or a trial is not over yet, with the reason.
+    /// Fails if there is no such peer or class, no session, a trial is not over yet, or the rate is more
+    /// than twice the cap, with the reason.
     pub fn begin_trial(
         &mut self,
         peer: &str,
@@ -470,6 +479,13 @@ impl<S: Sessions> Gateway<S> {
         let packet = wire_size(limit.map_or(self.mtu, usize::from));
         if class >= peer.config.shares.len() {
             return Err(format!("there is no class {class}"));
+        }
+        let most = Rate::from_bps(peer.config.cap.as_bps().saturating_mul(MOST_TRIED));
+        if rate > most {
+            return Err(format!(
+                "{rate} is more than {MOST_TRIED} times the cap of {}",
+                peer.config.name
+            ));
         }
         if peer.trial.as_ref().is_some_and(|t| !t.status().over) {
             return Err(format!("a trial of {} is not over yet", peer.config.name));

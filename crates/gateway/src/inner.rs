@@ -114,13 +114,13 @@ pub fn mark(packet: &mut [u8]) {
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
     match packet.first().map(|b| b >> 4) {
         Some(4) => ip::exit(packet, outer),
-        Some(6) if packet.len() >= V6 && outer & ECN == MARKED => {
-            let there = packet[1] >> 4 & ECN;
-            if there != 0 {
-                packet[1] |= MARKED << 4;
+        Some(6) if packet.len() >= V6 => match ip::decapsulated(packet[1] >> 4, outer) {
+            Some(ecn) => {
+                packet[1] = packet[1] & !(ECN << 4) | ecn << 4;
+                true
             }
-            there != 0
-        }
+            None => false,
+        },
         _ => true,
     }
 }
@@ -155,6 +155,30 @@ mod tests {
             packet
         };
         assert_eq!(flow(&fragment(a)), flow(&fragment(b)));
+    }
+
+    /// The sixteen cases of RFC 6040 figure 4: rows by what arrived inside, columns by what outside.
+    #[test]
+    fn codepoints_are_those_of_the_rfc() {
+        let (not, zero, one, ce) = (0b00, 0b10, 0b01, 0b11);
+        let figure = [
+            (not, [Some(not), Some(not), Some(not), None]),
+            (zero, [Some(zero), Some(zero), Some(one), Some(ce)]),
+            (one, [Some(one), Some(one), Some(one), Some(ce)]),
+            (ce, [Some(ce), Some(ce), Some(ce), Some(ce)]),
+        ];
+        for (inside, row) in figure {
+            for (outer, left) in [not, zero, one, ce].into_iter().zip(row) {
+                let mut four = v4(0xb8 | inside, ENDS, (1, 2), 60);
+                let mut six = v6(0xb8 | inside, 60);
+                let passed = (exit(&mut four, outer), exit(&mut six, outer));
+                assert_eq!(passed, (left.is_some(), left.is_some()), "{inside} {outer}");
+                if let Some(left) = left {
+                    assert_eq!(four, v4(0xb8 | left, ENDS, (1, 2), 60), "{inside} {outer}");
+                    assert_eq!(six, v6(0xb8 | left, 60), "{inside} {outer}");
+                }
+            }
+        }
     }
 
     #[test]

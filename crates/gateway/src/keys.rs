@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 /// The public key of a gateway, which is its name among its peers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,9 +17,39 @@ pub struct PublicKey(pub [u8; 32]);
 #[derive(Clone)]
 pub struct PrivateKey(x25519::StaticSecret);
 
-/// A key that both ends share, in addition to their own. It is never printed.
-#[derive(Clone, PartialEq, Eq)]
+/// A key that both ends share, in addition to their own. It is never printed, and overwritten when it is
+/// dropped.
+#[derive(Clone, PartialEq, Eq, ZeroizeOnDrop)]
 pub struct SharedKey(pub [u8; 32]);
+
+/// Public keys whose private halves are in print, so that anybody can be such a peer: those of Alice and
+/// Bob [RFC 7748 §6.1].
+const IN_PRINT: [&str; 2] = [
+    "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=",
+    "3p7bfXt9wbTTW2HC7OQ1Nz+DQ8hbeGdNrfx+FG+IK08=",
+];
+
+/// The least number of characters of base64 in a row that may be a secret.
+const SECRET: usize = 40;
+
+/// Returns a text with stars in place of everything in it that may be a key, or a good part of one. Each
+/// other character stays in its place.
+pub fn redacted(text: &str) -> String {
+    let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
+    let mut hidden = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let run = rest.find(|c| !is_base64(c)).unwrap_or(rest.len());
+        match run >= SECRET {
+            true => hidden.extend(std::iter::repeat_n('*', run)),
+            false => hidden.push_str(&rest[..run]),
+        }
+        let after = rest[run..].chars().next();
+        hidden.extend(after);
+        rest = &rest[run + after.map_or(0, char::len_utf8)..];
+    }
+    hidden
+}
 
 /// The most that is read of a key file. A key has 44 characters.
 const LONGEST_FILE: u64 = 4096;
@@ -26,15 +57,37 @@ const LONGEST_FILE: u64 = 4096;
 /// Returns the 32 bytes that a text stands for.
 fn decoded(text: &str) -> Result<[u8; 32], String> {
     let wrong = || "expected a key as `wg genkey` prints it: 44 characters of base64".to_string();
-    let bytes = STANDARD.decode(text.trim()).map_err(|_| wrong())?;
-    bytes.try_into().map_err(|_| wrong())
+    let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| wrong())?);
+    bytes.as_slice().try_into().map_err(|_| wrong())
+}
+
+/// Returns whether a text is a key, public or not.
+pub fn is_key(text: &str) -> bool {
+    decoded(text).is_ok()
 }
 
 impl FromStr for PublicKey {
     type Err = String;
 
     fn from_str(text: &str) -> Result<PublicKey, String> {
-        decoded(text).map(PublicKey)
+        let key = decoded(text).map(PublicKey)?;
+        key.check()?;
+        Ok(key)
+    }
+}
+
+impl PublicKey {
+    /// Checks that it is a key that one peer alone can have the other half of.
+    fn check(&self) -> Result<(), String> {
+        if IN_PRINT.contains(&self.to_string().as_str()) {
+            return Err("its private half is in print, so that anybody can have it".into());
+        }
+        // With a point of low order everybody agrees on the same secret, zero [RFC 7748 §6.1].
+        let any = x25519::StaticSecret::from([1; 32]);
+        match any.diffie_hellman(&self.0.into()).was_contributory() {
+            true => Ok(()),
+            false => Err("it is no public key: its secrets are known to everybody".into()),
+        }
     }
 }
 
@@ -79,9 +132,13 @@ impl PrivateKey {
     /// Reads a key file.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, if others can read it, or if it holds no key.
+    /// Fails if the file cannot be read, if others can read it, or if it holds no key, or one that is in
+    /// print.
     pub fn read(path: &Path) -> Result<PrivateKey, String> {
-        secret(path).map(PrivateKey::new)
+        let key = secret(path).map(PrivateKey::new)?;
+        let checked = key.public().check();
+        checked.map_err(|e| format!("{} holds a key that is not usable: {e}", path.display()))?;
+        Ok(key)
     }
 
     /// Writes the key into a new file that only its owner can read.
@@ -93,7 +150,7 @@ impl PrivateKey {
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let text = STANDARD.encode(self.0.to_bytes()) + "\n";
+        let text = Zeroizing::new(STANDARD.encode(self.0.to_bytes()) + "\n");
         (options.open(path))
             .and_then(|mut file| file.write_all(text.as_bytes()))
             .map_err(|e| format!("{} cannot be written: {e}", path.display()))
@@ -124,7 +181,7 @@ impl fmt::Debug for SharedKey {
 
 /// Reads the bytes of a key file that others must not be able to read.
 fn secret(path: &Path) -> Result<[u8; 32], String> {
-    let name = path.display();
+    let name = redacted(&path.display().to_string());
     let failed = |e| format!("{name} cannot be read: {e}");
     // The rights are those of the file that is read, whatever the name stands for a moment later.
     let mut file = std::fs::File::open(path).map_err(failed)?;
@@ -138,7 +195,7 @@ fn secret(path: &Path) -> Result<[u8; 32], String> {
             ));
         }
     }
-    let mut text = String::new();
+    let mut text = Zeroizing::new(String::new());
     // Not all of what is no key, such as a device.
     let mut start = std::io::Read::take(&mut file, LONGEST_FILE);
     std::io::Read::read_to_string(&mut start, &mut text).map_err(failed)?;
@@ -152,14 +209,61 @@ mod tests {
     #[test]
     fn a_key_is_that_of_wg() {
         // RFC 7748 section 6.1, as `wg pubkey` prints it.
-        let alice = "dwdtCnMYpX08FsFyUbJmRd9ML4frwJkqsXf7pR25LCo=";
-        let public = PrivateKey::new(decoded(alice).expect("a key")).public();
-        assert_eq!(
-            public.to_string(),
-            "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo="
-        );
-        assert_eq!(public.to_string().parse(), Ok(public));
+        let halves = [
+            (
+                "dwdtCnMYpX08FsFyUbJmRd9ML4frwJkqsXf7pR25LCo=",
+                "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=",
+            ),
+            (
+                "XasIfmJKikt54X+Lg4AO5m87sSkmGLb9HC+LJ/+I4Os=",
+                "3p7bfXt9wbTTW2HC7OQ1Nz+DQ8hbeGdNrfx+FG+IK08=",
+            ),
+        ];
+        for (private, public) in halves {
+            let key = PrivateKey::new(decoded(private).expect("a key")).public();
+            assert_eq!(key.to_string(), public);
+            let error = public.parse::<PublicKey>().expect_err("everybody has it");
+            assert!(error.contains("in print"), "{error}");
+        }
+        let own = PrivateKey::new([7; 32]).public();
+        assert_eq!(own.to_string().parse(), Ok(own));
         assert!("hSDwCYkwp1R0i33ctD73Wg2".parse::<PublicKey>().is_err());
+    }
+
+    #[test]
+    fn a_point_of_low_order_is_no_key() {
+        // 0, 1, p - 1, p, p + 1, and one of order 8 [RFC 7748 §6.1; Bernstein, "Curve25519", FAQ].
+        let p = |last: u8| {
+            let mut bytes = [0xff; 32];
+            (bytes[0], bytes[31]) = (last, 0x7f);
+            bytes
+        };
+        let mut one = [0; 32];
+        one[0] = 1;
+        let eighth = decoded("4Ot6fDtBuK4WVuP68Z/EatoJjeucMrH9hmIFFl9JuAA=").expect("32 bytes");
+        for bytes in [[0; 32], one, p(0xec), p(0xed), p(0xee), eighth] {
+            let text = STANDARD.encode(bytes);
+            let error = text.parse::<PublicKey>().expect_err("no key");
+            assert!(error.contains("no public key"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_a_key_is_not_shown() {
+        let key = STANDARD.encode([0xa7; 32]);
+        let text = format!("PrivateKey = {key}\nä \"{}\" # {}", &key[..41], &key[..20]);
+        let hidden = redacted(&text);
+        assert_eq!(
+            hidden,
+            format!(
+                "PrivateKey = {}\nä \"{}\" # {}",
+                "*".repeat(44),
+                "*".repeat(41),
+                &key[..20]
+            )
+        );
+        let path = "/etc/accord/site.toml: line 3, column 9";
+        assert_eq!(redacted(path), path);
     }
 
     #[cfg(unix)]

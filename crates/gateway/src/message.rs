@@ -8,16 +8,21 @@
 //! | offset | bytes | field |
 //! |---|---|---|
 //! | 0 | 1 | version, 1 |
-//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report, 4 packet of a trial, 5 question of its counts, 6 counts, 7 probe of the path MTU, 8 its answer |
+//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report, 4 packet of a trial, 5 question of its counts, 6 counts, 7 probe of the path MTU, 8 its answer, 9 count of data |
 //! | 2 | 2 | flags of a report: 1 if data was lost, 2 if the signal is the delay |
-//! | 4 | 4 | run of the sender of the data; zero of trials |
+//! | 4 | 4 | run of the sender of the data; zero of trials and probes of the path MTU |
 //! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in; number of the trial; number of the probe of the path MTU |
-//! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report: data bytes that arrived; answer to a probe of the path MTU: the bytes of the packet that arrived |
+//! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report, count: data bytes that arrived; answer to a probe of the path MTU: the bytes of the packet that arrived |
 //! | 24 | 8 | in-band half: data bytes sent before it; report: accumulation in bytes, egress rate in bit/s (32-bit floats); packet of a trial: its number; counts: packets that arrived (32 bits), mean delay above the least in seconds (a 32-bit float) |
 //! | 32 | 4 | report: the queuing delay in seconds, counts: the largest delay above the least, 32-bit floats |
 //! | 36 | 4 | report: the virtual delay in seconds, a 32-bit float; zero without it |
 //!
 //! Zeros follow in a packet of a trial and in a probe of the path MTU.
+//!
+//! A count is a message of its own, although the packets of sites that go the other way could carry it.
+//! What is encrypted is an IP packet, for peers that are plain WireGuard, too. A count behind each such
+//! packet would take its bytes from the path MTU, and a count in its place would wait behind the data of
+//! the other direction.
 
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};
@@ -43,6 +48,8 @@ pub enum Message {
     InBand(Half, u64),
     /// The answer to a pair.
     Report(Answer),
+    /// The answer to data between two pairs.
+    Count(Count),
     /// A packet of a trial.
     Test(Test),
     /// The question of what arrived of a trial.
@@ -53,6 +60,15 @@ pub enum Message {
     MtuProbe(u64),
     /// The answer to the probe of this number: the bytes that arrived.
     MtuAnswer(u64, u16),
+}
+
+/// The data that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// The run of the sender that the count goes to.
+    pub run: u32,
+    /// The data bytes that have arrived, as in a report.
+    pub received: u64,
 }
 
 /// What a packet of a trial says.
@@ -168,6 +184,7 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
         }
         Message::MtuProbe(number) => (7, 0, 0, number, 0, 0, 0),
         Message::MtuAnswer(number, size) => (8, 0, 0, number, u64::from(size), 0, 0),
+        Message::Count(count) => (9, 0, count.run, 0, count.received, 0, 0),
     };
     body[0] = VERSION;
     body[1] = kind;
@@ -245,6 +262,10 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
         }),
         (VERSION, 7, 0) => Message::MtuProbe(half.number),
         (VERSION, 8, 0) => Message::MtuAnswer(half.number, u16::try_from(half.sent).ok()?),
+        (VERSION, 9, 0) => Message::Count(Count {
+            run: half.run,
+            received: half.sent,
+        }),
         _ => return None,
     };
     let padded = matches!(message, Message::Test(_) | Message::MtuProbe(_));
@@ -310,6 +331,8 @@ mod tests {
             answer(),
             (any::<u64>(), any::<u64>(), any::<u64>())
                 .prop_map(|(trial, sent, index)| { Message::Test(Test { trial, sent, index }) }),
+            (any::<u32>(), any::<u64>())
+                .prop_map(|(run, received)| Message::Count(Count { run, received })),
             any::<u64>().prop_map(Message::Ask),
             any::<u64>().prop_map(Message::MtuProbe),
             (any::<u64>(), any::<u16>()).prop_map(|(n, size)| Message::MtuAnswer(n, size)),

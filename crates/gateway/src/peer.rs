@@ -7,11 +7,12 @@ use crate::message;
 use crate::path_mtu::PathMtu;
 use crate::receiver::Receiver;
 use crate::sender::{Sender, State};
+use crate::too_big::Limit;
 use crate::trial::{Tally, Trial};
 use crate::way::Way;
 use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
-use accord_units::Time;
+use accord_units::{Bytes, Time};
 use std::net::{Ipv6Addr, SocketAddr};
 
 /// Packets and bytes, by class.
@@ -29,6 +30,10 @@ impl Traffic {
         self.bytes += bytes;
     }
 }
+
+/// The counts of data per round trip. More of them would leave a link better used by less than a
+/// percent, and cost as much again: 140 bytes each.
+const COUNTS: f64 = 10.0;
 
 /// A peer and its tunnel.
 #[derive(Debug)]
@@ -59,6 +64,8 @@ pub struct Peer {
     pub marked: u64,
     /// When there is something to do for it, unless something arrives before.
     pub(crate) due: Time,
+    /// The limit of what senders of packets that are too large are told.
+    pub(crate) tells: Limit,
     /// The latest trial to the peer.
     pub trial: Option<Trial>,
     /// What arrived of the latest trial of the peer.
@@ -67,9 +74,11 @@ pub struct Peer {
 
 /// The parts of the controller that a tunnel needs.
 pub struct Control {
-    controller: AnyController,
+    /// The controllers, by what a loss halves, in the order of [`Loss::ALL`].
+    controllers: Vec<AnyController>,
     sending: Sending,
     meter: Meter,
+    counts: f64,
 }
 
 impl Control {
@@ -78,23 +87,42 @@ impl Control {
     /// # Errors
     /// Fails if the target is beyond what Monaco takes.
     pub fn new(interface: &Interface) -> Result<Control, String> {
-        let config = monaco::Config {
-            target: interface.target,
-            loss: match interface.loss {
-                Loss::Window => LossName::Window,
-                Loss::Accumulation => LossName::Accumulation,
-            },
-            ..monaco::Config::default()
+        let values = |loss: &Loss| {
+            let config = monaco::Config {
+                target: interface.target,
+                loss: match loss {
+                    Loss::Window => LossName::Window,
+                    Loss::Accumulation => LossName::Accumulation,
+                },
+                counts: COUNTS,
+                ..monaco::Config::default()
+            };
+            config.values()
         };
-        let values = config.values()?;
-        let Transport::Tunnel { sending, meter, .. } = Maker::of(values.family()).transport else {
+        let packet = interface.packet();
+        let build = |loss| Ok(AnyController::build(&values(loss)?, packet));
+        let controllers: Result<_, String> = Loss::ALL.iter().map(build).collect();
+        let values = values(&Loss::Window)?;
+        let Transport::Tunnel {
+            sending,
+            meter,
+            counts,
+        } = Maker::of(values.family()).transport
+        else {
             return Err("the controller does not run on tunnels".into());
         };
         Ok(Control {
-            controller: AnyController::build(&values, interface.packet()),
+            controllers: controllers?,
             sending: sending(&values),
             meter: meter(&values),
+            counts: counts(&values),
         })
+    }
+
+    /// Creates the sender of a peer.
+    fn sender(&self, packet: Bytes, config: &PeerConfig, run: u32) -> Sender {
+        let controller = self.controllers[config.loss as usize].clone();
+        Sender::new(controller, self.sending, packet, config, run)
     }
 }
 
@@ -103,7 +131,6 @@ impl Peer {
     pub fn new(config: &PeerConfig, interface: &Interface, control: &Control, seed: u64) -> Peer {
         let packet = interface.packet();
         let run = (seed >> 32) as u32;
-        let controller = control.controller.clone();
         Peer {
             local: message::address(&config.public_key),
             endpoint: config.endpoint,
@@ -111,24 +138,35 @@ impl Peer {
             greeted: Time::ZERO,
             edge: Edge::new(&config.shares, interface.queue, packet, seed),
             path_mtu: interface.finds_mtu.then(|| PathMtu::new(interface.mtu)),
-            sender: Sender::new(controller, control.sending, packet, config, run),
-            receiver: Receiver::new(control.meter.clone(), config.signal, config.most_virtual()),
+            sender: control.sender(packet, config, run),
+            receiver: Receiver::new(
+                control.meter.clone(),
+                control.counts,
+                config.signal,
+                config.most_virtual(),
+            ),
             sent: vec![Traffic::default(); config.shares.len()],
             received: Traffic::default(),
             marked: 0,
             due: Time::ZERO,
+            tells: Limit::default(),
             trial: None,
             tally: Tally::default(),
             config: config.clone(),
         }
     }
 
-    /// Takes a new configuration, without losing what waits or what is known of the path.
-    pub fn reconfigure(&mut self, config: &PeerConfig) {
+    /// Takes a new configuration, without losing what waits. What is known of the path is lost only where
+    /// the answer to losses is another one.
+    pub fn reconfigure(&mut self, config: &PeerConfig, interface: &Interface, control: &Control) {
         if config.endpoint.is_some() && config.endpoint != self.config.endpoint {
             self.set_endpoint(config.endpoint);
         }
         self.edge.set_shares(&config.shares);
+        if config.loss != self.config.loss {
+            let run = self.sender.run().wrapping_add(1);
+            self.sender = control.sender(interface.packet(), config, run);
+        }
         self.sender.set_service(&config.service);
         self.sender.set_cap(config.cap);
         self.sender.breaker_mut().set_config(config.breaker);

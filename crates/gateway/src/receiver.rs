@@ -1,17 +1,28 @@
-//! The receiving half of a tunnel: it measures what arrives, and answers each pair.
+//! The receiving half of a tunnel: it measures what arrives, answers each pair by a report, and some of
+//! the data between pairs by counts.
 
-use crate::message::{Answer, Half};
+use crate::message::{Answer, Count, Half};
 use accord_control::Meter;
 use accord_family::Signal;
 use accord_transport::Segment;
 use accord_transport::tunnel::{Egress, Queuing};
 use accord_units::{Bytes, Duration, Time};
 
+/// The most counts between two pairs. A sender whose pairs get lost is told of its data so long, and one
+/// that sends no pairs has no use for counts.
+const MOST_COUNTS: u32 = 64;
+
 /// The receiving half of a tunnel.
 #[derive(Debug)]
 pub struct Receiver {
     meter: Meter,
+    /// The counts per round trip.
+    per_round_trip: f64,
     egress: Egress,
+    /// True if data is to be answered by a count.
+    count_due: bool,
+    /// The counts since the latest pair.
+    counted: u32,
     /// The run of the sender.
     run: Option<u32>,
     /// What the sender counts in addition to what was counted here. It is known from the first pair on.
@@ -25,12 +36,16 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Creates a receiver that has received nothing. `meter` is that of the controller's family. More
-    /// virtual delay of a pair than `most_virtual` does not count.
-    pub fn new(meter: Meter, signal: Signal, most_virtual: Duration) -> Receiver {
+    /// Creates a receiver that has received nothing. `meter` and the number of `counts` per round
+    /// trip are those of the controller's family. More virtual delay of a pair than `most_virtual` does not
+    /// count.
+    pub fn new(meter: Meter, counts: f64, signal: Signal, most_virtual: Duration) -> Receiver {
         Receiver {
-            egress: Egress::new(meter.clone(), 0.0),
+            egress: Egress::new(meter.clone(), counts),
             meter,
+            per_round_trip: counts,
+            count_due: false,
+            counted: 0,
             run: None,
             offset: None,
             queuing: Queuing::new(signal),
@@ -48,7 +63,19 @@ impl Receiver {
 
     /// Takes data that arrived.
     pub fn on_data(&mut self, size: Bytes, at: Time) {
-        self.egress.on_data(size, 0.0, at);
+        self.count_due |= self.egress.on_data(size, 0.0, at).is_some();
+    }
+
+    /// Returns the count to send back, if one is due: at most one for all the data that arrived together.
+    /// There is none before the first pair, which tells what the sender counts from.
+    pub fn count(&mut self) -> Option<Count> {
+        if !std::mem::take(&mut self.count_due) || self.counted == MOST_COUNTS {
+            return None;
+        }
+        let (run, offset) = (self.run?, self.offset?);
+        self.counted += 1;
+        let received = self.egress.received().get().wrapping_add(offset);
+        Some(Count { run, received })
     }
 
     /// Takes the out-of-band half of a pair.
@@ -104,6 +131,7 @@ impl Receiver {
             return None;
         };
         self.pairs += 1;
+        (self.count_due, self.counted) = (false, 0);
         answer.received = received.wrapping_add(offset);
         answer.accumulation = accumulation;
         answer.egress_bps = egress_bps;
@@ -116,7 +144,7 @@ impl Receiver {
         if self.run != Some(run) {
             self.run = Some(run);
             self.offset = None;
-            self.egress = Egress::new(self.meter.clone(), 0.0);
+            self.egress = Egress::new(self.meter.clone(), self.per_round_trip);
             self.queuing.begin();
         }
     }
@@ -134,5 +162,193 @@ impl Receiver {
     /// The number of pairs that were answered.
     pub fn pairs(&self) -> u64 {
         self.pairs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Site, parse};
+    use crate::message::Message;
+    use crate::peer::{Control, Peer};
+    use crate::sender::Next;
+    use accord_units::Rate;
+    use std::collections::VecDeque;
+    use std::path::Path;
+
+    const SIZE: Bytes = Bytes::new(1480);
+    const LINK: Rate = Rate::from_bps(20_000_000);
+    const WAY: Duration = Duration::from_ms(10);
+    const STEP: Duration = Duration::from_us(100);
+
+    /// What is under way: a message, or data.
+    type Sent = Option<Message>;
+
+    /// A peer that sends and one that receives, with a FIFO link between them.
+    struct Tunnel {
+        ends: [Peer; 2],
+        now: Time,
+        free: Time,
+        to: VecDeque<(Time, Sent)>,
+        back: VecDeque<(Time, Message)>,
+        /// True while counts are lost on the way back.
+        loses_counts: bool,
+        /// The data packets that arrived, the counts and the reports.
+        arrived: u64,
+        counts: u64,
+        reports: u64,
+    }
+
+    fn site(service: &str) -> Site {
+        let text = format!(
+            "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n[peer.other]\n\
+             public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
+             networks = [\"10.0.0.0/8\"]\ncap = \"30 Mbps\"\n{service}\n"
+        );
+        parse(&text, Path::new("")).expect("a site")
+    }
+
+    impl Tunnel {
+        fn new(service: &str) -> Tunnel {
+            let site = site(service);
+            let control = Control::new(&site.interface).expect("a controller");
+            let peer = |run: u64| Peer::new(&site.peers[0], &site.interface, &control, run << 32);
+            Tunnel {
+                ends: [peer(1), peer(2)],
+                now: Time::ZERO + Duration::from_secs(1),
+                free: Time::ZERO,
+                to: VecDeque::new(),
+                back: VecDeque::new(),
+                loses_counts: false,
+                arrived: 0,
+                counts: 0,
+                reports: 0,
+            }
+        }
+
+        /// Sends all that may go for so long. Returns the data packets that arrived.
+        fn run(&mut self, length: Duration) -> u64 {
+            let (until, before) = (self.now + length, self.arrived);
+            while self.now < until {
+                self.now += STEP;
+                self.receive();
+                while self.back.front().is_some_and(|(at, _)| *at <= self.now) {
+                    match self.back.pop_front() {
+                        Some((at, Message::Report(answer))) => {
+                            self.ends[0].sender.on_report(&answer, at);
+                        }
+                        Some((_, Message::Count(count))) => self.ends[0].sender.on_count(&count),
+                        _ => {}
+                    }
+                }
+                self.send();
+            }
+            self.arrived - before
+        }
+
+        fn send(&mut self) {
+            loop {
+                let sent = match self.ends[0].sender.next(Some(SIZE), 1000, self.now) {
+                    Next::Wait(_) => return,
+                    Next::Data => None,
+                    Next::Message(message) => Some(message),
+                };
+                let size = if sent.is_none() { SIZE } else { Bytes::ZERO };
+                self.free = self.free.max(self.now) + LINK.transmission(size);
+                self.to.push_back((self.free + WAY, sent));
+            }
+        }
+
+        fn receive(&mut self) {
+            while self.to.front().is_some_and(|(at, _)| *at <= self.now) {
+                let Some((at, sent)) = self.to.pop_front() else {
+                    return;
+                };
+                let receiver = &mut self.ends[1].receiver;
+                match sent {
+                    Some(Message::OutOfBand(half)) => receiver.on_out_of_band(&half, at),
+                    Some(Message::InBand(half, bytes)) => {
+                        let answer = receiver.on_in_band(&half, bytes, Duration::ZERO, at);
+                        self.reports += u64::from(half.number > 0 && answer.is_some());
+                        let answer = answer.map(|answer| (at + WAY, Message::Report(answer)));
+                        self.back.extend(answer);
+                    }
+                    _ => {
+                        self.arrived += 1;
+                        receiver.on_data(SIZE, at);
+                        if let Some(count) = receiver.count() {
+                            self.counts += 1;
+                            if !self.loses_counts {
+                                self.back.push_back((at + WAY, Message::Count(count)));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn data_is_counted_some_times_per_round_trip() {
+        let mut tunnel = Tunnel::new("");
+        tunnel.run(Duration::from_secs(5));
+        let (counts, reports) = (tunnel.counts, tunnel.reports);
+        tunnel.run(Duration::from_secs(5));
+        let (counts, reports) = (tunnel.counts - counts, tunnel.reports - reports);
+        assert!(
+            (8 * reports..=16 * reports).contains(&counts),
+            "{counts} of {reports}"
+        );
+    }
+
+    #[test]
+    fn counts_that_are_lost_for_a_second_make_the_sender_slower_and_no_more() {
+        // A second of the link is 1689 packets.
+        for (service, least) in [("", 200), ("service = { contract = \"10 Mbps\" }", 840)] {
+            let mut tunnel = Tunnel::new(service);
+            tunnel.run(Duration::from_secs(8));
+            let before = tunnel.run(Duration::from_secs(1));
+            assert!((1500..=1700).contains(&before), "{before} packets");
+            tunnel.loses_counts = true;
+            let without = tunnel.run(Duration::from_secs(1));
+            assert!((least..=1700).contains(&without), "{without} packets");
+            tunnel.loses_counts = false;
+            tunnel.run(Duration::from_secs(2));
+            let after = tunnel.run(Duration::from_secs(1));
+            assert!(after >= before * 95 / 100, "{after} packets of {before}");
+        }
+    }
+
+    #[test]
+    fn counts_that_say_nothing_change_nothing() {
+        let mut tunnels = [Tunnel::new(""), Tunnel::new("")];
+        for number in 0..2000 {
+            let sent = tunnels[0].ends[0].sender.sent();
+            let sender = &mut tunnels[0].ends[0].sender;
+            // One of another run, and one from long before.
+            let (run, received) = [(7, sent), (7, u64::MAX), (1, 0), (1, sent / 100)][number % 4];
+            sender.on_count(&Count { run, received });
+            let arrived = tunnels.each_mut().map(|t| t.run(Duration::from_ms(1)));
+            assert_eq!(arrived[0], arrived[1], "{number}");
+        }
+        assert!(tunnels[0].arrived > 1000);
+    }
+
+    #[test]
+    fn there_is_no_count_before_the_first_pair_and_none_for_a_sender_without_pairs() {
+        let mut tunnel = Tunnel::new("");
+        let receiver = &mut tunnel.ends[1].receiver;
+        for ms in 0..100 {
+            receiver.on_data(SIZE, Time::ZERO + Duration::from_ms(ms));
+            assert_eq!(receiver.count(), None);
+        }
+        tunnel.run(Duration::from_secs(5));
+        let receiver = &mut tunnel.ends[1].receiver;
+        let at = |ms| Time::ZERO + Duration::from_secs(7) + Duration::from_ms(ms);
+        let counts = (0..10_000).filter(|ms| {
+            receiver.on_data(SIZE, at(*ms));
+            receiver.count().is_some()
+        });
+        assert!((1..=64).contains(&counts.count()));
     }
 }

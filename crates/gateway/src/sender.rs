@@ -2,7 +2,7 @@
 //!
 //! The pace is that of the controller, and never above the cap. Where the controller has no say the
 //! pace is the cap: in mode shadow, beside a peer that is plain WireGuard, and while no reports come.
-//! So loss of feedback does not stop traffic. In mode bypass there is no pace. While the circuit breaker
+//! So loss of feedback does not stop traffic. Up to its contract a tunnel waits for nobody ([`Floor`]). In mode bypass there is no pace. While the circuit breaker
 //! is tripped, the cap is the breaker's rate.
 //!
 //! A sender works as of the time when its work was due, up to [`BURST`] back. So a machine that wakes
@@ -10,7 +10,8 @@
 
 use crate::breaker::Breaker;
 use crate::config::{Mode, PeerConfig};
-use crate::message::{Answer, Half, Message};
+use crate::floor::Floor;
+use crate::message::{Answer, Count, Half, Message};
 use accord_control::{AnyController, Controller, Report, Sending};
 use accord_family::Service;
 use accord_transport::tunnel::Ingress;
@@ -78,7 +79,10 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Sender {
     ingress: Ingress<AnyController>,
-    contract: Rate,
+    floor: Floor,
+    /// When the least pace lets the next packet go.
+    floor_next: Time,
+    packet: Bytes,
     cap: Rate,
     cap_pacer: Pacer,
     mode: Mode,
@@ -89,8 +93,12 @@ pub struct Sender {
     /// When the latest report came.
     reported: Time,
     latest: Option<Answer>,
+    /// The virtual delay of the latest report in seconds, as far as it counts.
+    virtual_s: f64,
     /// The number of the latest pair, and when its report counts at the earliest.
     pair: (u64, Time),
+    /// The bytes that were in flight when the latest pair was sent.
+    ahead: u64,
     /// A report that came before.
     early: Option<Answer>,
     /// Since when data goes unreported.
@@ -120,7 +128,9 @@ impl Sender {
     ) -> Sender {
         let mut sender = Sender {
             ingress: Ingress::new(controller, packet, sending),
-            contract: Rate::ZERO,
+            floor: Floor::default(),
+            floor_next: Time::ZERO,
+            packet,
             cap: peer.cap,
             cap_pacer: Pacer::default(),
             mode: peer.mode,
@@ -129,7 +139,9 @@ impl Sender {
             run,
             reported: Time::ZERO,
             latest: None,
+            virtual_s: 0.0,
             pair: (0, Time::ZERO),
+            ahead: 0,
             early: None,
             unreported: None,
             blind: None,
@@ -147,7 +159,7 @@ impl Sender {
 
     /// Changes the service of the tunnel.
     pub fn set_service(&mut self, service: &Service) {
-        self.contract = service.contract;
+        self.floor.set_service(service);
         self.ingress.set_service(service);
     }
 
@@ -216,6 +228,7 @@ impl Sender {
                 Ok(Segment::Data { .. }) => return self.release(size, at, true),
                 Ok(Segment::OutOfBand { pair, .. }) => {
                     self.pair = (pair, now + ROUND);
+                    self.ahead = self.ingress.in_flight();
                     return Next::Message(Message::OutOfBand(self.half(pair, now)));
                 }
                 Ok(Segment::InBand {
@@ -226,7 +239,8 @@ impl Sender {
                 Ok(_) => {}
                 Err(again) => {
                     wake = wake.min(self.ingress.next_wake());
-                    if self.is_held() && !cap_binds && head.is_some() {
+                    let again = again.min(self.by_contract());
+                    if self.is_held() && !cap_binds && head.is_some() && again > at {
                         self.planned = Some(again).filter(|t| *t < Time::MAX);
                         return match again <= now {
                             // It became due while this machine was late.
@@ -258,9 +272,18 @@ impl Sender {
             self.ingress.pass(size, at);
         }
         self.cap_pacer.sent(at, size, self.cap());
+        self.floor_next = at + self.floor.rate().transmission(size);
         self.planned = Some(at);
         self.unreported.get_or_insert(at);
         Next::Data
+    }
+
+    /// Returns when the next packet may go whatever the controller says.
+    fn by_contract(&self) -> Time {
+        match self.floor.rate() {
+            Rate::ZERO => Time::MAX,
+            _ => self.floor_next.max(self.cap_pacer.next()),
+        }
     }
 
     /// Returns whether the controller holds packets back.
@@ -338,19 +361,29 @@ impl Sender {
         }
     }
 
+    /// Takes a count of the other end. It tells how much has arrived and nothing else, so that one that is
+    /// lost costs no more than time. One of another run, or less than was counted, says nothing.
+    pub fn on_count(&mut self, count: &Count) {
+        if count.run == self.run {
+            self.ingress.on_count(count.received, self.virtual_s);
+        }
+    }
+
     /// Lets the controller have a report.
     fn heed(&mut self, answer: &Answer, now: Time) {
-        // No more can be queued than is under way. A delay that is not of the network, such as that of
-        // a thread that has to wait for its processor, times a high rate would seem to be more.
-        let most = self.ingress.in_flight() as f64;
+        // No more can be queued than was in flight, when the pair was sent or since. A delay that is not
+        // of the network, such as that of a thread that has to wait for its processor, times a high rate
+        // would seem to be more.
+        let most = self.ahead.max(self.ingress.in_flight()) as f64;
         // Virtually more can be, up to what the site file says. Nobody vouches for it, so that it does not
         // count below the contract.
         let egress = f64::from(answer.egress_bps) / 8.0;
         let reported = f64::from(answer.virtual_delay);
-        let virtual_s = match egress * 8.0 < self.contract.as_bps_f64() {
+        let virtual_s = match egress * 8.0 < self.floor.contract().as_bps_f64() {
             true => 0.0,
             false => reported.min(self.most_virtual.as_secs_f64()),
         };
+        self.virtual_s = virtual_s;
         let queued = f64::from(answer.accumulation) - egress * reported;
         let report = Report {
             number: answer.number,
@@ -361,13 +394,27 @@ impl Sender {
             lost_bytes: Bytes::ZERO,
             received: answer.received,
         };
+        let lost_before = self.ingress.lost();
         self.ingress.on_report(&report, now);
         let (lost, arrived) = (self.ingress.lost(), self.ingress.arrived());
+        self.floor.on_report(&Report {
+            lost_bytes: Bytes::new(lost.saturating_sub(lost_before)),
+            received: arrived,
+            ..report
+        });
+        // What was planned at a lower rate does not hold it back.
+        let soon = now + self.floor.rate().transmission(self.packet);
+        self.floor_next = self.floor_next.min(soon);
         self.breaker.on_report(lost, arrived, now);
         // A report may let packets go that were to wait.
         if self.is_held() {
             self.planned = None;
         }
+    }
+
+    /// The run of this sender, by which the other end tells it from others of the same gateway.
+    pub fn run(&self) -> u32 {
+        self.run
     }
 
     /// What is known of the other end.
@@ -415,7 +462,7 @@ impl Sender {
     pub fn rate(&self) -> Rate {
         let (rate, cap) = (self.ingress.controller().allowance().pacing, self.cap());
         match self.state {
-            State::Controlled => rate.unwrap_or(cap).min(cap),
+            State::Controlled => rate.unwrap_or(cap).max(self.floor.rate()).min(cap),
             _ => cap,
         }
     }
@@ -470,7 +517,7 @@ mod tests {
 
     fn site() -> Site {
         let text = "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n[peer.other]\n\
-             public_key = \"hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=\"\n\
+             public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
              networks = [\"10.0.0.0/8\"]\ncap = \"30 Mbps\"\n\
              service = { contract = \"5 Mbps\" }\n";
         parse(text, Path::new("")).expect("a site")
@@ -510,6 +557,10 @@ mod tests {
                     },
                     now,
                 );
+                sender.on_count(&Count {
+                    run: 1,
+                    received: [received, sent, sent / 2, 0][delay],
+                });
                 // 50 ms with data that always waits.
                 while now.since(began) < Duration::from_ms(50) {
                     match sender.next(Some(size), 1000, now) {

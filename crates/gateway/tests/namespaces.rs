@@ -82,6 +82,38 @@ fn hosts_of_two_sites_reach_each_other() {
     assert!(peer["rx_packets"].as_u64() > Some(3), "{peer}");
 }
 
+/// A route of the host to a network behind a peer stays as it is, and the gateway says so. One with a
+/// larger metric may be there, and is there still when the gateway has ended.
+#[test]
+fn no_route_of_the_host_is_replaced() {
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo));
+    let files = sites.write(CONTRACT);
+    let ip = |sites: &Sites, words: &str| {
+        let words: Vec<&str> = ["ip"].into_iter().chain(words.split(' ')).collect();
+        let (succeeded, said) = sites.command(0, &words).expect("iproute2");
+        assert!(succeeded, "{words:?}: {said}");
+        said
+    };
+    ip(&sites, "route add 10.2.0.0/24 dev w");
+    let before = ip(&sites, "route show");
+    let why = sites.refused(0, &files[0]);
+    assert!(why.contains("another route to 10.2.0.0/24"), "{why}");
+    assert_eq!(ip(&sites, "route show"), before);
+    ip(&sites, "route del 10.2.0.0/24 dev w");
+    ip(&sites, "route add blackhole 10.2.0.0/24 metric 1000");
+    let before = ip(&sites, "route show");
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    assert!(sites.wait_for(0, "controlled", Duration::from_secs(10)));
+    assert!(ip(&sites, "route get 10.2.0.1").contains("dev gw0"));
+    sites.end(0);
+    assert_eq!(ip(&sites, "route show"), before);
+}
+
 /// The signal is the distance of pairs where the path forwards EF first, and the delay where it does
 /// not. In both cases the queue in the network stays near what the service asks for.
 #[test]
@@ -420,5 +452,48 @@ fn floors() {
             both[..4].iter().sum::<f64>()
         });
         assert!(shares[1] > shares[0], "{queue:?} {buffer}: {shares:?}");
+    }
+}
+
+/// Measures what is left of a contract beside several flows of the kernel: the second table of
+/// docs/src/gateway.md.
+#[test]
+#[ignore = "a measurement of three minutes: prints the second table of docs/src/gateway.md"]
+fn crowds() {
+    if !possible() {
+        return;
+    }
+    let path = Path_ {
+        mbps: 30,
+        buffer: 100_000,
+        ..path(Queue::Fifo)
+    };
+    for (outside, congestion) in [(1, "cubic"), (4, "cubic"), (8, "cubic"), (1, "bbr")] {
+        for service in ["", "service = { contract = \"10 Mbps\" }\n"] {
+            let mut sites = joined(&path, &format!("cap = \"50 Mbps\"\n{service}"));
+            let mut counters: Vec<_> = (0..4)
+                .map(|i| sites.tcp(INNER[1], 5001 + i, "cubic"))
+                .collect();
+            counters.extend((0..outside).map(|i| sites.tcp(OUTER[1], 6001 + i, congestion)));
+            std::thread::sleep(Duration::from_secs(5));
+            let counters: Vec<_> = counters.iter().map(|c| &**c).collect();
+            let rates = rates(&counters, 10.0);
+            let (tunnel, rest) = rates.split_at(4);
+            let (tunnel, rest): (f64, f64) = (tunnel.iter().sum(), rest.iter().sum());
+            let peer = &sites.status(0)["peers"][0];
+            eprintln!(
+                "{outside} {congestion} outside, {}: tunnel {tunnel:.1}, outside {rest:.1} Mbps; \
+                 round trip {} s, loss {}, state {}",
+                if service.is_empty() {
+                    "no contract"
+                } else {
+                    "contract of 10 Mbps"
+                },
+                peer["srtt_s"],
+                peer["loss_ratio"],
+                peer["state"],
+            );
+            assert!(tunnel + rest > 20.0, "{rates:?}");
+        }
     }
 }

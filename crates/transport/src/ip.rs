@@ -101,20 +101,31 @@ pub fn exit(packet: &mut [u8], outer: u8) -> bool {
     let Some(tos) = Packet::new(packet).map(|p| p.tos()) else {
         return true;
     };
-    match (tos & ECN, outer & ECN) {
-        (0, MARKED) => return false,
-        (0, _) | (MARKED, _) => {}
-        (_, MARKED) => {
-            packet[1] = tos | MARKED;
-            // One word of the sum has changed, which is this one [RFC 1624 eq. 3].
-            let word = |tos: u8| u32::from(u16::from_be_bytes([packet[0], tos]));
-            let old = u32::from(u16::from_be_bytes([packet[10], packet[11]]));
-            let sum = (!old & 0xffff) + (!word(tos) & 0xffff) + word(packet[1]);
-            let folded = (sum & 0xffff) + (sum >> 16);
-            let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
-            packet[10..12].copy_from_slice(&checksum.to_be_bytes());
-        }
-        _ => {}
+    let Some(ecn) = decapsulated(tos, outer) else {
+        return false;
+    };
+    if ecn != tos & ECN {
+        packet[1] = tos & !ECN | ecn;
+        // One word of the sum has changed, which is this one [RFC 1624 eq. 3].
+        let word = |tos: u8| u32::from(u16::from_be_bytes([packet[0], tos]));
+        let old = u32::from(u16::from_be_bytes([packet[10], packet[11]]));
+        let sum = (!old & 0xffff) + (!word(tos) & 0xffff) + word(packet[1]);
+        let folded = (sum & 0xffff) + (sum >> 16);
+        let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
+        packet[10..12].copy_from_slice(&checksum.to_be_bytes());
     }
     true
+}
+
+/// Returns the ECN codepoint of a packet that leaves a tunnel, from its octet of DSCP and ECN and that of
+/// the datagram in which it travelled, or `None` if it is to be dropped [RFC 6040 figure 4].
+pub fn decapsulated(inner: u8, outer: u8) -> Option<u8> {
+    match (inner & ECN, outer & ECN) {
+        (0, MARKED) => None,
+        (0, _) => Some(0),
+        (_, MARKED) => Some(MARKED),
+        // ECT(1) may be a mark that is less than CE.
+        (0b10, 0b01) => Some(0b01),
+        (there, _) => Some(there),
+    }
 }

@@ -164,7 +164,7 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
             "tunnel = {{ queue = \"{}\" }}",
             site.interface.queue
         ));
-        let loss = match site.interface.loss {
+        let loss = match peer.loss {
             Loss::Window => "window",
             Loss::Accumulation => "accumulation",
         };

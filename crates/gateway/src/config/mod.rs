@@ -8,7 +8,7 @@ pub use dscp::Dscp;
 pub use read::ConfigError;
 pub use site::{BreakerConfig, Class, Interface, Loss, Mode, Network, OVERHEAD, PeerConfig, Site};
 
-use crate::keys::PublicKey;
+use crate::keys::{PublicKey, is_key};
 use accord_family::{Service, Signal};
 use accord_units::{Bytes, Duration, Rate, Size};
 use read::{Table, Value, list, nearest, parsed, syntax, text, whole};
@@ -53,6 +53,12 @@ const MOST_CLASSES: usize = 16;
 /// # Errors
 /// Fails at the first key or value that is not as it has to be.
 pub fn parse(source: &str, folder: &Path) -> Result<Site, ConfigError> {
+    if let Some(at) = wg_quick(source) {
+        let message = "this is a file of wg-quick, and a site file is another one";
+        let hint = "its PrivateKey goes into a file of its own that [gateway] names, such as \
+                    key = \"site.key\"; each [Peer] becomes a [peer.NAME] with a cap";
+        return Err(ConfigError::new(at..at, message).hint(hint));
+    }
     let document = DeTable::parse(source).map_err(|e| syntax(&e))?;
     let top = Table::new("a site", document.get_ref(), 0..source.len().min(1), TOP)?;
     let example = "{ key = \"site.key\", listen = \"0.0.0.0:51820\" }";
@@ -83,9 +89,19 @@ pub fn parse(source: &str, folder: &Path) -> Result<Site, ConfigError> {
     })
 }
 
+/// Returns where a file of wg-quick begins its section of the interface, if it is one.
+fn wg_quick(source: &str) -> Option<usize> {
+    let mut at = 0;
+    source.split_inclusive('\n').find_map(|line| {
+        at += line.len();
+        let found = line.trim().eq_ignore_ascii_case("[interface]");
+        found.then_some(at - line.len())
+    })
+}
+
 fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
     let table = Table::of("gateway", value, GATEWAY)?;
-    let key = text(table.need("key", "\"site.key\"")?)?;
+    let key = file(table.need("key", "\"site.key\"")?)?;
     let listen: SocketAddr = match table.need("listen", "\"0.0.0.0:51820\"") {
         Ok(value) => text(value)?.parse().map_err(|_| {
             ConfigError::new(value.span(), "expected an address and a port")
@@ -132,12 +148,12 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
         mtu: mtu.unwrap_or(DEFAULT_MTU),
         finds_mtu: mtu.is_none(),
         uplink: rate(&table, "uplink")?,
-        target: table.parsed("target")?.unwrap_or(Size::Packets(3.0)),
-        loss: table.parsed("loss")?.unwrap_or(Loss::Window),
+        target: target(&table)?,
+        loss: table.parsed("loss")?,
         queue: bytes(&table, "queue")?.unwrap_or(Bytes::new(1_000_000)),
         status: match table.get("status") {
             None => None,
-            Some(value) => Some(folder.join(text(value)?)),
+            Some(value) => Some(folder.join(file(value)?)),
         },
         offload: table.flag("offload")?.unwrap_or(true),
         persist: table.flag("persist")?.unwrap_or(false),
@@ -220,12 +236,17 @@ fn peer(
         shares[index].contract = rate(&share, "contract")?.unwrap_or(Rate::ZERO);
         shares[index].weight = share.positive("weight")?.unwrap_or(1.0);
     }
+    let by_contract = match service.contract {
+        Rate::ZERO => Loss::Window,
+        _ => Loss::Accumulation,
+    };
     Ok(PeerConfig {
         name: name.to_string(),
+        loss: interface.loss.unwrap_or(by_contract),
         public_key,
         preshared_key: match table.get("preshared_key") {
             None => None,
-            Some(value) => Some(folder.join(text(value)?)),
+            Some(value) => Some(folder.join(file(value)?)),
         },
         endpoint: endpoint(&table, interface)?,
         networks,
@@ -366,6 +387,25 @@ fn differs(
             return Err(ConfigError::new(value.span(), message).hint(hint));
         }
     }
+    // Datagrams to a peer would go into a tunnel.
+    for (one, two) in others
+        .iter()
+        .chain([peer])
+        .flat_map(|o| [(o, peer), (peer, o)])
+    {
+        let Some(endpoint) = two.endpoint else {
+            continue;
+        };
+        if let Some(network) = one.networks.iter().find(|n| n.contains(endpoint.ip())) {
+            let message = format!(
+                "{network} is behind peer {}, and the endpoint {endpoint} of peer {} is in it",
+                one.name, two.name
+            );
+            let hint =
+                "its datagrams would go into the tunnel; write networks without the endpoint";
+            return Err(ConfigError::new(value.span(), message).hint(hint));
+        }
+    }
     for other in others {
         if other.public_key == peer.public_key {
             let message = format!(
@@ -386,6 +426,16 @@ fn differs(
     Ok(())
 }
 
+/// Reads the name of a file.
+fn file<'t>(value: &'t Value) -> Result<&'t str, ConfigError> {
+    let name = text(value)?;
+    if name.is_empty() || is_key(name) {
+        let message = "expected the name of a file; keys are in files of their own";
+        return Err(ConfigError::new(value.span(), message).hint("such as \"site.key\""));
+    }
+    Ok(name)
+}
+
 /// Reads a rate above zero.
 fn rate(table: &Table, key: &str) -> Result<Option<Rate>, ConfigError> {
     let rate = table.parsed::<Rate>(key)?;
@@ -395,6 +445,22 @@ fn rate(table: &Table, key: &str) -> Result<Option<Rate>, ConfigError> {
             format!("{key} has to be above 0"),
         )),
         _ => Ok(rate),
+    }
+}
+
+/// The largest target: a second at 1 Gbps.
+const MOST_TARGET: f64 = 125e6;
+
+/// Reads the target, which tunnels keep queued.
+fn target(table: &Table) -> Result<Size, ConfigError> {
+    let target = table.parsed("target")?.unwrap_or(Size::Packets(3.0));
+    let bytes = target.bytes_f64(Bytes::new(1));
+    match table.get("target") {
+        Some(value) if !(bytes > 0.0 && bytes <= MOST_TARGET) => {
+            let message = "target has to be above 0 and up to 125 MB";
+            Err(ConfigError::new(value.span(), message).hint("such as \"3 pkt\" or \"6 KB\""))
+        }
+        _ => Ok(target),
     }
 }
 
@@ -478,7 +544,7 @@ mod tests {
             let text = format!(
                 "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\naddress = [\"10.1.0.1/24\"]\n\
                  [peer.other]\n\
-                 public_key = \"hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=\"\n\
+                 public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
                  networks = [\"10.2.0.0/24\", \"{network}\"]\ncap = \"30 Mbps\"\n"
             );
             parse(&text, Path::new("")).map_err(|e| e.to_string())
@@ -499,12 +565,102 @@ mod tests {
         }
     }
 
+    /// Reads a site with a line more for the gateway, one for a peer, and networks of that peer.
+    fn read(gateway: &str, networks: &str, peer: &str) -> Result<Site, String> {
+        let text = format!(
+            "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n{gateway}\n[peer.other]\n\
+             public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
+             networks = {networks}\ncap = \"30 Mbps\"\n{peer}\n"
+        );
+        parse(&text, Path::new("")).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn the_way_to_a_peer_is_not_through_its_tunnel() {
+        let endpoint = "endpoint = \"198.51.100.1:51820\"";
+        for network in ["0.0.0.0/0", "198.51.100.0/24", "198.51.100.1/32"] {
+            let error = read("", &format!("[\"{network}\"]"), endpoint).unwrap_err();
+            assert!(error.contains("the endpoint 198.51.100.1:51820"), "{error}");
+        }
+        assert!(read("", "[\"198.51.101.0/24\", \"::/0\"]", endpoint).is_ok());
+        // Nor through that of another.
+        let second = |networks: &str, endpoint: &str| {
+            let more = format!(
+                "[peer.second]\npublic_key = \"rnv/BXF8tLbYlljVJQnTY4gMY7EqoGsskil6kc4VcnE=\"\n\
+                 networks = [\"{networks}\"]\ncap = \"1 Mbps\"\nendpoint = \"{endpoint}\""
+            );
+            read(
+                "",
+                "[\"10.1.0.0/16\"]",
+                &format!("{}\n{more}", "endpoint = \"198.51.100.1:1\""),
+            )
+        };
+        assert!(second("10.2.0.0/16", "198.51.100.2:1").is_ok());
+        assert!(second("198.51.100.1/32", "198.51.100.2:1").is_err());
+        assert!(second("10.2.0.0/16", "10.1.0.1:1").is_err());
+    }
+
+    #[test]
+    fn a_contract_outlives_losses_unless_the_file_says_otherwise() {
+        let loss = |gateway: &str, peer: &str| {
+            let site = read(gateway, "[\"10.0.0.0/8\"]", peer).expect("a site");
+            site.peers[0].loss
+        };
+        let contract = "service = { contract = \"1 Mbps\" }";
+        assert_eq!(loss("", ""), Loss::Window);
+        assert_eq!(loss("", "service = { weight = 2 }"), Loss::Window);
+        assert_eq!(loss("", contract), Loss::Accumulation);
+        assert_eq!(loss("loss = \"window\"", contract), Loss::Window);
+        assert_eq!(loss("loss = \"accumulation\"", ""), Loss::Accumulation);
+    }
+
+    #[test]
+    fn a_target_is_something() {
+        for target in ["0 pkt", "0 B", "1 GB"] {
+            let error = read(&format!("target = \"{target}\""), "[]", "").unwrap_err();
+            assert!(error.contains("above 0"), "{target}: {error}");
+        }
+        assert!(read("target = \"200 pkt\"", "[]", "").is_ok());
+    }
+
+    #[test]
+    fn no_key_is_shown_of_a_file_that_is_wrong() {
+        let key = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
+        let wg = format!("# wg0\n[Interface]\nPrivateKey = {key}\nAddress = 10.0.0.1/24\n");
+        let error = parse(&wg, Path::new("")).expect_err("no site");
+        assert!(error.to_string().contains("file of wg-quick"), "{error}");
+        assert_eq!(error.position(&wg), (2, 1));
+        for gateway in [
+            format!("key = \"{key}\""),
+            format!("listen = \"{key}\""),
+            key.to_string(),
+            format!("\"{key}\" = 1"),
+            format!("status = \"{key}\""),
+            format!("device = \"{key}\""),
+            format!("loss = \"{key}\""),
+        ] {
+            let error = read(&gateway, "[]", "").unwrap_err();
+            assert!(!error.contains(&key[..30]), "{error}");
+        }
+        for peer in [
+            format!("preshared_key = \"{key}\""),
+            format!("endpoint = \"{key}\""),
+            format!("mode = \"{key}\""),
+            format!("[peer.\"{key}\"]"),
+        ] {
+            let error = read("", &format!("[\"{key}\"]"), &peer).unwrap_err();
+            assert!(!error.contains(&key[..30]), "{error}");
+            let error = read("", "[]", &peer).unwrap_err();
+            assert!(!error.contains(&key[..30]), "{error}");
+        }
+    }
+
     #[test]
     fn virtual_delay_is_none_or_has_a_bound() {
         let read = |line: &str| {
             let text = format!(
                 "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n[peer.other]\n\
-                 public_key = \"hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=\"\n\
+                 public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
                  networks = [\"10.0.0.0/8\"]\ncap = \"30 Mbps\"\n{line}\n"
             );
             let site = parse(&text, Path::new(""));

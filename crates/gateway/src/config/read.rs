@@ -1,5 +1,6 @@
 //! Reading of a site file: tables whose keys are all known, values with their places.
 
+use crate::keys::redacted;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -20,7 +21,8 @@ pub struct ConfigError {
 impl ConfigError {
     pub(super) fn new(span: Range<usize>, message: impl Into<String>) -> ConfigError {
         ConfigError {
-            message: message.into(),
+            // What is shown of a file may be a key at a wrong place.
+            message: redacted(&message.into()),
             hint: None,
             span,
         }
@@ -28,7 +30,7 @@ impl ConfigError {
 
     pub(super) fn hint(self, hint: impl Into<String>) -> ConfigError {
         ConfigError {
-            hint: Some(hint.into()),
+            hint: Some(redacted(&hint.into())),
             ..self
         }
     }

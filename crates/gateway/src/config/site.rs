@@ -55,8 +55,8 @@ pub struct Interface {
     pub uplink: Option<Rate>,
     /// The accumulation that a tunnel of weight 1 keeps in the network.
     pub target: Size,
-    /// What a loss in the network halves.
-    pub loss: Loss,
+    /// What a loss in the network halves, if the file says it for all peers.
+    pub loss: Option<Loss>,
     /// The most bytes that wait for a peer in each class.
     pub queue: Bytes,
     /// The path of the Unix socket for status, metrics and commands.
@@ -109,6 +109,9 @@ pub struct PeerConfig {
     pub cap: Rate,
     /// The service of the tunnel in the network.
     pub service: Service,
+    /// What a loss in the network halves: unless the file says it, the accumulation of a tunnel with a
+    /// contract, and the window of one without.
+    pub loss: Loss,
     /// The services of the classes within the tunnel, in the order of the site's; the default last.
     pub shares: Vec<Service>,
     /// The thresholds of the circuit breaker.

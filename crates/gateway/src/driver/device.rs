@@ -98,9 +98,10 @@ impl Device {
         }
         let mtu = site.interface.mtu;
         commands += &format!("link set {name} mtu {mtu} txqueuelen {QUEUE} up\n");
-        commands += &changes(name, &[], &networks(site));
         // A device that somebody has removed is not to be handed over again.
-        ip(&commands).inspect_err(|_| manager.forget(&label(offload)))?;
+        ip(&commands)
+            .and_then(|()| set_routes(name, &[], &networks(site)))
+            .inspect_err(|_| manager.forget(&label(offload)))?;
         Ok(Device {
             tun,
             name: name.clone(),
@@ -124,11 +125,7 @@ impl Device {
 
     /// Changes the routes from those of one site file to those of another.
     pub fn change(&self, before: &Site, after: &Site) -> std::result::Result<(), RunError> {
-        let commands = changes(&self.name, &networks(before), &networks(after));
-        match commands.is_empty() {
-            true => Ok(()),
-            false => ip(&commands),
-        }
+        set_routes(&self.name, &networks(before), &networks(after))
     }
 
     /// Takes what the kernel has sent, if there is something. Returns the number of packets.
@@ -256,31 +253,78 @@ fn networks(site: &Site) -> Vec<Network> {
     networks.copied().collect()
 }
 
-/// Returns the commands that change routes to these networks into routes to those.
-fn changes(device: &str, before: &[Network], after: &[Network]) -> String {
+/// Changes routes to these networks into routes to those. A route of the host to one of them stays as it
+/// is: then nothing is changed.
+fn set_routes(
+    device: &str,
+    before: &[Network],
+    after: &[Network],
+) -> std::result::Result<(), RunError> {
+    let mut new: Vec<&Network> = after.iter().filter(|n| !before.contains(n)).collect();
+    if !new.is_empty() {
+        // A device that was kept has its routes.
+        let own = ip_output(&["-4", "route", "show", "dev", device], "")?
+            + &ip_output(&["-6", "route", "show", "dev", device], "")?;
+        let own: Vec<Network> = own.lines().filter_map(destination).collect();
+        new.retain(|n| !own.contains(n));
+    }
+    let delete = |n: &Network| format!("route del {n} dev {device}\n");
+    for (done, network) in new.iter().enumerate() {
+        let added = ip(&format!("route add {network} dev {device}\n"));
+        if let Err(e) = added {
+            let undo: String = new[..done].iter().map(|n| delete(n)).collect();
+            let _ = ip(&undo);
+            return Err(match e {
+                RunError::Unable(why) if why.ends_with("File exists") => RunError::Unable(format!(
+                    "the host has another route to {network}, which is not replaced: delete it, \
+                         or give it a larger metric"
+                )),
+                other => other,
+            });
+        }
+    }
     let gone = before.iter().filter(|n| !after.contains(n));
-    let new = after.iter().filter(|n| !before.contains(n));
-    let delete = gone.map(|n| format!("route del {n} dev {device}\n"));
-    let add = new.map(|n| format!("route replace {n} dev {device}\n"));
-    delete.chain(add).collect()
+    ip(&gone.map(delete).collect::<String>())
+}
+
+/// Reads the destination of a line of `ip route show`.
+fn destination(line: &str) -> Option<Network> {
+    let first = line.split_whitespace().next()?;
+    let text = match (first, first.contains('/'), first.contains(':')) {
+        ("default", ..) => return None,
+        (_, true, _) => first.to_string(),
+        (_, _, true) => format!("{first}/128"),
+        _ => format!("{first}/32"),
+    };
+    text.parse().ok()
 }
 
 /// Runs commands of iproute2.
 fn ip(commands: &str) -> std::result::Result<(), RunError> {
+    match commands.is_empty() {
+        true => Ok(()),
+        false => ip_output(&["-batch", "-"], commands).map(|_| ()),
+    }
+}
+
+/// Runs iproute2 with this input. Returns what it prints.
+fn ip_output(args: &[&str], input: &str) -> std::result::Result<String, RunError> {
     let run = || -> Result<std::process::Output> {
         let mut child = Command::new("ip")
-            .args(["-batch", "-"])
+            .args(args)
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        if let Some(mut input) = child.stdin.take() {
-            input.write_all(commands.as_bytes())?;
+        if let Some(mut to) = child.stdin.take() {
+            to.write_all(input.as_bytes())?;
         }
         child.wait_with_output()
     };
     match run() {
-        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) if output.status.success() => {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
         Ok(output) => {
             let text = String::from_utf8_lossy(&output.stderr);
             let first = text.lines().next().unwrap_or("no reason given");

@@ -1,18 +1,19 @@
 //! The Unix socket for status, metrics and commands: HTTP, one request per connection.
 //!
 //! A thread reads requests and passes them to the gateway's, which answers between packets. A client
-//! that is slow is cut off after a second, and holds up nobody but other clients.
+//! has a second for its request and a second for the answer, in all, and holds up nobody but other
+//! clients.
 
 use crate::config::Mode;
 use crate::error::RunError;
 use crate::trial::LONGEST;
 use accord_units::{Duration as Length, Rate};
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a client may take, and how long an answer.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -49,6 +50,8 @@ pub struct Request {
 #[derive(Debug)]
 pub struct Door {
     path: PathBuf,
+    /// The file of the socket, by device and number.
+    file: (u64, u64),
     /// The requests that came.
     pub requests: Receiver<Request>,
 }
@@ -65,11 +68,23 @@ impl Door {
                 path.display()
             )));
         }
-        // What a gateway left that was killed.
-        let _ = std::fs::remove_file(path);
+        match std::fs::symlink_metadata(path) {
+            // What a gateway left that was killed.
+            Ok(there) if there.file_type().is_socket() => {
+                std::fs::remove_file(path).map_err(unable)?;
+            }
+            Ok(_) => {
+                return Err(RunError::Wrong(format!(
+                    "{} is there and is no socket: status has to name a path of its own",
+                    path.display()
+                )));
+            }
+            Err(_) => {}
+        }
         let listener = UnixListener::bind(path).map_err(unable)?;
         let rights = std::fs::Permissions::from_mode(0o600);
         std::fs::set_permissions(path, rights).map_err(unable)?;
+        let file = file(path).map_err(unable)?;
         let (sender, requests) = channel();
         std::thread::Builder::new()
             .name("status".into())
@@ -77,6 +92,7 @@ impl Door {
             .map_err(unable)?;
         Ok(Door {
             path: path.to_path_buf(),
+            file,
             requests,
         })
     }
@@ -84,18 +100,25 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
         // The thread ends when it finds that nobody takes its requests.
         let _ = UnixStream::connect(&self.path);
+        // Somebody may have put something else there.
+        if file(&self.path).is_ok_and(|there| there == self.file) {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
+}
+
+/// Returns the file of this path by its device and number.
+fn file(path: &Path) -> std::io::Result<(u64, u64)> {
+    let there = std::fs::symlink_metadata(path)?;
+    Ok((there.dev(), there.ino()))
 }
 
 /// Serves clients until the gateway is gone.
 fn serve(listener: &UnixListener, requests: &Sender<Request>) {
     for client in listener.incoming() {
         let Ok(mut client) = client else { continue };
-        let _ = client.set_read_timeout(Some(PATIENCE));
-        let _ = client.set_write_timeout(Some(PATIENCE));
         let (code, text) = match parse(&read(&mut client)) {
             Err(code) => (code, String::new()),
             Ok(ask) => {
@@ -123,21 +146,57 @@ fn serve(listener: &UnixListener, requests: &Sender<Request>) {
              Connection: close\r\n\r\n",
             text.len()
         );
-        // A client that went away wants no answer.
-        let _ = client.write_all((head + &text).as_bytes());
+        write(&mut client, (head + &text).as_bytes());
     }
 }
 
-/// Reads the head of a request.
+/// Returns how long there is until a deadline, or `None` if it has passed.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a client has so long by the clock"
+)]
+fn left(deadline: Instant) -> Option<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    Some(left).filter(|left| !left.is_zero())
+}
+
+/// Returns the time that a client has.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a client has so long by the clock"
+)]
+fn deadline() -> Instant {
+    Instant::now() + PATIENCE
+}
+
+/// Writes an answer. A client that went away, or is slow to take it, wants none.
+fn write(client: &mut UnixStream, mut text: &[u8]) {
+    let deadline = deadline();
+    while let Some(left) = left(deadline).filter(|_| !text.is_empty()) {
+        let _ = client.set_write_timeout(Some(left));
+        match client.write(text) {
+            Ok(n) if n > 0 => text = &text[n..],
+            _ => return,
+        }
+    }
+}
+
+/// Reads the head of a request. Returns nothing of one that is not whole.
 fn read(client: &mut UnixStream) -> Vec<u8> {
     let (mut head, mut part) = (Vec::new(), [0; 512]);
+    let deadline = deadline();
     while head.len() < LONGEST_REQUEST && !head.windows(4).any(|w| w == b"\r\n\r\n") {
+        let Some(left) = left(deadline) else { break };
+        let _ = client.set_read_timeout(Some(left));
         match client.read(&mut part) {
             Ok(n) if n > 0 => head.extend_from_slice(&part[..n]),
             _ => break,
         }
     }
-    head
+    match head.windows(4).any(|w| w == b"\r\n\r\n") {
+        true => head,
+        false => Vec::new(),
+    }
 }
 
 /// Reads what is asked for, or returns the status of HTTP that says what is wrong.
@@ -175,6 +234,69 @@ pub fn parse(head: &[u8]) -> Result<Ask, u16> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn nothing_but_a_socket_is_removed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("site.key");
+        let target = dir.path().join("target");
+        std::fs::write(&path, "a key").expect("written");
+        let error = Door::open(&path).map(|_| ()).expect_err("no socket");
+        assert!(error.to_string().contains("is no socket"), "{error}");
+        assert_eq!(
+            std::fs::read_to_string(&path).expect("it is there"),
+            "a key"
+        );
+        std::fs::create_dir(&target).expect("made");
+        assert!(Door::open(&target).is_err() && target.is_dir());
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).expect("made");
+        assert!(Door::open(&link).is_err() && link.is_symlink());
+        // A socket that a process left that was killed makes room.
+        let socket = dir.path().join("socket");
+        drop(UnixListener::bind(&socket).expect("bound"));
+        let door = Door::open(&socket).expect("opened");
+        drop(door);
+        assert!(!socket.exists());
+        // What somebody put in its place stays.
+        let door = Door::open(&socket).expect("opened");
+        std::fs::remove_file(&socket).expect("removed");
+        std::fs::write(&socket, "another's").expect("written");
+        drop(door);
+        assert!(socket.exists());
+    }
+
+    #[test]
+    fn a_client_that_dribbles_is_cut_off() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("socket");
+        let door = Door::open(&path).expect("opened");
+        let mut slow = UnixStream::connect(&path).expect("connected");
+        let (done, stopped) = channel::<()>();
+        let dribble = std::thread::spawn(move || {
+            // A byte before each read could run out of patience, until this end is cut off.
+            while stopped.recv_timeout(PATIENCE / 5).is_err() && slow.write_all(b"x").is_ok() {}
+            let mut answer = String::new();
+            let _ = slow.read_to_string(&mut answer);
+            answer
+        });
+        let mut client = UnixStream::connect(&path).expect("connected");
+        client
+            .write_all(b"GET /status HTTP/1.1\r\n\r\n")
+            .expect("written");
+        // The dribble does not end before this one had its turn.
+        let request = door
+            .requests
+            .recv_timeout(60 * PATIENCE)
+            .expect("a request");
+        assert_eq!(request.ask, Ask::Status);
+        let _ = done.send(());
+        let answer = dribble.join().expect("it ends");
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 400"),
+            "{answer}"
+        );
+    }
 
     #[test]
     fn requests_are_read() {

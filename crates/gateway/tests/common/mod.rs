@@ -278,6 +278,22 @@ impl Sites {
         self.gateways[end] = Some((stop, thread));
     }
 
+    /// Starts a gateway at one end that does not run. Returns why.
+    pub fn refused(&self, end: usize, path: &Path) -> String {
+        let ended = self.ends[end].within(|| {
+            let options = Options {
+                path: path.to_path_buf(),
+                stop: Arc::new(AtomicBool::new(true)),
+                reload: Arc::default(),
+                signals: false,
+                log: Box::new(|_| ()),
+            };
+            run(&options).map_err(|e| e.to_string())
+        });
+        let ended = ended.expect("it is entered");
+        ended.expect_err("it does not run")
+    }
+
     /// Ends the gateway at one end. It says nothing to its peer.
     pub fn end(&mut self, end: usize) {
         if let Some((stop, thread)) = self.gateways[end].take() {

@@ -1,6 +1,7 @@
 //! Two gateways and a hostile network as one simulation, seed by seed.
 //! `GATEWAY_SEEDS=5000 cargo test -p accord-gateway --test hostile` looks further.
 
+mod contract;
 #[path = "../common/dice.rs"]
 mod dice;
 mod mtu;

@@ -189,10 +189,14 @@ impl<C: Controller> Ingress<C> {
         self.set_waiting(packets);
     }
 
-    /// Records that a packet of `size` was sent which the controller did not hold back.
+    /// Records that a packet of `size` was sent which the controller did not hold back. The controller's
+    /// pace counts it, until the next report.
     pub fn pass(&mut self, size: Bytes, now: Time) {
         if !self.started {
             self.start(now);
+        }
+        if let Some(rate) = self.allowance.pacing {
+            self.pacer.sent(now, size, rate);
         }
         self.sent += size.get();
         self.numbers += 1;

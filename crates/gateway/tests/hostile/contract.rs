@@ -1,0 +1,104 @@
+//! What a contract is worth: it is there at once, and it gives way where it does not fit.
+
+use crate::LINK;
+use crate::dice::Dice;
+use crate::load;
+use crate::world::{Link, World};
+use accord_gateway::State;
+use accord_units::{Duration, Rate};
+
+/// A long path, so that a rate that grows by round trips takes a second to be there.
+const LONG: Link = Link {
+    delay: Duration::from_ms(100),
+    ..LINK
+};
+
+/// Nine tenths of the contract, after silences of any length, wait for nobody and lose nothing.
+#[test]
+fn a_contract_is_there_at_once_after_a_silence() {
+    let mut world = World::new(51, LONG);
+    // The first packets meet a peer of which nothing is known.
+    for _ in 0..3000 {
+        world.host_sends(0, 500, 0);
+        world.run(world.now + Duration::from_ms(1));
+    }
+    for silence in [200, 1000, 4000, 30_000] {
+        world.run(world.now + Duration::from_ms(silence));
+        let arrived = world.arrived[1];
+        for ms in 0..2000 {
+            // 562 B of 625 per ms, 60 of which the tunnel adds to each packet.
+            if ms % 2 == 0 {
+                world.host_sends(0, 1065, 0);
+            }
+            world.run(world.now + Duration::from_ms(1));
+            let waiting = world.gateways[0].peers()[0].edge.len();
+            assert!(
+                waiting <= 1,
+                "{waiting} packets wait {ms} ms after {silence} ms"
+            );
+        }
+        world.run(world.now + Duration::from_ms(300));
+        assert_eq!(world.arrived[1] - arrived, 1000, "after {silence} ms");
+    }
+}
+
+/// A link that carries four fifths of the contract: the tunnel takes what there is, and loses so little
+/// that the breaker stays closed.
+#[test]
+fn a_contract_that_does_not_fit_gives_way() {
+    for expedites in [false, true] {
+        let rate = Rate::from_bps(4_000_000);
+        let mut world = World::new(
+            52,
+            Link {
+                rate,
+                expedites,
+                buffer: 20_000,
+                ..LINK
+            },
+        );
+        let mut dice = Dice(52);
+        load(&mut world, &mut dice, 5000);
+        let sender = |world: &World| {
+            let sender = &world.gateways[0].peers()[0].sender;
+            (
+                sender.state(),
+                sender.losses_and_arrivals(),
+                sender.breaker().trips(),
+            )
+        };
+        let (_, (lost_before, before), _) = sender(&world);
+        load(&mut world, &mut dice, 60_000);
+        let (state, (lost, arrived), trips) = sender(&world);
+        let (lost, arrived) = (lost - lost_before, arrived - before);
+        assert_eq!((state, trips), (State::Controlled, 0));
+        let part = lost as f64 / (lost + arrived) as f64;
+        assert!(part < 0.08, "{part} of the data is lost");
+        // 500 B/ms in all.
+        let rate = arrived as f64 / 60_000.0;
+        assert!(rate > 450.0, "{rate} B/ms of 500");
+    }
+}
+
+/// A trial asks for no more than twice the cap, and however much it asks for, each look at the gateway
+/// ends.
+#[test]
+fn a_trial_does_not_stop_the_gateway() {
+    let mut world = World::new(53, LINK);
+    world.run(world.now + Duration::from_secs(2));
+    let begin = |mbps: u64, world: &mut World| {
+        let (rate, length) = (Rate::from_bps(mbps * 1_000_000), Duration::from_secs(5));
+        let now = world.now;
+        world.gateways[0].begin_trial("other", 0, rate, length, now)
+    };
+    for mbps in [61, 12_500, 1_000_000, 1_000_000_000] {
+        let error = begin(mbps, &mut world).expect_err("the cap is 30 Mbps");
+        assert!(error.contains("2 times the cap"), "{error}");
+    }
+    begin(60, &mut world).expect("it begins");
+    // The machine stood still for a minute: the trial is behind by 60 Mbps for 5 s, 25 000 packets.
+    let late = world.now + Duration::from_secs(60);
+    let mut sent = 0;
+    world.gateways[0].poll(late, &mut |_| sent += 1);
+    assert!(sent < 300, "{sent} datagrams at once");
+}
