@@ -427,7 +427,7 @@ impl Summary {
         let figures = self.figures.iter().map(|f| {
             let texts = [&f.paper, &f.figure, &f.title].map(String::clone);
             let scores = [f.by_papers_scheme, f.by_our_law].map(Score::text);
-            [&texts[..], &scores, &[f.fails.clone()]].concat()
+            [&texts[..], &scores, std::slice::from_ref(&f.fails)].concat()
         });
         let mut text = table(&header, figures, 0..0, style);
         if !self.rivals.is_empty() {

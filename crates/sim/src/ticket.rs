@@ -123,7 +123,6 @@ impl accord_port::Packet for Ticket {
 mod tests {
     use super::*;
     use crate::pool::Pool;
-    use accord_port::Packet as _;
     use accord_units::Time;
 
     fn packet(segment: Segment) -> Packet {
