@@ -171,11 +171,15 @@ impl State<'_> {
             for &l in self.network.path(flow) {
                 packet[l] = packet[l].max(f.packet.as_f64());
             }
-            if objective(&f.controller) == Some(Objective::Unresponsive) || f.goes_by_pairs() {
+            if objective(&f.controller) == Some(Objective::Unresponsive) {
                 continue;
             }
+            let ack = match f.goes_by_pairs() {
+                true => f.control,
+                false => f.ack,
+            };
             for &l in self.network.reverse_path(flow) {
-                acks[l] += rate * f.ack.as_f64() / f.packet.as_f64();
+                acks[l] += rate * ack.as_f64() / f.packet.as_f64();
             }
         }
         let mut smallest: BTreeMap<usize, f64> = BTreeMap::new();
