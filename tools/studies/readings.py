@@ -48,7 +48,7 @@ def scenario(figure, reading):
 
 def met(figure, reading, seed):
     """How many checks of packets are met, and how many there are."""
-    with tempfile.TemporaryDirectory(dir="scenarios") as folder:
+    with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"{figure}.toml"
         path.write_text(scenario(figure, reading))
         points = run(str(path), "--seed", str(seed), engine="theory,packet")
