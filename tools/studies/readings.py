@@ -9,7 +9,9 @@ much a choice matters; a reading that is chosen by what it meets would be a fit.
 
     python3 tools/studies/readings.py                              the seven figures, seed 1
     python3 tools/studies/readings.py --seeds 1 2 3 xia05-fig6     given figures, over three seeds
-    python3 tools/studies/readings.py --only 'rtt = "smoothed"'    the rows whose names begin so
+    python3 tools/studies/readings.py --only rtt                   the rows whose names begin so
+
+Figures are those whose expectations hold for all laws alike, which those of Har02 figure 5 do not.
 """
 
 import argparse
@@ -31,7 +33,7 @@ NAMED = {
     "law xia05": 'law = "xia05"',
     "law har02": 'law = "har02"',
     "law accord": 'law = "accord"',
-    "har02, window per pair": 'law = "har02", window = "period"',
+    "law har02, window per pair": 'law = "har02", window = "period"',
 }
 
 
