@@ -144,7 +144,7 @@ def cycles():
     """Three figures of xia05 over all windows of their length, in a whole run whose phase lasts ten times as long."""
     last, alone = ("stop = \"60 s\"", "stop = \"390 s\""), ("start = \"40 s\"", "start = \"395 s\"")
     cases = (
-        ("xia05-fig11", "long flow 1 alone", "law=printed", "long.1", 10, (last, alone)),
+        ("xia05-fig11", "long flow 1 alone", "law=xia05", "long.1", 10, (last, alone)),
         ("xia05-fig11", "short flows beside two long flows", "law=accord", "short.1", 10, (last,)),
         ("xia05-fig2", "long flow", "law=accord,policy=mw,estimator=ideal", "long", 30, ()),
     )

@@ -14,7 +14,7 @@ if sys.argv[1:] == ["later"]:
     table(("weight 1000, AVD, ours, 200-400 s", "ratio", "each of weight 1"), ("", digits(heavy / light), f"{digits(light / 1e3)} Kbps"))
     raise SystemExit
 rows = [("weight", "ours, no AQM: ratio", "off", "ours, AVD: ratio", "off", "flow of the weight, off", "flows of weight 1, off",
-         "printed, no AQM: flows of weight 1, times their share", "printed, AVD")]
+         "har02, no AQM: flows of weight 1, times their share", "har02, AVD")]
 for weight in (1, 10, 100, 300, 491, 1000, 2691, 10000):
     cells = [weight]
     for queue, used in (("droptail", 1.0), ("avd", 0.98)):
@@ -24,7 +24,7 @@ for weight in (1, 10, 100, 300, 491, 1000, 2691, 10000):
     due = used * 100e6 / (weight + 9)
     cells += [percent(off - 1, 1, sign=True) for off in (heavy / due / weight, light / due)]
     for queue, used in (("droptail", 1.0), ("avd", 0.98)):
-        light = fig5("rate of the other", law="printed", queue=queue, weight=weight)
+        light = fig5("rate of the other", law="har02", queue=queue, weight=weight)
         cells.append(digits(light / (used * 100e6 / (weight + 9))))
     rows.append(cells)
 table(*rows)

@@ -147,7 +147,7 @@ fn warnings(scenario: &Scenario) -> Vec<Warning> {
     unmet.chain(unstable(scenario)).collect()
 }
 
-/// The gain up to which one report per round trip is enough on every path (docs/src/studies/law.md).
+/// The gain up to which one report per round trip is enough on every path.
 const USUAL_GAIN: f64 = 0.5;
 
 /// Gains beyond those at which a flow that hears one report per round trip is stable.

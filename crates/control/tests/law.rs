@@ -170,7 +170,7 @@ fn a_lasting_error_closes_in_round_trips_that_do_not_depend_on_the_window() {
             for _ in 0..1500 {
                 path.elastic(if above { 0.3 } else { 3.0 }, 3000.0);
             }
-            // From above it takes longer at 1 Gbps (docs/src/studies/law.md, limits).
+            // From above it takes longer at 1 Gbps.
             if above && capacity > 100e6 {
                 continue;
             }

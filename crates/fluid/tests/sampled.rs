@@ -13,8 +13,7 @@ fn at(share: f64, queued: f64, gain: f64) -> Sampled {
     Sampled::new(&LAW, gain, (share, share), queued, 0.1)
 }
 
-/// `tools/law/loop.py` has these, by eigenvalues of matrices that numpy takes from a loop written
-/// apart from this one.
+/// The limits are eigenvalues of matrices that numpy takes from a loop written apart from this one.
 #[test]
 fn limits_are_those_of_the_script() {
     for (share, queued, limit) in [

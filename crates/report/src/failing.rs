@@ -1,8 +1,8 @@
 //! Counts of checks of packets that fail, within a sentence or a cell of a Markdown page:
 //!
 //! ```text
-//! <!-- failing: xia05-fig9; law = printed -->15 of 31<!-- end -->
-//! <!-- failing: xia05-fig6; law = printed; check queue in bytes -->5 of 5<!-- end -->
+//! <!-- failing: xia05-fig9; law = xia05 -->6 of 31<!-- end -->
+//! <!-- failing: xia05-fig6; law = xia05; check queue, -->0 of 5<!-- end -->
 //! ```
 //!
 //! The experiment comes first. `parameter = value` takes those points of its sweep, and `check`

@@ -17,7 +17,6 @@ const CATALOGUE: Catalogue = Catalogue {
 
 /// One flow over `hops` bottlenecks of 100 Mbps and 1 ms in a row, and one over each of them. With an
 /// open window packets leave one by one, so that the error is the estimator's own.
-/// docs/src/studies/monaco-estimator.md has the default law's.
 fn lot(hops: usize, access: &str, window: &str, seed: u64) -> Scenario {
     let text = format!(
         r#"
