@@ -328,7 +328,7 @@ impl Recorded {
         };
         let pages = args.tables.iter().map(|path| {
             let page = read(path)?;
-            rewrite(&page, &[], &papers())
+            rewrite(&page, &[], |rows| papers().summary(rows).counts())
                 .map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
             Ok(page)
         });
@@ -367,7 +367,7 @@ impl Recorded {
             }
         }
         for (path, page) in args.tables.iter().zip(&self.pages) {
-            let new = rewrite(page, rows, &papers())
+            let new = rewrite(page, rows, |rows| papers().summary(rows).counts())
                 .map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
             if new == *page {
                 continue;

@@ -311,17 +311,3 @@ fn a_map_replaces_maps_only() {
         ["file", "loop.toml", "map", "mine", "run"]
     );
 }
-
-/// Beyond the margin of one report per round trip a check warns and names it; below it is silent.
-#[test]
-fn a_check_names_the_margin_of_a_gain_beyond_it() {
-    let dir = folder(&[("loop.toml", LOOP)]);
-    let quiet = accord(dir.path(), &["check", "loop.toml"]).with(0);
-    assert_eq!(quiet.stderr, "");
-    let more = LOOP.replace("gain = 0.5", "gain = 1.5");
-    let dir = folder(&[("loop.toml", &more)]);
-    let warned = accord(dir.path(), &["check", "loop.toml"]).with(0);
-    for words in ["a gain of 1.500 for f is beyond 0.", "accord stability"] {
-        assert!(warned.stderr.contains(words), "{warned:#?}");
-    }
-}

@@ -75,10 +75,7 @@ pub static FAMILY: Family = Family {
     check: |_| Ok(()),
     role: Role::Controller(|values| {
         let target = Size::Packets(1.0 / values.number("delta"));
-        match values.flag("compete") {
-            true => Objective::AccumulationUnlessOthers { target },
-            false => Objective::Accumulation { target },
-        }
+        Objective::AccumulationUnlessOthers { target }
     }),
     dynamics: Dynamics::Missing(
         "its window turns round once per five round trips by the smallest delay of half a round \

@@ -61,38 +61,6 @@ impl Flow {
     }
 }
 
-/// A queue that was not nearly empty for five round trips is that of others. 1/δ grows by one per round trip,
-/// halves in one with losses, and is the default's at least. A nearly empty queue ends it.
-#[test]
-fn the_competitive_mode_is_aimd_of_one_over_delta() {
-    let mut flow = Flow::new();
-    // 160 ms: a queue of 60 ms. RTTstanding is still 100 ms in the first half of the first of these.
-    flow.round(100);
-    for round in 0..5 {
-        assert_eq!(flow.round(160), None, "round {round}");
-    }
-    let grown: Vec<_> = (0..9).map(|_| flow.round(160)).collect();
-    let expected: Vec<_> = (2..11).map(|n| Some(f64::from(n))).collect();
-    assert_eq!(grown, expected);
-    // Several losses of a round trip are one.
-    flow.lose();
-    flow.lose();
-    assert_eq!(flow.round(160), Some(5.0));
-    assert_eq!(flow.round(160), Some(6.0));
-    for expected in [3.0, 2.0, 2.0] {
-        flow.lose();
-        assert_eq!(flow.round(160), Some(expected));
-    }
-    assert_eq!(flow.round(160), Some(3.0));
-    // Empty once is enough.
-    assert_eq!(flow.round(100), None);
-    assert_eq!(flow.copa.delta(), 0.5);
-    for _ in 0..5 {
-        assert_eq!(flow.round(160), None);
-    }
-    assert_eq!(flow.round(160), Some(2.0));
-}
-
 /// A loss in the default mode changes nothing.
 #[test]
 fn the_default_mode_does_not_hear_losses() {
@@ -104,29 +72,6 @@ fn the_default_mode_does_not_hear_losses() {
     assert_eq!(flow.round(101), other.round(101));
     assert_eq!(flow.copa.delta(), 0.5);
     assert_eq!(flow.copa.cwnd(), other.copa.cwnd());
-}
-
-/// Nearly empty is less than a tenth of RTTmax − RTTmin, with RTTmax of four round trips.
-#[test]
-fn nearly_empty_is_a_tenth_of_the_swing_of_four_round_trips() {
-    for (rtt, competes) in [(109, false), (111, true)] {
-        let mut flow = Flow::new();
-        // RTTmax is 200 ms in each round trip but for the last samples of it.
-        let mut last = None;
-        for _ in 0..8 {
-            for i in 1..=35 {
-                flow.ack(4, if i == 1 { 200 } else { rtt }, i == 35);
-            }
-            last = Some(flow.copa.is_competing());
-        }
-        assert_eq!(last, Some(competes), "{rtt}");
-    }
-    // 200 ms once: 109 ms is nearly empty for four round trips more, and then no longer. Five after these
-    // the flow competes.
-    let mut flow = Flow::new();
-    flow.round(200);
-    let rounds = (1..20).find(|_| flow.round(109).is_some());
-    assert_eq!(rounds, Some(4 + 5));
 }
 
 /// A flow that is not to compete does not.

@@ -265,7 +265,7 @@ fn agree(name: &str, decisions: &[Decision], alone: &mut dyn congestion::Control
         assert_eq!(decision.window, *window, "{name}, call {i}");
     }
     let different: std::collections::BTreeSet<_> = windows.iter().collect();
-    assert!(different.len() > 20, "{name}: {} windows", different.len());
+    assert!(different.len() > 10, "{name}: {} windows", different.len());
 }
 
 /// A trace from which a call is missing gives other windows: the comparison can fail.

@@ -11,7 +11,6 @@
 use crate::class::Class;
 use crate::failing;
 use crate::json::Point;
-use crate::papers::Papers;
 use crate::results::Results;
 use crate::show;
 use crate::verdict::{Judged, Kind, Tally};
@@ -140,8 +139,13 @@ fn known<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Vec<(Class, S
     expectations.filter_map(known).collect()
 }
 
-/// Puts new tables into a page. `Err` says what is wrong with its markers.
-pub fn rewrite(page: &str, rows: &[ExperimentRow], papers: &Papers) -> Result<String, String> {
+/// Puts new tables into a page. `counts` returns the lines that count verdicts. `Err` says what is
+/// wrong with the page's markers.
+pub fn rewrite(
+    page: &str,
+    rows: &[ExperimentRow],
+    counts: impl Fn(&[ExperimentRow]) -> Vec<String>,
+) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = page;
     while let Some(at) = rest.find(MARKER) {
@@ -150,7 +154,9 @@ pub fn rewrite(page: &str, rows: &[ExperimentRow], papers: &Papers) -> Result<St
         let kind = marker[MARKER.len()..].trim_end().strip_suffix(" -->");
         let table = match kind {
             Some("experiments") => experiments(rows),
-            Some("counts") => counts(rows, papers),
+            Some("counts") => (counts(rows).iter())
+                .map(|line| format!("- {line}\n"))
+                .collect(),
             _ => {
                 return Err(format!(
                     "\"{marker}\": the kinds are experiments and counts"
@@ -186,11 +192,6 @@ fn experiments(rows: &[ExperimentRow]) -> String {
         out.push('\n');
     }
     out
-}
-
-fn counts(rows: &[ExperimentRow], papers: &Papers) -> String {
-    let lines = papers.summary(rows).counts();
-    lines.iter().map(|line| format!("- {line}\n")).collect()
 }
 
 /// Returns a text that stays in its cell.

@@ -179,6 +179,11 @@ const NO_PAPERS: Papers = Papers {
     figures: vec![],
 };
 
+/// The lines of counts where no paper has a figure.
+fn no_papers(rows: &[ExperimentRow]) -> Vec<String> {
+    NO_PAPERS.summary(rows).counts()
+}
+
 fn results(s: &Scenario, runs: &[Run]) -> (Results, ExperimentRow) {
     let refs: Vec<&Run> = runs.iter().collect();
     let judged = checks(s, &refs);
@@ -286,7 +291,7 @@ fn pages_get_their_tables() {
     let (_, row) = results(&world(known(Cause::Paper, 3.0, 0.1)), &[packets(3.0)]);
     let page = "head\n<!-- results: counts -->\nold\n<!-- end of results -->\nmiddle\n\
                 <!-- results: experiments -->\n<!-- end of results -->\ntail\n";
-    let new = rewrite(page, std::slice::from_ref(&row), &NO_PAPERS).expect("it has markers");
+    let new = rewrite(page, std::slice::from_ref(&row), no_papers).expect("it has markers");
     assert!(new.starts_with("head\n<!-- results: counts -->\n\n- By the papers' schemes 0 of 0"));
     assert!(
         new.contains(
@@ -297,17 +302,17 @@ fn pages_get_their_tables() {
     assert!(new.contains("<!-- end of results -->\nmiddle\n"));
     assert!(new.ends_with("<!-- end of results -->\ntail\n") && !new.contains("old"));
     assert_eq!(
-        rewrite(&new, &[row], &NO_PAPERS).as_ref(),
+        rewrite(&new, &[row], no_papers).as_ref(),
         Ok(&new),
         "it stays as it is"
     );
-    assert!(rewrite("nothing", &[], &NO_PAPERS).is_err());
-    assert!(rewrite("<!-- results: counts -->\n", &[], &NO_PAPERS).is_err());
+    assert!(rewrite("nothing", &[], no_papers).is_err());
+    assert!(rewrite("<!-- results: counts -->\n", &[], no_papers).is_err());
     assert!(
         rewrite(
             "<!-- results: x -->\n<!-- end of results -->\n",
             &[],
-            &NO_PAPERS
+            no_papers
         )
         .is_err()
     );
@@ -332,22 +337,22 @@ fn counts_stand_in_sentences() {
         (format!("e; {key} = {value}; check {name}"), "1 of 1"),
     ] {
         let new =
-            rewrite(&page(&query, "7 of 9"), rows, &NO_PAPERS).unwrap_or_else(|e| panic!("{e}"));
+            rewrite(&page(&query, "7 of 9"), rows, no_papers).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(tail(new), tail(page(&query, count)));
     }
     // What is not there is told, and nothing becomes zero of zero.
     for query in ["f", "e; check no such", "e; n = 77", "e; n"] {
-        let error = rewrite(&page(query, "0"), rows, &NO_PAPERS).expect_err(query);
+        let error = rewrite(&page(query, "0"), rows, no_papers).expect_err(query);
         assert!(error.contains(query), "{error}");
     }
     // Before there are results, markers are looked at alone.
-    let stays = rewrite(&page("f", "7 of 9"), &[], &NO_PAPERS).expect("its form is right");
+    let stays = rewrite(&page("f", "7 of 9"), &[], no_papers).expect("its form is right");
     assert_eq!(tail(stays), tail(page("f", "7 of 9")));
     assert!(
         rewrite(
             &page("e", "7 of 9").replace("<!-- end -->", ""),
             &[],
-            &NO_PAPERS
+            no_papers
         )
         .is_err()
     );

@@ -74,7 +74,7 @@ enum Rest {
     Asleep,
 }
 
-const _: () = assert!(size_of::<Flow>() <= 720);
+const _: () = assert!(size_of::<Flow>() <= 704);
 
 /// The data that would not have arrived yet over empty queues.
 #[derive(Default)]

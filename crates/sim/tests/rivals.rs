@@ -165,7 +165,8 @@ fn copa_flows_keep_the_queue_of_the_authors_program() {
             let mean = |metric| run.mean(metric, Entity::Link(0), s.steady).expect("it ran");
             let queue = mean(Metric::BacklogPackets);
             let used = mean(Metric::Utilisation);
-            assert!((8.0..20.0).contains(&queue), "{buffer} {flows}: {queue}");
+            // The program counts the packet in service, too.
+            assert!((7.0..19.0).contains(&queue), "{buffer} {flows}: {queue}");
             assert!(used > 0.9, "{buffer} {flows}: {used}");
         }
     }

@@ -346,7 +346,7 @@ fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
         let name = &scenario.groups[group].name;
         if doubts.competes {
             notes.push(format!(
-                "theory: {name} is taken to find that no others fill the queue; where it does, or takes its own queue for theirs, it keeps more"
+                "theory: {name} keeps its target in the mean of its swings only, and more where it finds that others fill the queue"
             ));
         }
         if doubts.between {

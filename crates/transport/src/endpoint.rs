@@ -14,7 +14,8 @@ pub enum Sender {
     /// A stream: packets are acknowledged, and losses repaired.
     Stream(stream::Sender),
     /// A tunnel: packets are steered by control pairs.
-    Tunnel(tunnel::Ingress),
+    /// It is boxed, because most flows are streams.
+    Tunnel(Box<tunnel::Ingress>),
     /// Neither: packets leave as the application makes them.
     Datagrams(Datagrams),
     /// A stream whose sender logs what it does.
@@ -86,7 +87,11 @@ pub fn endpoints(
             meter,
             counts,
         } => (
-            Sender::Tunnel(tunnel::Ingress::new(controller, packet, sending(values))),
+            Sender::Tunnel(Box::new(tunnel::Ingress::new(
+                controller,
+                packet,
+                sending(values),
+            ))),
             Receiver::Tunnel(Box::new(tunnel::Egress::new(meter(values), counts(values)))),
         ),
         Transport::Stream => (
