@@ -144,7 +144,7 @@ fn known<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Vec<(Class, S
 pub fn rewrite(
     page: &str,
     rows: &[ExperimentRow],
-    counts: impl Fn(&[ExperimentRow]) -> Vec<String>,
+    counts: impl Fn(&[ExperimentRow]) -> [String; 2],
 ) -> Result<String, String> {
     let mut out = String::new();
     let mut rest = page;

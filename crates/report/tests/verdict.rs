@@ -180,7 +180,7 @@ const NO_PAPERS: Papers = Papers {
 };
 
 /// The lines of counts where no paper has a figure.
-fn no_papers(rows: &[ExperimentRow]) -> Vec<String> {
+fn no_papers(rows: &[ExperimentRow]) -> [String; 2] {
     NO_PAPERS.summary(rows).counts()
 }
 

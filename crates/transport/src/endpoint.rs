@@ -9,6 +9,10 @@ use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
 
 /// The sending end.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "streams are the hot path, and most flows"
+)]
 #[derive(Clone, Debug)]
 pub enum Sender {
     /// A stream: packets are acknowledged, and losses repaired.

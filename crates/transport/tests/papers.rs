@@ -65,7 +65,7 @@ fn step_4_stops_when_the_next_packet_would_exceed_the_window_of_the_period() {
 /// [RFC 6298 §2.4, §5.5], and each new pair begins a new period.
 #[test]
 fn a_pair_that_is_not_answered_is_followed_by_another_after_1_2_and_4_s() {
-    let mut i = ingress_with("har02", &[("window", "period")]);
+    let mut i = ingress_with("har02", &[("window", "period"), ("place", "at-once")]);
     sends(&mut i, at(0), at(99));
     report(&mut i, 1, 0.0, at(10));
     let (mut pair, mut now) = (2, at(10));
