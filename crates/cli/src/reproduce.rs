@@ -36,6 +36,10 @@ const COMMAND: &str = "accord reproduce --all --write --results scenarios/result
 
 /// Carries out the command. `Ok(false)` means that a result is not as recorded.
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
+    if args.summary && !args.all {
+        let why = "--summary is of all figures and tables";
+        return Err(Failure::new(why).hint("accord reproduce --all --summary"));
+    }
     if args.recorded {
         return summary::recorded(catalogue, args.how.json);
     }
