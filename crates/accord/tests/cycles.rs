@@ -9,7 +9,7 @@ use std::f64::consts::TAU;
 /// A queue that cycles is like itself eight periods before, and one that noise moves is not.
 const PERIODS: f64 = 8.0;
 const ALIKE: f64 = 0.5;
-/// How near packets begin to cycle to where the margin has it.
+/// The largest distance of the gain at which packets begin to cycle from the margin.
 const WITHIN: f64 = 0.15;
 
 /// A network and the queue in equilibrium, in packets.
@@ -54,7 +54,7 @@ impl Case {
         points.unwrap_or_else(|e| panic!("{e}")).remove(0)
     }
 
-    /// How like the queue of packets is to itself some periods before.
+    /// The autocorrelation of the queue of packets at a lag of some periods.
     fn memory(&self, slope: f64, frequency: f64) -> f64 {
         let s = self.with(slope);
         let run = run(&s, Engine::Packet, &Options::default(), &mut Quiet).expect("it runs");

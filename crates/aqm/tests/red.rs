@@ -198,7 +198,7 @@ fn with_ecn_marks_replace_drops_until_everything_is_dropped() {
         verdicts.dedup();
         verdicts
     };
-    // What cannot be marked is dropped all the same.
+    // Packets that cannot be marked are dropped all the same.
     let mut plain = self::red(&[("weight", Raw::Number(1.0)), ("ecn", Raw::Flag(true))]);
     let mut others = Random(3);
     let mut verdicts: Vec<_> = (0..200)

@@ -253,7 +253,7 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
         let samples = of(quantity);
         if samples.len() > 1 {
             let more = |from, to| total(&samples, to) - total(&samples, from);
-            // Nothing is known of what is sent or arrives behind the last packet.
+            // No packet is known to be sent or to arrive after the last one.
             let own = Edges::of((samples[0].0, samples[samples.len() - 1].0), grid);
             add(metrics, &own, &|from, to| {
                 more(from, to) * 8.0 / (to - from)

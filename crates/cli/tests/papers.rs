@@ -25,7 +25,7 @@ fn against_paper(scenario: &Scenario) -> impl Iterator<Item = &str> {
     checks.map(|e| e.name.as_str())
 }
 
-/// What is wrong with the entries, each in a line.
+/// The faults of the entries, one per line.
 fn problems(papers: &Papers, experiments: &BTreeMap<&str, Vec<Scenario>>) -> Vec<String> {
     let mut wrong = Vec::new();
     for figure in &papers.figures {

@@ -272,7 +272,7 @@ impl Acc {
             RoundTrip::Least => self.cwnd / path.min_rtt.as_secs_f64(),
         }; // (8)
         let slow_start = self.cwnd < self.ssthresh;
-        // What came out was sent a round trip ago, so that two chains of rates take turns.
+        // Data that arrived was sent a round trip ago, so that two chains of rates take turns.
         // The rate follows the larger of the two, or one would stay behind.
         let delivered = seen.delivered.max(self.delivered);
         let rate = match self.law.slow_start == SlowStart::Lands && slow_start && delivered > 0.0 {

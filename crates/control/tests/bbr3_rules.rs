@@ -384,7 +384,7 @@ fn losses_in_six_ranges_end_startup() {
         let v = flow.ack(sample, flow.rtt, 2 * BDP);
         let state = if ends { State::Drain } else { State::Startup };
         assert_eq!(v.state, state, "{ranges} {lost} {in_recovery}");
-        // What was delivered in the round trip, since that is more than the product.
+        // The data delivered in the round trip, since that is more than the product.
         let bound = ends.then_some(Bytes::new(BDP + 5000));
         assert_eq!(v.inflight_longterm, bound);
         assert_eq!((v.full_bw_reached, v.full_bw_now), (ends, ends));
