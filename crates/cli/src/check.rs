@@ -10,6 +10,7 @@ use accord::record::Quiet;
 use accord::report::{Point, show::count};
 use accord::scenario::{Flow, Scenario, print};
 use accord::theory::{Outcome, Shortfall, unmet_contracts};
+use accord::units::Rate;
 use accord::{load, set};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -156,6 +157,7 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
         let facts = FlowFacts {
             packet: f.packet,
             weight: f.service.weight,
+            has_contract: f.service.contract > Rate::ZERO,
         };
         let Dynamics::Window(of) = f.controller.family().dynamics else {
             return false;

@@ -7,12 +7,13 @@
 //!   the target, and sends at most [`PROBE`] times as fast as what it sent before came out. Twenty
 //!   flows that start together lose nothing then at Xia05 figure 6.
 //! - Steps lengthen while an error lasts ([`crate::secant`]).
-//! - A flow below its contract goes to the window that the contract needs ([`Recovery::Contract`]).
+//! - A contract is a least rate ([`Recovery::Contract`], [`crate::floor`]).
 //! - Virtually queued data counts as outstanding ([`Law::holds_virtual`]). So a virtual queue
 //!   fills with the window, as a physical one does, and does not integrate rates.
 //! - No smallest round-trip time is kept. The one over empty queues is that of the report in hand
 //!   less its queuing delay, so that a longer route is no queue.
 
+use crate::floor::Floor;
 use crate::law::{Increase, Law, LowRate, Mu, Recovery, RoundTrip, SlowStart};
 use crate::loss::{Losses, OnLoss};
 use crate::secant::{FARTHEST, Secant};
@@ -29,14 +30,13 @@ const LEAST: f64 = 1e-3;
 /// than 1, or it would never grow; less than 2, or many flows fill a buffer in one round.
 const PROBE: f64 = 1.5;
 
-/// The part of the way to its contract's window that a flow goes in each round trip.
-const RECOVERY: f64 = 0.25;
+/// The ratio of the data that a flow with a contract may have outstanding to what its contract puts
+/// on the path. A queue that others fill lengthens the round trip by less than this between two
+/// reports.
+const HEADROOM: f64 = 1.25;
 
-/// The part of the memory of a large accumulation that fades in each round trip. A queue that
-/// goes up and down within a few round trips tells a flow at its limit to stay there. A swing of
-/// a flow at its limit takes some 17, from twice the limit to half of it and less: the memory lasts
-/// longer, or the flow would go for its contract in each of them.
-const MEMORY: f64 = 0.0625;
+/// The round-trip time that a flow with a contract expects before the first report, in seconds.
+const FIRST: f64 = 0.1;
 
 /// The part of the target that has to be queued for the queue to tell something of the path.
 const PRICE: f64 = 0.25;
@@ -54,8 +54,10 @@ pub struct Acc {
     /// Rate as a fraction of what the window gives; below one only with [`LowRate::Halve`].
     slowdown: f64,
     estimate: f64,
-    /// The largest recent accumulation, fading with [`MEMORY`].
-    crest: f64,
+    /// The least rate, if the law has one and the flow has a contract.
+    floor: Floor,
+    /// The window that carries the least rate, in bytes.
+    least_window: f64,
     /// The rate at which data arrived, as of the report before, in bytes per second.
     delivered: f64,
     /// The recent error, if steps lengthen.
@@ -121,7 +123,8 @@ impl Acc {
             rate: cwnd,
             slowdown: 1.0,
             estimate: 0.0,
-            crest: 0.0,
+            floor: Floor::default(),
+            least_window: 0.0,
             delivered: 0.0,
             secant: law.longer_steps.then(Box::default),
             losses: Losses::default(),
@@ -133,7 +136,6 @@ impl Acc {
     fn move_window(&mut self, report: &Report, path: &PathView, seen: &Seen) {
         let a = report.accumulation; // (1)
         self.estimate = a;
-        self.crest = a.max(self.crest * (1.0 - MEMORY * seen.passed));
         self.losses.observe(report);
         if report.lost && self.takes_for_congestion() {
             self.halve();
@@ -179,13 +181,6 @@ impl Acc {
         if congested && used < self.ssthresh && lands {
             self.cwnd = self.cwnd.min(self.landing(seen)).max(self.packet);
         }
-        // Slow start gets there by itself, and what it sends lags its window.
-        if !congested && !path.had_too_little && used >= self.ssthresh {
-            let short = self.short_of_contract(sent, base, seen);
-            if short > 0.0 {
-                self.cwnd = self.cwnd.max(used + RECOVERY * seen.passed * short);
-            }
-        }
         if congested || self.law.slow_start == SlowStart::None {
             self.ssthresh = self.cwnd; // (6)
         } else {
@@ -227,17 +222,6 @@ impl Acc {
         // each byte of it the loop would not be stable.
         let step = step * (w / a).min(1.0);
         (w + step).clamp(w / 2.0, 2.0 * w).max(self.packet * LEAST)
-    }
-
-    /// By how much the window is less than what the contract needs over empty queues, or than
-    /// what was `sent` lets it be; 0 where it is not the window that holds the contract down.
-    fn short_of_contract(&self, sent: f64, base: Duration, seen: &Seen) -> f64 {
-        let below = self.service.below_contract(self.crest, seen.egress);
-        if self.law.recovery == Recovery::Packet || !below {
-            return 0.0;
-        }
-        let needed = self.service.window(base.as_secs_f64());
-        (needed.min(PROBE * sent) - self.cwnd).max(0.0)
     }
 
     /// The window without excess, were the queuing delay to stay what it is: the target over
@@ -308,8 +292,19 @@ impl Acc {
     fn takes_for_congestion(&self) -> bool {
         match self.law.on_loss {
             OnLoss::Window => true,
-            OnLoss::Accumulation { bound } => self.losses.part() > bound,
+            OnLoss::Contract { .. } if !self.service.has_contract() => true,
+            OnLoss::Accumulation { bound } | OnLoss::Contract { bound } => {
+                self.losses.part() > bound
+            }
         }
+    }
+
+    /// Keeps the window at or above the one that carries the least rate.
+    fn keep_floor(&mut self, report: &Report, seen: &Seen) {
+        self.floor
+            .on_report(report, self.losses.part(), seen.passed);
+        self.least_window = self.floor.rate() * seen.rtt;
+        self.cwnd = self.cwnd.max(self.least_window);
     }
 
     /// Returns whether so much is queued that it tells what the path does with more. An empty queue
@@ -346,18 +341,26 @@ impl Controller for Acc {
     fn on_report(&mut self, report: &Report, path: &PathView, _: Time) {
         let seen = Seen::new(&self.law, report, path);
         self.move_window(report, path, &seen);
+        self.keep_floor(report, &seen);
         self.set_rate(path, &seen);
     }
 
     fn set_service(&mut self, service: &Service) {
         self.service = Held::new(service);
+        if self.law.recovery == Recovery::Contract {
+            self.floor.set_service(service);
+            self.least_window = self.floor.rate() * FIRST;
+        }
     }
 
     fn allowance(&self) -> Allowance {
         Allowance {
-            window: self.cwnd(),
+            window: Bytes::from_f64(self.cwnd.max(HEADROOM * self.least_window))
+                .max(Bytes::from_f64(self.packet)),
             // Never so slow that it stops.
-            pacing: Some(Rate::from_bps_f64((8.0 * self.rate).max(1.0))),
+            pacing: Some(Rate::from_bps_f64(
+                (8.0 * self.rate.max(self.floor.rate())).max(1.0),
+            )),
         }
     }
 

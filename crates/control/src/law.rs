@@ -20,6 +20,7 @@ const SWITCHES: &[(&str, [&str; 3])] = &[
     ("virtual", ["beside", "beside", "inside"]),
     ("low_rate", ["halve", "halve", "smooth"]),
     ("recovery", ["packet", "packet", "contract"]),
+    ("loss", ["window", "window", "contract"]),
     ("steps", ["policy", "policy", "longer"]),
     ("pairs", ["printed", "printed", "patient"]),
     ("place", ["turns", "turns", "turns"]),
@@ -93,12 +94,12 @@ pub enum LowRate {
     Smooth,
 }
 
-/// The behaviour of a flow that gets less than its contracted rate and queues little.
+/// The behaviour of a flow that gets less than its contracted rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
     /// The policy alone [Har02 §II].
     Packet,
-    /// The window moves towards the one that the contract needs over empty queues.
+    /// The contract is a least rate, until the receiver shows that it does not fit.
     Contract,
 }
 
@@ -210,10 +211,9 @@ impl Law {
                 true => Recovery::Packet,
                 false => Recovery::Contract,
             },
-            on_loss: match values.choice("loss") {
-                "accumulation" => OnLoss::Accumulation {
-                    bound: values.number("loss_bound"),
-                },
+            on_loss: match (word(values, "loss"), values.number("loss_bound")) {
+                ("accumulation", bound) => OnLoss::Accumulation { bound },
+                ("contract", bound) => OnLoss::Contract { bound },
                 _ => OnLoss::Window,
             },
             target: values.size("target").bytes_f64(packet),

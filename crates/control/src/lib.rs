@@ -54,6 +54,7 @@ pub mod cubic;
 pub mod dctcp;
 mod delivery;
 pub mod estimator;
+mod floor;
 mod hystart;
 mod law;
 pub mod ledbat;

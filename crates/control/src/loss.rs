@@ -14,7 +14,7 @@
 //!
 //! | symbol | field | unit | default | range | source |
 //! |---|---|---|---|---|---|
-//! | – | `loss` | – | window | window, accumulation | window is Xia05 §IV-B.2; accumulation is ours |
+//! | – | `loss` | – | as `law` has it | window, accumulation, contract | window is Xia05 §IV-B.2; the others are ours |
 //! | – | `loss_bound` | – | 0.05 | 0.001 - 0.5 | ours |
 //!
 //! - **A full buffer** is left by what is queued, and half of it is enough for that. The half that
@@ -44,6 +44,11 @@ pub enum OnLoss {
     Window,
     /// The flow's own part of what is queued, while no larger part than this is lost of late.
     Accumulation {
+        /// The bound.
+        bound: f64,
+    },
+    /// As [`OnLoss::Accumulation`] for a flow with a contract, and as [`OnLoss::Window`] without one.
+    Contract {
         /// The bound.
         bound: f64,
     },

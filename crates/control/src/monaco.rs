@@ -211,16 +211,16 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["contract", "packet"]),
             default: "",
-            doc: "Below its contract with little queued: a quarter of the way to the window that the contract needs (accord), or the policy alone (har02), for each round trip.",
+            doc: "The way to a contracted rate: it is a least rate until the receiver shows that it does not fit (accord), or the policy alone gets there (har02).",
             source: "departure; packet is [Har02 §II]",
         },
         Param {
             name: "loss",
             symbol: "",
-            kind: Kind::Choice(&["window", "accumulation"]),
-            default: "window",
-            doc: "What a loss halves: the window (all laws), or what the flow has queued of its own.",
-            source: "window is [Xia05 §IV-B.2], accumulation is ours",
+            kind: Kind::Choice(&["window", "accumulation", "contract"]),
+            default: "",
+            doc: "What a loss halves: the window (xia05, har02), what the flow has queued of its own, or that for a flow with a contract and the window without one (accord).",
+            source: "window is [Xia05 §IV-B.2], the others are ours",
         },
         Param {
             name: "loss_bound",
@@ -230,7 +230,7 @@ pub(crate) static FAMILY: Family = Family {
                 max: 0.5,
             },
             default: "0.05",
-            doc: "The part of packets lost recently above which a loss halves the window even so; of loss = \"accumulation\".",
+            doc: "The part of packets lost recently above which a loss halves the window even so; not of loss = \"window\".",
             source: "ours",
         },
         Param {
@@ -307,7 +307,10 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
         window_clocked: true,
         gives_up: match law.on_loss {
             OnLoss::Window => GivesUp::Window,
-            OnLoss::Accumulation { bound } => GivesUp::Accumulation { bound },
+            OnLoss::Contract { .. } if !facts.has_contract => GivesUp::Window,
+            OnLoss::Accumulation { bound } | OnLoss::Contract { bound } => {
+                GivesUp::Accumulation { bound }
+            }
         },
         ..WindowDynamics::UNRESPONSIVE
     }

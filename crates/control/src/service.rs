@@ -59,17 +59,9 @@ impl Held {
         (self.weight * target).min(self.limit)
     }
 
-    /// Returns whether a flow of this `rate` gets less than its contract for another reason than
-    /// its own backlog, which is `crest` at most. A flow at its limit would return only to be cut
-    /// again.
-    pub fn below_contract(&self, crest: f64, rate: f64) -> bool {
-        rate < self.contract && crest < self.limit / 2.0
-    }
-
-    /// Returns the window in bytes that carries the contracted rate over a round trip of so many
-    /// seconds without a queue.
-    pub fn window(&self, base_rtt: f64) -> f64 {
-        self.contract * base_rtt
+    /// Returns whether a rate is contracted.
+    pub fn has_contract(&self) -> bool {
+        self.contract > 0.0
     }
 
     /// Returns the rate in bytes per second that has no excess while packets wait `delay` seconds.

@@ -25,6 +25,8 @@ pub struct FlowFacts {
     pub packet: Bytes,
     /// φ: the target is to be multiplied by it. What else a service asks for, the engine does.
     pub weight: f64,
+    /// True if the service contracts a rate.
+    pub has_contract: bool,
 }
 
 /// The facts of a queue that a discipline's dynamics may depend on.

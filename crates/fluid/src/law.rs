@@ -38,6 +38,7 @@ use crate::trouble::Trouble;
 use accord_family::{FlowFacts, GivesUp, Reads, WindowDynamics, WindowLaw};
 use accord_scenario::Flow;
 use accord_traffic::Demand;
+use accord_units::Rate;
 
 /// A flow's service beside its weight, which multiplies its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,6 +93,7 @@ impl Control {
         let facts = FlowFacts {
             packet: flow.packet,
             weight: flow.service.weight,
+            has_contract: flow.service.contract > Rate::ZERO,
         };
         let dynamics = match flow.demand {
             // Connections that come and go are a load, which no window bounds.

@@ -17,7 +17,6 @@ pub mod config;
 mod driver;
 mod edge;
 mod error;
-mod floor;
 mod gateway;
 pub mod inner;
 pub mod keys;

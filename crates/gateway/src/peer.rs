@@ -93,7 +93,9 @@ impl Control {
                 loss: match loss {
                     Loss::Window => LossName::Window,
                     Loss::Accumulation => LossName::Accumulation,
-                },
+                    Loss::Contract => LossName::Contract,
+                }
+                .into(),
                 counts: COUNTS,
                 ..monaco::Config::default()
             };

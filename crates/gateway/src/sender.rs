@@ -2,15 +2,14 @@
 //!
 //! The pace is that of the controller, and never above the cap. Where the controller has no say the
 //! pace is the cap: in mode shadow, beside a peer that is plain WireGuard, and while no reports come.
-//! So loss of feedback does not stop traffic. Up to its contract a tunnel waits for nobody ([`Floor`]). In mode bypass there is no pace. While the circuit breaker
-//! is tripped, the cap is the breaker's rate.
+//! So loss of feedback does not stop traffic. In mode bypass there is no pace. While the
+//! circuit breaker is tripped, the cap is the breaker's rate.
 //!
 //! A sender works as of the time when its work was due, up to [`BURST`] back. So a machine that wakes
 //! late keeps the rate, and sends no more than that at once.
 
 use crate::breaker::Breaker;
 use crate::config::{Mode, PeerConfig};
-use crate::floor::Floor;
 use crate::message::{Answer, Count, Half, Message};
 use accord_control::{AnyController, Controller, Report, Sending};
 use accord_family::Service;
@@ -79,10 +78,8 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Sender {
     ingress: Ingress<AnyController>,
-    floor: Floor,
-    /// When the least pace lets the next packet go.
-    floor_next: Time,
-    packet: Bytes,
+    /// The contracted rate.
+    contract: Rate,
     cap: Rate,
     cap_pacer: Pacer,
     mode: Mode,
@@ -128,9 +125,7 @@ impl Sender {
     ) -> Sender {
         let mut sender = Sender {
             ingress: Ingress::new(controller, packet, sending),
-            floor: Floor::default(),
-            floor_next: Time::ZERO,
-            packet,
+            contract: Rate::ZERO,
             cap: peer.cap,
             cap_pacer: Pacer::default(),
             mode: peer.mode,
@@ -159,7 +154,7 @@ impl Sender {
 
     /// Changes the service of the tunnel.
     pub fn set_service(&mut self, service: &Service) {
-        self.floor.set_service(service);
+        self.contract = service.contract;
         self.ingress.set_service(service);
     }
 
@@ -239,7 +234,6 @@ impl Sender {
                 Ok(_) => {}
                 Err(again) => {
                     wake = wake.min(self.ingress.next_wake());
-                    let again = again.min(self.by_contract());
                     if self.is_held() && !cap_binds && head.is_some() && again > at {
                         self.planned = Some(again).filter(|t| *t < Time::MAX);
                         return match again <= now {
@@ -272,18 +266,9 @@ impl Sender {
             self.ingress.pass(size, at);
         }
         self.cap_pacer.sent(at, size, self.cap());
-        self.floor_next = at + self.floor.rate().transmission(size);
         self.planned = Some(at);
         self.unreported.get_or_insert(at);
         Next::Data
-    }
-
-    /// Returns when the next packet may go whatever the controller says.
-    fn by_contract(&self) -> Time {
-        match self.floor.rate() {
-            Rate::ZERO => Time::MAX,
-            _ => self.floor_next.max(self.cap_pacer.next()),
-        }
     }
 
     /// Returns whether the controller holds packets back.
@@ -379,7 +364,7 @@ impl Sender {
         // count below the contract.
         let egress = f64::from(answer.egress_bps) / 8.0;
         let reported = f64::from(answer.virtual_delay);
-        let virtual_s = match egress * 8.0 < self.floor.contract().as_bps_f64() {
+        let virtual_s = match egress * 8.0 < self.contract.as_bps_f64() {
             true => 0.0,
             false => reported.min(self.most_virtual.as_secs_f64()),
         };
@@ -394,17 +379,8 @@ impl Sender {
             lost_bytes: Bytes::ZERO,
             received: answer.received,
         };
-        let lost_before = self.ingress.lost();
         self.ingress.on_report(&report, now);
         let (lost, arrived) = (self.ingress.lost(), self.ingress.arrived());
-        self.floor.on_report(&Report {
-            lost_bytes: Bytes::new(lost.saturating_sub(lost_before)),
-            received: arrived,
-            ..report
-        });
-        // What was planned at a lower rate does not hold it back.
-        let soon = now + self.floor.rate().transmission(self.packet);
-        self.floor_next = self.floor_next.min(soon);
         self.breaker.on_report(lost, arrived, now);
         // A report may let packets go that were to wait.
         if self.is_held() {
@@ -462,7 +438,7 @@ impl Sender {
     pub fn rate(&self) -> Rate {
         let (rate, cap) = (self.ingress.controller().allowance().pacing, self.cap());
         match self.state {
-            State::Controlled => rate.unwrap_or(cap).max(self.floor.rate()).min(cap),
+            State::Controlled => rate.unwrap_or(cap).min(cap),
             _ => cap,
         }
     }

@@ -6,7 +6,7 @@ use crate::signals::{LEAST_PRICE, objective};
 use accord_family::{FlowFacts, Objective, Price, QueueFacts, QueueLaw, WindowLaw};
 use accord_scenario::{Flow, Limit, LinkId, Phase, Scenario};
 use accord_solver::{Problem, Solution};
-use accord_units::{Bytes, Time};
+use accord_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The part of a capacity up to which a link counts as full.
@@ -367,6 +367,7 @@ fn law(flow: &Flow) -> Option<WindowLaw> {
     let facts = FlowFacts {
         packet: flow.packet,
         weight: flow.service.weight,
+        has_contract: flow.service.contract > Rate::ZERO,
     };
     let law = flow.controller.family().window_dynamics();
     law.ok().map(|of| of(&flow.controller, &facts).law)

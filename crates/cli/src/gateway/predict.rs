@@ -10,7 +10,7 @@ use accord::record::Quiet;
 use accord::scenario::{Entity, Metric};
 use accord::units::{Bytes, Duration, Rate};
 use accord::{Catalogue, Engine, File, Options, run as run_engine};
-use accord_gateway::config::{Loss, Mode, PeerConfig, Site};
+use accord_gateway::config::{Mode, PeerConfig, Site};
 use serde_json::Value;
 
 /// The rate of a link that is no bottleneck, and the delay of one that is next door.
@@ -164,10 +164,7 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
             "tunnel = {{ queue = \"{}\" }}",
             site.interface.queue
         ));
-        let loss = match peer.loss {
-            Loss::Window => "window",
-            Loss::Accumulation => "accumulation",
-        };
+        let loss = peer.loss.word();
         let target = quote(&site.interface.target.to_string());
         draft.line(format!(
             "controller = {{ name = \"monaco\", target = {target}, loss = \"{loss}\" }}"

@@ -236,13 +236,9 @@ fn peer(
         shares[index].contract = rate(&share, "contract")?.unwrap_or(Rate::ZERO);
         shares[index].weight = share.positive("weight")?.unwrap_or(1.0);
     }
-    let by_contract = match service.contract {
-        Rate::ZERO => Loss::Window,
-        _ => Loss::Accumulation,
-    };
     Ok(PeerConfig {
         name: name.to_string(),
-        loss: interface.loss.unwrap_or(by_contract),
+        loss: interface.loss.unwrap_or(Loss::Contract),
         public_key,
         preshared_key: match table.get("preshared_key") {
             None => None,
@@ -607,9 +603,7 @@ mod tests {
             site.peers[0].loss
         };
         let contract = "service = { contract = \"1 Mbps\" }";
-        assert_eq!(loss("", ""), Loss::Window);
-        assert_eq!(loss("", "service = { weight = 2 }"), Loss::Window);
-        assert_eq!(loss("", contract), Loss::Accumulation);
+        assert_eq!(loss("", contract), Loss::Contract);
         assert_eq!(loss("loss = \"window\"", contract), Loss::Window);
         assert_eq!(loss("loss = \"accumulation\"", ""), Loss::Accumulation);
     }

@@ -217,6 +217,8 @@ words! {
     Window = "window",
     /// What the tunnel has queued of its own.
     Accumulation = "accumulation",
+    /// What the tunnel has queued of its own if it has a contract, else the window.
+    Contract = "contract",
 }
 
 /// A network, or an address in one.

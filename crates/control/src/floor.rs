@@ -1,68 +1,65 @@
-//! The least pace of a tunnel with a contract.
+//! The least rate of a flow with a contract.
 //!
 //! A contract is a rate that does not give way to others. So its data goes at once after a silence, and
-//! whatever others have queued, without regard of the controller's window. It stops where the receiver
-//! shows that the contract does not fit: more than [`MOST_LOST`] of the data was lost recently, averaged
-//! as the controller does. The least pace is then the rate at which data arrives, and goes back to the
-//! contract by a [`STEP`] of it with each report, as long as less is lost. Neither is it more than the rate
-//! that keeps what is queued within the limit of the service, by Little's law. The circuit breaker bounds
-//! what is left: it caps the tunnel.
+//! whatever others have queued. The least rate gives way where the receiver shows that the contract does
+//! not fit:
+//!
+//! - More than [`MOST_LOST`] of the data was lost recently. The least rate is then at most the rate at
+//!   which data arrives.
+//! - More is queued than the limit of the service. The least rate is then at most the one that has the
+//!   limit queued, by Little's law.
+//!
+//! With each report it goes back towards the contract, by a [`STEP`] of the contract times the part of
+//! the limit that is not queued. In a gateway the circuit breaker bounds what is left.
 
-use accord_control::{Losses, Report};
+use crate::Report;
 use accord_family::Service;
-use accord_units::{Bytes, Rate};
 
-/// The part of the data whose loss shows that a contract does not fit. The controller takes it for
-/// congestion, too (`loss_bound` of Monaco).
+/// The part of the data whose loss shows that a contract does not fit.
 const MOST_LOST: f64 = 0.05;
 
-/// The part of the contract by which the least pace grows with each report.
+/// The part of the contract by which the least rate grows with each report.
 const STEP: f64 = 1.0 / 32.0;
 
-/// The least pace of a tunnel.
+/// The least rate of a flow.
 #[derive(Clone, Debug, Default)]
-pub struct Floor {
-    contract: Rate,
-    limit: Option<Bytes>,
-    rate: Rate,
-    losses: Losses,
+pub(crate) struct Floor {
+    /// The contracted rate in bytes per second.
+    contract: f64,
+    /// The limit of the service in bytes.
+    limit: f64,
+    /// The least rate in bytes per second.
+    rate: f64,
 }
 
 impl Floor {
     /// Sets the service. Another contract is taken to fit.
     pub fn set_service(&mut self, service: &Service) {
-        self.limit = service.limit;
-        if self.contract != service.contract {
-            (self.contract, self.rate) = (service.contract, service.contract);
+        self.limit = service.limit.map_or(f64::INFINITY, |limit| limit.as_f64());
+        let contract = service.contract.as_bps_f64() / 8.0;
+        if self.contract != contract {
+            (self.contract, self.rate) = (contract, contract);
         }
     }
 
-    /// Takes the report of a pair, with the bytes that were lost since the one before.
-    pub fn on_report(&mut self, report: &Report) {
-        self.losses.observe(report);
-        let next = match self.losses.part() > MOST_LOST {
-            true => report.egress_rate.min(self.rate),
-            false => {
-                let more = self.contract.as_bps_f64() * STEP;
-                Rate::from_bps_f64(self.rate.as_bps_f64() + more)
-            }
-        };
-        self.rate = next.min(self.contract);
-        let limit = self.limit.map_or(f64::INFINITY, Bytes::as_f64);
-        if report.accumulation > limit {
-            let part = limit / report.accumulation;
-            let most = Rate::from_bps_f64(report.egress_rate.as_bps_f64() * part);
-            self.rate = self.rate.min(most);
+    /// Takes a report. `lost` is the part of the data that was lost recently. `passed` is the part of a
+    /// round trip since the last report.
+    pub fn on_report(&mut self, report: &Report, lost: f64, passed: f64) {
+        let egress = report.egress_rate.as_bps_f64() / 8.0;
+        let queued = report.accumulation / self.limit;
+        if lost > MOST_LOST {
+            self.rate = self.rate.min(egress);
+        } else {
+            let room = (1.0 - queued).max(0.0);
+            self.rate = (self.rate + STEP * passed * room * self.contract).min(self.contract);
+        }
+        if queued > 1.0 {
+            self.rate = self.rate.min(egress / queued);
         }
     }
 
-    /// The contract.
-    pub fn contract(&self) -> Rate {
-        self.contract
-    }
-
-    /// The least pace; zero without a contract.
-    pub fn rate(&self) -> Rate {
+    /// Returns the least rate in bytes per second; zero without a contract.
+    pub fn rate(&self) -> f64 {
         self.rate
     }
 }
@@ -70,13 +67,15 @@ impl Floor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use accord_units::{Bytes, Duration};
+    use crate::Losses;
+    use accord_units::{Bytes, Duration, Rate};
 
     const CONTRACT: Rate = Rate::from_bps(10_000_000);
 
     /// The floor of a tunnel at whose end 7 Mbps arrive.
     struct Tunnel {
         floor: Floor,
+        losses: Losses,
         received: u64,
     }
 
@@ -88,7 +87,11 @@ mod tests {
                 limit,
                 ..Service::default()
             });
-            Tunnel { floor, received: 0 }
+            Tunnel {
+                floor,
+                losses: Losses::default(),
+                received: 0,
+            }
         }
 
         /// Reports a round trip of 100 KB at a time, of which so many of 100 bytes were lost, and what is
@@ -96,7 +99,7 @@ mod tests {
         fn report(&mut self, of_hundred: u64, accumulation: f64, reports: u64) -> f64 {
             for number in 0..reports {
                 self.received += 1000 * (100 - of_hundred);
-                self.floor.on_report(&Report {
+                let report = Report {
                     number,
                     accumulation,
                     egress_rate: Rate::from_bps(7_000_000),
@@ -104,16 +107,18 @@ mod tests {
                     lost: of_hundred > 0,
                     lost_bytes: Bytes::new(1000 * of_hundred),
                     received: self.received,
-                });
+                };
+                self.losses.observe(&report);
+                self.floor.on_report(&report, self.losses.part(), 1.0);
             }
-            self.floor.rate().as_bps_f64() / 1e6
+            8.0 * self.floor.rate() / 1e6
         }
     }
 
     #[test]
     fn a_contract_holds_until_the_receiver_shows_that_it_does_not_fit() {
         let mut tunnel = Tunnel::new(CONTRACT, None);
-        assert_eq!(tunnel.floor.rate(), CONTRACT, "it is there at once");
+        assert_eq!(tunnel.report(0, 0.0, 0), 10.0, "it is there at once");
         assert_eq!(tunnel.report(4, 1e6, 1000), 10.0);
         assert_eq!(tunnel.report(30, 1e6, 100), 7.0, "what arrives");
         // The losses fade first, and three tenths are ten steps.
