@@ -55,8 +55,7 @@ pub struct Ingress<C = AnyController> {
     received: u64,
     /// The bytes that are virtually queued, if the window holds them, and the rate in bytes per second
     /// at which the receiver sees data leave.
-    behind: u64,
-    egress_rate: f64,
+    stretch: f64,
     /// The bytes known to have arrived by the latest report, the time of that report, and the rate of
     /// arrival between the last two.
     reported: u64,
@@ -152,8 +151,7 @@ impl<C: Controller> Ingress<C> {
             started: false,
             sent: 0,
             received: 0,
-            behind: 0,
-            egress_rate: 0.0,
+            stretch: 1.0,
             reported: 0,
             reported_at: Time::ZERO,
             delivery_rate: Rate::ZERO,
@@ -312,7 +310,11 @@ impl<C: Controller> Ingress<C> {
         }
         self.received = received.min(self.sent);
         if self.sending.holds_virtual {
-            self.behind = (self.egress_rate * virtual_delay) as u64;
+            let rtt = self.rtt.latest().as_secs_f64();
+            self.stretch = match rtt > 0.0 {
+                true => 1.0 + virtual_delay / rtt,
+                false => 1.0,
+            };
         }
     }
 
@@ -340,7 +342,6 @@ impl<C: Controller> Ingress<C> {
         }
         self.reported = received;
         self.reported_at = now;
-        self.egress_rate = report.egress_rate.as_bps_f64() / 8.0;
         self.on_count(received, report.virtual_delay.as_secs_f64());
         let report = Report {
             received,
@@ -375,8 +376,9 @@ impl<C: Controller> Ingress<C> {
         let window = self.allowance.window.get();
         match self.sending.window {
             Window::Outstanding => {
-                let outstanding = self.in_flight() + self.behind;
-                outstanding > 0 && outstanding + self.next.get() > window
+                let outstanding = self.in_flight();
+                let next = self.next.as_f64();
+                outstanding > 0 && (outstanding as f64 + next) * self.stretch > window as f64
             }
             Window::Period => self.sent_in_period() + self.packet.get() > window,
             Window::Open => self.in_flight() >= window.saturating_mul(UNACCOUNTED),
