@@ -53,8 +53,9 @@ pub struct Ingress<C = AnyController> {
     sent: u64,
     /// The bytes known to have arrived.
     received: u64,
-    /// The bytes that are virtually queued, if the window holds them, and the rate in bytes per second
-    /// at which the receiver sees data leave.
+    /// The ratio of the round-trip time with its virtual delay to that without, if the window holds
+    /// virtually queued data. By Little's law it is the ratio of what is outstanding, with what is
+    /// virtually queued, to what is in flight.
     stretch: f64,
     /// The bytes known to have arrived by the latest report, the time of that report, and the rate of
     /// arrival between the last two.
