@@ -186,7 +186,7 @@ fn grows_by_policy(values: &Values) -> bool {
 
 fn behaves(
     mut c: AnyController,
-    growth: Growth,
+    mut growth: Growth,
     operations: Vec<(Duration, PathView, Operation)>,
 ) -> Result<(), TestCaseError> {
     let mut now = Time::ZERO;
@@ -213,7 +213,13 @@ fn behaves(
                 smallest = smallest.min(*base);
                 c.set_base_rtt(*base);
             }
-            Operation::Service(service) => c.set_service(service),
+            Operation::Service(service) => {
+                c.set_service(service);
+                // A contract is a least rate, whatever the round trip.
+                if service.contract > Rate::ZERO && growth == Growth::Packets {
+                    growth = Growth::Any;
+                }
+            }
         }
         let allowance = c.allowance();
         prop_assert!(allowance.window.get() >= PACKET, "{allowance:?}");

@@ -154,7 +154,8 @@ fn a_lossy_link_takes_nothing_of_a_contract() {
         let rate = path.rate / path.reports * 8e-6;
         assert!(rate > 10.0, "{loss}: {rate} Mbps");
         // The papers' answer leaves less than half of it where one in a hundred is lost.
-        let mut halved = Path::new(&[("loss", text("window"))], contract(10));
+        let printed = [("loss", text("window")), ("recovery", text("packet"))];
+        let mut halved = Path::new(&printed, contract(10));
         halved.rounds(2000, loss);
         halved.rounds(5000, loss);
         assert!(halved.rate < path.rate * 0.8, "{loss}");

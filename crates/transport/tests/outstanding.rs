@@ -189,7 +189,7 @@ fn a_packet_larger_than_the_window_goes_alone() {
     }
 }
 
-/// 1 MB/s leaves, and the latest data was 3 ms late by virtual queues: 3000 bytes are in them.
+/// The latest data was as late by virtual queues as by the path, so that half of the window is in them.
 #[test]
 fn virtually_queued_data_is_outstanding_where_the_window_holds_it() {
     let inside = ("virtual", "inside");
@@ -204,9 +204,10 @@ fn virtually_queued_data_is_outstanding_where_the_window_holds_it() {
         let mut f = Flow::full(law, switches);
         let (case, sent) = (format!("{law} {switches:?}"), f.i.sent());
         // All has arrived, so that a window goes, less what is virtually queued.
-        f.i.on_count(sent, 0.003);
+        let rtt = f.i.round_trip().latest().as_secs_f64();
+        f.i.on_count(sent, rtt);
         let window = f.window() / 1000;
-        let free = if held { window - 3 } else { window };
+        let free = if held { window / 2 } else { window };
         assert_eq!(f.run(), free, "{case}");
         assert_eq!(f.i.in_flight(), 1000 * free, "{case}");
         // The virtual queue empties, and a packet more has arrived.
