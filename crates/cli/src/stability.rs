@@ -80,7 +80,7 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
         (true, true) if cycles => String::from("stable as a fluid, but packets cycle\n"),
         (true, true) => String::from("stable\n"),
         (true, false) => String::from(
-            "not guaranteed: no known mode grows, but a part of the flows would if the others kept their rates\n",
+            "not guaranteed: no known mode grows, but the gain is beyond the limit of flows that decide once per round trip\n",
         ),
         (false, _) => String::from("NOT STABLE: small deviations grow\n"),
     };
@@ -102,11 +102,11 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
     }
     if let Some(bound) = found.bound.filter(|_| found.is_stable()) {
         out += &format!(
-            "  {:16} up to {:.4} ({:.2} dB): flows with {:.1} % of a bottleneck, if the others keep their rates\n",
+            "  {:16} up to {:.4} ({:.2} dB): a gain of {:.3} for flows that decide once per round trip\n",
             "guaranteed",
             bound.factor(),
             20.0 * bound.factor().log10(),
-            100.0 * bound.share
+            bound.largest
         );
     }
     for (i, root) in found.roots.iter().take(3).enumerate() {

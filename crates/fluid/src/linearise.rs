@@ -164,7 +164,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError
         }
     }
     for (&k, rest) in moving.iter().zip(&mut rest) {
-        rest.sample(&model, &network, &at_rest, k, &reacts);
+        rest.close(&model, &network, &at_rest, k, &reacts);
     }
     if rest.iter().any(|r| r.rate.is_nan() || r.rate <= 0.0) {
         return Err(FluidError::NoEquilibrium("a flow has no rate".into()));
@@ -179,7 +179,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError
         answers: Answers::Fluid,
     };
     let fluid = builder.build(scenario.fluid.link_model)?;
-    let average = |s: &Signal| matches!(s.answer, Answer::Average { .. });
+    let average = |s: &Signal| matches!(s.answer, Answer::Average { .. } | Answer::Price { .. });
     let signalled = !builder.signals.is_empty();
     let known = signalled && builder.signals.iter().all(average);
     builder.answers = Answers::Packets;
