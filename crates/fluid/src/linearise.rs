@@ -179,7 +179,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError
         answers: Answers::Fluid,
     };
     let fluid = builder.build(scenario.fluid.link_model)?;
-    let average = |s: &Signal| matches!(s.answer, Answer::Average { .. } | Answer::Price { .. });
+    let average = |s: &Signal| matches!(s.answer, Answer::Average { .. });
     let signalled = !builder.signals.is_empty();
     let known = signalled && builder.signals.iter().all(average);
     builder.answers = Answers::Packets;
