@@ -94,9 +94,9 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
             packets.gain_frequency
         );
     }
-    if found.unknown {
+    if let Some(why) = found.unknown {
         out += &format!(
-            "  {:16} where they cycle is not known: a fluid's losses are spread evenly, and answer at once\n",
+            "  {:16} where they cycle is not known: {why}\n",
             "in packets"
         );
     }

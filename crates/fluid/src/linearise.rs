@@ -58,8 +58,8 @@ pub(crate) struct Nearby {
     pub fluid: Linear,
     /// The same as packets answer to marks and losses, see [`Answers::Packets`], where RED gives them.
     pub packets: Option<Linear>,
-    /// Flows go by marks or losses of which it is not known how packets answer to them.
-    pub unknown: bool,
+    /// The reason why it is not known where packets cycle, if it is not.
+    pub unknown: Option<&'static str>,
     pub rest: Vec<Rest>,
 }
 
@@ -179,18 +179,22 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError
         answers: Answers::Fluid,
     };
     let fluid = builder.build(scenario.fluid.link_model)?;
-    let average = |s: &Signal| matches!(s.answer, Answer::Average { .. });
-    let signalled = !builder.signals.is_empty();
-    let known = signalled && builder.signals.iter().all(average);
+    let signalled = builder.signals.iter().find_map(|s| s.answer.unknown());
+    let once = |(k, rest): (&usize, &Rest)| {
+        model.kinds[*k].control.dynamics.rounds.is_some() && rest.virtual_delay > 0.0
+    };
+    let unknown = signalled.or(moving.iter().zip(&rest).any(once).then_some(
+        "windows are decided once per round trip, and a virtual queue is not what is outstanding less the pipe",
+    ));
     builder.answers = Answers::Packets;
-    let packets = match known {
+    let packets = match signalled.is_none() && !builder.signals.is_empty() {
         true => Some(builder.build(scenario.fluid.link_model)?),
         false => None,
     };
     Ok(Nearby {
         fluid,
         packets,
-        unknown: signalled && !known,
+        unknown,
         rest,
     })
 }

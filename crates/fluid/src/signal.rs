@@ -49,6 +49,22 @@ impl Answer {
     pub fn moves(&self) -> bool {
         *self != Answer::Full
     }
+
+    /// Returns the reason why it is not known how packets answer, if it is not.
+    pub fn unknown(&self) -> Option<&'static str> {
+        match self {
+            Answer::Average { .. } => None,
+            Answer::Price { .. } => Some(
+                "a swing of more than the share that rem drops at rest fills its queue, which is not linear",
+            ),
+            Answer::Virtual { .. } => Some(
+                "the fluid takes the virtual queue of avq for full, and that of packets empties between bursts",
+            ),
+            Answer::Full => Some(
+                "the fluid takes the buffer for full, and that of packets empties between losses",
+            ),
+        }
+    }
 }
 
 /// The queues of a network that mark or drop at rest.

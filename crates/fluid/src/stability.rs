@@ -25,8 +25,8 @@ pub struct Stability {
     /// because windows of flows differ and a halved window takes effect over half a round trip. Packets
     /// begin to cycle within 15 % of it (`crates/accord/tests/cycles.rs`).
     pub packets: Option<Margins>,
-    /// Flows go by marks or losses of other queues, of which it is not known where packets cycle.
-    pub unknown: bool,
+    /// The reason why it is not known where packets cycle, if it is not.
+    pub unknown: Option<&'static str>,
     /// The equilibrium, for each kind of flows that responds.
     pub rest: Vec<Rest>,
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use accord_fluid::{run, run_with_step, stability, step};
+use accord_fluid::{linearise, margins, run, run_with_step, stability, step};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
@@ -150,8 +150,8 @@ fn swing(s: &Scenario) -> f64 {
 fn integration_cycles_beyond_the_gain_that_the_linearisation_gives() {
     for model in MODELS {
         let critical = |service: &str| {
-            let found = stability(&many(model, 0.3, service), Time::ZERO).expect("at rest");
-            0.3 * found.margins.gain
+            let found = linearise(&many(model, 0.3, service), Time::ZERO).expect("at rest");
+            0.3 * margins(&found.0, true).gain
         };
         let fair = critical("{ weight = 1 }");
         let half = "{ contract = \"10 Mbps\" }";
@@ -167,6 +167,22 @@ fn integration_cycles_beyond_the_gain_that_the_linearisation_gives() {
             (held / double - 1.0).abs() < 1e-9,
             "{model}: {held} {double}"
         );
+    }
+}
+
+/// The loop of z² − z + κ·(1 − x̂/x) = 0 has the limit 1/(1 − x̂/x).
+#[test]
+fn a_contract_takes_its_part_off_the_loop_of_a_round_trip() {
+    for (service, limit) in [
+        ("{ weight = 1 }", 1.0),
+        ("{ contract = \"10 Mbps\" }", 2.0),
+        ("{ contract = \"15 Mbps\" }", 4.0),
+        // Its limit holds it, so that its whole rate goes by the delay.
+        ("{ contract = \"19 Mbps\", limit = \"6 KB\" }", 1.0),
+    ] {
+        let found = stability(&many("ack-clocked", 0.3, service), Time::ZERO).expect("at rest");
+        let is = 0.3 * found.margins.gain;
+        assert!((is / limit - 1.0).abs() < 1e-6, "{service}: {is}");
     }
 }
 
