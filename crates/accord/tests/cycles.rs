@@ -110,7 +110,7 @@ fn packets_begin_to_cycle_where_the_margin_says() {
     ];
     for (name, case, slope) in cases {
         let s = case.with(slope);
-        let found = accord::fluid::stability(&s, s.steady.start);
+        let found = accord::margins::stability(&s, s.steady.start);
         let found = found.unwrap_or_else(|e| panic!("{name}: {e}"));
         let margin = found.packets.expect("RED is known");
         let limit = slope * margin.gain;
@@ -150,7 +150,7 @@ fn pairs_without_a_margin_in_packets_say_why() {
         ),
     ] {
         let s = over(queue, 40.0, 200, ecn);
-        let found = accord::fluid::stability(&s, s.steady.start);
+        let found = accord::margins::stability(&s, s.steady.start);
         let found = found.unwrap_or_else(|e| panic!("{name}: {e}"));
         let why = found.unknown.expect("a reason");
         assert!(

@@ -72,7 +72,7 @@ impl Case {
     /// Returns the limit of the gain that `stability` gives, and up to which it guarantees rest.
     fn limits(&self) -> (f64, f64) {
         let s = self.with(0.4);
-        let found = accord::fluid::stability(&s, s.steady.start).expect("an equilibrium");
+        let found = accord::margins::stability(&s, s.steady.start).expect("an equilibrium");
         let limit = found.margins.gain;
         (0.4 * limit, 0.4 * found.bound.map_or(limit, |b| b.factor()))
     }
@@ -211,7 +211,7 @@ fn flows_that_differ_rest_up_to_the_bound() {
         parsed(&format!("{begin}{links}{both}{event}"))
     };
     let margins = |s: &Scenario| {
-        let found = accord::fluid::stability(s, s.steady.start).expect("an equilibrium");
+        let found = accord::margins::stability(s, s.steady.start).expect("an equilibrium");
         (
             found.is_stable(),
             found.is_guaranteed(),

@@ -6,7 +6,7 @@ use crate::fail::Failure;
 use crate::output::{data, escaped, json, note, prose};
 use accord::Catalogue;
 use accord::family::{Dynamics, FlowFacts, WindowLaw};
-use accord::fluid::{Loop, largest};
+use accord::margins::{Loop, largest};
 use accord::record::Quiet;
 use accord::report::{Point, show::count};
 use accord::scenario::{Flow, Scenario, print};
@@ -177,7 +177,7 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
     let mut found = Vec::new();
     for phase in scenario.phases() {
         // Where there is no equilibrium, or no linearisation, nothing is known.
-        let Ok(stability) = accord::fluid::stability(scenario, phase.start) else {
+        let Ok(stability) = accord::margins::stability(scenario, phase.start) else {
             continue;
         };
         let mut named = BTreeSet::new();

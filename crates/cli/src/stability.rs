@@ -8,14 +8,14 @@ use crate::fail::Failure;
 use crate::output::{heading, json, prose};
 use crate::progress::{Parts, at_once};
 use accord::Catalogue;
-use accord::fluid::{FluidError, Margins, Stability};
+use accord::margins::{Margins, MarginsError, Stability};
 use accord::report::show::visible;
 use accord::scenario::{Phase, Scenario};
 use accord::units::Rate;
 use accord::{load, set};
 
 /// A phase, and what is found of it.
-type Found = (Phase, Result<Stability, FluidError>);
+type Found = (Phase, Result<Stability, MarginsError>);
 
 /// Carries out the command; `Ok(false)` where an equilibrium is not stable.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
@@ -31,7 +31,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         let found = |scenario: &Scenario| -> Vec<Found> {
             (scenario.phases())
                 .map(|phase| {
-                    let found = accord::fluid::stability(scenario, phase.start);
+                    let found = accord::margins::stability(scenario, phase.start);
                     progress.done();
                     (phase, found)
                 })

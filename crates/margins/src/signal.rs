@@ -12,11 +12,11 @@
 //! queue adds to the price; less, and it does not. That has no linearisation. REM that drops, and
 //! AVQ, rest with capacity to spare.
 
-use crate::error::FluidError;
-use crate::model::Model;
-use crate::path::Network;
+use crate::error::MarginsError;
 use crate::rest::Equilibrium;
 use accord_family::QueueLaw;
+use accord_fluid::Model;
+use accord_fluid::Network;
 
 /// A queue that marks or drops at rest.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ pub(crate) fn signals(
     model: &Model<'_>,
     network: &Network,
     at: &Equilibrium,
-) -> Result<Vec<Signal>, FluidError> {
+) -> Result<Vec<Signal>, MarginsError> {
     let of = |queue: usize| {
         let share = at.shares[queue];
         if share <= 0.0 {
@@ -122,7 +122,7 @@ pub(crate) fn signals(
         }
         if rule.marks && backlog == 0.0 && signal.arrives >= capacity {
             let (name, discipline) = (&model.scenario.links[link].name, model.discipline(queue));
-            return Err(FluidError::Corner {
+            return Err(MarginsError::Corner {
                 link: name.clone(),
                 discipline: discipline.family().name,
             });

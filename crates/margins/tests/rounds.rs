@@ -1,7 +1,7 @@
 //! The loop of flows that decide once per round trip.
 
 use accord_family::{Pace, Rounds};
-use accord_fluid::{Loop, largest};
+use accord_margins::{Loop, largest};
 use std::f64::consts::TAU;
 
 const RTT: f64 = 0.1;

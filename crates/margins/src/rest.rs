@@ -1,10 +1,10 @@
 //! Equilibria by theory, about which a scenario is linearised.
 
-use crate::error::FluidError;
-use crate::model::Model;
-use crate::path::{Hop, Network};
+use crate::error::MarginsError;
 use crate::rounds::Loop;
 use accord_family::{QueueLaw, WindowLaw};
+use accord_fluid::Model;
+use accord_fluid::{Hop, Network};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
@@ -148,7 +148,7 @@ impl Equilibrium {
     ///
     /// # Errors
     /// If there is none, or a queue loses packets there, which theory leaves out.
-    pub fn of(model: &Model<'_>, phase: &Phase) -> Result<Equilibrium, FluidError> {
+    pub fn of(model: &Model<'_>, phase: &Phase) -> Result<Equilibrium, MarginsError> {
         let scenario = model.scenario;
         let mut whole = scenario.clone();
         // Theory records no series for host links; here they are wanted.
@@ -172,7 +172,7 @@ impl Equilibrium {
             flow.stop = None;
         }
         let run = accord_theory::run(&whole, &mut Quiet)
-            .map_err(|e| FluidError::NoEquilibrium(e.to_string()))?;
+            .map_err(|e| MarginsError::NoEquilibrium(e.to_string()))?;
         let last = |metric, entity| {
             let values = run.series(metric, entity).map(|s| &s.values[..]);
             values.and_then(|v| v.last().copied()).unwrap_or(f64::NAN)
@@ -183,7 +183,7 @@ impl Equilibrium {
         if rates.iter().all(|x| x.is_nan()) {
             let why = run.notes.last().cloned();
             let why = why.unwrap_or_else(|| "no flow sends then".into());
-            return Err(FluidError::NoEquilibrium(why));
+            return Err(MarginsError::NoEquilibrium(why));
         }
         let of_links = |metric| {
             (0..whole.links.len())
@@ -200,7 +200,7 @@ impl Equilibrium {
         Ok(found)
     }
     /// Whether queues hold what rests in them, without loss.
-    fn fits(&self, model: &Model<'_>, rates: &[Rate]) -> Result<(), FluidError> {
+    fn fits(&self, model: &Model<'_>, rates: &[Rate]) -> Result<(), MarginsError> {
         for (q, &l) in model.queues.iter().enumerate() {
             let backlog = self.delays[l] * rates[l].as_bps_f64() / 8.0;
             let name = &model.scenario.links[l].name;
@@ -223,7 +223,7 @@ impl Equilibrium {
             } else {
                 continue;
             };
-            return Err(FluidError::NoEquilibrium(format!(
+            return Err(MarginsError::NoEquilibrium(format!(
                 "the queue of {name} would be {why}"
             )));
         }

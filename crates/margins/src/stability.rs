@@ -1,6 +1,6 @@
 //! Stability of a scenario's equilibria.
 
-use crate::error::FluidError;
+use crate::error::MarginsError;
 use crate::linear::Linear;
 use crate::linearise::nearby;
 use crate::margins::{Margins, margins};
@@ -82,8 +82,8 @@ impl Rest {
 /// Linearises a scenario at the equilibrium of the phase at `at`, and finds how stable it is.
 ///
 /// # Errors
-/// If there is no equilibrium: see [`FluidError`].
-pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, FluidError> {
+/// If there is no equilibrium: see [`MarginsError`].
+pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, MarginsError> {
     let near = nearby(scenario, at)?;
     let of = |linear: &Linear| {
         let roots = rightmost_roots(linear, 1.0);
