@@ -141,7 +141,7 @@ impl Scenario {
         let mut phases = Vec::new();
         for phase in scenario.phases() {
             py.check_signals()?;
-            let found = py.detach(|| accord::fluid::stability(&scenario, phase.start));
+            let found = py.detach(|| accord::margins::stability(&scenario, phase.start));
             let span = (phase.start.as_secs_f64(), phase.end.as_secs_f64());
             phases.push(match found {
                 Ok(found) => stability::record(&scenario, span, &found),

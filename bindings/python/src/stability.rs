@@ -2,7 +2,7 @@
 
 use crate::error::failed;
 use accord::Scenario;
-use accord::fluid::Stability;
+use accord::margins::Stability;
 use accord::report::{Cell, Parameter, StabilityMap, write_map_dir};
 use pyo3::prelude::*;
 use serde_json::{Value, json};

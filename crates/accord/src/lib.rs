@@ -28,15 +28,16 @@
 //! | [`port`], [`transport`] | output ports; endpoints and the wire format |
 //! | [`record`], [`columns`] | the record of a run; tables as Parquet and CSV |
 //! | [`solver`], [`theory`], [`fluid`], [`sim`], [`live`] | fair shares; the engines |
+//! | [`margins`] | the distance of equilibria from cycling |
 //! | [`report`], [`explain`] | checks, tables, pages; why engines differ |
 
 mod built_in;
 mod catalogue;
+mod cell;
 mod crowd;
 mod engine;
 mod error;
 mod lateness;
-mod margins;
 mod source;
 
 pub use accord_aqm as aqm;
@@ -47,6 +48,7 @@ pub use accord_family as family;
 pub use accord_fluid as fluid;
 pub use accord_language as language;
 pub use accord_live as live;
+pub use accord_margins as margins;
 pub use accord_port as port;
 pub use accord_record as record;
 pub use accord_report as report;
@@ -64,9 +66,9 @@ pub use accord_record::Run;
 pub use accord_scenario::{Engine, Scenario};
 pub use built_in::{BUILT_IN, PACK_FILES, RECORDED, papers};
 pub use catalogue::{catalogue, catalogue_with};
+pub use cell::cell as stability_cell;
 pub use crowd::{CrowdCheck, check_crowd};
 pub use engine::{Job, Options, live_mode, run, run_all};
 pub use error::Error;
 pub use lateness::settle;
-pub use margins::cell as stability_cell;
 pub use source::{load, set};

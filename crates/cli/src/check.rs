@@ -6,6 +6,7 @@ use crate::fail::Failure;
 use crate::output::{data, escaped, json, note, prose};
 use accord::Catalogue;
 use accord::family::{Dynamics, FlowFacts, WindowLaw};
+use accord::margins::{Loop, largest};
 use accord::record::Quiet;
 use accord::report::{Point, show::count};
 use accord::scenario::{Flow, Scenario, print};
@@ -148,10 +149,7 @@ fn warnings(scenario: &Scenario) -> Vec<Warning> {
     unmet.chain(unstable(scenario)).collect()
 }
 
-/// The gain up to which one report per round trip is enough on every path.
-const USUAL_GAIN: f64 = 0.5;
-
-/// Gains beyond those at which a flow that hears one report per round trip is stable.
+/// Gains beyond those at which a flow that decides once per round trip is stable.
 fn unstable(scenario: &Scenario) -> Vec<Warning> {
     let large = |f: &Flow| {
         let facts = FlowFacts {
@@ -163,8 +161,10 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
             return false;
         };
         let dynamics = of(&f.controller, &facts);
-        matches!(dynamics.law, WindowLaw::Proportional { gain, .. } if gain > USUAL_GAIN)
-            && dynamics.reports.is_some()
+        match (dynamics.law, dynamics.rounds) {
+            (WindowLaw::Proportional { gain, .. }, Some(rounds)) => gain > largest(rounds),
+            _ => false,
+        }
     };
     if !scenario.flows.iter().any(large) {
         return Vec::new();
@@ -179,13 +179,16 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
     let mut found = Vec::new();
     for phase in scenario.phases() {
         // Where there is no equilibrium, or no linearisation, nothing is known.
-        let Ok(stability) = accord::fluid::stability(scenario, phase.start) else {
+        let Ok(stability) = accord::margins::stability(scenario, phase.start) else {
             continue;
         };
         let mut named = BTreeSet::new();
         for rest in &stability.rest {
-            let Some(closed) = rest.sampled.filter(|s| !s.is_stable()) else {
-                continue;
+            let exceeded = |closed: &Option<Loop>| closed.filter(|c| !c.is_stable());
+            let (closed, outcome) = match (exceeded(&rest.mode), exceeded(&rest.bound)) {
+                (Some(mode), _) => (mode, "from which on its queue cycles"),
+                (None, Some(bound)) => (bound, "up to which its queue is guaranteed to rest"),
+                (None, None) => continue,
             };
             if named.insert(rest.group) {
                 found.push(Warning {
@@ -193,11 +196,10 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
                     start_s: phase.start.as_secs_f64(),
                     end_s: phase.end.as_secs_f64(),
                     text: format!(
-                        "a gain of {:.3} for {} is beyond {:.3}, up to which its queue is guaranteed to rest with one report per round trip (at a share of {:.1} % of its bottleneck); accord stability has the margins",
+                        "a gain of {:.3} for {} is beyond {:.3}, {outcome}; accord stability has the margins",
                         closed.gain,
                         scenario.groups[rest.group].name,
                         closed.largest,
-                        100.0 * closed.share,
                     ),
                     outcome: "cycle",
                     oversubscribed: Vec::new(),

@@ -8,14 +8,14 @@ use crate::fail::Failure;
 use crate::output::{heading, json, prose};
 use crate::progress::{Parts, at_once};
 use accord::Catalogue;
-use accord::fluid::{FluidError, Margins, Stability};
+use accord::margins::{Margins, MarginsError, Stability};
 use accord::report::show::visible;
 use accord::scenario::{Phase, Scenario};
 use accord::units::Rate;
 use accord::{load, set};
 
 /// A phase, and what is found of it.
-type Found = (Phase, Result<Stability, FluidError>);
+type Found = (Phase, Result<Stability, MarginsError>);
 
 /// Carries out the command; `Ok(false)` where an equilibrium is not stable.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
@@ -31,7 +31,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         let found = |scenario: &Scenario| -> Vec<Found> {
             (scenario.phases())
                 .map(|phase| {
-                    let found = accord::fluid::stability(scenario, phase.start);
+                    let found = accord::margins::stability(scenario, phase.start);
                     progress.done();
                     (phase, found)
                 })
@@ -80,7 +80,7 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
         (true, true) if cycles => String::from("stable as a fluid, but packets cycle\n"),
         (true, true) => String::from("stable\n"),
         (true, false) => String::from(
-            "not guaranteed: no known mode grows, but a part of the flows would if the others kept their rates\n",
+            "not guaranteed: no known mode grows, but the gain is beyond the limit of flows that decide once per round trip\n",
         ),
         (false, _) => String::from("NOT STABLE: small deviations grow\n"),
     };
@@ -94,19 +94,19 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
             packets.gain_frequency
         );
     }
-    if found.unknown {
+    if let Some(why) = found.unknown {
         out += &format!(
-            "  {:16} where they cycle is not known: a fluid's losses are spread evenly, and answer at once\n",
+            "  {:16} where they cycle is not known: {why}\n",
             "in packets"
         );
     }
     if let Some(bound) = found.bound.filter(|_| found.is_stable()) {
         out += &format!(
-            "  {:16} up to {:.4} ({:.2} dB): flows with {:.1} % of a bottleneck, if the others keep their rates\n",
+            "  {:16} up to {:.4} ({:.2} dB): a gain of {:.3} for flows that decide once per round trip\n",
             "guaranteed",
             bound.factor(),
             20.0 * bound.factor().log10(),
-            100.0 * bound.share
+            bound.largest
         );
     }
     for (i, root) in found.roots.iter().take(3).enumerate() {

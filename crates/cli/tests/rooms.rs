@@ -22,7 +22,11 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
     (
         "fluid",
-        &["units", "family", "traffic", "scenario", "record", "theory"],
+        &["units", "family", "traffic", "scenario", "record"],
+    ),
+    (
+        "margins",
+        &["units", "family", "scenario", "record", "theory", "fluid"],
     ),
     (
         "elements",
@@ -93,6 +97,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "solver",
             "theory",
             "fluid",
+            "margins",
             "sim",
             "live",
             "columns",

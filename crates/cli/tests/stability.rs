@@ -311,3 +311,77 @@ fn a_map_replaces_maps_only() {
         ["file", "loop.toml", "map", "mine", "run"]
     );
 }
+
+/// The limit of z² − z + κ = 0 is 1. Below the limit of the whole loop, 0.578, a check is silent. Between
+/// the two nothing is guaranteed.
+#[test]
+fn a_check_names_the_margin_of_a_gain_beyond_it() {
+    let warnings = |gain: &str| {
+        let text = LOOP.replace("gain = 0.5", gain);
+        let dir = folder(&[("loop.toml", &text)]);
+        accord(dir.path(), &["check", "loop.toml"]).with(0).stderr
+    };
+    for gain in ["gain = 0.5", "gain = 0.57"] {
+        assert_eq!(warnings(gain), "");
+    }
+    let between = warnings("gain = 0.7");
+    for words in [
+        "a gain of 0.700 for f is beyond 0.578",
+        "guaranteed to rest",
+        "accord stability",
+    ] {
+        assert!(between.contains(words), "{between}");
+    }
+    let beyond = warnings("gain = 1.5");
+    for words in [
+        "a gain of 1.500 for f is beyond 1.000",
+        "cycles",
+        "accord stability",
+    ] {
+        assert!(beyond.contains(words), "{beyond}");
+    }
+}
+
+/// Four flows over one link have the gain 1 as the limit of z² − z + κ = 0, and 0.578 up to which the
+/// whole loop rests. Without the bound on the increase that is the limit.
+#[test]
+fn a_window_that_is_decided_once_per_round_trip_has_the_limit_of_its_loop() {
+    let found = |controller: &str, code| {
+        let text = LOOP.replace("gain = 0.5, estimator = \"ideal\"", controller);
+        let dir = folder(&[("loop.toml", &text)]);
+        let text = accord(dir.path(), &["stability", "loop.toml"])
+            .with(code)
+            .stdout;
+        let json = accord(dir.path(), &["stability", "loop.toml", "--json"]).with(code);
+        let phase = json.json()["points"][0]["phases"][0].clone();
+        let number = |key: &str| phase[key].as_f64().expect("a number");
+        (text, number("gain_margin"), number("guaranteed_gain"))
+    };
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 5e-3;
+    let (text, gain, guaranteed) = found("gain = 0.5", 0);
+    assert!(
+        text.contains(": stable\n") && text.contains("guaranteed"),
+        "{text}"
+    );
+    assert!(
+        near(gain, 2.0) && near(guaranteed, 0.578 / 0.5),
+        "{gain} {guaranteed}"
+    );
+    let (text, gain, guaranteed) = found("gain = 0.8", 0);
+    assert!(text.contains("not guaranteed"), "{text}");
+    assert!(
+        near(gain, 1.0 / 0.8) && near(guaranteed, 0.578 / 0.8),
+        "{gain} {guaranteed}"
+    );
+    let (text, gain, _) = found("gain = 1.1", 1);
+    assert!(
+        text.contains("NOT STABLE") && near(gain, 1.0 / 1.1),
+        "{text}"
+    );
+    let (text, gain, guaranteed) = found("law = \"xia05\", gain = 0.8", 1);
+    assert!(text.contains("NOT STABLE"), "{text}");
+    assert!(
+        near(gain, 0.578 / 0.8) && gain == guaranteed,
+        "{gain} {guaranteed}"
+    );
+}

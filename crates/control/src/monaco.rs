@@ -21,13 +21,13 @@ mod config;
 pub use config::{Config, EstimatorName, LawName, LossName, PolicyName};
 
 use crate::acc::Acc;
-use crate::law::{self, Increase, Law, Sending, SlowStart};
+use crate::law::{self, Increase, Law, RoundTrip, Sending, SlowStart, Window};
 use crate::loss::OnLoss;
 use crate::{AnyController, Maker, Transport};
 use crate::{Estimator, Meter, Policy};
 use accord_family::{
-    Dynamics, Family, FlowFacts, GivesUp, Kind, Objective, Param, Role, Values, WindowDynamics,
-    WindowLaw,
+    Dynamics, Family, FlowFacts, GivesUp, Kind, Objective, Pace, Param, Role, Rounds, Values,
+    WindowDynamics, WindowLaw,
 };
 use accord_units::Bytes;
 use std::f64::consts::LN_2;
@@ -280,9 +280,11 @@ fn law(values: &Values, packet: Bytes) -> Law {
     Law::of(values, policy, packet)
 }
 
-/// The window is what is outstanding, and only the forward queues are in its estimate.
+/// The window is what is outstanding. Counts and reports go out of band, so that only the forward
+/// queues are in its round trip and in its estimate.
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     let law = law(values, facts.packet);
+    let sending = Sending::of(values);
     let target = facts.weight * law.target;
     WindowDynamics {
         law: match law.policy {
@@ -304,7 +306,14 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
             SlowStart::None => 0.0,
             SlowStart::Doubles | SlowStart::Lands => target,
         },
-        window_clocked: true,
+        rounds: (sending.window == Window::Outstanding).then_some(Rounds {
+            pace: match law.round_trip {
+                RoundTrip::Latest => Pace::Latest,
+                RoundTrip::Smoothed => Pace::Smoothed,
+                RoundTrip::Least => Pace::Least,
+            },
+            turns: sending.by_turns,
+        }),
         gives_up: match law.on_loss {
             OnLoss::Window => GivesUp::Window,
             OnLoss::Contract { .. } if !facts.has_contract => GivesUp::Window,

@@ -3,8 +3,8 @@
 use crate::measure::{entries, unit};
 use crate::pack::{Case, Pack, Section, SubjectRole};
 use crate::subject::Subject;
-use accord::fluid::stability;
 use accord::language::{Errors, File, ScenarioError, suggest};
+use accord::margins::stability;
 use accord::scenario::{Engine, MetricUnit, Scenario};
 use accord::{Catalogue, set};
 use std::sync::Arc;

@@ -67,22 +67,30 @@ pub struct WindowDynamics {
     pub gives_up: GivesUp,
     /// How it sends again what was lost.
     pub repairs: Repairs,
-    /// One report per round trip gives the rate: the loop that this closes beside flows that keep
-    /// their rates.
-    pub reports: Option<Reports>,
+    /// The way from a window to the data that is outstanding, of a flow that decides once per round trip
+    /// and whose window bounds that data; none for windows that act at each acknowledgement.
+    pub rounds: Option<Rounds>,
 }
 
-/// A rate that is set once per round trip: clocked by the egress rate as far as the flow moves its
-/// queue, and cwnd / rtt beyond that.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reports {
-    /// With a share ε of the queue's motion the part min(1, ε·max(1, this·ε)) is clocked: all of it
-    /// whatever the share, if it is infinite.
-    pub clocked: f64,
-    /// The part of a wrong amount in flight that a clocked rate puts right in a round trip.
-    pub correction: f64,
-    /// The weight of a new sample of the egress rate.
-    pub weight: f64,
+/// The way from a window to what is outstanding, over a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// The round-trip time over which the window is paced.
+    pub pace: Pace,
+    /// Each second probe of the queue goes ahead of the next data packet. After the window shrank it
+    /// waits until that packet may go, and finds the queue of the new window.
+    pub turns: bool,
+}
+
+/// The round-trip time over which a window is paced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// That of the latest report.
+    Latest,
+    /// Its moving average, with a weight of 1/8 [RFC 6298 §2.3].
+    Smoothed,
+    /// The smallest: the pace never holds back what the window allows.
+    Least,
 }
 
 impl WindowDynamics {
@@ -100,7 +108,7 @@ impl WindowDynamics {
         ecn: false,
         gives_up: GivesUp::Window,
         repairs: Repairs::All,
-        reports: None,
+        rounds: None,
     };
 }
 

@@ -48,8 +48,8 @@ mod values;
 pub use catalogue::Catalogue;
 pub use config::{Field, Parameters, differences, set, with_aggregates};
 pub use dynamics::{
-    BaseRtt, Dynamics, FlowFacts, GivesUp, QueueDynamics, QueueFacts, QueueLaw, Reads, Repairs,
-    Reports, WindowDynamics, WindowLaw,
+    BaseRtt, Dynamics, FlowFacts, GivesUp, Pace, QueueDynamics, QueueFacts, QueueLaw, Reads,
+    Repairs, Rounds, WindowDynamics, WindowLaw,
 };
 pub use family::{Family, Role};
 pub use markdown::{fill_tables, markdown_table};

@@ -20,7 +20,8 @@ use accord_family::{QueueDynamics, QueueLaw};
 
 /// A discipline at work.
 #[derive(Clone, Debug)]
-pub(crate) struct Discipline {
+pub struct Discipline {
+    /// Its law.
     pub law: QueueLaw,
     /// Marks rather than drops, where it can.
     pub marks: bool,
@@ -40,7 +41,7 @@ pub(crate) struct Refused {
 
 impl Discipline {
     /// Whether a law marks or drops what would fit.
-    pub fn refuses(law: &QueueLaw) -> bool {
+    pub(crate) fn refuses(law: &QueueLaw) -> bool {
         matches!(
             law,
             QueueLaw::Avq { .. }
@@ -52,7 +53,7 @@ impl Discipline {
 
     /// A discipline with this law at a capacity in bytes per second; all packets can be marked
     /// if `capable`.
-    pub fn new(dynamics: QueueDynamics, capable: bool, capacity: f64) -> Discipline {
+    pub(crate) fn new(dynamics: QueueDynamics, capable: bool, capacity: f64) -> Discipline {
         let virtual_capacity = match dynamics.law {
             QueueLaw::Avd { utilisation, .. } | QueueLaw::Avq { utilisation, .. } => {
                 utilisation * capacity
@@ -69,12 +70,12 @@ impl Discipline {
     }
 
     /// The capacity changes by this factor.
-    pub fn scale(&mut self, factor: f64) {
+    pub(crate) fn scale(&mut self, factor: f64) {
         self.virtual_capacity *= factor;
     }
 
     /// Returns the delay that it shows beside the queue, in seconds.
-    pub fn virtual_delay(&self) -> f64 {
+    pub(crate) fn virtual_delay(&self) -> f64 {
         match self.law {
             QueueLaw::Avd { longest, .. } => {
                 if self.level >= longest * self.virtual_capacity {
@@ -88,7 +89,7 @@ impl Discipline {
     }
 
     /// The price that a link with this discipline and a queuing delay shows, in seconds.
-    pub fn price(&self, queuing_delay: f64) -> f64 {
+    pub(crate) fn price(&self, queuing_delay: f64) -> f64 {
         match self.law {
             QueueLaw::Rem { .. } => 1e-3 * self.level,
             _ => queuing_delay + self.virtual_delay(),
@@ -97,7 +98,7 @@ impl Discipline {
 
     /// `arrived` bytes come during `h` to a queue of `backlog` bytes.
     #[inline]
-    pub fn step(&mut self, arrived: f64, backlog: f64, capacity: f64, h: f64) -> Refused {
+    pub(crate) fn step(&mut self, arrived: f64, backlog: f64, capacity: f64, h: f64) -> Refused {
         let refused = match self.law {
             QueueLaw::DropTail => return Refused::default(),
             QueueLaw::Avd {

@@ -3,7 +3,7 @@ use accord_record::Interrupted;
 /// Updates of flows and queues that a run may take; some minutes of one core.
 pub(crate) const MOST_WORK: f64 = 2e10;
 
-/// Why a scenario has no fluid run, or no stability analysis.
+/// The reason why a scenario has no fluid run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FluidError {
     /// The shortest delay asks for more work than is reasonable.
@@ -68,43 +68,6 @@ pub enum FluidError {
     Changes {
         /// The link.
         link: String,
-    },
-    /// There is no such equilibrium.
-    #[error("no equilibrium to linearise at: {0}")]
-    NoEquilibrium(String),
-    /// A law cannot be linearised.
-    #[error(
-        "{group}: {law} moves its window by the sign of its error only, so it has no linearisation and no margins: it goes on cycling, or stops, whatever its gain; run it (accord run FILE --engine fluid)"
-    )]
-    Sign {
-        /// The group of flows.
-        group: String,
-        /// The law.
-        law: &'static str,
-    },
-    /// The equilibrium has no derivative.
-    #[error(
-        "{link}: {discipline} marks and rests with its queue just empty, a corner: it answers to more by a queue and to less by the price alone, so it has no linearisation; run it"
-    )]
-    Corner {
-        /// The link.
-        link: String,
-        /// The name of its discipline.
-        discipline: &'static str,
-    },
-    /// Too large for dense eigenvalues.
-    #[error(
-        "{kinds} kinds of flows and {queues} queues make {size} unknowns, more than {limit}; stability is for smaller networks"
-    )]
-    TooLarge {
-        /// Kinds of flows.
-        kinds: usize,
-        /// Queues.
-        queues: usize,
-        /// Unknowns.
-        size: usize,
-        /// The most.
-        limit: usize,
     },
     /// The observer stopped it.
     #[error("interrupted")]

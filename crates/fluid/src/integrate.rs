@@ -9,22 +9,27 @@
 //! [Xia03 eq. 2], so that none is lost or made. Order two for smooth laws: Heun's method for
 //! windows, the trapezoidal rule for what they send, linear interpolation of the past.
 
+mod arrive;
+mod order;
 mod passed;
 mod shown;
 
-use crate::conserve::{Loads, Problem, Ways};
+use crate::conserve::{Loads, Ways};
 use crate::error::FluidError;
 use crate::feeds::Feeds;
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
-use crate::law::{Control, Seen, Service, Window};
+use crate::law::{Control, Seen, Window};
 use crate::model::Model;
-use crate::motion::{Law, Motion, Proportional, Run, SIGNALS, View, glide, hear, move_on, see};
+use crate::motion::{Law, Motion, SIGNALS, glide, hear, move_on, see};
 use crate::path::Network;
 use crate::queue::Queue;
 use crate::trouble::Trouble;
-use accord_family::{BaseRtt, Reads, WindowDynamics, WindowLaw};
+use accord_family::WindowLaw;
 use accord_scenario::{LinkId, LinkModel};
+use arrive::{Equations, Inflow};
+use order::Order;
+use shown::Shown;
 
 /// All that moves.
 pub(crate) struct Integration<'a, 'b> {
@@ -36,63 +41,22 @@ pub(crate) struct Integration<'a, 'b> {
     /// have one find it in a near cache.
     controls: Vec<Control>,
     pub motion: Motion,
-    /// Kinds that move side by side, and what they see, side by side or one by one; active kinds that do not,
-    /// and those that do not run.
-    runs: Vec<Run>,
-    views: Vec<View>,
-    looks: Vec<u32>,
-    others: Vec<u32>,
-    still: Vec<u32>,
-    /// Kinds that start within the step to come, and when.
-    late: Vec<(u32, f64)>,
-    /// True after a change of the set.
-    stale: bool,
+    order: Order,
     pub queues: Vec<Queue>,
     taps: Vec<See>,
-    feeds: Vec<Feeds>,
-    /// Bytes that had arrived at each queue at the last step, but for changes of delays.
-    arrived: Vec<f64>,
-    /// The bytes that changes of delays and routes have moved on the wires to each queue, and the rate
-    /// at which the links before it bring them.
-    moved: Vec<f64>,
-    lines: Vec<f64>,
+    inflow: Inflow,
     /// The books of each queue, side by side.
     books: Histories,
-    /// All that came to each queue, and what came in this step.
-    came: Vec<f64>,
-    comes: Vec<f64>,
-    /// What each queue shows, side by side: its queuing delay, and its [`Signals`] in a row of their own, as
-    /// what leaves it carries them. When any showed some last, and the steps back to the furthest place at
-    /// which a source sees a queue.
-    delays: Histories,
-    signals: Histories,
-    loud: usize,
-    furthest: usize,
-    /// The queues that can show some, what they put on what arrives, and whether they have done so yet.
-    signalling: Vec<usize>,
-    put: Histories,
-    has_put: Vec<bool>,
+    shown: Shown,
     /// Bytes sent and windows, by kind.
     pub sent: Histories,
     windows: Histories,
     /// Windows of a model that keeps none.
     unused: Vec<f64>,
-    /// Queues on each kind's path, for the ACK-clocked model.
-    ways: Ways,
-    /// The most of them on a path, and the longest round trip over empty queues.
+    equations: Equations,
+    /// The most queues on a path, and the longest round trip over empty queues.
     hops: usize,
     longest: f64,
-    round_trips: Vec<f64>,
-    capacities: Vec<f64>,
-    loads: Loads,
-    dead: Vec<bool>,
-    /// Queues to which all comes out of one queue before them that is no faster: nothing waits there.
-    follows: Vec<bool>,
-    /// The queues whose delay is known: those of `dead` links, and those where nothing waits.
-    given: Vec<bool>,
-    /// The queues to be, and what arrives at them.
-    next: Vec<f64>,
-    arrives: Vec<f64>,
     pub network: Network,
     /// Largest residual of the ACK-clocked model.
     pub residual: f64,
@@ -172,13 +136,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             flows,
             controls,
             motion,
-            runs: Vec::new(),
-            views: Vec::new(),
-            looks: Vec::new(),
-            others: Vec::new(),
-            still: Vec::new(),
-            late: Vec::new(),
-            stale: true,
+            order: Order::default(),
             queues: (0..queues)
                 .map(|q| {
                     let buffer = model.buffer(q);
@@ -192,40 +150,21 @@ impl<'a, 'b> Integration<'a, 'b> {
                 })
                 .collect(),
             taps: Vec::new(),
-            feeds: vec![Feeds::default(); queues],
-            arrived: vec![0.0; queues],
-            moved: vec![0.0; queues],
-            lines: vec![f64::INFINITY; queues],
+            inflow: Inflow::new(queues),
             books: Histories::new(BOOKS * queues, depth),
-            came: vec![0.0; queues],
-            comes: vec![0.0; queues],
-            delays: Histories::new(queues, depth),
-            signals: Histories::new(SIGNALS * queues, depth),
-            loud: 0,
-            furthest: 0,
-            signalling: Vec::new(),
-            put: Histories::new(SIGNALS * queues, depth),
-            has_put: vec![false; queues],
+            shown: Shown::new(queues, depth),
             sent: Histories::new(kinds, depth),
             windows: Histories::new(windows, depth),
             unused: vec![0.0; kinds - windows],
-            ways: Ways::default(),
+            equations: Equations::new(kinds, queues),
             hops: 0,
             longest: 0.0,
-            round_trips: vec![0.0; kinds],
-            capacities: Vec::new(),
-            loads: Loads::default(),
-            dead: vec![false; queues],
-            follows: vec![false; queues],
-            given: vec![false; queues],
-            next: vec![0.0; queues],
-            arrives: vec![0.0; queues],
             model,
             network,
             residual: 0.0,
         };
         let signals = |q: &usize| integration.queues[*q].signals();
-        integration.signalling = (0..queues).filter(signals).collect();
+        integration.shown.signalling = (0..queues).filter(signals).collect();
         Ok(integration)
     }
 
@@ -246,9 +185,9 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.clock.deepen();
             let now = self.clock.now;
             let kept = [
-                &mut self.delays,
-                &mut self.signals,
-                &mut self.put,
+                &mut self.shown.delays,
+                &mut self.shown.signals,
+                &mut self.shown.put,
                 &mut self.sent,
                 &mut self.windows,
                 &mut self.books,
@@ -310,9 +249,9 @@ impl<'a, 'b> Integration<'a, 'b> {
     pub fn enter(&mut self, network: Network, h: f64) {
         self.longest = 0.0;
         self.taps.clear();
-        let before = std::mem::take(&mut self.feeds);
-        self.feeds = vec![Feeds::default(); before.len()];
-        self.ways = Ways::default();
+        let before = std::mem::take(&mut self.inflow.feeds);
+        self.inflow.feeds = vec![Feeds::default(); before.len()];
+        self.equations.ways = Ways::default();
         let mut shorter = vec![false; before.len()];
         let mut lines: Vec<Vec<(LinkId, f64)>> = vec![Vec::new(); self.queues.len()];
         for (q, queue) in self.queues.iter_mut().enumerate() {
@@ -330,14 +269,14 @@ impl<'a, 'b> Integration<'a, 'b> {
                 });
                 if i < path.forward {
                     let many = if hop.private { 1.0 } else { self.flows[k].many };
-                    self.feeds[hop.queue].push(k, many * hop.passes, hop.after);
+                    self.inflow.feeds[hop.queue].push(k, many * hop.passes, hop.after);
                     lines[hop.queue].push(match hop.from {
                         Some(link) => (link, self.model.lines(link, many) * network.rate[link]),
                         None => (LinkId::MAX, f64::INFINITY),
                     });
                 }
             }
-            self.ways.push(path.hops.iter().map(|h| h.queue));
+            self.equations.ways.push(path.hops.iter().map(|h| h.queue));
             let flow = &mut self.flows[k];
             flow.hops = first..self.taps.len();
             flow.wire_loss = 1.0 - path.passes;
@@ -352,28 +291,29 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.motion.base_rtt[k] = path.base_rtt;
             self.motion.most[k] = path.peak.min(flow.offered);
         }
-        self.hops = self.ways.longest();
-        self.dead = self.queues.iter().map(Queue::is_dead).collect();
-        self.follows = self.following(&network);
-        self.capacities = self.queues.iter().map(|q| q.capacity).collect();
-        for (sum, lines) in self.lines.iter_mut().zip(&mut lines) {
+        self.hops = self.equations.ways.longest();
+        self.equations.dead = self.queues.iter().map(Queue::is_dead).collect();
+        self.equations.follows = self.following(&network);
+        self.equations.capacities = self.queues.iter().map(|q| q.capacity).collect();
+        for (sum, lines) in self.inflow.lines.iter_mut().zip(&mut lines) {
             lines.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
             lines.dedup_by_key(|line| line.0);
             *sum = lines.iter().map(|line| line.1).sum();
         }
-        self.loads = Loads::default();
-        for feeds in &self.feeds {
+        self.equations.loads = Loads::default();
+        for feeds in &self.inflow.feeds {
             let base_rtt = |k| network.paths[k as usize].base_rtt;
-            self.loads.push(&feeds.kinds, base_rtt);
+            self.equations.loads.push(&feeds.kinds, base_rtt);
         }
         self.network = network;
         self.clock.reaches(self.longest, h);
         self.locate();
-        for (q, (new, old)) in self.feeds.iter().zip(&before).enumerate() {
+        for (q, (new, old)) in self.inflow.feeds.iter().zip(&before).enumerate() {
             let now = self.clock.now;
             let total = new.sum(&self.sent, now);
-            self.moved[q] += total - self.arrived[q] - new.beyond(old, self.sent.of(now));
-            self.arrived[q] = total;
+            self.inflow.moved[q] +=
+                total - self.inflow.arrived[q] - new.beyond(old, self.sent.of(now));
+            self.inflow.arrived[q] = total;
             let joined = !old.kinds.is_empty() && old.kinds != new.kinds;
             let unbound = |&k: &u32| {
                 self.model.kinds[k as usize].control.dynamics.law == WindowLaw::Unresponsive
@@ -397,12 +337,12 @@ impl<'a, 'b> Integration<'a, 'b> {
                 *window = 0.0;
             }
         }
-        self.stale = true;
+        self.order.stale = true;
     }
 
     /// A kind that does not run starts at `start`, within the next step.
     pub fn start_within(&mut self, kind: usize, start: f64) {
-        self.late.push((kind as u32, start));
+        self.order.late.push((kind as u32, start));
     }
 
     /// A kind runs from now on, or does not, and sees this.
@@ -430,17 +370,17 @@ impl<'a, 'b> Integration<'a, 'b> {
         if !self.clock.regular {
             self.locate();
         }
-        if self.stale {
+        if self.order.stale {
             self.sort();
         }
-        let delays = self.delays.of_mut(now).iter_mut();
+        let delays = self.shown.delays.of_mut(now).iter_mut();
         (delays.zip(&self.queues)).for_each(|(delay, queue)| *delay = queue.predicted(h));
         // They lose and mark as in the last step, as far as one can see.
         self.keep_signals();
         // What was heard last counts, too. Behind other queues it is heard later.
         let heard = match self.hops {
-            0 | 1 => now - self.loud <= self.furthest + 1,
-            _ => self.loud > 0,
+            0 | 1 => now - self.shown.loud <= self.shown.furthest + 1,
+            _ => self.shown.loud > 0,
         };
         self.see_all(heard);
         let motion = &mut self.motion;
@@ -449,7 +389,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             LinkModel::AckClocked => self.windows.of_mut(now),
             LinkModel::Integrator => &mut self.unused[..],
         };
-        for run in &self.runs {
+        for run in &self.order.runs {
             let kinds = run.first..run.end;
             match run.law {
                 Law::Glides(law) => glide(motion, kinds, law, h, sent, flight),
@@ -459,33 +399,36 @@ impl<'a, 'b> Integration<'a, 'b> {
                 }
             }
         }
-        for i in 0..self.others.len() {
-            self.move_flow(self.others[i] as usize, h);
+        for i in 0..self.order.others.len() {
+            self.move_flow(self.order.others[i] as usize, h);
         }
-        for i in 0..self.late.len() {
-            let (k, start) = self.late[i];
+        for i in 0..self.order.late.len() {
+            let (k, start) = self.order.late[i];
             self.begin(k as usize, time - start);
         }
         let sent = self.sent.of_mut(now);
-        for &k in self.others.iter().chain(&self.still) {
+        for &k in self.order.others.iter().chain(&self.order.still) {
             sent[k as usize] = self.motion.sent[k as usize];
         }
         match self.link_model {
             LinkModel::Integrator => self.integrate(now, h),
             LinkModel::AckClocked => {
                 let flight = self.windows.of_mut(now);
-                self.still.iter().for_each(|&k| flight[k as usize] = 0.0);
-                let late = self.late.iter().map(|(k, _)| k);
-                for &k in self.others.iter().chain(late) {
+                self.order
+                    .still
+                    .iter()
+                    .for_each(|&k| flight[k as usize] = 0.0);
+                let late = self.order.late.iter().map(|(k, _)| k);
+                for &k in self.order.others.iter().chain(late) {
                     flight[k as usize] = self.motion.flight(k as usize);
                 }
                 self.conserve(now, h);
             }
         }
-        self.late.clear();
-        let delays = self.delays.of_mut(now).iter_mut();
+        self.order.late.clear();
+        let delays = self.shown.delays.of_mut(now).iter_mut();
         let (books, _) = self.books.of_mut(now).as_chunks_mut::<BOOKS>();
-        let queues = self.queues.iter().zip(&self.came);
+        let queues = self.queues.iter().zip(&self.inflow.came);
         for ((queue, &came), (delay, books)) in queues.zip(delays.zip(books)) {
             *delay = queue.delay;
             let entered = queue.served + queue.backlog;
@@ -505,19 +448,25 @@ impl<'a, 'b> Integration<'a, 'b> {
         });
         self.turn(k, true, seen);
         self.move_flow(k, left);
-        self.stale = true;
+        self.order.stale = true;
     }
 
     /// Kinds in runs see their queues, and if there is something to be `heard`, hear it.
     fn see_all(&mut self, heard: bool) {
         let now = self.clock.now;
         let Motion { sees, fraction, .. } = &mut self.motion;
-        see(&mut sees.queue, fraction, &self.views, &self.delays, now);
+        see(
+            &mut sees.queue,
+            fraction,
+            &self.order.views,
+            &self.shown.delays,
+            now,
+        );
         if heard {
-            hear(sees, fraction, &self.views, &self.signals, now);
+            hear(sees, fraction, &self.order.views, &self.shown.signals, now);
         }
-        for i in 0..self.looks.len() {
-            let k = self.looks[i] as usize;
+        for i in 0..self.order.looks.len() {
+            let k = self.order.looks[i] as usize;
             if heard {
                 let (mut seen, marks) = self.look(k, |tap| *tap);
                 let flow = &mut self.flows[k];
@@ -529,7 +478,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 continue;
             }
             let delay = |see: &See| -> f64 {
-                let [delay] = self.delays.read(see.queue as usize, now, &see.tap);
+                let [delay] = self.shown.delays.read(see.queue as usize, now, &see.tap);
                 delay
             };
             let hops = &self.taps[self.flows[k].hops.clone()];
@@ -540,100 +489,19 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// The queuing delay of a queue at an instant.
     #[inline(always)]
     fn delay(&self, queue: usize, at: usize) -> f64 {
-        self.delays.get(queue, at)
+        self.shown.delays.get(queue, at)
     }
 
     fn locate(&mut self) {
-        self.furthest = 0;
+        self.shown.furthest = 0;
         for see in &mut self.taps {
             see.tap.locate(&self.clock);
-            self.furthest = self.furthest.max(see.tap.back as usize);
+            self.shown.furthest = self.shown.furthest.max(see.tap.back as usize);
         }
-        for feeds in &mut self.feeds {
+        for feeds in &mut self.inflow.feeds {
             feeds.locate(&self.clock);
         }
-        self.stale = true;
-    }
-
-    /// Returns the law of a kind that is the common case: out of slow start, always more to send, and no memory
-    /// beside that of CUBIC.
-    fn side_by_side(&self, k: usize) -> Option<Law> {
-        let flow = &self.flows[k];
-        let endless = flow.offered.is_infinite() && flow.size.is_infinite();
-        if !flow.active || flow.slow_start || !endless {
-            return None;
-        }
-        let control = &self.controls[flow.control as usize];
-        let WindowDynamics {
-            law,
-            base,
-            reads,
-            most,
-            ..
-        } = control.dynamics;
-        if let WindowLaw::Proportional { gain, target } = law
-            && control.service == Service::FAIR
-            && !flow.signals
-            && flow.hops.len() == 1
-        {
-            let packet = control.packet;
-            return Some(Law::Glides(Proportional {
-                gain,
-                target,
-                packet,
-                most,
-            }));
-        }
-        let remembers = control.spares
-            || matches!(base, BaseRtt::Last { .. })
-            || matches!(reads, Reads::Marks { .. });
-        let hidden = self.taps[flow.hops.clone()].iter().any(|see| see.hidden);
-        let moves = law != WindowLaw::Unresponsive && flow.wire_loss == 0.0;
-        (moves && !remembers && !hidden).then_some(Law::Of(flow.control))
-    }
-
-    /// Finds out which kinds move side by side.
-    fn sort(&mut self) {
-        self.runs.clear();
-        self.views.clear();
-        self.looks.clear();
-        self.others.clear();
-        self.still.clear();
-        self.stale = false;
-        for k in 0..self.flows.len() {
-            let flow = &self.flows[k];
-            let Some(law) = self.side_by_side(k) else {
-                match flow.active {
-                    true => self.others.push(k as u32),
-                    false => self.still.push(k as u32),
-                }
-                continue;
-            };
-            let (first, end) = (k, k + 1);
-            match self.runs.last_mut() {
-                Some(r) if r.end == k && r.law == law => r.end += 1,
-                _ => self.runs.push(Run { first, end, law }),
-            }
-            if (self.motion.price[k], self.motion.loss[k]) != (0.0, 0.0) {
-                self.loud = self.loud.max(self.clock.now - self.furthest - 1);
-            }
-            match self.taps[flow.hops.clone()] {
-                [see] if !flow.signals || see.forward => {
-                    self.motion.fraction[k] = see.tap.fraction;
-                    let (queue, back) = (see.queue as usize, see.tap.back as usize);
-                    match self.views.last_mut() {
-                        Some(v) if v.end == k && (v.queue, v.back) == (queue, back) => v.end += 1,
-                        _ => self.views.push(View {
-                            first,
-                            end,
-                            queue,
-                            back,
-                        }),
-                    }
-                }
-                _ => self.looks.push(k as u32),
-            }
-        }
+        self.order.stale = true;
     }
 
     #[inline]
@@ -665,7 +533,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             state.window = state.window.min(flow.offered * (base_rtt + seen.queue));
         }
         motion.epoch[k] = state.epoch;
-        self.stale |= flow.slow_start && !state.slow_start;
+        self.order.stale |= flow.slow_start && !state.slow_start;
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;
         motion.min_rtt[k] = state.min_rtt;
@@ -682,98 +550,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             motion.sent[k] = flow.size;
             motion.set_rate(k, seen.queue, false);
             flow.active = false;
-            self.stale = true;
-        }
-    }
-
-    /// Returns the bytes that arrive at a queue in a step, if `total` has been sent to it. Bytes that a
-    /// shorter delay has moved arrive too, no faster than the links before bring them. Bytes that a
-    /// longer delay has held back are waited for.
-    #[inline]
-    fn comes(&mut self, q: usize, total: f64, h: f64) -> f64 {
-        let mut arrived = (total - self.arrived[q]).max(0.0);
-        self.arrived[q] = total;
-        let moved = self.moved[q];
-        if moved != 0.0 {
-            let most = (self.lines[q] * h - arrived).max(0.0);
-            let part = moved.clamp(-arrived, most);
-            self.moved[q] -= part;
-            arrived += part;
-        }
-        self.came[q] += arrived;
-        arrived
-    }
-
-    fn integrate(&mut self, now: usize, h: f64) {
-        for q in 0..self.queues.len() {
-            let total = self.feeds[q].sum(&self.sent, now);
-            let arrived = self.comes(q, total, h);
-            // What packets bring, which are not integrated, comes too.
-            let brought = self.queues[q].beside;
-            self.comes[q] = arrived;
-            self.came[q] += brought;
-            match self.is_passed(q) {
-                true => self.pass(q, arrived / h, h),
-                false => self.queues[q].integrate(arrived + brought, h),
-            }
-        }
-    }
-
-    /// Returns the bytes of the fluid that came to a queue in the latest step.
-    pub fn came_now(&self, queue: usize) -> f64 {
-        self.comes[queue]
-    }
-
-    fn conserve(&mut self, now: usize, h: f64) {
-        for q in 0..self.queues.len() {
-            let windows = self.loads.windows_mut(q);
-            let total = self.feeds[q].sum_and_gather(&self.sent, &self.windows, now, windows);
-            self.comes[q] = self.comes(q, total, h);
-            self.capacities[q] = self.queues[q].admits();
-            self.given[q] = self.dead[q] || self.is_passed(q);
-        }
-        let mut problem = Problem {
-            capacity: &self.capacities,
-            loads: &self.loads,
-            base_rtt: &self.motion.base_rtt,
-            ways: &self.ways,
-            crossed_once: self.hops <= 1,
-            given: &self.given,
-            round_trips: &mut self.round_trips,
-        };
-        let (delay, rate) = (&mut self.next[..], &mut self.arrives[..]);
-        // As predicted.
-        delay.copy_from_slice(self.delays.of(now));
-        let residual = problem.solve(delay, rate);
-        self.residual = self.residual.max(residual);
-        let mut bounded = false;
-        let known = self.comes.iter().zip(&self.given);
-        for ((p, queue), (arrived, given)) in delay.iter_mut().zip(&mut self.queues).zip(known) {
-            // What windows send beyond a full buffer is lost; and however little they send, a
-            // queue falls no faster than the link serves it.
-            let mut within = p.max(queue.delay - h).min(queue.longest);
-            if *given && !queue.is_dead() {
-                continue;
-            }
-            if queue.fills {
-                within = queue.filled(within, *arrived, h);
-            }
-            bounded |= within != *p;
-            *p = within;
-        }
-        if bounded {
-            problem.evaluate(delay, rate);
-        }
-        for q in 0..self.queues.len() {
-            if self.is_passed(q) {
-                self.pass(q, self.arrives[q], h);
-                continue;
-            }
-            let queue = &mut self.queues[q];
-            match queue.fills {
-                true => queue.integrate(self.comes[q], h),
-                false => queue.set(self.next[q], self.arrives[q], h),
-            }
+            self.order.stale = true;
         }
     }
 }

@@ -42,7 +42,7 @@ use accord_units::Rate;
 
 /// A flow's service beside its weight, which multiplies its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Service {
+pub struct Service {
     /// The contracted rate in bytes per second.
     pub contract: f64,
     /// The accumulation limit in bytes.
@@ -72,23 +72,25 @@ impl Service {
 
 /// The part of a flow that does not change while it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Control {
+pub struct Control {
     /// A flow that has lost something neither halves again nor grows for a round trip, so that of a
     /// kind of flows a part is spared. If not, all halve by the mean at most once a round trip.
-    pub spares: bool,
+    pub(crate) spares: bool,
     /// The dynamics of its controller's family.
     pub dynamics: WindowDynamics,
+    /// Its service beside the weight.
     pub service: Service,
+    /// Size of a packet in bytes.
     pub packet: f64,
     /// The time that a packet takes on the slowest link of its way, in seconds; nothing if all do the same.
-    pub slot: f64,
+    pub(crate) slot: f64,
     /// The least time after which the timer sends again, in seconds.
-    pub min_rto: f64,
+    pub(crate) min_rto: f64,
 }
 
 impl Control {
     /// Returns the flow's controller as the fluid has it, or the reason why there is no law for it.
-    pub fn of(flow: &Flow) -> Result<Control, &'static str> {
+    pub(crate) fn of(flow: &Flow) -> Result<Control, &'static str> {
         let values = &flow.controller;
         let facts = FlowFacts {
             packet: flow.packet,
@@ -115,7 +117,7 @@ impl Control {
     }
 
     /// What stands for a flow of packets, which is not integrated.
-    pub fn packets(flow: &Flow) -> Control {
+    pub(crate) fn packets(flow: &Flow) -> Control {
         Control {
             spares: false,
             dynamics: WindowDynamics::UNRESPONSIVE,
@@ -128,7 +130,7 @@ impl Control {
 
     /// Whether Heun's method applies.
     #[inline(always)]
-    pub fn is_smooth(&self) -> bool {
+    pub(crate) fn is_smooth(&self) -> bool {
         !matches!(
             self.dynamics.law,
             WindowLaw::Additive { .. } | WindowLaw::Vegas { .. }
@@ -164,7 +166,7 @@ pub(crate) struct Window {
 impl Control {
     /// Accumulation as the controller takes it, per byte of window: a / w.
     #[inline(always)]
-    pub fn share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
+    pub(crate) fn share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
         match self.dynamics.reads {
             Reads::RoundTrip => (1.0 - min_rtt * inverse).max(0.0),
@@ -174,7 +176,7 @@ impl Control {
     }
 
     /// Accumulation as the controller takes it; no number without a window.
-    pub fn estimate(&self, base_rtt: f64, window: f64, min_rtt: f64, seen: &Seen) -> f64 {
+    pub(crate) fn estimate(&self, base_rtt: f64, window: f64, min_rtt: f64, seen: &Seen) -> f64 {
         if self.dynamics.law == WindowLaw::Unresponsive {
             return f64::NAN;
         }
@@ -215,7 +217,7 @@ impl Control {
     /// Returns the part of the accumulation of a window `w` that carries no contract, if that is what
     /// it halves at this loss.
     #[inline(always)]
-    pub fn own(&self, w: f64, base_rtt: f64, seen: &Seen) -> Option<f64> {
+    pub(crate) fn own(&self, w: f64, base_rtt: f64, seen: &Seen) -> Option<f64> {
         match self.dynamics.gives_up {
             GivesUp::Accumulation { bound } if seen.loss <= bound => {
                 let rate = w / (base_rtt + seen.queue);
@@ -226,7 +228,7 @@ impl Control {
     }
 
     #[inline(always)]
-    pub fn cubic(&self) -> Option<Cubic> {
+    pub(crate) fn cubic(&self) -> Option<Cubic> {
         match self.dynamics.law {
             WindowLaw::Cubic { c, beta, .. } => Some(Cubic { c, beta }),
             _ => None,
@@ -235,7 +237,14 @@ impl Control {
 
     /// Returns the window after `h` outside of slow start.
     #[inline]
-    pub fn moved(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
+    pub(crate) fn moved(
+        &self,
+        state: &mut Window,
+        base_rtt: f64,
+        from: &Seen,
+        to: &Seen,
+        h: f64,
+    ) -> f64 {
         let w = state.window;
         match self.cubic() {
             Some(cubic) => self.grown(&cubic, &mut state.epoch, w, base_rtt + to.queue, to, h),
@@ -245,7 +254,7 @@ impl Control {
 
     /// Returns the same of CUBIC.
     #[inline(always)]
-    pub fn grown(
+    pub(crate) fn grown(
         &self,
         cubic: &Cubic,
         epoch: &mut Epoch,
@@ -260,7 +269,15 @@ impl Control {
 
     /// Returns the same of a law without memory.
     #[inline(always)]
-    pub fn next(&self, w: f64, base_rtt: f64, min_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
+    pub(crate) fn next(
+        &self,
+        w: f64,
+        base_rtt: f64,
+        min_rtt: f64,
+        from: &Seen,
+        to: &Seen,
+        h: f64,
+    ) -> f64 {
         let next = if self.is_smooth() {
             let first = self.slope(w, base_rtt, from);
             let second = self.slope(self.floor(w + h * first), base_rtt, to);
@@ -273,7 +290,7 @@ impl Control {
 
     /// Far below any window that a packet makes.
     #[inline(always)]
-    pub fn floor(&self, w: f64) -> f64 {
+    pub(crate) fn floor(&self, w: f64) -> f64 {
         w.max(1e-3 * self.packet)
     }
 

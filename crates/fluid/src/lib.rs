@@ -1,8 +1,8 @@
-//! Congestion control as a fluid: trajectories and stability margins.
+//! Congestion control as a fluid: trajectories.
 //!
 //! Windows move by differential equations, queues by what the windows send, and each sees the
 //! other after a delay. [`run`] integrates a scenario and returns the same record as the other
-//! engines; [`stability`] linearises it and says how far it is from cycling.
+//! engines. Margins of stability are in `accord-margins`, which has the [`Model`] from here.
 //!
 //! Keys of the sources: `[Xia05]`, `[Xia03]` Xia, Harrison, Kalyanaraman, Ramachandran,
 //! Venkatesan, *Accumulation-based Congestion Control* (journal and conference version);
@@ -17,7 +17,6 @@
 //! use accord_language::File;
 //! use accord_record::Quiet;
 //! use accord_scenario::{Entity, Metric};
-//! use accord_units::Time;
 //!
 //! let catalogue = Catalogue {
 //!     controllers: accord_control::FAMILIES,
@@ -39,13 +38,10 @@
 //! let run = accord_fluid::run(&scenario, &mut Quiet)?;
 //! let rate = run.mean(Metric::Throughput, Entity::Flow(0), scenario.steady).expect("it has one");
 //! assert!((rate / 4e6 - 1.0).abs() < 0.01);
-//! // Small deviations from the equilibrium decay.
-//! assert!(accord_fluid::stability(&scenario, Time::ZERO)?.is_stable());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod background;
-mod balance;
 mod codel;
 mod cohorts;
 mod conserve;
@@ -57,35 +53,24 @@ mod flow;
 mod history;
 mod integrate;
 mod law;
-mod linear;
-mod linearise;
-mod margins;
 mod model;
 mod motion;
 mod path;
 mod queue;
 mod record;
 mod repair;
-mod rest;
-mod roots;
 mod run;
-mod sampled;
-mod signal;
 mod slow_start;
 mod spares;
-mod stability;
 mod trouble;
 mod wide;
 mod wire;
 
 pub use background::{Background, Crowd, Shared};
+pub use discipline::Discipline;
 pub use error::FluidError;
-pub use linear::{Linear, Term};
-pub use linearise::linearise;
-pub use margins::{Margins, margins};
-pub use nalgebra::Complex;
-pub use rest::Rest;
-pub use roots::rightmost_roots;
+pub use law::{Control, Service};
+pub use model::{Kind, Model};
+pub use path::{Hop, Network, Path};
 pub use run::{run, run_with_step, step};
-pub use sampled::Sampled;
-pub use stability::{Stability, stability};
+pub use spares::SPREAD;

@@ -23,23 +23,25 @@ use std::collections::BTreeMap;
 
 /// Flows that are alike.
 #[derive(Clone, Debug)]
-pub(crate) struct Kind {
+pub struct Kind {
     /// Indices in the scenario; never empty.
     pub members: Vec<usize>,
     /// Their delays differ, and the kind has the means of them.
-    pub merged: bool,
+    pub(crate) merged: bool,
+    /// The part of each of them that does not change.
     pub control: Control,
     /// When it starts.
-    pub start: Time,
+    pub(crate) start: Time,
     /// The application's rate in bytes/s; infinite where it always has more.
     pub offered: f64,
     /// All that the application sends, in bytes.
-    pub size: f64,
+    pub(crate) size: f64,
 }
 
 /// The scenario, reduced.
 #[derive(Debug)]
-pub(crate) struct Model<'a> {
+pub struct Model<'a> {
+    /// The whole scenario.
     pub scenario: &'a Scenario,
     /// Whether a flow is in it at all.
     takes: fn(&Flow) -> bool,
@@ -47,6 +49,7 @@ pub(crate) struct Model<'a> {
     starts: Vec<Time>,
     /// The control of each flow.
     controls: Vec<Control>,
+    /// The kinds of flows.
     pub kinds: Vec<Kind>,
     /// The links that can have a queue.
     pub queues: Vec<LinkId>,
@@ -57,10 +60,10 @@ pub(crate) struct Model<'a> {
     /// Sizes of the packets in each queue: that of the first flow that uses it.
     pub packets: Vec<f64>,
     /// The largest ratio of round trips of flows that are one kind.
-    pub widest: f64,
+    pub(crate) widest: f64,
     /// Nothing but the fluid comes to its queues.
-    pub whole: bool,
-    pub notes: Vec<String>,
+    pub(crate) whole: bool,
+    pub(crate) notes: Vec<String>,
 }
 
 impl<'a> Model<'a> {
@@ -78,7 +81,7 @@ impl<'a> Model<'a> {
     ///
     /// # Errors
     /// As [`Model::new`].
-    pub fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
+    pub(crate) fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         let mut model = Model::of(scenario, |f| f.is_fluid, starts(scenario), CLASSES)?;
         model.whole = false;
         // Packets of the other flows meet the same losses, and their senders do so.
@@ -295,7 +298,7 @@ impl<'a> Model<'a> {
     }
 
     /// Returns when which kinds start, `true`, and stop, in order.
-    pub fn switches(&self) -> Vec<(Time, usize, bool)> {
+    pub(crate) fn switches(&self) -> Vec<(Time, usize, bool)> {
         let mut switches = Vec::new();
         for (k, kind) in self.kinds.iter().enumerate() {
             switches.push((kind.start, k, true));
@@ -307,7 +310,7 @@ impl<'a> Model<'a> {
     }
 
     /// Returns whether each kind has started and not stopped at `time`.
-    pub fn running(&self, time: Time) -> Vec<(usize, bool)> {
+    pub(crate) fn running(&self, time: Time) -> Vec<(usize, bool)> {
         let runs = |kind: &Kind| {
             let stop = self.scenario.flows[kind.members[0]].stop;
             kind.start <= time && stop.is_none_or(|stop| stop > time)
@@ -387,7 +390,7 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the number of links like this one, for `many` flows.
-    pub fn lines(&self, link: LinkId, many: f64) -> f64 {
+    pub(crate) fn lines(&self, link: LinkId, many: f64) -> f64 {
         match self.private[link] {
             true => many,
             false => 1.0,
@@ -405,7 +408,7 @@ impl<'a> Model<'a> {
     }
 
     /// Whether the discipline of a queue marks what can be marked.
-    pub fn marks(&self, queue: usize) -> bool {
+    pub(crate) fn marks(&self, queue: usize) -> bool {
         self.dynamics(queue).ecn
     }
 
@@ -444,13 +447,13 @@ impl<'a> Model<'a> {
     }
 
     /// Whether a kind measures a queue by pairs of control packets that both wait in it.
-    pub fn hidden(&self, kind: usize, queue: usize) -> bool {
+    pub(crate) fn hidden(&self, kind: usize, queue: usize) -> bool {
         let flow = &self.scenario.flows[self.kinds[kind].members[0]];
         flow.goes_by_pairs() && !self.scenario.links[self.queues[queue]].control_priority
     }
 
     /// Whether the packets of all flows that use a queue can be marked.
-    pub fn capable(&self, queue: usize) -> bool {
+    pub(crate) fn capable(&self, queue: usize) -> bool {
         let link = self.queues[queue];
         let s = self.scenario;
         let uses = (s.flows.iter().enumerate()).map(|(f, flow)| (f, &flow.path));

@@ -4,7 +4,7 @@ use accord_scenario::LinkId;
 
 /// The network from one event to the next.
 #[derive(Clone, Debug)]
-pub(crate) struct Network {
+pub struct Network {
     /// Rates of all links in bytes/s.
     pub rate: Vec<f64>,
     /// For each kind.
@@ -13,12 +13,12 @@ pub(crate) struct Network {
 
 /// The way of a kind of flows.
 #[derive(Clone, Debug)]
-pub(crate) struct Path {
+pub struct Path {
     /// Round trip over empty queues, in seconds.
     pub base_rtt: f64,
     /// One way over empty queues, and what of it is propagation.
-    pub one_way: f64,
-    pub propagation: f64,
+    pub(crate) one_way: f64,
+    pub(crate) propagation: f64,
     /// The queues on the way there, then those on the way back that the source feels.
     pub hops: Vec<Hop>,
     /// The number of `hops` on the way there.
@@ -31,17 +31,18 @@ pub(crate) struct Path {
 
 /// A queue on a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Hop {
+pub struct Hop {
+    /// Its place in the queues of the model.
     pub queue: usize,
     /// Delay from the source to the queue, and what of it is propagation.
     pub after: f64,
-    pub propagation: f64,
+    pub(crate) propagation: f64,
     /// Each flow has such a queue for itself.
     pub private: bool,
     /// The part of what is sent that no wire before it loses.
     pub passes: f64,
     /// The link before it; none at the source.
-    pub from: Option<LinkId>,
+    pub(crate) from: Option<LinkId>,
 }
 
 impl Path {
@@ -50,7 +51,7 @@ impl Path {
     ///
     /// # Panics
     /// Panics if there is none.
-    pub fn mean(mut paths: impl Iterator<Item = Path>) -> Path {
+    pub(crate) fn mean(mut paths: impl Iterator<Item = Path>) -> Path {
         let mut mean = paths.next().expect("a kind has flows");
         let mut inverse = 1.0 / mean.base_rtt;
         for (i, path) in paths.enumerate() {

@@ -16,7 +16,7 @@ pub(crate) struct Repair {
 impl Repair {
     /// Returns what a flow with the window `w` lacks of it in the mean of its absence: slow start brings it
     /// back to half of the window.
-    pub fn misses(&self, w: f64, rtt: f64) -> f64 {
+    pub(crate) fn misses(&self, w: f64, rtt: f64) -> f64 {
         w - (0.5 * w * rtt / self.absence).min(w)
     }
 }
@@ -34,7 +34,7 @@ fn more_than(m: f64, n: f64) -> f64 {
 impl Control {
     /// Returns how flows repair the losses of a window `w`, of which the part `p` is lost and the part
     /// `again` of what is sent again.
-    pub fn repair(&self, w: f64, rtt: f64, p: f64, again: f64) -> Repair {
+    pub(crate) fn repair(&self, w: f64, rtt: f64, p: f64, again: f64) -> Repair {
         // A window that loses something loses 1 + n packets, n of which are Poisson's.
         let n = w * p / self.packet;
         let rto = rtt.max(self.min_rto);

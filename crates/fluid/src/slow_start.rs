@@ -21,7 +21,7 @@ impl Control {
 
     /// Returns whether the round-trip time rises by as much per round trip as HyStart++ takes for the end of
     /// slow start [RFC 9406 §4.2].
-    pub fn rises(&self, s: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> bool {
+    pub(crate) fn rises(&self, s: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> bool {
         let WindowLaw::Cubic { hystart: true, .. } = self.dynamics.law else {
             return false;
         };
@@ -32,7 +32,7 @@ impl Control {
 
     /// Grows the window; gives how much of the step passed until slow start ended.
     /// It is over in any case if `ends`.
-    pub fn slow_start(
+    pub(crate) fn slow_start(
         &self,
         s: &mut Window,
         base_rtt: f64,
@@ -78,7 +78,7 @@ impl Control {
     ///
     /// Where it doubles, an acknowledgement sends two packets, twice what the slowest link has room for, until
     /// w packets are sent. The last of these waits for w/2 of its own flow, and they do for w/4 in the mean.
-    pub fn every_second_round(
+    pub(crate) fn every_second_round(
         &self,
         s: &mut Window,
         pairs: &mut Pairs,

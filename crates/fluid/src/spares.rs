@@ -9,12 +9,19 @@ use accord_family::WindowLaw;
 const LAST: f64 = 1e-3;
 
 /// E[w²] over E[w]².
-pub(crate) const SPREAD: f64 = 7.0 / 6.0;
+pub const SPREAD: f64 = 7.0 / 6.0;
 
 impl Control {
     /// Moves the window over a step of `h`, with what is seen at both its ends.
     #[inline]
-    pub fn advance(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) {
+    pub(crate) fn advance(
+        &self,
+        state: &mut Window,
+        base_rtt: f64,
+        from: &Seen,
+        to: &Seen,
+        h: f64,
+    ) {
         if matches!(self.dynamics.law, WindowLaw::Unresponsive) {
             state.window = self.dynamics.initial;
             return;

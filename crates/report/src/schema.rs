@@ -461,11 +461,17 @@ fn equilibria() -> Value {
         ),
         (
             "guaranteed",
-            typed("boolean", "they do so whichever flows move together"),
+            typed(
+                "boolean",
+                "they do so within the bound on loops that are not known to be modes, too",
+            ),
         ),
         (
             "guaranteed_gain",
-            maybe("number", "the factor on all gains up to which they do"),
+            maybe(
+                "number",
+                "the factor on all gains up to which they are guaranteed to",
+            ),
         ),
         (
             "gain_margin",

@@ -194,8 +194,8 @@ class Scenario:
             >>> found = accord.dumbbell(controller="monaco").stability_map(
             ...     {"flow.all.controller.gain": [0.1, 5.0], "topology.dumbbell.delay": ["5 ms"]}
             ... )
-            >>> found.stable.shape
-            (1, 2)
+            >>> found.stable.tolist()
+            [[True, False]]
 
         """
         return stability_map(self, over, packets, progress)

@@ -2,7 +2,7 @@
 //! unknown is null.
 
 use super::Found;
-use accord::fluid::Stability;
+use accord::margins::Stability;
 use accord::report::{FORMAT_VERSION, Point, SettingsRecord, StabilityMap, settings_record};
 use accord::scenario::Scenario;
 use serde::Serialize;

@@ -52,6 +52,6 @@ impl Integration<'_, '_> {
 
     /// Whether nothing waits at a queue, as far as one knows.
     pub(super) fn is_passed(&self, q: usize) -> bool {
-        self.follows[q] && self.queues[q].backlog == 0.0 && !self.dead[q]
+        self.equations.follows[q] && self.queues[q].backlog == 0.0 && !self.equations.dead[q]
     }
 }

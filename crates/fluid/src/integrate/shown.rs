@@ -5,10 +5,42 @@
 //! leaves.
 
 use super::{Book, Integration};
-use crate::history::Tap;
+use crate::history::{Histories, Tap};
 use crate::law::Seen;
 use crate::motion::SIGNALS;
 use accord_family::QueueLaw;
+
+/// The history of what queues show, and of what they put on what arrives.
+pub(super) struct Shown {
+    /// Queuing delays, side by side.
+    pub delays: Histories,
+    /// The signals of each queue, in a row of their own, as what leaves it carries them.
+    pub signals: Histories,
+    /// The step at which any queue showed some last.
+    pub loud: usize,
+    /// The steps back to the furthest place at which a source sees a queue.
+    pub furthest: usize,
+    /// The queues that can show some.
+    pub signalling: Vec<usize>,
+    /// The signals that they put on what arrives.
+    pub put: Histories,
+    /// Whether they have done so yet.
+    pub has_put: Vec<bool>,
+}
+
+impl Shown {
+    pub fn new(queues: usize, depth: usize) -> Shown {
+        Shown {
+            delays: Histories::new(queues, depth),
+            signals: Histories::new(SIGNALS * queues, depth),
+            loud: 0,
+            furthest: 0,
+            signalling: Vec::new(),
+            put: Histories::new(SIGNALS * queues, depth),
+            has_put: vec![false; queues],
+        }
+    }
+}
 
 impl Integration<'_, '_> {
     /// Returns the signals of its queues that a source sees now, and the share of marks, if it looks at
@@ -20,7 +52,10 @@ impl Integration<'_, '_> {
         let (mut seen, mut unmarked) = (Seen::default(), 1.0);
         let hops = &self.taps[flow.hops.clone()];
         for see in hops {
-            let [delay] = self.delays.read(see.queue as usize, now, &tap(&see.tap));
+            let [delay] = self
+                .shown
+                .delays
+                .read(see.queue as usize, now, &tap(&see.tap));
             seen.queue += delay;
         }
         if !flow.signals {
@@ -30,7 +65,7 @@ impl Integration<'_, '_> {
         let mut passed = 0.0;
         for see in hops.iter().filter(|see| see.forward) {
             let (queue, mut tap) = (see.queue as usize, tap(&see.tap));
-            let [delay] = self.delays.read(queue, now, &tap);
+            let [delay] = self.shown.delays.read(queue, now, &tap);
             passed += delay;
             // What the queues of the rest of the path hold up.
             let rest = seen.queue - passed;
@@ -38,7 +73,7 @@ impl Integration<'_, '_> {
                 tap = Tap::new(tap.delay + rest);
                 tap.locate(&self.clock);
             }
-            let [virtual_delay, loss, mark] = self.signals.read(queue, now, &tap);
+            let [virtual_delay, loss, mark] = self.shown.signals.read(queue, now, &tap);
             if see.hidden {
                 seen.price -= delay;
             }
@@ -52,10 +87,10 @@ impl Integration<'_, '_> {
     /// Shows at the start of a step what was shown at the end of the one before.
     pub(super) fn keep_signals(&mut self) {
         let now = self.clock.now;
-        for &q in &self.signalling {
+        for &q in &self.shown.signalling {
             for row in SIGNALS * q..SIGNALS * (q + 1) {
-                let shown = self.signals.get(row, now - 1);
-                self.signals.of_mut(now)[row] = shown;
+                let shown = self.shown.signals.get(row, now - 1);
+                self.shown.signals.of_mut(now)[row] = shown;
             }
         }
     }
@@ -63,8 +98,8 @@ impl Integration<'_, '_> {
     /// Writes the signals of the queues that have some, of the byte that leaves them at the end of a step.
     pub(super) fn show_signals(&mut self) {
         let now = self.clock.now;
-        for i in 0..self.signalling.len() {
-            let q = self.signalling[i];
+        for i in 0..self.shown.signalling.len() {
+            let q = self.shown.signalling[i];
             let queue = &self.queues[q];
             let all = [queue.discipline.virtual_delay(), queue.loss, queue.mark];
             let (put, at_head) = match queue.discipline.law {
@@ -74,25 +109,25 @@ impl Integration<'_, '_> {
                 }
                 _ => (all, (0.0, 0.0)),
             };
-            self.has_put[q] |= put != [0.0; SIGNALS];
+            self.shown.has_put[q] |= put != [0.0; SIGNALS];
             let rows = SIGNALS * q..SIGNALS * (q + 1);
-            self.put.of_mut(now)[rows.clone()].copy_from_slice(&put);
+            self.shown.put.of_mut(now)[rows.clone()].copy_from_slice(&put);
             let mut shown = put;
-            if self.has_put[q] && queue.backlog > 0.0 && !queue.is_dead() {
+            if self.shown.has_put[q] && queue.backlog > 0.0 && !queue.is_dead() {
                 let left = (now - 1, 1.0);
                 let books = self.books(q, left);
                 let waits = books[Book::Entered as usize] > books[Book::Served as usize];
                 if waits {
                     let (_, from) = self.entered(q, left, &books);
-                    shown = std::array::from_fn(|i| self.put.at(rows.start + i, from));
+                    shown = std::array::from_fn(|i| self.shown.put.at(rows.start + i, from));
                 }
             }
             let [_, loss, mark] = &mut shown;
             *loss = (*loss + at_head.0).min(1.0);
             *mark = (*mark + at_head.1).min(1.0);
-            self.signals.of_mut(now)[rows].copy_from_slice(&shown);
+            self.shown.signals.of_mut(now)[rows].copy_from_slice(&shown);
             if shown != [0.0; SIGNALS] {
-                self.loud = now;
+                self.shown.loud = now;
             }
         }
     }

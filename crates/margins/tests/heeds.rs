@@ -3,7 +3,8 @@
 
 mod common;
 
-use accord_fluid::{Complex, linearise, rightmost_roots, run_with_step, stability, step};
+use accord_fluid::{run_with_step, step};
+use accord_margins::{Complex, linearise, rightmost_roots, stability};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;

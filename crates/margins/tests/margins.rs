@@ -2,9 +2,8 @@
 
 mod common;
 
-use accord_fluid::{
-    Complex, Linear, Term, margins, rightmost_roots, run_with_step, stability, step,
-};
+use accord_fluid::{run_with_step, step};
+use accord_margins::{Complex, Linear, Term, linearise, margins, rightmost_roots, stability};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
@@ -86,15 +85,15 @@ fn many(model: &str, gain: f64, rate: &str, seconds: u32) -> Scenario {
     ))
 }
 
+/// The critical gain of the fluid, whose windows act at once.
 fn critical(s: &Scenario, gain: f64) -> f64 {
-    let found = stability(s, Time::ZERO).unwrap();
-    let margin = found.margins.gain;
+    let (linear, _) = linearise(s, Time::ZERO).unwrap();
+    let found = margins(&linear, true);
     // The rightmost root says the same: it is on the axis at that gain.
-    let (linear, _) = accord_fluid::linearise(s, Time::ZERO).unwrap();
-    let root = rightmost_roots(&linear, margin)[0];
+    let root = rightmost_roots(&linear, found.gain)[0];
     assert!(root.re.abs() < 1e-6 * root.im, "{root}");
-    assert!((root.im - found.margins.gain_frequency).abs() < 1e-6 * root.im);
-    gain * margin
+    assert!((root.im - found.gain_frequency).abs() < 1e-6 * root.im);
+    gain * found.gain
 }
 
 #[test]

@@ -12,11 +12,11 @@
 //! queue adds to the price; less, and it does not. That has no linearisation. REM that drops, and
 //! AVQ, rest with capacity to spare.
 
-use crate::error::FluidError;
-use crate::model::Model;
-use crate::path::Network;
+use crate::error::MarginsError;
 use crate::rest::Equilibrium;
 use accord_family::QueueLaw;
+use accord_fluid::Model;
+use accord_fluid::Network;
 
 /// A queue that marks or drops at rest.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,22 @@ impl Answer {
     pub fn moves(&self) -> bool {
         *self != Answer::Full
     }
+
+    /// Returns the reason why it is not known how packets answer, if it is not.
+    pub fn unknown(&self) -> Option<&'static str> {
+        match self {
+            Answer::Average { .. } => None,
+            Answer::Price { .. } => Some(
+                "a swing of more than the share that rem drops at rest fills its queue, which is not linear",
+            ),
+            Answer::Virtual { .. } => Some(
+                "the fluid takes the virtual queue of avq for full, and that of packets empties between bursts",
+            ),
+            Answer::Full => Some(
+                "the fluid takes the buffer for full, and that of packets empties between losses",
+            ),
+        }
+    }
 }
 
 /// The queues of a network that mark or drop at rest.
@@ -59,7 +75,7 @@ pub(crate) fn signals(
     model: &Model<'_>,
     network: &Network,
     at: &Equilibrium,
-) -> Result<Vec<Signal>, FluidError> {
+) -> Result<Vec<Signal>, MarginsError> {
     let of = |queue: usize| {
         let share = at.shares[queue];
         if share <= 0.0 {
@@ -106,7 +122,7 @@ pub(crate) fn signals(
         }
         if rule.marks && backlog == 0.0 && signal.arrives >= capacity {
             let (name, discipline) = (&model.scenario.links[link].name, model.discipline(queue));
-            return Err(FluidError::Corner {
+            return Err(MarginsError::Corner {
                 link: name.clone(),
                 discipline: discipline.family().name,
             });

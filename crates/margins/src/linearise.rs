@@ -25,14 +25,14 @@
 //! decays at the rate m.
 
 use crate::balance::balance;
-use crate::error::FluidError;
+use crate::error::MarginsError;
 use crate::linear::{Linear, Term};
-use crate::model::Model;
-use crate::path::{Hop, Network, Path};
 use crate::rest::{Equilibrium, Rest};
 use crate::signal::{Answer, Signal, signals};
-use crate::spares::SPREAD;
 use accord_family::{QueueLaw, WindowLaw};
+use accord_fluid::Model;
+use accord_fluid::SPREAD;
+use accord_fluid::{Hop, Network, Path};
 use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
 use nalgebra::DMatrix;
@@ -47,7 +47,7 @@ const LARGEST: usize = 60;
 ///
 /// # Errors
 /// If there is no equilibrium, a law is one of the sign, or the network is too large.
-pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), FluidError> {
+pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), MarginsError> {
     let near = nearby(scenario, at)?;
     Ok((near.fluid, near.rest))
 }
@@ -58,8 +58,8 @@ pub(crate) struct Nearby {
     pub fluid: Linear,
     /// The same as packets answer to marks and losses, see [`Answers::Packets`], where RED gives them.
     pub packets: Option<Linear>,
-    /// Flows go by marks or losses of which it is not known how packets answer to them.
-    pub unknown: bool,
+    /// The reason why it is not known where packets cycle, if it is not.
+    pub unknown: Option<&'static str>,
     pub rest: Vec<Rest>,
 }
 
@@ -75,7 +75,7 @@ enum Answers {
 }
 
 /// Finds what [`linearise`] does, as a fluid and as packets.
-pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError> {
+pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsError> {
     let model = Model::new(scenario)?;
     let phase = scenario.phase_at(at);
     let network = model.network(phase.start);
@@ -104,14 +104,14 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError
             }
             WindowLaw::Cubic { .. } => {
                 let flow = &scenario.flows[kind.members[0]];
-                return Err(FluidError::NoEquilibrium(format!(
+                return Err(MarginsError::NoEquilibrium(format!(
                     "the window of {} follows the time since its last loss, which has no margins here",
                     scenario.groups[flow.group].name
                 )));
             }
             WindowLaw::Additive { .. } | WindowLaw::Vegas { .. } => {
                 let flow = &scenario.flows[kind.members[0]];
-                return Err(FluidError::Sign {
+                return Err(MarginsError::Sign {
                     group: scenario.groups[flow.group].name.clone(),
                     law: flow.controller.family().name,
                 });
@@ -124,7 +124,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError
             let lossy = |k: &&usize| network.paths[**k].passes < 1.0;
             if let Some(&k) = moving.iter().find(lossy) {
                 let flow = &scenario.flows[model.kinds[k].members[0]];
-                return Err(FluidError::NoEquilibrium(format!(
+                return Err(MarginsError::NoEquilibrium(format!(
                     "a wire on the way of {} loses packets, and how far that moves flows that go by delays is not known",
                     scenario.groups[flow.group].name
                 )));
@@ -137,7 +137,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError
                 let flow = &scenario.flows[model.kinds[k].members[0]];
                 scenario.groups[flow.group].name.clone()
             };
-            return Err(FluidError::NoEquilibrium(format!(
+            return Err(MarginsError::NoEquilibrium(format!(
                 "{} goes by marks and losses, {} by delays; where both rest is not known",
                 group(one),
                 group(other)
@@ -164,10 +164,10 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError
         }
     }
     for (&k, rest) in moving.iter().zip(&mut rest) {
-        rest.sample(&model, &network, &at_rest, k, &reacts);
+        rest.close(&model, &network, &at_rest, k, &reacts);
     }
     if rest.iter().any(|r| r.rate.is_nan() || r.rate <= 0.0) {
-        return Err(FluidError::NoEquilibrium("a flow has no rate".into()));
+        return Err(MarginsError::NoEquilibrium("a flow has no rate".into()));
     }
     let mut builder = Builder {
         model: &model,
@@ -179,18 +179,22 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, FluidError
         answers: Answers::Fluid,
     };
     let fluid = builder.build(scenario.fluid.link_model)?;
-    let average = |s: &Signal| matches!(s.answer, Answer::Average { .. });
-    let signalled = !builder.signals.is_empty();
-    let known = signalled && builder.signals.iter().all(average);
+    let signalled = builder.signals.iter().find_map(|s| s.answer.unknown());
+    let once = |(k, rest): (&usize, &Rest)| {
+        model.kinds[*k].control.dynamics.rounds.is_some() && rest.virtual_delay > 0.0
+    };
+    let unknown = signalled.or(moving.iter().zip(&rest).any(once).then_some(
+        "windows are decided once per round trip, and a virtual queue is not what is outstanding less the pipe",
+    ));
     builder.answers = Answers::Packets;
-    let packets = match known {
+    let packets = match signalled.is_none() && !builder.signals.is_empty() {
         true => Some(builder.build(scenario.fluid.link_model)?),
         false => None,
     };
     Ok(Nearby {
         fluid,
         packets,
-        unknown: signalled && !known,
+        unknown,
         rest,
     })
 }
@@ -215,7 +219,7 @@ struct Near {
 }
 
 impl Builder<'_, '_> {
-    fn build(&self, link_model: LinkModel) -> Result<Linear, FluidError> {
+    fn build(&self, link_model: LinkModel) -> Result<Linear, MarginsError> {
         let n = self.moving.len();
         let mut size = n;
         // Queues that follow what arrives, and virtual queues that show a price.
@@ -272,7 +276,7 @@ impl Builder<'_, '_> {
         let first_virtual = size;
         size += 2 * virtuals.len();
         if size > LARGEST {
-            return Err(FluidError::TooLarge {
+            return Err(MarginsError::TooLarge {
                 kinds: n,
                 queues: real.len() + virtuals.len(),
                 size,
@@ -322,7 +326,7 @@ impl Builder<'_, '_> {
             add(backlog, vec![(backlog + 1, 0.0, -1.0, 0)], 1.0);
         }
         if terms.iter().any(|t| t.feedbacks > 1) {
-            return Err(FluidError::NoEquilibrium(
+            return Err(MarginsError::NoEquilibrium(
                 "a queue whose losses answer at once (a full buffer, avq) lies behind another queue, which is not linearised".into(),
             ));
         }
@@ -458,7 +462,7 @@ impl Builder<'_, '_> {
     }
 
     /// Refuses queues that flows answer to only together, so that it is not known which of them moves.
-    fn check_unique(&self, real: &[usize]) -> Result<(), FluidError> {
+    fn check_unique(&self, real: &[usize]) -> Result<(), MarginsError> {
         let n = real.len();
         let mut matrix = DMatrix::<f64>::zeros(n, n);
         for (a, &q) in real.iter().enumerate() {
@@ -480,14 +484,14 @@ impl Builder<'_, '_> {
         let values = matrix.singular_values();
         match values.iter().all(|&v| v > SINGULAR * values.max()) {
             true => Ok(()),
-            false => Err(FluidError::NoEquilibrium(
+            false => Err(MarginsError::NoEquilibrium(
                 "queues do not follow from the windows uniquely: flows answer to sums of their delays only".into(),
             )),
         }
     }
 
     /// The ACK-clocked queues as mixtures of past windows.
-    fn conserve(&self, real: &[usize], near: &mut Near) -> Result<(), FluidError> {
+    fn conserve(&self, real: &[usize], near: &mut Near) -> Result<(), MarginsError> {
         let n = real.len();
         let mut matrix = DMatrix::<f64>::zeros(n, n);
         let mut right: Vec<Mix> = vec![Mix::new(); n];
@@ -514,7 +518,7 @@ impl Builder<'_, '_> {
             }
         }
         let inverse = matrix.try_inverse().ok_or_else(|| {
-            FluidError::NoEquilibrium("the queues do not follow from the windows uniquely".into())
+            MarginsError::NoEquilibrium("the queues do not follow from the windows uniquely".into())
         })?;
         for (b, &q) in real.iter().enumerate() {
             for (a, mix) in right.iter().enumerate() {

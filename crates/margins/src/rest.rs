@@ -1,10 +1,10 @@
 //! Equilibria by theory, about which a scenario is linearised.
 
-use crate::error::FluidError;
-use crate::model::Model;
-use crate::path::{Hop, Network};
-use crate::sampled::Sampled;
+use crate::error::MarginsError;
+use crate::rounds::Loop;
 use accord_family::{QueueLaw, WindowLaw};
+use accord_fluid::Model;
+use accord_fluid::{Hop, Network};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
@@ -32,13 +32,12 @@ pub struct Rest {
     pub contract: f64,
     /// The share of its packets that is marked or lost, of a flow that goes by that.
     pub signal: f64,
-    /// Its loop among flows that keep their rates, if it hears one report per round trip: at the share of
-    /// the bottleneck at which the limit is least, of those that its flows and others may have that move
-    /// together. That is a bound. Whether some of them do is not known.
-    pub sampled: Option<Sampled>,
-    /// The same loop of all flows that react at the bottleneck, where they are of this kind: a mode that
-    /// the equilibrium has.
-    pub together: Option<Sampled>,
+    /// The loop of flows that decide once per round trip: a mode that the equilibrium has, where all
+    /// flows that react at the bottleneck are of this kind.
+    pub mode: Option<Loop>,
+    /// The loop up to whose limit they are guaranteed to rest, where that is less: it is not known whether
+    /// they cycle beyond it.
+    pub bound: Option<Loop>,
 }
 
 impl Rest {
@@ -87,14 +86,14 @@ impl Rest {
             virtual_delay,
             contract: if limited { 0.0 } else { service.contract },
             signal,
-            sampled: None,
-            together: None,
+            mode: None,
+            bound: None,
         }
     }
 
-    /// Adds the loop of a flow of kind `k` at its bottleneck: the queue with the largest delay on
-    /// its way. `reacts` has the rate of all flows that react, for each queue.
-    pub(crate) fn sample(
+    /// Adds the loop of flows of kind `k` that decide once per round trip. `reacts` has the rate of all
+    /// flows that react, for each queue.
+    pub(crate) fn close(
         &mut self,
         model: &Model<'_>,
         network: &Network,
@@ -103,29 +102,33 @@ impl Rest {
         reacts: &[f64],
     ) {
         let dynamics = model.kinds[k].control.dynamics;
-        let (Some(reports), WindowLaw::Proportional { gain, .. }) =
-            (dynamics.reports, dynamics.law)
-        else {
-            return;
+        let rtt = self.base_rtt + self.queue;
+        let (rounds, gain) = match (dynamics.rounds, dynamics.law) {
+            (Some(rounds), WindowLaw::Proportional { gain, .. }) => (rounds, gain),
+            (Some(rounds), WindowLaw::MoWalrand { gain, .. }) => {
+                (rounds, gain * self.base_rtt / (self.rate * rtt))
+            }
+            _ => return,
         };
         let path = &network.paths[k];
         let price = |q: &usize| at.prices[model.queues[*q]];
         let queues = path.hops[..path.forward].iter().map(|h| h.queue);
-        let Some(q) = queues.max_by(|a, b| price(a).total_cmp(&price(b))) else {
+        let mut queues = queues.filter(|q| price(q) > 0.0);
+        // A virtual queue is not what is outstanding less the pipe.
+        let (Some(q), true) = (queues.next(), self.virtual_delay == 0.0) else {
             return;
         };
-        let served = network.rate[model.queues[q]];
-        let queue = self.queue + self.virtual_delay;
-        let rtt = self.base_rtt + queue;
-        // Nothing queued, nothing to be learned.
-        if queue > 0.0 {
-            let gain = gain * (1.0 - self.contract / self.rate);
-            let (own, all) = (self.rate / served, reacts[q] / served);
-            let of = |shares| Sampled::new(&reports, gain, shares, queue / rtt, rtt);
-            self.sampled = Some(of((own, all)));
-            let alike = own * self.flows as f64 >= all * (1.0 - ALIKE);
-            self.together = alike.then(|| of((all, all)));
-        }
+        let gain = gain * (1.0 - self.contract / self.rate);
+        let within = Loop::within_a_packet(gain, rtt);
+        let whole = Loop::whole(rounds, gain, rtt);
+        let all =
+            queues.next().is_none() && self.rate * self.flows as f64 >= reacts[q] * (1.0 - ALIKE);
+        (self.mode, self.bound) = match (all, dynamics.most.is_finite()) {
+            (true, true) => (Some(within), Some(whole)),
+            (true, false) if whole.largest < within.largest => (Some(whole), None),
+            (true, false) => (Some(within), None),
+            (false, _) => (None, Some(whole)),
+        };
     }
 }
 
@@ -145,7 +148,7 @@ impl Equilibrium {
     ///
     /// # Errors
     /// If there is none, or a queue loses packets there, which theory leaves out.
-    pub fn of(model: &Model<'_>, phase: &Phase) -> Result<Equilibrium, FluidError> {
+    pub fn of(model: &Model<'_>, phase: &Phase) -> Result<Equilibrium, MarginsError> {
         let scenario = model.scenario;
         let mut whole = scenario.clone();
         // Theory records no series for host links; here they are wanted.
@@ -169,7 +172,7 @@ impl Equilibrium {
             flow.stop = None;
         }
         let run = accord_theory::run(&whole, &mut Quiet)
-            .map_err(|e| FluidError::NoEquilibrium(e.to_string()))?;
+            .map_err(|e| MarginsError::NoEquilibrium(e.to_string()))?;
         let last = |metric, entity| {
             let values = run.series(metric, entity).map(|s| &s.values[..]);
             values.and_then(|v| v.last().copied()).unwrap_or(f64::NAN)
@@ -180,7 +183,7 @@ impl Equilibrium {
         if rates.iter().all(|x| x.is_nan()) {
             let why = run.notes.last().cloned();
             let why = why.unwrap_or_else(|| "no flow sends then".into());
-            return Err(FluidError::NoEquilibrium(why));
+            return Err(MarginsError::NoEquilibrium(why));
         }
         let of_links = |metric| {
             (0..whole.links.len())
@@ -197,7 +200,7 @@ impl Equilibrium {
         Ok(found)
     }
     /// Whether queues hold what rests in them, without loss.
-    fn fits(&self, model: &Model<'_>, rates: &[Rate]) -> Result<(), FluidError> {
+    fn fits(&self, model: &Model<'_>, rates: &[Rate]) -> Result<(), MarginsError> {
         for (q, &l) in model.queues.iter().enumerate() {
             let backlog = self.delays[l] * rates[l].as_bps_f64() / 8.0;
             let name = &model.scenario.links[l].name;
@@ -220,7 +223,7 @@ impl Equilibrium {
             } else {
                 continue;
             };
-            return Err(FluidError::NoEquilibrium(format!(
+            return Err(MarginsError::NoEquilibrium(format!(
                 "the queue of {name} would be {why}"
             )));
         }

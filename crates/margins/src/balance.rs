@@ -15,12 +15,12 @@
 //! The rate that enters falls as the level rises. The level at which it is what the link serves is
 //! found queue by queue, by bisection, until no queue changes any more.
 
-use crate::discipline::Discipline;
-use crate::error::FluidError;
-use crate::model::Model;
-use crate::path::Network;
+use crate::error::MarginsError;
 use crate::rest::Equilibrium;
 use accord_family::{QueueLaw, WindowLaw};
+use accord_fluid::Discipline;
+use accord_fluid::Model;
+use accord_fluid::Network;
 
 /// Rounds over all queues.
 const ROUNDS: usize = 2000;
@@ -50,7 +50,7 @@ pub(crate) fn balance(
     model: &Model<'_>,
     network: &Network,
     kinds: &[usize],
-) -> Result<Equilibrium, FluidError> {
+) -> Result<Equilibrium, MarginsError> {
     let queues = model.queues.len();
     let capacity = |q: usize| network.rate[model.queues[q]];
     let mut b = Balance {
@@ -107,10 +107,10 @@ impl Balance<'_, '_> {
     }
 
     /// Whether something bounds every window.
-    fn check(&self) -> Result<(), FluidError> {
+    fn check(&self) -> Result<(), MarginsError> {
         for (q, rule) in self.rules.iter().enumerate() {
             if let QueueLaw::Codel { .. } = rule.law {
-                return Err(FluidError::NoEquilibrium(format!(
+                return Err(MarginsError::NoEquilibrium(format!(
                     "codel at {} drops ever more often or not at all, so that flows do not rest there",
                     self.name(q)
                 )));
@@ -131,7 +131,7 @@ impl Balance<'_, '_> {
             {
                 let flow = &self.model.scenario.flows[kind.members[0]];
                 let group = &self.model.scenario.groups[flow.group].name;
-                return Err(FluidError::NoEquilibrium(format!(
+                return Err(MarginsError::NoEquilibrium(format!(
                     "no queue on the way of {group} marks or loses a packet, so its window grows for ever"
                 )));
             }
@@ -150,7 +150,7 @@ impl Balance<'_, '_> {
         if kind.control.dynamics.law == WindowLaw::Unresponsive {
             return self.most(k);
         }
-        let passes = |h: &crate::path::Hop| 1.0 - self.shown[h.queue].share;
+        let passes = |h: &accord_fluid::Hop| 1.0 - self.shown[h.queue].share;
         let passed = path.passes
             * path.hops[..path.forward]
                 .iter()
@@ -248,7 +248,7 @@ impl Balance<'_, '_> {
     }
 
     /// Whether a queue is at rest.
-    fn holds(&self, q: usize) -> Result<(), FluidError> {
+    fn holds(&self, q: usize) -> Result<(), MarginsError> {
         let (excess, shown, name) = (self.excess(q), self.shown[q], self.name(q));
         let capacity = self.network.rate[self.model.queues[q]];
         let idle = shown.delay <= 1e-12 && shown.share <= 1e-12;
@@ -263,6 +263,6 @@ impl Balance<'_, '_> {
         } else {
             return Ok(());
         };
-        Err(FluidError::NoEquilibrium(why))
+        Err(MarginsError::NoEquilibrium(why))
     }
 }

@@ -1,12 +1,12 @@
 //! Stability of a scenario's equilibria.
 
-use crate::error::FluidError;
+use crate::error::MarginsError;
 use crate::linear::Linear;
 use crate::linearise::nearby;
 use crate::margins::{Margins, margins};
 use crate::rest::Rest;
 use crate::roots::rightmost_roots;
-use crate::sampled::Sampled;
+use crate::rounds::Loop;
 use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
 use nalgebra::Complex;
@@ -18,15 +18,15 @@ pub struct Stability {
     pub roots: Vec<Complex<f64>>,
     /// Distance from the limit.
     pub margins: Margins,
-    /// The loop with the least limit that flows may have of which only some move together, if that is
-    /// less than the gain margin.
-    pub bound: Option<Sampled>,
+    /// The loop of flows that decide once per round trip with the least limit up to which they are
+    /// guaranteed to rest, if that is less than the gain margin.
+    pub bound: Option<Loop>,
     /// The distance from the limit as packets answer to the marks or losses of RED: earlier than a fluid,
     /// because windows of flows differ and a halved window takes effect over half a round trip. Packets
     /// begin to cycle within 15 % of it (`crates/accord/tests/cycles.rs`).
     pub packets: Option<Margins>,
-    /// Flows go by marks or losses of other queues, of which it is not known where packets cycle.
-    pub unknown: bool,
+    /// The reason why it is not known where packets cycle, if it is not.
+    pub unknown: Option<&'static str>,
     /// The equilibrium, for each kind of flows that responds.
     pub rest: Vec<Rest>,
 }
@@ -35,21 +35,21 @@ pub struct Stability {
 const NEAR: f64 = 1e-6;
 
 impl Stability {
-    /// Takes in the loops that are closed by one report per round trip: those of modes that the
-    /// equilibrium has, where their limit is the nearer one, and the bound over all others.
-    fn report_by_report(&mut self) {
-        for sampled in self.rest.iter().filter_map(|r| r.together) {
-            let factor = sampled.factor();
+    /// Takes in the loops of flows that decide once per round trip: modes, where their limit is the nearer
+    /// one, and the bound.
+    fn close_rounds(&mut self) {
+        for mode in self.rest.iter().filter_map(|r| r.mode) {
+            let factor = mode.factor();
             if factor < self.margins.gain {
-                (self.margins.gain, self.margins.gain_frequency) = (factor, sampled.frequency);
+                (self.margins.gain, self.margins.gain_frequency) = (factor, mode.frequency);
             }
-            if !sampled.is_stable() {
-                self.roots.push(sampled.root);
+            if !mode.is_stable() {
+                self.roots.push(mode.root);
                 (self.margins.delay, self.margins.delay_frequency) = (0.0, f64::NAN);
             }
         }
         self.roots.sort_by(|a, b| b.re.total_cmp(&a.re));
-        let bounds = self.rest.iter().filter_map(|r| r.sampled);
+        let bounds = self.rest.iter().filter_map(|r| r.bound);
         let least = bounds.min_by(|a, b| a.factor().total_cmp(&b.factor()));
         self.bound = least.filter(|bound| bound.factor() < self.margins.gain * (1.0 - NEAR));
     }
@@ -59,7 +59,7 @@ impl Stability {
         self.roots.first().is_none_or(|r| r.re < 0.0)
     }
 
-    /// Whether they do so whichever flows move together, too.
+    /// Whether they do so within the bound, too.
     pub fn is_guaranteed(&self) -> bool {
         self.is_stable() && self.bound.is_none_or(|bound| bound.is_stable())
     }
@@ -82,8 +82,8 @@ impl Rest {
 /// Linearises a scenario at the equilibrium of the phase at `at`, and finds how stable it is.
 ///
 /// # Errors
-/// If there is no equilibrium: see [`FluidError`].
-pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, FluidError> {
+/// If there is no equilibrium: see [`MarginsError`].
+pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, MarginsError> {
     let near = nearby(scenario, at)?;
     let of = |linear: &Linear| {
         let roots = rightmost_roots(linear, 1.0);
@@ -100,7 +100,7 @@ pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, FluidError>
         rest: near.rest,
     };
     if scenario.fluid.link_model == LinkModel::AckClocked {
-        found.report_by_report();
+        found.close_rounds();
     }
     Ok(found)
 }

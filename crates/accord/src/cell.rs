@@ -17,7 +17,7 @@ pub fn cell(scenario: &Scenario, packets: Option<&mut dyn Observer>) -> Cell {
         packet_queue_variation: None,
         error: None,
     };
-    match accord_fluid::stability(scenario, steady(scenario)) {
+    match accord_margins::stability(scenario, steady(scenario)) {
         Ok(found) => {
             cell.gain_margin = found.margins.gain;
             cell.delay_margin_s = found.margins.delay;

@@ -1,0 +1,165 @@
+//! The arrivals at queues, and the equations that move them.
+
+use super::Integration;
+use crate::conserve::{Loads, Problem, Ways};
+use crate::feeds::Feeds;
+
+/// The arrivals at each queue.
+pub(super) struct Inflow {
+    pub feeds: Vec<Feeds>,
+    /// Bytes that had arrived at each queue at the last step, but for changes of delays.
+    pub arrived: Vec<f64>,
+    /// The bytes that changes of delays and routes have moved on the wires to each queue.
+    pub moved: Vec<f64>,
+    /// The rate at which the links before it bring them.
+    pub lines: Vec<f64>,
+    /// All that came to each queue.
+    pub came: Vec<f64>,
+    /// The bytes that came in this step.
+    pub comes: Vec<f64>,
+}
+
+impl Inflow {
+    pub fn new(queues: usize) -> Inflow {
+        Inflow {
+            feeds: vec![Feeds::default(); queues],
+            arrived: vec![0.0; queues],
+            moved: vec![0.0; queues],
+            lines: vec![f64::INFINITY; queues],
+            came: vec![0.0; queues],
+            comes: vec![0.0; queues],
+        }
+    }
+}
+
+/// The ACK-clocked model's equations.
+pub(super) struct Equations {
+    /// Queues on each kind's path.
+    pub ways: Ways,
+    pub round_trips: Vec<f64>,
+    pub capacities: Vec<f64>,
+    pub loads: Loads,
+    /// Queues of links that serve nothing.
+    pub dead: Vec<bool>,
+    /// Queues to which all comes out of one queue before them that is no faster: nothing waits there.
+    pub follows: Vec<bool>,
+    /// The queues whose delay is known: those of `dead` links, and those where nothing waits.
+    pub given: Vec<bool>,
+    /// The queues to be.
+    pub next: Vec<f64>,
+    /// The rates that arrive at them.
+    pub arrives: Vec<f64>,
+}
+
+impl Equations {
+    pub fn new(kinds: usize, queues: usize) -> Equations {
+        Equations {
+            ways: Ways::default(),
+            round_trips: vec![0.0; kinds],
+            capacities: Vec::new(),
+            loads: Loads::default(),
+            dead: vec![false; queues],
+            follows: vec![false; queues],
+            given: vec![false; queues],
+            next: vec![0.0; queues],
+            arrives: vec![0.0; queues],
+        }
+    }
+}
+
+impl Integration<'_, '_> {
+    /// Returns the bytes that arrive at a queue in a step, if `total` has been sent to it. Bytes that a
+    /// shorter delay has moved arrive too, no faster than the links before bring them. Bytes that a
+    /// longer delay has held back are waited for.
+    #[inline]
+    fn comes(&mut self, q: usize, total: f64, h: f64) -> f64 {
+        let mut arrived = (total - self.inflow.arrived[q]).max(0.0);
+        self.inflow.arrived[q] = total;
+        let moved = self.inflow.moved[q];
+        if moved != 0.0 {
+            let most = (self.inflow.lines[q] * h - arrived).max(0.0);
+            let part = moved.clamp(-arrived, most);
+            self.inflow.moved[q] -= part;
+            arrived += part;
+        }
+        self.inflow.came[q] += arrived;
+        arrived
+    }
+
+    pub(super) fn integrate(&mut self, now: usize, h: f64) {
+        for q in 0..self.queues.len() {
+            let total = self.inflow.feeds[q].sum(&self.sent, now);
+            let arrived = self.comes(q, total, h);
+            // What packets bring, which are not integrated, comes too.
+            let brought = self.queues[q].beside;
+            self.inflow.comes[q] = arrived;
+            self.inflow.came[q] += brought;
+            match self.is_passed(q) {
+                true => self.pass(q, arrived / h, h),
+                false => self.queues[q].integrate(arrived + brought, h),
+            }
+        }
+    }
+
+    /// Returns the bytes of the fluid that came to a queue in the latest step.
+    pub fn came_now(&self, queue: usize) -> f64 {
+        self.inflow.comes[queue]
+    }
+
+    pub(super) fn conserve(&mut self, now: usize, h: f64) {
+        for q in 0..self.queues.len() {
+            let windows = self.equations.loads.windows_mut(q);
+            let total =
+                self.inflow.feeds[q].sum_and_gather(&self.sent, &self.windows, now, windows);
+            self.inflow.comes[q] = self.comes(q, total, h);
+            self.equations.capacities[q] = self.queues[q].admits();
+            self.equations.given[q] = self.equations.dead[q] || self.is_passed(q);
+        }
+        let mut problem = Problem {
+            capacity: &self.equations.capacities,
+            loads: &self.equations.loads,
+            base_rtt: &self.motion.base_rtt,
+            ways: &self.equations.ways,
+            crossed_once: self.hops <= 1,
+            given: &self.equations.given,
+            round_trips: &mut self.equations.round_trips,
+        };
+        let (delay, rate) = (
+            &mut self.equations.next[..],
+            &mut self.equations.arrives[..],
+        );
+        // As predicted.
+        delay.copy_from_slice(self.shown.delays.of(now));
+        let residual = problem.solve(delay, rate);
+        self.residual = self.residual.max(residual);
+        let mut bounded = false;
+        let known = self.inflow.comes.iter().zip(&self.equations.given);
+        for ((p, queue), (arrived, given)) in delay.iter_mut().zip(&mut self.queues).zip(known) {
+            // What windows send beyond a full buffer is lost; and however little they send, a
+            // queue falls no faster than the link serves it.
+            let mut within = p.max(queue.delay - h).min(queue.longest);
+            if *given && !queue.is_dead() {
+                continue;
+            }
+            if queue.fills {
+                within = queue.filled(within, *arrived, h);
+            }
+            bounded |= within != *p;
+            *p = within;
+        }
+        if bounded {
+            problem.evaluate(delay, rate);
+        }
+        for q in 0..self.queues.len() {
+            if self.is_passed(q) {
+                self.pass(q, self.equations.arrives[q], h);
+                continue;
+            }
+            let queue = &mut self.queues[q];
+            match queue.fills {
+                true => queue.integrate(self.inflow.comes[q], h),
+                false => queue.set(self.equations.next[q], self.equations.arrives[q], h),
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The order in which kinds move: side by side, or one by one.
+
+use super::Integration;
+use crate::law::Service;
+use crate::motion::{Law, Proportional, Run, View};
+use accord_family::{BaseRtt, Reads, WindowDynamics, WindowLaw};
+
+/// The kinds by how they move.
+pub(super) struct Order {
+    /// Kinds that move side by side.
+    pub runs: Vec<Run>,
+    /// What kinds in runs see, side by side.
+    pub views: Vec<View>,
+    /// Kinds in runs that see their queues one by one.
+    pub looks: Vec<u32>,
+    /// Active kinds that do not move side by side.
+    pub others: Vec<u32>,
+    /// Kinds that do not run.
+    pub still: Vec<u32>,
+    /// Kinds that start within the step to come, and when.
+    pub late: Vec<(u32, f64)>,
+    /// True after a change of the set.
+    pub stale: bool,
+}
+
+impl Default for Order {
+    fn default() -> Order {
+        Order {
+            runs: Vec::new(),
+            views: Vec::new(),
+            looks: Vec::new(),
+            others: Vec::new(),
+            still: Vec::new(),
+            late: Vec::new(),
+            stale: true,
+        }
+    }
+}
+
+impl Integration<'_, '_> {
+    /// Returns the law of a kind that is the common case: out of slow start, always more to send, and no memory
+    /// beside that of CUBIC.
+    fn side_by_side(&self, k: usize) -> Option<Law> {
+        let flow = &self.flows[k];
+        let endless = flow.offered.is_infinite() && flow.size.is_infinite();
+        if !flow.active || flow.slow_start || !endless {
+            return None;
+        }
+        let control = &self.controls[flow.control as usize];
+        let WindowDynamics {
+            law,
+            base,
+            reads,
+            most,
+            ..
+        } = control.dynamics;
+        if let WindowLaw::Proportional { gain, target } = law
+            && control.service == Service::FAIR
+            && !flow.signals
+            && flow.hops.len() == 1
+        {
+            let packet = control.packet;
+            return Some(Law::Glides(Proportional {
+                gain,
+                target,
+                packet,
+                most,
+            }));
+        }
+        let remembers = control.spares
+            || matches!(base, BaseRtt::Last { .. })
+            || matches!(reads, Reads::Marks { .. });
+        let hidden = self.taps[flow.hops.clone()].iter().any(|see| see.hidden);
+        let moves = law != WindowLaw::Unresponsive && flow.wire_loss == 0.0;
+        (moves && !remembers && !hidden).then_some(Law::Of(flow.control))
+    }
+
+    /// Finds out which kinds move side by side.
+    pub(super) fn sort(&mut self) {
+        self.order.runs.clear();
+        self.order.views.clear();
+        self.order.looks.clear();
+        self.order.others.clear();
+        self.order.still.clear();
+        self.order.stale = false;
+        for k in 0..self.flows.len() {
+            let flow = &self.flows[k];
+            let Some(law) = self.side_by_side(k) else {
+                match flow.active {
+                    true => self.order.others.push(k as u32),
+                    false => self.order.still.push(k as u32),
+                }
+                continue;
+            };
+            let (first, end) = (k, k + 1);
+            match self.order.runs.last_mut() {
+                Some(r) if r.end == k && r.law == law => r.end += 1,
+                _ => self.order.runs.push(Run { first, end, law }),
+            }
+            if (self.motion.price[k], self.motion.loss[k]) != (0.0, 0.0) {
+                self.shown.loud = self
+                    .shown
+                    .loud
+                    .max(self.clock.now - self.shown.furthest - 1);
+            }
+            match self.taps[flow.hops.clone()] {
+                [see] if !flow.signals || see.forward => {
+                    self.motion.fraction[k] = see.tap.fraction;
+                    let (queue, back) = (see.queue as usize, see.tap.back as usize);
+                    match self.order.views.last_mut() {
+                        Some(v) if v.end == k && (v.queue, v.back) == (queue, back) => v.end += 1,
+                        _ => self.order.views.push(View {
+                            first,
+                            end,
+                            queue,
+                            back,
+                        }),
+                    }
+                }
+                _ => self.order.looks.push(k as u32),
+            }
+        }
+    }
+}

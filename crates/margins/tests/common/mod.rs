@@ -1,0 +1,36 @@
+//! Scenarios from text.
+#![allow(dead_code)]
+
+use accord_family::Catalogue;
+use accord_language::File;
+use accord_scenario::Scenario;
+
+pub const CATALOGUE: Catalogue = Catalogue {
+    controllers: accord_control::FAMILIES,
+    disciplines: accord_aqm::FAMILIES,
+};
+
+pub fn scenario(text: &str) -> Scenario {
+    let file = File::parse("test.toml", text).expect("it parses");
+    let points = file.points(&CATALOGUE, None);
+    points.expect("it is valid").swap_remove(0)
+}
+
+/// Five classes of 50 flows over one link of 2.4 Gbps [Low02 §6.1.1], with a controller that
+/// measures by control packets. Base round trips are those of data: 0.17 ms for transmissions.
+pub fn five_classes(controller: &str, model: &str, seconds: u32) -> String {
+    let mut text = format!(
+        "duration = \"{seconds} s\"\nfluid = {{ link_model = \"{model}\" }}\n\
+         [topology.dumbbell]\nrate = \"2.4 Gbps\"\ndelay = \"0 s\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n"
+    );
+    for (i, latency) in [15.0, 15.0, 20.0, 30.0, 40.0].into_iter().enumerate() {
+        // Control packets and reports of 64 bytes, over two host links and the bottleneck.
+        let transmissions = 4.0 * 0.00512 + 2.0 * 64.0 * 8.0 / 2.4e6;
+        let delay = (latency + 0.17 - transmissions) / 4.0;
+        text += &format!(
+            "[flow.c{i}]\ncount = 50\nfrom = \"left\"\nto = \"right\"\ncontroller = {controller}\n\
+             access = {{ rate = \"100 Mbps\", delay = \"{delay:.9} ms\" }}\negress = {{ rate = \"100 Mbps\", delay = \"{delay:.9} ms\" }}\n"
+        );
+    }
+    text
+}
