@@ -27,7 +27,7 @@ use crate::progress::{Progress, watch_interrupts};
 use crate::qlogs::QlogDir;
 use crate::record;
 use crate::reproduce;
-use crate::results::{build, experiment, keep, warn_of_replaced, write};
+use crate::results::{build, ending, experiment, keep, warn_of_replaced, write};
 use crate::skip;
 use crate::solve;
 use crate::stability;
@@ -137,8 +137,8 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
             if outcomes.len() > 1 && !args.how.details {
                 note("tables of each point: --details, or the page");
             }
-            if let Ok(pages) = &written {
-                note(format_args!("\nplots: {pages}\ndata:  {}", dir.display()));
+            if let Ok(page) = &written {
+                prose(ending(&outcomes, page))?;
             }
         }
     }

@@ -126,7 +126,6 @@ pub fn style() -> Style {
     Style {
         width: width.unwrap_or(UNBOUNDED),
         colour: out.is_terminal() && !plain,
-        words: plain,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::point;
 use crate::progress::Progress;
 use crate::qlogs::QlogDir;
 use crate::record;
-use crate::results::{build, experiment, keep, warn_of_replaced, write};
+use crate::results::{self, build, experiment, keep, warn_of_replaced, write};
 use crate::skip;
 use crate::summary;
 use accord::Catalogue;
@@ -159,7 +159,7 @@ impl<'a> Task<'a> {
         let points: Vec<Point> = outcomes.iter().map(|o| o.point()).collect();
         let mut results = Results::default();
         results.add(self.id, &points);
-        let (mut text, mut notes) = (Vec::new(), Vec::new());
+        let (mut text, mut notes, mut ending) = (Vec::new(), Vec::new(), None);
         if how.record {
             text = record::lines(&outcomes);
         } else if !how.json {
@@ -170,7 +170,7 @@ impl<'a> Task<'a> {
             if how.skip.is_some() {
                 notes.extend(points.iter().flat_map(skip::remarks));
             }
-            notes.push(format!("plots: {page}\n"));
+            ending = Some(results::ending(&outcomes, &page));
         }
         Ok(Reproduced {
             experiment: experiment(self.id, &outcomes, &self.dir),
@@ -178,6 +178,7 @@ impl<'a> Task<'a> {
             results,
             text,
             notes,
+            ending,
             unfit: live::fit(outcomes.iter().flat_map(|o| &o.runs)),
             captured,
         })
@@ -191,6 +192,7 @@ struct Reproduced {
     results: Results,
     text: Vec<String>,
     notes: Vec<String>,
+    ending: Option<String>,
     unfit: Result<(), Failure>,
     captured: Result<(), Failure>,
 }
@@ -204,7 +206,7 @@ impl Reproduced {
             }
         }
         self.notes.iter().for_each(note);
-        Ok(())
+        Ok(self.ending.iter().try_for_each(prose)?)
     }
 }
 
@@ -289,16 +291,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn show(experiments: &[Experiment], rows: &[ExperimentRow], all: bool) -> Result<(), Failure> {
     for e in experiments {
         let tally = Tally::of(e.checks.iter().map(|c| c.class));
-        let (mark, met) = (style().mark(e.class), tally.count(Class::Met));
-        let failures = match tally.failures() {
-            failures if failures.is_empty() => String::new(),
-            failures => format!(": {}", failures.join(", ")),
-        };
-        let of = tally.total();
-        data(format_args!(
-            "{mark} {:12} {met} of {of} checks met{failures}",
-            e.id
-        ))?;
+        let line = format!("{:12}  {}", e.id, tally.sentence());
+        data(style().paint(e.class, &line))?;
     }
     data("")?;
     match all {

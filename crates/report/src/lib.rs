@@ -40,7 +40,7 @@
 //! println!("{}", table(&scenario, &[&run], Style::default()));
 //! let checks = checks(&scenario, &[&run]);
 //! assert!(checks[0].pass);
-//! assert!(checks_table(&checks, Style::default()).contains("1 of 1 expectation met"));
+//! assert!(checks_table(&checks, Style::default()).contains("1 of 1 check met"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -53,6 +53,7 @@ mod estimate;
 mod failing;
 mod figure;
 mod files;
+mod gap;
 mod json;
 mod markdown;
 mod markup;
@@ -87,6 +88,7 @@ pub use files::{
     replaced, write_comparison_dir, write_map_dir, write_measured_dir, write_run_dir,
     write_sweep_dir,
 };
+pub use gap::gap;
 pub use json::{
     CheckRecord, Experiment, Experiments, FORMAT_VERSION, Point, PointRecord, RowRecord, RunOf,
     SettingsRecord, ValueRecord, settings_record,

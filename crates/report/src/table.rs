@@ -172,8 +172,7 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     let mut lines = vec![header];
     for judged in by_expectation(checks) {
         let check = worst(judged);
-        let mark = style.mark(check.class);
-        let mut cells = vec![mark.to_string(), show::clean(&check.name, 80)];
+        let mut cells = vec![check.class.word().into(), show::clean(&check.name, 80)];
         if windows {
             cells.push(show::window(check.during));
         }
@@ -190,36 +189,38 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     fill(&mut table, lines);
     align_right(&mut table, right);
     let mut text = format!("{}\n", finish(table));
-    text += &signs(checks, style);
-    text += &failures(checks, style);
-    text += &verdict(by_expectation(checks), style);
-    text.push('\n');
-    paint(text, style)
+    text += &meanings(checks);
+    text += &failures(checks);
+    let text = paint(text, style);
+    format!("{text}{}\n", verdict(checks, style))
 }
 
-/// Returns the meaning of the marks in a table, unless all of them are "met".
-pub(crate) fn signs(checks: &[Check], style: Style) -> String {
+/// Returns the meanings of the verdicts in a table, unless all of them are "met".
+pub(crate) fn meanings(checks: &[Check]) -> String {
     let tally = Tally::of(checks.iter().map(|c| c.class));
     if tally.worst() == Class::Met {
         return String::new();
     }
-    let there = Class::ALL.into_iter().filter(|c| tally.count(*c) > 0);
-    let meanings = there.map(|c| format!("{} {}", style.mark(c), c.meaning()));
+    let there = Class::ALL
+        .into_iter()
+        .skip(1)
+        .filter(|c| tally.count(*c) > 0);
+    let meanings = there.map(|c| format!("{}: {}", c.word(), c.meaning()));
     let meanings: Vec<String> = meanings.collect();
     format!("{}\n", meanings.join("; "))
 }
 
 /// Returns each check that is not met or not as recorded, and each reason once, after the checks
 /// that have it.
-fn failures(checks: &[Check], style: Style) -> String {
+fn failures(checks: &[Check]) -> String {
     let mut text = String::new();
     let because = |check: &Check| check.known.as_ref().map(|k| k.because.clone());
     let failed = checks.iter().filter(|c| c.class != Class::Met);
     let failed: Vec<&Check> = failed.collect();
     for (i, check) in failed.iter().enumerate() {
         let (name, of) = (show::clean(&check.name, 60), show::clean(&check.of, 40));
-        let (mark, engine) = (style.mark(check.class), check.engine);
-        text += &format!("{mark} {name} ({of}, {engine}): {}\n", check.reason);
+        let (word, engine) = (check.class.word(), check.engine);
+        text += &format!("{word}: {name} ({of}, {engine}): {}\n", check.reason);
         let next = failed.get(i + 1).and_then(|c| because(c));
         if let Some(reason) = because(check).filter(|r| next.as_ref() != Some(r)) {
             text += &format!("  because: {}\n", show::clean(&reason, 1000));
@@ -228,25 +229,16 @@ fn failures(checks: &[Check], style: Style) -> String {
     text
 }
 
-/// Returns the verdict in one line: "✓ 12 of 12 expectations met". It says whether time was skipped.
-pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>, style: Style) -> String {
-    let expectations: Vec<&[Check]> = expectations.collect();
-    let tally = Tally::of(expectations.iter().map(|e| worst(e).class));
-    let (mark, met) = (style.mark(tally.worst()), tally.count(Class::Met));
-    let mut text = format!(
-        "{mark} {met} of {} met",
-        show::count(tally.total(), "expectation")
-    );
-    for class in Class::ALL.into_iter().skip(1) {
-        if tally.count(class) > 0 {
-            text += &format!(", {} {}", tally.count(class), class.word());
-        }
-    }
-    let checks = expectations.into_iter().flatten();
-    if let Some((span, of)) = checks.filter_map(|c| c.skipped).max() {
+/// Returns the verdict in one line: "54 of 80 checks met; not met: 22 findings on the paper and 4 open
+/// settings". It says whether time was skipped.
+pub(crate) fn verdict<'a>(checks: impl IntoIterator<Item = &'a Check>, style: Style) -> String {
+    let checks: Vec<&Check> = checks.into_iter().collect();
+    let tally = Tally::of(checks.iter().map(|c| c.class));
+    let mut text = tally.sentence();
+    if let Some((span, of)) = checks.iter().filter_map(|c| c.skipped).max() {
         text += &format!("; {}", skipped(span, of));
     }
-    text
+    style.paint(tally.worst(), &text)
 }
 
 fn skipped(span: Duration, of: Duration) -> String {
@@ -427,21 +419,28 @@ pub(crate) fn finish(mut table: Table) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Colours a table after the layout, so that codes take no room in it.
+/// Colours the words of verdicts in a text, after the layout, so that codes take no room in it. They
+/// begin a line, before a column or a colon, or end it.
 pub(crate) fn paint(text: String, style: Style) -> String {
     if !style.colour {
         return text;
     }
-    let mut text = text;
-    // "–" and "!" are ordinary characters, too, so they stay as they are.
-    let marks = [
-        (Class::Met.sign(), 32),
-        (Class::Finding.sign(), 36),
-        (Class::Ours.sign(), 31),
-        (DIFFERS, 33),
-    ];
-    for (word, code) in marks {
-        text = text.replace(word, &format!("\x1b[{code}m{word}\x1b[0m"));
-    }
-    text
+    let line = |line: &str| {
+        for class in Class::ALL {
+            let word = class.word();
+            let after = line.strip_prefix(word);
+            if let Some(rest) = after.filter(|rest| rest.starts_with("  ") || rest.starts_with(':'))
+            {
+                return style.paint(class, word) + rest;
+            }
+            // The last column of an overview is headed "met".
+            let before = line.strip_suffix(word).filter(|_| class != Class::Met);
+            if let Some(rest) = before.filter(|rest| rest.ends_with(' ')) {
+                return rest.to_string() + &style.paint(class, word);
+            }
+        }
+        line.replace(DIFFERS, &format!("\x1b[33m{DIFFERS}\x1b[0m"))
+    };
+    let lines: Vec<String> = text.split('\n').map(line).collect();
+    lines.join("\n")
 }

@@ -55,8 +55,11 @@ pub fn checks(points: &[Point]) -> String {
     let open = unmet.len() + more.len() + met.len() <= MOST_OPEN;
     if !unmet.is_empty() {
         let tally = Tally::of(judged().map(|c| c.class));
-        let there = Class::ALL.into_iter().filter(|c| tally.count(*c) > 0);
-        let meanings = there.map(|c| format!("{} {}", c.sign(), c.meaning()));
+        let there = Class::ALL
+            .into_iter()
+            .skip(1)
+            .filter(|c| tally.count(*c) > 0);
+        let meanings = there.map(|c| format!("{}: {}", c.word(), c.meaning()));
         let meanings: Vec<String> = meanings.collect();
         _ = writeln!(out, "<p class=\"signs\">{}</p>", meanings.join("; "));
         columns.table(&mut out, &unmet);
@@ -93,7 +96,9 @@ impl Columns {
     }
 
     fn table(&self, out: &mut String, rows: &[Judged]) {
-        out.push_str("<div class=\"scroll\"><table>\n<thead><tr><th><span class=\"hidden\">met</span></th><th>expectation</th>");
+        out.push_str(
+            "<div class=\"scroll\"><table>\n<thead><tr><th>verdict</th><th>expectation</th>",
+        );
         if self.sweep {
             out.push_str("<th>point</th>");
         }
@@ -116,12 +121,11 @@ impl Columns {
     fn row<'a>(&self, out: &mut String, judged: &Judged<'a>, told: &mut Vec<&'a str>) {
         let (checks, point) = (judged.checks, judged.point);
         let check = worst(checks);
-        let (class, mark) = (style_of(check.class), check.class.sign());
-        let word = check.class.meaning();
+        let (class, word) = (style_of(check.class), check.class.word());
         let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
         _ = write!(
             out,
-            "<tr class=\"{class}\"><td><span class=\"mark\" role=\"img\" aria-label=\"{word}\">{mark}</span></td><th scope=\"row\">{}",
+            "<tr class=\"{class}\"><td class=\"mark\">{word}</td><th scope=\"row\">{}",
             escape(&check.name, 200)
         );
         out.push_str("</th>");

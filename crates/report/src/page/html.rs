@@ -1,7 +1,7 @@
 //! The parts of the page that are there without scripts.
 
-use crate::check::by_expectation;
 use crate::compare::Outline;
+use crate::gap::gap;
 use crate::json::Point;
 use crate::markup::{escape, style_of};
 use crate::show;
@@ -34,9 +34,11 @@ pub fn header(points: &[Point]) -> String {
     out.push_str("</p>\n");
     if checks.total() > 0 {
         let class = style_of(checks.worst());
-        let expectations = points.iter().flat_map(|p| by_expectation(p.checks));
-        let verdict = verdict(expectations, Style::default());
-        _ = writeln!(out, "<p class=\"verdict {class}\">{verdict}</p>");
+        let mut verdict = verdict(points.iter().flat_map(|p| p.checks), Style::default());
+        if let Some(gap) = gap(points) {
+            verdict += &format!(". {gap}");
+        }
+        _ = writeln!(out, "<p class=\"verdict {class}\">{verdict}.</p>");
     }
     out + "</header>"
 }

@@ -1,6 +1,5 @@
 //! A sweep at a glance, first on its page: a row per point, shaded by value.
 
-use crate::check::{by_expectation, worst};
 use crate::class::Class;
 use crate::estimate::Estimate;
 use crate::json::Point;
@@ -8,7 +7,6 @@ use crate::markup::{escape, style_of};
 use crate::overview::{Key, Overview, Shown};
 use crate::page::heat::shade;
 use crate::show;
-use crate::style::Style;
 use crate::verdict::Tally;
 use std::fmt::Write;
 
@@ -65,12 +63,12 @@ pub fn overview(points: &[Point]) -> String {
             }
         }
         if judged {
-            let tally = Tally::of(by_expectation(point.checks).map(|e| worst(e).class));
+            let tally = Tally::of(point.checks.iter().map(|c| c.class));
             let class = match tally.worst() {
                 Class::Met => "pass",
                 other => style_of(other),
             };
-            let met = overview.met(i, Style::default());
+            let met = overview.met(i);
             _ = write!(out, "<td class=\"{class}\">{met}</td>");
         }
         out.push_str("</tr>\n");
