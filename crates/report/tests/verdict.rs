@@ -158,7 +158,10 @@ fn totals_count_checks_by_what_they_compare_and_say_in_words_why_they_fail() {
          met: 3 findings on the paper, 1 open setting and 1 fault of Accord."
     );
     let unknown = totals([(Kind::Paper, Unknown)]);
-    assert!(unknown.ends_with(" Not met: 1 without a recorded reason."), "{unknown}");
+    assert!(
+        unknown.ends_with(" Not met: 1 without a recorded reason."),
+        "{unknown}"
+    );
     let met = totals([(Kind::Paper, Met)]);
     assert!(met.starts_with("1 check, of which 1 is met: "), "{met}");
     assert!(met.ends_with("(0 met)."), "{met}");

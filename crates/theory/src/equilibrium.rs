@@ -18,9 +18,10 @@
 //! equilibrium, or they are a fixed load if the scenario gives one. A note says which.
 
 use crate::shortfall::{Outcome, Shortfall};
+use crate::signals::objective;
 use crate::transfers::Transfers;
 use crate::warm::{Settled, Unsettled, Warm};
-use accord_family::Price;
+use accord_family::{Objective, Price};
 use accord_record::{Certificate, Interrupted, Observer};
 use accord_scenario::{Limit, LinkId, Phase, Scenario};
 use accord_solver::{Problem, ProblemError, Routes, Solution, Status};
@@ -293,8 +294,12 @@ impl<'a> State<'a> {
                 let f = &s.flows[flow];
                 let name = f.controller.family().name;
                 let group = &s.groups[f.group].name;
+                let why = match objective(&f.controller) {
+                    Some(Objective::Loss | Objective::WeightedLoss) => "reacts to loss",
+                    _ => "steers no queue of its own",
+                };
                 notes.push(format!(
-                    "theory: {group} ({name}) keeps no accumulation of its own choosing, so phases with it have no equilibrium here"
+                    "theory: {group} ({name}) {why}: theory has no equilibrium for it"
                 ));
                 return Ok(None);
             };
