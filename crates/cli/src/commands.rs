@@ -27,14 +27,14 @@ use crate::progress::{Progress, watch_interrupts};
 use crate::qlogs::QlogDir;
 use crate::record;
 use crate::reproduce;
-use crate::results::{build, ending, experiment, keep, warn_of_replaced, write};
+use crate::results::{self, build, ending, experiment, keep, warn_of_replaced, write};
 use crate::skip;
 use crate::solve;
 use crate::stability;
 use crate::watch;
 use accord::Catalogue;
 use accord::report::show::visible;
-use accord::report::{Class, check_place, checks_table, output_schema, overview, table};
+use accord::report::{Class, Lock, check_place, checks_table, output_schema, overview, table};
 use accord::{load, set};
 use std::path::Path;
 
@@ -94,6 +94,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     cost.announce(args.how.memory, args.how.quiet)?;
     drop(points);
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(name));
+    let _lock = Lock::take(&dir)?;
     check_place(&dir)?;
     warn_of_replaced(&dir, &file, catalogue, &args.how)?;
     let kept = keep(&dir, &args.how, &build())?;
@@ -111,8 +112,9 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     };
     let experiment = experiment(&id, &outcomes, &dir);
     let written = write(&dir, &outcomes, args.csv);
-    if written.is_ok() {
-        kept.discard();
+    match &written {
+        Ok(_) => kept.discard(),
+        Err(_) => results::tell_of(&kept),
     }
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
     let logged = logs.map_or(Ok(()), QlogDir::finish);

@@ -17,7 +17,7 @@ use crate::summary;
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{
-    Class, Experiment, ExperimentRow, Experiments, Kept, Point, Results, Tally, check_place,
+    Class, Experiment, ExperimentRow, Experiments, Kept, Lock, Point, Results, Tally, check_place,
     checks_table, overview, remarks, rewrite, totals,
 };
 use accord::units::Duration;
@@ -118,6 +118,7 @@ struct Task<'a> {
     work: Work<'a>,
     dir: PathBuf,
     kept: Kept,
+    _lock: Lock,
 }
 
 impl<'a> Task<'a> {
@@ -133,6 +134,7 @@ impl<'a> Task<'a> {
         let chosen = point::chosen(&scenarios, &args.how.point)?;
         let name = point::directory(id, scenarios.len(), &chosen);
         let dir = args.output.join(name);
+        let lock = Lock::take(&dir)?;
         check_place(&dir)?;
         warn_of_replaced(&dir, &file, catalogue, &args.how)?;
         let kept = keep(&dir, &args.how, build)?;
@@ -142,6 +144,7 @@ impl<'a> Task<'a> {
             work: Work::of(&file, catalogue, &args.how, without_live)?,
             dir,
             kept,
+            _lock: lock,
         })
     }
 
@@ -152,7 +155,11 @@ impl<'a> Task<'a> {
             capture,
             logs,
         } = self.work.execute(&self.kept, progress)?;
-        let page = write(&self.dir, &outcomes, false)?;
+        let page = write(&self.dir, &outcomes, false);
+        if page.is_err() {
+            results::tell_of(&self.kept);
+        }
+        let page = page?;
         let captured = capture
             .map_or(Ok(()), CaptureFile::finish)
             .and_then(|()| logs.map_or(Ok(()), QlogDir::finish));

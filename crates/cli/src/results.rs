@@ -70,6 +70,16 @@ pub fn experiment(id: &str, outcomes: &[Outcome], dir: &Path) -> Experiment {
     Experiment::of(id, &points).written(dir)
 }
 
+/// Says where the finished runs are of a result that could not be written.
+pub fn tell_of(kept: &Kept) {
+    if let Some(dir) = kept.left() {
+        let dir = dir.display();
+        note(format_args!(
+            "the runs that are done are in {dir}; the same command goes on from there"
+        ));
+    }
+}
+
 /// Returns the last line about an experiment: how far packets are from theory, and its page.
 pub fn ending(outcomes: &[Outcome], page: &str) -> String {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();

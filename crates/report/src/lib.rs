@@ -83,8 +83,8 @@ pub use compare::{
 pub use estimate::Estimate;
 pub use figure::{By, Figure, FigureError, Kind as FigureKind, Log, Request, Width};
 pub use files::{
-    CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, Stored, StoredManifest,
-    check_comparison_place, check_map_place, check_place, is_full, load_run_dir, load_stored,
+    CertificateRecord, FileError, Kept, LoadedRun, Lock, RunDir, RunRecord, Stored, StoredManifest,
+    check_comparison_place, check_map_place, check_place, is_refused, load_run_dir, load_stored,
     replaced, write_comparison_dir, write_map_dir, write_measured_dir, write_run_dir,
     write_sweep_dir,
 };

@@ -412,11 +412,53 @@ fn keep_words_whole(table: &mut Table) {
     }
 }
 
-/// Returns the table as text, without the padding at the ends of lines.
+/// Returns the table as text, without the padding at the ends of lines. Where it does not fit, a row is
+/// a line or more of its own.
 pub(crate) fn finish(mut table: Table) -> String {
     keep_words_whole(&mut table);
     let lines = table.lines().map(|l| l.trim_end().to_string());
-    lines.collect::<Vec<_>>().join("\n")
+    let lines: Vec<String> = lines.collect();
+    match table.width() {
+        Some(width) if lines.iter().any(|l| l.chars().count() > usize::from(width)) => {
+            records(&table, usize::from(width))
+        }
+        _ => lines.join("\n"),
+    }
+}
+
+/// Returns a table whose rows are paragraphs: the first cells, and below them each other cell after the
+/// name of its column. A cell that is empty in the first column is that of the row above.
+fn records(table: &Table, width: usize) -> String {
+    let cells = |row: &comfy_table::Row| -> Vec<String> {
+        let text = |cell: &comfy_table::Cell| {
+            cell.content()
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        row.cell_iter().map(text).collect()
+    };
+    let header = table.header().map(cells).unwrap_or_default();
+    let (mut out, mut above) = (Vec::new(), String::new());
+    for row in table.row_iter().map(cells) {
+        let mut parts = row.iter().zip(&header);
+        let first = parts.next().map_or("", |(cell, _)| cell.as_str());
+        if !first.is_empty() {
+            above = first.into();
+        }
+        let named = parts.filter(|(cell, _)| !cell.is_empty() && *cell != show::NONE);
+        let named = named.map(|(cell, name)| format!("{name} {cell}").trim_start().to_string());
+        let mut line = above.clone();
+        for part in named {
+            if line.chars().count() + 2 + part.chars().count() > width {
+                out.push(std::mem::replace(&mut line, format!("  {part}")));
+            } else {
+                line += &format!("  {part}");
+            }
+        }
+        out.push(line);
+    }
+    out.join("\n")
 }
 
 /// Colours the words of verdicts in a text, after the layout, so that codes take no room in it. They

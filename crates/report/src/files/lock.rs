@@ -1,0 +1,65 @@
+//! A lock on a result directory, so that two commands do not write to it.
+
+use super::FileError;
+use super::place::{hidden, resolved};
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+/// The lock of one result directory. It ends with the value, or with the process.
+#[derive(Debug)]
+pub struct Lock {
+    /// The file `.NAME.lock` beside the directory.
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    /// Locks the result directory `target`, which need not exist.
+    ///
+    /// # Errors
+    /// Fails if another command has it, or if its place cannot be written to.
+    pub fn take(target: &Path) -> Result<Lock, FileError> {
+        let target = resolved(target);
+        let path = hidden(&target, "lock")?;
+        loop {
+            let failed = |e| FileError::io("write", &target, e);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).map_err(failed)?;
+            }
+            let mut options = fs::OpenOptions::new();
+            let options = options.create(true).truncate(false).write(true);
+            let file = options.open(&path).map_err(failed)?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Err(FileError::Busy { path: target }),
+                // A file system without locks.
+                Err(TryLockError::Error(_)) => {}
+            }
+            // Another command may have removed the file between its opening and its locking.
+            if is_at(&file, &path) {
+                return Ok(Lock { path, _file: file });
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Returns whether an open file is the one at a path.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |m: fs::Metadata| (m.dev(), m.ino());
+    let open = file.metadata().map(id).ok();
+    open.is_some() && open == fs::metadata(path).map(id).ok()
+}
+
+/// Elsewhere an open file cannot be removed.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
