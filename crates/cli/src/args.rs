@@ -129,6 +129,10 @@ pub struct Run {
     /// Writes the series as CSV, too.
     #[arg(long)]
     pub csv: bool,
+    /// Writes the checks as JUnit XML, which systems of continuous integration read. Known failures
+    /// count as skipped.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
     /// Says then why engines differ, as `accord explain` does with as many seeds: packets from
     /// theory, or the engines that --engine names.
     #[arg(long, conflicts_with_all = ["json", "record", "skip"])]

@@ -8,7 +8,7 @@ use crate::check;
 use crate::compare;
 use crate::cost;
 use crate::crowd;
-use crate::evaluate;
+use crate::evaluate::{self, output::put_at};
 use crate::execute::{Executed, Outcome, Work};
 use crate::explain;
 use crate::export;
@@ -36,6 +36,7 @@ use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{Class, Lock, check_place, checks_table, output_schema, overview, table};
 use accord::{load, set};
+use accord_evaluate::junit_of_checks;
 use std::path::Path;
 
 /// Carries out a command. `Ok(false)` means that an expectation failed that is not known to fail.
@@ -112,6 +113,10 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     };
     let experiment = experiment(&id, &outcomes, &dir);
     let written = write(&dir, &outcomes, args.csv);
+    let verdicts = args.junit.as_deref().map_or(Ok(()), |path| {
+        let points: Vec<_> = outcomes.iter().map(Outcome::point).collect();
+        put_at(path, junit_of_checks(&id, &points).as_bytes())
+    });
     match &written {
         Ok(_) => kept.discard(),
         Err(_) => results::tell_of(&kept),
@@ -146,6 +151,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     // A full disk does not cost what is known.
     written?;
+    verdicts?;
     captured?;
     logged?;
     if args.explain {

@@ -78,8 +78,9 @@ pub(crate) fn first<'a>(
     points: impl Iterator<Item = &'a Scenario>,
     keys: &[(&Subject, &str)],
 ) -> Vec<usize> {
+    let scenarios: Vec<&Scenario> = points.collect();
     let mut first: Vec<usize> = Vec::new();
-    for scenario in points {
+    for scenario in &scenarios {
         for expectation in &scenario.expectations {
             let of = expected_of(scenario, expectation);
             let wanted = match (expectation.metric, expectation.across) {
@@ -91,6 +92,17 @@ pub(crate) fn first<'a>(
             };
             first.extend(keys.iter().position(known).filter(|i| !first.contains(i)));
         }
+    }
+    // Disciplines are compared by the delay that they leave, whatever is expected.
+    let delay = match disciplines(&scenarios) {
+        true => keys
+            .iter()
+            .position(|(_, quantity)| *quantity == Metric::QueuingDelay.name()),
+        false => None,
+    };
+    if let Some(delay) = delay.filter(|i| !first.iter().take(MOST).any(|known| known == i)) {
+        first.truncate(MOST - 1);
+        first.push(delay);
     }
     let most = match first.is_empty() {
         true => MOST,
@@ -109,6 +121,17 @@ pub(crate) fn first<'a>(
         first.extend(more.into_iter().take(room));
     }
     first
+}
+
+/// Returns whether a link has different queue disciplines at different points.
+fn disciplines(scenarios: &[&Scenario]) -> bool {
+    let names = |s: &Scenario| -> Vec<&str> {
+        let links = s.links.iter();
+        links.map(|l| l.queue.discipline.family().name).collect()
+    };
+    scenarios
+        .windows(2)
+        .any(|pair| names(pair[0]) != names(pair[1]))
 }
 
 /// A quantity that is shown.

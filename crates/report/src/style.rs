@@ -12,6 +12,14 @@ pub struct Style {
 }
 
 impl Style {
+    /// Returns a text in the colour of what deserves a look and is no failure.
+    pub fn amber(self, text: &str) -> String {
+        match self.colour {
+            true => format!("\x1b[33m{text}\x1b[0m"),
+            false => text.into(),
+        }
+    }
+
     /// Returns a text in the colour of a verdict.
     pub fn paint(self, class: Class, text: &str) -> String {
         let code = match class {

@@ -351,27 +351,24 @@ pub(crate) fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
 
 /// Keeps every column as wide as its cells, if there is room, so that a row is a line. Else a column
 /// is at least as wide as its longest word, so that none is broken. If there is no room for that,
-/// columns stand closer, then words of the header may be broken, and then figures and their units may
-/// be separated.
-fn keep_words_whole(table: &mut Table) {
-    let longest = |text: &str, figures: bool| {
+/// columns stand closer, and then words of the header may be broken. Returns whether there is room.
+fn keep_words_whole(table: &mut Table) -> bool {
+    let longest = |text: &str| {
         let figure = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
-        let whole = figures && figure && text.split(' ').count() == 2;
+        let whole = figure && text.split(' ').count() == 2;
         let words = text.split(|c: char| c.is_whitespace() && !whole);
         let widths = words.map(|word| word.chars().count() as u16);
         widths.max().unwrap_or_default()
     };
-    let widths = |row: &comfy_table::Row, figures: bool| -> Vec<u16> {
-        let cells = row.cell_iter();
-        cells.map(|c| longest(&c.content(), figures)).collect()
+    let widths = |row: &comfy_table::Row| -> Vec<u16> {
+        row.cell_iter().map(|c| longest(&c.content())).collect()
     };
     let wider = |a: Vec<u16>, b: Vec<u16>| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect();
-    let rows = |figures| table.row_iter().map(|r| widths(r, figures)).reduce(wider);
-    let (Some(header), Some(figures), Some(words)) = (table.header(), rows(true), rows(false))
-    else {
-        return;
+    let rows = table.row_iter().map(widths).reduce(wider);
+    let (Some(header), Some(figures)) = (table.header(), rows) else {
+        return true;
     };
-    let all = wider(widths(header, true), figures.clone());
+    let all = wider(widths(header), figures.clone());
     let whole = |row: &comfy_table::Row| -> Vec<u16> {
         let lines = |c: &comfy_table::Cell| c.content().lines().map(|l| l.chars().count()).max();
         row.cell_iter()
@@ -399,10 +396,10 @@ fn keep_words_whole(table: &mut Table) {
         (all.clone(), wide),
         (all, close),
         (figures, close),
-        (words, close),
     ];
-    let found = choices.into_iter().find(fits);
-    let (widths, padding) = found.unwrap_or((Vec::new(), close));
+    let Some((widths, padding)) = choices.into_iter().find(fits) else {
+        return false;
+    };
     for column in table.column_iter_mut() {
         column.set_padding((0, padding));
     }
@@ -410,25 +407,23 @@ fn keep_words_whole(table: &mut Table) {
         let width = Width::Fixed(width + padding);
         column.set_constraint(ColumnConstraint::LowerBoundary(width));
     }
+    true
 }
 
 /// Returns the table as text, without the padding at the ends of lines. Where it does not fit, a row is
 /// a line or more of its own.
 pub(crate) fn finish(mut table: Table) -> String {
-    keep_words_whole(&mut table);
-    let lines = table.lines().map(|l| l.trim_end().to_string());
-    let lines: Vec<String> = lines.collect();
-    match table.width() {
-        Some(width) if lines.iter().any(|l| l.chars().count() > usize::from(width)) => {
-            records(&table, usize::from(width))
-        }
-        _ => lines.join("\n"),
+    if !keep_words_whole(&mut table) {
+        return records(&table);
     }
+    let lines = table.lines().map(|l| l.trim_end().to_string());
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a table whose rows are paragraphs: the first cells, and below them each other cell after the
 /// name of its column. A cell that is empty in the first column is that of the row above.
-fn records(table: &Table, width: usize) -> String {
+fn records(table: &Table) -> String {
+    let width = table.width().map_or(usize::MAX, usize::from);
     let cells = |row: &comfy_table::Row| -> Vec<String> {
         let text = |cell: &comfy_table::Cell| {
             cell.content()

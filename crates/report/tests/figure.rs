@@ -27,16 +27,7 @@ impl Drop for Scratch {
 }
 
 fn request(metric: Metric) -> Request {
-    Request {
-        metric,
-        by: None,
-        of: vec![],
-        engines: vec![],
-        kind: None,
-        time: None,
-        log: Log::None,
-        width: Width::Column,
-    }
+    Request::of(metric)
 }
 
 /// Two groups over one link for six seconds: rates in theory and in packets, times `scale`.
