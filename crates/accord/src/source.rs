@@ -11,9 +11,6 @@ use std::path::Path;
 /// # Errors
 /// Fails if there is none, or if its text is not TOML.
 pub fn load(name: &str) -> Result<File, Error> {
-    if name == "-" {
-        return Ok(File::read("stdin.toml", std::io::stdin())?);
-    }
     let path = Path::new(name);
     let known = BUILT_IN.iter().chain(PACK_FILES);
     let mut known = known.filter(|(id, _)| !id.ends_with("/pack"));

@@ -4,13 +4,14 @@ use crate::args::Check;
 use crate::cost::{self, Cost, twins};
 use crate::fail::Failure;
 use crate::output::{data, escaped, json, note, prose};
+use crate::source::load;
 use accord::Catalogue;
 use accord::family::{Dynamics, FlowFacts, WindowLaw};
 use accord::record::Quiet;
 use accord::report::{Point, show::count};
 use accord::scenario::{Flow, Scenario, print};
+use accord::set;
 use accord::theory::{Outcome, Shortfall, unmet_contracts};
-use accord::{load, set};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -30,12 +30,13 @@ use crate::reproduce;
 use crate::results::{self, build, ending, experiment, keep, warn_of_replaced, write};
 use crate::skip;
 use crate::solve;
+use crate::source::load;
 use crate::stability;
 use crate::watch;
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{Class, Lock, check_place, checks_table, output_schema, overview, table};
-use accord::{load, set};
+use accord::set;
 use accord_evaluate::junit_of_checks;
 use std::path::Path;
 
@@ -95,8 +96,8 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     cost.announce(args.how.memory, args.how.quiet)?;
     drop(points);
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(name));
-    let _lock = Lock::take(&dir)?;
     check_place(&dir)?;
+    let _lock = Lock::take(&dir)?;
     warn_of_replaced(&dir, &file, catalogue, &args.how)?;
     let kept = keep(&dir, &args.how, &build())?;
     let work = Work::of(&file, catalogue, &args.how, false)?;
@@ -145,7 +146,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
                 note("tables of each point: --details, or the page");
             }
             if let Ok(page) = &written {
-                prose(ending(&outcomes, page))?;
+                note(ending(&outcomes, page));
             }
         }
     }

@@ -134,8 +134,8 @@ impl<'a> Task<'a> {
         let chosen = point::chosen(&scenarios, &args.how.point)?;
         let name = point::directory(id, scenarios.len(), &chosen);
         let dir = args.output.join(name);
-        let lock = Lock::take(&dir)?;
         check_place(&dir)?;
+        let lock = Lock::take(&dir)?;
         warn_of_replaced(&dir, &file, catalogue, &args.how)?;
         let kept = keep(&dir, &args.how, build)?;
         let without_live = args.all || args.results.is_some();
@@ -166,7 +166,7 @@ impl<'a> Task<'a> {
         let points: Vec<Point> = outcomes.iter().map(|o| o.point()).collect();
         let mut results = Results::default();
         results.add(self.id, &points);
-        let (mut text, mut notes, mut ending) = (Vec::new(), Vec::new(), None);
+        let (mut text, mut notes) = (Vec::new(), Vec::new());
         if how.record {
             text = record::lines(&outcomes);
         } else if !how.json {
@@ -177,7 +177,7 @@ impl<'a> Task<'a> {
             if how.skip.is_some() {
                 notes.extend(points.iter().flat_map(skip::remarks));
             }
-            ending = Some(results::ending(&outcomes, &page));
+            notes.push(results::ending(&outcomes, &page));
         }
         Ok(Reproduced {
             experiment: experiment(self.id, &outcomes, &self.dir),
@@ -185,7 +185,6 @@ impl<'a> Task<'a> {
             results,
             text,
             notes,
-            ending,
             unfit: live::fit(outcomes.iter().flat_map(|o| &o.runs)),
             captured,
         })
@@ -199,7 +198,6 @@ struct Reproduced {
     results: Results,
     text: Vec<String>,
     notes: Vec<String>,
-    ending: Option<String>,
     unfit: Result<(), Failure>,
     captured: Result<(), Failure>,
 }
@@ -213,7 +211,7 @@ impl Reproduced {
             }
         }
         self.notes.iter().for_each(note);
-        Ok(self.ending.iter().try_for_each(prose)?)
+        Ok(())
     }
 }
 

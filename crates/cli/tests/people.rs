@@ -62,7 +62,7 @@ fn the_first_command_ends_in_a_sentence() {
     let sentence =
         "Packets are within 5 % of theory in all phases; page: runs/xia05-fig6/page.html";
     let ended = accord(dir.path(), &["reproduce", "xia05-fig6"]).with(0);
-    assert_eq!(ended.stdout.lines().last(), Some(sentence));
+    assert_eq!(ended.stderr.lines().last(), Some(sentence));
     assert!(ended.stdout.contains("114 of 114 checks met"), "{ended:#?}");
     let page = fs::read_to_string(dir.path().join("runs/xia05-fig6/page.html")).expect("written");
     let body = page.split_once("<main").expect("a body").1;
@@ -133,7 +133,7 @@ fn a_run_has_junit() {
         ("new.toml", &expect("")),
         (
             "known.toml",
-            &expect(", fails = { why = \"ours\", because = \"of the moon\" }"),
+            &expect(", fails = { why = \"ours\", because = \"of the moon\", measured = 1.0 }"),
         ),
     ]);
     let junit = |file: &str, code: i32, more: &[&str]| {
@@ -165,8 +165,8 @@ fn two_runs_do_not_share_a_directory() {
     let at = dir.path();
     let fifo = at.join("wait.toml");
     let made = Command::new("mkfifo").arg(&fifo).status();
-    let lock = at.join("runs/.small.lock");
-    fs::create_dir_all(at.join("runs")).expect("a directory");
+    let lock = at.join("runs/.small.resume/.lock");
+    fs::create_dir_all(at.join("runs/.small.resume")).expect("a directory");
     fs::write(at.join("small.toml"), SMALL).expect("written");
     // Another program has the lock.
     let file = fs::File::create(&lock).expect("a file");
@@ -178,7 +178,11 @@ fn two_runs_do_not_share_a_directory() {
     );
     drop(file);
     accord(at, &["run", "small.toml", "-q"]).with(0);
-    assert!(!lock.exists(), "a lock ends with its run");
+    assert_eq!(
+        names(&at.join("runs")),
+        ["small"],
+        "a lock ends with its run"
+    );
     // A pipe that nobody writes to does not keep the program from an interrupt.
     if made.is_ok_and(|status| status.success()) {
         let child = program(at, &["check", "wait.toml"])

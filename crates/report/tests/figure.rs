@@ -3,8 +3,8 @@
 mod support;
 
 use accord_report::{
-    Figure, FigureError, FigureKind, Log, Point, Request, RunDir, Stored, Width, load_stored,
-    write_run_dir, write_sweep_dir,
+    Figure, FigureError, FigureKind, Point, Request, RunDir, Stored, load_stored, write_run_dir,
+    write_sweep_dir,
 };
 use accord_scenario::{Engine, Entity, Metric, Scenario};
 use std::path::PathBuf;

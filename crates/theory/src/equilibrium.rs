@@ -18,7 +18,6 @@
 //! equilibrium, or they are a fixed load if the scenario gives one. A note says which.
 
 use crate::shortfall::{Outcome, Shortfall};
-use crate::signals::objective;
 use crate::transfers::Transfers;
 use crate::warm::{Settled, Unsettled, Warm};
 use accord_family::{Objective, Price};
@@ -294,7 +293,7 @@ impl<'a> State<'a> {
                 let f = &s.flows[flow];
                 let name = f.controller.family().name;
                 let group = &s.groups[f.group].name;
-                let why = match objective(&f.controller) {
+                let why = match f.controller.family().role.objective(&f.controller) {
                     Some(Objective::Loss | Objective::WeightedLoss) => "reacts to loss",
                     _ => "steers no queue of its own",
                 };

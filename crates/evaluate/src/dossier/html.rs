@@ -9,6 +9,7 @@ use std::fmt::Write;
 /// The style of what only dossiers have.
 const STYLE: &str = "<style>
 .dossier section > p, .dossier li { max-width: 48rem; overflow-wrap: anywhere; }
+#verdict li { max-width: none; }
 .dossier h3 { margin: 1.6rem 0 0.2rem; }
 .dossier h4 { margin: 1.1rem 0 0.4rem; font-size: 0.95rem; }
 .dossier pre { overflow-x: auto; font-size: 0.8rem; color: var(--soft); margin: 0.3rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }

@@ -73,10 +73,11 @@ impl Kept {
         }
     }
 
-    /// Returns the directory of the runs if any are there. An empty one is removed.
+    /// Returns the directory of the runs if any are there.
     pub fn left(&self) -> Option<&Path> {
-        let _ = fs::remove_dir(&self.dir);
-        self.dir.is_dir().then_some(&self.dir)
+        let mut entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let there = entries.any(|e| is_run(&e.file_name()));
+        there.then_some(&self.dir)
     }
 
     /// Removes the runs, including those of other scenarios. Removes their directory, too, unless

@@ -3,12 +3,13 @@
 use super::FileError;
 use super::place::{hidden, resolved};
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The lock of one result directory. It ends with the value, or with the process.
 #[derive(Debug)]
 pub struct Lock {
-    /// The file `.NAME.lock` beside the directory.
+    /// The file `.lock` among the runs that are kept, in `.NAME.resume` beside the directory.
     path: PathBuf,
     _file: File,
 }
@@ -20,15 +21,18 @@ impl Lock {
     /// Fails if another command has it, or if its place cannot be written to.
     pub fn take(target: &Path) -> Result<Lock, FileError> {
         let target = resolved(target);
-        let path = hidden(&target, "lock")?;
+        let folder = hidden(&target, "resume")?;
+        let path = folder.join(".lock");
         loop {
             let failed = |e| FileError::io("write", &target, e);
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent).map_err(failed)?;
-            }
+            fs::create_dir_all(&folder).map_err(failed)?;
             let mut options = fs::OpenOptions::new();
-            let options = options.create(true).truncate(false).write(true);
-            let file = options.open(&path).map_err(failed)?;
+            let file = options.create(true).truncate(false).write(true).open(&path);
+            let file = match file {
+                // Another command has just removed the folder.
+                Err(e) if e.kind() == ErrorKind::NotFound => continue,
+                file => file.map_err(failed)?,
+            };
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Err(FileError::Busy { path: target }),
@@ -46,6 +50,8 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
+        // It stays if it holds runs.
+        let _ = self.path.parent().map(fs::remove_dir);
     }
 }
 
