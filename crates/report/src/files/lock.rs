@@ -3,8 +3,9 @@
 use super::FileError;
 use super::place::{hidden, resolved};
 use std::fs::{self, File, TryLockError};
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The lock of one result directory. It ends with the value, or with the process.
 #[derive(Debug)]
@@ -55,17 +56,14 @@ impl Drop for Lock {
     }
 }
 
-/// Returns whether an open file is the one at a path.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let id = |m: fs::Metadata| (m.dev(), m.ino());
-    let open = file.metadata().map(id).ok();
-    open.is_some() && open == fs::metadata(path).map(id).ok()
-}
-
-/// Elsewhere an open file cannot be removed.
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
-    true
+/// Returns whether a locked file is the one at a path: what is written to it can be read there.
+fn is_at(mut file: &File, path: &Path) -> bool {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let n = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mark = format!("{}-{n}\n", std::process::id());
+    let written = file
+        .set_len(0)
+        .and_then(|()| file.write_all(mark.as_bytes()));
+    // A full disk takes nothing, and is reported when the result is written.
+    written.is_err() || fs::read_to_string(path).is_ok_and(|text| text == mark)
 }
