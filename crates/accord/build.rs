@@ -34,6 +34,33 @@ fn main() {
     let out = std::env::var("OUT_DIR").expect("cargo sets it");
     std::fs::write(Path::new(&out).join("scenarios.rs"), table).expect("a writable folder");
     std::fs::write(Path::new(&out).join("packs.rs"), packs()).expect("a writable folder");
+    std::fs::write(Path::new(&out).join("examples.rs"), examples()).expect("a writable folder");
+}
+
+/// The files of the examples of the book: a table of paths below their folder, and the bytes.
+fn examples() -> String {
+    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"))
+        .join("../../docs/examples");
+    let (mut files, mut folders) = (Vec::new(), vec![root.clone()]);
+    while let Some(folder) = folders.pop() {
+        println!("cargo:rerun-if-changed={}", folder.display());
+        for entry in std::fs::read_dir(&folder).expect("a readable folder") {
+            let path = entry.expect("a readable folder").path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push(path),
+            }
+        }
+    }
+    files.sort();
+    let mut table = String::from("&[\n");
+    for path in files {
+        println!("cargo:rerun-if-changed={}", path.display());
+        let name = path.strip_prefix(&root).expect("it is below");
+        let name = name.to_str().expect("names are text");
+        writeln!(table, "    ({name:?}, include_bytes!({path:?})),").expect("writing to a string");
+    }
+    table + "]\n"
 }
 
 /// The files of the packs: a table of "PACK/FILE" without the ending, and the text.

@@ -9,6 +9,9 @@ pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenar
 /// is the pack itself, and the others are scenarios.
 pub const PACK_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/packs.rs"));
 
+/// The files of the examples of the book, by their paths below `docs/examples`, and their bytes.
+pub const EXAMPLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
+
 /// The recorded results of the scenarios, as [`Results::parse`](accord_report::Results::parse) reads
 /// them.
 pub const RECORDED: &str = include_str!("../../../scenarios/results.txt");

@@ -129,6 +129,10 @@ pub struct Run {
     /// Writes the series as CSV, too.
     #[arg(long)]
     pub csv: bool,
+    /// Writes the checks as JUnit XML, which systems of continuous integration read. Known failures
+    /// count as skipped.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
     /// Says then why engines differ, as `accord explain` does with as many seeds: packets from
     /// theory, or the engines that --engine names.
     #[arg(long, conflicts_with_all = ["json", "record", "skip"])]
@@ -165,7 +169,7 @@ pub struct How {
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
     /// The seed, in place of the scenario's.
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
     /// Runs with this many seeds, from the seed up, and shows means with 95 % confidence.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
@@ -233,7 +237,7 @@ pub struct Check {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// The seed, in place of the scenario's.
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
     /// The engines whose cost is estimated, as in `accord run`.
     #[arg(short, long, value_delimiter = ',')]
@@ -265,7 +269,7 @@ pub struct Explain {
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
     /// The seed, in place of the scenario's.
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
     /// How many seeds tell an effect from noise, from the seed up.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -353,7 +357,7 @@ pub struct Stability {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// The seed, in place of the scenario's.
-    #[arg(long)]
+    #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
     /// Where the map goes; by default runs/ID-stability.
     #[arg(short, long, value_name = "DIR", requires = "x")]
@@ -367,6 +371,12 @@ pub struct Stability {
     /// No progress, no hints; only the result.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Any seed.
+pub fn seed(text: &str) -> Result<u64, String> {
+    let wrong = |_| format!("expected a whole number from 0 to {}", u64::MAX);
+    text.parse().map_err(wrong)
 }
 
 /// From 2 to 200 values.

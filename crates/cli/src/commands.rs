@@ -8,7 +8,7 @@ use crate::check;
 use crate::compare;
 use crate::cost;
 use crate::crowd;
-use crate::evaluate;
+use crate::evaluate::{self, output::put_at};
 use crate::execute::{Executed, Outcome, Work};
 use crate::explain;
 use crate::export;
@@ -27,15 +27,17 @@ use crate::progress::{Progress, watch_interrupts};
 use crate::qlogs::QlogDir;
 use crate::record;
 use crate::reproduce;
-use crate::results::{build, experiment, keep, warn_of_replaced, write};
+use crate::results::{self, build, ending, experiment, keep, warn_of_replaced, write};
 use crate::skip;
 use crate::solve;
+use crate::source::load;
 use crate::stability;
 use crate::watch;
 use accord::Catalogue;
 use accord::report::show::visible;
-use accord::report::{Class, check_place, checks_table, output_schema, overview, table};
-use accord::{load, set};
+use accord::report::{Class, Lock, check_place, checks_table, output_schema, overview, table};
+use accord::set;
+use accord_evaluate::junit_of_checks;
 use std::path::Path;
 
 /// Carries out a command. `Ok(false)` means that an expectation failed that is not known to fail.
@@ -95,6 +97,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     drop(points);
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(name));
     check_place(&dir)?;
+    let _lock = Lock::take(&dir)?;
     warn_of_replaced(&dir, &file, catalogue, &args.how)?;
     let kept = keep(&dir, &args.how, &build())?;
     let work = Work::of(&file, catalogue, &args.how, false)?;
@@ -111,8 +114,13 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     };
     let experiment = experiment(&id, &outcomes, &dir);
     let written = write(&dir, &outcomes, args.csv);
-    if written.is_ok() {
-        kept.discard();
+    let verdicts = args.junit.as_deref().map_or(Ok(()), |path| {
+        let points: Vec<_> = outcomes.iter().map(Outcome::point).collect();
+        put_at(path, junit_of_checks(&id, &points).as_bytes())
+    });
+    match &written {
+        Ok(_) => kept.discard(),
+        Err(_) => results::tell_of(&kept),
     }
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
     let logged = logs.map_or(Ok(()), QlogDir::finish);
@@ -137,13 +145,14 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
             if outcomes.len() > 1 && !args.how.details {
                 note("tables of each point: --details, or the page");
             }
-            if let Ok(pages) = &written {
-                note(format_args!("\nplots: {pages}\ndata:  {}", dir.display()));
+            if let Ok(page) = &written {
+                note(ending(&outcomes, page));
             }
         }
     }
     // A full disk does not cost what is known.
     written?;
+    verdicts?;
     captured?;
     logged?;
     if args.explain {

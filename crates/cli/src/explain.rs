@@ -7,12 +7,13 @@ use crate::metrics;
 use crate::output::{json, prose};
 use crate::progress::Progress;
 use crate::qlogs::QlogVersion;
+use crate::source::load;
 use accord::explain::{Attribution, Job, Pair, Reading, Which, attribute, text};
 use accord::report::show::visible;
 use accord::scenario::{Engine, Scenario};
+use accord::set;
 use accord::units::Duration;
 use accord::{Catalogue, File, Run, run_all};
-use accord::{load, set};
 
 /// Explains every point of a scenario. Returns `Ok(false)` if something is left unexplained.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {

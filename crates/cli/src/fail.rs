@@ -3,7 +3,7 @@
 use crate::output::{NoOutput, note, notes_are_coloured, report};
 use accord::Error;
 use accord::language::{Errors, ScenarioError};
-use accord::report::is_full;
+use accord::report::is_refused;
 use accord::report::show::visible;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Display;
@@ -37,10 +37,10 @@ impl Failure {
         }
     }
 
-    /// Returns the failure of an operation of the operating system. A full disk is not a mistake of
-    /// the user.
+    /// Returns the failure of an operation of the operating system. A full disk or one that may not
+    /// be written is not a mistake of the user.
     pub fn io(message: String, e: &std::io::Error) -> Failure {
-        match is_full(e) {
+        match is_refused(e) {
             true => Failure::Unable(message),
             false => Failure::new(message),
         }
@@ -141,7 +141,7 @@ impl From<ScenarioError> for Failure {
 
 impl From<accord::report::FileError> for Failure {
     fn from(e: accord::report::FileError) -> Failure {
-        match e.is_full() {
+        match e.is_refused() {
             true => Failure::Unable(e.to_string()),
             false => Failure::new(e),
         }

@@ -44,6 +44,7 @@ mod reproduce;
 mod results;
 mod skip;
 mod solve;
+mod source;
 mod stability;
 mod summary;
 mod watch;

@@ -108,7 +108,7 @@ pub fn report(text: impl Display) {
 
 /// Returns whether messages are coloured: on a terminal, unless the user asks for plain text.
 pub fn notes_are_coloured() -> bool {
-    std::io::stderr().is_terminal() && !no_colour()
+    std::io::stderr().is_terminal() && !no_colour() && !is_dumb()
 }
 
 fn no_colour() -> bool {
@@ -118,21 +118,46 @@ fn no_colour() -> bool {
 /// The width for a pipe or a file: nothing is wrapped or cut.
 const UNBOUNDED: u16 = 10_000;
 
+/// The width of a terminal that cannot be asked for more than to print.
+const DUMB: u16 = 80;
+
+/// Returns whether the terminal only prints: no colours, and no line twice.
+pub fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
 /// Returns the width of the terminal, within limits, and that of a pipe elsewhere.
 pub fn style() -> Style {
     let out = std::io::stdout();
-    let plain = no_colour();
-    let width = terminal_size::terminal_size_of(&out).map(|(width, _)| width.0.clamp(80, 160));
+    let width = terminal_size::terminal_size_of(&out).map(|(width, _)| width.0);
+    style_on(width, no_colour(), is_dumb())
+}
+
+/// The style for a terminal of this width, or for a pipe.
+fn style_on(terminal: Option<u16>, plain: bool, dumb: bool) -> Style {
+    let width = terminal.map(|width| if dumb { DUMB } else { width.clamp(40, 160) });
     Style {
         width: width.unwrap_or(UNBOUNDED),
-        colour: out.is_terminal() && !plain,
-        words: plain,
+        colour: terminal.is_some() && !plain && !dumb,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::{style_on, wrapped};
+
+    #[test]
+    fn a_dumb_terminal_has_no_colours_and_eighty_columns() {
+        let of = |terminal, plain, dumb| {
+            let style = style_on(terminal, plain, dumb);
+            (style.width, style.colour)
+        };
+        assert_eq!(of(Some(120), false, false), (120, true));
+        assert_eq!(of(Some(120), true, false), (120, false));
+        assert_eq!(of(Some(120), false, true), (80, false));
+        assert_eq!(of(Some(60), false, false), (60, true));
+        assert_eq!(of(None, false, false), (10_000, false));
+    }
 
     #[test]
     fn sentences_are_wrapped_and_rows_are_not() {

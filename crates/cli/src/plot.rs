@@ -2,7 +2,9 @@
 
 use crate::fail::Failure;
 use crate::output::{data, note};
-use accord::report::{By, Figure, FigureError, FigureKind, Log, Request, Width, load_stored};
+use accord::report::{
+    By, Facet, Figure, FigureError, FigureKind, Log, Request, Width, load_stored,
+};
 use accord::scenario::{Engine, Metric, Window};
 use accord::units::{Duration, Time};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -38,6 +40,18 @@ pub struct Args {
     /// The width: a column of a paper (3.5 in) or a page (7.16 in).
     #[arg(long, default_value = "column", value_parser = one_of::<Width>(Width::NAMES))]
     pub width: Width,
+    /// The ends of the horizontal axis, in the unit that it shows, such as 0..50.
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = limits)]
+    pub xlim: Option<(f64, f64)>,
+    /// The ends of the vertical axis, in the unit that it shows.
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = limits)]
+    pub ylim: Option<(f64, f64)>,
+    /// Another name of a line in the figure; can be given several times.
+    #[arg(long = "label", value_name = "NAME=TEXT", value_parser = label)]
+    pub labels: Vec<(String, String)>,
+    /// What has a plot of its own, below the others and with the same axes.
+    #[arg(long, value_name = "WHAT", value_parser = one_of::<Facet>(Facet::NAMES))]
+    pub facet: Option<Facet>,
     /// Where the figure goes: a file that ends in .svg, .pdf or .png, or "-" for SVG on stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -47,6 +61,21 @@ pub struct Args {
     /// Says nothing.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// Parses the ends of an axis.
+fn limits(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|v| v.is_finite());
+    let ends = text.split_once("..");
+    let ends = ends.and_then(|(from, to)| number(from).zip(number(to)));
+    ends.filter(|(from, to)| from < to)
+        .ok_or("expected two numbers, the smaller first, such as 0..50".into())
+}
+
+/// Parses another name of a line.
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, text) = text.split_once('=').ok_or("expected NAME=TEXT")?;
+    Ok((name.trim().into(), text.trim().into()))
 }
 
 /// Parses one of several names.
@@ -77,6 +106,10 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         time: args.time.as_deref().map(window).transpose()?,
         log: args.log,
         width: args.width,
+        x: args.xlim,
+        y: args.ylim,
+        labels: args.labels.clone(),
+        facet: args.facet,
     };
     let stored = args.runs.iter().map(|dir| load_stored(dir));
     let stored: Vec<_> = stored.collect::<Result<_, _>>()?;

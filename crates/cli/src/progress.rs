@@ -2,7 +2,7 @@
 
 use crate::capture::CaptureFile;
 use crate::fail::{Failure, INTERRUPTED_TEXT};
-use crate::output::note;
+use crate::output::{is_dumb, note};
 use crate::qlogs::QlogDir;
 use accord::record::{Interrupted, Observer};
 use accord::units::{Duration, Time};
@@ -68,7 +68,7 @@ impl Convergence {
     /// Returns a bar from a residual of 1 down to `tolerance`. It is drawn on a terminal only, and
     /// not if `quiet`.
     pub fn new(tolerance: f64, quiet: bool) -> Convergence {
-        let target = if quiet {
+        let target = if quiet || is_dumb() {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr_with_hz(5)
@@ -103,7 +103,7 @@ pub struct Parts {
 impl Parts {
     /// Returns a bar for a number of parts. It is drawn on a terminal only, and not if `quiet`.
     pub fn new(parts: usize, quiet: bool) -> Parts {
-        let target = if quiet {
+        let target = if quiet || is_dumb() {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr_with_hz(5)
@@ -137,7 +137,7 @@ impl Progress {
     /// Returns a bar for `total` of simulated time. It is drawn on a terminal only, and not if
     /// `quiet`.
     pub fn new(total: Duration, quiet: bool) -> Progress {
-        let target = if quiet {
+        let target = if quiet || is_dumb() {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr_with_hz(5)

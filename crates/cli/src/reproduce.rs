@@ -11,13 +11,13 @@ use crate::point;
 use crate::progress::Progress;
 use crate::qlogs::QlogDir;
 use crate::record;
-use crate::results::{build, experiment, keep, warn_of_replaced, write};
+use crate::results::{self, build, experiment, keep, warn_of_replaced, write};
 use crate::skip;
 use crate::summary;
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{
-    Class, Experiment, ExperimentRow, Experiments, Kept, Point, Results, Tally, check_place,
+    Class, Experiment, ExperimentRow, Experiments, Kept, Lock, Point, Results, Tally, check_place,
     checks_table, overview, remarks, rewrite, totals,
 };
 use accord::units::Duration;
@@ -118,6 +118,7 @@ struct Task<'a> {
     work: Work<'a>,
     dir: PathBuf,
     kept: Kept,
+    _lock: Lock,
 }
 
 impl<'a> Task<'a> {
@@ -134,6 +135,7 @@ impl<'a> Task<'a> {
         let name = point::directory(id, scenarios.len(), &chosen);
         let dir = args.output.join(name);
         check_place(&dir)?;
+        let lock = Lock::take(&dir)?;
         warn_of_replaced(&dir, &file, catalogue, &args.how)?;
         let kept = keep(&dir, &args.how, build)?;
         let without_live = args.all || args.results.is_some();
@@ -142,6 +144,7 @@ impl<'a> Task<'a> {
             work: Work::of(&file, catalogue, &args.how, without_live)?,
             dir,
             kept,
+            _lock: lock,
         })
     }
 
@@ -152,7 +155,11 @@ impl<'a> Task<'a> {
             capture,
             logs,
         } = self.work.execute(&self.kept, progress)?;
-        let page = write(&self.dir, &outcomes, false)?;
+        let page = write(&self.dir, &outcomes, false);
+        if page.is_err() {
+            results::tell_of(&self.kept);
+        }
+        let page = page?;
         let captured = capture
             .map_or(Ok(()), CaptureFile::finish)
             .and_then(|()| logs.map_or(Ok(()), QlogDir::finish));
@@ -170,7 +177,7 @@ impl<'a> Task<'a> {
             if how.skip.is_some() {
                 notes.extend(points.iter().flat_map(skip::remarks));
             }
-            notes.push(format!("plots: {page}\n"));
+            notes.push(results::ending(&outcomes, &page));
         }
         Ok(Reproduced {
             experiment: experiment(self.id, &outcomes, &self.dir),
@@ -289,16 +296,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn show(experiments: &[Experiment], rows: &[ExperimentRow], all: bool) -> Result<(), Failure> {
     for e in experiments {
         let tally = Tally::of(e.checks.iter().map(|c| c.class));
-        let (mark, met) = (style().mark(e.class), tally.count(Class::Met));
-        let failures = match tally.failures() {
-            failures if failures.is_empty() => String::new(),
-            failures => format!(": {}", failures.join(", ")),
-        };
-        let of = tally.total();
-        data(format_args!(
-            "{mark} {:12} {met} of {of} checks met{failures}",
-            e.id
-        ))?;
+        let line = format!("{:12}  {}", e.id, tally.sentence());
+        data(style().paint(e.class, &line))?;
     }
     data("")?;
     match all {

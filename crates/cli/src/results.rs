@@ -5,7 +5,7 @@ use crate::execute::Outcome;
 use crate::fail::Failure;
 use crate::output::note;
 use accord::report::{
-    Experiment, Kept, Point, RunDir, page, replaced, write_run_dir, write_sweep_dir,
+    Experiment, Kept, Point, RunDir, gap, page, replaced, write_run_dir, write_sweep_dir,
 };
 use accord::scenario::print;
 use accord::{Catalogue, File as Source};
@@ -68,6 +68,25 @@ pub fn build() -> String {
 pub fn experiment(id: &str, outcomes: &[Outcome], dir: &Path) -> Experiment {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
     Experiment::of(id, &points).written(dir)
+}
+
+/// Says where the finished runs are of a result that could not be written.
+pub fn tell_of(kept: &Kept) {
+    if let Some(dir) = kept.left() {
+        let dir = dir.display();
+        note(format_args!(
+            "the runs that are done are in {dir}; the same command goes on from there"
+        ));
+    }
+}
+
+/// Returns the last line about an experiment: how far packets are from theory, and its page.
+pub fn ending(outcomes: &[Outcome], page: &str) -> String {
+    let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
+    match gap(&points) {
+        Some(gap) => format!("{gap}; page: {page}"),
+        None => format!("page: {page}"),
+    }
 }
 
 /// Writes run directories and the page, and returns the path of the page.

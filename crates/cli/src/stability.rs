@@ -7,12 +7,13 @@ use crate::args::Stability as Args;
 use crate::fail::Failure;
 use crate::output::{heading, json, prose};
 use crate::progress::{Parts, at_once};
+use crate::source::load;
 use accord::Catalogue;
 use accord::margins::{Margins, MarginsError, Stability};
 use accord::report::show::visible;
 use accord::scenario::{Phase, Scenario};
+use accord::set;
 use accord::units::Rate;
-use accord::{load, set};
 
 /// A phase, and what is found of it.
 type Found = (Phase, Result<Stability, MarginsError>);

@@ -28,7 +28,7 @@ fn a_run_prints_data_on_stdout_and_the_rest_on_stderr() {
     let dir = folder(&[("small.toml", SMALL)]);
     let ended = accord(dir.path(), &["run", "small.toml"]).with(0);
     assert!(ended.stdout.starts_with("small: Two flows\n"), "{ended:#?}");
-    assert!(ended.stdout.contains("1 of 1 expectation met"));
+    assert!(ended.stdout.contains("1 of 1 check met"));
     assert!(
         ended
             .stdout
@@ -56,10 +56,7 @@ fn the_exit_code_tells_of_a_failed_expectation() {
     let strict = SMALL.replace("equals = \"theory\"\nwithin = 0.05", "at_most = 0.5");
     let dir = folder(&[("small.toml", &strict)]);
     let ended = accord(dir.path(), &["run", "small.toml"]).with(1);
-    assert!(
-        ended.stdout.contains("0 of 1 expectation met"),
-        "{ended:#?}"
-    );
+    assert!(ended.stdout.contains("0 of 1 check met"), "{ended:#?}");
     // A judgement on an engine that did not run is none.
     accord(dir.path(), &["run", "small.toml", "--engine", "theory"]).with(0);
 }

@@ -54,7 +54,7 @@ fn a_run_says_what_it_skipped() {
     // The verdict has it, in the terminal and on the page.
     let shown = accord(dir.path(), &[&words[..], &["--skip", "steady"]].concat()).with(0);
     assert!(
-        shown.stdout.contains("1 of 1 expectation met; skipped "),
+        shown.stdout.contains("1 of 1 check met; skipped "),
         "{shown:#?}"
     );
     assert!(
@@ -66,7 +66,7 @@ fn a_run_says_what_it_skipped() {
         "{shown:#?}"
     );
     let page = std::fs::read_to_string(dir.path().join("runs/long/page.html")).unwrap();
-    assert!(page.contains("1 of 1 expectation met; skipped "));
+    assert!(page.contains("1 of 1 check met; skipped "));
 
     // Nothing is skipped before a transfer is done.
     let set = [

@@ -40,7 +40,9 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
     write(at, &fails(x));
     let ended = run(at, &[]).with(0);
     assert!(
-        ended.stdout.contains("open 0 of 1 expectation met, 1 open"),
+        ended
+            .stdout
+            .contains("0 of 1 check met; not met: 1 open setting"),
         "{ended:#?}"
     );
     assert!(ended.stdout.contains("because: of half"), "{ended:#?}");

@@ -1,7 +1,9 @@
 //! Verdicts for systems of continuous integration: JUnit XML, and annotations.
 
 use crate::baseline::{Changes, is_regression, sentence};
-use crate::evaluation::{Evaluation, Key};
+use crate::dossier::beside;
+use crate::evaluation::{Compared, Evaluation, Finding, Key};
+use accord::report::{Check, Class, Point};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
 
@@ -24,16 +26,34 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
     let all = changes.iter().flat_map(|changes| &changes.all);
     let changed: BTreeMap<&Key, _> = all.map(|c| (&c.key, c)).collect();
     let mut verdicts = Vec::new();
+    let rivals = evaluation.order.subjects.iter().enumerate().skip(1);
+    let rivals = rivals.map(|(i, rival)| {
+        let pairs = evaluation
+            .against(i)
+            .into_iter()
+            .map(|c| (c.key.clone(), c));
+        (&rival.label, pairs.collect::<BTreeMap<Key, Compared>>())
+    });
+    let rivals: Vec<_> = rivals.collect();
     for (result, case, row) in evaluation.rows() {
         let key = result.key(case, row);
         let compared = changed.get(&key);
         let regression = compared.filter(|c| is_regression(c)).map(|c| sentence(c));
         let failure = regression.map(|r| format!("worse than the baseline: {r}"));
-        let says = match (row.estimate(0), compared) {
+        let mut says = match (row.estimate(0), compared) {
             (Some(_), Some(compared)) => sentence(compared),
             (Some(e), None) => accord::report::show::estimate(e, row.unit),
             (None, _) => String::new(),
         };
+        for (rival, all) in &rivals {
+            let word = match all.get(&key).map(|c| c.finding) {
+                Some(Finding::Worse) => "worse",
+                Some(Finding::Better) => "better",
+                Some(Finding::Moved) => "different",
+                _ => continue,
+            };
+            says += &format!("\n{word}: {}", beside(&all[&key], rival));
+        }
         verdicts.push(Verdict {
             failure: failure.or_else(|| unmet.get(&key).cloned()),
             skipped: case.impossible[0].clone(),
@@ -94,6 +114,44 @@ pub fn junit(evaluation: &Evaluation, verdicts: &[Verdict]) -> String {
         report.add_test_suite(suite);
     }
     report.to_string().expect("it is written to memory")
+}
+
+/// Returns the checks of a scenario as JUnit XML: a suite per point, a test per check. A failure that is
+/// known is skipped, with its cause.
+pub fn junit_of_checks(id: &str, points: &[Point]) -> String {
+    let mut report = Report::new(format!("accord run {id}"));
+    for point in points {
+        let label = match point.label().as_str() {
+            "" => id.to_string(),
+            label => format!("{id}, {label}"),
+        };
+        let mut suite = TestSuite::new(label);
+        for check in point.checks {
+            let name = format!("{}: {} ({})", check.engine, check.name, check.of);
+            let mut case = TestCase::new(name, status(check));
+            case.set_classname(id);
+            if let Some(value) = check.measured() {
+                case.set_system_out(accord::report::show::estimate(value, check.unit));
+            }
+            suite.add_test_case(case);
+        }
+        report.add_test_suite(suite);
+    }
+    report.to_string().expect("it is written to memory")
+}
+
+fn status(check: &Check) -> TestCaseStatus {
+    let mut status = match check.class {
+        Class::Met => return TestCaseStatus::success(),
+        Class::Unknown => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Class::Finding | Class::Open | Class::Ours => TestCaseStatus::skipped(),
+    };
+    let because = check.known.as_ref().map_or("", |known| &known.because);
+    status.set_message(match because {
+        "" => check.reason.clone(),
+        because => format!("{}; {because}", check.reason),
+    });
+    status
 }
 
 /// Returns what failed as workflow commands of GitHub, a line each.

@@ -33,8 +33,8 @@ pub use tidy::{Baseline, tidy};
 
 mod dossier;
 
-pub use dossier::{Dossier, html, markdown};
+pub use dossier::{Dossier, Line, html, markdown};
 
 mod ci;
 
-pub use ci::{Verdict, annotations, junit, verdicts};
+pub use ci::{Verdict, annotations, junit, junit_of_checks, verdicts};

@@ -39,12 +39,12 @@ pub enum Objective {
         /// The base φ of the exponential marking, for a price in milliseconds.
         phi: f64,
     },
-    /// Fills the buffer and backs off on loss. It keeps no accumulation of its own choosing.
+    /// Fills the buffer and backs off on loss. It keeps no accumulation at a target.
     Loss,
     /// Fills the buffer as several flows together, by the weight of its service. It holds no
     /// contract.
     WeightedLoss,
-    /// Keeps no accumulation of its own choosing: it steers a rate, a delay or a share of marks.
+    /// Keeps no accumulation at a target: it steers a rate, a delay or a share of marks.
     /// No utility is known that describes its shares.
     Other,
     /// Does not respond to the network. Its rate is its demand.

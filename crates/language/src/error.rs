@@ -247,13 +247,18 @@ pub(crate) fn quote(text: &str) -> String {
 /// them if they are few enough to read.
 pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     const LISTED: usize = 24;
+    const NEAR: usize = 3;
     let names: Vec<&str> = known.into_iter().take(COMPARED).collect();
-    match nearest(word, names.iter().copied()) {
-        Some(name) => Some(format!("did you mean \"{name}\"?")),
-        None if (1..=LISTED).contains(&names.len()) => {
-            Some(format!("there are: {}", names.join(", ")))
-        }
-        None => None,
+    // "bbr" is short for several.
+    let is_short = |name: &&&str| word.len() > 1 && name.starts_with(word);
+    let mut near: Vec<&str> = names.iter().filter(is_short).take(NEAR).copied().collect();
+    if near.is_empty() {
+        near.extend(nearest(word, names.iter().copied()));
+    }
+    match (near.is_empty(), names.len()) {
+        (false, _) => Some(format!("did you mean \"{}\"?", near.join("\" or \""))),
+        (true, 1..=LISTED) => Some(format!("there are: {}", names.join(", "))),
+        (true, _) => None,
     }
 }
 

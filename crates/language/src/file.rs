@@ -28,17 +28,23 @@ impl File {
     /// Reads the file at `path`. Refuses a file larger than 8 MiB before reading it.
     pub fn open(path: &Path) -> Result<File, ScenarioError> {
         let name = path.display().to_string();
+        match std::fs::File::open(path) {
+            Err(e) => Err(whole(&name, format!("cannot be read: {e}"))),
+            Ok(file) => File::read(&name, file),
+        }
+    }
+
+    /// Reads TOML from `input` to its end. `name` is as in [`File::parse`].
+    pub fn read(name: &str, input: impl Read) -> Result<File, ScenarioError> {
         let mut bytes = Vec::new();
         // Reading one byte more than allowed detects a file that is too large, even if the file
         // system does not know its size.
-        let result = std::fs::File::open(path)
-            .and_then(|file| file.take(limits::TEXT as u64 + 1).read_to_end(&mut bytes));
-        match result {
-            Err(e) => Err(whole(&name, format!("cannot be read: {e}"))),
-            Ok(_) if bytes.len() > limits::TEXT => Err(too_large(&name)),
+        match input.take(limits::TEXT as u64 + 1).read_to_end(&mut bytes) {
+            Err(e) => Err(whole(name, format!("cannot be read: {e}"))),
+            Ok(_) if bytes.len() > limits::TEXT => Err(too_large(name)),
             Ok(_) => match String::from_utf8(bytes) {
-                Ok(text) => File::parse(&name, &text),
-                Err(_) => Err(whole(&name, "is not UTF-8 text".to_string())),
+                Ok(text) => File::parse(name, &text),
+                Err(_) => Err(whole(name, "is not UTF-8 text".to_string())),
             },
         }
     }

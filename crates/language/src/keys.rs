@@ -9,7 +9,7 @@ pub(crate) use links::*;
 use super::{figure, limits};
 use super::shape::{Default, Key, Section, Shape};
 use accord_family::Signal;
-use accord_scenario::{Cause, Claim, Engine, LinkModel, Metric, Recorded};
+use accord_scenario::{Cause, Claim, Engine, LinkModel, Metric, PLOTTED, Recorded};
 use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const SEED: Shape = Shape::Whole(0, i64::MAX as u64);
@@ -24,6 +24,7 @@ pub(crate) const FILE: Section = Section {
         key("title", Shape::Text, Value(""), "One line for people."),
         key("source", Shape::Text, Value(""), "Where the experiment comes from."),
         key("notes", Shape::Text, Value(""), "What to know when reading the result: departures, choices."),
+        key("figure", Shape::Choice(plotted), Words("`\"throughput\"`, or the first that there is"), "The metric of the plot over time that the page of a run begins with: what the scenario is about."),
         key("duration", Shape::Span, Required, "Length of the run."),
         key("seed", SEED, Value("1"), "All randomness comes from here."),
         key("sample", Shape::Span, Words("a thousandth of the duration or a little less"), "Period of the recorded series."),
@@ -245,6 +246,10 @@ const fn inherited(key: Key) -> Key {
 
 fn metrics() -> Vec<&'static str> {
     Metric::ALL.iter().map(|m| m.name()).collect()
+}
+
+fn plotted() -> Vec<&'static str> {
+    PLOTTED.iter().map(|m| m.name()).collect()
 }
 
 fn signals() -> Vec<&'static str> {

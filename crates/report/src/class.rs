@@ -37,17 +37,6 @@ impl Class {
         }
     }
 
-    /// Returns the sign, one character.
-    pub const fn sign(self) -> &'static str {
-        match self {
-            Class::Met => "✓",
-            Class::Finding => "◇",
-            Class::Open => "–",
-            Class::Ours => "✗",
-            Class::Unknown => "!",
-        }
-    }
-
     /// Returns the word.
     pub const fn word(self) -> &'static str {
         match self {
@@ -59,14 +48,14 @@ impl Class {
         }
     }
 
-    /// Returns the meaning of the sign.
+    /// Returns the meaning of the word.
     pub const fn meaning(self) -> &'static str {
         match self {
             Class::Met => "as the claim says",
-            Class::Finding => "not so: a finding on the paper",
-            Class::Open => "not so: the paper leaves the setting open",
-            Class::Ours => "not so, and that is ours",
-            Class::Unknown => "not so, and not known",
+            Class::Finding => "not met, a finding on the paper",
+            Class::Open => "not met, and the paper leaves the setting open",
+            Class::Ours => "not met, a fault of Accord",
+            Class::Unknown => "not met, and no reason is recorded",
         }
     }
 
@@ -78,7 +67,7 @@ impl Class {
             Class::Finding => format!("{n} finding{plural} on the paper"),
             Class::Open => format!("{n} open setting{plural}"),
             Class::Ours => format!("{n} fault{plural} of Accord"),
-            Class::Unknown => format!("{n} not known"),
+            Class::Unknown => format!("{n} without a recorded reason"),
         }
     }
 

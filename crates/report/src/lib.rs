@@ -40,7 +40,7 @@
 //! println!("{}", table(&scenario, &[&run], Style::default()));
 //! let checks = checks(&scenario, &[&run]);
 //! assert!(checks[0].pass);
-//! assert!(checks_table(&checks, Style::default()).contains("1 of 1 expectation met"));
+//! assert!(checks_table(&checks, Style::default()).contains("1 of 1 check met"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -53,6 +53,7 @@ mod estimate;
 mod failing;
 mod figure;
 mod files;
+mod gap;
 mod json;
 mod markdown;
 mod markup;
@@ -80,13 +81,14 @@ pub use compare::{
     with_values,
 };
 pub use estimate::Estimate;
-pub use figure::{By, Figure, FigureError, Kind as FigureKind, Log, Request, Width};
+pub use figure::{By, Facet, Figure, FigureError, Kind as FigureKind, Log, Request, Width};
 pub use files::{
-    CertificateRecord, FileError, Kept, LoadedRun, RunDir, RunRecord, Stored, StoredManifest,
-    check_comparison_place, check_map_place, check_place, is_full, load_run_dir, load_stored,
+    CertificateRecord, FileError, Kept, LoadedRun, Lock, RunDir, RunRecord, Stored, StoredManifest,
+    check_comparison_place, check_map_place, check_place, is_refused, load_run_dir, load_stored,
     replaced, write_comparison_dir, write_map_dir, write_measured_dir, write_run_dir,
     write_sweep_dir,
 };
+pub use gap::gap;
 pub use json::{
     CheckRecord, Experiment, Experiments, FORMAT_VERSION, Point, PointRecord, RowRecord, RunOf,
     SettingsRecord, ValueRecord, settings_record,

@@ -1,7 +1,7 @@
 //! A sweep at a glance: a row per point with the key figures and the verdict.
 
 use crate::axis::Grid;
-use crate::check::{Check, by_expectation, worst};
+use crate::check::Check;
 use crate::class::Class;
 use crate::compare::{Outline, Row, SPREAD, Subject, all_rows, columns, expected_of};
 use crate::engines::by_engine;
@@ -10,7 +10,7 @@ use crate::json::Point;
 use crate::show;
 use crate::style::Style;
 use crate::table::{
-    ALL_SAME, align_right, all_same, fill, finish, new_table, paint, signs, verdict,
+    ALL_SAME, align_right, all_same, fill, finish, meanings, new_table, paint, verdict,
 };
 use crate::verdict::Tally;
 use accord_scenario::{Across, Engine, Metric, MetricUnit, Scenario};
@@ -78,8 +78,9 @@ pub(crate) fn first<'a>(
     points: impl Iterator<Item = &'a Scenario>,
     keys: &[(&Subject, &str)],
 ) -> Vec<usize> {
+    let scenarios: Vec<&Scenario> = points.collect();
     let mut first: Vec<usize> = Vec::new();
-    for scenario in points {
+    for scenario in &scenarios {
         for expectation in &scenario.expectations {
             let of = expected_of(scenario, expectation);
             let wanted = match (expectation.metric, expectation.across) {
@@ -91,6 +92,17 @@ pub(crate) fn first<'a>(
             };
             first.extend(keys.iter().position(known).filter(|i| !first.contains(i)));
         }
+    }
+    // Disciplines are compared by the delay that they leave, whatever is expected.
+    let delay = match disciplines(&scenarios) {
+        true => keys
+            .iter()
+            .position(|(_, quantity)| *quantity == Metric::QueuingDelay.name()),
+        false => None,
+    };
+    if let Some(delay) = delay.filter(|i| !first.iter().take(MOST).any(|known| known == i)) {
+        first.truncate(MOST - 1);
+        first.push(delay);
     }
     let most = match first.is_empty() {
         true => MOST,
@@ -109,6 +121,17 @@ pub(crate) fn first<'a>(
         first.extend(more.into_iter().take(room));
     }
     first
+}
+
+/// Returns whether a link has different queue disciplines at different points.
+fn disciplines(scenarios: &[&Scenario]) -> bool {
+    let names = |s: &Scenario| -> Vec<&str> {
+        let links = s.links.iter();
+        links.map(|l| l.queue.discipline.family().name).collect()
+    };
+    scenarios
+        .windows(2)
+        .any(|pair| names(pair[0]) != names(pair[1]))
 }
 
 /// A quantity that is shown.
@@ -204,17 +227,15 @@ impl<'a> Overview<'a> {
         found.map_or("", |(_, value)| value)
     }
 
-    /// Returns the verdict of a point: "✓ 5/5", or "" without expectations.
-    pub fn met(&self, point: usize, style: Style) -> String {
-        let checks = self.points[point].checks;
-        let tally = Tally::of(by_expectation(checks).map(|e| worst(e).class));
-        match tally.total() {
-            0 => String::new(),
-            n => format!(
-                "{} {}/{n}",
-                style.mark(tally.worst()),
-                tally.count(Class::Met)
-            ),
+    /// Returns the checks that are met at a point and the worst verdict of the others: "35/36 finding".
+    /// It is "" without expectations.
+    pub fn met(&self, point: usize) -> String {
+        let tally = Tally::of(self.points[point].checks.iter().map(|c| c.class));
+        let met = tally.count(Class::Met);
+        match (tally.total(), tally.worst()) {
+            (0, _) => String::new(),
+            (n, Class::Met) => format!("{met}/{n}"),
+            (n, worst) => format!("{met}/{n} {}", worst.word()),
         }
     }
 
@@ -228,27 +249,39 @@ impl<'a> Overview<'a> {
     }
 
     fn list(&self, style: Style) -> String {
-        // As many quantities as there is room for.
-        for most in (1..=self.shown.len()).rev() {
-            let text = self.list_of(&self.shown[..most], style);
-            let widest = text.lines().map(|l| l.chars().count()).max().unwrap_or(0);
-            if most == 1 || (widest <= usize::from(style.width) && !wraps(&text, self.points.len()))
-            {
+        // As many quantities beside each other as there is room for, the others below them.
+        let (mut text, mut rest) = (String::new(), &self.shown[..]);
+        loop {
+            let mut some = rest.len();
+            let mut table = self.list_of(rest, true, style);
+            while some > 1 && !self.fits(&table, style) {
+                some -= 1;
+                table = self.list_of(&rest[..some], false, style);
+            }
+            text += &table;
+            rest = &rest[some..];
+            if rest.is_empty() {
                 return text;
             }
         }
-        self.list_of(&[], style)
     }
 
-    fn list_of(&self, shown: &[Shown], style: Style) -> String {
+    /// Returns whether a table is as wide as the style wants it, a line per point.
+    fn fits(&self, table: &str, style: Style) -> bool {
+        let widest = table.lines().map(|l| l.chars().count()).max().unwrap_or(0);
+        widest <= usize::from(style.width) && !wraps(table, self.points.len())
+    }
+
+    /// Returns the table of some quantities, and of the verdicts if it is the `last`.
+    fn list_of(&self, shown: &[Shown], last: bool, style: Style) -> String {
         let variables = self.variables();
         let mut header: Vec<String> = variables.iter().map(|v| show::clean(v, 24)).collect();
         // What neighbours share stands over the first of them.
-        let mut last: Option<&Key> = None;
+        let mut before: Option<&Key> = None;
         for Shown { key, engines } in shown {
             let (Subject::Group(of) | Subject::Link(of) | Subject::Aggregate(of)) = &key.of;
             let mut of = show::name(of, 16);
-            let mut quantity = match last
+            let mut quantity = match before
                 .replace(key)
                 .is_some_and(|l| l.quantity == key.quantity)
             {
@@ -260,7 +293,7 @@ impl<'a> Overview<'a> {
                 header.push(format!("{quantity}\n{of}\n{engine}"));
             }
         }
-        let judged = self.points.iter().any(|p| !p.checks.is_empty());
+        let judged = last && self.points.iter().any(|p| !p.checks.is_empty());
         if judged {
             header.push("met".into());
         }
@@ -278,7 +311,7 @@ impl<'a> Overview<'a> {
                 cells.extend(values.map(text));
             }
             if judged {
-                cells.push(self.met(i, style));
+                cells.push(self.met(i));
             }
             lines.push(cells);
         }
@@ -344,10 +377,10 @@ pub fn overview(points: &[Point], style: Style) -> String {
         text += "The scenario expects nothing of these engines.\n";
         return paint(text, style);
     }
-    text += &signs(&all, style);
+    text += &meanings(&all);
     for point in points {
-        let checks = || by_expectation(point.checks).map(worst);
-        let failed: Vec<&Check> = checks().filter(|c| c.class != Class::Met).collect();
+        let checks = point.checks.iter();
+        let failed: Vec<&Check> = checks.filter(|c| c.class != Class::Met).collect();
         let Some(first) = failed.iter().rev().max_by_key(|c| c.class) else {
             continue;
         };
@@ -356,15 +389,14 @@ pub fn overview(points: &[Point], style: Style) -> String {
             more => format!("; {more} more"),
         };
         text += &format!(
-            "{} {}: {} ({}): {}{more}\n",
-            style.mark(first.class),
+            "{}: {}: {} ({}): {}{more}\n",
+            first.class.word(),
             show::clean(&point.label(), 120),
             show::clean(&first.name, 60),
             first.engine,
             first.reason
         );
     }
-    text += &verdict(points.iter().flat_map(|p| by_expectation(p.checks)), style);
-    text.push('\n');
-    paint(text, style)
+    let verdict = verdict(points.iter().flat_map(|p| p.checks), style);
+    format!("{}{verdict}\n", paint(text, style))
 }

@@ -9,16 +9,27 @@ pub struct Style {
     pub width: u16,
     /// True if verdicts are coloured with terminal codes.
     pub colour: bool,
-    /// True if verdicts are words instead of signs.
-    pub words: bool,
 }
 
 impl Style {
-    /// Returns the mark of a verdict.
-    pub const fn mark(self, class: Class) -> &'static str {
-        match self.words {
-            true => class.word(),
-            false => class.sign(),
+    /// Returns a text in the colour of what deserves a look and is no failure.
+    pub fn amber(self, text: &str) -> String {
+        match self.colour {
+            true => format!("\x1b[33m{text}\x1b[0m"),
+            false => text.into(),
+        }
+    }
+
+    /// Returns a text in the colour of a verdict.
+    pub fn paint(self, class: Class, text: &str) -> String {
+        let code = match class {
+            Class::Met => 32,
+            Class::Finding | Class::Open => 36,
+            Class::Ours | Class::Unknown => 31,
+        };
+        match self.colour {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.into(),
         }
     }
 }
@@ -28,7 +39,6 @@ impl Default for Style {
         Style {
             width: 100,
             colour: false,
-            words: false,
         }
     }
 }

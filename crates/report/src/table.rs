@@ -172,8 +172,7 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     let mut lines = vec![header];
     for judged in by_expectation(checks) {
         let check = worst(judged);
-        let mark = style.mark(check.class);
-        let mut cells = vec![mark.to_string(), show::clean(&check.name, 80)];
+        let mut cells = vec![check.class.word().into(), show::clean(&check.name, 80)];
         if windows {
             cells.push(show::window(check.during));
         }
@@ -190,36 +189,38 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     fill(&mut table, lines);
     align_right(&mut table, right);
     let mut text = format!("{}\n", finish(table));
-    text += &signs(checks, style);
-    text += &failures(checks, style);
-    text += &verdict(by_expectation(checks), style);
-    text.push('\n');
-    paint(text, style)
+    text += &meanings(checks);
+    text += &failures(checks);
+    let text = paint(text, style);
+    format!("{text}{}\n", verdict(checks, style))
 }
 
-/// Returns the meaning of the marks in a table, unless all of them are "met".
-pub(crate) fn signs(checks: &[Check], style: Style) -> String {
+/// Returns the meanings of the verdicts in a table, unless all of them are "met".
+pub(crate) fn meanings(checks: &[Check]) -> String {
     let tally = Tally::of(checks.iter().map(|c| c.class));
     if tally.worst() == Class::Met {
         return String::new();
     }
-    let there = Class::ALL.into_iter().filter(|c| tally.count(*c) > 0);
-    let meanings = there.map(|c| format!("{} {}", style.mark(c), c.meaning()));
+    let there = Class::ALL
+        .into_iter()
+        .skip(1)
+        .filter(|c| tally.count(*c) > 0);
+    let meanings = there.map(|c| format!("{}: {}", c.word(), c.meaning()));
     let meanings: Vec<String> = meanings.collect();
     format!("{}\n", meanings.join("; "))
 }
 
 /// Returns each check that is not met or not as recorded, and each reason once, after the checks
 /// that have it.
-fn failures(checks: &[Check], style: Style) -> String {
+fn failures(checks: &[Check]) -> String {
     let mut text = String::new();
     let because = |check: &Check| check.known.as_ref().map(|k| k.because.clone());
     let failed = checks.iter().filter(|c| c.class != Class::Met);
     let failed: Vec<&Check> = failed.collect();
     for (i, check) in failed.iter().enumerate() {
         let (name, of) = (show::clean(&check.name, 60), show::clean(&check.of, 40));
-        let (mark, engine) = (style.mark(check.class), check.engine);
-        text += &format!("{mark} {name} ({of}, {engine}): {}\n", check.reason);
+        let (word, engine) = (check.class.word(), check.engine);
+        text += &format!("{word}: {name} ({of}, {engine}): {}\n", check.reason);
         let next = failed.get(i + 1).and_then(|c| because(c));
         if let Some(reason) = because(check).filter(|r| next.as_ref() != Some(r)) {
             text += &format!("  because: {}\n", show::clean(&reason, 1000));
@@ -228,25 +229,16 @@ fn failures(checks: &[Check], style: Style) -> String {
     text
 }
 
-/// Returns the verdict in one line: "✓ 12 of 12 expectations met". It says whether time was skipped.
-pub(crate) fn verdict<'a>(expectations: impl Iterator<Item = &'a [Check]>, style: Style) -> String {
-    let expectations: Vec<&[Check]> = expectations.collect();
-    let tally = Tally::of(expectations.iter().map(|e| worst(e).class));
-    let (mark, met) = (style.mark(tally.worst()), tally.count(Class::Met));
-    let mut text = format!(
-        "{mark} {met} of {} met",
-        show::count(tally.total(), "expectation")
-    );
-    for class in Class::ALL.into_iter().skip(1) {
-        if tally.count(class) > 0 {
-            text += &format!(", {} {}", tally.count(class), class.word());
-        }
-    }
-    let checks = expectations.into_iter().flatten();
-    if let Some((span, of)) = checks.filter_map(|c| c.skipped).max() {
+/// Returns the verdict in one line: "54 of 80 checks met; not met: 22 findings on the paper and 4 open
+/// settings". It says whether time was skipped.
+pub(crate) fn verdict<'a>(checks: impl IntoIterator<Item = &'a Check>, style: Style) -> String {
+    let checks: Vec<&Check> = checks.into_iter().collect();
+    let tally = Tally::of(checks.iter().map(|c| c.class));
+    let mut text = tally.sentence();
+    if let Some((span, of)) = checks.iter().filter_map(|c| c.skipped).max() {
         text += &format!("; {}", skipped(span, of));
     }
-    text
+    style.paint(tally.worst(), &text)
 }
 
 fn skipped(span: Duration, of: Duration) -> String {
@@ -359,27 +351,24 @@ pub(crate) fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
 
 /// Keeps every column as wide as its cells, if there is room, so that a row is a line. Else a column
 /// is at least as wide as its longest word, so that none is broken. If there is no room for that,
-/// columns stand closer, then words of the header may be broken, and then figures and their units may
-/// be separated.
-fn keep_words_whole(table: &mut Table) {
-    let longest = |text: &str, figures: bool| {
+/// columns stand closer, and then words of the header may be broken. Returns whether there is room.
+fn keep_words_whole(table: &mut Table) -> bool {
+    let longest = |text: &str| {
         let figure = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
-        let whole = figures && figure && text.split(' ').count() == 2;
+        let whole = figure && text.split(' ').count() == 2;
         let words = text.split(|c: char| c.is_whitespace() && !whole);
         let widths = words.map(|word| word.chars().count() as u16);
         widths.max().unwrap_or_default()
     };
-    let widths = |row: &comfy_table::Row, figures: bool| -> Vec<u16> {
-        let cells = row.cell_iter();
-        cells.map(|c| longest(&c.content(), figures)).collect()
+    let widths = |row: &comfy_table::Row| -> Vec<u16> {
+        row.cell_iter().map(|c| longest(&c.content())).collect()
     };
     let wider = |a: Vec<u16>, b: Vec<u16>| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect();
-    let rows = |figures| table.row_iter().map(|r| widths(r, figures)).reduce(wider);
-    let (Some(header), Some(figures), Some(words)) = (table.header(), rows(true), rows(false))
-    else {
-        return;
+    let rows = table.row_iter().map(widths).reduce(wider);
+    let (Some(header), Some(figures)) = (table.header(), rows) else {
+        return true;
     };
-    let all = wider(widths(header, true), figures.clone());
+    let all = wider(widths(header), figures.clone());
     let whole = |row: &comfy_table::Row| -> Vec<u16> {
         let lines = |c: &comfy_table::Cell| c.content().lines().map(|l| l.chars().count()).max();
         row.cell_iter()
@@ -407,10 +396,10 @@ fn keep_words_whole(table: &mut Table) {
         (all.clone(), wide),
         (all, close),
         (figures, close),
-        (words, close),
     ];
-    let found = choices.into_iter().find(fits);
-    let (widths, padding) = found.unwrap_or((Vec::new(), close));
+    let Some((widths, padding)) = choices.into_iter().find(fits) else {
+        return false;
+    };
     for column in table.column_iter_mut() {
         column.set_padding((0, padding));
     }
@@ -418,30 +407,77 @@ fn keep_words_whole(table: &mut Table) {
         let width = Width::Fixed(width + padding);
         column.set_constraint(ColumnConstraint::LowerBoundary(width));
     }
+    true
 }
 
-/// Returns the table as text, without the padding at the ends of lines.
+/// Returns the table as text, without the padding at the ends of lines. Where it does not fit, a row is
+/// a line or more of its own.
 pub(crate) fn finish(mut table: Table) -> String {
-    keep_words_whole(&mut table);
+    if !keep_words_whole(&mut table) {
+        return records(&table);
+    }
     let lines = table.lines().map(|l| l.trim_end().to_string());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Colours a table after the layout, so that codes take no room in it.
+/// Returns a table whose rows are paragraphs: the first cells, and below them each other cell after the
+/// name of its column. A cell that is empty in the first column is that of the row above.
+fn records(table: &Table) -> String {
+    let width = table.width().map_or(usize::MAX, usize::from);
+    let cells = |row: &comfy_table::Row| -> Vec<String> {
+        let text = |cell: &comfy_table::Cell| {
+            cell.content()
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        row.cell_iter().map(text).collect()
+    };
+    let header = table.header().map(cells).unwrap_or_default();
+    let (mut out, mut above) = (Vec::new(), String::new());
+    for row in table.row_iter().map(cells) {
+        let mut parts = row.iter().zip(&header);
+        let first = parts.next().map_or("", |(cell, _)| cell.as_str());
+        if !first.is_empty() {
+            above = first.into();
+        }
+        let named = parts.filter(|(cell, _)| !cell.is_empty() && *cell != show::NONE);
+        let named = named.map(|(cell, name)| format!("{name} {cell}").trim_start().to_string());
+        let mut line = above.clone();
+        for part in named {
+            if line.chars().count() + 2 + part.chars().count() > width {
+                out.push(std::mem::replace(&mut line, format!("  {part}")));
+            } else {
+                line += &format!("  {part}");
+            }
+        }
+        out.push(line);
+    }
+    out.join("\n")
+}
+
+/// Colours the words of verdicts in a text, after the layout, so that codes take no room in it. They
+/// begin a line, before a column or a colon, or end it.
 pub(crate) fn paint(text: String, style: Style) -> String {
     if !style.colour {
         return text;
     }
-    let mut text = text;
-    // "–" and "!" are ordinary characters, too, so they stay as they are.
-    let marks = [
-        (Class::Met.sign(), 32),
-        (Class::Finding.sign(), 36),
-        (Class::Ours.sign(), 31),
-        (DIFFERS, 33),
-    ];
-    for (word, code) in marks {
-        text = text.replace(word, &format!("\x1b[{code}m{word}\x1b[0m"));
-    }
-    text
+    let line = |line: &str| {
+        for class in Class::ALL {
+            let word = class.word();
+            let after = line.strip_prefix(word);
+            if let Some(rest) = after.filter(|rest| rest.starts_with("  ") || rest.starts_with(':'))
+            {
+                return style.paint(class, word) + rest;
+            }
+            // The last column of an overview is headed "met".
+            let before = line.strip_suffix(word).filter(|_| class != Class::Met);
+            if let Some(rest) = before.filter(|rest| rest.ends_with(' ')) {
+                return rest.to_string() + &style.paint(class, word);
+            }
+        }
+        line.replace(DIFFERS, &format!("\x1b[33m{DIFFERS}\x1b[0m"))
+    };
+    let lines: Vec<String> = text.split('\n').map(line).collect();
+    lines.join("\n")
 }

@@ -32,6 +32,27 @@ impl Tally {
         found.unwrap_or(Class::Met)
     }
 
+    /// Returns the counts in a sentence: "54 of 80 checks met; not met: 22 findings on the paper and 4
+    /// open settings".
+    pub fn sentence(&self) -> String {
+        let met = self.count(Class::Met);
+        let text = format!("{met} of {} met", show::count(self.total(), "check"));
+        match self.not_met() {
+            none if none.is_empty() => text,
+            others => format!("{text}; not met: {others}"),
+        }
+    }
+
+    /// Returns the counts of the verdicts that are not met as a list in words, or "".
+    fn not_met(&self) -> String {
+        let failures = self.failures();
+        match failures.split_last() {
+            None => String::new(),
+            Some((last, [])) => last.clone(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        }
+    }
+
     /// Returns the counts of the verdicts that are not met, in words. It is empty without any.
     pub fn failures(&self) -> Vec<String> {
         let failures = Class::ALL.into_iter().skip(1);
@@ -118,12 +139,9 @@ pub fn totals(checks: impl IntoIterator<Item = (Kind, Class)>) -> String {
         is_are(all.count(Class::Met)),
         kinds.join(", ")
     );
-    if let Some((last, others)) = all.failures().split_last() {
-        let others = match others {
-            [] => String::new(),
-            others => format!("{} and ", others.join(", ")),
-        };
-        text += &format!(" Not met: {others}{last}.");
+    let not_met = all.not_met();
+    if !not_met.is_empty() {
+        text += &format!(" Not met: {not_met}.");
     }
     text
 }

@@ -3,8 +3,8 @@
 mod support;
 
 use accord_report::{
-    Figure, FigureError, FigureKind, Log, Point, Request, RunDir, Stored, Width, load_stored,
-    write_run_dir, write_sweep_dir,
+    Figure, FigureError, FigureKind, Point, Request, RunDir, Stored, load_stored, write_run_dir,
+    write_sweep_dir,
 };
 use accord_scenario::{Engine, Entity, Metric, Scenario};
 use std::path::PathBuf;
@@ -27,16 +27,7 @@ impl Drop for Scratch {
 }
 
 fn request(metric: Metric) -> Request {
-    Request {
-        metric,
-        by: None,
-        of: vec![],
-        engines: vec![],
-        kind: None,
-        time: None,
-        log: Log::None,
-        width: Width::Column,
-    }
+    Request::of(metric)
 }
 
 /// Two groups over one link for six seconds: rates in theory and in packets, times `scale`.

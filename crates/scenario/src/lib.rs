@@ -54,7 +54,7 @@ pub use expectation::{
     Across, Cause, Claim, Expectation, KnownFailure, Measured, Over, Subject, Target, Window,
 };
 pub use figure::{percent, percentile, print_figure};
-pub use metric::{Entity, Fold, Metric, MetricUnit, Of, QUANTILES};
+pub use metric::{Entity, Fold, Metric, MetricUnit, Of, PLOTTED, QUANTILES};
 pub use network::{
     Carrier, Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, MIN_RTO, Node,
     NodeId, Phase, Queue, Recorded, Scenario, Tunnel,

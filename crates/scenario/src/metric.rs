@@ -194,6 +194,28 @@ metrics! {
         "Rate of the aggregate over that of those that CLCC measures it against.";
 }
 
+/// The metrics that the page plots over time, in its order. The first is what a scenario is about if it
+/// says nothing else.
+pub const PLOTTED: [Metric; 17] = [
+    Metric::Throughput,
+    Metric::AdmittedRate,
+    Metric::OfferedRate,
+    Metric::RateRatio,
+    Metric::FairnessIndex,
+    Metric::AggregateFairness,
+    Metric::DecreaseFactor,
+    Metric::TransmitProbability,
+    Metric::ExcessBandwidth,
+    Metric::BacklogPackets,
+    Metric::Utilisation,
+    Metric::Cwnd,
+    Metric::Accumulation,
+    Metric::EdgeBacklog,
+    Metric::Rtt,
+    Metric::Price,
+    Metric::Drops,
+];
+
 /// The quantiles over the flows of a group that are recorded, in percent.
 pub const QUANTILES: [u8; 5] = [5, 25, 50, 75, 95];
 

@@ -1,6 +1,7 @@
 //! The network model: the meaning of a scenario file, with every name resolved.
 
 use crate::expectation::{Expectation, Window};
+use crate::metric::Metric;
 use crate::parts::Parts;
 use accord_family::{Role, Service, Signal, Stack, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
@@ -24,6 +25,9 @@ pub struct Scenario {
     pub source: String,
     /// Notes for readers of the result, such as departures and choices, or "".
     pub notes: String,
+    /// The metric of the plot over time that the page of a run begins with, one of
+    /// [`PLOTTED`](crate::PLOTTED). The default is throughput.
+    pub figure: Option<Metric>,
     /// The point of the sweep: the keys that were set and their values, as text.
     pub point: Vec<(String, String)>,
     /// The seed of all randomness.

@@ -23,6 +23,9 @@ pub fn print(scenario: &Scenario) -> String {
     line(&mut out, "title", &text(&s.title));
     line(&mut out, "source", &text(&s.source));
     line(&mut out, "notes", &text(&s.notes));
+    if let Some(metric) = s.figure {
+        line(&mut out, "figure", &text(metric.name()));
+    }
     line(&mut out, "duration", &quoted(s.duration));
     line(&mut out, "seed", &s.seed.to_string());
     line(&mut out, "sample", &quoted(s.sample));

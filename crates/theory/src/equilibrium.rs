@@ -20,7 +20,7 @@
 use crate::shortfall::{Outcome, Shortfall};
 use crate::transfers::Transfers;
 use crate::warm::{Settled, Unsettled, Warm};
-use accord_family::Price;
+use accord_family::{Objective, Price};
 use accord_record::{Certificate, Interrupted, Observer};
 use accord_scenario::{Limit, LinkId, Phase, Scenario};
 use accord_solver::{Problem, ProblemError, Routes, Solution, Status};
@@ -293,8 +293,12 @@ impl<'a> State<'a> {
                 let f = &s.flows[flow];
                 let name = f.controller.family().name;
                 let group = &s.groups[f.group].name;
+                let why = match f.controller.family().role.objective(&f.controller) {
+                    Some(Objective::Loss | Objective::WeightedLoss) => "reacts to loss",
+                    _ => "steers no queue of its own",
+                };
                 notes.push(format!(
-                    "theory: {group} ({name}) keeps no accumulation of its own choosing, so phases with it have no equilibrium here"
+                    "theory: {group} ({name}) {why}: theory has no equilibrium for it"
                 ));
                 return Ok(None);
             };

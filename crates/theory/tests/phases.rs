@@ -127,6 +127,7 @@ fn scenario(
         title: String::new(),
         source: String::new(),
         notes: String::new(),
+        figure: None,
         point: vec![],
         seed: 1,
         duration: Duration::from_secs_f64(end),

@@ -107,6 +107,7 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
         title: String::new(),
         source: String::new(),
         notes: String::new(),
+        figure: None,
         point: vec![],
         seed: 1,
         duration: end.since(Time::ZERO),

@@ -147,7 +147,7 @@ impl Rate {
     }
 }
 
-const BYTE_UNITS: &[Unit] = &[
+pub(crate) const BYTE_UNITS: &[Unit] = &[
     Unit::new("B", 1.0),
     Unit::new("KB", 1e3),
     Unit::new("kB", 1e3).alias(),

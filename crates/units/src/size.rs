@@ -1,6 +1,6 @@
 //! Amounts of data that a scenario may count in bytes or in packets.
 
-use crate::quantity::Bytes;
+use crate::quantity::{BYTE_UNITS, Bytes};
 use crate::text::{self, ParseError, Unit};
 use std::fmt;
 use std::str::FromStr;
@@ -52,9 +52,8 @@ impl FromStr for Size {
             Err(e) if s.contains("pkt") || s.contains("packet") => return Err(e),
             Err(_) => {}
         }
-        s.parse()
-            .map(Size::Bytes)
-            .map_err(|e: ParseError| e.expecting(EXPECTED))
+        text::parse_beside(s, BYTE_UNITS, PACKET_UNITS, EXPECTED)
+            .map(|bytes| Size::Bytes(Bytes::new(bytes)))
     }
 }
 

@@ -41,12 +41,6 @@ pub struct ParseError {
     pub expected: &'static str,
 }
 
-impl ParseError {
-    pub(crate) fn expecting(self, expected: &'static str) -> ParseError {
-        ParseError { expected, ..self }
-    }
-}
-
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}; expected {}", self.problem, self.expected)
@@ -61,6 +55,16 @@ const LARGEST: u64 = 9_200_000_000_000_000_000;
 /// Parses `number unit` into whole base units. Refuses a missing or unknown unit, a number that is
 /// negative or not finite, and a number that does not fit 63 bits.
 pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u64, ParseError> {
+    parse_beside(s, units, &[], expected)
+}
+
+/// [`parse`] where units of `others`, which are parsed elsewhere, are valid, too.
+pub(crate) fn parse_beside(
+    s: &str,
+    units: &[Unit],
+    others: &[Unit],
+    expected: &'static str,
+) -> Result<u64, ParseError> {
     let fail = |problem: String| Err(ParseError { problem, expected });
     let s = s.trim();
     let split = s
@@ -82,9 +86,12 @@ pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u
         return fail(format!("\"{}\" has no unit", clip(s)));
     }
     let Some(unit) = units.iter().find(|u| u.name == unit) else {
-        let known: Vec<_> = units.iter().filter(|u| !u.alias).map(|u| u.name).collect();
+        let known: Vec<_> = others.iter().chain(units).map(|u| u.name).collect();
+        // "mbps" is a slip of "Mbps".
+        let near = known.iter().find(|name| name.eq_ignore_ascii_case(unit));
+        let near = near.map_or(String::new(), |name| format!(", did you mean \"{name}\"?"));
         return fail(format!(
-            "unknown unit \"{}\" (known: {})",
+            "unknown unit \"{}\"{near} (known: {})",
             clip(unit),
             known.join(", ")
         ));

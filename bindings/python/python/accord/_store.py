@@ -68,7 +68,7 @@ class Store:
             self._fs, self._root = fsspec.core.url_to_fs(self.place, **self.options)
         except ImportError as e:
             raise AccordError(
-                f"store: {e}", "pip install 'accord[sweep]' has what a store needs"
+                f"store: {e}", "pip install fsspec pyarrow has what a store needs"
             ) from e
         except ValueError as e:
             raise AccordError(f"store {self.place}: {e}") from e

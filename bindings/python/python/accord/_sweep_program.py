@@ -40,8 +40,20 @@ def arguments() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("scenario", help="a file, or the id of a scenario that comes with Accord")
-    parser.add_argument("--over", action="append", metavar="PATH=VALUES", default=[])
-    parser.add_argument("--set", action="append", metavar="PATH=VALUE", default=[])
+    parser.add_argument(
+        "--over",
+        action="append",
+        metavar="PATH=VALUES",
+        default=[],
+        help="varies a value; several of them make a grid or another design",
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        metavar="PATH=VALUE",
+        default=[],
+        help="sets a value at all points",
+    )
     parser.add_argument("--engine", default="packet", help="engines, by commas; packet by default")
     parser.add_argument("--skip", choices=["steady"], help="has packets pass over what is steady")
     parser.add_argument("--reps", type=int, default=1, help="seeds per point")

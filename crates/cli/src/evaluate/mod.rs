@@ -1,7 +1,7 @@
 //! `accord evaluate`: standard evaluations of a controller or a discipline.
 
 pub mod options;
-mod output;
+pub mod output;
 mod runs;
 
 pub use output::put_at;
@@ -106,7 +106,7 @@ fn in_engine(
     if args.json {
         json(&output::record(&evaluation, changes.as_ref()))?;
     } else {
-        prose(output::text(&evaluation, &dossier))?;
+        prose(output::text(&evaluation, &dossier, args.details))?;
     }
     if let Some(System::Github) = args.annotations {
         for line in annotations(&verdicts) {

@@ -63,6 +63,9 @@ pub struct Args {
     /// Prints what failed as annotations for this system.
     #[arg(long, value_name = "SYSTEM", conflicts_with = "json")]
     pub annotations: Option<System>,
+    /// Prints the figures of all cases, not only the verdict.
+    #[arg(long, conflicts_with = "json")]
+    pub details: bool,
     /// Prints JSON in place of text.
     #[arg(long)]
     pub json: bool,

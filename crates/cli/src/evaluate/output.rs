@@ -1,8 +1,9 @@
 //! What an evaluation leaves behind, and what it prints.
 
 use crate::fail::Failure;
+use crate::output::style;
 use accord::columns::Format;
-use accord::report::{Estimate, FORMAT_VERSION, show};
+use accord::report::{Class, Estimate, FORMAT_VERSION, show};
 use accord_evaluate::{
     Changes, Dossier, Evaluation, Finding, Measurements, Subject, html, markdown, sentence, tidy,
 };
@@ -83,8 +84,26 @@ pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Returns the results for people: a block per pack, and the summary.
-pub fn text(evaluation: &Evaluation, dossier: &Dossier) -> String {
+/// Returns the verdict for people, and before it the figures of all cases with `details`.
+pub fn text(evaluation: &Evaluation, dossier: &Dossier, details: bool) -> String {
+    let mut out = match details {
+        true => figures(evaluation),
+        false => String::new(),
+    };
+    for line in dossier.summary() {
+        let indent = if line.finding.is_some() { "  " } else { "" };
+        let text = format!("{indent}{}", show::clean(&line.text, 2000));
+        _ = match line.finding {
+            Some(Finding::Worse) => writeln!(out, "{}", style().amber(&text)),
+            Some(Finding::Better) => writeln!(out, "{}", style().paint(Class::Met, &text)),
+            _ => writeln!(out, "{text}"),
+        };
+    }
+    out.trim_end().to_string()
+}
+
+/// Returns the figures: a block per pack.
+fn figures(evaluation: &Evaluation) -> String {
     let mut out = String::new();
     let subjects = &evaluation.order.subjects;
     for result in &evaluation.packs {
@@ -115,10 +134,7 @@ pub fn text(evaluation: &Evaluation, dossier: &Dossier) -> String {
         }
         out.push('\n');
     }
-    for line in dossier.summary() {
-        _ = writeln!(out, "{}", show::clean(&line, 2000));
-    }
-    out.trim_end().to_string()
+    out
 }
 
 /// An evaluation, for programs.

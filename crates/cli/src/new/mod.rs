@@ -1,5 +1,6 @@
 //! `accord new`: a first scenario file from a template.
 
+mod example;
 mod graph;
 mod settings;
 mod template;
@@ -21,7 +22,12 @@ pub use template::{Size, TEMPLATES, Template};
 #[derive(Args)]
 pub struct New {
     /// The template; `accord list templates` shows them with their sizes.
-    pub template: String,
+    #[arg(required_unless_present = "example")]
+    pub template: Option<String>,
+    /// Writes the files of an example of the book to docs/examples, where its commands look for them,
+    /// or to the directory of -o.
+    #[arg(long, value_name = "NAME", conflicts_with = "template")]
+    pub example: Option<String>,
     /// The file to write; without it the scenario goes to standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -77,7 +83,10 @@ pub struct New {
 
 /// Carries out the command.
 pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let name = args.template.as_str();
+    if let Some(name) = &args.example {
+        return example::write(name, args.output.as_deref(), args.force);
+    }
+    let name = args.template.as_deref().unwrap_or_default();
     let Some(template) = TEMPLATES.iter().find(|t| t.name == name) else {
         let failure = Failure::new(format!("there is no template \"{name}\""));
         let hint = suggest(name, TEMPLATES.iter().map(|t| t.name));

@@ -5,11 +5,12 @@ use crate::axis::Axis;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
 use crate::progress::{Parts, at_once};
+use crate::source::load;
 use accord::Catalogue;
 use accord::record::{Observer, Quiet};
 use accord::report::{Cell, StabilityMap, check_map_place, write_map_dir};
 use accord::scenario::Scenario;
-use accord::{load, set};
+use accord::set;
 use rayon::prelude::*;
 use std::path::Path;
 

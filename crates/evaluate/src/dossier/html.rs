@@ -1,13 +1,15 @@
 //! The dossier as one HTML page, which loads nothing.
 
+use super::verdict::anchor;
 use super::{Dossier, MOST_ROWS, has_points};
-use crate::evaluation::{CaseResult, PackResult};
+use crate::evaluation::{CaseResult, Finding, PackResult};
 use accord::report::{escape, shell};
 use std::fmt::Write;
 
 /// The style of what only dossiers have.
 const STYLE: &str = "<style>
 .dossier section > p, .dossier li { max-width: 48rem; overflow-wrap: anywhere; }
+#verdict li { max-width: none; }
 .dossier h3 { margin: 1.6rem 0 0.2rem; }
 .dossier h4 { margin: 1.1rem 0 0.4rem; font-size: 0.95rem; }
 .dossier pre { overflow-x: auto; font-size: 0.8rem; color: var(--soft); margin: 0.3rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -15,6 +17,8 @@ const STYLE: &str = "<style>
 .dossier .plots { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0.6rem; margin: 0.6rem 0; }
 .dossier .plots svg { width: min(100%, 360px); height: auto; background: var(--panel); border: 1px solid var(--rule); border-radius: 8px; }
 .dossier tbody td:first-child { white-space: nowrap; }
+.verdict.worse, .dossier .worse a { color: var(--line-4); }
+.dossier .better a { color: var(--pass); }
 .dossier .toc { columns: 18rem; padding-left: 1.2rem; }
 @media (max-width: 600px) { .dossier tbody td:first-child { white-space: normal; min-width: 6.5rem; } }
 </style>
@@ -25,21 +29,49 @@ pub fn html(dossier: &Dossier) -> String {
     let e = dossier.evaluation;
     let subject = escape(&e.order.subjects[0].label, 200);
     let mut out = format!("{STYLE}<header>\n<h1>Evaluation of {subject}</h1>\n");
-    for line in dossier.method() {
-        _ = writeln!(out, "<p>{}</p>", escape(&line, 2000));
-    }
     let regressions = dossier.changes.map_or(0, |c| c.regressions().count());
     let failed = e.failures().len() + e.unmet().len() + regressions;
-    let (class, verdict) = match failed {
-        0 => ("pass", "nothing failed".to_string()),
-        n => ("fail", format!("{n} failed")),
+    let (headline, worse) = dossier.headline();
+    let class = match (failed, worse) {
+        (0, false) => "pass",
+        (0, true) => "worse",
+        _ => "fail",
     };
-    _ = writeln!(out, "<p class=\"verdict {class}\">{verdict}</p>\n</header>");
-    out += "<main class=\"dossier\" id=\"main\">\n<section>\n<h2>Summary</h2>\n<ul>\n";
+    let failed = match failed {
+        0 => "Nothing failed".to_string(),
+        n => format!("{n} failed"),
+    };
+    let headline = match headline.as_str() {
+        "" => failed,
+        headline => format!("{failed}; {}", escape(headline, 2000)),
+    };
+    _ = writeln!(
+        out,
+        "<p class=\"verdict {class}\">{headline}.</p>\n</header>"
+    );
+    out +=
+        "<main class=\"dossier\" id=\"main\">\n<section id=\"verdict\">\n<h2>Verdict</h2>\n<ul>\n";
     for line in dossier.summary() {
-        _ = writeln!(out, "<li>{}</li>", escape(&line, 2000));
+        let text = escape(&line.text, 2000);
+        let class = match line.finding {
+            Some(Finding::Worse) => " class=\"worse\"",
+            Some(Finding::Better) => " class=\"better\"",
+            _ => "",
+        };
+        _ = match line.anchor() {
+            Some(case) => writeln!(
+                out,
+                "<li{class}><a href=\"#{}\">{text}</a></li>",
+                escape(&case, 200)
+            ),
+            None => writeln!(out, "<li{class}>{text}</li>"),
+        };
     }
-    out += "</ul>\n</section>\n";
+    out += "</ul>\n";
+    for line in dossier.method() {
+        _ = writeln!(out, "<p class=\"signs\">{}</p>", escape(&line, 2000));
+    }
+    out += "</section>\n";
     contents(&mut out, dossier);
     for result in &e.packs {
         pack(&mut out, dossier, result);
@@ -118,7 +150,8 @@ fn case(out: &mut String, dossier: &Dossier, result: &PackResult, case: &CaseRes
     let points = has_points(case);
     _ = write!(
         out,
-        "<h4>{}</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Figures\"><table>\n<thead><tr>{}<th>measure</th>",
+        "<h4 id=\"{}\">{}</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Figures\"><table>\n<thead><tr>{}<th>measure</th>",
+        escape(&anchor(&result.pack.name, &definition.name), 200),
         escape(&definition.title, 300),
         if points { "<th>point</th>" } else { "" }
     );

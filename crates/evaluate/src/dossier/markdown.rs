@@ -1,5 +1,6 @@
 //! The dossier in Markdown.
 
+use super::verdict::anchor;
 use super::{Dossier, MOST_ROWS, has_points};
 use crate::evaluation::{CaseResult, PackResult};
 use accord::report::show;
@@ -9,12 +10,15 @@ use std::fmt::Write;
 pub fn markdown(dossier: &Dossier) -> String {
     let order = &dossier.evaluation.order;
     let mut out = format!("# Evaluation of {}\n\n", text(&order.subjects[0].label));
-    for line in dossier.method() {
-        _ = write!(out, "{}\n\n", text(&line));
-    }
-    out += "## Summary\n\n";
+    out += "## Verdict\n\n";
     for line in dossier.summary() {
-        _ = writeln!(out, "- {}", text(&line));
+        _ = match line.anchor() {
+            Some(case) => writeln!(out, "- [{}](#{case})", text(&line.text)),
+            None => writeln!(out, "- {}", text(&line.text)),
+        };
+    }
+    for line in dossier.method() {
+        _ = write!(out, "\n{}\n", text(&line));
     }
     for result in &dossier.evaluation.packs {
         pack(&mut out, dossier, result);
@@ -64,7 +68,12 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
 
 fn case(out: &mut String, dossier: &Dossier, result: &PackResult, case: &CaseResult) {
     let (_, definition) = result.case_of(case);
-    _ = write!(out, "\n#### {}\n\n", text(&definition.title));
+    let anchor = anchor(&result.pack.name, &definition.name);
+    _ = write!(
+        out,
+        "\n<a id=\"{anchor}\"></a>\n\n#### {}\n\n",
+        text(&definition.title)
+    );
     let points = has_points(case);
     let subjects = &dossier.evaluation.order.subjects;
     let mut head = vec!["measure".to_string()];

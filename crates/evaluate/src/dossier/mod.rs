@@ -3,9 +3,12 @@
 mod chart;
 mod html;
 mod markdown;
+mod verdict;
 
 pub use html::html;
 pub use markdown::markdown;
+pub use verdict::Line;
+pub(crate) use verdict::beside;
 
 use crate::baseline::Changes;
 use crate::evaluation::{CaseResult, Compared, Evaluation, Finding, Key, PackResult, Row};
@@ -18,6 +21,8 @@ use std::collections::BTreeMap;
 pub struct Dossier<'a> {
     evaluation: &'a Evaluation,
     /// By rival: the subject compared with it.
+    compared: Vec<Vec<Compared>>,
+    /// By rival: what the comparisons say.
     against: Vec<BTreeMap<Key, Finding>>,
     changes: Option<&'a Changes>,
 }
@@ -28,14 +33,16 @@ const MOST_ROWS: usize = 200;
 impl<'a> Dossier<'a> {
     /// Returns the dossier of an evaluation, which may have been compared with an earlier one.
     pub fn of(evaluation: &'a Evaluation, changes: Option<&'a Changes>) -> Dossier<'a> {
-        let findings = |compared: Vec<Compared>| {
-            let pairs = compared.into_iter().map(|c| (c.key, c.finding));
+        let findings = |compared: &Vec<Compared>| {
+            let pairs = compared.iter().map(|c| (c.key.clone(), c.finding));
             pairs.collect()
         };
         let rivals = 1..evaluation.order.subjects.len();
+        let compared: Vec<_> = rivals.map(|r| evaluation.against(r)).collect();
         Dossier {
             evaluation,
-            against: rivals.map(|r| findings(evaluation.against(r))).collect(),
+            against: compared.iter().map(findings).collect(),
+            compared,
             changes,
         }
     }
@@ -51,56 +58,46 @@ impl<'a> Dossier<'a> {
         plots
     }
 
-    /// Returns the lines of the summary, a paragraph for each.
-    pub fn summary(&self) -> Vec<String> {
+    /// Returns the lines of the verdict: beside each rival what is worse, the farthest apart first, and
+    /// what is better; then thresholds, failed runs and regressions.
+    pub fn summary(&self) -> Vec<Line> {
         let e = self.evaluation;
-        let subject = &e.order.subjects[0].label;
-        let mut lines = Vec::new();
-        for (rival, findings) in e.order.subjects[1..].iter().zip(&self.against) {
-            let count = |f: Finding| findings.values().filter(|found| **found == f).count();
-            let judged = findings.len() - count(Finding::Missing);
-            lines.push(format!(
-                "{subject} beside {}: better in {}, worse in {}, different without a direction in {}, \
-                 not told apart in {}, of {judged} measures.",
-                rival.label,
-                count(Finding::Better),
-                count(Finding::Worse),
-                count(Finding::Moved),
-                count(Finding::Same),
-            ));
-        }
+        let mut lines = self.beside_rivals();
         let thresholds = (e.rows())
             .filter(|(result, _, row)| result.measure(row).threshold.is_some())
             .count();
         let unmet = e.unmet();
         if thresholds > 0 {
             let met = thresholds - unmet.len();
-            lines.push(format!(
-                "Thresholds of the standards: {met} of {thresholds} met."
-            ));
+            let text = format!("Thresholds of the standards: {met} of {thresholds} met.");
+            lines.push(Line::plain(text));
         }
-        lines.extend(
-            unmet
-                .iter()
-                .map(|(key, why)| format!("Not met: {key}: {why}.")),
-        );
+        lines.extend(unmet.into_iter().map(|(key, why)| Line {
+            text: format!("Not met: {key}: {why}."),
+            key: Some(key),
+            finding: None,
+        }));
         for (key, failure) in e.failures() {
-            lines.push(format!(
-                "Failed: {key}, seed {}: {}.",
-                failure.seed, failure.why
-            ));
+            lines.push(Line {
+                text: format!("Failed: {key}, seed {}: {}.", failure.seed, failure.why),
+                key: Some(key),
+                finding: None,
+            });
         }
         if let Some(changes) = self.changes {
             let (worse, better) = (
                 changes.regressions().count(),
                 changes.improvements().count(),
             );
-            lines.push(format!(
+            lines.push(Line::plain(format!(
                 "Against the baseline: {} compared, {worse} worse, {better} better.",
                 show::count(changes.all.len(), "measure")
-            ));
-            let sentences = changes.regressions().map(crate::baseline::sentence);
-            lines.extend(sentences.map(|s| format!("Regression: {s}.")));
+            )));
+            lines.extend(changes.regressions().map(|compared| Line {
+                text: format!("Regression: {}.", crate::baseline::sentence(compared)),
+                key: Some(compared.key.clone()),
+                finding: None,
+            }));
         }
         lines
     }
@@ -137,8 +134,8 @@ impl<'a> Dossier<'a> {
         }
         if !rivals.is_empty() {
             lines.push(
-                "Beside a rival's figure, ▲ says that the subject is better, ▼ that it is worse, \
-                 and ≠ that it differs where neither is better: by Welch's t-test at a level of 5 % \
+                "Beside a rival's figure, \"better\" says that the subject is better, \"worse\" that it is \
+                 worse, and \"different\" that neither is better: by Welch's t-test at a level of 5 % \
                  for all measures of the rival together (Holm's correction), and by more than the \
                  least relevant change of the measure, 5 % if the pack names no other."
                     .into(),
@@ -165,9 +162,9 @@ impl<'a> Dossier<'a> {
         let key = result.key(case, row);
         for (text, findings) in texts[1..].iter_mut().zip(&self.against) {
             *text += match findings.get(&key) {
-                Some(Finding::Better) => " ▲",
-                Some(Finding::Worse) => " ▼",
-                Some(Finding::Moved) => " ≠",
+                Some(Finding::Better) => ", better",
+                Some(Finding::Worse) => ", worse",
+                Some(Finding::Moved) => ", different",
                 _ => "",
             };
         }

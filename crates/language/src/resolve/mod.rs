@@ -22,7 +22,7 @@ use super::sweep::Axis;
 use super::tree::{Entry, Table, Value};
 use accord_family::Catalogue;
 use accord_scenario::Window;
-use accord_scenario::{Fluid, LinkModel, Scenario};
+use accord_scenario::{Fluid, LinkModel, Metric, PLOTTED, Scenario};
 use accord_units::{Duration, Time};
 use network::Network;
 
@@ -122,6 +122,13 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
         title: text("title")?,
         source: text("source")?,
         notes: text("notes")?,
+        figure: file.opt("figure", |v| {
+            let name = read::choice(v, &PLOTTED.map(Metric::name))?;
+            Ok(PLOTTED
+                .into_iter()
+                .find(|m| m.name() == name)
+                .expect("one of the names"))
+        })?,
         point: context
             .axes
             .iter()

@@ -195,6 +195,60 @@ pub fn mark(area: &Area, (x, y): (i32, i32), engine: Engine, colour: RGBColor) {
     }
 }
 
+/// Draws the mark of a point of a sweep. Its shape tells the subject, as its colour does, and its filling
+/// the engine: theory is an outline in grey, the fluid pale, packets full, live an outline.
+pub fn sign(area: &Area, place: (i32, i32), subject: usize, engine: Engine) {
+    sign_of(area, place, subject, engine, colour(subject));
+}
+
+/// [`sign`] in another colour.
+pub fn sign_of(area: &Area, (x, y): (i32, i32), subject: usize, engine: Engine, colour: RGBColor) {
+    let size = 19;
+    let corners: &[(i32, i32)] = match subject % SHAPES {
+        0 => &[],
+        1 => &[(-9, -9), (9, -9), (9, 9), (-9, 9)],
+        2 => &[(0, -12), (11, 8), (-11, 8)],
+        3 => &[(-13, 0), (0, -13), (13, 0), (0, 13)],
+        4 => &[(0, 12), (11, -8), (-11, -8)],
+        _ => &[
+            (-13, -4),
+            (-4, -4),
+            (-4, -13),
+            (4, -13),
+            (4, -4),
+            (13, -4),
+            (13, 4),
+            (4, 4),
+            (4, 13),
+            (-4, 13),
+            (-4, 4),
+            (-13, 4),
+        ],
+    };
+    let (fill, edge) = match engine {
+        Engine::Theory => (WHITE.to_rgba(), GREY),
+        Engine::Fluid => (colour.mix(0.4), colour),
+        Engine::Packet => (colour.to_rgba(), colour),
+        Engine::Live => (WHITE.to_rgba(), colour),
+    };
+    let edge = edge.stroke_width(6);
+    if corners.is_empty() {
+        area.draw(&Circle::new((x, y), size, fill.filled()))
+            .expect(SURE);
+        area.draw(&Circle::new((x, y), size, edge)).expect(SURE);
+        return;
+    }
+    let at = |(a, b): &(i32, i32)| (x + a * size / 10, y + b * size / 10);
+    let mut places: Vec<_> = corners.iter().map(at).collect();
+    area.draw(&Polygon::new(places.clone(), fill.filled()))
+        .expect(SURE);
+    places.push(places[0]);
+    area.draw(&PathElement::new(places, edge)).expect(SURE);
+}
+
+/// The number of shapes of marks.
+const SHAPES: usize = 6;
+
 /// A number on an axis, without zeros at its end.
 pub fn number(value: f64) -> String {
     if value != 0.0 && (value.abs() < 1e-4 || value.abs() >= 1e6) {

@@ -8,14 +8,14 @@ use plotters::style::text_anchor::{HPos, VPos};
 /// An entry of the legend.
 pub enum Entry {
     Engine(Engine, bool),
-    Subject(String, usize),
+    Subject(String, usize, bool),
 }
 
 impl Entry {
     fn text(&self) -> String {
         match self {
             Entry::Engine(engine, _) => engine.to_string(),
-            Entry::Subject(name, _) => name.clone(),
+            Entry::Subject(name, ..) => name.clone(),
         }
     }
 
@@ -54,11 +54,14 @@ pub fn legend(area: &Area, entries: &[Entry]) {
         match entry {
             Entry::Engine(engine, marked) => {
                 line(area, &ends, *engine, BLACK);
-                if *marked || *engine == Engine::Live {
-                    mark(area, (x + 7 * POINT, y), *engine, BLACK);
+                match (*marked, *engine) {
+                    (true, engine) => sign_of(area, (x + 7 * POINT, y), 0, engine, BLACK),
+                    (false, Engine::Live) => mark(area, (x + 7 * POINT, y), *engine, BLACK),
+                    (false, _) => {}
                 }
             }
-            Entry::Subject(_, n) => {
+            Entry::Subject(_, n, true) => sign(area, (x + 7 * POINT, y), *n, Engine::Packet),
+            Entry::Subject(_, n, false) => {
                 let stroke = colour(*n).stroke_width(24);
                 let swatch = PathElement::new(ends.to_vec(), stroke);
                 area.draw(&swatch).expect(SURE);

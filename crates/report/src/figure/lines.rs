@@ -2,7 +2,7 @@
 
 use super::canvas::*;
 use super::legend::{Entry, legend, legend_height};
-use super::{Figure, Kind, Trace};
+use super::{Facet, Figure, Kind, Trace, canvas};
 use crate::trace::thin::Thinning;
 use accord_scenario::Engine;
 use plotters::prelude::*;
@@ -23,7 +23,10 @@ pub fn draw(figure: &Figure, traces: &[Trace]) -> String {
     let subjects: BTreeSet<(usize, &str)> =
         traces.iter().map(|t| (t.colour, t.of.as_str())).collect();
     let engines: BTreeSet<Engine> = traces.iter().map(|t| t.engine).collect();
-    let direct = beside(figure, &traces, subjects.len());
+    let direct = match figure.facet {
+        None => beside(figure, &traces, subjects.len()),
+        Some(_) => None,
+    };
     let mut entries = Vec::new();
     if engines.len() > 1 {
         let marked = figure.kind == Kind::Sweep;
@@ -31,7 +34,8 @@ pub fn draw(figure: &Figure, traces: &[Trace]) -> String {
     }
     if direct.is_none() && subjects.len() > 1 {
         let names = subjects.iter();
-        entries.extend(names.map(|(n, of)| Entry::Subject(of.to_string(), *n)));
+        let marked = figure.kind == Kind::Sweep;
+        entries.extend(names.map(|(n, of)| Entry::Subject(of.to_string(), *n, marked)));
     }
     let room = direct.as_ref().map_or(0, |labels| {
         let widest = labels.iter().map(|(_, _, text)| text_width(text)).max();
@@ -41,17 +45,49 @@ pub fn draw(figure: &Figure, traces: &[Trace]) -> String {
     let top = legend_height(width, &entries);
     // A legend of several rows makes the figure higher, not the plot smaller.
     let more = (top - LINE - 6 * POINT).max(0);
+    let facets = facets(figure, &traces);
+    if facets.len() > 1 {
+        let titles = LINE * facets.len() as i32;
+        let high = (height - LINE) * facets.len() as i32 + titles + top;
+        return on_area((width, high), |area| {
+            legend(area, &entries);
+            let (_, below) = area.split_vertically(top);
+            for ((title, traces), area) in facets.iter().zip(below.split_evenly((facets.len(), 1)))
+            {
+                let at = (width / 2, 3 * POINT);
+                write(&area, title, at, &style(BLACK, HPos::Center, VPos::Top));
+                let frame = Frame::draw(&area, (&figure.x, &figure.y), 0, LINE);
+                Drawn::new(figure, frame, traces).all(&area, traces);
+            }
+        });
+    }
     on_area((width, height + more), |area| {
         legend(area, &entries);
         let frame = Frame::draw(area, (&figure.x, &figure.y), room, top);
-        let drawn = Drawn { figure, frame };
-        traces.iter().for_each(|t| drawn.band(area, t));
-        traces.iter().for_each(|t| drawn.line(area, t));
+        let drawn = Drawn::new(figure, frame, &traces);
+        drawn.all(area, &traces);
         for (value, n, text) in direct.unwrap_or_default() {
             let at = (drawn.frame.right + 4 * POINT, drawn.frame.y_at(value));
             write(area, &text, at, &style(colour(n), HPos::Left, VPos::Center));
         }
     })
+}
+
+/// The lines of each plot, with its title. There is a single one unless facets are asked for.
+fn facets<'a>(figure: &Figure, traces: &[&'a Trace]) -> Vec<(String, Vec<&'a Trace>)> {
+    let mut found: Vec<(String, Vec<&Trace>)> = Vec::new();
+    for t in traces {
+        let title = match figure.facet {
+            None => String::new(),
+            Some(Facet::Engine) => t.engine.to_string(),
+            Some(Facet::Of) => t.of.clone(),
+        };
+        match found.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, same)) => same.push(t),
+            None => found.push((title, vec![t])),
+        }
+    }
+    found
 }
 
 /// The labels beside the ends of the lines, each with its value and colour, if all lines end at the
@@ -96,9 +132,30 @@ fn beside(
 struct Drawn<'a> {
     figure: &'a Figure,
     frame: Frame,
+    /// The subject and the engine of each line, in the order in which points stand beside each other.
+    order: Vec<(usize, Engine)>,
 }
 
-impl Drawn<'_> {
+/// The part of the room of a word that points beside each other take, and the most of two of them.
+const DODGE: (f64, f64) = (0.7, 0.16);
+
+impl<'a> Drawn<'a> {
+    fn new(figure: &'a Figure, frame: Frame, traces: &[&Trace]) -> Drawn<'a> {
+        let mut order: Vec<(usize, Engine)> = traces.iter().map(|t| (t.colour, t.engine)).collect();
+        order.sort_by_key(|(n, engine)| (*n, canvas::order(*engine)));
+        order.dedup();
+        Drawn {
+            figure,
+            frame,
+            order,
+        }
+    }
+
+    fn all(&self, area: &Area, traces: &[&Trace]) {
+        traces.iter().for_each(|t| self.band(area, t));
+        traces.iter().for_each(|t| self.line(area, t));
+    }
+
     /// Returns the places of values, in stretches without gaps.
     fn places(&self, x: &[f64], y: &[f64]) -> Vec<Vec<(i32, i32)>> {
         let place = |(x, y): (&f64, &f64)| {
@@ -189,11 +246,16 @@ impl Drawn<'_> {
         }
     }
 
-    /// The points of a sweep with their intervals. Words have their lines beside each other.
+    /// The points of a sweep with their intervals. Over words they stand beside each other, so that none
+    /// hides another.
     fn points(&self, area: &Area, t: &Trace) {
         let own = colour(t.colour);
+        let (part, most) = DODGE;
+        let lines = self.order.len() as f64;
+        let place = self.order.iter().position(|o| *o == (t.colour, t.engine));
+        let place = place.unwrap_or_default() as f64 - (lines - 1.0) / 2.0;
         let shift = match self.figure.x.ticks.is_some() {
-            true => (f64::from(order(t.engine)) - 1.5) * 0.12,
+            true => place * (part / lines).min(most),
             false => 0.0,
         };
         for (i, (&x, &y)) in t.x.iter().zip(&t.y).enumerate() {
@@ -203,8 +265,13 @@ impl Drawn<'_> {
             let scaled = |v: f64| v / self.figure.y.one;
             let (px, py) = (
                 self.frame.x_at(x / self.figure.x.one + shift),
-                self.frame.y_within(scaled(y)),
+                self.frame.y_at(scaled(y)),
             );
+            let seen = (self.frame.left..=self.frame.right).contains(&px)
+                && (self.frame.top..=self.frame.bottom).contains(&py);
+            if !seen {
+                continue;
+            }
             if t.low[i].is_finite() && t.high[i] > t.low[i] {
                 let ends = [t.low[i], t.high[i]].map(|v| self.frame.y_within(scaled(v)));
                 let bar = vec![(px, ends[0]), (px, ends[1])];
@@ -216,7 +283,7 @@ impl Drawn<'_> {
                         .expect(SURE);
                 }
             }
-            mark(area, (px, py), t.engine, own);
+            sign(area, (px, py), t.colour, t.engine);
         }
     }
 }

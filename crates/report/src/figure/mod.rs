@@ -3,6 +3,7 @@
 //! [`Request`] says what is wanted. [`Figure::of`] gathers the data, which [`Figure::csv`] writes
 //! and [`Figure::svg`] draws. PDF and PNG come from the SVG, with the cargo feature `figures`.
 
+mod adjust;
 mod boxes;
 mod canvas;
 mod convert;
@@ -38,6 +39,34 @@ pub struct Request {
     pub log: Log,
     /// The width.
     pub width: Width,
+    /// The ends of the horizontal axis, in the unit that it shows.
+    pub x: Option<(f64, f64)>,
+    /// The ends of the vertical axis, in the unit that it shows.
+    pub y: Option<(f64, f64)>,
+    /// Other names of lines: the name, and the text in its place.
+    pub labels: Vec<(String, String)>,
+    /// What has a plot of its own.
+    pub facet: Option<Facet>,
+}
+
+impl Request {
+    /// Returns the request of a figure of a metric, all else by default.
+    pub fn of(metric: Metric) -> Request {
+        Request {
+            metric,
+            by: None,
+            of: Vec::new(),
+            engines: Vec::new(),
+            kind: None,
+            time: None,
+            log: Log::None,
+            width: Width::Column,
+            x: None,
+            y: None,
+            labels: Vec::new(),
+            facet: None,
+        }
+    }
 }
 
 /// Defines an enumeration whose values have names on the command line.
@@ -113,6 +142,16 @@ named! {
 }
 
 named! {
+    /// What has a plot of its own, below the others.
+    Facet "facet" {
+        /// Each engine.
+        Engine "engine",
+        /// Each flow, group, link or run.
+        Of "of",
+    }
+}
+
+named! {
     /// The width of a figure.
     Width "width" {
         /// A column of a paper: 3.5 in.
@@ -156,6 +195,7 @@ pub struct Figure {
     pub(crate) content: Content,
     width: Width,
     title: String,
+    facet: Option<Facet>,
 }
 
 /// An axis: the name of the quantity, and the unit in which it is drawn.

@@ -26,6 +26,12 @@ pub enum FileError {
         /// The sign that it is something else.
         why: String,
     },
+    /// Another command writes to a place.
+    #[error("another run is being written to {}; wait for its end, or give this one another place with -o", path.display())]
+    Busy {
+        /// The place.
+        path: PathBuf,
+    },
     /// There is no run at a place.
     #[error("{} is not a run directory: {why}; accord run FILE makes one, runs/ID by default", path.display())]
     NoRun {
@@ -45,9 +51,9 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Returns whether the file system has no room: nothing is wrong with what was asked for.
-    pub fn is_full(&self) -> bool {
-        is_full(self)
+    /// Returns whether the file system refuses: nothing is wrong with what was asked for.
+    pub fn is_refused(&self) -> bool {
+        is_refused(self)
     }
 
     pub(super) fn io(action: &'static str, path: &Path, source: std::io::Error) -> FileError {
@@ -66,15 +72,20 @@ impl FileError {
     }
 }
 
-/// Returns whether an error comes from a file system that has no room.
-pub fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
+/// Returns whether an error comes from a file system that has no room, or does not let this user write.
+pub fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     use std::io::{Error, ErrorKind};
     let mut next = Some(error);
     while let Some(error) = next {
         let kind = error.downcast_ref::<Error>().map(Error::kind);
         if matches!(
             kind,
-            Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+            Some(
+                ErrorKind::StorageFull
+                    | ErrorKind::QuotaExceeded
+                    | ErrorKind::ReadOnlyFilesystem
+                    | ErrorKind::PermissionDenied
+            )
         ) {
             return true;
         }

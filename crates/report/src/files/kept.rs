@@ -8,6 +8,7 @@ use super::{FileError, MANIFEST, PARQUET, TRANSFERS, load_run_dir, record, write
 use crate::compare::Outline;
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -55,16 +56,28 @@ impl Kept {
         let name = self.name(m.engine, &m.scenario_hash, m.seed);
         let dir = self.dir.join(&name);
         let partial = Partial::beside(&dir)?;
-        fs::create_dir_all(&partial.0).map_err(|e| FileError::io("create", &partial.0, e))?;
-        record(&partial.0, &Outline::of(scenario), &[run])?;
-        let sum = checksum(&partial.0, &name).map_err(|e| FileError::io("read", &partial.0, e))?;
-        write(&partial.0, CHECKSUM, |out| out.write_all(sum.as_bytes()))?;
+        fs::create_dir_all(&partial.0).map_err(|e| FileError::io("create", &self.dir, e))?;
+        // A message names the directory: the name of a run says nothing to people.
+        let here = |e: FileError| match e {
+            FileError::Io { action, source, .. } => FileError::io(action, &self.dir, source),
+            e => e,
+        };
+        record(&partial.0, &Outline::of(scenario), &[run], BTreeMap::new()).map_err(here)?;
+        let sum = checksum(&partial.0, &name).map_err(|e| FileError::io("read", &self.dir, e))?;
+        write(&partial.0, CHECKSUM, |out| out.write_all(sum.as_bytes())).map_err(here)?;
         remove(&dir);
         match fs::rename(&partial.0, &dir) {
             // Two points of a sweep can be the same, and another thread was faster.
-            Err(e) if !dir.is_dir() => Err(FileError::io("write", &dir, e)),
+            Err(e) if !dir.is_dir() => Err(FileError::io("write", &self.dir, e)),
             _ => Ok(()),
         }
+    }
+
+    /// Returns the directory of the runs if any are there.
+    pub fn left(&self) -> Option<&Path> {
+        let mut entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let there = entries.any(|e| is_run(&e.file_name()));
+        there.then_some(&self.dir)
     }
 
     /// Removes the runs, including those of other scenarios. Removes their directory, too, unless

@@ -20,6 +20,7 @@
 mod comparison;
 mod error;
 mod kept;
+mod lock;
 mod manifest;
 mod map;
 mod place;
@@ -31,8 +32,9 @@ mod summary;
 mod transfers;
 
 pub use comparison::{check_comparison_place, write_comparison_dir};
-pub use error::{FileError, is_full};
+pub use error::{FileError, is_refused};
 pub use kept::Kept;
+pub use lock::Lock;
 pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
 pub use map::{check_map_place, write_map_dir};
 pub use read::{LoadedRun, load_run_dir};
@@ -50,6 +52,7 @@ use place::Place;
 pub(crate) use place::is_point;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -99,7 +102,7 @@ pub fn write_run_dir(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
 /// series and the manifest. Replaces what [`write_run_dir`] would.
 pub fn write_measured_dir(dir: &Path, outline: &Outline, run: &Run) -> Result<(), FileError> {
     let place = Place::claim(dir)?;
-    record(place.path(), outline, &[run])?;
+    record(place.path(), outline, &[run], BTreeMap::new())?;
     place.publish()
 }
 
@@ -137,10 +140,11 @@ pub fn check_place(dir: &Path) -> Result<(), FileError> {
 fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     let runs = contents.point.runs();
     let outline = Outline::of(contents.point.scenario);
-    write(dir, SCENARIO, |out| {
+    let sum = write(dir, SCENARIO, |out| {
         out.write_all(contents.scenario_toml.as_bytes())
     })?;
-    record(dir, &outline, &runs)?;
+    let sums = BTreeMap::from([(SCENARIO.to_string(), sum)]);
+    record(dir, &outline, &runs, sums)?;
     write(dir, SUMMARY, |out| {
         json(out, &Summary::of(&outline, &contents.point))
     })?;
@@ -160,9 +164,16 @@ fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Writes the files that [`load_run_dir`] reads. The manifest is last: it has their checksums.
-fn record(dir: &Path, outline: &Outline, runs: &[&Run]) -> Result<(), FileError> {
+/// Writes the files that [`load_run_dir`] reads. The manifest is last: it has their checksums, and
+/// those of others that are there.
+fn record(
+    dir: &Path,
+    outline: &Outline,
+    runs: &[&Run],
+    checksums: BTreeMap<String, String>,
+) -> Result<(), FileError> {
     let mut manifest = StoredManifest::of(outline, runs);
+    manifest.checksums = checksums;
     let mut add = |name: &str, sum: String| manifest.checksums.insert(name.into(), sum);
     if has_transfers(runs) {
         let sum = write(dir, TRANSFERS, |out| {

@@ -2,7 +2,7 @@
 
 use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
 use super::series::fields;
-use super::{FileError, MANIFEST, PARQUET, TRANSFERS};
+use super::{FileError, MANIFEST, PARQUET, SCENARIO, TRANSFERS};
 use crate::compare::{Column, Outline};
 use accord_columns::{Damaged, Reader};
 use accord_record::{Manifest, Run, Series, Statistics};
@@ -60,7 +60,7 @@ pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
     for record in &manifest.runs {
         runs.push(empty_run(record).map_err(|e| FileError::broken(path, e))?);
     }
-    for name in [PARQUET, TRANSFERS] {
+    for name in [SCENARIO, PARQUET, TRANSFERS] {
         manifest.verify(path, name)?;
     }
     let opened = File::open(&file).map_err(|e| FileError::io("read", &file, e))?;

@@ -1,4 +1,5 @@
-//! The expectations, as tables that are there without scripts: what is not met comes first.
+//! The expectations, as tables that are there without scripts: those that are not met come first,
+//! folded by cause.
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
@@ -6,13 +7,10 @@ use crate::json::Point;
 use crate::markup::{escape, style_of};
 use crate::show;
 use crate::table::error;
-use crate::verdict::Tally;
 use accord_scenario::Engine;
 use std::fmt::Write;
 
-/// Expectations that are not met and that show before the reader asks for more.
-const MOST_UNMET: usize = 8;
-/// Up to so many expectations in all, those that are met show, too.
+/// Up to so many expectations in all, all of them show.
 const MOST_OPEN: usize = 12;
 
 /// An expectation at a point.
@@ -20,6 +18,24 @@ struct Judged<'a> {
     checks: &'a [Check],
     point: usize,
     label: Option<String>,
+}
+
+impl Judged<'_> {
+    fn class(&self) -> Class {
+        worst(self.checks).class
+    }
+
+    /// The cause of the failure as the file records it, or "".
+    fn because(&self) -> &str {
+        let known = worst(self.checks).known.as_ref();
+        known.map_or("", |known| &known.because)
+    }
+
+    /// The number of checks that are not met.
+    fn failed(&self) -> usize {
+        let failed = self.checks.iter().filter(|c| c.class != Class::Met);
+        failed.count()
+    }
 }
 
 /// The expectations of all points. Buttons are wired up by the script.
@@ -32,47 +48,49 @@ pub fn checks(points: &[Point]) -> String {
             label: sweep.then(|| p.label()),
         })
     });
-    let (met, mut unmet): (Vec<_>, Vec<_>) =
-        all.partition(|judged| worst(judged.checks).class == Class::Met);
+    let (met, mut unmet): (Vec<_>, Vec<_>) = all.partition(|judged| judged.class() == Class::Met);
     if met.is_empty() && unmet.is_empty() {
         return String::new();
     }
-    // The worst come first; those alike stay in the file's order.
-    unmet.sort_by_key(|judged| std::cmp::Reverse(worst(judged.checks).class));
     let judged = || points.iter().flat_map(|p| p.checks);
+    let has = |engine: &Engine| judged().any(|c| c.value(*engine).is_some());
     let columns = Columns {
         sweep,
         papers: judged().any(|c| !c.paper.is_empty()),
-        engines: engines(judged()),
+        engines: engines(judged()).into_iter().filter(has).collect(),
     };
     let mut out = String::from(
         "<section id=\"checks\" aria-label=\"Expectations\">\n<h2>Expectations</h2>\n",
     );
-    let more = match unmet.len() > MOST_UNMET {
-        true => unmet.split_off(MOST_UNMET),
-        false => vec![],
-    };
-    let open = unmet.len() + more.len() + met.len() <= MOST_OPEN;
-    if !unmet.is_empty() {
-        let tally = Tally::of(judged().map(|c| c.class));
-        let there = Class::ALL.into_iter().filter(|c| tally.count(*c) > 0);
-        let meanings = there.map(|c| format!("{} {}", c.sign(), c.meaning()));
-        let meanings: Vec<String> = meanings.collect();
-        _ = writeln!(out, "<p class=\"signs\">{}</p>", meanings.join("; "));
-        columns.table(&mut out, &unmet);
-    }
-    if !more.is_empty() {
-        let summary = format!("{} more that are not met", more.len());
-        columns.folded(&mut out, &summary, false, &more);
-    }
-    match (met.is_empty(), unmet.is_empty() && open) {
-        (true, _) => {}
-        (false, true) => columns.table(&mut out, &met),
-        (false, false) => {
-            let verb = if met.len() == 1 { "is" } else { "are" };
-            let summary = format!("{} that {verb} met", met.len());
-            columns.folded(&mut out, &summary, open, &met);
+    let open = unmet.len() + met.len() <= MOST_OPEN;
+    // The worst come first; those alike stay in the file's order.
+    unmet.sort_by_key(|judged| std::cmp::Reverse(judged.class()));
+    let mut causes: Vec<Vec<Judged>> = Vec::new();
+    for judged in unmet {
+        let same = |cause: &&mut Vec<Judged>| {
+            cause[0].class() == judged.class() && cause[0].because() == judged.because()
+        };
+        match causes.iter_mut().find(same) {
+            Some(cause) => cause.push(judged),
+            None => causes.push(vec![judged]),
         }
+    }
+    for cause in &causes {
+        let (class, because) = (cause[0].class(), cause[0].because());
+        let count = class.counted(cause.iter().map(Judged::failed).sum());
+        let because = match because {
+            "" => String::new(),
+            because => format!(": {}", escape(because, 1000)),
+        };
+        let summary = format!(
+            "<span class=\"{}\"><b class=\"mark\">{count}</b></span>{because}",
+            style_of(class)
+        );
+        columns.folded(&mut out, &summary, open || class == Class::Unknown, cause);
+    }
+    if !met.is_empty() {
+        let summary = Class::Met.counted(met.iter().map(|judged| judged.checks.len()).sum());
+        columns.folded(&mut out, &summary, open, &met);
     }
     out + "</section>"
 }
@@ -93,7 +111,9 @@ impl Columns {
     }
 
     fn table(&self, out: &mut String, rows: &[Judged]) {
-        out.push_str("<div class=\"scroll\"><table>\n<thead><tr><th><span class=\"hidden\">met</span></th><th>expectation</th>");
+        out.push_str(
+            "<div class=\"scroll\"><table>\n<thead><tr><th>verdict</th><th>expectation</th>",
+        );
         if self.sweep {
             out.push_str("<th>point</th>");
         }
@@ -105,23 +125,21 @@ impl Columns {
             _ = write!(out, "<th class=\"n\">{engine}</th>");
         }
         out.push_str("<th class=\"n\">error</th><th>allowed</th></tr></thead>\n<tbody>\n");
-        let mut told: Vec<&str> = Vec::new();
         for judged in rows {
-            self.row(out, judged, &mut told);
+            self.row(out, judged);
         }
         out.push_str("</tbody></table></div>\n");
     }
 
-    /// A row, and one below it with the reasons why it is not met.
-    fn row<'a>(&self, out: &mut String, judged: &Judged<'a>, told: &mut Vec<&'a str>) {
+    /// A row, and one below it with the figures that are not as allowed.
+    fn row(&self, out: &mut String, judged: &Judged) {
         let (checks, point) = (judged.checks, judged.point);
         let check = worst(checks);
-        let (class, mark) = (style_of(check.class), check.class.sign());
-        let word = check.class.meaning();
+        let (class, word) = (style_of(check.class), check.class.word());
         let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
         _ = write!(
             out,
-            "<tr class=\"{class}\"><td><span class=\"mark\" role=\"img\" aria-label=\"{word}\">{mark}</span></td><th scope=\"row\">{}",
+            "<tr class=\"{class}\"><td class=\"mark\">{word}</td><th scope=\"row\">{}",
             escape(&check.name, 200)
         );
         out.push_str("</th>");
@@ -160,26 +178,11 @@ impl Columns {
                 out,
                 "<tr class=\"why {class}\"><td></td><td colspan=\"{across}\">"
             );
-            reasons(out, checks, told);
+            for failed in checks.iter().filter(|c| c.class != Class::Met) {
+                let (engine, reason) = (failed.engine, escape(&failed.reason, 300));
+                _ = write!(out, "<p class=\"reason\">{engine}: {reason}</p>");
+            }
             out.push_str("</td></tr>\n");
         }
-    }
-}
-
-/// Why an expectation is not met, by engine. A cause that several rows share is told with the
-/// first of them.
-fn reasons<'a>(out: &mut String, checks: &'a [Check], told: &mut Vec<&'a str>) {
-    for failed in checks.iter().filter(|c| c.class != Class::Met) {
-        let (engine, reason) = (failed.engine, escape(&failed.reason, 300));
-        _ = write!(out, "<p class=\"reason\">{engine}: {reason}</p>");
-        let Some(known) = &failed.known else { continue };
-        let because = match told.iter().position(|t| *t == known.because) {
-            Some(i) => format!("cause {} above", i + 1),
-            None => {
-                told.push(&known.because);
-                format!("cause {}: {}", told.len(), escape(&known.because, 1000))
-            }
-        };
-        _ = write!(out, "<p class=\"because\">{because}</p>");
     }
 }

@@ -83,7 +83,7 @@ fn map(out: &mut String, grid: &Grid, points: &[Point], check: &Check) {
     let range = match least <= most {
         true => format!(
             "<p class=\"signs\">From {} (pale) to {} (strong), and hardly shaded where they differ \
-             little; with a sign: not met.</p>\n",
+             little; with a word: not met.</p>\n",
             text(least),
             text(most)
         ),
@@ -100,7 +100,7 @@ fn cell_html(out: &mut String, check: Option<&Check>, value: Option<f64>, range:
     let part = shade(value, range);
     let mark = match check.class {
         Class::Met => String::new(),
-        class => format!(" {}", class.sign()),
+        class => format!(" {}", class.word()),
     };
     _ = write!(
         out,

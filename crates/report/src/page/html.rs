@@ -1,12 +1,12 @@
 //! The parts of the page that are there without scripts.
 
-use crate::check::by_expectation;
 use crate::compare::Outline;
+use crate::gap::gap;
 use crate::json::Point;
 use crate::markup::{escape, style_of};
 use crate::show;
 use crate::style::Style;
-use crate::table::verdict;
+use crate::table::verdict as sentence;
 use crate::transfers::{HEADINGS, transfer_rows};
 use crate::verdict::Tally;
 use accord_record::Run;
@@ -14,13 +14,12 @@ use accord_scenario::{Engine, Window};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Title, source and verdict.
+/// Title and source.
 pub fn header(points: &[Point]) -> String {
     let Some(first) = points.first() else {
         return "<header><h1>No runs</h1></header>".into();
     };
     let scenario = first.scenario;
-    let checks = Tally::of(points.iter().flat_map(|p| p.checks).map(|c| c.class));
     let mut out = format!("<header>\n<h1>{}</h1>\n<p>", escape(&scenario.title, 200));
     _ = write!(out, "<code>{}</code>", escape(&scenario.id, 100));
     if !scenario.source.is_empty() {
@@ -32,13 +31,21 @@ pub fn header(points: &[Point]) -> String {
         n => write!(out, " · {}", show::count(n, "point")),
     };
     out.push_str("</p>\n");
-    if checks.total() > 0 {
-        let class = style_of(checks.worst());
-        let expectations = points.iter().flat_map(|p| by_expectation(p.checks));
-        let verdict = verdict(expectations, Style::default());
-        _ = writeln!(out, "<p class=\"verdict {class}\">{verdict}</p>");
-    }
     out + "</header>"
+}
+
+/// The verdict in a sentence or two; nothing where nothing is expected.
+pub fn verdict(points: &[Point]) -> String {
+    let checks = || points.iter().flat_map(|p| p.checks);
+    if checks().next().is_none() {
+        return String::new();
+    }
+    let class = style_of(Tally::of(checks().map(|c| c.class)).worst());
+    let gap = gap(points).map_or(String::new(), |gap| format!(" {gap}."));
+    format!(
+        "<p class=\"verdict {class}\">{}.{gap}</p>",
+        sentence(checks(), Style::default())
+    )
 }
 
 /// Completion times of transfers, of all points; nothing where there are none.

@@ -81,12 +81,14 @@ pub fn page(points: &[Point]) -> String {
         0 | 1 => (means, String::new()),
         _ => (String::new(), means),
     };
+    // The figure, the verdict, the tables, and then all plots.
     let body = format!(
-        "<a class=\"skip\" href=\"#plots\">To the plots</a>\n{header}\n<main id=\"main\">\n{overview}\n{first}\n{checks}\n{maps}\n<section id=\"plots\" tabindex=\"-1\" aria-label=\"Plots\"><noscript><p>The plots need \
-         JavaScript; the figures are in the tables.</p></noscript></section>\n{details}\n{transfers}\n\
+        "<a class=\"skip\" href=\"#plots\">To all plots</a>\n{header}\n<main id=\"main\">\n<section id=\"figure\" aria-label=\"Figure\"><noscript><p>The plots need \
+         JavaScript; the figures are in the tables.</p></noscript></section>\n{verdict}\n{overview}\n{first}\n{checks}\n{maps}\n<section id=\"plots\" tabindex=\"-1\" aria-label=\"Plots\"></section>\n{details}\n{transfers}\n\
          {remarks}\n{runs}\n</main>\n<script type=\"application/json\" \
          id=\"data\">{json}</script>\n<script>{SCRIPT}</script>\n",
         header = html::header(points),
+        verdict = html::verdict(points),
         overview = overview::overview(points),
         maps = heat::maps(points),
         checks = checks::checks(points),

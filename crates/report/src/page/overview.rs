@@ -1,6 +1,5 @@
 //! A sweep at a glance, first on its page: a row per point, shaded by value.
 
-use crate::check::{by_expectation, worst};
 use crate::class::Class;
 use crate::estimate::Estimate;
 use crate::json::Point;
@@ -8,7 +7,6 @@ use crate::markup::{escape, style_of};
 use crate::overview::{Key, Overview, Shown};
 use crate::page::heat::shade;
 use crate::show;
-use crate::style::Style;
 use crate::verdict::Tally;
 use std::fmt::Write;
 
@@ -60,17 +58,19 @@ pub fn overview(points: &[Point]) -> String {
             };
         }
         for (Shown { key, engines }, range) in overview.shown.iter().zip(&ranges) {
+            // Shades are of what is measured, not of what it is held against.
             for engine in engines {
-                cell(&mut out, overview.value(i, key, engine), key, *range);
+                let range = (Some(engine) == engines.last()).then_some(*range);
+                cell(&mut out, overview.value(i, key, engine), key, range);
             }
         }
         if judged {
-            let tally = Tally::of(by_expectation(point.checks).map(|e| worst(e).class));
+            let tally = Tally::of(point.checks.iter().map(|c| c.class));
             let class = match tally.worst() {
                 Class::Met => "pass",
                 other => style_of(other),
             };
-            let met = overview.met(i, Style::default());
+            let met = overview.met(i);
             _ = write!(out, "<td class=\"{class}\">{met}</td>");
         }
         out.push_str("</tr>\n");
@@ -86,11 +86,10 @@ pub fn overview(points: &[Point]) -> String {
     out + "</section>"
 }
 
-/// Returns the least and the largest value of a quantity. Engines share it, so that their shades can
-/// be compared.
+/// Returns the least and the largest value of a quantity that is measured.
 fn range(overview: &Overview, Shown { key, engines }: &Shown, points: usize) -> (f64, f64) {
-    let engines = engines.iter();
-    let all = engines.flat_map(|e| (0..points).filter_map(move |i| overview.value(i, key, e)));
+    let measured = engines.last().into_iter();
+    let all = measured.flat_map(|e| (0..points).filter_map(move |i| overview.value(i, key, e)));
     all.map(|v| v.mean)
         .filter(|v| v.is_finite())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
@@ -98,15 +97,20 @@ fn range(overview: &Overview, Shown { key, engines }: &Shown, points: usize) -> 
         })
 }
 
-fn cell(out: &mut String, value: Option<Estimate>, key: &Key, range: (f64, f64)) {
+fn cell(out: &mut String, value: Option<Estimate>, key: &Key, range: Option<(f64, f64)>) {
     let Some(value) = value else {
         _ = write!(out, "<td class=\"n\">{}</td>", show::NONE);
         return;
     };
-    let part = shade(value.mean, range);
-    _ = write!(
-        out,
-        "<td class=\"n heat\" style=\"--part:{part:.2}\">{}</td>",
-        show::estimate(value, key.unit)
-    );
+    let text = show::estimate(value, key.unit);
+    _ = match range {
+        Some(range) => {
+            let part = shade(value.mean, range);
+            write!(
+                out,
+                "<td class=\"n heat\" style=\"--part:{part:.2}\">{text}</td>"
+            )
+        }
+        None => write!(out, "<td class=\"n\">{text}</td>"),
+    };
 }

@@ -9,7 +9,7 @@ use crate::trace::lines::{Kind, MOST_FLOWS, lines};
 use crate::trace::smooth::{period, window};
 use crate::trace::thin::{Line, Number, Thinning};
 use accord_record::Run;
-use accord_scenario::{Engine, Entity, Metric, Of, QUANTILES, Window};
+use accord_scenario::{Engine, Entity, Metric, Of, PLOTTED, QUANTILES, Window};
 use serde::Serialize;
 
 /// The most groups or links that a plot shows.
@@ -68,44 +68,29 @@ struct PanelLine {
     f: Option<[Number; 6]>,
 }
 
-/// A panel before its data: the metric and the form in which it is shown.
-struct Template {
-    title: &'static str,
-    metric: Metric,
-    zero: bool,
-}
-
-const fn template(title: &'static str, metric: Metric, zero: bool) -> Template {
-    Template {
-        title,
-        metric,
-        zero,
+/// The title of a panel.
+const fn title(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "Throughput of a flow",
+        Metric::AdmittedRate => "Rate of an aggregate",
+        Metric::OfferedRate => "Offered rate of an aggregate",
+        Metric::RateRatio => "Ratio of rates",
+        Metric::FairnessIndex => "Fairness within a group",
+        Metric::AggregateFairness => "Fairness of aggregates",
+        Metric::DecreaseFactor => "Decrease factor",
+        Metric::TransmitProbability => "Transmit probability",
+        Metric::ExcessBandwidth => "Excess bandwidth",
+        Metric::BacklogPackets => "Queue",
+        Metric::Utilisation => "Utilisation",
+        Metric::Cwnd => "Congestion window",
+        Metric::Accumulation => "Accumulation: true and estimated",
+        Metric::EdgeBacklog => "Waiting at the edge of a tunnel",
+        Metric::Rtt => "Round-trip time",
+        Metric::Price => "Price",
+        Metric::Drops => "Packets dropped so far",
+        other => other.name(),
     }
 }
-
-const TEMPLATES: [Template; 17] = [
-    template("Throughput of a flow", Metric::Throughput, true),
-    template("Rate of an aggregate", Metric::AdmittedRate, true),
-    template("Offered rate of an aggregate", Metric::OfferedRate, true),
-    template("Ratio of rates", Metric::RateRatio, true),
-    template("Fairness within a group", Metric::FairnessIndex, true),
-    template("Fairness of aggregates", Metric::AggregateFairness, true),
-    template("Decrease factor", Metric::DecreaseFactor, true),
-    template("Transmit probability", Metric::TransmitProbability, true),
-    template("Excess bandwidth", Metric::ExcessBandwidth, true),
-    template("Queue", Metric::BacklogPackets, true),
-    template("Utilisation", Metric::Utilisation, true),
-    template("Congestion window", Metric::Cwnd, true),
-    template(
-        "Accumulation: true and estimated",
-        Metric::Accumulation,
-        true,
-    ),
-    template("Waiting at the edge of a tunnel", Metric::EdgeBacklog, true),
-    template("Round-trip time", Metric::Rtt, false),
-    template("Price", Metric::Price, true),
-    template("Packets dropped so far", Metric::Drops, true),
-];
 
 /// The panels of a point.
 pub struct Plan<'a> {
@@ -158,9 +143,9 @@ impl<'a> Plan<'a> {
         };
         let packets = self.runs.iter().filter(|(e, _)| *e != Engine::Theory);
         let of_run = |run| {
-            TEMPLATES
+            PLOTTED
                 .iter()
-                .map(move |t| lines(t.metric, run))
+                .map(move |metric| lines(*metric, run))
                 .sum::<usize>()
         };
         packets.map(|(_, run)| of_run(*run)).sum()
@@ -228,7 +213,10 @@ impl<'a> Plan<'a> {
         let thin = |run: &Run| Thinning::to(most, run.time.len());
         let cuts = scenario.cuts();
         let inner = cuts[1..cuts.len() - 1].iter();
-        let panels = TEMPLATES.iter().filter_map(|t| self.panel(t, most));
+        // The figure that the scenario is about comes first.
+        let first = scenario.figure;
+        let others = PLOTTED.into_iter().filter(|m| Some(*m) != first);
+        let panels = (first.into_iter().chain(others)).filter_map(|m| self.panel(m, most));
         PointPlots {
             label: show::clean(&self.point.label(), 120),
             end: scenario.end().as_secs_f64(),
@@ -248,13 +236,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn panel(&self, template: &Template, most: usize) -> Option<Panel> {
-        let subjects = self.drawn(template.metric);
+    fn panel(&self, metric: Metric, most: usize) -> Option<Panel> {
+        let subjects = self.drawn(metric);
         let steady = self.point.scenario.steady;
         let windows: Vec<usize> = self
             .runs
             .iter()
-            .map(|(engine, run)| match template.metric {
+            .map(|(engine, run)| match metric {
                 // It is as jagged as the rates that it compares.
                 Metric::FairnessIndex => {
                     let rates = self.drawn(Metric::Throughput);
@@ -266,18 +254,18 @@ impl<'a> Plan<'a> {
         let mut raw = Vec::new();
         for (of, (_, entities)) in subjects.iter().enumerate() {
             for (engine, (_, run)) in self.runs.iter().enumerate() {
-                let lines = lines(run, template.metric, entities, windows[engine], steady);
+                let lines = lines(run, metric, entities, windows[engine], steady);
                 raw.extend(lines.into_iter().map(|line| (of, engine, line)));
             }
         }
         let values = raw.iter().flat_map(|(_, _, line)| &line.values);
         let finite = values.copied().filter(|v| v.is_finite());
         let largest = finite.map(f64::abs).reduce(f64::max)?;
-        if template.metric == Metric::Drops && largest == 0.0 {
+        if metric == Metric::Drops && largest == 0.0 {
             return None; // A remark says so.
         }
-        let (one, unit) = show::scale(largest, template.metric.unit());
-        let mut about = match template.metric {
+        let (one, unit) = show::scale(largest, metric.unit());
+        let mut about = match metric {
             Metric::Drops => "Packets dropped at the link's port since the start.".into(),
             metric => metric.doc().to_string(),
         };
@@ -301,17 +289,17 @@ impl<'a> Plan<'a> {
             }
         });
         Some(Panel {
-            title: template.title,
+            title: title(metric),
             about,
             unit,
-            zero: template.zero,
-            most: bounded(template.metric).then_some(1.0 / one),
+            zero: metric != Metric::Rtt,
+            most: bounded(metric).then_some(1.0 / one),
             smooth: (self.runs.iter().zip(&windows))
                 .filter(|(_, window)| **window > 1)
                 .map(|((_, run), window)| period(run) * *window as f64)
                 .reduce(f64::max)
                 .map(|s| (s * 1e4).round() / 1e4),
-            kind: match template.metric.of() {
+            kind: match metric.of() {
                 Of::Link => "link",
                 Of::Aggregate => "aggregate",
                 _ => "group",

@@ -1,7 +1,7 @@
 //! The page of a comparison of run directories: tables that need no script, and figures.
 
 use super::{means, shell};
-use crate::figure::{Figure, Log, Request, Width};
+use crate::figure::{Figure, Request, Width};
 use crate::files::Stored;
 use crate::markup::escape;
 use crate::show;
@@ -83,14 +83,9 @@ fn figures(out: &mut String, stored: &[Stored], engines: &[Engine]) {
     let mut drawn = String::new();
     for metric in FIGURES {
         let request = Request {
-            metric,
-            by: None,
-            of: vec![],
             engines: engines.to_vec(),
-            kind: None,
-            time: None,
-            log: Log::None,
             width: Width::Page,
+            ..Request::of(metric)
         };
         // What has too many lines, or no values, is in the tables only.
         if let Ok(figure) = Figure::of(stored, &request) {

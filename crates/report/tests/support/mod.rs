@@ -66,6 +66,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
         title: "Made by hand".into(),
         source: String::new(),
         notes: String::new(),
+        figure: None,
         point: vec![],
         seed: 1,
         duration: Duration::from_secs(seconds),

@@ -110,6 +110,7 @@ export function lineSample({ dash, width, opacity = 1, marker, point, points }, 
   return svg("svg", { width: 30, height: 12, "aria-hidden": "true" }, ...parts);
 }
 
-function colourSample(colour) {
+/** A patch of a colour. */
+export function colourSample(colour) {
   return svg("svg", { width: 12, height: 12, "aria-hidden": "true" }, svg("rect", { width: 12, height: 12, rx: 3, fill: colour }));
 }

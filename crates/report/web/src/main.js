@@ -10,8 +10,13 @@ const root = document.getElementById("plots");
 root.replaceChildren();
 
 const points = readPoints(data.points);
-const sweep = data.sweep && new SweepSection(root, data.sweep, data.id);
-const time = points.length > 0 && new TimeSection(root, points, data.id);
+// The page begins with a figure: of a run the plot that its scenario is about, of a sweep its overview
+// and that plot of the point one is looking at.
+const lead = document.getElementById("figure");
+lead.replaceChildren();
+lead.classList.add("grid");
+const sweep = data.sweep && new SweepSection(root, data.sweep, data.id, lead);
+const time = points.length > 0 && new TimeSection(root, points, data.id, lead);
 
 onThemeChange(() => {
   sweep?.redraw();

@@ -12,6 +12,8 @@ import { estimateLook, faded, lineColour, look, theme } from "./theme.js";
 import { tell } from "./tip.js";
 
 const HEIGHT = 250;
+/** That of the plot that a page begins with. */
+const LEAD = 300;
 const WIDTH = 52;
 const HEADINGS = ["least", "mean", "median", "p95", "p99", "largest"];
 
@@ -29,8 +31,9 @@ function wide(u, labels, i, cycle) {
 
 /** A panel of `point`; `section` synchronises it with the others. */
 export class Panel {
-  constructor(point, panel, section) {
+  constructor(point, panel, section, lead = false) {
     Object.assign(this, { point, panel, section });
+    this.height = lead ? LEAD : HEIGHT;
     Object.assign(this, { all: false, log: false, range: null });
     const id = `panel-${section.next++}`;
     this.tip = element("output", { class: "tip", hidden: true });
@@ -168,7 +171,7 @@ export class Panel {
     const levels = this.log ? { splits: (_, i, min, max) => decades(min, max), values: (_, at) => at.map((v) => (v == null ? "" : number(v))), filter: (_, at) => at } : sensible;
     return {
       width: this.body.clientWidth,
-      height: HEIGHT,
+      height: this.height,
       legend: { show: false },
       series,
       bands,

@@ -17,12 +17,16 @@ const MOST_TICKS = 12;
 const MOST_LABELS = 40;
 
 export class SweepSection {
-  constructor(root, sweep, id) {
+  /** The first panel goes to `lead`, the others to `root`. */
+  constructor(root, sweep, id, lead) {
     this.panels = sweep.first.map((i) => new SweepPanel(sweep, i, id));
-    this.grid = element("div", { class: "grid" }, ...this.panels.map((panel) => panel.node));
-    root.append(element("h2", {}, "Across the sweep"), this.grid);
+    const [first, ...others] = this.panels.map((panel) => panel.node);
+    if (first) lead.append(first);
+    const grid = element("div", { class: "grid" }, ...others);
+    if (others.length > 0) root.append(element("h2", {}, "Across the sweep"), grid);
     this.redraw();
-    new ResizeObserver(() => this.panels.forEach((panel) => panel.fit())).observe(this.grid);
+    const sizes = new ResizeObserver(() => this.panels.forEach((panel) => panel.fit()));
+    [lead, grid].forEach((place) => sizes.observe(place));
   }
 
   redraw() {

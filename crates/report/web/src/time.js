@@ -1,14 +1,17 @@
 // The plots over time, of one point at a time, with one time axis and one key for all.
 import { number } from "./data.js";
 import { element } from "./dom.js";
-import { Key } from "./key.js";
+import { Key, colourSample, lineSample } from "./key.js";
 import { Panel } from "./panel.js";
 import { rove } from "./roving.js";
 import { SpreadSection } from "./spread.js";
 
 export class TimeSection {
-  constructor(root, points, id) {
+  /** The first plot of a point goes to `lead`, if there is one. */
+  constructor(root, points, id, lead) {
     this.points = points;
+    this.selects = [];
+    this.lead = lead && element("div", { class: "lead" });
     this.id = id;
     this.flows = false;
     this.picked = null;
@@ -16,11 +19,6 @@ export class TimeSection {
     this.next = 0;
     this.clock = element("span", { class: "clock", "aria-hidden": "true" });
     this.grid = element("div", { class: "grid" });
-    this.select = element(
-      "select",
-      { id: "point", onchange: () => this.show(Number(this.select.value)) },
-      ...points.map((point, i) => element("option", { value: i }, point.label || `point ${i + 1}`)),
-    );
     const controls = element("div", { class: "controls", "aria-label": "Time axis of all plots" }, ...this.controls());
     rove(controls);
     this.keyPlace = element("div");
@@ -32,13 +30,17 @@ export class TimeSection {
       element("p", { class: "hint" }, "Drag to zoom, double-click for all. Shaded: the steady part; dotted: where a phase begins. With a plot in focus: ← → move the reading, + − zoom, shift with ← → moves along, shift with ↑ ↓ zooms the values, 0 shows all, page up and page down go to the next plot. In a row of buttons arrows move from one to the next."),
       this.spreads,
     );
-    new ResizeObserver(() => this.fit()).observe(this.grid);
+    const sizes = new ResizeObserver(() => this.fit());
+    sizes.observe(this.grid);
+    if (this.lead) {
+      lead.append(this.lead);
+      sizes.observe(this.lead);
+    }
     this.open(0);
   }
 
   controls() {
     const button = (label, text, onclick) => element("button", { type: "button", "aria-label": label, title: label, onclick }, text);
-    const point = element("label", { for: "point" }, "Point ", this.select);
     const flows = element(
       "label",
       {},
@@ -47,7 +49,7 @@ export class TimeSection {
     );
     const several = this.points.some((p) => p.panels.some((panel) => panel.lines.some((line) => line.kind === "flow")));
     return [
-      ...(this.points.length > 1 ? [point] : []),
+      ...this.pointSelect((i) => this.show(i)),
       button("Zoom in", "+", () => this.zoomBy(0.5)),
       button("Zoom out", "−", () => this.zoomBy(2)),
       button("Earlier", "←", () => this.move(-0.25)),
@@ -59,15 +61,32 @@ export class TimeSection {
     ];
   }
 
+  /** A list of the points, if there are several. */
+  pointSelect(choose) {
+    if (this.points.length < 2) return [];
+    const options = this.points.map((point, i) => element("option", { value: i }, point.label || `point ${i + 1}`));
+    const select = element("select", { onchange: () => choose(Number(select.value)) }, ...options);
+    this.selects.push(select);
+    return [element("label", {}, "Point ", select)];
+  }
+
   open(index) {
     this.point = this.points[index];
-    this.select.value = index;
     this.range = [0, this.point.end];
     this.panels?.forEach((panel) => panel.plot.destroy());
     this.keys = new Key(this.point, () => this.shownChanged());
     this.keyPlace.replaceChildren(this.keys.node);
-    this.panels = this.point.panels.map((panel) => new Panel(this.point, panel, this));
-    this.grid.replaceChildren(...this.panels.map((panel) => panel.node));
+    this.panels = this.point.panels.map((panel, i) => new Panel(this.point, panel, this, i === 0 && !!this.lead));
+    const nodes = this.panels.map((panel) => panel.node);
+    if (this.lead && nodes.length > 0) {
+      this.legend = element("div", { class: "legend" });
+      const select = (this.leadSelect ??= this.pointSelect((i) => this.open(i)));
+      this.lead.replaceChildren(nodes.shift());
+      this.lead.firstChild.prepend(...select);
+      this.lead.firstChild.querySelector(".frame").before(this.legend);
+    }
+    this.selects.forEach((select) => (select.value = index));
+    this.grid.replaceChildren(...nodes);
     this.spread = new SpreadSection(this.spreads, this.point, this);
     this.redraw();
     this.reach(this.panels[0]);
@@ -91,11 +110,22 @@ export class TimeSection {
     this.quietly(() => this.panels.forEach((panel) => panel.draw()));
     this.keys.draw();
     this.spread.draw();
+    this.drawLegend();
+  }
+
+  /** What the lines of the first plot are, above it. */
+  drawLegend() {
+    if (!this.legend) return;
+    const { items } = this.panels[0];
+    this.legend.replaceChildren(
+      ...this.keys.items(items.filter((item) => this.panels[0].visible(item.line))).map(({ label, colour, look }) => element("span", {}, look ? lineSample(look, colour) : colourSample(colour), label)),
+    );
   }
 
   shownChanged() {
     this.panels.forEach((panel) => panel.applyVisibility());
     this.spread.draw();
+    this.drawLegend();
   }
 
   fit() {

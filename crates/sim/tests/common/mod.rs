@@ -59,6 +59,7 @@ impl Dumbbell {
             title: String::new(),
             source: String::new(),
             notes: String::new(),
+            figure: None,
             point: vec![],
             seed: 1,
             duration,

@@ -4,6 +4,7 @@ mod spread;
 mod sweep;
 mod time;
 
+use super::adjust::adjust;
 use super::select::{Subject, subjects};
 use super::{Axis, Content, Figure, FigureError, Kind, Log, Request};
 use crate::axis::{Grid, Settings};
@@ -43,14 +44,17 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
         .map(|p| p.manifest.scenario.id.as_str())
         .collect();
     let ids: Vec<&str> = ids.into_iter().collect();
-    Ok(Figure {
+    let mut figure = Figure {
         title: format!("{} of {}", words(request.metric), ids.join(", ")),
         kind,
         x,
         y,
         content,
         width: request.width,
-    })
+        facet: None,
+    };
+    adjust(&mut figure, request)?;
+    Ok(figure)
 }
 
 /// The kind that fits the runs.

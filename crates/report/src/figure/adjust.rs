@@ -1,0 +1,70 @@
+//! What a request changes of a figure that is gathered: the ends of its axes and the names of its lines.
+
+use super::{Axis, Content, Figure, FigureError, Kind, Request};
+
+/// Applies limits and labels.
+pub fn adjust(figure: &mut Figure, request: &Request) -> Result<(), FigureError> {
+    limit(&mut figure.x, request.x, "xlim")?;
+    limit(&mut figure.y, request.y, "ylim")?;
+    for (name, text) in &request.labels {
+        rename(&mut figure.content, name, text)?;
+    }
+    let lines = matches!(figure.content, Content::Lines(_));
+    if request.facet.is_some() && !lines {
+        let kind = figure.kind.name();
+        let kinds = [Kind::Time, Kind::Cdf, Kind::Sweep]
+            .map(Kind::name)
+            .join(", ");
+        return Err(FigureError::wrong(
+            format!("a figure of the kind {kind} has no facets"),
+            format!("--facet is for lines: --kind {kinds}"),
+        ));
+    }
+    figure.facet = request.facet;
+    Ok(())
+}
+
+/// Sets the ends of an axis, which are in the unit that it shows.
+fn limit(axis: &mut Axis, ends: Option<(f64, f64)>, option: &str) -> Result<(), FigureError> {
+    let Some((from, to)) = ends else {
+        return Ok(());
+    };
+    let wrong = |why: &str, hint: &str| Err(FigureError::wrong(format!("--{option}: {why}"), hint));
+    if axis.ticks.is_some() {
+        return wrong("the axis has words and no numbers", "leave it out");
+    }
+    if axis.log && from <= 0.0 {
+        let hint = "begin above zero, or leave the logarithmic axis out";
+        return wrong("a logarithmic axis has no zero", hint);
+    }
+    axis.ends = (from * axis.one, to * axis.one);
+    Ok(())
+}
+
+/// Gives what has this name another one.
+fn rename(content: &mut Content, name: &str, text: &str) -> Result<(), FigureError> {
+    let names: Vec<&mut String> = match content {
+        Content::Lines(traces) => traces.iter_mut().map(|t| &mut t.of).collect(),
+        Content::Boxes(boxes) => boxes.iter_mut().map(|b| &mut b.of).collect(),
+        Content::Map(map) => map.panels.iter_mut().map(|(title, _)| title).collect(),
+    };
+    let mut known: Vec<String> = names.iter().map(|of| of.to_string()).collect();
+    let mut found = false;
+    for of in names.into_iter().filter(|of| **of == name) {
+        *of = text.into();
+        found = true;
+    }
+    known.retain(|of| !of.is_empty());
+    known.dedup();
+    let hint = match known.is_empty() {
+        true => "a single line has no name".into(),
+        false => format!("there are: {}", known.join("; ")),
+    };
+    match found {
+        true => Ok(()),
+        false => Err(FigureError::wrong(
+            format!("--label: there is no line \"{name}\""),
+            hint,
+        )),
+    }
+}

@@ -1,0 +1,50 @@
+//! How far packets are from theory, in a sentence.
+
+use crate::check::Check;
+use crate::class::Class;
+use crate::json::Point;
+use accord_scenario::{Engine, Target, Window};
+
+/// Returns how far packets are from theory, over all checks of a value that both have: "Packets are
+/// within 5 % of theory in all phases", the percentage rounded up. It is `None` without such a check.
+pub fn gap(points: &[Point]) -> Option<String> {
+    let compared = |point: &Point| -> Vec<(f64, Class, Window)> {
+        let checks = point.checks.iter();
+        let checks = checks.filter_map(|c| Some((relative(c)?, c.class, c.during)));
+        checks.collect()
+    };
+    let of_points: Vec<_> = points.iter().map(compared).collect();
+    let all = || of_points.iter().flatten();
+    let largest = all().map(|(gap, _, _)| *gap).reduce(f64::max)?;
+    let met = all().all(|(_, class, _)| *class == Class::Met);
+    let covered = (points.iter().zip(&of_points)).all(|(point, compared)| {
+        let cuts = point.scenario.cuts();
+        let mut phases = cuts.windows(2);
+        cuts.len() > 2
+            && phases.all(|phase| {
+                let within = |w: &Window| phase[0] <= w.start && w.end <= phase[1];
+                compared.iter().any(|(_, _, during)| within(during))
+            })
+    });
+    let percent = match 100.0 * largest {
+        p if p < 1.0 => (10.0 * p).ceil() / 10.0,
+        p => p.ceil(),
+    };
+    let place = if covered { " in all phases" } else { "" };
+    Some(match met {
+        true => format!("Packets are within {percent} % of theory{place}"),
+        false => format!("Packets are up to {percent} % from theory"),
+    })
+}
+
+/// Returns how far the packets of a check are from theory, relative to theory.
+fn relative(check: &Check) -> Option<f64> {
+    let of_value = matches!(check.target, Target::Value { .. } | Target::Engine { .. });
+    if check.engine != Engine::Packet || !of_value {
+        return None;
+    }
+    let value = |engine| check.value(engine).map(|v| check.unit.settled(v.mean));
+    let (theory, packet) = value(Engine::Theory).zip(value(Engine::Packet))?;
+    let gap = (packet - theory).abs() / theory.abs();
+    gap.is_finite().then_some(gap)
+}
