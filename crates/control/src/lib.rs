@@ -222,6 +222,10 @@ pub struct Capabilities {
     /// that is sent ([`Controller::on_sent`]) or lost ([`Controller::on_lost`]), and of restarts
     /// ([`Controller::on_restart`]). The pace needs no asking: see [`Allowance::pacing`].
     pub deliveries: bool,
+    /// True if acknowledgements may be told together, once per round trip: the bytes of all of them
+    /// and their least round-trip time in one [`Controller::on_ack`], and congestion at once. A host
+    /// that pays for each telling then has less to pay. The engines tell of each acknowledgement.
+    pub per_round: bool,
 }
 
 /// The report of the receiver of control packets on a complete pair [Xia05 §IV-B.1].
