@@ -222,9 +222,9 @@ pub struct Capabilities {
     /// that is sent ([`Controller::on_sent`]) or lost ([`Controller::on_lost`]), and of restarts
     /// ([`Controller::on_restart`]). The pace needs no asking: see [`Allowance::pacing`].
     pub deliveries: bool,
-    /// True if acknowledgements may be told together, once per round trip: the bytes of all of them
-    /// and their least round-trip time in one [`Controller::on_ack`], and congestion at once. A host
-    /// that pays for each telling then has less to pay. The engines tell of each acknowledgement.
+    /// True if a transport that pays for each telling may tell of acknowledgements once per round trip
+    /// above the slow-start threshold. Congestion it tells of at once, with the acknowledgements up to it.
+    /// The engines tell of each acknowledgement.
     pub per_round: bool,
 }
 

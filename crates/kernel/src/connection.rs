@@ -7,7 +7,9 @@
 //! - The kernel repairs losses by RACK [RFC 8985] whatever the controller asks for.
 //! - A lost packet is told by its number of the order of losses. The bytes that were in flight when
 //!   it was sent are those of the newest packet that arrived.
-//! - The receiver may hold an acknowledgement back, and one acknowledgement tells of many packets.
+//! - The receiver may hold an acknowledgement back, and one acknowledgement tells of many packets. The
+//!   controller hears of each packet then, at the same time; one that asks for deliveries hears of all of
+//!   them together.
 //! - Marks are those that acknowledgements echo. An echo of RFC 3168 stays on for a round trip, so that
 //!   counted marks are exact with accurate ECN only.
 
@@ -270,22 +272,33 @@ impl Connection {
                 in_flight: report.in_flight,
             });
         }
-        if packets == 0 {
-            return;
-        }
         let sample = match report.least_rtt_us {
             us @ 1.. => Some(Duration::from_us(us.unsigned_abs().into())),
             _ => None,
         };
-        let ack = Acked {
-            bytes: acked,
-            rtt: sample,
-            round_ended: report.rounds != self.last.rounds,
-            window_limited: report.is(WINDOW_LIMITED),
-            in_recovery: matches!(report.state(), State::Recovery | State::Reduced),
-            marked: u64::from(marked),
+        // Laws of acknowledgements count a packet each.
+        let told = match self.capabilities.deliveries {
+            true => packets.min(1),
+            false => packets,
         };
-        self.inner.on_ack(&ack, &path, now);
+        for i in 1..=told {
+            let last = i == told;
+            let ack = Acked {
+                bytes: match last {
+                    true => Bytes::new(acked.get() - self.packet.get() * u64::from(told - 1)),
+                    false => self.packet,
+                },
+                rtt: sample,
+                round_ended: last && report.rounds != self.last.rounds,
+                window_limited: report.is(WINDOW_LIMITED),
+                in_recovery: matches!(report.state(), State::Recovery | State::Reduced),
+                marked: match last {
+                    true => u64::from(marked.saturating_sub(told - 1)),
+                    false => u64::from(i <= marked),
+                },
+            };
+            self.inner.on_ack(&ack, &path, now);
+        }
     }
 
     fn sample(&mut self, report: &Report, acked: Bytes) -> Delivery {

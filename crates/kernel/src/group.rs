@@ -1,15 +1,41 @@
 //! A control group for a command and the processes that it starts.
 
+use nix::mount::{MntFlags, MsFlags, umount2};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 /// The beginning of the names of groups.
 const PREFIX: &str = "accord-";
+
+/// Returns the directory at which control groups of version 2 are mounted.
+fn mounted() -> Option<String> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+    let mut mounts = mounts.lines().map(|line| line.split(' '));
+    let mount = mounts.find(|words| words.clone().nth(2) == Some("cgroup2"))?;
+    mount.clone().nth(1).map(String::from)
+}
+
+/// Mounts the control groups of version 2 for this process alone: the mount has no place, and is gone
+/// with the file.
+fn mount() -> Result<File> {
+    let place = std::env::temp_dir().join(format!("{PREFIX}{}", std::process::id()));
+    std::fs::create_dir(&place)?;
+    let none = None::<&str>;
+    let root = nix::mount::mount(none, &place, Some("cgroup2"), MsFlags::empty(), none)
+        .map_err(Error::from)
+        .and_then(|()| {
+            let root = File::open(&place);
+            umount2(&place, MntFlags::MNT_DETACH)?;
+            root
+        });
+    std::fs::remove_dir(&place)?;
+    root
+}
 
 /// A control group (version 2), which is removed when this is dropped.
 #[derive(Debug)]
@@ -18,6 +44,7 @@ pub struct Group {
     own: PathBuf,
     path: PathBuf,
     file: File,
+    _root: File,
 }
 
 impl Group {
@@ -26,22 +53,16 @@ impl Group {
     /// # Errors
     /// Fails if no hierarchy of version 2 is mounted, or the user may not.
     pub fn new() -> Result<Group> {
-        let mounts = std::fs::read_to_string("/proc/self/mounts")?;
-        let mut mounts = mounts
-            .lines()
-            .map(|line| line.split(' ').collect::<Vec<_>>());
-        let mount = mounts.find(|words| words.get(2) == Some(&"cgroup2"));
-        let mount = mount.and_then(|words| words.get(1).map(|path| path.to_string()));
-        let missing = || {
-            Error::new(
-                ErrorKind::NotFound,
-                "no control groups of version 2 are mounted",
-            )
+        let root = match mounted() {
+            Some(path) => File::open(path)?,
+            // As in a program that `ip netns exec` starts, which has another /sys.
+            None => mount()?,
         };
-        let mount = mount.ok_or_else(missing)?;
+        // A path that is good in whatever namespace of mounts.
+        let mount = format!("/proc/self/fd/{}", root.as_raw_fd());
         let groups = std::fs::read_to_string("/proc/self/cgroup")?;
         let group = groups.lines().find_map(|line| line.strip_prefix("0::/"));
-        let own = Path::new(&mount).join(group.ok_or_else(missing)?);
+        let own = Path::new(&mount).join(group.ok_or(ErrorKind::Unsupported)?);
         for left in std::fs::read_dir(&own)?.flatten() {
             let name = left.file_name().to_string_lossy().into_owned();
             let process = name
@@ -55,7 +76,12 @@ impl Group {
         let path = own.join(format!("{PREFIX}{}", std::process::id()));
         std::fs::create_dir(&path)?;
         let file = File::open(&path)?;
-        Ok(Group { own, path, file })
+        Ok(Group {
+            own,
+            path,
+            file,
+            _root: root,
+        })
     }
 
     /// Starts a command in the group.

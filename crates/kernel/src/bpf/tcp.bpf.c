@@ -93,7 +93,8 @@ struct peer {
 
 /* The state of a connection, in icsk_ca_priv. */
 struct own {
-	u64 heard_ns;
+	/* When the wait for the next answer began. */
+	u64 waits_ns;
 	u64 acked_ns;
 	u64 pace;
 	/* One more than the slot; 0 for none. */
@@ -106,7 +107,7 @@ struct own {
 	u32 hold;
 	u32 rounds;
 	u32 round_end;
-	u32 heard_round;
+	u32 waits_round;
 	u32 told_round;
 	s32 least_rtt_us;
 	u32 limited;
@@ -154,7 +155,7 @@ struct {
 
 /* Set by the program before the load. */
 const volatile struct {
-	/* Reports come once per round trip and at congestion, not per acknowledgement. */
+	/* Above the slow-start threshold, reports come once per round trip and at congestion. */
 	u32 per_round;
 	/* Packets of connections may carry marks. */
 	u32 ecn;
@@ -201,6 +202,11 @@ INLINE void report(struct sock *sk, const struct rate_sample *rs, u32 flags)
 
 	if (!own->slot)
 		return;
+	if (own->number == own->answered) {
+		/* The first report that waits for an answer. */
+		own->waits_ns = ktime();
+		own->waits_round = own->rounds;
+	}
 	own->number += 1;
 	own->told_round = own->rounds;
 	own->told_events = events(own);
@@ -349,8 +355,8 @@ INLINE void decide(struct sock *sk)
 		own->alone = 0;
 	}
 	own->answered = answered;
-	own->heard_ns = ktime();
-	own->heard_round = own->rounds;
+	own->waits_ns = ktime();
+	own->waits_round = own->rounds;
 	own->pace = rate;
 	tp->snd_cwnd = bounded(tp, cwnd);
 	tp->snd_ssthresh = ssthresh < 2 ? 2 : ssthresh;
@@ -377,9 +383,9 @@ INLINE void listen(struct sock *sk)
 	struct tcp_sock *tp = tcp(sk);
 	struct own *own = own_of(sk);
 
-	if (own->alone || own->number == own->answered || own->rounds - own->heard_round < SILENCE)
+	if (own->alone || own->number == own->answered || own->rounds - own->waits_round < SILENCE)
 		return;
-	if (ktime() - own->heard_ns < SILENCE_NS)
+	if (ktime() - own->waits_ns < SILENCE_NS)
 		return;
 	own->alone = 1;
 	__sync_fetch_and_add(&counts.silences, 1);
@@ -418,8 +424,8 @@ void accord_init(u64 *ctx)
 	struct peer *peer;
 	u32 slot = 0;
 
-	own->heard_ns = ktime();
-	own->acked_ns = own->heard_ns;
+	own->waits_ns = ktime();
+	own->acked_ns = own->waits_ns;
 	own->pace = UNLIMITED;
 	own->slot = 0;
 	own->generation = __sync_fetch_and_add(&counts.generations, 1) + 1;
@@ -428,7 +434,7 @@ void accord_init(u64 *ctx)
 	own->hold = 0;
 	own->rounds = 0;
 	own->round_end = tp->delivered;
-	own->heard_round = 0;
+	own->waits_round = 0;
 	own->told_round = 0;
 	own->least_rtt_us = -1;
 	own->limited = 0;
@@ -593,7 +599,8 @@ void accord_cong_control(u64 *ctx)
 		grow(sk, acked);
 	}
 	pace(sk);
-	if (!settings.per_round || own->rounds != own->told_round || events(own) != own->told_events)
+	if (!settings.per_round || tp->snd_cwnd < tp->snd_ssthresh || own->rounds != own->told_round ||
+	    events(own) != own->told_events)
 		report(sk, rs, 0);
 }
 
