@@ -406,6 +406,13 @@ impl Slots {
     }
 }
 
+impl Drop for Attached {
+    fn drop(&mut self) {
+        // The mask of a program that goes on is what it was, but for signals that it had blocked itself.
+        let _ = watched().thread_unblock();
+    }
+}
+
 impl Drop for Slots {
     fn drop(&mut self) {
         // SAFETY: the memory was mapped with this length, and no reference into it is left.
@@ -421,11 +428,14 @@ fn monotonic() -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
+fn watched() -> SigSet {
+    [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM]
+        .into_iter()
+        .collect()
+}
+
 fn signals() -> Result<SignalFd, Error> {
-    let mut set = SigSet::empty();
-    for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM] {
-        set.add(signal);
-    }
+    let set = watched();
     let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
     (set.thread_block())
         .and_then(|()| SignalFd::with_flags(&set, flags))

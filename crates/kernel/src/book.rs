@@ -14,8 +14,11 @@ const LONGEST_AGE: u64 = 60_000_000_000;
 pub struct Entry {
     /// The number of the connection.
     pub generation: u32,
-    /// The connection with its controller, which is as it was left if it failed.
-    pub connection: Connection,
+    /// The latest report.
+    pub last: Report,
+    /// The connection with its controller, which is as it was left if it failed. There is none if it could
+    /// not be made.
+    pub connection: Option<Connection>,
     /// The reason why the controller is not asked any more, if there is one.
     pub failed: Option<String>,
     /// The ages of the connection's decisions when they were written, the latest and the greatest, in
@@ -76,18 +79,24 @@ impl Book {
             self.connections += 1;
             *slot = Some(Entry {
                 generation: report.generation,
-                connection: Connection::new(&self.values, report),
+                last: *report,
+                connection: None,
                 failed: None,
                 age_ns: (0, 0),
             });
         }
         let entry = slot.as_mut().expect("it was made");
+        entry.last = *report;
         if entry.failed.is_some() {
             return None;
         }
         // A controller that panics is never used again, whatever state it is in.
-        let connection = AssertUnwindSafe(&mut entry.connection);
-        match catch_unwind(|| { connection }.hear(report)) {
+        let (connection, values) = (&mut entry.connection, &self.values);
+        let heard = catch_unwind(AssertUnwindSafe(|| {
+            let connection = connection.get_or_insert_with(|| Connection::new(values, report));
+            connection.hear(report)
+        }));
+        match heard {
             Ok(decision) => Some(decision),
             Err(panic) => {
                 let text = panic.downcast_ref::<&str>().map(|s| s.to_string());

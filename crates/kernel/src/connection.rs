@@ -94,11 +94,6 @@ impl Connection {
         &self.inner
     }
 
-    /// The latest report.
-    pub fn last(&self) -> &Report {
-        &self.last
-    }
-
     /// The bytes delivered since the first report.
     pub fn delivered(&self) -> Bytes {
         Bytes::new(self.delivered)

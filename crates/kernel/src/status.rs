@@ -118,22 +118,22 @@ pub fn status(
 ) -> Status {
     let connections = book.entries().map(|(slot, entry)| {
         let (peer, port) = peer(slot);
-        let (connection, last) = (&entry.connection, entry.connection.last());
+        let (connection, last) = (entry.connection.as_ref(), &entry.last);
         ConnectionStatus {
             peer,
             port,
             state: last.state().word(),
             alone: last.is(ALONE),
             cwnd_packets: last.cwnd,
-            window_bytes: match entry.failed {
-                Some(_) => 0,
-                None => connection.controller().cwnd().get(),
+            window_bytes: match (&entry.failed, connection) {
+                (None, Some(connection)) => connection.controller().cwnd().get(),
+                _ => 0,
             },
             ssthresh_packets: Some(last.ssthresh).filter(|n| *n < 0x7fff_ffff),
             pacing_bytes_per_s: last.pacing_rate,
             srtt_s: f64::from(last.srtt_us) * 1e-6,
-            min_rtt_s: connection.min_rtt().map(|rtt| rtt.as_secs_f64()),
-            delivered_bytes: connection.delivered().get(),
+            min_rtt_s: connection.and_then(|c| Some(c.min_rtt()?.as_secs_f64())),
+            delivered_bytes: connection.map_or(0, |c| c.delivered().get()),
             lost_packets: last.lost,
             marked_packets: last.delivered_ce,
             timeouts: last.timeouts,
