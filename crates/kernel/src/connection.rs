@@ -278,6 +278,8 @@ impl Connection {
         };
         for i in 1..=told {
             let last = i == told;
+            // As after an acknowledgement of this packet alone.
+            let path = self.path(self.bytes(report.in_flight.saturating_add(told - i)));
             let ack = Acked {
                 bytes: match last {
                     true => Bytes::new(acked.get() - self.packet.get() * u64::from(told - 1)),

@@ -135,6 +135,48 @@ static FIXED: Family = Family {
     ..Family::new("fixed", Role::Controller(|_| Objective::Other))
 };
 
+/// Has as its window the most that was in flight before an acknowledgement.
+#[derive(Clone, Debug)]
+struct Flight(Bytes);
+
+impl Controller for Flight {
+    fn on_ack(&mut self, ack: &Acked, path: &PathView, _: Time) {
+        let before = path.in_flight.get() + ack.bytes.get();
+        self.0 = Bytes::new(before.max(self.0.get()));
+    }
+
+    fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {}
+
+    fn allowance(&self) -> Allowance {
+        Allowance {
+            window: self.0,
+            pacing: None,
+        }
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        None
+    }
+}
+
+static FLIGHT: Family = Family {
+    maker: &Maker {
+        build: |_, packet| AnyController::foreign(Flight(packet)),
+        transport: Transport::Stream,
+    },
+    ..Family::new("flight", Role::Controller(|_| Objective::Other))
+};
+
+/// An acknowledgement of four packets is told as four, of which the first finds all of them in flight.
+#[test]
+fn packets_of_an_acknowledgement_leave_one_by_one() {
+    let mut kernel = Kernel::new();
+    let mut book = Book::new(FLIGHT.defaults());
+    book.hear(&kernel.report);
+    let heard = kernel.acknowledge(4, 20_000);
+    assert_eq!(book.hear(&heard).expect("a decision").cwnd, 14);
+}
+
 /// Headers of 52 bytes are in windows and paces of controllers, and not in those of the kernel.
 #[test]
 fn a_pace_is_of_payload() {
