@@ -6,7 +6,7 @@ use crate::fail::Failure;
 use accord::Catalogue;
 use clap::{Args, Subcommand};
 
-/// What `accord kernel` does.
+/// The commands of `accord kernel`.
 #[derive(Args)]
 pub struct Kernel {
     #[command(subcommand)]

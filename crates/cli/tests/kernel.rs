@@ -28,7 +28,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 const SELF: &str = "ACCORD_KERNEL_TEST";
-/// How long anything may take. What is slower than that hangs.
+/// The longest time that anything may take: an operation that is slower hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A controller that decides what no controller should.

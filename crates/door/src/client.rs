@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long an answer may take.
+/// The longest time that an answer may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Asks the program behind the socket, by a method and a path such as `GET /status`. Returns the status

@@ -41,7 +41,7 @@ const NON_RESTRICTED: u32 = 1;
 const NEEDS_ECN: u32 = 2;
 /// The reports that are heard before clients and signals are looked at.
 const BATCH: usize = 512;
-/// How long a look waits for reports, in milliseconds.
+/// The longest wait for reports before clients and signals are looked at, in milliseconds.
 const PATIENCE_MS: u16 = 50;
 
 /// The most lines of libbpf that a message shows.
@@ -80,7 +80,7 @@ impl From<accord_door::Error> for Error {
     }
 }
 
-/// What clients ask for.
+/// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// The state as JSON.
@@ -111,7 +111,7 @@ impl Ask {
     }
 }
 
-/// What ended [`Attached::serve`].
+/// The reason for which [`Attached::serve`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// A client, SIGTERM, or the program that serves.
@@ -165,7 +165,7 @@ impl Attached {
             let said: String = said.map(|line| format!("\n  {line}")).collect();
             Error::Unable(format!("{what}: {e}{said}"))
         };
-        // What libbpf says is shown if it fails.
+        // Messages of libbpf are shown if it fails.
         set_print(Some((PrintLevel::Warn, keep)));
         let mut open = ObjectBuilder::default()
             .name("accord")
@@ -187,8 +187,7 @@ impl Attached {
             } else if map_name.ends_with(".rodata") {
                 let per_round = u32::from(capabilities.per_round);
                 initial[..4].copy_from_slice(&per_round.to_ne_bytes());
-                initial[4..8].copy_from_slice(&u32::from(marks).to_ne_bytes());
-                initial[8..24].copy_from_slice(&long);
+                initial[4..20].copy_from_slice(&long);
             }
         }
         let mut object = open

@@ -26,7 +26,7 @@ pub struct Entry {
     pub age_ns: (u64, u64),
 }
 
-/// The connections by their slots, and what became of their reports.
+/// The connections by their slots, and counts of their reports.
 #[derive(Debug)]
 pub struct Book {
     values: Values,

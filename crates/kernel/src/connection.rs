@@ -71,7 +71,7 @@ impl Connection {
             zero: first.now,
             last: Report {
                 number: first.number.wrapping_sub(1),
-                // What was sent and lost before belongs to the handshake.
+                // Packets of the handshake do not count.
                 delivered: first.delivered,
                 delivered_ce: first.delivered_ce,
                 lost: first.lost,
@@ -229,7 +229,9 @@ impl Connection {
     }
 
     fn congest(&mut self, report: &Report, what: Congestion, now: Time) {
-        if what == Congestion::Ecn && self.capabilities.marks != Marks::Loss {
+        // Where the other end has asked for ECN, a mark is a loss to a controller that reads none
+        // [RFC 3168 §6.1.2].
+        if what == Congestion::Ecn && self.capabilities.marks == Marks::Price {
             return;
         }
         // No more counts than the window [RFC 5681 §4.3].

@@ -1,11 +1,11 @@
-//! What clients ask a gateway for.
+//! Requests of clients to a gateway.
 
 use crate::config::Mode;
 use crate::trial::LONGEST;
 use accord_door::line;
 use accord_units::{Duration as Length, Rate};
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// The state as JSON.

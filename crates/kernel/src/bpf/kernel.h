@@ -94,7 +94,8 @@ struct tcp_congestion_ops {
 enum { AF_INET = 2 };
 enum { TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss };
 enum { CA_EVENT_TX_START };
-enum { TCP_ECN_OK = 1 };
+/* ECN of RFC 3168 or accurate ECN. */
+enum { TCP_ECN_MODE_ANY = 1 | 16 };
 enum { BPF_SOCK_OPS_TCP_CONNECT_CB = 3, BPF_SOCK_OPS_TCP_LISTEN_CB = 11 };
 enum { IPPROTO_TCP = 6, TCP_CONGESTION = 13 };
 enum { SK_PACING_NONE, SK_PACING_NEEDED };

@@ -157,8 +157,6 @@ struct {
 const volatile struct {
 	/* Above the slow-start threshold, reports come once per round trip and at congestion. */
 	u32 per_round;
-	/* Packets of connections may carry marks. */
-	u32 ecn;
 	/* The name that `choose` gives to sockets. */
 	char name[16];
 } settings = {};
@@ -345,7 +343,7 @@ INLINE void decide(struct sock *sk)
 	if (d->version != version || since(answered, own->hold) < 0)
 		return;
 	if (own->alone) {
-		/* What a program makes up for was decided for the past. */
+		/* A program that makes up for a pause decides for the past at first. */
 		u64 late = (u64)(tp->srtt_us >> 3) * 1000 * SILENCE;
 
 		if (late < SILENCE_NS)
@@ -449,8 +447,6 @@ void accord_init(u64 *ctx)
 	own->alone = 0;
 	own->window_limited = 0;
 	own->told_events = 0;
-	if (!settings.ecn)
-		tp->ecn_flags &= ~TCP_ECN_OK;
 	if (map_pop(&slots, &slot)) {
 		own->alone = 1;
 		__sync_fetch_and_add(&counts.refused, 1);
@@ -530,7 +526,7 @@ void accord_set_state(u64 *ctx)
 		own->losses += 1;
 	} else if (state == TCP_CA_CWR && before < TCP_CA_CWR) {
 		/* A drop of the host's own queue comes here, too. */
-		if (tp->ecn_flags & TCP_ECN_OK)
+		if (tp->ecn_flags & TCP_ECN_MODE_ANY)
 			own->marks += 1;
 		else
 			own->losses += 1;
