@@ -288,7 +288,7 @@ impl Connection {
                     false => self.packet,
                 },
                 rtt: sample,
-                round_ended: last && report.rounds != self.last.rounds,
+                round_ended: i == 1 && report.rounds != self.last.rounds,
                 window_limited: report.is(WINDOW_LIMITED),
                 in_recovery: matches!(report.state(), State::Recovery | State::Reduced),
                 marked: match last {

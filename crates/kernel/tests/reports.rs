@@ -135,14 +135,15 @@ static FIXED: Family = Family {
     ..Family::new("fixed", Role::Controller(|_| Objective::Other))
 };
 
-/// Has as its window the most that was in flight before an acknowledgement.
+/// Has as its window the most that was in flight before an acknowledgement of this round trip.
 #[derive(Clone, Debug)]
 struct Flight(Bytes);
 
 impl Controller for Flight {
     fn on_ack(&mut self, ack: &Acked, path: &PathView, _: Time) {
         let before = path.in_flight.get() + ack.bytes.get();
-        self.0 = Bytes::new(before.max(self.0.get()));
+        let earlier = if ack.round_ended { 0 } else { self.0.get() };
+        self.0 = Bytes::new(before.max(earlier));
     }
 
     fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {}
