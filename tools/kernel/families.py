@@ -107,7 +107,7 @@ def families(program, names, reps):
 
 # Sends as fast as it may, over so many connections; the last argument is the congestion control.
 SENDER = """
-import selectors, socket, sys, time
+import fcntl, selectors, socket, struct, sys, termios, time
 count, seconds, name = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
 sockets, waits = [], selectors.DefaultSelector()
 for _ in range(count):
@@ -123,7 +123,8 @@ while time.monotonic() < end:
             sent += key.fileobj.send(data)
         except BlockingIOError:
             pass
-print(sent)
+waiting = [fcntl.ioctl(s, termios.TIOCOUTQ, bytes(4)) for s in sockets]
+print(sent - sum(struct.unpack("i", n)[0] for n in waiting))
 """
 RECEIVER = """
 import selectors, socket
