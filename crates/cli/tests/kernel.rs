@@ -48,13 +48,13 @@ impl Controller for Bad {
 
     fn allowance(&self) -> Allowance {
         let window = match self.kind {
-            "nothing" => 0,
-            "not a number" => f64::NAN as u64,
-            "2^63" => 1 << 63,
-            _ => 30_000,
+            "nothing" => Bytes::ZERO,
+            "not a number" => Bytes::from_f64(f64::NAN),
+            "2^63" => Bytes::new(1 << 63),
+            _ => Bytes::new(30_000),
         };
         Allowance {
-            window: Bytes::new(window),
+            window,
             pacing: (self.kind == "no pace").then_some(Rate::ZERO),
         }
     }
