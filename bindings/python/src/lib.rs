@@ -21,6 +21,23 @@ fn program(py: Python<'_>, arguments: Vec<String>) -> u8 {
     py.detach(|| accord_cli::main_from(arguments, &[], &[]))
 }
 
+/// Runs `accord kernel` with these arguments and with classes of Python, and returns its exit code. A class
+/// that raises panics, which the connection survives.
+#[pyfunction]
+fn kernel(py: Python<'_>, arguments: Vec<String>, classes: Vec<Bound<'_, PyAny>>) -> PyResult<u8> {
+    let built_in = accord::catalogue().controllers;
+    let all = own::catalogue(&classes)?.controllers;
+    let own: Vec<_> = (all.iter().copied())
+        .filter(|family| built_in.iter().all(|other| other.name != family.name))
+        .collect();
+    own::fail_aloud();
+    let arguments = ["accord", "kernel"]
+        .map(String::from)
+        .into_iter()
+        .chain(arguments);
+    Ok(py.detach(|| accord_cli::main_from(arguments, &own, &[])))
+}
+
 /// Returns the scenario that `accord import` makes of a topology, as text.
 #[pyfunction]
 fn imported(py: Python<'_>, arguments: Vec<String>) -> PyResult<String> {
@@ -46,6 +63,7 @@ fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Packet>()?;
     module.add_class::<own::Queue>()?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
+    module.add_function(wrap_pyfunction!(kernel, module)?)?;
     module.add_function(wrap_pyfunction!(imported, module)?)?;
     module.add_function(wrap_pyfunction!(built_in, module)?)?;
     module.add_function(wrap_pyfunction!(run::write, module)?)?;

@@ -13,7 +13,7 @@ mod failure;
 
 pub use controller::{Ack, Path};
 pub use discipline::{Packet, Queue};
-pub use failure::failure;
+pub use failure::{fail_aloud, failure};
 
 use accord::family::{Catalogue, Dynamics, Family, Kind, Objective, Param, Price, Role, Values};
 use accord::units::{Duration, Rate, Size};

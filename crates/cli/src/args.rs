@@ -94,6 +94,9 @@ pub enum Command {
     /// Joins sites by encrypted tunnels with contracted rates and weights; needs Linux.
     #[command(after_help = "Example:\n  accord gateway check site.toml")]
     Gateway(crate::gateway::Gateway),
+    /// Runs controllers in the TCP of the kernel; needs Linux 6.10 and root.
+    #[command(after_help = "Example:\n  accord kernel run --controller copa -- iperf3 -c HOST")]
+    Kernel(crate::kernel::Kernel),
     /// Prints what completes commands in a shell.
     #[command(
         after_help = "Example:\n  accord completions bash > ~/.local/share/bash-completion/completions/accord"

@@ -14,7 +14,6 @@ use accord::scenario::{Flow, Scenario, print};
 use accord::set;
 use accord::theory::{Outcome, Shortfall, unmet_contracts};
 use accord::units::Rate;
-use accord::{load, set};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

@@ -15,6 +15,7 @@ use crate::export;
 use crate::fail::Failure;
 use crate::gateway;
 use crate::import;
+use crate::kernel;
 use crate::lab;
 use crate::list;
 use crate::live;
@@ -42,8 +43,8 @@ use std::path::Path;
 
 /// Carries out a command. `Ok(false)` means that an expectation failed that is not known to fail.
 pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
-    if !matches!(args.command, Command::Gateway(_)) {
-        // A gateway takes signals itself, SIGHUP among them.
+    if !matches!(args.command, Command::Gateway(_) | Command::Kernel(_)) {
+        // Those that run for long take signals themselves, SIGHUP among them.
         watch_interrupts();
     }
     match args.command {
@@ -72,6 +73,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Bench(a) => bench::run(&a, catalogue),
         Command::Lab(a) => lab::run(a, catalogue),
         Command::Gateway(a) => gateway::run(&a, catalogue),
+        Command::Kernel(a) => kernel::run(&a, catalogue),
         Command::Completions(a) => manual::completions(&a),
         Command::Man(a) => manual::man(&a),
     }

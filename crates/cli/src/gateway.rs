@@ -130,7 +130,6 @@ mod parts {
         ConfigError, LoadError, Mode, PeerConfig, Site, load, status_socket,
     };
     use accord_gateway::keys::{PrivateKey, SharedKey, redacted};
-    use std::io::{Read, Write};
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
 
@@ -254,26 +253,19 @@ mod parts {
     #[cfg(unix)]
     pub fn answer(path: &Path, what: &str) -> Result<String, Failure> {
         let socket = socket(path)?;
-        let exchange = || -> std::io::Result<String> {
-            let mut stream = std::os::unix::net::UnixStream::connect(&socket)?;
-            stream.set_read_timeout(Some(std::time::Duration::from_secs(3)))?;
-            write!(stream, "{what} HTTP/1.1\r\nHost: gateway\r\n\r\n")?;
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer)?;
-            Ok(answer)
-        };
-        let answer = exchange().map_err(|e| {
+        let (code, body) = accord_door::ask(&socket, what).map_err(|e| {
             let socket = socket.display();
             Failure::Unable(format!("the gateway does not answer at {socket}: {e}"))
         })?;
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-        let code = head.split(' ').nth(1).unwrap_or("nothing");
-        let body = body.trim_end();
-        if code != "200" {
-            let why = if body.is_empty() { code } else { body };
+        if code != 200 {
+            let why = if body.is_empty() {
+                code.to_string()
+            } else {
+                body
+            };
             return Err(Failure::new(format!("the gateway refuses: {why}")));
         }
-        Ok(body.to_string())
+        Ok(body)
     }
 
     #[cfg(not(unix))]

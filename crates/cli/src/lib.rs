@@ -27,6 +27,7 @@ mod export;
 mod fail;
 mod gateway;
 mod import;
+mod kernel;
 mod lab;
 mod list;
 mod live;

@@ -324,7 +324,10 @@ fn misunderstood(dir: &Path, command: &str) -> Option<String> {
     if matches!(args[..], ["new" | "COMMAND", ..]) && is_template(command) || args.is_empty() {
         return None;
     }
-    let parsed = accord(dir, &[&args[..], &["--help"]].concat());
+    // Words after -- belong to another program.
+    let own = args.iter().position(|arg| *arg == "--");
+    let (own, others) = args.split_at(own.unwrap_or(args.len()));
+    let parsed = accord(dir, &[own, &["--help"], others].concat());
     if parsed.code != Some(0) {
         return Some(format!("{command}: {}", parsed.stderr));
     }

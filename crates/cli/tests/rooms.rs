@@ -76,9 +76,18 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         &["units", "family", "traffic", "scenario", "record", "report"],
     ),
     ("import", &[]),
+    ("door", &[]),
     (
         "gateway",
-        &["units", "family", "control", "aqm", "port", "transport"],
+        &[
+            "units",
+            "family",
+            "control",
+            "aqm",
+            "port",
+            "transport",
+            "door",
+        ],
     ),
     // The library knows everybody but the readers of topologies; the program knows the library, and these.
     (
@@ -109,7 +118,13 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("evaluate", &[]),
     ("quinn", &["units", "family", "control", "transport"]),
     ("s2n", &["units", "family", "control"]),
-    ("cli", &["evaluate", "gateway", "import", "lab", "quinn"]),
+    ("kernel", &["units", "family", "control", "door"]),
+    (
+        "cli",
+        &[
+            "evaluate", "door", "gateway", "import", "kernel", "lab", "quinn",
+        ],
+    ),
 ];
 
 /// Who may touch files, sockets, clocks, threads, processes or the environment: nobody but the
@@ -128,7 +143,9 @@ const SYSTEM: &[&str] = &[
 ];
 const MAY_TOUCH: &[(&str, &[&str])] = &[
     ("cli", SYSTEM),
+    ("door", SYSTEM),
     ("gateway", SYSTEM),
+    ("kernel", SYSTEM),
     ("lab", SYSTEM),
     (
         "live",

@@ -223,6 +223,10 @@ pub struct Capabilities {
     /// that is sent ([`Controller::on_sent`]) or lost ([`Controller::on_lost`]), and of restarts
     /// ([`Controller::on_restart`]). The pace needs no asking: see [`Allowance::pacing`].
     pub deliveries: bool,
+    /// True if a transport that pays for each telling may tell of acknowledgements once per round trip
+    /// above the slow-start threshold. Congestion it tells of at once, with the acknowledgements up to it.
+    /// The engines tell of each acknowledgement.
+    pub per_round: bool,
 }
 
 /// The report of the receiver of control packets on a complete pair [Xia05 §IV-B.1].

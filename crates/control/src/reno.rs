@@ -137,6 +137,7 @@ impl Reno {
             counted: 0,
             capabilities: Capabilities {
                 marks: marks(values),
+                per_round: true,
                 ..repair
             },
         }

@@ -28,3 +28,12 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
+
+impl From<accord_door::Error> for RunError {
+    fn from(e: accord_door::Error) -> RunError {
+        match e {
+            accord_door::Error::Wrong(why) => RunError::Wrong(why),
+            accord_door::Error::Unable(why) => RunError::Unable(why),
+        }
+    }
+}

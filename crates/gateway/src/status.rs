@@ -3,6 +3,7 @@
 use crate::config::Site;
 use crate::gateway::Gateway;
 use crate::sessions::Sessions;
+use accord_door::metrics::Metrics;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -277,13 +278,9 @@ pub fn table(status: &Status) -> String {
 
 /// Returns the metrics in the text format of Prometheus.
 pub fn metrics(status: &Status) -> String {
-    let mut text = String::new();
+    let mut metrics = Metrics::new("accord_gateway");
     let mut family = |name: &str, kind: &str, help: &str, samples: Vec<(String, f64)>| {
-        let _ = writeln!(text, "# HELP accord_gateway_{name} {help}");
-        let _ = writeln!(text, "# TYPE accord_gateway_{name} {kind}");
-        for (labels, value) in samples {
-            let _ = writeln!(text, "accord_gateway_{name}{labels} {value}");
-        }
+        metrics.family(name, kind, help, samples);
     };
     let version = format!("{{version=\"{}\"}}", status.version);
     family("build_info", "gauge", "The program.", vec![(version, 1.0)]);
@@ -507,5 +504,5 @@ pub fn metrics(status: &Status) -> String {
         });
         family(name, kind, help, samples.collect());
     }
-    text
+    metrics.text()
 }

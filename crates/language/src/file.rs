@@ -2,6 +2,7 @@
 
 use super::check::Checker;
 use super::error::{Errors, Problem, Problems, ScenarioError, Source, Span, quote};
+use super::family;
 use super::keys;
 use super::limits;
 use super::line;
@@ -10,7 +11,7 @@ use super::shape::Shape;
 use super::sweep::{self, Axis};
 use super::trace;
 use super::tree::{Table, Value};
-use accord_family::Catalogue;
+use accord_family::{Catalogue, Values};
 use accord_scenario::Scenario;
 use std::io::Read;
 use std::path::Path;
@@ -100,6 +101,30 @@ impl File {
         let scenarios = self.resolve(catalogue, seed, &mut problems);
         problems.check(&self.sources)?;
         Ok(scenarios)
+    }
+
+    /// Returns the controller of a file that has nothing but one, at `controller`.
+    ///
+    /// # Errors
+    /// Fails if there is none, it is wrong, or there is something else.
+    pub fn controller(&self, catalogue: &Catalogue) -> Result<Values, Errors> {
+        let mut problems = Problems::default();
+        for entry in self.tree.entries.iter().filter(|e| e.key != "controller") {
+            let message = format!("{} is not expected", quote(&entry.key));
+            let hint = "a file of a controller has the key controller only";
+            problems.push(Problem::new(entry.span, message).hint(hint));
+        }
+        let values = match self.tree.get("controller") {
+            Some(value) => family::CONTROLLER.read(value, catalogue.controllers, &mut problems),
+            None => {
+                let hint = "controller = \"reno\", or { name = \"reno\", ... }";
+                let message = "`controller` is missing";
+                problems.push(Problem::new(Span::default(), message).hint(hint));
+                None
+            }
+        };
+        problems.check(&self.sources)?;
+        Ok(values.expect("without a problem there is one"))
     }
 
     fn resolve(

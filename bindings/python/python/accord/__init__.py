@@ -17,6 +17,7 @@ from ._graph import from_graph
 from ._map import StabilityMap
 from ._notebook import Grade, expect, explore
 from ._own import Controller, Discipline
+from ._program import kernel
 from ._reproduce import Reproduction, reproduce
 from ._run import Comparison, Run, read
 from ._scenario import Scenario, dumbbell, load, parse
@@ -54,6 +55,7 @@ __all__ = [
     "explore",
     "from_graph",
     "grid",
+    "kernel",
     "latin_hypercube",
     "linspace",
     "load",

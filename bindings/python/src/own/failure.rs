@@ -2,6 +2,15 @@
 
 use pyo3::prelude::*;
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Exceptions are printed, and panic.
+static ALOUD: AtomicBool = AtomicBool::new(false);
+
+/// Has exceptions of callbacks panic from now on, where no observer looks for them.
+pub fn fail_aloud() {
+    ALOUD.store(true, Ordering::Relaxed);
+}
 
 thread_local! {
     static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
@@ -15,6 +24,10 @@ pub fn failure() -> Option<PyErr> {
 
 /// Keeps an exception, unless an earlier one is kept.
 pub fn fail(e: PyErr) {
+    if ALOUD.load(Ordering::Relaxed) {
+        Python::attach(|py| e.print(py));
+        panic!("{e}");
+    }
     FAILURE.with_borrow_mut(|kept| {
         kept.get_or_insert(e);
     });

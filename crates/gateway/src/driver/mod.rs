@@ -3,16 +3,16 @@
 //! One thread does all that has to do with packets. It waits until something is ready or due, takes in
 //! what is there, lets the gateway do what is due, and hands over what comes out.
 
+mod ask;
 mod clock;
 mod device;
-mod door;
 mod notify;
 mod offload;
 mod socket;
 
+use self::ask::{Ask, parse};
 use self::clock::Clock;
 use self::device::Device;
-use self::door::{Ask, Door};
 use self::notify::Manager;
 use self::socket::Socket;
 use crate::config::{Site, load};
@@ -21,6 +21,7 @@ use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
 use crate::status::{ConfigStatus, OFFLOADS, metrics, status, table};
 use crate::wireguard::{PeerKeys, WireGuard};
+use accord_door::Door;
 use accord_units::{Duration, Time};
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, Signal};
@@ -104,7 +105,7 @@ struct Driver<'a> {
     clock: Clock,
     device: Device,
     socket: Socket,
-    door: Option<Door>,
+    door: Option<Door<Ask>>,
     manager: Manager,
     signals: Option<SignalFd>,
     gateway: Gateway<WireGuard>,
@@ -165,7 +166,7 @@ impl<'a> Driver<'a> {
                 .interface
                 .status
                 .as_deref()
-                .map(Door::open)
+                .map(|path| Door::open(path, parse))
                 .transpose()?,
             clock: Clock::new(),
             manager,

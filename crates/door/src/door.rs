@@ -1,13 +1,10 @@
-//! The Unix socket for status, metrics and commands: HTTP, one request per connection.
+//! The end of the program that runs.
 //!
-//! A thread reads requests and passes them to the gateway's, which answers between packets. A client
+//! A thread reads requests and passes them to the program's, which answers when it has time. A client
 //! has a second for its request and a second for the answer, in all, and holds up nobody but other
 //! clients.
 
-use crate::config::Mode;
-use crate::error::RunError;
-use crate::trial::LONGEST;
-use accord_units::{Duration as Length, Rate};
+use std::fmt;
 use std::io::{Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -20,51 +17,56 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The longest request.
 const LONGEST_REQUEST: usize = 4096;
 
-/// What a client asks for.
+/// The reason why a socket cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ask {
-    /// The state as JSON.
-    Status,
-    /// The state as a table.
-    Table,
-    /// The state as metrics of Prometheus.
-    Metrics,
-    /// Another mode for a peer.
-    Mode(String, Mode),
-    /// A trial of a peer: the place of the class, the rate on the wire and the length.
-    Try(String, usize, Rate, Length),
-    /// The latest trial of a peer.
-    Tried(String),
+pub enum Error {
+    /// Something else has its path.
+    Wrong(String),
+    /// The machine or the user cannot do it, or another program has it.
+    Unable(String),
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Error::Wrong(why) | Error::Unable(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl std::error::Error for Error {}
 
 /// A request, and the way back of the answer: the status of HTTP and the text.
 #[derive(Debug)]
-pub struct Request {
-    /// What is asked for.
-    pub ask: Ask,
+pub struct Request<A> {
+    /// The content.
+    pub ask: A,
     /// Where the answer goes.
     pub answer: Sender<(u16, String)>,
 }
 
 /// The socket, which is removed when this is dropped.
 #[derive(Debug)]
-pub struct Door {
+pub struct Door<A> {
     path: PathBuf,
     /// The file of the socket, by device and number.
     file: (u64, u64),
     /// The requests that came.
-    pub requests: Receiver<Request>,
+    pub requests: Receiver<Request<A>>,
 }
 
-impl Door {
-    /// Opens the socket at this path, which only the owner may use.
-    pub fn open(path: &Path) -> Result<Door, RunError> {
+impl<A: Send + 'static> Door<A> {
+    /// Opens the socket at this path, which only the owner may use. `parse` reads the head of a request,
+    /// or returns the status of HTTP that says what is wrong with it; see [`line`].
+    ///
+    /// # Errors
+    /// Fails if the path is taken, or not allowed.
+    pub fn open(path: &Path, parse: fn(&[u8]) -> Result<A, u16>) -> Result<Door<A>, Error> {
         let unable = |e: std::io::Error| {
-            RunError::Unable(format!("socket {} cannot be opened: {e}", path.display()))
+            Error::Unable(format!("socket {} cannot be opened: {e}", path.display()))
         };
         if UnixStream::connect(path).is_ok() {
-            return Err(RunError::Unable(format!(
-                "socket {} is in use: is this gateway running already?",
+            return Err(Error::Unable(format!(
+                "socket {} is in use: is this running already?",
                 path.display()
             )));
         }
@@ -74,7 +76,7 @@ impl Door {
                 std::fs::remove_file(path).map_err(unable)?;
             }
             Ok(_) => {
-                return Err(RunError::Wrong(format!(
+                return Err(Error::Wrong(format!(
                     "{} is there and is no socket: status has to name a path of its own",
                     path.display()
                 )));
@@ -88,7 +90,7 @@ impl Door {
         let (sender, requests) = channel();
         std::thread::Builder::new()
             .name("status".into())
-            .spawn(move || serve(&listener, &sender))
+            .spawn(move || serve(&listener, parse, &sender))
             .map_err(unable)?;
         Ok(Door {
             path: path.to_path_buf(),
@@ -98,7 +100,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl<A> Drop for Door<A> {
     fn drop(&mut self) {
         // The thread ends when it finds that nobody takes its requests.
         let _ = UnixStream::connect(&self.path);
@@ -115,8 +117,12 @@ fn file(path: &Path) -> std::io::Result<(u64, u64)> {
     Ok((there.dev(), there.ino()))
 }
 
-/// Serves clients until the gateway is gone.
-fn serve(listener: &UnixListener, requests: &Sender<Request>) {
+/// Serves clients until the program is gone.
+fn serve<A>(
+    listener: &UnixListener,
+    parse: fn(&[u8]) -> Result<A, u16>,
+    requests: &Sender<Request<A>>,
+) {
     for client in listener.incoming() {
         let Ok(mut client) = client else { continue };
         let (code, text) = match parse(&read(&mut client)) {
@@ -127,7 +133,7 @@ fn serve(listener: &UnixListener, requests: &Sender<Request>) {
                     return;
                 }
                 let answer = answered.recv_timeout(PATIENCE);
-                answer.unwrap_or((503, "the gateway does not answer\n".into()))
+                answer.unwrap_or((503, "the program does not answer\n".into()))
             }
         };
         let kind = match text.starts_with('{') {
@@ -199,41 +205,27 @@ fn read(client: &mut UnixStream) -> Vec<u8> {
     }
 }
 
-/// Reads what is asked for, or returns the status of HTTP that says what is wrong.
-pub fn parse(head: &[u8]) -> Result<Ask, u16> {
+/// Returns the method and the parts of the path of a request, or the status of HTTP that says what is
+/// wrong with it.
+///
+/// # Errors
+/// Fails with 400 if the head is empty or no text.
+pub fn line(head: &[u8]) -> Result<(&str, Vec<&str>), u16> {
     let text = std::str::from_utf8(head).map_err(|_| 400u16)?;
     let line = text.lines().next().ok_or(400u16)?;
     let mut words = line.split(' ');
     let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    let parts: Vec<&str> = path.split('/').skip(1).collect();
-    match (method, &parts[..]) {
-        ("GET", ["status"]) => Ok(Ask::Status),
-        ("GET", ["table"]) => Ok(Ask::Table),
-        ("GET", ["metrics"]) => Ok(Ask::Metrics),
-        ("POST", ["mode", peer, mode]) => {
-            let mode = mode.parse().map_err(|_| 400u16)?;
-            Ok(Ask::Mode((*peer).to_string(), mode))
-        }
-        ("GET", ["trial", peer]) => Ok(Ask::Tried((*peer).to_string())),
-        ("POST", ["trial", peer, class, bps, ms]) => {
-            let number = |text: &str| text.parse::<u64>().map_err(|_| 400u16);
-            let (class, rate) = (number(class)?, Rate::from_bps(number(bps)?));
-            let length = Length::from_ms(number(ms)?.min(10_000_000));
-            let sound = rate > Rate::ZERO && !length.is_zero() && length <= LONGEST;
-            match usize::try_from(class).ok().filter(|_| sound) {
-                Some(class) => Ok(Ask::Try((*peer).to_string(), class, rate, length)),
-                None => Err(400),
-            }
-        }
-        ("GET" | "POST", _) => Err(404),
-        _ => Err(400),
-    }
+    Ok((method, path.split('/').skip(1).collect()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
+
+    fn first(head: &[u8]) -> Result<String, u16> {
+        let (_, parts) = line(head)?;
+        parts.first().map(|word| word.to_string()).ok_or(400)
+    }
 
     #[test]
     fn nothing_but_a_socket_is_removed() {
@@ -241,25 +233,25 @@ mod tests {
         let path = dir.path().join("site.key");
         let target = dir.path().join("target");
         std::fs::write(&path, "a key").expect("written");
-        let error = Door::open(&path).map(|_| ()).expect_err("no socket");
+        let error = Door::open(&path, first).map(|_| ()).expect_err("no socket");
         assert!(error.to_string().contains("is no socket"), "{error}");
         assert_eq!(
             std::fs::read_to_string(&path).expect("it is there"),
             "a key"
         );
         std::fs::create_dir(&target).expect("made");
-        assert!(Door::open(&target).is_err() && target.is_dir());
+        assert!(Door::open(&target, first).is_err() && target.is_dir());
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&path, &link).expect("made");
-        assert!(Door::open(&link).is_err() && link.is_symlink());
+        assert!(Door::open(&link, first).is_err() && link.is_symlink());
         // A socket that a process left that was killed makes room.
         let socket = dir.path().join("socket");
         drop(UnixListener::bind(&socket).expect("bound"));
-        let door = Door::open(&socket).expect("opened");
+        let door = Door::open(&socket, first).expect("opened");
         drop(door);
         assert!(!socket.exists());
         // What somebody put in its place stays.
-        let door = Door::open(&socket).expect("opened");
+        let door = Door::open(&socket, first).expect("opened");
         std::fs::remove_file(&socket).expect("removed");
         std::fs::write(&socket, "another's").expect("written");
         drop(door);
@@ -270,7 +262,7 @@ mod tests {
     fn a_client_that_dribbles_is_cut_off() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("socket");
-        let door = Door::open(&path).expect("opened");
+        let door = Door::open(&path, first).expect("opened");
         let mut slow = UnixStream::connect(&path).expect("connected");
         let (done, stopped) = channel::<()>();
         let dribble = std::thread::spawn(move || {
@@ -289,55 +281,12 @@ mod tests {
             .requests
             .recv_timeout(60 * PATIENCE)
             .expect("a request");
-        assert_eq!(request.ask, Ask::Status);
+        assert_eq!(request.ask, "status");
         let _ = done.send(());
         let answer = dribble.join().expect("it ends");
         assert!(
             answer.is_empty() || answer.starts_with("HTTP/1.1 400"),
             "{answer}"
         );
-    }
-
-    #[test]
-    fn requests_are_read() {
-        let read = |line: &str| parse(format!("{line} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
-        assert_eq!(read("GET /status"), Ok(Ask::Status));
-        assert_eq!(read("GET /metrics"), Ok(Ask::Metrics));
-        let mode = Ask::Mode("berlin".into(), Mode::Shadow);
-        assert_eq!(read("POST /mode/berlin/shadow"), Ok(mode));
-        assert_eq!(read("POST /mode/berlin/fast"), Err(400));
-        let length = Length::from_ms(5000);
-        let trial = Ask::Try("berlin".into(), 1, Rate::from_bps(1000), length);
-        assert_eq!(read("POST /trial/berlin/1/1000/5000"), Ok(trial));
-        assert_eq!(read("GET /trial/berlin"), Ok(Ask::Tried("berlin".into())));
-        for wrong in ["x/1000/5000", "1/0/5000", "1/1000/0", "1/1000/99999999999"] {
-            assert_eq!(
-                read(&format!("POST /trial/berlin/{wrong}")),
-                Err(400),
-                "{wrong}"
-            );
-        }
-        assert_eq!(read("GET /"), Err(404));
-        assert_eq!(read("DELETE /status"), Err(400));
-        assert_eq!(parse(b""), Err(400));
-        assert_eq!(parse(b"\xff\xff"), Err(400));
-    }
-
-    proptest! {
-        /// Whatever a client writes is understood or refused, and nothing is understood of half a request.
-        #[test]
-        fn any_request_is_understood_or_refused(
-            bytes in prop::collection::vec(any::<u8>(), 0..200),
-            words in "(GET|POST|PUT|) /(status|mode|trial|)/?[a-z0-9/]{0,20} HTTP/1.1\r\n",
-        ) {
-            let _ = parse(&bytes);
-            match parse(words.as_bytes()) {
-                Ok(Ask::Try(_, _, rate, length)) => {
-                    prop_assert!(rate > Rate::ZERO && !length.is_zero() && length <= LONGEST);
-                }
-                Ok(_) => {}
-                Err(code) => prop_assert!(matches!(code, 400 | 404)),
-            }
-        }
     }
 }

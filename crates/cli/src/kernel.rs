@@ -1,0 +1,276 @@
+//! `accord kernel`.
+
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+use crate::fail::Failure;
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+use accord::Catalogue;
+use clap::{Args, Subcommand};
+
+/// The commands of `accord kernel`.
+#[derive(Args)]
+pub struct Kernel {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Runs a command whose TCP connections have a controller: those that it makes, and those that it
+    /// accepts. Exit code 1 means that the command failed.
+    #[command(
+        after_help = "Example:\n  accord kernel run --controller '{ name = \"copa\", delta = 0.25 }' -- iperf3 -c HOST"
+    )]
+    Run {
+        #[command(flatten)]
+        choice: Choice,
+        /// The command and its arguments.
+        #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+        line: Vec<std::ffi::OsString>,
+    },
+    /// Attaches a controller for all programs that choose it, by its name and the socket option
+    /// `TCP_CONGESTION`, until SIGTERM, Ctrl-C or `accord kernel detach`.
+    #[command(
+        after_help = "Example:\n  accord kernel attach --controller my.toml --name accord_mine"
+    )]
+    Attach {
+        #[command(flatten)]
+        choice: Choice,
+    },
+    /// Lists the controllers that are attached.
+    List,
+    /// Prints the state of a controller that is attached: its connections, their windows and round-trip
+    /// times, and the ages of its decisions.
+    Status {
+        /// The name of the congestion control; with one attached it may be left out.
+        name: Option<String>,
+        /// Prints it as JSON.
+        #[arg(long, conflicts_with = "metrics")]
+        json: bool,
+        /// Prints the metrics of Prometheus.
+        #[arg(long)]
+        metrics: bool,
+    },
+    /// Detaches a controller. Connections that have it go on as Reno.
+    Detach {
+        /// The name of the congestion control; with one attached it may be left out.
+        name: Option<String>,
+    },
+}
+
+/// A controller and its name in the kernel.
+#[derive(Args)]
+pub struct Choice {
+    /// The controller: a name, a table such as '{ name = "copa", delta = 0.25 }', or a TOML file whose key
+    /// `controller` is either.
+    #[arg(long, value_name = "CONTROLLER")]
+    pub controller: String,
+    /// The name of the congestion control in the kernel, of at most 15 bytes; by default accord_ and the
+    /// controller's name, or with `run` the number of the process.
+    #[arg(long)]
+    pub name: Option<String>,
+}
+
+/// Returns the error that says how to build the program with controllers in the kernel.
+#[cfg(not(all(feature = "kernel", target_os = "linux")))]
+pub fn run(_: &Kernel, _: &Catalogue) -> Result<bool, Failure> {
+    Err(Failure::Unable(match cfg!(target_os = "linux") {
+        true => {
+            "this build has no controllers for the kernel; with clang and libelf, cargo build --release \
+             --features kernel makes one that has"
+        }
+        false => "controllers in the kernel's TCP need Linux",
+    }
+    .into()))
+}
+
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+pub use parts::run;
+
+#[cfg(all(feature = "kernel", target_os = "linux"))]
+mod parts {
+    use super::{Choice, Command, Kernel};
+    use crate::fail::Failure;
+    use crate::output::{data, note};
+    use accord::Catalogue;
+    use accord::family::Values;
+    use accord::language::File;
+    use accord_kernel::{Attached, Ended, Error, Group, LONGEST_NAME};
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::DirBuilderExt;
+    use std::path::{Path, PathBuf};
+
+    /// The directory of the sockets.
+    const SOCKETS: &str = "/run/accord/kernel";
+
+    impl From<Error> for Failure {
+        fn from(e: Error) -> Failure {
+            match e {
+                Error::Wrong(message) => Failure::new(message),
+                Error::Unable(message) => Failure::Unable(message),
+            }
+        }
+    }
+
+    /// Carries out a command.
+    pub fn run(args: &Kernel, catalogue: &Catalogue) -> Result<bool, Failure> {
+        match &args.command {
+            Command::Run { choice, line } => command(choice, line, catalogue),
+            Command::Attach { choice } => attach(choice, catalogue),
+            Command::List => list(),
+            Command::Status {
+                name,
+                json,
+                metrics,
+            } => {
+                let what = match (json, metrics) {
+                    (true, _) => "GET /status",
+                    (_, true) => "GET /metrics",
+                    _ => "GET /table",
+                };
+                data(ask(name.as_deref(), what)?)?;
+                Ok(true)
+            }
+            Command::Detach { name } => {
+                ask(name.as_deref(), "POST /detach")?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Reads the controller of a command line.
+    fn values(choice: &Choice, catalogue: &Catalogue) -> Result<Values, Failure> {
+        let text = &choice.controller;
+        let path = Path::new(text);
+        let file = match path.extension().is_some_and(|e| e == "toml") {
+            true => File::open(path)?,
+            false => {
+                let mut file = File::parse("--controller", "")?;
+                file.set("controller", text)?;
+                file
+            }
+        };
+        Ok(file.controller(catalogue)?)
+    }
+
+    /// Returns the name of a family as one of a congestion control.
+    fn name_of(family: &str) -> String {
+        let sound = |c: char| match c {
+            c if c.is_ascii_alphanumeric() || c == '_' || c == '-' => c,
+            '+' => 'p',
+            _ => '_',
+        };
+        let name = "accord_".chars().chain(family.chars().map(sound));
+        name.take(LONGEST_NAME).collect()
+    }
+
+    fn socket(name: &str) -> Result<PathBuf, Failure> {
+        let made = std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o755)
+            .create(SOCKETS);
+        made.map_err(|e| Failure::Unable(format!("{SOCKETS} cannot be made: {e}")))?;
+        Ok(Path::new(SOCKETS).join(format!("{name}.sock")))
+    }
+
+    fn attach(choice: &Choice, catalogue: &Catalogue) -> Result<bool, Failure> {
+        let values = values(choice, catalogue)?;
+        let default = || name_of(values.family().name);
+        let name = choice.name.clone().unwrap_or_else(default);
+        let attached = Attached::new(&name, &values)?;
+        note(format!(
+            "{name} is attached: programs choose it by TCP_CONGESTION, and all by sysctl \
+             net.ipv4.tcp_congestion_control={name}"
+        ));
+        let ended = attached.serve(Some(&socket(&name)?), &mut |asked| asked)?;
+        match ended {
+            Ended::Stopped => Ok(true),
+            Ended::Interrupted => Err(Failure::Interrupted),
+        }
+    }
+
+    fn command(
+        choice: &Choice,
+        line: &[std::ffi::OsString],
+        catalogue: &Catalogue,
+    ) -> Result<bool, Failure> {
+        let values = values(choice, catalogue)?;
+        let default = || format!("accord_{}", std::process::id());
+        let name = choice.name.clone().unwrap_or_else(default);
+        let attached = Attached::new(&name, &values)?;
+        let unable = |e| Failure::Unable(format!("the command cannot have a control group: {e}"));
+        let group = Group::new().map_err(unable)?;
+        let _link = attached.choose_for(group.as_fd())?;
+        let [program, arguments @ ..] = line else {
+            return Err(Failure::new("expected a command"));
+        };
+        let mut child = group
+            .spawn(std::process::Command::new(program).args(arguments))
+            .map_err(|e| {
+                let program = program.to_string_lossy();
+                Failure::new(format!("{program} cannot be started: {e}"))
+            })?;
+        let mut status = None;
+        attached.serve(Some(&socket(&name)?), &mut |asked| {
+            // Ctrl-C reaches the command, too, which ends as it likes.
+            if asked == Some(Ended::Stopped) {
+                group.terminate();
+            }
+            status = child.try_wait().ok().flatten();
+            status.map(|_| Ended::Stopped)
+        })?;
+        // Detached by a client, the command goes on.
+        let status = match status {
+            Some(status) => status,
+            None => {
+                drop(attached);
+                let waited = child.wait();
+                waited.map_err(|e| Failure::Unable(format!("the command is lost: {e}")))?
+            }
+        };
+        Ok(status.success())
+    }
+
+    /// Returns the names of the controllers that are attached and answer.
+    fn names() -> Vec<String> {
+        let entries = std::fs::read_dir(SOCKETS).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter(|entry| accord_door::ask(&entry.path(), "GET /table").is_ok())
+            .filter_map(|entry| {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                Some(name.strip_suffix(".sock")?.to_string())
+            })
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn list() -> Result<bool, Failure> {
+        for name in names() {
+            data(name)?;
+        }
+        Ok(true)
+    }
+
+    /// Asks the process that has attached a controller, and returns its answer.
+    fn ask(name: Option<&str>, what: &str) -> Result<String, Failure> {
+        let name = match (name, &names()[..]) {
+            (Some(name), _) => name.to_string(),
+            (None, [name]) => name.clone(),
+            (None, []) => return Err(Failure::new("no controller is attached")),
+            (None, names) => {
+                let failure = Failure::new("several controllers are attached: expected a name");
+                return Err(failure.hint(format!("names are {}", names.join(", "))));
+            }
+        };
+        let path = Path::new(SOCKETS).join(format!("{name}.sock"));
+        match accord_door::ask(&path, what) {
+            Ok((200, text)) => Ok(text),
+            Ok((code, text)) => Err(Failure::new(format!("{name} refuses: {code} {text}"))),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                let failure = Failure::new(format!("no controller {name} is attached"));
+                Err(failure.hint("accord kernel list prints those that are"))
+            }
+            Err(e) => Err(Failure::Unable(format!("{name} does not answer: {e}"))),
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! A controller that is attached to the kernel's TCP.
+
+use crate::book::Book;
+use crate::report::{Decision, Report, Slot};
+use crate::status::{Facts, Status, metrics, status, table};
+use crate::{LONGEST_NAME, Refused, check, check_name};
+use accord_control::{AnyController, Controller, Marks};
+use accord_door::{Door, line};
+use accord_family::Values;
+use accord_units::Bytes;
+use libbpf_rs::{
+    Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder, PrintLevel,
+    RingBufferBuilder, set_print,
+};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::mman::{MapFlags as Mapping, ProtFlags, mmap, munmap};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::time::{ClockId, clock_gettime};
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::Mutex;
+
+/// The program of the kernel, at an address that suits its numbers.
+#[repr(align(8))]
+struct Aligned<T: ?Sized>(T);
+static PROGRAM: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/tcp.bpf.o")));
+
+/// The oldest kernel whose `cong_control` has the arguments of the program.
+const OLDEST: (u32, u32) = (6, 10);
+/// The connections that can be controlled at a time, as in `tcp.bpf.c`.
+const SLOTS: usize = 16_384;
+/// The flags of a congestion control: every program may choose it, and its connections use ECN.
+const NON_RESTRICTED: u32 = 1;
+const NEEDS_ECN: u32 = 2;
+/// The reports that are heard before clients and signals are looked at.
+const BATCH: usize = 512;
+/// The longest wait for reports before clients and signals are looked at, in milliseconds.
+const PATIENCE_MS: u16 = 50;
+
+/// The most lines of libbpf that a message shows.
+const LAST_LINES: usize = 8;
+
+/// The reason why a controller is not attached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The controller or the name is not right.
+    Wrong(String),
+    /// The machine or the user cannot do it.
+    Unable(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Error::Wrong(why) | Error::Unable(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Error {
+        Error::Wrong(refused.to_string())
+    }
+}
+
+impl From<accord_door::Error> for Error {
+    fn from(e: accord_door::Error) -> Error {
+        match e {
+            accord_door::Error::Wrong(why) => Error::Wrong(why),
+            accord_door::Error::Unable(why) => Error::Unable(why),
+        }
+    }
+}
+
+/// A request of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// The state as JSON.
+    Status,
+    /// The state as a table.
+    Table,
+    /// The state as metrics of Prometheus.
+    Metrics,
+    /// The end.
+    Detach,
+}
+
+impl Ask {
+    /// Reads the head of a request, or returns the status of HTTP that says what is wrong with it.
+    ///
+    /// # Errors
+    /// Fails with 400 or 404.
+    pub fn parse(head: &[u8]) -> Result<Ask, u16> {
+        let (method, parts) = line(head)?;
+        match (method, &parts[..]) {
+            ("GET", ["status"]) => Ok(Ask::Status),
+            ("GET", ["table"]) => Ok(Ask::Table),
+            ("GET", ["metrics"]) => Ok(Ask::Metrics),
+            ("POST", ["detach"]) => Ok(Ask::Detach),
+            ("GET" | "POST", _) => Err(404),
+            _ => Err(400),
+        }
+    }
+}
+
+/// The reason for which [`Attached::serve`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// A client, SIGTERM, or the program that serves.
+    Stopped,
+    /// SIGINT or SIGHUP.
+    Interrupted,
+}
+
+/// A look of the program that serves, some twenty times per second. It is told of the end that a signal asks
+/// for, and returns whether to end.
+pub type Watch<'w> = &'w mut dyn FnMut(Option<Ended>) -> Option<Ended>;
+
+/// The messages of libbpf since the last failure.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn keep(_: PrintLevel, message: String) {
+    if let Ok(mut said) = SAID.lock() {
+        said.push(message.trim().to_string());
+    }
+}
+
+/// A controller in the kernel's TCP. It is detached when this is dropped, and however this process
+/// ends: the kernel holds it by a file of this process. Connections that have it go on as Reno.
+#[derive(Debug)]
+pub struct Attached {
+    name: String,
+    values: Values,
+    object: Object,
+    _link: Link,
+    slots: Slots,
+    signals: SignalFd,
+    since: u64,
+}
+
+impl Attached {
+    /// Attaches the controller that `values` describes as a congestion control of the kernel. From now on
+    /// SIGHUP, SIGINT and SIGTERM of this thread are taken by [`Attached::serve`].
+    ///
+    /// # Errors
+    /// Fails if the controller or the name is not right, or the machine or the user cannot do it.
+    pub fn new(name: &str, values: &Values) -> Result<Attached, Error> {
+        check(values)?;
+        check_name(name).map_err(Error::Wrong)?;
+        able()?;
+        let unable = |what: &str, e: &dyn fmt::Display| {
+            let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
+            let said = said.unwrap_or_default();
+            // A log of the verifier is long, and its end says why.
+            let said: Vec<&str> = said.iter().flat_map(|text| text.lines()).collect();
+            let said = said[said.len().saturating_sub(LAST_LINES)..].iter();
+            let said: String = said.map(|line| format!("\n  {line}")).collect();
+            Error::Unable(format!("{what}: {e}{said}"))
+        };
+        // Messages of libbpf are shown if it fails.
+        set_print(Some((PrintLevel::Warn, keep)));
+        let mut open = ObjectBuilder::default()
+            .name("accord")
+            .and_then(|builder| builder.open_memory(&PROGRAM.0))
+            .map_err(|e| unable("the program of the kernel cannot be read", &e))?;
+        let capabilities = AnyController::build(values, Bytes::new(1500)).capabilities();
+        let marks = capabilities.marks != Marks::Nothing;
+        let mut long = [0; LONGEST_NAME + 1];
+        long[..name.len()].copy_from_slice(name.as_bytes());
+        for mut map in open.maps_mut() {
+            let map_name = map.name().to_string_lossy().into_owned();
+            let Some(initial) = map.initial_value_mut() else {
+                continue;
+            };
+            if map_name == "ops" {
+                let flags = NON_RESTRICTED | if marks { NEEDS_ECN } else { 0 };
+                initial[..16].copy_from_slice(&long);
+                initial[16..20].copy_from_slice(&flags.to_ne_bytes());
+            } else if map_name.ends_with(".rodata") {
+                let per_round = u32::from(capabilities.per_round);
+                initial[..4].copy_from_slice(&per_round.to_ne_bytes());
+                initial[4..20].copy_from_slice(&long);
+            }
+        }
+        let mut object = open
+            .load()
+            .map_err(|e| unable("the kernel does not take the program", &e))?;
+        let find = |object: &Object, name: &str| {
+            let mut maps = object.maps();
+            let map = maps.find(|map| map.name() == name);
+            MapHandle::try_from(&map.expect("the program has it"))
+        };
+        let maps = [find(&object, "slots"), find(&object, "decisions")];
+        let [Ok(free), Ok(decisions)] = maps else {
+            return Err(Error::Unable(
+                "the maps of the kernel cannot be opened".into(),
+            ));
+        };
+        for slot in 0..SLOTS as u32 {
+            free.update(&[], &slot.to_ne_bytes(), MapFlags::ANY)
+                .map_err(|e| unable("a map of the kernel cannot be filled", &e))?;
+        }
+        let slots = Slots::map(decisions.as_fd())
+            .map_err(|e| unable("the decisions cannot be mapped", &e))?;
+        let mut maps = object.maps_mut();
+        let ops = maps.find(|map| map.map_type() == MapType::StructOps);
+        let link = ops.expect("the program has it").attach_struct_ops();
+        drop(maps);
+        let link = link.map_err(|e| {
+            unable(
+                &format!("the kernel does not take a congestion control {name}"),
+                &e,
+            )
+        })?;
+        Ok(Attached {
+            name: name.to_string(),
+            values: values.clone(),
+            object,
+            _link: link,
+            slots,
+            signals: signals()?,
+            since: monotonic(),
+        })
+    }
+
+    /// Has the sockets of a control group that connect or listen from now on use the controller, until the
+    /// link is dropped.
+    ///
+    /// # Errors
+    /// Fails if the kernel refuses.
+    pub fn choose_for(&self, group: BorrowedFd) -> Result<Link, Error> {
+        use std::os::fd::AsRawFd;
+        let mut programs = self.object.progs_mut();
+        let choose = programs.find(|program| program.name() == "choose");
+        let link = choose
+            .expect("the program has it")
+            .attach_cgroup(group.as_raw_fd());
+        link.map_err(|e| Error::Unable(format!("the control group cannot be given it: {e}")))
+    }
+
+    /// Decides until it is told to end, and answers clients.
+    ///
+    /// # Errors
+    /// Fails if the socket cannot be opened, or the kernel's reports cannot be read.
+    pub fn serve(&self, socket: Option<&Path>, watch: Watch) -> Result<Ended, Error> {
+        let door = socket
+            .map(|path| Door::open(path, Ask::parse))
+            .transpose()?;
+        let book = RefCell::new(Book::new(self.values.clone()));
+        let mut maps = self.object.maps();
+        let reports = maps.find(|map| map.map_type() == MapType::RingBuf);
+        let reports = reports.expect("the program has it");
+        let failed = |e: &dyn fmt::Display| {
+            Error::Unable(format!("the kernel's reports cannot be read: {e}"))
+        };
+        let mut builder = RingBufferBuilder::new();
+        builder
+            .add(&reports, |bytes| {
+                self.hear(&mut book.borrow_mut(), bytes);
+                0
+            })
+            .map_err(|e| failed(&e))?;
+        let ring = builder.build().map_err(|e| failed(&e))?;
+        let mut looked = monotonic();
+        loop {
+            let heard = ring.consume_raw_n(BATCH);
+            if heard < 0 {
+                return Err(failed(&std::io::Error::from_raw_os_error(-heard)));
+            }
+            let now = monotonic();
+            if heard > 0 && now.saturating_sub(looked) < u64::from(PATIENCE_MS) * 1_000_000 {
+                continue;
+            }
+            if heard == 0 {
+                let mut files = [
+                    PollFd::new(reports.as_fd(), PollFlags::POLLIN),
+                    PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+                ];
+                // An interrupted wait is a short one.
+                let _ = poll(&mut files, PollTimeout::from(PATIENCE_MS));
+            }
+            if monotonic().saturating_sub(looked) < u64::from(PATIENCE_MS) * 1_000_000 / 2 {
+                continue;
+            }
+            looked = monotonic();
+            let signal = self.signals.read_signal().ok().flatten();
+            let asked = signal.map(
+                |info| match info.ssi_signo as i32 == Signal::SIGTERM as i32 {
+                    true => Ended::Stopped,
+                    false => Ended::Interrupted,
+                },
+            );
+            if let Some(ended) = watch(asked) {
+                return Ok(ended);
+            }
+            while let Some(request) = door.as_ref().and_then(|d| d.requests.try_recv().ok()) {
+                let state = || self.status(&book.borrow());
+                let answer = match request.ask {
+                    Ask::Status => serde_json::to_string(&state()).unwrap_or_default() + "\n",
+                    Ask::Table => table(&state()),
+                    Ask::Metrics => metrics(&state()),
+                    Ask::Detach => String::new(),
+                };
+                // A client that went away wants no answer.
+                let _ = request.answer.send((200, answer));
+                if request.ask == Ask::Detach {
+                    return Ok(Ended::Stopped);
+                }
+            }
+        }
+    }
+
+    fn hear(&self, book: &mut Book, bytes: &[u8]) {
+        let Some(report) = Report::read(bytes) else {
+            return;
+        };
+        if let Some(decision) = book.hear(&report) {
+            self.slots.write(report.slot, &decision);
+            book.written(report.slot, monotonic().saturating_sub(report.now));
+        }
+    }
+
+    fn status(&self, book: &Book) -> Status {
+        let capabilities = AnyController::build(&self.values, Bytes::new(1500)).capabilities();
+        let facts = Facts {
+            name: self.name.clone(),
+            per_round: capabilities.per_round,
+            uptime_s: monotonic().saturating_sub(self.since) as f64 * 1e-9,
+            counts: self.counts().unwrap_or_default(),
+            pid: std::process::id(),
+        };
+        let peers = self.object.maps().find(|map| map.name() == "peers");
+        let peer = |slot: u32| {
+            let value = peers
+                .as_ref()
+                .map(|map| map.lookup(&slot.to_ne_bytes(), MapFlags::ANY));
+            let value = value.and_then(|value| value.ok().flatten());
+            value.and_then(|bytes| peer(&bytes)).unwrap_or_default()
+        };
+        status(book, self.values.family().name, &facts, peer)
+    }
+
+    /// Returns the counts of the kernel's program: reports without room, connections without a slot,
+    /// silences.
+    fn counts(&self) -> Option<[u64; 3]> {
+        let mut maps = self.object.maps();
+        let bss = maps.find(|map| map.name().to_string_lossy().ends_with(".bss"))?;
+        let bytes = bss.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+        let (words, _) = bytes.as_chunks();
+        let mut words = words.iter().map(|word| u64::from_ne_bytes(*word));
+        Some([words.next()?, words.next()?, words.next()?])
+    }
+}
+
+/// Returns the address and port of the other end, and the port of this one.
+fn peer(bytes: &[u8]) -> Option<(String, u16)> {
+    let number = |at: usize| Some(u16::from_ne_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
+    let (family, port, own) = (number(0)?, u16::from_be(number(2)?), number(4)?);
+    let address: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
+    let [a, b, c, d, ..] = address;
+    let text = match i32::from(family) {
+        nix::libc::AF_INET => format!("{}:{port}", Ipv4Addr::new(a, b, c, d)),
+        _ => format!("[{}]:{port}", Ipv6Addr::from(address)),
+    };
+    Some((text, own))
+}
+
+/// The decisions, which the kernel reads.
+#[derive(Debug)]
+struct Slots {
+    memory: NonNull<c_void>,
+}
+
+const MEMORY: usize = SLOTS * size_of::<Slot>();
+
+impl Slots {
+    fn map(file: BorrowedFd) -> nix::Result<Slots> {
+        let length = NonZeroUsize::new(MEMORY).expect("there are slots");
+        let rights = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
+        // SAFETY: the kernel chooses the place, so that no memory of this program is replaced. The map
+        // has SLOTS values of the size of a Slot.
+        #[expect(unsafe_code, reason = "memory that is shared with the kernel")]
+        let memory = unsafe { mmap(None, length, rights, Mapping::MAP_SHARED, file, 0) }?;
+        Ok(Slots { memory })
+    }
+
+    fn write(&self, slot: u32, decision: &Decision) {
+        let place = slot as usize;
+        if place < SLOTS {
+            // SAFETY: the memory is there until this is dropped, has SLOTS slots, and begins at a page.
+            // A slot is made of atomic integers, for which every content is sound and which the kernel may
+            // read at the same time.
+            #[expect(unsafe_code, reason = "memory that is shared with the kernel")]
+            let slot = unsafe { self.memory.cast::<Slot>().add(place).as_ref() };
+            slot.write(decision);
+        }
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        // The mask of a program that goes on is what it was, but for signals that it had blocked itself.
+        let _ = watched().thread_unblock();
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        // SAFETY: the memory was mapped with this length, and no reference into it is left.
+        #[expect(unsafe_code, reason = "memory that is shared with the kernel")]
+        let _ = unsafe { munmap(self.memory, MEMORY) };
+    }
+}
+
+/// Returns the time of the kernel's reports in nanoseconds.
+fn monotonic() -> u64 {
+    let time = clock_gettime(ClockId::CLOCK_MONOTONIC);
+    let time = time.expect("every kernel has this clock");
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+}
+
+fn watched() -> SigSet {
+    [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM]
+        .into_iter()
+        .collect()
+}
+
+fn signals() -> Result<SignalFd, Error> {
+    let set = watched();
+    let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
+    (set.thread_block())
+        .and_then(|()| SignalFd::with_flags(&set, flags))
+        .map_err(|e| Error::Unable(format!("signals cannot be taken: {e}")))
+}
+
+/// Checks that the machine and the user can attach controllers.
+fn able() -> Result<(), Error> {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let release = release.trim();
+    let mut numbers = release
+        .split(|c: char| !c.is_ascii_digit())
+        .map(|n| n.parse().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if version < OLDEST {
+        let (major, minor) = OLDEST;
+        return Err(Error::Unable(format!(
+            "the kernel is Linux {release}, and controllers in its TCP need {major}.{minor} or later"
+        )));
+    }
+    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return Err(Error::Unable(
+            "the kernel tells no types: /sys/kernel/btf/vmlinux is not there (CONFIG_DEBUG_INFO_BTF)"
+                .into(),
+        ));
+    }
+    if !may() {
+        return Err(Error::Unable(
+            "controllers in the kernel's TCP need root, or the capabilities CAP_BPF, CAP_PERFMON and \
+             CAP_NET_ADMIN"
+                .into(),
+        ));
+    }
+    Ok(())
+}
+
+/// Returns whether this process has the capabilities.
+fn may() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let set = line
+        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
+        .unwrap_or(0);
+    const NET_ADMIN: u64 = 1 << 12;
+    const SYS_ADMIN: u64 = 1 << 21;
+    const PERFMON: u64 = 1 << 38;
+    const BPF: u64 = 1 << 39;
+    let has = |wanted: u64| set & wanted == wanted;
+    has(NET_ADMIN) && (has(SYS_ADMIN) || has(BPF | PERFMON))
+}

@@ -1,0 +1,243 @@
+//! Reports of the kernel, and decisions for it: the layout of `bpf/tcp.bpf.c`.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+
+/// The connection is closed, or has another congestion control now.
+pub const CLOSED: u32 = 1;
+/// The window was full since the last report, or slow start may go on.
+pub const WINDOW_LIMITED: u32 = 2;
+/// The application had too little to send during the sample of the delivery rate.
+pub const APP_LIMITED: u32 = 4;
+/// The connection goes on by itself, since no decision came.
+pub const ALONE: u32 = 8;
+/// There is a sample of the delivery rate.
+pub const SAMPLE: u32 = 16;
+/// The report is of an acknowledgement.
+pub const ACKNOWLEDGED: u32 = 32;
+
+macro_rules! report {
+    ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
+        /// A report on a connection: totals since it began, and the latest sample. A number counts
+        /// packets unless it says otherwise, and wraps around.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Report {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl Report {
+            /// The bytes of a report.
+            pub const SIZE: usize = 0 $(+ size_of::<$type>())*;
+
+            /// Reads a report. Returns `None` if the bytes are too few.
+            pub fn read(mut bytes: &[u8]) -> Option<Report> {
+                $(
+                    let (head, rest) = bytes.split_first_chunk()?;
+                    let $field = <$type>::from_ne_bytes(*head);
+                    bytes = rest;
+                )*
+                let _ = bytes;
+                Some(Report { $($field,)* })
+            }
+
+            /// Returns the bytes of a report.
+            pub fn bytes(&self) -> Vec<u8> {
+                let mut bytes = Vec::with_capacity(Report::SIZE);
+                $(bytes.extend(self.$field.to_ne_bytes());)*
+                bytes
+            }
+        }
+    };
+}
+
+report! {
+    /// The time in nanoseconds, by the monotonic clock.
+    now: u64,
+    /// The pace in bytes of payload per second.
+    pacing_rate: u64,
+    /// The place of the connection's decisions.
+    slot: u32,
+    /// The number of the connection, which tells it from an earlier one in the slot.
+    generation: u32,
+    /// The number of the report.
+    number: u32,
+    /// [`CLOSED`] and the others.
+    flags: u32,
+    /// The state: see [`State`].
+    state: u32,
+    /// Round trips.
+    rounds: u32,
+    /// Packets delivered.
+    delivered: u32,
+    /// Packets delivered whose acknowledgements told of marks.
+    delivered_ce: u32,
+    /// Packets taken for lost.
+    lost: u32,
+    /// Packets sent, again or for the first time.
+    sent: u32,
+    /// The latest round-trip time in microseconds; negative without one.
+    rtt_us: i32,
+    /// The least since the last report; negative without one.
+    least_rtt_us: i32,
+    /// The smoothed round-trip time in microseconds.
+    srtt_us: u32,
+    /// The packets delivered while the packet of the sample was on its way.
+    sample_delivered: u32,
+    /// The packets delivered when it was sent.
+    sample_prior: u32,
+    /// The time of the sample in microseconds.
+    sample_interval_us: u32,
+    /// Packets in flight.
+    in_flight: u32,
+    /// Packets in flight before the acknowledgement.
+    prior_in_flight: u32,
+    /// Packets neither acknowledged nor told of as arrived, those taken for lost among them.
+    unacknowledged: u32,
+    /// The window in force.
+    cwnd: u32,
+    /// The slow-start threshold in force.
+    ssthresh: u32,
+    /// The largest payload of a packet, in bytes.
+    mss: u32,
+    /// The bytes of the TCP header.
+    header: u32,
+    /// Round trips' worth of losses.
+    losses: u32,
+    /// Timeouts.
+    timeouts: u32,
+    /// Timeouts for a packet that had timed out.
+    repeated_timeouts: u32,
+    /// Round trips' worth of marks.
+    marks: u32,
+    /// Congestion that was taken back.
+    undone: u32,
+    /// Times without anything in flight, longer than the retransmission timer.
+    idles: u32,
+    /// Times without anything in flight for want of data.
+    restarts: u32,
+}
+
+/// The state of a connection in the kernel (`enum tcp_ca_state`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// All is well.
+    Open,
+    /// Packets arrived out of order, or twice.
+    Disorder,
+    /// Marks were answered, or a drop of the host's own queue.
+    Reduced,
+    /// Losses are repaired.
+    Recovery,
+    /// The timer ran out.
+    Loss,
+}
+
+impl State {
+    /// The name in documents.
+    pub fn word(self) -> &'static str {
+        match self {
+            State::Open => "open",
+            State::Disorder => "disorder",
+            State::Reduced => "reduced",
+            State::Recovery => "recovery",
+            State::Loss => "loss",
+        }
+    }
+}
+
+impl Report {
+    /// Returns whether a flag is set.
+    pub fn is(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// The state.
+    pub fn state(&self) -> State {
+        match self.state {
+            0 => State::Open,
+            1 => State::Disorder,
+            2 => State::Reduced,
+            3 => State::Recovery,
+            _ => State::Loss,
+        }
+    }
+}
+
+/// A decision on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The connection that it is for.
+    pub generation: u32,
+    /// The number of the report that it answers.
+    pub answered: u32,
+    /// The window in packets. The kernel's program makes it one at least, and 2^20 at most.
+    pub cwnd: u32,
+    /// The slow-start threshold in packets.
+    pub ssthresh: u32,
+    /// A count. When it changes, the samples of the round trip that begins are limited by the
+    /// application.
+    pub limited: u32,
+    /// The pace in bytes of payload per second; `u64::MAX` for none. The kernel's program makes it
+    /// ten packets per second at least.
+    pub pace: u64,
+    /// The time of the report that it answers.
+    pub stamp: u64,
+}
+
+/// The place of a connection's decisions, which the kernel reads while this program writes.
+#[repr(C, align(64))]
+#[derive(Debug, Default)]
+pub struct Slot {
+    /// Odd while the slot is written.
+    version: AtomicU32,
+    generation: AtomicU32,
+    answered: AtomicU32,
+    cwnd: AtomicU32,
+    ssthresh: AtomicU32,
+    limited: AtomicU32,
+    pace: AtomicU64,
+    stamp: AtomicU64,
+}
+
+impl Slot {
+    /// Writes a decision. Only one thread may.
+    pub fn write(&self, decision: &Decision) {
+        let version = self.version.load(Ordering::Relaxed);
+        self.version
+            .store(version.wrapping_add(1), Ordering::Relaxed);
+        fence(Ordering::Release);
+        self.generation
+            .store(decision.generation, Ordering::Relaxed);
+        self.answered.store(decision.answered, Ordering::Relaxed);
+        self.cwnd.store(decision.cwnd, Ordering::Relaxed);
+        self.ssthresh.store(decision.ssthresh, Ordering::Relaxed);
+        self.limited.store(decision.limited, Ordering::Relaxed);
+        self.pace.store(decision.pace, Ordering::Relaxed);
+        self.stamp.store(decision.stamp, Ordering::Relaxed);
+        self.version
+            .store(version.wrapping_add(2), Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_read_as_it_was_written() {
+        let report = Report {
+            now: 1 << 40,
+            rtt_us: -1,
+            restarts: 7,
+            ..Report::default()
+        };
+        let bytes = report.bytes();
+        assert_eq!(bytes.len(), Report::SIZE);
+        assert_eq!(Report::read(&bytes), Some(report));
+        assert_eq!(Report::read(&bytes[1..]), None);
+    }
+
+    #[test]
+    fn a_slot_is_a_cache_line() {
+        assert_eq!(size_of::<Slot>(), 64);
+    }
+}

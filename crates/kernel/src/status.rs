@@ -1,0 +1,373 @@
+//! The state of an attached controller for people and programs: a document, a table and metrics.
+
+use crate::book::Book;
+use crate::report::ALONE;
+use accord_control::Controller;
+use accord_door::metrics::Metrics;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// The state of an attached controller.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Status {
+    /// The version of the program.
+    pub version: &'static str,
+    /// The name of the congestion control in the kernel.
+    pub name: String,
+    /// The family of the controller.
+    pub controller: &'static str,
+    /// True if the kernel reports once per round trip, and not per acknowledgement.
+    pub per_round: bool,
+    /// The process that decides.
+    pub pid: u32,
+    /// The seconds since the start.
+    pub uptime_s: f64,
+    /// The connections since the start.
+    pub connections_total: u64,
+    /// The connections whose controller failed.
+    pub failed_connections_total: u64,
+    /// The connections that found no slot, and have the kernel program's Reno.
+    pub refused_connections_total: u64,
+    /// The times that a connection went on by Reno, since no decision came.
+    pub silences_total: u64,
+    /// The reports that were heard.
+    pub reports_total: u64,
+    /// The reports that found no room in the ring buffer.
+    pub lost_reports_total: u64,
+    /// The ages of decisions when they were written: from the report to the decision.
+    pub decision_age_s: Ages,
+    /// The connections.
+    pub connections: Vec<ConnectionStatus>,
+}
+
+/// A distribution of ages, in seconds. All are zero before the first decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Ages {
+    /// The mean.
+    pub mean: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The greatest.
+    pub max: f64,
+}
+
+/// The state of a connection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConnectionStatus {
+    /// The address and the port of the other end.
+    pub peer: String,
+    /// The port of this end.
+    pub port: u16,
+    /// The state in the kernel: open, disorder, reduced, recovery or loss.
+    pub state: &'static str,
+    /// True while the connection goes on by Reno, since no decision came.
+    pub alone: bool,
+    /// The window in the kernel, in packets.
+    pub cwnd_packets: u32,
+    /// The controller's window in bytes, headers included.
+    pub window_bytes: u64,
+    /// The slow-start threshold in packets, if it is set.
+    pub ssthresh_packets: Option<u32>,
+    /// The pace in bytes of payload per second.
+    pub pacing_bytes_per_s: u64,
+    /// The smoothed round-trip time in seconds.
+    pub srtt_s: f64,
+    /// The least round-trip time in seconds, if there was one.
+    pub min_rtt_s: Option<f64>,
+    /// The bytes delivered, headers included.
+    pub delivered_bytes: u64,
+    /// The packets taken for lost.
+    pub lost_packets: u32,
+    /// The packets delivered whose acknowledgements told of marks.
+    pub marked_packets: u32,
+    /// The timeouts.
+    pub timeouts: u32,
+    /// The age of the latest decision when it was written, in seconds.
+    pub decision_age_s: f64,
+    /// The greatest of them.
+    pub most_decision_age_s: f64,
+    /// The reason why the controller is not asked any more, if there is one.
+    pub error: Option<String>,
+}
+
+/// Facts that the book does not have.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// The name of the congestion control in the kernel.
+    pub name: String,
+    /// True if the kernel reports once per round trip.
+    pub per_round: bool,
+    /// The seconds since the start.
+    pub uptime_s: f64,
+    /// The counts of the kernel's program: reports without room, connections without a slot, silences.
+    pub counts: [u64; 3],
+    /// The process that decides.
+    pub pid: u32,
+}
+
+const NANO: f64 = 1e-9;
+
+/// Returns the state. `peer` says the other end and the own port of the connection in a slot.
+pub fn status(
+    book: &Book,
+    controller: &'static str,
+    facts: &Facts,
+    peer: impl Fn(u32) -> (String, u16),
+) -> Status {
+    let connections = book.entries().map(|(slot, entry)| {
+        let (peer, port) = peer(slot);
+        let (connection, last) = (entry.connection.as_ref(), &entry.last);
+        ConnectionStatus {
+            peer,
+            port,
+            state: last.state().word(),
+            alone: last.is(ALONE),
+            cwnd_packets: last.cwnd,
+            window_bytes: match (&entry.failed, connection) {
+                (None, Some(connection)) => connection.controller().cwnd().get(),
+                _ => 0,
+            },
+            ssthresh_packets: Some(last.ssthresh).filter(|n| *n < 0x7fff_ffff),
+            pacing_bytes_per_s: last.pacing_rate,
+            srtt_s: f64::from(last.srtt_us) * 1e-6,
+            min_rtt_s: connection.and_then(|c| Some(c.min_rtt()?.as_secs_f64())),
+            delivered_bytes: connection.map_or(0, |c| c.delivered().get()),
+            lost_packets: last.lost,
+            marked_packets: last.delivered_ce,
+            timeouts: last.timeouts,
+            decision_age_s: entry.age_ns.0 as f64 * NANO,
+            most_decision_age_s: entry.age_ns.1 as f64 * NANO,
+            error: entry.failed.clone(),
+        }
+    });
+    let ages = match book.ages.len() {
+        0 => Ages::default(),
+        _ => Ages {
+            mean: book.ages.mean() * NANO,
+            p50: book.ages.value_at_quantile(0.5) as f64 * NANO,
+            p99: book.ages.value_at_quantile(0.99) as f64 * NANO,
+            max: book.ages.max() as f64 * NANO,
+        },
+    };
+    let [
+        lost_reports_total,
+        refused_connections_total,
+        silences_total,
+    ] = facts.counts;
+    Status {
+        version: env!("CARGO_PKG_VERSION"),
+        name: facts.name.clone(),
+        controller,
+        per_round: facts.per_round,
+        pid: facts.pid,
+        uptime_s: facts.uptime_s,
+        connections_total: book.connections,
+        failed_connections_total: book.failed,
+        refused_connections_total,
+        silences_total,
+        reports_total: book.reports,
+        lost_reports_total,
+        decision_age_s: ages,
+        connections: connections.collect(),
+    }
+}
+
+/// Returns a table for people.
+pub fn table(status: &Status) -> String {
+    let mut text = String::new();
+    let reports = match status.per_round {
+        true => "once per round trip",
+        false => "per acknowledgement",
+    };
+    let _ = writeln!(
+        text,
+        "{}: {}, told {reports}, for {:.0} s; {} connections so far",
+        status.name, status.controller, status.uptime_s, status.connections_total
+    );
+    let ages = status.decision_age_s;
+    let _ = writeln!(
+        text,
+        "decisions after {:.2} ms in the mean, {:.2} ms at the 99th percentile, {:.2} ms at most",
+        ages.mean * 1e3,
+        ages.p99 * 1e3,
+        ages.max * 1e3
+    );
+    for (count, what) in [
+        (
+            status.silences_total,
+            "times a connection went on by Reno, since no decision came",
+        ),
+        (
+            status.failed_connections_total,
+            "connections whose controller failed",
+        ),
+        (
+            status.refused_connections_total,
+            "connections beyond the number of slots, which have Reno",
+        ),
+        (
+            status.lost_reports_total,
+            "reports that found the ring buffer full",
+        ),
+    ] {
+        if count > 0 {
+            let _ = writeln!(text, "{count} {what}");
+        }
+    }
+    let row = |cells: [&str; 8]| {
+        let mut line = String::new();
+        for (cell, width) in cells.iter().zip([28, 9, 8, 9, 10, 10, 12, 8]) {
+            let _ = write!(line, "{cell:<width$}  ");
+        }
+        line.trim_end().to_string() + "\n"
+    };
+    if !status.connections.is_empty() {
+        text += &row([
+            "peer",
+            "state",
+            "window",
+            "pace",
+            "smoothed",
+            "least rtt",
+            "delivered",
+            "lost",
+        ]);
+        text += &row(["", "", "packets", "Mbps", "ms", "ms", "bytes", "packets"]);
+    }
+    for c in &status.connections {
+        let state = match (&c.error, c.alone) {
+            (Some(_), _) => "failed",
+            (None, true) => "alone",
+            (None, false) => c.state,
+        };
+        let least = c
+            .min_rtt_s
+            .map_or("-".into(), |s| format!("{:.2}", s * 1e3));
+        text += &row([
+            &c.peer,
+            state,
+            &c.cwnd_packets.to_string(),
+            &format!("{:.2}", c.pacing_bytes_per_s as f64 * 8e-6),
+            &format!("{:.2}", c.srtt_s * 1e3),
+            &least,
+            &c.delivered_bytes.to_string(),
+            &c.lost_packets.to_string(),
+        ]);
+    }
+    for c in &status.connections {
+        if let Some(error) = &c.error {
+            let _ = writeln!(text, "{}: goes on by Reno: {error}", c.peer);
+        }
+    }
+    text
+}
+
+/// Returns the metrics in the text format of Prometheus.
+pub fn metrics(status: &Status) -> String {
+    let mut metrics = Metrics::new("accord_kernel");
+    let version = format!(
+        "{{version=\"{}\",name=\"{}\",controller=\"{}\"}}",
+        status.version, status.name, status.controller
+    );
+    metrics.family("build_info", "gauge", "The program.", [(version, 1.0)]);
+    let all = |value: f64| [(String::new(), value)];
+    let open = status.connections.len() as f64;
+    metrics.family("connections", "gauge", "Connections now.", all(open));
+    for (name, help, count) in [
+        (
+            "connections_total",
+            "Connections since the start.",
+            status.connections_total,
+        ),
+        (
+            "failed_connections_total",
+            "Connections whose controller failed.",
+            status.failed_connections_total,
+        ),
+        (
+            "refused_connections_total",
+            "Connections that found no slot.",
+            status.refused_connections_total,
+        ),
+        (
+            "silences_total",
+            "Times that a connection went on by Reno, since no decision came.",
+            status.silences_total,
+        ),
+        (
+            "reports_total",
+            "Reports that were heard.",
+            status.reports_total,
+        ),
+        (
+            "lost_reports_total",
+            "Reports that found the ring buffer full.",
+            status.lost_reports_total,
+        ),
+    ] {
+        metrics.family(name, "counter", help, all(count as f64));
+    }
+    let ages = status.decision_age_s;
+    let quantiles = [("0.5", ages.p50), ("0.99", ages.p99), ("1", ages.max)];
+    metrics.family(
+        "decision_age_seconds",
+        "gauge",
+        "The ages of decisions when they were written.",
+        quantiles.map(|(q, s)| (format!("{{quantile=\"{q}\"}}"), s)),
+    );
+    type Of = fn(&ConnectionStatus) -> Option<f64>;
+    let connections: [(&str, &str, &str, Of); 7] = [
+        (
+            "delivered_bytes_total",
+            "counter",
+            "Bytes delivered, headers included.",
+            |c| Some(c.delivered_bytes as f64),
+        ),
+        (
+            "lost_packets_total",
+            "counter",
+            "Packets taken for lost.",
+            |c| Some(f64::from(c.lost_packets)),
+        ),
+        (
+            "window_packets",
+            "gauge",
+            "The window in the kernel.",
+            |c| Some(f64::from(c.cwnd_packets)),
+        ),
+        (
+            "pacing_bytes_per_second",
+            "gauge",
+            "The pace of payload.",
+            |c| Some(c.pacing_bytes_per_s as f64),
+        ),
+        (
+            "srtt_seconds",
+            "gauge",
+            "The smoothed round-trip time.",
+            |c| Some(c.srtt_s),
+        ),
+        (
+            "min_rtt_seconds",
+            "gauge",
+            "The least round-trip time.",
+            |c| c.min_rtt_s,
+        ),
+        (
+            "alone",
+            "gauge",
+            "1 while the connection goes on by Reno, since no decision came.",
+            |c| Some(f64::from(u8::from(c.alone))),
+        ),
+    ];
+    for (name, kind, help, of) in connections {
+        let samples = status.connections.iter().filter_map(|c| {
+            let labels = format!("{{peer=\"{}\",port=\"{}\"}}", c.peer, c.port);
+            Some((labels, of(c)?))
+        });
+        metrics.family(name, kind, help, samples);
+    }
+    metrics.text()
+}
