@@ -4,22 +4,17 @@ use crate::SimError;
 use crate::arrivals::{Arrival, Cause};
 use crate::calendar::Kind;
 use crate::engine::Simulation;
-use crate::hop::Came;
 use crate::memory;
-use crate::packet::Plain;
-use crate::windows::{Groups, Home};
 use crate::wire::Line;
 use accord_record::Observer;
 use accord_scenario::LinkId;
-use accord_units::{Bytes, Time};
+use accord_units::Time;
 
 /// The number of rounds after which the observer is asked again.
 const PROGRESS: u32 = 1 << 8;
 
 /// The number of arrivals for which the packet is fetched ahead. It was touched a window ago.
 const AHEAD: usize = 8;
-/// The same where there are many.
-const FAR_AHEAD: usize = 16;
 
 /// The number of acknowledgements of a flow that are fetched ahead.
 const REPLIES_AHEAD: usize = 3;
@@ -130,25 +125,16 @@ impl Simulation<'_> {
         let station = &mut windows.stations[id];
         let mut from = std::mem::replace(&mut station.clock, until);
         let link = station.link;
-        let groups = station.groups;
         let line = &self.wires[link.link()].line;
         let is_express = matches!(line, Line::Express(_));
         let holds = matches!(line, Line::Port(_));
         let mut timer = station.timer;
-        let mut are_many = false;
         while let Some(windows) = &mut self.windows {
             let coming = &mut windows.stations[id].coming;
             let (arrivals, before) = windows.sorter.take(coming, from, until);
             self.events += arrivals.len() as u64;
-            are_many |= before < until && groups.is_some();
-            windows.gathers = are_many;
             if is_express {
                 self.advance_express(link.link(), &arrivals, before.min(self.limits.end));
-            } else if let Some(groups) = groups
-                && !holds
-                && (are_many || groups.lead_home)
-            {
-                timer = self.offer_all(id, groups, &arrivals, timer);
             } else {
                 for (i, arrival) in arrivals.iter().enumerate() {
                     if let Some(later) = arrivals.get(i + AHEAD) {
@@ -172,11 +158,6 @@ impl Simulation<'_> {
             }
             from = before;
         }
-        if let Some(groups) = groups
-            && are_many
-        {
-            self.release(link.link(), groups);
-        }
         if timer <= until {
             // A window may end with a sample. Nothing happens after the end of the run.
             match until <= self.limits.end {
@@ -189,133 +170,6 @@ impl Simulation<'_> {
         }
         self.advance_lanes(Some(id));
         until == end
-    }
-
-    /// Computes the departures of arrivals at a station behind which packets of different flows may go on in any
-    /// order. If there are many in this window, they wait in groups until all have departed. Returns the time at
-    /// which the timer runs out next.
-    #[inline(never)]
-    fn offer_all(
-        &mut self,
-        id: usize,
-        groups: Groups,
-        arrivals: &[Arrival],
-        mut timer: Time,
-    ) -> Time {
-        let Some(windows) = &self.windows else {
-            return timer;
-        };
-        let link = windows.stations[id].link.link();
-        let are_many = windows.gathers;
-        for (i, &Arrival { at, cause, place }) in arrivals.iter().enumerate() {
-            if timer <= at {
-                timer = self.act(id, at, Kind::Start);
-            }
-            self.now = at;
-            let Line::Timeline(line) = &mut self.wires[link].line else {
-                unreachable!("the form of a port does not change");
-            };
-            let (line, dice) = &mut **line;
-            let (departure, cause) = match groups.size {
-                Some(size) => (
-                    line.offer(at, &mut Plain(size), &mut || dice.uniform()),
-                    cause,
-                ),
-                None => {
-                    if let Some(later) = arrivals.get(i + FAR_AHEAD) {
-                        self.pool.prepare_packet(later.place);
-                    }
-                    let packet = self.pool.packet(place);
-                    let cause = Cause::new(Kind::Arrive, packet.flow as usize);
-                    (line.offer(at, packet, &mut || dice.uniform()), cause)
-                }
-            };
-            let Some(windows) = self.windows.as_mut().filter(|_| are_many) else {
-                match (departure, groups.size) {
-                    (Ok(at), Some(size)) => self.go_home(link, Arrival { at, cause, place }, size),
-                    (Ok(at), None) => self.depart(link, place, at),
-                    (Err(_), _) => self.lost(place),
-                }
-                continue;
-            };
-            let group = windows.sorter.group(cause);
-            match departure {
-                Ok(at) => group.send(Arrival { at, cause, place }),
-                Err(_) => group.lost.push(Arrival { at, cause, place }),
-            }
-        }
-        timer
-    }
-
-    /// Has all packets go on that wait in groups. So the ends, the links and the packets of a flow are fetched
-    /// once for all of a window.
-    #[inline(never)]
-    fn release(&mut self, link: LinkId, groups: Groups) {
-        let Some(windows) = &mut self.windows else {
-            return;
-        };
-        windows.gathers = false;
-        let mut all = windows.sorter.take_groups();
-        let now = self.now;
-        for group in &mut all {
-            for (i, drop) in group.lost.iter().enumerate() {
-                if let Some(later) = group.lost.get(i + FAR_AHEAD) {
-                    self.pool.prepare_packet(later.place);
-                }
-                self.now = drop.at;
-                self.lost(drop.place);
-            }
-            self.now = now;
-            if let Some(size) = groups.size.filter(|_| groups.lead_home) {
-                for &departure in &group.sent {
-                    self.go_home(link, departure, size);
-                }
-            } else {
-                for (i, departure) in group.sent.iter().enumerate() {
-                    if let Some(later) = group.sent.get(i + FAR_AHEAD) {
-                        self.pool.prepare_packet(later.place);
-                    }
-                    self.depart(link, departure.place, departure.at);
-                }
-            }
-            group.lost.clear();
-            group.sent.clear();
-        }
-        if let Some(windows) = &mut self.windows {
-            windows.sorter.give_back_groups(all);
-        }
-    }
-
-    /// Has a packet go on that left the last station on its way to its sender.
-    #[inline(always)]
-    fn go_home(&mut self, link: LinkId, departure: Arrival, size: Bytes) {
-        let Some(windows) = &mut self.windows else {
-            return;
-        };
-        let Home {
-            flow,
-            hop: mut place,
-        } = windows.homes[departure.cause.index()];
-        let at = departure.at + self.wires[link].delay;
-        let mut came = Came { link, at };
-        loop {
-            let (hop, early) = self.wiring.reach(&mut place, &mut came, self.limits);
-            if !early {
-                // Nothing happens after the end of the run.
-                if came.at <= self.limits.end {
-                    let queue = &mut windows.replies[flow as usize].queue;
-                    queue.push((came.at, departure.place));
-                }
-                return;
-            }
-            let wire = &mut self.wires[hop.link()];
-            let Line::Pipe(pipe) = &mut wire.line else {
-                unreachable!("pipes lead home");
-            };
-            let sent = pipe.offer(came.at, size, self.limits.end);
-            (came.link, came.at) = (hop.link(), sent + wire.delay);
-            place += 1;
-        }
     }
 
     /// Handles the arrivals at a station with two priorities, and the services that end by `until`.
@@ -342,13 +196,10 @@ impl Simulation<'_> {
                 }
             };
             match passed {
-                Ok(at) => match self.windows.as_mut().filter(|windows| windows.gathers) {
-                    Some(windows) => windows.gather(self.pool.packet(place).flow, place, at),
-                    None => {
-                        let came = self.leaves(link, at);
-                        self.glide_on(place, came);
-                    }
-                },
+                Ok(at) => {
+                    let came = self.leaves(link, at);
+                    self.glide_on(place, came);
+                }
                 Err(_) => self.lost(place),
             }
         }

@@ -68,12 +68,7 @@ impl Simulation<'_> {
                         None => return lane.keep(place, packet),
                     },
                     Line::Port(held) => match held.pass(at, place, packet) {
-                        Some(Ok(departure)) => match &mut self.windows {
-                            Some(windows) if windows.gathers => {
-                                return windows.gather(packet.flow, place, departure);
-                            }
-                            _ => departure,
-                        },
+                        Some(Ok(departure)) => departure,
                         Some(Err(_)) => return self.lost(place),
                         None => return self.enter(link, place),
                     },

@@ -96,23 +96,3 @@ impl accord_port::Packet for Packet {
         self.virtual_s += delay.as_secs_f64() as f32;
     }
 }
-
-/// What a droptail port has to know of a packet: its size.
-pub struct Plain(pub Bytes);
-
-impl accord_port::Packet for Plain {
-    #[inline]
-    fn meta(&self) -> PacketMeta {
-        PacketMeta {
-            size: self.0,
-            class: Class::Data,
-            ecn: Ecn::NotCapable,
-            aggregate: 0,
-            flow: 0,
-        }
-    }
-
-    fn mark(&mut self) {}
-
-    fn add_virtual_delay(&mut self, _delay: Duration) {}
-}

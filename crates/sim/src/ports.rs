@@ -37,16 +37,7 @@ impl Simulation<'_> {
     fn resume(&mut self, link: usize) {
         if let Some((ticket, sent)) = self.begin(link) {
             self.await_next(link);
-            self.set_off(link, ticket, sent);
-        }
-    }
-
-    /// Has a packet go on that leaves a port that holds packets.
-    #[inline(always)]
-    fn set_off(&mut self, link: usize, ticket: Ticket, sent: Time) {
-        match self.windows.as_mut().filter(|windows| windows.gathers) {
-            Some(windows) => windows.gather(ticket.flow(), ticket.place, sent),
-            None => self.depart(link, ticket.place, sent),
+            self.depart(link, ticket.place, sent);
         }
     }
 
@@ -114,7 +105,7 @@ impl Simulation<'_> {
             _ => return self.sent(link),
         };
         if let Some((ticket, sent)) = self.begin(link) {
-            self.set_off(link, ticket, sent);
+            self.depart(link, ticket.place, sent);
         }
     }
 

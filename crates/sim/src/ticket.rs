@@ -59,12 +59,6 @@ impl Ticket {
         }
     }
 
-    /// Returns the packet's flow, of either direction.
-    #[inline]
-    pub fn flow(&self) -> u32 {
-        self.flow >> 1
-    }
-
     /// Returns whether the port may have done something to the packet.
     #[inline]
     pub fn is_changed(&self) -> bool {

@@ -9,7 +9,6 @@
 //! acknowledgements of a round trip, a link its arrivals in order. No calendar orders them; the
 //! arrivals at a station are sorted once a window, and the ends of its services and the timer of its
 //! queue discipline come in between. What a part needs stays in near caches meanwhile.
-//! Many packets at a station go on by groups of flows, so that each flow is fetched once (`Groups`).
 //! (This is conservative parallel simulation [Chandy and Misra 1979; Bryant 1977] on one thread.)
 //!
 //! It is exact. The order of the arrivals at a station is that of their events, by (time, kind,
@@ -18,15 +17,13 @@
 
 use crate::arrivals::{Arrival, Cause, Coming, Sorter};
 use crate::calendar::Kind;
-use crate::flow::Flow;
 use crate::hop::Hop;
 use crate::pool::{Place, Pool};
 use crate::ring::Ring;
-use crate::stretch::{self, Sizes, Stretch};
-use crate::wire::{Form, is_droptail};
+use crate::wire::Form;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_scenario::{LinkId, Scenario};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Duration, Time};
 use std::collections::BTreeMap;
 
 /// The parts of a network that is run in windows.
@@ -36,9 +33,6 @@ pub struct Windows {
     of: Vec<usize>,
     /// The acknowledgements on their way from the last station, by flow.
     pub replies: Vec<Replies>,
-    /// The ways from stations to senders, by the link over which packets come to the station. Only those of
-    /// stations with groups that lead home are known.
-    pub homes: Vec<Home>,
     /// The parts that feed the senders.
     pub feeds: Vec<Feed>,
     /// The lanes that senders feed.
@@ -47,8 +41,6 @@ pub struct Windows {
     pub clock: Time,
     /// What puts arrivals in order.
     pub sorter: Sorter,
-    /// Whether what leaves the present station waits in groups until all have left it.
-    pub gathers: bool,
 }
 
 /// The acknowledgements on their way to a sender.
@@ -72,31 +64,8 @@ pub struct Station {
     pub coming: Coming,
     /// The lanes that it feeds.
     pub lanes: Vec<Onward>,
-    /// In what the packets of different flows may go on in any order.
-    pub groups: Option<Groups>,
     /// The time at which the queue discipline wants its timer.
     pub timer: Time,
-}
-
-/// A station behind which each fused link is of one flow. Then the packets of different flows may go on in any
-/// order.
-#[derive(Clone, Copy)]
-pub struct Groups {
-    /// The size of all its packets, if that decides on them and they come over links of one flow each: a
-    /// packet's link tells its flow.
-    pub size: Option<Bytes>,
-    /// Whether these are acknowledgements, and nothing but pipes is between the station and their senders. Then
-    /// no packet is looked at.
-    pub lead_home: bool,
-}
-
-/// The way of packets from a station to their sender.
-#[derive(Clone, Copy, Default)]
-pub struct Home {
-    /// The flow.
-    pub flow: u32,
-    /// The place of the hop behind the station.
-    pub hop: u32,
 }
 
 /// A lane that a part feeds.
@@ -138,7 +107,7 @@ impl Replies {
 
 impl Windows {
     /// Finds the parts of a network, with ports in these forms, some of them fused.
-    pub fn new(scenario: &Scenario, flows: &[Flow], forms: &[Form], fused: &[bool]) -> Windows {
+    pub fn new(scenario: &Scenario, forms: &[Form], fused: &[bool]) -> Windows {
         let links = scenario.links.len();
         let mut of = vec![usize::MAX; links];
         let mut stations: Vec<(Hop, BTreeMap<Option<usize>, Duration>)> = Vec::new();
@@ -181,7 +150,6 @@ impl Windows {
             .map(|id| network.base_rtt(id))
             .min();
         let least = least.unwrap_or_default();
-        let mut groups = find_groups(scenario, flows, forms, fused, &of, stations.len());
         let list = |feeds: BTreeMap<Option<usize>, Duration>| {
             let feeds = feeds.into_iter();
             feeds.map(|(from, delay)| Feed { from, delay }).collect()
@@ -198,84 +166,15 @@ impl Windows {
                     clock: Time::ZERO,
                     coming: Coming::new(least, scenario.flows.len()),
                     lanes: lanes_of(Some(id)),
-                    groups: groups[id].take(),
                     timer: Time::MAX,
                 })
                 .collect(),
             lanes: lanes_of(None),
             of,
             replies: scenario.flows.iter().map(Replies::new).collect(),
-            homes: Vec::new(),
             feeds: list(senders),
             clock: Time::ZERO,
             sorter: Sorter::default(),
-            gathers: false,
-        }
-    }
-
-    /// Finds the ways from stations to senders, which `hops` describe.
-    pub fn find_homes(
-        &mut self,
-        flows: &[Flow],
-        forms: &[Form],
-        hops: &[Hop],
-        stretches: &[Stretch],
-    ) {
-        self.homes = vec![Home::default(); forms.len()];
-        for (id, flow) in flows.iter().enumerate() {
-            // The last station on the way, the link before it, and the hop behind it on the way back.
-            let mut last: Option<(usize, LinkId, Option<u32>)> = None;
-            let mut before = LinkId::MAX;
-            for first in [flow.path, flow.reverse_path] {
-                let mut place = first;
-                loop {
-                    let hop = hops[place as usize];
-                    if hop.is_end() {
-                        break;
-                    }
-                    place += 1;
-                    if hop.is_stretch() {
-                        let stretch = &stretches[hop.link()];
-                        (before, place) = (stretch.last as usize, stretch.next);
-                        continue;
-                    }
-                    let link = hop.link();
-                    if !hop.is_shortcut() {
-                        if let Some((station, ..)) = last {
-                            self.not_home(station);
-                        }
-                        let back = (first == flow.reverse_path).then_some(place);
-                        last = Some((self.of[link], before, back));
-                    } else if forms[link] != Form::Pipe
-                        && let Some((station, ..)) = last
-                    {
-                        self.not_home(station);
-                    }
-                    before = link;
-                }
-            }
-            match last {
-                Some((station, before, Some(hop))) if self.leads_home(station) => {
-                    self.homes[before] = Home {
-                        flow: id as u32,
-                        hop,
-                    };
-                }
-                Some((station, ..)) => self.not_home(station),
-                None => {}
-            }
-        }
-    }
-
-    fn leads_home(&self, station: usize) -> bool {
-        self.stations[station]
-            .groups
-            .is_some_and(|groups| groups.lead_home)
-    }
-
-    fn not_home(&mut self, station: usize) {
-        if let Some(groups) = &mut self.stations[station].groups {
-            groups.lead_home = false;
         }
     }
 
@@ -323,14 +222,6 @@ impl Windows {
         }
     }
 
-    /// Puts a packet of a flow that leaves the present station at `at` into its group.
-    #[inline]
-    pub fn gather(&mut self, flow: u32, place: Place, at: Time) {
-        let cause = Cause::new(Kind::Arrive, flow as usize);
-        let group = self.sorter.group(cause);
-        group.sent.push(Arrival { at, cause, place });
-    }
-
     /// Returns the time up to which a part with these feeds can be computed now.
     pub fn horizon(&self, feeds: &[Feed], end: Time) -> Time {
         let known = feeds.iter().map(|feed| {
@@ -339,51 +230,4 @@ impl Windows {
         });
         known.fold(end, Time::min)
     }
-}
-
-/// Finds out about each station whether the packets of different flows may go on in any order.
-fn find_groups(
-    scenario: &Scenario,
-    flows: &[Flow],
-    forms: &[Form],
-    fused: &[bool],
-    of: &[usize],
-    stations: usize,
-) -> Vec<Option<Groups>> {
-    let sizes = stretch::sizes(scenario, flows);
-    let mut groups = vec![None; stations];
-    for (link, form) in forms.iter().enumerate() {
-        let holds = matches!(form, Form::Port | Form::Express | Form::Lane);
-        if (holds || *form == Form::Timeline) && !fused[link] && of[link] != usize::MAX {
-            let size = match sizes[link] {
-                Sizes::All(size) if !holds && is_droptail(&scenario.links[link]) => Some(size),
-                _ => None,
-            };
-            let size = size.map(|size| Bytes::new(u64::from(size)));
-            let lead_home = size.is_some();
-            groups[of[link]] = Some(Groups { size, lead_home });
-        }
-    }
-    // The flow of each link, and its place on the flow's way there and back.
-    let mut users = vec![None; forms.len()];
-    for (id, f) in scenario.flows.iter().enumerate() {
-        // The last station, and whether the last link is this flow's own.
-        let (mut from, mut own) = (None, false);
-        for (place, &link) in f.path.iter().chain(&f.reverse_path).enumerate() {
-            let user = (id as u32, place as u32);
-            if fused[link] {
-                own = *users[link].get_or_insert(user) == user;
-                if let Some(station) = from.filter(|_| !own) {
-                    groups[station] = None;
-                }
-                continue;
-            }
-            let station = of[link];
-            if let Some(groups) = groups[station].as_mut().filter(|_| !own) {
-                (groups.size, groups.lead_home) = (None, false);
-            }
-            (from, own) = (Some(station), false);
-        }
-    }
-    groups
 }

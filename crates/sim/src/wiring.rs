@@ -180,7 +180,7 @@ impl Wiring {
                 .zip(&found)
                 .map(|(fused, free)| *fused || free.is_some());
             let known: Vec<bool> = known.collect();
-            let mut long = Windows::new(scenario, flows, &forms, &known);
+            let mut long = Windows::new(scenario, &forms, &known);
             if long.are_long(scenario) {
                 (windows, free, fused) = (Some(long), found, known);
             }
@@ -240,9 +240,6 @@ impl Wiring {
             }
             flow.path = wiring.add(&f.path, inside, end);
             flow.reverse_path = wiring.add(&f.reverse_path, None, Hop::END);
-        }
-        if let Some(windows) = &mut wiring.windows {
-            windows.find_homes(flows, &wiring.forms, &wiring.hops, &wiring.stretches);
         }
         wiring
     }
