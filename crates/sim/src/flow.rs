@@ -259,6 +259,11 @@ impl Flow {
         });
     }
 
+    /// Returns the bytes of data that the receiver knows of already and that are not counted yet.
+    pub fn coming_bytes(&self) -> u64 {
+        self.coming.iter().map(|c| u64::from(c.size)).sum()
+    }
+
     /// Returns the bytes of data that the receiver knows of already and that would have arrived by
     /// `now` over empty queues. They are those sent by `late`.
     pub fn coming_late(&mut self, late: Option<Time>) -> u64 {

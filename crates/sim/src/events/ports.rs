@@ -1,15 +1,16 @@
 //! How packets go through ports that hold them.
 
+use super::engine::Engine;
+use super::wire::Line;
 use crate::calendar::Kind;
-use crate::engine::{Simulation, lose};
+use crate::gauge::Gauge as _;
 use crate::pool::Place;
 use crate::ticket::Ticket;
-use crate::wire::Line;
 use accord_transport::Segment;
 use accord_units::Time;
 use std::cmp::Reverse;
 
-impl Simulation<'_> {
+impl Engine<'_> {
     /// Puts a packet into a port that holds packets, which does not let it pass.
     // As functions with symbols of their own this and `Held::pass` cost 3 to 22 instructions per
     // packet-hop.
@@ -18,13 +19,11 @@ impl Simulation<'_> {
         let Line::Port(held) = &mut self.wires[link].line else {
             return;
         };
-        let (now, dice) = (self.now, &mut held.dice);
-        let ticket = Ticket::new(place, self.pool.packet(place));
-        let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
-        let pool = &mut self.pool;
+        let (core, dice) = (&mut self.core, &mut held.dice);
+        let (now, ticket) = (core.now, Ticket::new(place, core.pool.packet(place)));
         held.port
             .offer(now, ticket, &mut || dice.uniform(), &mut |ticket, _| {
-                lose(flows, awake, digest, now, &pool.remove(ticket.place));
+                core.lost(ticket.place);
             });
         match held.port.is_serving() {
             true => self.await_next(link),
@@ -41,25 +40,22 @@ impl Simulation<'_> {
         }
     }
 
-    /// Begins a service as [`Simulation::resume`] does. Returns the packet and its departure, unless the
+    /// Begins a service as [`Engine::resume`] does. Returns the packet and its departure, unless the
     /// port is stepped.
     #[inline(always)]
     fn begin(&mut self, link: usize) -> Option<(Ticket, Time)> {
         let Line::Port(held) = &mut self.wires[link].line else {
             return None;
         };
-        let (flows, awake, digest) = (&mut self.flows, &mut self.awake, &mut self.digest);
-        let (now, pool) = (self.now, &mut self.pool);
-        let begun = (held.port).begin(now, &mut |ticket, _| {
-            lose(flows, awake, digest, now, &pool.remove(ticket.place));
-        });
+        let (now, core) = (self.core.now, &mut self.core);
+        let begun = (held.port).begin(now, &mut |ticket, _| core.lost(ticket.place));
         let (ticket, end) = begun?;
         if ticket.is_changed() {
-            ticket.settle(self.pool.packet(ticket.place));
+            ticket.settle(self.core.pool.packet(ticket.place));
         }
         if held.stepped {
             (held.serving, held.begun) = (Some(ticket), now);
-            self.await_sent(link, end);
+            self.core.calendar.push(end, Kind::Sent, link);
             return None;
         }
         Some((ticket, end))
@@ -68,44 +64,13 @@ impl Simulation<'_> {
     /// Has the service at a port that is not stepped end at its time, if that matters to it.
     #[inline]
     fn await_next(&mut self, link: usize) {
-        if self.windows.is_none()
-            && let Line::Port(held) = &mut self.wires[link].line
+        if let Line::Port(held) = &mut self.wires[link].line
             && !held.stepped
             && !held.pending
             && let Some(end) = held.port.next()
         {
             held.pending = true;
-            self.await_sent(link, end);
-        }
-    }
-
-    /// Has a service end at its time. In a run with windows the port is asked for that.
-    #[inline]
-    fn await_sent(&mut self, link: usize, end: Time) {
-        if self.windows.is_none() {
-            self.calendar.push(end, Kind::Sent, link);
-        }
-    }
-
-    /// Ends the services at a port that holds packets which end by `until` and matter to it, in a run
-    /// with windows.
-    #[inline]
-    pub fn serve(&mut self, link: usize, until: Time) {
-        while let Some(end) = self.wires[link].next().filter(|end| *end <= until) {
-            (self.now, self.events) = (end, self.events + 1);
-            self.follow(link);
-        }
-    }
-
-    /// Ends a service, and begins the next.
-    #[inline(never)]
-    fn follow(&mut self, link: usize) {
-        match &mut self.wires[link].line {
-            Line::Port(held) if !held.stepped => held.port.complete(),
-            _ => return self.sent(link),
-        };
-        if let Some((ticket, sent)) = self.begin(link) {
-            self.depart(link, ticket.place, sent);
+            self.core.calendar.push(end, Kind::Sent, link);
         }
     }
 
@@ -120,23 +85,23 @@ impl Simulation<'_> {
         };
         if !held.stepped {
             held.pending = false;
-            held.port.advance(self.now);
-        } else if let Some(ticket) = held.serving.take_if(|_| held.port.is_sent(self.now)) {
+            held.port.advance(self.core.now);
+        } else if let Some(ticket) = held.serving.take_if(|_| held.port.is_sent(self.core.now)) {
             held.port.complete();
-            let packet = self.pool.packet(ticket.place);
+            let packet = self.core.pool.packet(ticket.place);
             if let Some(tap) = &mut self.tap {
-                packet.capture(tap, self.scenario, link, self.now);
+                packet.capture(tap, self.core.scenario, link, self.core.now);
             }
-            let arrival = held.arrival(self.now, wire.delay, packet);
+            let arrival = held.arrival(self.core.now, wire.delay, packet);
             let loose = held.is_loose();
-            let held_up = arrival.since(self.now + wire.delay);
+            let held_up = arrival.since(self.core.now + wire.delay);
             if let Segment::Data { sent, .. } = packet.segment
                 && !held_up.is_zero()
             {
-                self.flows[packet.flow as usize].hold_up(sent, held_up);
+                self.core.flows[packet.flow as usize].hold_up(sent, held_up);
             }
             match loose {
-                false => self.leave(link, ticket.place, self.now, arrival),
+                false => self.leave(link, ticket.place, self.core.now, arrival),
                 true => self.leave_loosely(link, ticket.place, arrival),
             }
         }
@@ -147,27 +112,27 @@ impl Simulation<'_> {
     #[cold]
     fn leave_loosely(&mut self, link: usize, place: Place, at: Time) {
         let wire = &mut self.wires[link];
-        let packet = self.pool.packet(place);
+        let packet = self.core.pool.packet(place);
         if !wire.takes(packet) {
-            return self.lost(place);
+            return self.core.lost(place);
         }
         let at = match self.stalls.get(link) {
             Some(Some(stalls)) => stalls.handed_over(at),
             _ => at,
         };
         packet.hop += 1;
-        let next = self.wiring.hops[packet.hop as usize];
-        debug_assert!(!next.is_shortcut(), "packets come out in another order");
+        let next = self.paths.hop(packet.hop);
+        debug_assert!(!next.is_early(), "packets come out in another order");
         if let Line::Port(held) = &mut wire.line {
             held.loosened += 1;
             held.loose.push(Reverse((at, held.loosened, place)));
-            self.calendar.push(at, Kind::Overtake, link);
+            self.core.calendar.push(at, Kind::Overtake, link);
         }
     }
 
     /// Has the timer of a link's discipline run out.
     pub fn discipline(&mut self, link: usize) {
-        let now = self.now;
+        let now = self.core.now;
         let wire = &mut self.wires[link];
         match &mut wire.line {
             Line::Timeline(line) => line.0.on_timer(now),
@@ -175,18 +140,10 @@ impl Simulation<'_> {
                 held.advance(now);
                 held.port.on_timer(now);
             }
-            Line::Express(_)
-            | Line::Calm(_)
-            | Line::Pipe(_)
-            | Line::Lane(_)
-            | Line::Shared(_)
-            | Line::Edge(_) => {}
+            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => {}
         }
         if let Some(at) = wire.next_timer() {
-            match &mut self.windows {
-                Some(windows) => windows.set_timer(link, at),
-                None => self.calendar.push(at, Kind::Discipline, link),
-            }
+            self.core.calendar.push(at, Kind::Discipline, link);
         }
     }
 }
