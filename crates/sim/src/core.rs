@@ -279,19 +279,21 @@ impl<'a> Core<'a> {
         (packet, at)
     }
 
-    /// Delivers a reply to its sender.
+    /// Delivers a reply to its sender. Returns the flow.
     #[inline]
-    pub fn reply(&mut self, packet: &Packet) {
+    pub fn reply(&mut self, place: Place) -> usize {
+        let packet = self.pool.remove(place);
         let now = self.now;
         match packet.segment {
             Segment::Ack { next, block, .. } => self.digest.ack(now, packet.flow, next, block),
-            _ => self.digest.delivered(now, packet),
+            _ => self.digest.delivered(now, &packet),
         }
         let flow = &mut self.flows[packet.flow as usize];
         if flow.wake_up() {
             self.awake.push(packet.flow);
         }
         flow.sender.on_reply(&packet.segment, now);
+        packet.flow as usize
     }
 
     /// Removes a packet that is lost, and counts it.

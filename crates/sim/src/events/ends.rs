@@ -19,13 +19,14 @@ impl Engine<'_> {
     /// Delivers a packet to its endpoint.
     #[inline]
     pub fn deliver(&mut self, place: Place) {
-        let packet = self.core.pool.remove(place);
-        let id = packet.flow as usize;
-        if let Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. } = packet.segment
+        if let Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. } =
+            self.core.pool.packet(place).segment
         {
-            self.core.reply(&packet);
+            let id = self.core.reply(place);
             return self.pump(id);
         }
+        let packet = self.core.pool.remove(place);
+        let id = packet.flow as usize;
         let now = self.core.now;
         self.core.digest.delivered(now, &packet);
         let flow = &mut self.core.flows[id];

@@ -28,9 +28,8 @@ impl Engine<'_> {
     /// Delivers a reply to its sender.
     #[inline]
     pub fn deliver(&mut self, place: Place) {
-        let packet = self.core.pool.remove(place);
-        self.core.reply(&packet);
-        self.pump(packet.flow as usize);
+        let id = self.core.reply(place);
+        self.pump(id);
     }
 
     /// Lets a sender send what it may, and sets its timer.

@@ -15,16 +15,25 @@ impl Engine<'_> {
     /// receiver, until another part has it.
     #[inline(always)]
     pub fn onward(&mut self, place: Place, mut came: Came) {
+        let packet = self.core.pool.packet(place);
+        let next = (self.net.paths).step(packet, &mut came, self.core.limits);
+        self.route(place, next, came);
+    }
+
+    /// Moves a packet on as `onward` does, from the hop `next`, which takes it before its time or does not.
+    #[inline(always)]
+    pub fn route(&mut self, place: Place, mut next: (Hop, bool), mut came: Came) {
         loop {
-            let packet = self.core.pool.packet(place);
-            match (self.net.paths).step(packet, &mut came, self.core.limits) {
+            match next {
                 (hop, false) => return self.hand_over(place, hop, came),
                 (hop, true) if hop.is_end() => return self.turn_round(place, came),
                 (hop, true) => match self.pass(place, hop, came.at) {
-                    Some(next) => came = next,
+                    Some(at) => came = at,
                     None => return,
                 },
             }
+            let packet = self.core.pool.packet(place);
+            next = (self.net.paths).step(packet, &mut came, self.core.limits);
         }
     }
 
@@ -71,8 +80,7 @@ impl Engine<'_> {
                 Some(_) => return self.queue(place, hop, at),
             },
         };
-        let (link, at) = (link.link, sent + link.delay);
-        Some(Came { link, at })
+        Some(link.leaves(sent))
     }
 
     /// Passes a packet through a lane in which others wait.
@@ -88,8 +96,7 @@ impl Engine<'_> {
             lane.keep(place, packet);
             return None;
         };
-        let (link, at) = (link.link, sent + link.delay);
-        Some(Came { link, at })
+        Some(link.leaves(sent))
     }
 
     /// Sends the packets that wait in a lane and whose service begins by `until`.
@@ -103,8 +110,8 @@ impl Engine<'_> {
             let Some((place, sent)) = begun else {
                 return;
             };
-            let (link, at) = (link.link, sent + link.delay);
-            self.onward(place, Came { link, at });
+            let came = link.leaves(sent);
+            self.onward(place, came);
         }
     }
 

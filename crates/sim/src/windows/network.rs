@@ -62,6 +62,28 @@ pub struct Station {
     pub timer: Time,
 }
 
+impl Station {
+    /// Returns where a packet comes out that is on the wire at `sent`.
+    #[inline(always)]
+    pub fn leaves(&self, sent: Time) -> Came {
+        Came {
+            link: self.link,
+            at: sent + self.delay,
+        }
+    }
+}
+
+impl Fused {
+    /// Returns where a packet comes out that is on the wire at `sent`.
+    #[inline(always)]
+    pub fn leaves(&self, sent: Time) -> Came {
+        Came {
+            link: self.link,
+            at: sent + self.delay,
+        }
+    }
+}
+
 /// The port of a station.
 pub enum Queue {
     /// Holds the packets that wait. The end of a service is known when it begins.

@@ -21,6 +21,7 @@ impl Engine<'_> {
         debug_assert!(until >= station.clock, "the clock of a station goes back");
         let mut from = std::mem::replace(&mut station.clock, until);
         let mut timer = station.timer;
+        let last = until.min(self.core.limits.end);
         loop {
             let coming = &mut self.net.stations[id].coming;
             let (arrivals, before) = self.sorter.take(coming, from, until);
@@ -32,7 +33,6 @@ impl Engine<'_> {
             }
             from = before;
         }
-        let last = until.min(self.core.limits.end);
         if timer <= until {
             // A window may end with a sample. Nothing happens after the end of the run.
             match until == last {
@@ -49,34 +49,34 @@ impl Engine<'_> {
     }
 
     /// Offers arrivals to the port of a station. Returns the time at which its timer runs out next.
+    #[inline(never)]
     fn offer_all(&mut self, id: usize, arrivals: &[Arrival], mut timer: Time) -> Time {
-        let serves = matches!(
-            self.net.stations[id].queue,
-            Queue::Held(_) | Queue::Express(_)
-        );
-        for (i, arrival) in arrivals.iter().enumerate() {
+        let queue = &self.net.stations[id].queue;
+        let serves = matches!(queue, Queue::Held(_) | Queue::Express(_));
+        for (i, &Arrival { at, place, .. }) in arrivals.iter().enumerate() {
             if let Some(later) = arrivals.get(i + AHEAD) {
                 self.core.pool.prepare_packet(later.place);
             }
-            if timer <= arrival.at {
-                timer = self.act(id, arrival.at, Kind::Start);
+            if timer <= at {
+                timer = self.act(id, at, Kind::Start);
             }
             if serves {
-                self.serve(id, arrival.at);
+                self.serve(id, at);
             }
-            self.core.now = arrival.at;
-            self.offer(id, arrival.place);
+            self.core.now = at;
+            self.offer(id, place, at);
         }
         timer
     }
 
-    /// Offers a packet that arrives now to the port of a station, and moves it on if it leaves at once or
-    /// its departure is known.
+    /// Offers a packet that arrives at `at` to the port of a station, and moves it on if its departure is
+    /// known.
     #[inline(always)]
-    fn offer(&mut self, id: usize, place: Place) {
-        let (at, core) = (self.core.now, &mut self.core);
+    fn offer(&mut self, id: usize, place: Place, at: Time) {
+        let core = &mut self.core;
         let packet = core.pool.packet(place);
-        let sent = match &mut self.net.stations[id].queue {
+        let station = &mut self.net.stations[id];
+        let sent = match &mut station.queue {
             Queue::Timeline(line) => {
                 let (line, dice) = &mut **line;
                 match line.offer(at, packet, &mut || dice.uniform()) {
@@ -96,15 +96,16 @@ impl Engine<'_> {
             },
             Queue::Pipe(pipe) => pipe.offer(at, packet.bytes(), core.limits.end),
         };
-        self.depart(id, place, sent);
+        let mut came = station.leaves(sent);
+        let next = (self.net.paths).step(packet, &mut came, core.limits);
+        self.route(place, next, came);
     }
 
     /// Has a packet go on that will be on the wire of a station at `sent`.
     #[inline(always)]
     fn depart(&mut self, id: usize, place: Place, sent: Time) {
-        let station = &self.net.stations[id];
-        let (link, at) = (station.link, sent + station.delay);
-        self.onward(place, super::hop::Came { link, at });
+        let came = self.net.stations[id].leaves(sent);
+        self.onward(place, came);
     }
 
     /// Puts a packet into a port that holds packets, which does not let it pass.
@@ -148,38 +149,36 @@ impl Engine<'_> {
         }
     }
 
-    /// Ends the services at a station that end by `until` and that other packets wait for, and begins the
-    /// next ones.
-    #[inline]
+    /// Ends the services at a station that end by `until` and that matter to it, and begins the next ones.
+    #[inline(always)]
     fn serve(&mut self, id: usize, until: Time) {
         loop {
-            match &mut self.net.stations[id].queue {
-                Queue::Held(held) => {
-                    let Some(end) = held.next().filter(|end| *end <= until) else {
-                        return;
-                    };
-                    (self.core.now, self.core.events) = (end, self.core.events + 1);
-                    self.follow(id);
-                }
-                Queue::Express(express) => {
-                    let end = express.next();
-                    if end > until {
-                        return;
-                    }
-                    (self.core.now, self.core.events) = (end, self.core.events + 1);
-                    let (place, sent) = express.follow(&self.core.pool);
-                    self.depart(id, place, sent);
-                }
-                Queue::Timeline(_) | Queue::Pipe(_) => return,
-            }
+            let station = &mut self.net.stations[id];
+            let next = match &station.queue {
+                Queue::Held(held) => held.next(),
+                Queue::Express(express) => Some(express.next()),
+                Queue::Timeline(_) | Queue::Pipe(_) => None,
+            };
+            let Some(end) = next.filter(|end| *end <= until) else {
+                return;
+            };
+            (self.core.now, self.core.events) = (end, self.core.events + 1);
+            self.follow(id);
         }
     }
 
-    /// Ends a service at a port that holds packets, and begins the next.
+    /// Ends a service at a station, and begins the next.
     #[inline(never)]
     fn follow(&mut self, id: usize) {
-        let Queue::Held(held) = &mut self.net.stations[id].queue else {
-            return;
+        let station = &mut self.net.stations[id];
+        let held = match &mut station.queue {
+            Queue::Held(held) => held,
+            Queue::Express(express) => {
+                let (place, sent) = express.follow(&self.core.pool);
+                let came = station.leaves(sent);
+                return self.onward(place, came);
+            }
+            Queue::Timeline(_) | Queue::Pipe(_) => return,
         };
         match &mut held.lossy {
             None => {
