@@ -22,7 +22,7 @@ pub struct Calm {
     free: Time,
     /// True if a packet came or was there since the longest backlog was taken.
     used: bool,
-    /// The time of the last [`Calm::advance`].
+    /// The time of the last [`Gauge::advance`].
     now: Time,
 }
 
@@ -149,8 +149,8 @@ fn priority(packet: &Packet) -> Priority {
     }
 }
 
-/// A droptail port with two priorities, in a run without events of packets. It is the same port as
-/// [`Port`](accord_port::Port), which keeps a ticket of each packet.
+/// A droptail port with two priorities. It is the same port as [`Port`](accord_port::Port), which keeps a
+/// ticket of each packet. Without it `monaco-20` takes 1.3 times the CPU time.
 pub struct Express {
     /// What is queued, in service and counted.
     ledger: Ledger,
