@@ -76,7 +76,7 @@ pub trait Links {
     }
 }
 
-/// Returns whether what came in went out, was dropped or is there.
+/// Returns whether all packets that were offered were served or dropped, or are held.
 fn balances(port: &dyn Gauge) -> bool {
     let counters = port.counters();
     counters.offered == counters.served + counters.dropped() + port.held()

@@ -38,6 +38,7 @@
 //! ```
 
 mod audit;
+mod because;
 mod calendar;
 mod core;
 mod digest;
@@ -60,11 +61,12 @@ mod ticket;
 mod windows;
 
 pub use audit::Audit;
+pub use because::Because;
 #[doc(hidden)]
 pub use calendar::{Calendar, Kind};
 #[doc(hidden)]
 pub use plan::Shortcuts;
-pub use plan::{Because, Plan, plan};
+pub use plan::{Plan, plan};
 
 use crate::core::Core;
 use accord_fluid::{Crowd, FluidError};

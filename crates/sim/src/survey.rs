@@ -43,20 +43,6 @@ pub enum Feed {
 /// The first pass: all paths that the scenario ever uses.
 pub struct Survey {
     /// The source of each link's packets.
-    feeds: Vec<Feed>,
-    /// The links whose ports serve out-of-band packets first, and have some.
-    control_first: Vec<bool>,
-    /// The links whose rate or delay changes.
-    changed: Vec<bool>,
-    /// The flows whose route changes.
-    rerouted: Vec<bool>,
-}
-
-/// The second pass: the form of each port.
-pub struct Ports {
-    /// The form of each link's port.
-    pub forms: Vec<Form>,
-    /// The source of each link's packets.
     pub feeds: Vec<Feed>,
     /// The links whose ports serve out-of-band packets first, and have some.
     pub control_first: Vec<bool>,
@@ -64,6 +50,14 @@ pub struct Ports {
     pub changed: Vec<bool>,
     /// The flows whose route changes.
     pub rerouted: Vec<bool>,
+}
+
+/// The second pass: the form of each port.
+pub struct Ports {
+    /// The form of each link's port.
+    pub forms: Vec<Form>,
+    /// The facts that they follow from.
+    pub survey: Survey,
 }
 
 impl Survey {
@@ -141,28 +135,21 @@ impl Survey {
         shared.iter().for_each(|&link| forms[link] = Form::Shared);
         for (form, changed) in forms.iter_mut().zip(&self.changed) {
             // The change applies to the packet in service and to those behind it.
-            let form_then = if *changed { Form::Stepped } else { *form };
-            *form = most.min(form_then);
+            if *changed {
+                *form = Form::Stepped;
+            }
+            *form = most.min(*form);
         }
-        let Survey {
-            feeds,
-            control_first,
-            changed,
-            rerouted,
-        } = self;
         Ports {
             forms,
-            feeds,
-            control_first,
-            changed,
-            rerouted,
+            survey: self,
         }
     }
 }
 
 /// Returns the cheapest form of the link's port, as far as the link alone decides.
 fn form(link: &Link) -> Form {
-    // What else a link may have needs the times of packets as they come.
+    // The parts of a link need the times of packets as they come.
     // A packet that is lost on the wire is lost when it has left the port, not before.
     if link.is_lossy() || link.parts.is_some() {
         return Form::Stepped;

@@ -346,7 +346,7 @@ fn many_acknowledgements() {
     }
 }
 
-/// The plan of a scenario is that of its run, and has the first thing that stands against windows.
+/// The plan of a scenario is that of its run, and names the first reason against windows.
 #[test]
 fn a_plan_has_the_engine_and_the_reason() {
     let text = |link: &str, flow: &str, more: &str| {

@@ -1,4 +1,4 @@
-//! What the events of a scenario change in a simulation.
+//! The changes by events of a scenario.
 
 use super::engine::Engine;
 use super::wire::Line;

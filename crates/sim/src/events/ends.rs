@@ -45,7 +45,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Lets a sender send what it may, and sets its timer.
+    /// Has a sender send its packets that are due, and sets its timer.
     #[inline]
     pub fn pump(&mut self, id: usize) {
         let sent = self.core.now;
@@ -64,7 +64,7 @@ impl Engine<'_> {
         self.core.end_transfer(id);
     }
 
-    /// Lets a sender send what it may. Returns the time at which to ask it again.
+    /// Has a sender send its packets that are due. Returns the time at which to ask it again.
     #[inline(never)]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
         loop {

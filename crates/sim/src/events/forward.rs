@@ -1,4 +1,4 @@
-//! How packets go over links, as far as they can without an event.
+//! The ways of packets over links, as far as they can go without an event.
 
 use super::engine::Engine;
 use super::hop::{Came, Hop};
@@ -136,8 +136,8 @@ impl Engine<'_> {
         self.go_on(place, Came { link, at });
     }
 
-    /// Delivers data ahead of time: the receiver of a stream or of datagrams is told now that it arrives at
-    /// `at`. Returns the receiver's answer, if there is one, which is at its first hop.
+    /// Delivers data ahead of time: the receiver of a stream or of datagrams takes it now, as of `at`.
+    /// Returns the receiver's answer, if there is one, which is at its first hop.
     #[inline]
     fn deliver_ahead(&mut self, place: Place, at: Time) -> Option<Place> {
         let packet = self.core.pool.packet(place);

@@ -10,9 +10,9 @@
 //!   order in which the other link sends them, and its state is not read before the end. So they
 //!   are sent through it at once ([`Hop::is_early`]). The same holds for a pipe that is fed by
 //!   one sender's host only, which knows when it will be done with a packet.
-//! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also be told of a
-//!   packet ahead of time ([`Hop::is_early`]), because only the sender sees what the receiver
-//!   does. What is recorded of the packet is read at the next sample after its time.
+//! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also take a packet
+//!   ahead of time ([`Hop::is_early`]), because only the sender sees the effect. The counts of the
+//!   packet are read at the next sample after its time.
 //!
 //! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 
@@ -54,13 +54,13 @@ pub struct Paths {
 
 impl Fused {
     fn new(mut ports: Ports) -> Fused {
-        for (form, control_first) in ports.forms.iter_mut().zip(&ports.control_first) {
+        for (form, control_first) in ports.forms.iter_mut().zip(&ports.survey.control_first) {
             // A port with two priorities knows no departure before the service begins.
             if *control_first {
                 *form = Form::Port.min(*form);
             }
         }
-        let links = ports.feeds.iter().zip(&ports.forms);
+        let links = ports.survey.feeds.iter().zip(&ports.forms);
         let fused = links.map(|(feed, form)| *form == Form::Pipe && *feed != Feed::Several);
         Fused {
             fused: fused.collect(),
@@ -74,11 +74,13 @@ impl Fused {
         let ahead = |id: usize| {
             let f = &scenario.flows[id];
             let (last, back) = (f.path[f.path.len() - 1], f.reverse_path[0]);
-            !ports.rerouted[id]
+            !ports.survey.rerouted[id]
                 && f.through.is_none()
                 && pipe(last)
                 && match flows[id].receiver {
-                    Receiver::Stream(_) => pipe(back) && ports.feeds[back] == Feed::Receiver(id),
+                    Receiver::Stream(_) => {
+                        pipe(back) && ports.survey.feeds[back] == Feed::Receiver(id)
+                    }
                     Receiver::Datagrams => true,
                     Receiver::Tunnel(_) => false,
                 }
@@ -94,16 +96,17 @@ impl Fused {
 impl Ends {
     fn lay(self, scenario: &Scenario, tunnels: &[usize], flows: &mut [Flow]) -> Layout {
         let Fused { ports, fused } = self.fused;
-        // What is queued is told from what is on the wire by the delays of packets.
+        // The delays of packets tell those that are queued from those on the wire.
         let parts = |id: LinkId| scenario.links[id].parts.as_deref();
-        let changing = |id: LinkId| ports.changed[id] || parts(id).is_some_and(|p| p.delays());
+        let changing =
+            |id: LinkId| ports.survey.changed[id] || parts(id).is_some_and(|p| p.delays());
         let mut paths = Paths {
             hops: Vec::new(),
             fused,
         };
         for (id, (flow, end)) in flows.iter_mut().zip(self.ends).enumerate() {
             let f = &scenario.flows[id];
-            let changes = ports.rerouted[id] || f.path.iter().any(|&link| changing(link));
+            let changes = ports.survey.rerouted[id] || f.path.iter().any(|&link| changing(link));
             flow.outgoing = (changes || flow.receiver.wants_truth()).then(Box::default);
             let inside = f.through.map(|t| (t, &scenario.flows[t].path[..]));
             flow.path = paths.add_with(&f.path, inside, tunnels, end);

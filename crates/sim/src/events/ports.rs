@@ -1,4 +1,4 @@
-//! How packets go through ports that hold them.
+//! The ways of packets through ports that hold them.
 
 use super::engine::Engine;
 use super::wire::Line;

@@ -32,7 +32,7 @@ impl Engine<'_> {
         self.pump(id);
     }
 
-    /// Lets a sender send what it may, and sets its timer.
+    /// Has a sender send its packets that are due, and sets its timer.
     #[inline]
     pub fn pump(&mut self, id: usize) {
         let sent = self.core.now;
@@ -48,7 +48,7 @@ impl Engine<'_> {
         self.core.await_wake(id, again);
     }
 
-    /// Lets a sender send what it may. Returns the time at which to ask it again.
+    /// Has a sender send its packets that are due. Returns the time at which to ask it again.
     #[inline(never)]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
         let reply = self.senders.replies[id].time();

@@ -133,8 +133,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Delivers a packet ahead of time: the receiver is told now that it arrives at `at`. The answer takes
-    /// the place of the packet. Returns whether there is one.
+    /// Delivers a packet ahead of time: the receiver takes it now, as of `at`. The answer takes the place of
+    /// the packet. Returns whether there is one.
     #[inline(always)]
     fn deliver_ahead(&mut self, place: Place, at: Time) -> bool {
         let packet = self.core.pool.packet(place);

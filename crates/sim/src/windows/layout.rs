@@ -8,9 +8,9 @@ use super::network::{
     Feed, Fused, Held, Line, Lossy, Network, Onward, Paths, Place, Queue, Station, horizon,
 };
 use super::stretch::{self, Stretch};
+use crate::because::Because;
 use crate::flow::Flow;
 use crate::pipe::Pipe;
-use crate::plan::Because;
 use crate::survey::{self, Form, Ports};
 use accord_aqm::{AnyAqm, Aqm};
 use accord_elements::{Loss, dice, ledger, port, timeline};
@@ -102,7 +102,7 @@ impl<'a> Suited<'a> {
             } else if f.demand != Demand::Greedy {
                 return because("is not greedy");
             } else if flow.receiver.wants_truth() {
-                return because("is told its true accumulation");
+                return because("has an estimator of the true accumulation");
             } else if !matches!(flow.sender, Sender::Stream(_) | Sender::Tunnel(_)) {
                 return because("has no congestion control");
             }
@@ -114,7 +114,7 @@ impl<'a> Suited<'a> {
         let Suited { scenario, ports } = self;
         let free = stretch::find(scenario, flows, &ports.forms);
         let early = (0..free.len()).map(|id| {
-            let ordered = ports.feeds[id] != survey::Feed::Several;
+            let ordered = ports.survey.feeds[id] != survey::Feed::Several;
             ports.forms[id] == Form::Pipe && ordered || free[id].is_some()
         });
         Early {
@@ -160,7 +160,7 @@ impl<'a> Early<'a> {
                         (from, delay) = (Some(id), Duration::ZERO);
                     }
                     Some(Place::Fused(index)) => {
-                        if ports.control_first[link] && !in_lanes[link] {
+                        if ports.survey.control_first[link] && !in_lanes[link] {
                             in_lanes[link] = true;
                             let onward = Onward {
                                 fused: index,
@@ -280,7 +280,7 @@ impl Long<'_> {
             }
         });
         let fused = fused.into_iter().map(|link| Fused {
-            line: match ports.control_first[link] {
+            line: match ports.survey.control_first[link] {
                 true => Line::Lane(Box::new(Lane::new(scenario.links[link].rate))),
                 false => Line::Pipe(Pipe::new(scenario.links[link].rate)),
             },
@@ -354,10 +354,10 @@ fn queue(scenario: &Scenario, ports: &Ports, id: LinkId) -> Queue {
     let (link, seed) = (&scenario.links[id], scenario.seed);
     let droptail = || survey::is_droptail(link);
     match ports.forms[id] {
-        Form::Pipe | Form::Timeline if ports.control_first[id] && droptail() => {
+        Form::Pipe | Form::Timeline if ports.survey.control_first[id] && droptail() => {
             Queue::Express(Box::new(Express::new(ledger(link, id, seed))))
         }
-        Form::Timeline if !ports.control_first[id] => {
+        Form::Timeline if !ports.survey.control_first[id] => {
             Queue::Timeline(Box::new((timeline(link, id, seed), dice(id, seed))))
         }
         Form::Pipe => Queue::Pipe(Pipe::new(link.rate)),
