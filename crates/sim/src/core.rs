@@ -5,13 +5,13 @@ use crate::calendar::{Calendar, Kind};
 use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::gateway::Gateway;
-use crate::packet::Packet;
+use crate::packet::{Packet, UNREAD};
 use crate::pool::{Place, Pool};
 use crate::skip::Skip;
 use accord_aqm::Ecn;
 use accord_record::{Observer, Recorder, Transfers};
 use accord_scenario::{Scenario, State};
-use accord_transport::{Datagrams, Segment, Sender};
+use accord_transport::{Datagrams, Receiver, Segment, Sender};
 use accord_units::{Duration, Time};
 
 /// The number of events after which the observer is asked again.
@@ -258,11 +258,15 @@ impl<'a> Core<'a> {
             true => (flow.packet, flow.ecn),
             false => (flow.control, Ecn::NotCapable),
         };
+        let virtual_s = match flow.receiver {
+            Receiver::Tunnel(_) => 0.0,
+            Receiver::Stream(_) | Receiver::Datagrams => UNREAD,
+        };
         let mut packet = Packet {
             segment,
             flow: id as u32,
             hop: flow.path,
-            virtual_s: 0.0,
+            virtual_s,
             size,
             ecn,
             aggregate: flow.aggregate,

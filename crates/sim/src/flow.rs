@@ -2,7 +2,7 @@
 
 use crate::gateway::Gateway;
 use crate::host::Host;
-use crate::packet::Packet;
+use crate::packet::{Packet, UNREAD};
 use accord_aqm::Ecn;
 use accord_elements::{Session, ends};
 use accord_port::Count;
@@ -221,7 +221,7 @@ impl Flow {
             segment,
             flow: id,
             hop: self.reverse_path,
-            virtual_s: 0.0,
+            virtual_s: UNREAD,
             size,
             ecn: Ecn::NotCapable,
             aggregate: self.aggregate,

@@ -16,7 +16,7 @@ pub struct Packet {
     pub flow: u32,
     /// The place of the packet: an index into the engine's list of hops.
     pub hop: u32,
-    /// The virtual delay that the packet has collected, in seconds.
+    /// The virtual delay that the packet has collected, in seconds, or [`UNREAD`].
     pub virtual_s: f32,
     /// The size on the wire, in bytes.
     pub size: u16,
@@ -25,6 +25,9 @@ pub struct Packet {
     /// The aggregate: an index into the scenario's.
     pub aggregate: u8,
 }
+
+/// The virtual delay of a packet whose receiver does not read it.
+pub const UNREAD: f32 = f32::NAN;
 
 const _: () = assert!(size_of::<Packet>() <= 48);
 
@@ -90,6 +93,11 @@ impl accord_port::Packet for Packet {
 
     fn mark(&mut self) {
         self.ecn = Ecn::Marked;
+    }
+
+    #[inline]
+    fn collects_virtual_delay(&self) -> bool {
+        !self.virtual_s.is_nan()
     }
 
     fn add_virtual_delay(&mut self, delay: Duration) {
