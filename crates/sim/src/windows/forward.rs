@@ -2,8 +2,8 @@
 
 use super::arrivals::{Arrival, Cause};
 use super::engine::Engine;
+use super::fused::Line;
 use super::hop::{Came, Hop};
-use super::network::Line;
 use crate::calendar::Kind;
 use crate::pool::Place;
 use accord_aqm::Ecn;

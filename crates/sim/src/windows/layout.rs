@@ -2,11 +2,10 @@
 //! before it.
 
 use super::arrivals::Coming;
+use super::fused::{Fused, Line, Place};
 use super::hop::Hop;
 use super::lines::{Calm, Express, Lane};
-use super::network::{
-    Feed, Fused, Held, Line, Lossy, Network, Onward, Paths, Place, Queue, Station, horizon,
-};
+use super::network::{Feed, Held, Lossy, Network, Onward, Paths, Queue, Station, horizon};
 use super::stretch::{self, Stretch};
 use crate::because::Because;
 use crate::flow::Flow;

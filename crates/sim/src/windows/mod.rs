@@ -26,7 +26,7 @@
 //! - **Layout** (`layout.rs`): the passes by which the parts and the paths are found, or the reason for events.
 //! - **Station** (`network.rs`, `station.rs`): a link with its **clock**, its **feeds**, its arrivals to come and
 //!   its **queue**: `Held`, `Express`, `Timeline` or `Pipe`.
-//! - **Fused** link: a `Pipe`, or a **lane** with two priorities (`lines.rs`).
+//! - **Fused** link (`fused.rs`): a `Pipe`, or a **lane** with two priorities (`lines.rs`).
 //! - **Stretch** (`stretch.rs`): links in a row on which no packet waits. Its **calm** ports learn of packets when
 //!   they are read.
 //! - **Horizon**: the time up to which a part can be computed.
@@ -41,6 +41,7 @@ mod arrivals;
 mod ends;
 mod engine;
 mod forward;
+mod fused;
 mod hop;
 mod layout;
 mod lines;

@@ -1,8 +1,9 @@
 //! The parts of a network that is run in windows.
 
 use super::arrivals::Coming;
+use super::fused::{Fused, Line, Place};
 use super::hop::{Came, Hop};
-use super::lines::{Calm, Express, Lane};
+use super::lines::{Calm, Express};
 use super::stretch::Stretch;
 use crate::core::Limits;
 use crate::gauge::{Gauge, Links};
@@ -29,19 +30,6 @@ pub struct Network {
     pub paths: Paths,
 }
 
-/// The list that a link is in, and its index there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Among the stations.
-    Station(usize),
-    /// Among the fused links.
-    Fused(usize),
-    /// Among the calm ports.
-    Calm(usize),
-    /// Among those that no flow uses.
-    Idle(usize),
-}
-
 /// A link that several feed, or whose queue matters.
 pub struct Station {
     /// The link.
@@ -63,17 +51,6 @@ pub struct Station {
 }
 
 impl Station {
-    /// Returns where a packet comes out that is on the wire at `sent`.
-    #[inline(always)]
-    pub fn leaves(&self, sent: Time) -> Came {
-        Came {
-            link: self.link,
-            at: sent + self.delay,
-        }
-    }
-}
-
-impl Fused {
     /// Returns where a packet comes out that is on the wire at `sent`.
     #[inline(always)]
     pub fn leaves(&self, sent: Time) -> Came {
@@ -113,27 +90,6 @@ pub struct Lossy {
     /// The packet in service.
     pub serving: Option<Ticket>,
 }
-
-/// A link that takes packets before their time: they come in the order in which one part sends them.
-#[repr(align(64))]
-pub struct Fused {
-    /// Its port.
-    pub line: Line,
-    /// Its propagation delay.
-    pub delay: Duration,
-    /// The link.
-    pub link: LinkId,
-}
-
-/// The port of a fused link.
-pub enum Line {
-    /// Has no limit, and a length that is never read.
-    Pipe(Pipe),
-    /// The same with two priorities. Without lanes `monaco-20` takes 1.7 to 2.0 times the CPU time.
-    Lane(Box<Lane>),
-}
-
-const _: () = assert!(size_of::<Fused>() == 128);
 
 /// A lane that a part feeds.
 #[derive(Clone, Copy)]

@@ -7,8 +7,8 @@
 //!
 //! Without stretches `newreno-10` takes 1.23 times the CPU time, and `newreno-250` 1.06 times.
 
+use super::fused::{Fused, Line, Place};
 use super::lines::Calm;
-use super::network::{Fused, Line, Place};
 use crate::core::Limits;
 use crate::flow::Flow;
 use crate::survey::Form;
