@@ -1,7 +1,7 @@
 """Instructions per packet-hop by function, as the Markdown table of docs/src/performance.md.
 
-    tools/profiled
-    python3 tools/cost/functions.py target/$(rustc -vV | sed -n 's/^host: //p')/dist/accord
+    cargo build --release
+    python3 tools/cost/functions.py target/release/accord
 
 It needs valgrind, and takes two or three minutes. Names are those of callgrind_annotate, without files.
 """
@@ -14,13 +14,13 @@ import tempfile
 
 WORKS = ("newreno-10", "newreno-250", "vegas-250")
 GROUPS = {
-    "`Simulation::deliver`": ("Simulation::(deliver$|pump|emit|process)", "acknowledgements at senders, and what they then send through their host and access link"),
-    "`Simulation::go`": ("Simulation::go", "ports, wires and stretches, receivers and their answers"),
-    "`Simulation::offer_all`": ("offer_all|release", "departures from the last station, and the way home of acknowledgements"),
-    "`Sorter::take`": ("Sorter|Arrival", "arrivals at a station, put in order"),
-    "`Simulation::run`": ("Simulation::(run|advance)", "the loops over the parts of a window"),
-    "`Flow::deliver_until`": ("deliver_until", "counts and delays of what receivers get after the next sample"),
-    "`Simulation::sample`": ("sample|area|record|read", "samples and series"),
+    "`Core::reply`": ("Core::reply", "acknowledgements at senders"),
+    "`Engine::pump`": ("Engine::(pump|emit|process|deliver$)", "data that senders send, through their host and access link"),
+    "`Engine::offer_all`": ("Engine::(offer|enter|follow|act$)", "ports, and the stretches behind them"),
+    "`Engine::turn_round`": ("turn_round", "receivers, and the ways of their answers"),
+    "`Engine::advance`": ("Sorter|Arrival|Engine::(run|advance)", "the loops over the parts of a window, and arrivals put in order"),
+    "`Flow::deliver_until`": ("deliver_until", "counts and delays of data that arrives after the next sample"),
+    "`Core::sample`": ("sample|area|record|read", "samples and series"),
     "the rest": ("", "reading the scenario, columns, losses, allocation"),
 }
 found = {name: [] for name in [*GROUPS, "all"]}
@@ -36,7 +36,7 @@ for work in WORKS:
         if "PROGRAM TOTALS" in function:
             sums["all"] = count
             continue
-        # Methods stand in files of their own: accord_sim::ends::<impl accord_sim::engine::Simulation>::deliver.
+        # Methods stand in files of their own: accord_sim::windows::ends::<impl accord_sim::windows::engine::Engine>::pump.
         bare = re.sub(r"<impl ([^>]*)>", r"\1", function.split(" [")[0].partition(":")[2])
         sums[next(name for name, (pattern, _) in GROUPS.items() if re.search(pattern, bare))] += count
     for name, count in sums.items():

@@ -35,9 +35,11 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     let s = &points[0];
     let twins = twins(&points);
     let cost = cost::estimate(&points, &args.engine, args.reps, catalogue);
+    let plan = accord::sim::plan(s).to_string();
     if args.json {
         json(&Valid {
             cost: &cost,
+            plan: &plan,
             alike: twins
                 .iter()
                 .map(|&(a, b)| [a, b].map(|i| point(&points[i]).label()))
@@ -67,6 +69,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
         s.duration
     ))?;
     prose(format_args!("accord run: {}", cost.text()))?;
+    prose(format_args!("packet engine: {plan}"))?;
     for (a, b) in twins.iter().take(SHOWN) {
         let label = |i: usize| point(&points[i]).label();
         note(format_args!(
@@ -106,6 +109,8 @@ struct Valid<'a> {
     duration_s: f64,
     warnings: &'a [Warning],
     cost: &'a Cost,
+    /// The plan of the packet engine for the first point: "windows", or "events: " and the reason.
+    plan: &'a str,
     /// Points of the sweep that cannot differ, in pairs.
     alike: Vec<[String; 2]>,
 }

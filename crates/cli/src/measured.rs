@@ -175,6 +175,7 @@ fn convert(
         scenario_hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
         seed: 0,
         digest: Manifest::digest(&series),
+        plan: None,
     };
     Ok(Made {
         outline: Outline {

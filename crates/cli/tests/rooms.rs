@@ -423,6 +423,36 @@ fn modules_form_no_circles() {
     );
 }
 
+/// A reader of one packet engine has no need of the other.
+#[test]
+fn the_packet_engines_do_not_use_each_other() {
+    let graph = uses(&crates().join("sim/src"));
+    let engines = ["events", "windows"];
+    for (engine, other) in [(engines[0], engines[1]), (engines[1], engines[0])] {
+        let of_it = graph
+            .iter()
+            .filter(|(module, _)| module.first().is_some_and(|m| m == engine));
+        let mut looked_at = 0;
+        for (module, uses) in of_it {
+            looked_at += uses.len();
+            let foreign = uses.iter().find(|module| module[0] == other);
+            assert_eq!(foreign, None, "{} uses it", module.join("/"));
+        }
+        assert!(looked_at > 30, "{engine}: {looked_at} uses");
+    }
+    // They share nothing that uses one of them, but for the choice between them.
+    let shared = graph.iter().filter(|(module, _)| {
+        let first = module.first().map_or("plan", |first| first);
+        first != "plan" && !engines.contains(&first)
+    });
+    for (module, uses) in shared {
+        let engine = uses
+            .iter()
+            .find(|module| engines.contains(&module[0].as_str()));
+        assert_eq!(engine, None, "{} uses it", module.join("/"));
+    }
+}
+
 /// Where a name of a controller or a discipline means something else: a file, and why.
 const OTHER_NAMES: &[(&str, &str)] = &[(
     "cli/src/solve/network.rs",

@@ -14,7 +14,11 @@ pub trait Packet {
     }
     /// Sets the congestion mark.
     fn mark(&mut self);
-    /// Adds to the virtual delay that the packet collects. It is called for in-band control packets
-    /// only.
+    /// Returns whether the packet collects virtual delay. Ports compute none for others.
+    fn collects_virtual_delay(&self) -> bool {
+        true
+    }
+    /// Adds to the virtual delay that the packet collects. It is called for data and in-band control
+    /// packets only.
     fn add_virtual_delay(&mut self, delay: Duration);
 }

@@ -227,7 +227,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             }
             _ => {}
         }
-        if meta.class != Class::OutOfBand {
+        if meta.class != Class::OutOfBand && packet.collects_virtual_delay() {
             let delay = self.aqm.virtual_delay(now);
             if !delay.is_zero() {
                 packet.add_virtual_delay(delay);

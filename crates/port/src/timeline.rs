@@ -106,7 +106,7 @@ impl<A: Aqm> Timeline<A> {
                 return Err(DropReason::Discipline);
             }
         }
-        if meta.class != Class::OutOfBand {
+        if meta.class != Class::OutOfBand && packet.collects_virtual_delay() {
             let delay = self.aqm.virtual_delay(now);
             if !delay.is_zero() {
                 packet.add_virtual_delay(delay);

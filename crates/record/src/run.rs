@@ -98,6 +98,9 @@ pub struct Manifest {
     pub seed: u64,
     /// The digest of all that happened, in hexadecimal. Runs with equal digests are equal.
     pub digest: String,
+    /// The plan of the packet engine: "windows", or "events: " and the reason for events. It has no effect on
+    /// the digest. Other engines have none.
+    pub plan: Option<String>,
 }
 
 impl Manifest {
@@ -109,6 +112,7 @@ impl Manifest {
             scenario_hash: scenario.hash(),
             seed: scenario.seed,
             digest,
+            plan: None,
         }
     }
 

@@ -104,6 +104,8 @@ pub struct RunOf {
     pub scenario_hash: String,
     /// The digest of all that happened, in hexadecimal.
     pub digest: String,
+    /// The plan of the packet engine: "windows", or "events: " and the reason for events; null of other engines.
+    pub plan: Option<String>,
     /// The reason why no verdict may be drawn from it, or null.
     pub unfit: Option<String>,
     /// The time that was skipped, in seconds.
@@ -128,6 +130,7 @@ impl PointRecord {
                     seed: run.manifest.seed,
                     scenario_hash: run.manifest.scenario_hash.clone(),
                     digest: run.manifest.digest.clone(),
+                    plan: run.manifest.plan.clone(),
                     unfit: run.unfit.clone(),
                     skipped_s: run.skipped().as_secs_f64(),
                 })

@@ -164,6 +164,13 @@ fn experiment() -> Value {
             ),
             ("digest", typed("string", "digest of all that happened")),
             (
+                "plan",
+                maybe(
+                    "string",
+                    "the plan of the packet engine: windows, or events and the reason",
+                ),
+            ),
+            (
                 "unfit",
                 maybe("string", "why no verdict may be drawn from it"),
             ),

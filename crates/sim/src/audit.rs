@@ -1,8 +1,8 @@
 //! The audit of every port and of every flow's data.
 
-use crate::engine::Simulation;
+use crate::core::Core;
 use crate::gateway::Gateway;
-use crate::wire::Line;
+use crate::gauge::{Gauge, Links};
 use accord_port::Count;
 use accord_record::{Manifest, Run, Statistics};
 use accord_scenario::Engine;
@@ -23,45 +23,64 @@ pub struct Audit {
     pub held: Count,
 }
 
-impl Simulation<'_> {
-    /// Ends the simulation. Returns the run, and the audits of ports (by link, then the edge
-    /// queues of tunnels) and of flows.
-    pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
+impl Audit {
+    /// Returns the audit of a port.
+    fn of(port: &dyn Gauge) -> Audit {
+        let c = port.counters();
+        Audit {
+            entered: c.offered,
+            left: c.served,
+            dropped: c.dropped(),
+            held: port.held(),
+        }
+    }
+
+    /// Returns the audit of an edge queue.
+    fn edge(gateway: &Gateway) -> Audit {
+        let [entered, left, dropped] = gateway.counts();
+        Audit {
+            entered,
+            left,
+            dropped,
+            held: gateway.held(),
+        }
+    }
+}
+
+impl Core<'_> {
+    /// Counts the last deliveries and drops, and brings ports up to date.
+    pub fn settle_end(&mut self, links: &mut dyn Links) {
+        let end = self.limits.end + Duration::from_ps(1);
         self.count_edges();
         for flow in &mut self.flows {
-            flow.deliver_until(self.limits.end + Duration::from_ps(1));
+            flow.deliver_until(end);
         }
+        links.settle(end);
+        for id in 0..self.scenario.links.len() {
+            links.port(id).advance(self.limits.end);
+        }
+    }
+
+    /// Ends a run that is settled. Returns the run, and the audits of ports (by link, then the edge queues of
+    /// tunnels) and of flows.
+    pub fn finish(
+        mut self,
+        links: &mut dyn Links,
+        mut notes: Vec<String>,
+    ) -> (Run, Vec<Audit>, Vec<Audit>) {
         let mut in_network = vec![Count::default(); self.flows.len()];
         for p in self.packets() {
             if let Segment::Data { .. } = p.segment {
                 in_network[p.flow as usize].add(p.bytes());
             }
         }
-        self.wiring
-            .tell(&mut self.wires, self.limits.end + Duration::from_ps(1));
-        for wire in &mut self.wires {
-            wire.advance(self.limits.end);
+        let ids = 0..self.scenario.links.len();
+        let mut ports: Vec<Audit> = ids.map(|id| Audit::of(links.port(id))).collect();
+        let packet_hops = ports.iter().map(|p| p.left.packets).sum();
+        for &tunnel in &self.tunnels {
+            let edge = self.flows[tunnel].gateway().map(Audit::edge);
+            ports.push(edge.unwrap_or_default());
         }
-        for stretch in &self.wiring.stretches {
-            stretch.count(&mut self.wires, self.limits.end);
-        }
-        let ports: Vec<Audit> = (self.wires.iter())
-            .map(|w| {
-                if let Line::Edge(tunnel) = w.line {
-                    let edge = self.flows[tunnel].gateway().map(edge);
-                    return edge.unwrap_or_default();
-                }
-                let c = w.counters();
-                Audit {
-                    entered: c.offered,
-                    left: c.served,
-                    dropped: c.dropped(),
-                    held: w.held(),
-                }
-            })
-            .collect();
-        let links = &ports[..self.scenario.links.len()];
-        let packet_hops = links.iter().map(|p| p.left.packets).sum();
         let (time, series) = self.recorder.finish(self.scenario);
         for (id, flow) in self.flows.iter_mut().enumerate() {
             if let Some(left) = flow.session.end() {
@@ -79,18 +98,17 @@ impl Simulation<'_> {
             })
             .collect();
         let (transfers, note) = self.transfers.finish();
-        let mut notes: Vec<String> = note.into_iter().collect();
-        if let Some(fluid) = &self.background {
-            notes.extend(fluid.notes());
-            self.digest.fluid(fluid.sent());
-        }
+        notes.splice(0..0, note);
         let mut skipped = Vec::new();
         if let Some(skip) = self.skip {
             let (jumps, note) = skip.finish(self.scenario);
             skipped = jumps;
             notes.push(note);
         }
-        let manifest = Manifest::new(Engine::Packet, self.scenario, self.digest.to_string());
+        let manifest = Manifest {
+            plan: Some(self.plan),
+            ..Manifest::new(Engine::Packet, self.scenario, self.digest.to_string())
+        };
         let run = Run {
             transfers,
             statistics: Statistics {
@@ -102,16 +120,5 @@ impl Simulation<'_> {
             ..Run::new(manifest, time, series)
         };
         (run, ports, flows)
-    }
-}
-
-/// Returns the audit of an edge queue.
-fn edge(gateway: &Gateway) -> Audit {
-    let [entered, left, dropped] = gateway.counts();
-    Audit {
-        entered,
-        left,
-        dropped,
-        held: gateway.held(),
     }
 }

@@ -79,7 +79,7 @@ const KINDS: [Kind; 16] = [
 
 /// The number of bits of index in a key. The kind is above them.
 const INDEX_BITS: u32 = 28;
-pub(crate) const INDEX: u32 = (1 << INDEX_BITS) - 1;
+const INDEX: u32 = (1 << INDEX_BITS) - 1;
 
 /// The largest index of a link or flow.
 pub const MAX_INDEX: usize = INDEX as usize;

@@ -2,7 +2,7 @@
 
 use crate::gateway::Gateway;
 use crate::host::Host;
-use crate::packet::Packet;
+use crate::packet::{Packet, UNREAD};
 use accord_aqm::Ecn;
 use accord_elements::{Session, ends};
 use accord_port::Count;
@@ -221,7 +221,7 @@ impl Flow {
             segment,
             flow: id,
             hop: self.reverse_path,
-            virtual_s: 0.0,
+            virtual_s: UNREAD,
             size,
             ecn: Ecn::NotCapable,
             aggregate: self.aggregate,
@@ -257,6 +257,11 @@ impl Flow {
             size,
             fresh,
         });
+    }
+
+    /// Returns the bytes of data that the receiver knows of already and that are not counted yet.
+    pub fn coming_bytes(&self) -> u64 {
+        self.coming.iter().map(|c| u64::from(c.size)).sum()
     }
 
     /// Returns the bytes of data that the receiver knows of already and that would have arrived by

@@ -1,9 +1,9 @@
 //! How a simulation watches itself and jumps over time in which nothing changes (`skip.rs`).
 
 use crate::calendar::Kind;
-use crate::engine::Simulation;
+use crate::core::{Core, Limits};
 use crate::flow::Flow;
-use crate::hop::Limits;
+use crate::gauge::Links;
 use crate::skip::Skip;
 use crate::steady::{Readings, Verdict};
 use accord_scenario::{Entity, LinkId, Metric, State, Window};
@@ -19,22 +19,16 @@ const ROUND_TRIPS: u64 = 4;
 /// The backlog below which it is measured against this number of packets, not against itself.
 const FEW_PACKETS: f64 = 10.0;
 
-impl<'a> Simulation<'a> {
-    /// The time that is reported for a time of the engine.
-    #[inline]
-    pub fn reported(&self, time: Time) -> Time {
-        time + self.ahead
-    }
-
+impl Core<'_> {
     /// Takes a reading of what is watched, if it is time for one.
-    pub fn watch(&mut self) {
+    pub fn watch(&mut self, links: &mut dyn Links) {
         let Some(mut skip) = self.skip.take_if(|skip| skip.next == self.now) else {
             return;
         };
         if skip.passes_edge(self.reported(self.now)) {
-            self.observe_anew(&mut skip);
+            self.observe_anew(&mut skip, links);
         } else {
-            self.read(&mut skip);
+            self.read(&mut skip, links);
             // All have as many.
             let any = |is: fn(&Readings) -> bool| skip.watched.iter().any(|w| is(&w.readings));
             let (enough, full) = (any(Readings::are_enough), any(Readings::are_full));
@@ -55,24 +49,24 @@ impl<'a> Simulation<'a> {
     }
 
     /// Begins to watch.
-    pub fn begin_to_watch(&mut self) {
+    pub fn begin_to_watch(&mut self, links: &mut dyn Links) {
         if let Some(mut skip) = self.skip.take() {
             skip.passes_edge(self.now);
-            self.observe_anew(&mut skip);
+            self.observe_anew(&mut skip, links);
             self.await_reading(&skip);
             self.skip = Some(skip);
         }
     }
 
     /// Forgets what was observed.
-    fn observe_anew(&mut self, skip: &mut Skip) {
+    fn observe_anew(&mut self, skip: &mut Skip, links: &mut dyn Links) {
         skip.settled = None;
         skip.period = skip.shortest;
         for watched in &mut skip.watched {
             watched.readings.clear();
             watched.drops.clear();
         }
-        self.read(skip);
+        self.read(skip, links);
     }
 
     fn await_reading(&mut self, skip: &Skip) {
@@ -80,16 +74,17 @@ impl<'a> Simulation<'a> {
         self.limits = Limits::new(self.limits.end, self.next_sample.min(skip.next));
     }
 
-    fn read(&mut self, skip: &mut Skip) {
+    fn read(&mut self, skip: &mut Skip, links: &mut dyn Links) {
         let now = self.now;
-        self.wiring.tell(&mut self.wires, self.now);
+        links.settle(now);
         for watched in &mut skip.watched {
             let sum = match watched.entity {
                 Entity::Link(id) => {
-                    self.wires[id].advance(now);
-                    let dropped = self.wires[id].counters().dropped().packets;
+                    let port = links.port(id);
+                    port.advance(now);
+                    let dropped = port.counters().dropped().packets;
                     watched.drops.add(dropped as f64);
-                    self.wires[id].area(now).bytes as f64 * 1e-12
+                    port.area(now).bytes as f64 * 1e-12
                 }
                 _ => {
                     let flows = self.flows[watched.flows.clone()].iter_mut();
@@ -219,13 +214,13 @@ impl<'a> Simulation<'a> {
     }
 
     /// Jumps at a sample, if all that is watched has settled.
-    pub fn skip_steady(&mut self) {
+    pub fn skip_steady(&mut self, links: &mut dyn Links) {
         let Some(mut skip) = self.skip.take() else {
             return;
         };
         let now = self.reported(self.now);
         if skip.passes_edge(now) || self.jump(&mut skip, now) {
-            self.observe_anew(&mut skip);
+            self.observe_anew(&mut skip, links);
             self.await_reading(&skip);
         }
         self.skip = Some(skip);

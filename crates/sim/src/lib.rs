@@ -1,9 +1,9 @@
 //! The packet engine: discrete-event simulation of every packet.
 //!
 //! Endpoints, controllers, ports and queue disciplines are those of the crates `transport`,
-//! `control`, `port` and `aqm`. This crate adds a virtual clock and wires. `engine.rs` takes events from
-//! the calendar, `forward.rs` moves packets over links, and `ends.rs` has what senders and receivers do.
-//! `engine.rs`, `wiring.rs` and `calendar.rs` say how a packet-hop stays cheap.
+//! `control`, `port` and `aqm`. This crate adds a virtual clock and wires, in two engines side by side:
+//! `events` and `windows`. [`plan`] chooses one of them. Both give the same run, to the bit, and share
+//! flows, the pool of packets, the calendar and the record (`core.rs`).
 //!
 //! ```
 //! use accord_family::Catalogue;
@@ -37,48 +37,45 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod advance;
-mod arrivals;
 mod audit;
-mod background;
+mod because;
 mod calendar;
-mod change;
+mod core;
 mod digest;
-mod ends;
-mod engine;
+mod events;
 mod flow;
-mod forward;
 mod gateway;
-mod hop;
+mod gauge;
 mod host;
 mod jump;
 mod memory;
 mod packet;
 mod pipe;
+mod plan;
 mod pool;
-mod ports;
-mod ring;
 mod sampling;
-mod shared;
 mod skip;
 mod steady;
-mod stretch;
+mod survey;
 mod ticket;
-mod tunnels;
 mod windows;
-mod wire;
-mod wiring;
 
 pub use audit::Audit;
+pub use because::Because;
 #[doc(hidden)]
 pub use calendar::{Calendar, Kind};
 #[doc(hidden)]
-pub use wiring::Shortcuts;
+pub use plan::Shortcuts;
+pub use plan::{Plan, plan};
 
+use crate::core::Core;
 use accord_fluid::{Crowd, FluidError};
 use accord_record::{Interrupted, Observer, Run, Stalls};
 use accord_scenario::Scenario;
+use accord_units::Time;
+use flow::Flow;
 use skip::Skip;
+use survey::Ports;
 
 /// Runs a scenario, packet by packet.
 ///
@@ -117,9 +114,46 @@ pub fn run_with(
         false => shortcuts,
     };
     let crowd = crowd(scenario)?;
-    let mut simulation = engine::Simulation::new(scenario, crowd.as_ref(), shortcuts)?;
-    simulation.run(observer)?;
-    Ok(simulation.finish())
+    run_planned(scenario, crowd.as_ref(), shortcuts, None, observer)
+}
+
+/// Runs a scenario by the engine that its plan says.
+fn run_planned<'a>(
+    scenario: &'a Scenario,
+    crowd: Option<&'a Crowd<'a>>,
+    shortcuts: Shortcuts,
+    skip: Option<Skip<'a>>,
+    observer: &mut dyn Observer,
+) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
+    let (mut core, plan, ports) = prepare(scenario, crowd, shortcuts);
+    core.skip = skip.map(Box::new);
+    match plan {
+        Plan::Windows(layout) => {
+            let mut engine = windows::Engine::new(core, *layout);
+            engine.run(observer)?;
+            Ok(engine.finish())
+        }
+        Plan::Events(_) => {
+            let mut engine = events::Engine::new(core, ports, crowd)?;
+            engine.run(observer)?;
+            Ok(engine.finish())
+        }
+    }
+}
+
+/// Creates a run without its links, and chooses its engine.
+fn prepare<'a>(
+    scenario: &'a Scenario,
+    crowd: Option<&Crowd>,
+    shortcuts: Shortcuts,
+) -> (Core<'a>, Plan, Ports) {
+    let state = scenario.at(Time::ZERO);
+    let ids = 0..scenario.flows.len();
+    let mut flows: Vec<Flow> = ids.map(|id| Flow::new(id, &state)).collect();
+    let shared = crowd.map_or(&[][..], Crowd::links);
+    let (plan, ports) = plan::choose(scenario, &mut flows, shared, shortcuts);
+    let core = Core::new(scenario, state, flows, plan.to_string());
+    (core, plan, ports)
 }
 
 /// Runs a scenario as [`run`] does, with links that hand packets over as late as a machine did in a
@@ -134,15 +168,11 @@ pub fn run_stalled(
 ) -> Result<Run, SimError> {
     // A packet that is computed ahead of its events is not held up.
     let crowd = crowd(scenario)?;
-    let mut simulation = engine::Simulation::new(scenario, crowd.as_ref(), Shortcuts::None)?;
-    simulation.stalls = vec![None; scenario.links.len()];
-    for stalls in stalls {
-        for &link in &stalls.links {
-            simulation.stalls[link] = Some(stalls);
-        }
-    }
-    simulation.run(observer)?;
-    Ok(simulation.finish().0)
+    let (core, _, ports) = prepare(scenario, crowd.as_ref(), Shortcuts::None);
+    let mut engine = events::Engine::new(core, ports, crowd.as_ref())?;
+    engine.stall(stalls);
+    engine.run(observer)?;
+    Ok(engine.finish().0)
 }
 
 /// Runs a scenario as [`run`] does, but passes over the time in which nothing changes (`skip.rs`). A run
@@ -177,10 +207,7 @@ pub fn run_skipping_audited(
             return Ok((run, ports, flows));
         }
     };
-    let mut simulation = engine::Simulation::new(scenario, None, Shortcuts::All)?;
-    simulation.skip = Some(Box::new(skip));
-    simulation.run(observer)?;
-    Ok(simulation.finish())
+    run_planned(scenario, None, Shortcuts::All, Some(skip), observer)
 }
 
 /// Returns the flows of a scenario that are a fluid to packets, if there are any.

@@ -16,7 +16,7 @@ pub struct Packet {
     pub flow: u32,
     /// The place of the packet: an index into the engine's list of hops.
     pub hop: u32,
-    /// The virtual delay that the packet has collected, in seconds.
+    /// The virtual delay that the packet has collected, in seconds, or [`UNREAD`].
     pub virtual_s: f32,
     /// The size on the wire, in bytes.
     pub size: u16,
@@ -25,6 +25,9 @@ pub struct Packet {
     /// The aggregate: an index into the scenario's.
     pub aggregate: u8,
 }
+
+/// The virtual delay of a packet whose receiver does not read it.
+pub const UNREAD: f32 = f32::NAN;
 
 const _: () = assert!(size_of::<Packet>() <= 48);
 
@@ -92,27 +95,12 @@ impl accord_port::Packet for Packet {
         self.ecn = Ecn::Marked;
     }
 
+    #[inline]
+    fn collects_virtual_delay(&self) -> bool {
+        !self.virtual_s.is_nan()
+    }
+
     fn add_virtual_delay(&mut self, delay: Duration) {
         self.virtual_s += delay.as_secs_f64() as f32;
     }
-}
-
-/// What a droptail port has to know of a packet: its size.
-pub struct Plain(pub Bytes);
-
-impl accord_port::Packet for Plain {
-    #[inline]
-    fn meta(&self) -> PacketMeta {
-        PacketMeta {
-            size: self.0,
-            class: Class::Data,
-            ecn: Ecn::NotCapable,
-            aggregate: 0,
-            flow: 0,
-        }
-    }
-
-    fn mark(&mut self) {}
-
-    fn add_virtual_delay(&mut self, _delay: Duration) {}
 }

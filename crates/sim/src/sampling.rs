@@ -1,24 +1,16 @@
 //! The samples of flows and links.
 
-use crate::engine::Simulation;
+use crate::SimError;
+use crate::calendar::Kind;
+use crate::core::{Core, Limits};
 use crate::flow::Flow;
-use crate::gateway::Gateway;
-use crate::packet::Packet;
-use crate::wire::Wire;
+use crate::gauge::Links;
 use accord_elements as elements;
-use accord_record::{FlowReading, LinkReading};
+use accord_record::{FlowReading, Observer};
 use accord_transport::Segment;
 use accord_units::Time;
 
-impl Simulation<'_> {
-    /// Returns all packets on their way, except those that are certain to be delivered.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let tunnels = self.wiring.tunnels.iter();
-        let carried = tunnels.filter_map(|&flow| self.flows[flow].gateway());
-        let carried = carried.flat_map(Gateway::packets);
-        self.pool.iter().chain(carried)
-    }
-
+impl Core<'_> {
     /// Finds the queued bytes of each flow that is awake: data that is on its way and would have
     /// arrived by now over empty queues [Xia05 eq. 1]. The others have no data on the way.
     fn find_queued(&mut self) {
@@ -42,7 +34,7 @@ impl Simulation<'_> {
     }
 
     /// Records a sample of everything.
-    pub fn sample(&mut self) {
+    pub fn sample(&mut self, links: &mut dyn Links) {
         let now = self.now;
         let reported = self.reported(now);
         self.count_edges();
@@ -51,36 +43,55 @@ impl Simulation<'_> {
         for &id in &self.awake {
             self.flows[id as usize].deliver_until(now);
         }
+        debug_assert!(self.is_conserved(), "data is lost or doubled by {now}");
         self.find_queued();
-        self.wiring.tell(&mut self.wires, now);
-        let Simulation {
-            recorder,
-            flows,
-            wires,
-            queued,
-            awake,
-            background,
-            ..
-        } = self;
-        if let Some(fluid) = background {
-            fluid.sample(now);
-            for (flows, reading) in fluid.classes() {
-                recorder.read_alike(now, flows, reading);
-            }
-        }
-        let background = background.as_deref();
+        links.settle(now);
+        let (flows, queued) = (&self.flows, &self.queued);
         let flow = |&id: &u32| {
             let id = id as usize;
             (id, read_flow(&flows[id], queued[id].0))
         };
-        let readings = awake.iter().map(flow);
-        recorder.sample(reported, readings, |id| {
-            match background.and_then(|b| b.link(id)) {
-                Some(reading) => reading,
-                None => read_link(&mut wires[id], now),
+        let readings = self.awake.iter().map(flow);
+        (self.recorder).sample(reported, readings, |id| links.read(id, now));
+        let flows = &mut self.flows;
+        self.awake.retain(|&id| flows[id as usize].stays_awake());
+    }
+
+    /// Returns whether the data of each flow that was sent and has neither arrived nor been lost is on its
+    /// way.
+    fn is_conserved(&self) -> bool {
+        let mut on_the_way: Vec<u64> = self.flows.iter().map(Flow::coming_bytes).collect();
+        for packet in self.packets() {
+            if let Segment::Data { .. } = packet.segment {
+                on_the_way[packet.flow as usize] += u64::from(packet.size);
             }
-        });
-        awake.retain(|&id| flows[id as usize].stays_awake());
+        }
+        let flows = self.flows.iter().zip(on_the_way);
+        flows.into_iter().all(|(f, there)| f.in_network() == there)
+    }
+
+    /// Reports a sample that was recorded, jumps over time that is to be skipped, and schedules the next
+    /// sample.
+    ///
+    /// # Errors
+    /// Fails if the observer stops the run.
+    pub fn end_sample(
+        &mut self,
+        links: &mut dyn Links,
+        observer: &mut dyn Observer,
+    ) -> Result<(), SimError> {
+        let time = self.now;
+        observer.progress(self.reported(time))?;
+        if observer.wants_record() {
+            let (time, series) = self.recorder.clone().finish(self.scenario);
+            observer.recorded(time, series);
+        }
+        self.skip_steady(links);
+        self.next_sample = time + self.recorder.period();
+        self.calendar.push(self.next_sample, Kind::Sample, 0);
+        let reading = self.skip.as_ref().map_or(Time::MAX, |skip| skip.next());
+        self.limits = Limits::new(self.limits.end, self.next_sample.min(reading));
+        Ok(())
     }
 }
 
@@ -98,17 +109,4 @@ fn read_flow(f: &Flow, queued: u64) -> FlowReading {
         ..FlowReading::default()
     };
     elements::read_flow(counted, f.sender.view())
-}
-
-fn read_link(w: &mut Wire, now: Time) -> LinkReading {
-    w.advance(now);
-    let longest = w.take_longest();
-    elements::read_link(
-        &w.counters(),
-        w.sent(now),
-        w.area(now),
-        longest,
-        w.aqm(),
-        now,
-    )
 }

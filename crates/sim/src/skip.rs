@@ -1,7 +1,7 @@
 //! Skipping the time in which nothing changes.
 //!
 //! **Two clocks.** A jump does not touch the state of the network. The engine goes on in its own time, in
-//! which the jump takes none, and [`Simulation::ahead`](crate::engine::Simulation::ahead) is by how much the time that is reported is ahead of
+//! which the jump takes none, and [`Core::ahead`](crate::core::Core::ahead) is by how much the time that is reported is ahead of
 //! it. So packets on their way, timers, controllers, estimators and random streams are as they were, and
 //! none can be forgotten. What comes from outside is in reported time: starts, stops and changes
 //! ([`Calendar::bring_forward`](crate::calendar::Calendar::bring_forward)), the end of the run, the samples,

@@ -25,8 +25,10 @@ pub struct Ticket {
 /// What a packet says of what has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
-    /// Nothing.
+    /// Nothing. The packet collects virtual delay.
     None,
+    /// Nothing. The packet collects no virtual delay.
+    Unread,
     /// All below a number, and no more.
     Plain,
     /// There is a gap.
@@ -45,7 +47,8 @@ impl Ticket {
                 next, block_len: 0, ..
             } => (Answer::Plain, next),
             Segment::Ack { next, .. } => (Answer::Gap, next),
-            _ => (Answer::None, 0),
+            _ if packet.collects_virtual_delay() => (Answer::None, 0),
+            _ => (Answer::Unread, 0),
         };
         Ticket {
             place,
@@ -57,12 +60,6 @@ impl Ticket {
             answer,
             value,
         }
-    }
-
-    /// Returns the packet's flow, of either direction.
-    #[inline]
-    pub fn flow(&self) -> u32 {
-        self.flow >> 1
     }
 
     /// Returns whether the port may have done something to the packet.
@@ -103,13 +100,18 @@ impl accord_port::Packet for Ticket {
     /// other.
     fn is_superseded_by(&self, newer: &Ticket) -> bool {
         self.answer == Answer::Plain
-            && newer.answer != Answer::None
+            && matches!(newer.answer, Answer::Plain | Answer::Gap)
             && self.flow == newer.flow
             && self.value <= newer.value
     }
 
     fn mark(&mut self) {
         self.ecn = Ecn::Marked;
+    }
+
+    #[inline]
+    fn collects_virtual_delay(&self) -> bool {
+        self.answer == Answer::None
     }
 
     fn add_virtual_delay(&mut self, delay: Duration) {
@@ -162,6 +164,23 @@ mod tests {
             ticket.settle(&mut held);
             assert_eq!((held.virtual_s, held.segment), (0.75, segment));
         }
+    }
+
+    /// Data whose receiver reads none is left as it is.
+    #[test]
+    fn data_of_streams_collects_no_virtual_delay() {
+        let data = Segment::Data {
+            number: 3,
+            sent: Time::ZERO,
+        };
+        let unread = Packet {
+            virtual_s: crate::packet::UNREAD,
+            ..packet(data)
+        };
+        let mut ticket = ticket(&unread);
+        assert!(!ticket.collects_virtual_delay() && !unread.collects_virtual_delay());
+        ticket.add_virtual_delay(Duration::from_ms(125));
+        assert!(!ticket.is_changed());
     }
 
     /// An acknowledgement keeps its number, by which a newer one supersedes it.

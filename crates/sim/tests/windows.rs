@@ -5,7 +5,7 @@ mod common;
 
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
-use accord_sim::{Shortcuts, run_with};
+use accord_sim::{Because, Plan, Shortcuts, plan, run_with};
 use common::{scenario, window};
 use proptest::prelude::*;
 
@@ -13,7 +13,9 @@ use proptest::prelude::*;
 /// moved do not happen in windows, so that the two differ where there are windows.
 fn same(s: &Scenario) -> [u64; 2] {
     let [fused, windows] = [Shortcuts::Fused, Shortcuts::All].map(|shortcuts| {
-        let (run, ports, flows) = run_with(s, &mut Quiet, shortcuts).expect("it runs");
+        let (mut run, ports, flows) = run_with(s, &mut Quiet, shortcuts).expect("it runs");
+        // The plan is the one thing that differs.
+        run.manifest.plan = None;
         let values = run.series.iter().flat_map(|series| &series.values);
         let bits: Vec<u64> = values.map(|v| v.to_bits()).collect();
         let (hops, steps) = (run.statistics.packet_hops, run.statistics.steps);
@@ -283,8 +285,7 @@ fn a_run_ends_between_two_samples() {
     }
 }
 
-/// More packets in a window than near caches hold, which go on flow by flow: behind ports that drop, mark, have
-/// timers, judge departures, serve flows in turn and have two priorities, over links of their own and without any.
+/// More packets in a window than near caches hold: behind ports that drop, mark, have timers, judge departures, serve flows in turn and have two priorities, over links of their own and without any.
 #[test]
 fn many_flows_go_on_one_after_the_other() {
     for (discipline, controller) in [
@@ -318,10 +319,10 @@ fn many_flows_go_on_one_after_the_other() {
     }
 }
 
-/// Many acknowledgements on their last way, which are not looked at before their senders have them: over links
-/// that are faster than the bottleneck, slower, and without some of them, and where some are dropped.
+/// Many acknowledgements on their last way: over links that are faster than the bottleneck, slower, and
+/// without some of them, and where some are dropped.
 #[test]
-fn many_acknowledgements_go_home() {
+fn many_acknowledgements() {
     let access = "access = { rate = \"100 Mbps\", delay = \"1 ms\" }\n";
     let egress = "egress = { rate = \"100 Mbps\", delay = \"1 ms\" }\n";
     let fast = "access = { rate = \"10 Gbps\", delay = \"1 ms\" }\n";
@@ -345,6 +346,52 @@ fn many_acknowledgements_go_home() {
     }
 }
 
+/// The plan of a scenario is that of its run, and names the first reason against windows.
+#[test]
+fn a_plan_has_the_engine_and_the_reason() {
+    let text = |link: &str, flow: &str, more: &str| {
+        scenario(&format!(
+            "duration = \"1 s\"\n\
+             [link.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\n{link}\n\
+             queue = {{ discipline = \"droptail\", limit = \"40 pkt\" }}\n\
+             [flow.f]\nfrom = \"a\"\nto = \"b\"\n{flow}\n{more}"
+        ))
+    };
+    let greedy = "controller = \"newreno\"";
+    let change = "[[event]]\nat = \"0.5 s\"\nlink = \"ab\"\nrate = \"10 Mbps\"\n";
+    for (s, expected) in [
+        (text("", greedy, ""), "windows"),
+        (text("", greedy, change), "events: the scenario has events"),
+        (
+            text(
+                "",
+                "controller = \"newreno\"\ndemand = { size = \"1 MB\" }",
+                "",
+            ),
+            "events: flow f is not greedy",
+        ),
+        (
+            text("jitter = { normal = \"1 ms\" }", greedy, ""),
+            "events: link ab has a trace, token buckets, jitter, reordering or a filter",
+        ),
+        (
+            text(
+                "",
+                "controller = \"newreno\"\nas = \"fluid\"\ncount = 20",
+                "",
+            ),
+            "events: some flows are a fluid",
+        ),
+    ] {
+        let run = accord_sim::run(&s, &mut Quiet).expect("it runs");
+        assert_eq!(plan(&s).to_string(), expected);
+        assert_eq!(run.manifest.plan.as_deref(), Some(expected));
+    }
+    let fused = run_with(&text("", greedy, ""), &mut Quiet, Shortcuts::Fused).expect("it runs");
+    let asked = Plan::Events(Because::Asked).to_string();
+    assert_eq!(fused.0.manifest.plan, Some(asked));
+}
+
 /// Windows would cost more than they save where hardly a packet fits into the shortest of them.
 #[test]
 fn short_links_have_events() {
@@ -356,4 +403,5 @@ fn short_links_have_events() {
     );
     let [fused, windows] = same(&s);
     assert_eq!(windows, fused);
+    assert!(matches!(plan(&s), Plan::Events(Because::Short)));
 }

@@ -163,7 +163,7 @@ impl Sender {
     }
 
     /// Returns a packet to send, or the time at which to ask again.
-    #[inline]
+    #[inline(always)]
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
         match self {
             Sender::Stream(s) => s.poll(now),
@@ -182,7 +182,7 @@ impl Sender {
 
     /// The numbers of all data packets that [`Sender::poll`] would give one by one now, before it says to
     /// ask again after the next reply or wake. `None` if they are not known.
-    #[inline]
+    #[inline(always)]
     pub fn burst(&mut self, now: Time) -> Option<Range<u64>> {
         match self {
             Sender::Stream(s) => s.burst(now),

@@ -49,6 +49,9 @@ pub struct RunRecord {
     pub seed: u64,
     /// The digest of all that happened, in hexadecimal.
     pub digest: String,
+    /// The plan of the packet engine: "windows", or "events: " and the reason for events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<String>,
     /// The packets that crossed a link, summed over links.
     pub packet_hops: u64,
     /// The number of events or iterations.
@@ -117,6 +120,7 @@ impl StoredManifest {
                     scenario_hash: run.manifest.scenario_hash.clone(),
                     seed: run.manifest.seed,
                     digest: run.manifest.digest.clone(),
+                    plan: run.manifest.plan.clone(),
                     packet_hops: run.statistics.packet_hops,
                     steps: run.statistics.steps,
                     certificates: run.certificates.iter().map(CertificateRecord::of).collect(),

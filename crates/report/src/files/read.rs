@@ -109,6 +109,7 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
             scenario_hash: record.scenario_hash.clone(),
             seed: record.seed,
             digest: record.digest.clone(),
+            plan: record.plan.clone(),
         },
         time: vec![],
         series: vec![],

@@ -144,6 +144,7 @@ pub fn run_at(
         scenario_hash: "5ce0a210".into(),
         seed,
         digest: format!("d19e57{seed}"),
+        plan: None,
     };
     Run::new(manifest, time, series)
 }

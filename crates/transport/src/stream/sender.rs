@@ -506,7 +506,7 @@ impl<C: Controller> Sender<C> {
 
     /// The numbers of all packets that [`Sender::poll`] would give one by one now, before it says to ask
     /// again after the next acknowledgement or time-out. `None` if more decides on them than the window.
-    #[inline]
+    #[inline(always)]
     pub fn burst(&mut self, now: Time) -> Option<Range<u64>> {
         let allowance = self.controller.allowance();
         let unusual = self.recovering || self.repair_now || self.gated || self.log.is_some();
@@ -527,7 +527,9 @@ impl<C: Controller> Sender<C> {
             false => self.note_flight(),
         }
         if let Some(sent) = &mut self.sent {
-            sent.extend((first..self.next).map(|_| now));
+            for _ in first..self.next {
+                sent.push_back(now);
+            }
         }
         Some(first..self.next)
     }

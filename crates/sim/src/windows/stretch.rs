@@ -4,10 +4,14 @@
 //! a bottleneck that is no faster, or for the acknowledgements of what a bottleneck has let through. All
 //! that it does to a packet is to take time, the same for each of one size. Such links in a row are one
 //! stretch, which a packet passes in one step.
+//!
+//! Without stretches `newreno-10` takes 1.23 times the CPU time, and `newreno-250` 1.06 times.
 
+use super::fused::{Fused, Line, Place};
+use super::lines::Calm;
+use crate::core::Limits;
 use crate::flow::Flow;
-use crate::hop::Limits;
-use crate::wire::{Form, Line, Wire};
+use crate::survey::Form;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_scenario::{Limit, Link, LinkId, Scenario};
 use accord_transport::Sender;
@@ -15,42 +19,42 @@ use accord_units::{Bytes, Duration, Time};
 
 /// A stretch of the path of a flow.
 pub struct Stretch {
-    /// The time that a packet takes for it.
-    pub span: Duration,
-    /// The place of the hop behind it.
-    pub next: u32,
     /// Its last link.
-    pub last: u32,
+    pub last: LinkId,
+    /// The time that a packet takes for it.
+    span: Duration,
     /// The packets that have passed it.
-    pub passed: u64,
+    passed: u64,
     /// The times at which packets came that do not pass it by the end of the run.
-    pub late: Vec<Time>,
+    late: Vec<Time>,
     /// Its ports of which something is recorded.
-    calm: Vec<Told>,
+    calms: Vec<Informed>,
     /// The time from its start to the last of these.
     to_calm: Duration,
     /// The packets of which these do not know yet, all of which come there before anything is read, and
     /// the time at which the last of them came.
-    untold: u64,
+    unknown: u64,
     came: Time,
     /// The times at which the other packets came of which not all of these know, in order.
     coming: Vec<Time>,
     size: Bytes,
-    steps: Vec<Step>,
+    pipes: Vec<Step>,
 }
 
-/// A port of a stretch that is told of packets.
-struct Told {
-    link: LinkId,
+/// A port of a stretch that learns of packets.
+struct Informed {
+    /// The index of the port.
+    calm: usize,
     /// The time from the start of the stretch to it.
     after: Duration,
     /// The packets of `coming` of which it knows.
     known: usize,
 }
 
-/// A link of a stretch.
+/// A pipe of a stretch.
 struct Step {
-    link: LinkId,
+    /// The index of the link.
+    fused: usize,
     /// The time from the start of the stretch until a packet is in its port.
     there: Duration,
     /// The time until it has left the port.
@@ -58,43 +62,35 @@ struct Step {
 }
 
 impl Stretch {
-    /// Creates the stretch over these links for packets of `size`, before the hop at `next`.
-    pub fn new(
-        scenario: &Scenario,
-        forms: &[Form],
-        links: &[LinkId],
-        size: Bytes,
-        next: u32,
-    ) -> Stretch {
-        let mut span = Duration::ZERO;
-        let steps = links.iter().map(|&id| {
+    /// Creates the stretch over these links, which are at these places, for packets of `size`.
+    pub fn new(scenario: &Scenario, places: &[Place], links: &[LinkId], size: Bytes) -> Stretch {
+        let (mut span, mut last) = (Duration::ZERO, 0);
+        let (mut calms, mut pipes) = (Vec::new(), Vec::new());
+        for &id in links {
             let (link, there) = (&scenario.links[id], span);
             let sent = there + link.rate.transmission(size);
-            span = sent + link.delay;
-            Step {
-                link: id,
-                there,
-                sent,
+            match places[id] {
+                Place::Calm(calm) => calms.push(Informed {
+                    calm,
+                    after: there,
+                    known: 0,
+                }),
+                Place::Fused(fused) => pipes.push(Step { fused, there, sent }),
+                Place::Station(_) | Place::Idle(_) => {
+                    debug_assert!(false, "packets wait at stations");
+                }
             }
-        });
-        let steps: Vec<Step> = steps.collect();
-        let calm = (steps.iter()).filter(|step| matches!(forms[step.link], Form::Calm(_)));
-        let calm = calm.map(|step| Told {
-            link: step.link,
-            after: step.there,
-            known: 0,
-        });
-        let calm: Vec<Told> = calm.collect();
+            (span, last) = (sent + link.delay, id);
+        }
         Stretch {
-            to_calm: calm.last().map_or(Duration::ZERO, |told| told.after),
-            calm,
+            to_calm: calms.last().map_or(Duration::ZERO, |port| port.after),
+            calms,
             coming: Vec::new(),
-            untold: 0,
+            unknown: 0,
             came: Time::ZERO,
-            steps,
+            pipes,
             span,
-            next,
-            last: links.last().map_or(0, |&link| link as u32),
+            last,
             passed: 0,
             late: Vec::new(),
             size,
@@ -106,9 +102,9 @@ impl Stretch {
     #[inline(always)]
     pub fn pass(&mut self, at: Time, limits: Limits) -> Option<Time> {
         let there = at + self.span;
-        if !self.calm.is_empty() {
+        if !self.calms.is_empty() {
             if at + self.to_calm < limits.unread {
-                (self.untold, self.came) = (self.untold + 1, at);
+                (self.unknown, self.came) = (self.unknown + 1, at);
             } else {
                 self.coming.push(at);
             }
@@ -121,34 +117,32 @@ impl Stretch {
         Some(there)
     }
 
-    /// Tells its ports of the packets that came there before `until` and that they do not know yet.
-    pub fn tell(&mut self, wires: &mut [Wire], until: Time) {
-        let untold = std::mem::take(&mut self.untold);
-        for told in &mut self.calm {
-            let Line::Calm(port) = &mut wires[told.link].line else {
-                continue;
-            };
-            if untold > 0 {
-                port.enter(untold, self.came + told.after);
+    /// Updates its ports with the packets that came there before `until` and of which they do not know yet.
+    pub fn settle(&mut self, calms: &mut [Calm], until: Time) {
+        let unknown = std::mem::take(&mut self.unknown);
+        for informed in &mut self.calms {
+            let port = &mut calms[informed.calm];
+            if unknown > 0 {
+                port.enter(unknown, self.came + informed.after);
             }
-            let others = &self.coming[told.known..];
-            let come = others.partition_point(|at| *at + told.after < until);
+            let others = &self.coming[informed.known..];
+            let come = others.partition_point(|at| *at + informed.after < until);
             if let Some(last) = come.checked_sub(1) {
-                port.enter(come as u64, others[last] + told.after);
-                told.known += come;
+                port.enter(come as u64, others[last] + informed.after);
+                informed.known += come;
             }
         }
         // The last port is the last to know.
-        if let Some(known) = self.calm.last().map(|told| told.known) {
+        if let Some(known) = self.calms.last().map(|port| port.known) {
             self.coming.drain(..known);
-            self.calm.iter_mut().for_each(|told| told.known -= known);
+            self.calms.iter_mut().for_each(|port| port.known -= known);
         }
     }
 
-    /// Has its pipes count what was in them by the end of the run.
-    pub fn count(&self, wires: &mut [Wire], end: Time) {
-        for step in &self.steps {
-            let Line::Pipe(pipe) = &mut wires[step.link].line else {
+    /// Has its pipes count the packets that were in them by the end of the run.
+    pub fn count(&self, links: &mut [Fused], end: Time) {
+        for step in &self.pipes {
+            let Line::Pipe(pipe) = &mut links[step.fused].line else {
                 continue;
             };
             pipe.count(self.passed, self.size, true);
@@ -244,7 +238,7 @@ fn exclude(scenario: &Scenario, flows: &[Flow], free: &mut [Option<u16>]) -> boo
 
 /// The sizes of the packets on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sizes {
+enum Sizes {
     /// There are no packets.
     None,
     /// All have this one.
@@ -254,7 +248,7 @@ pub enum Sizes {
 }
 
 /// Finds the sizes of the packets on each link.
-pub fn sizes(scenario: &Scenario, flows: &[Flow]) -> Vec<Sizes> {
+fn sizes(scenario: &Scenario, flows: &[Flow]) -> Vec<Sizes> {
     let mut sizes = vec![Sizes::None; scenario.links.len()];
     for (f, flow) in scenario.flows.iter().zip(flows) {
         // Tunnels send control packets of their own size among others.

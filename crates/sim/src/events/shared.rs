@@ -16,6 +16,7 @@
 //! one after the other in any case would otherwise pay for what they make overflow themselves, as no flow of
 //! the crowd does, whose packets are spread.
 
+use crate::gauge::Gauge;
 use crate::packet::Packet;
 use crate::pool::Place;
 use accord_aqm::{Class, Ecn};
@@ -182,15 +183,19 @@ impl Shared {
         self.sent = self.sent.max(at);
         self.sent
     }
+}
 
-    /// The counters of packets.
-    pub fn counters(&self) -> Counters {
+impl Gauge for Shared {
+    fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// The packets that wait or are served.
-    pub fn held(&self) -> Count {
+    fn held(&self) -> Count {
         self.held
+    }
+
+    fn sent(&self, _now: Time) -> f64 {
+        0.0
     }
 }
 

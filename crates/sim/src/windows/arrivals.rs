@@ -1,7 +1,6 @@
 //! The arrivals at a station, put in order.
 
-use crate::calendar::{INDEX, Kind, key};
-use crate::memory::{LINE, fetch};
+use crate::calendar::{Kind, key};
 use crate::pool::Place;
 use accord_units::{Duration, Time};
 use std::cmp::Ordering;
@@ -26,12 +25,6 @@ impl Cause {
     #[inline]
     pub fn new(kind: Kind, index: usize) -> Cause {
         Cause(key(Time::ZERO, kind, index))
-    }
-
-    /// Returns the index.
-    #[inline]
-    pub fn index(self) -> usize {
-        (self.0 & INDEX) as usize
     }
 }
 
@@ -178,37 +171,8 @@ pub struct Sorter {
     /// The number of arrivals in each part of the window, and then where its next one goes.
     parts: Vec<u32>,
     sorted: Vec<Arrival>,
-    /// The groups of links or flows, while many packets pass a station.
-    groups: Vec<Group>,
 }
 
-/// What became of the packets of a group of links or flows at a station, in order.
-#[derive(Default)]
-pub struct Group {
-    /// The packets that go on, with their departures.
-    pub sent: Vec<Arrival>,
-    /// The packets that were dropped, with their arrivals.
-    pub lost: Vec<Arrival>,
-}
-
-/// The number of arrivals in a cache line.
-const PER_LINE: usize = LINE / size_of::<Arrival>();
-
-impl Group {
-    /// Adds a packet that goes on.
-    #[inline(always)]
-    pub fn send(&mut self, departure: Arrival) {
-        if self.sent.len().is_multiple_of(PER_LINE)
-            && let Some(later) = self.sent.spare_capacity_mut().get(2 * PER_LINE)
-        {
-            fetch(later);
-        }
-        self.sent.push(departure);
-    }
-}
-
-/// The number of links or flows in a group: what a station touches of them fits into a near cache.
-const GROUP: usize = 1 << 8;
 /// The most arrivals in a part that are put in order one by one.
 const MOST: u32 = 32;
 
@@ -256,26 +220,6 @@ impl Sorter {
             true => sorted.sort_by(Arrival::order),
             false => insert(sorted),
         }
-    }
-
-    /// Returns the group of links or flows of a packet.
-    #[inline(always)]
-    pub fn group(&mut self, cause: Cause) -> &mut Group {
-        let group = cause.index() / GROUP;
-        if group >= self.groups.len() {
-            self.groups.resize_with(group + 1, Group::default);
-        }
-        &mut self.groups[group]
-    }
-
-    /// Returns the groups, to be given back empty.
-    pub fn take_groups(&mut self) -> Vec<Group> {
-        std::mem::take(&mut self.groups)
-    }
-
-    /// Takes empty groups back, to be filled again.
-    pub fn give_back_groups(&mut self, groups: Vec<Group>) {
-        self.groups = groups;
     }
 
     /// Takes a vector of arrivals back, to be filled again.

@@ -1,20 +1,20 @@
 //! Packets over a fluid: its steps, and the ways of packets through the ports that they share.
 
+use super::engine::Engine;
+use super::shared::Fate;
+use super::wire::Line;
 use crate::calendar::Kind;
-use crate::engine::Simulation;
 use crate::pool::Place;
-use crate::shared::Fate;
-use crate::wire::Line;
 use accord_units::Time;
 
-impl Simulation<'_> {
+impl Engine<'_> {
     /// Schedules the next step of the fluid, if there is one.
     pub fn await_fluid(&mut self) {
         let Some(background) = &mut self.background else {
             return;
         };
-        let at = background.fluid.next(self.next_sample);
-        self.calendar.push(at, Kind::Fluid, 0);
+        let at = background.fluid.next(self.core.next_sample);
+        self.core.calendar.push(at, Kind::Fluid, 0);
     }
 
     /// Has ports know what the fluid does from now on.
@@ -24,7 +24,7 @@ impl Simulation<'_> {
         };
         for (queue, &link) in background.links.iter().enumerate() {
             if let Line::Shared(port) = &mut self.wires[link].line {
-                port.0.begin(self.now, background.fluid.shared(queue));
+                port.0.begin(self.core.now, background.fluid.shared(queue));
             }
         }
     }
@@ -45,7 +45,7 @@ impl Simulation<'_> {
         background.fluid.step(packets);
         self.show_fluid();
         // A sample that is due now asks for the next step itself.
-        if self.now < self.next_sample {
+        if self.core.now < self.core.next_sample {
             self.await_fluid();
         }
     }
@@ -56,17 +56,17 @@ impl Simulation<'_> {
             return;
         };
         let (port, dice) = &mut **port;
-        let packet = self.pool.packet(place);
+        let packet = self.core.pool.packet(place);
         let size = packet.bytes();
-        match port.offer(self.now, packet, dice) {
-            Fate::Dropped => self.lost(place),
+        match port.offer(self.core.now, packet, dice) {
+            Fate::Dropped => self.core.lost(place),
             Fate::Passes(at) => {
                 let sent = port.in_order(at);
                 self.leave(link, place, sent, Time::ZERO);
             }
             Fate::Waits(at) => {
                 if port.waiting.is_empty() {
-                    self.calendar.push(at, Kind::Sent, link);
+                    self.core.calendar.push(at, Kind::Sent, link);
                 }
                 port.waiting.push_back((at, place, size));
             }
@@ -78,12 +78,12 @@ impl Simulation<'_> {
         let Line::Shared(port) = &mut self.wires[link].line else {
             return;
         };
-        let Some((place, next)) = port.0.leave(self.now) else {
+        let Some((place, next)) = port.0.leave(self.core.now) else {
             return;
         };
-        let sent = port.0.in_order(self.now);
+        let sent = port.0.in_order(self.core.now);
         if let Some(at) = next {
-            self.calendar.push(at, Kind::Sent, link);
+            self.core.calendar.push(at, Kind::Sent, link);
         }
         self.leave(link, place, sent, Time::ZERO);
     }

@@ -1,0 +1,35 @@
+//! The reasons for events of packets.
+
+use std::fmt::{self, Display, Formatter};
+
+/// The reason for events of packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Because {
+    /// The caller asks for events: packets are observed, or links are stalled.
+    Asked,
+    /// Some flows are a fluid.
+    Fluid,
+    /// The scenario changes rates, delays, demands or routes.
+    Changes,
+    /// A link has something, as named, that only events can do.
+    Link(String, &'static str),
+    /// A flow has something, as named, that only events can do.
+    Flow(String, &'static str),
+    /// A window would have fewer packets than the network has flows and stations.
+    Short,
+}
+
+impl Display for Because {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Because::Asked => f.write_str("each packet is observed at its event"),
+            Because::Fluid => f.write_str("some flows are a fluid"),
+            Because::Changes => f.write_str("the scenario has events"),
+            Because::Link(name, what) => write!(f, "link {name} {what}"),
+            Because::Flow(name, what) => write!(f, "flow {name} {what}"),
+            Because::Short => {
+                f.write_str("a window would have fewer packets than there are flows and stations")
+            }
+        }
+    }
+}

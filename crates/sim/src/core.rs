@@ -1,0 +1,349 @@
+//! The state that both engines share: flows, packets, the calendar and the record of a run.
+
+use crate::SimError;
+use crate::calendar::{Calendar, Kind};
+use crate::digest::Digest;
+use crate::flow::Flow;
+use crate::gateway::Gateway;
+use crate::packet::{Packet, UNREAD};
+use crate::pool::{Place, Pool};
+use crate::skip::Skip;
+use accord_aqm::Ecn;
+use accord_record::{Observer, Recorder, Transfers};
+use accord_scenario::{Scenario, State};
+use accord_transport::{Datagrams, Receiver, Segment, Sender};
+use accord_units::{Duration, Time};
+
+/// The number of events after which the observer is asked again.
+const PROGRESS: u64 = 1 << 18;
+
+/// Times that limit what can be done ahead.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// The end of the run, after which nothing happens.
+    pub end: Time,
+    /// The time before which nothing is read that is counted. At the end of the run all is.
+    pub unread: Time,
+}
+
+impl Limits {
+    /// The limits of a run up to `end` in which `next` is the next time at which something is read.
+    pub fn new(end: Time, next: Time) -> Limits {
+        let unread = next.min(end + Duration::from_ps(1));
+        Limits { end, unread }
+    }
+}
+
+/// A run in progress, without its links.
+pub struct Core<'a> {
+    pub scenario: &'a Scenario,
+    /// The plan of the run, in words.
+    pub plan: String,
+    /// The present state of the network.
+    pub state: State<'a>,
+    pub now: Time,
+    /// The end of the run, and the time at which counts are read next.
+    pub limits: Limits,
+    /// The time of the next sample.
+    pub next_sample: Time,
+    pub calendar: Calendar,
+    pub pool: Pool,
+    pub flows: Vec<Flow>,
+    /// The time for which a wake-up of each flow is pending. The times are apart from the flows, because
+    /// the windows engine looks at all of them in every window.
+    pub wakes: Vec<Time>,
+    /// The flows that samples read, in any order.
+    pub awake: Vec<u32>,
+    /// The tunnels between gateways.
+    pub tunnels: Vec<usize>,
+    pub recorder: Recorder,
+    pub transfers: Transfers,
+    /// The bytes of each flow that are queued on its path. They are those sent by the time beside
+    /// them. The vector is kept to be filled again.
+    pub queued: Vec<(u64, Option<Time>)>,
+    pub digest: Digest,
+    pub events: u64,
+    /// The decision on skipped time, if any may be.
+    pub skip: Option<Box<Skip<'a>>>,
+    /// The time that was skipped, by which the reported time is ahead of the engine's.
+    pub ahead: Duration,
+}
+
+impl<'a> Core<'a> {
+    /// Creates a run before its start, with its starts, its stops and its first sample in the calendar.
+    pub fn new(
+        scenario: &'a Scenario,
+        state: State<'a>,
+        flows: Vec<Flow>,
+        plan: String,
+    ) -> Core<'a> {
+        let end = scenario.end();
+        let first = Time::ZERO + scenario.sample;
+        let mut calendar = Calendar::new(end);
+        let packets = |(_, f): &(usize, &accord_scenario::Flow)| !f.is_fluid;
+        for (id, f) in scenario.flows.iter().enumerate().filter(packets) {
+            calendar.push(f.start, Kind::Start, id);
+            if let Some(stop) = f.stop {
+                calendar.push(stop, Kind::Stop, id);
+            }
+        }
+        calendar.push(first, Kind::Sample, 0);
+        let ids = 0..flows.len();
+        Core {
+            scenario,
+            plan,
+            state,
+            now: Time::ZERO,
+            limits: Limits::new(end, first),
+            next_sample: first,
+            calendar,
+            pool: Pool::new(),
+            wakes: vec![Time::MAX; flows.len()],
+            awake: Vec::new(),
+            tunnels: ids
+                .filter(|&id| scenario.flows[id].tunnel.is_some())
+                .collect(),
+            recorder: Recorder::new(scenario),
+            transfers: Transfers::default(),
+            queued: vec![(0, None); flows.len()],
+            digest: Digest::new(scenario.seed),
+            events: 0,
+            skip: None,
+            ahead: Duration::ZERO,
+            flows,
+        }
+    }
+
+    /// The time that is reported for a time of the engine.
+    #[inline]
+    pub fn reported(&self, time: Time) -> Time {
+        time + self.ahead
+    }
+
+    /// Moves the clock on to an event.
+    #[inline]
+    pub fn event(&mut self, time: Time) {
+        debug_assert!(time >= self.now, "the clock goes back");
+        self.now = time;
+        self.events += 1;
+    }
+
+    /// Asks the observer whether to go on, if it is time for that.
+    ///
+    /// # Errors
+    /// Fails if the observer stops the run.
+    pub fn progress(&self, observer: &mut dyn Observer) -> Result<(), SimError> {
+        if self.events.is_multiple_of(PROGRESS) {
+            observer.progress(self.reported(self.now))?;
+        }
+        Ok(())
+    }
+
+    /// Has senders write logs, if the observer wants them.
+    pub fn begin_logs(&mut self, observer: &dyn Observer) {
+        if !observer.wants_logs() {
+            return;
+        }
+        for flow in &mut self.flows {
+            let idle = Sender::Datagrams(Datagrams::default());
+            flow.sender = std::mem::replace(&mut flow.sender, idle).logged();
+        }
+    }
+
+    /// Gives the observer the logs since the last call, if it wants them.
+    pub fn show_logs(&mut self, observer: &mut dyn Observer) {
+        if !observer.wants_logs() {
+            return;
+        }
+        for (id, flow) in self.flows.iter_mut().enumerate() {
+            let records = flow.sender.take_log().unwrap_or_default();
+            observer.log(id, &records);
+        }
+    }
+
+    /// Has samples read a flow, to which something happens.
+    #[inline]
+    pub fn wake_up(&mut self, id: usize) {
+        if self.flows[id].wake_up() {
+            self.awake.push(id as u32);
+        }
+    }
+
+    /// Starts the application of a flow.
+    pub fn start(&mut self, id: usize) {
+        let application = self.state.application(id);
+        self.flows[id].session.start(application);
+    }
+
+    /// Stops a flow.
+    pub fn stop(&mut self, id: usize) {
+        self.wake_up(id);
+        let flow = &mut self.flows[id];
+        flow.session.stop();
+        flow.sender.stop();
+    }
+
+    /// Lets the application of a flow act. Returns whether its sender may have something to send.
+    pub fn act(&mut self, id: usize) -> bool {
+        self.wake_up(id);
+        let flow = &mut self.flows[id];
+        flow.session.heed(&flow.sender, self.now);
+        let Some(step) = flow.session.act(self.now) else {
+            return false;
+        };
+        if step.new_connection {
+            let f = &self.scenario.flows[id];
+            let base_rtt = self.state.base_rtt(id);
+            (flow.sender).reconnect(&f.controller, &f.service, base_rtt, self.now);
+        }
+        flow.sender.supply(step.supply);
+        if let Some(span) = step.again {
+            self.calendar.push(self.now + span, Kind::Application, id);
+        }
+        true
+    }
+
+    /// Notes that the sender of a flow is to be woken at `again`, or when it asked for. Returns that time
+    /// if it is before the pending wake-up.
+    #[inline]
+    pub fn await_wake(&mut self, id: usize, again: Time) -> Option<Time> {
+        let at = again.min(self.flows[id].sender.next_wake());
+        (at < self.wakes[id]).then(|| {
+            self.wakes[id] = at;
+            at
+        })
+    }
+
+    /// Wakes the sender of a flow, if it is for now that it asked. An earlier deadline may have been set
+    /// after this one was scheduled, and has been handled.
+    #[inline]
+    pub fn wake(&mut self, id: usize) -> bool {
+        if self.wakes[id] != self.now {
+            return false;
+        }
+        self.wakes[id] = Time::MAX;
+        self.flows[id].sender.on_wake(self.now);
+        true
+    }
+
+    /// Ends the transfer of a flow, if there is one and its sender is done.
+    #[inline]
+    pub fn end_transfer(&mut self, id: usize) {
+        let flow = &self.flows[id];
+        if flow.session.is_transferring() && flow.sender.is_done() {
+            self.transferred(id);
+        }
+    }
+
+    /// Ends a transfer: all that the application supplied is delivered.
+    fn transferred(&mut self, id: usize) {
+        let Some(done) = self.flows[id].session.end() else {
+            return;
+        };
+        let took = self.now.since(done.start);
+        let start = self.reported(done.start);
+        (self.transfers).add(self.scenario, id, start, done.size, Some(took));
+        if let Some(pause) = done.pause {
+            self.calendar.push(self.now + pause, Kind::Application, id);
+        }
+    }
+
+    /// Returns the packet with a segment of a sender, and the time at which the host is done with it,
+    /// if the host takes time for it.
+    #[inline(always)]
+    pub fn packet_of(&mut self, id: usize, segment: Segment) -> (Packet, Option<Time>) {
+        let flow = &mut self.flows[id];
+        let data = matches!(segment, Segment::Data { .. });
+        let (size, ecn) = match data {
+            true => (flow.packet, flow.ecn),
+            false => (flow.control, Ecn::NotCapable),
+        };
+        let virtual_s = match flow.receiver {
+            Receiver::Tunnel(_) => 0.0,
+            Receiver::Stream(_) | Receiver::Datagrams => UNREAD,
+        };
+        let mut packet = Packet {
+            segment,
+            flow: id as u32,
+            hop: flow.path,
+            virtual_s,
+            size,
+            ecn,
+            aggregate: flow.aggregate,
+        };
+        let mut at = None;
+        if data {
+            if let Some(host) = &mut flow.host {
+                host.load(&mut packet, &mut flow.sender, self.now);
+                at = host.take(self.now);
+            }
+            flow.sent.add(packet.bytes());
+            flow.remember(self.now);
+        }
+        (packet, at)
+    }
+
+    /// Delivers a reply to its sender. Returns the flow.
+    #[inline]
+    pub fn reply(&mut self, place: Place) -> usize {
+        let packet = self.pool.remove(place);
+        let now = self.now;
+        match packet.segment {
+            Segment::Ack { next, block, .. } => self.digest.ack(now, packet.flow, next, block),
+            _ => self.digest.delivered(now, &packet),
+        }
+        let flow = &mut self.flows[packet.flow as usize];
+        if flow.wake_up() {
+            self.awake.push(packet.flow);
+        }
+        flow.sender.on_reply(&packet.segment, now);
+        packet.flow as usize
+    }
+
+    /// Removes a packet that is lost, and counts it.
+    #[cold]
+    pub fn lost(&mut self, place: Place) {
+        let packet = self.pool.remove(place);
+        self.lose(&packet);
+    }
+
+    /// Counts a packet that is lost.
+    pub fn lose(&mut self, packet: &Packet) {
+        self.digest.lost(self.now, packet);
+        self.wake_up(packet.flow as usize);
+        let flow = &mut self.flows[packet.flow as usize];
+        flow.losses += 1;
+        if let Segment::Data { number, .. } = packet.segment {
+            flow.data_lost.add(packet.bytes());
+            // What was in a datagram is lost with it.
+            if let Some(inner) = flow.gateway_mut().and_then(|g| g.unload(number)) {
+                self.lose(&inner);
+            }
+        }
+    }
+
+    /// Counts the packets that the edge queue of a tunnel has dropped.
+    pub fn count_edge(&mut self, tunnel: usize) {
+        let gateway = self.flows[tunnel].gateway_mut();
+        let dropped = gateway.map(Gateway::take_dropped);
+        for packet in dropped.into_iter().flatten() {
+            self.lose(&packet);
+        }
+    }
+
+    /// Counts the packets that edge queues have dropped. A queue drops some when a datagram leaves,
+    /// and these are counted at the next event of the tunnel or at the next sample.
+    pub fn count_edges(&mut self) {
+        for i in 0..self.tunnels.len() {
+            self.count_edge(self.tunnels[i]);
+        }
+    }
+
+    /// Returns all packets on their way, except those that are certain to be delivered.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let tunnels = self.tunnels.iter();
+        let carried = tunnels.filter_map(|&flow| self.flows[flow].gateway());
+        let carried = carried.flat_map(Gateway::packets);
+        self.pool.iter().chain(carried)
+    }
+}

@@ -1,0 +1,128 @@
+//! The ends of flows: applications supply data, senders send it, and packets are delivered.
+
+use super::engine::Engine;
+use crate::calendar::Kind;
+use crate::packet::Packet;
+use crate::pool::Place;
+use accord_transport::Segment;
+use accord_units::Time;
+
+impl Engine<'_> {
+    /// Puts a new packet at the first port of its path.
+    #[inline(always)]
+    fn send(&mut self, packet: Packet) {
+        let hop = self.paths.hop(packet.hop);
+        let place = self.core.pool.insert(packet);
+        self.set_out(place, hop, self.core.now);
+    }
+
+    /// Delivers a packet to its endpoint.
+    #[inline]
+    pub fn deliver(&mut self, place: Place) {
+        if let Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. } =
+            self.core.pool.packet(place).segment
+        {
+            let id = self.core.reply(place);
+            return self.pump(id);
+        }
+        let packet = self.core.pool.remove(place);
+        let id = packet.flow as usize;
+        let now = self.core.now;
+        self.core.digest.delivered(now, &packet);
+        let flow = &mut self.core.flows[id];
+        let receipt = flow.receive(&packet, now);
+        if let (Some(fresh), Segment::Data { sent, .. }) = (receipt.data, &packet.segment) {
+            flow.deliver(fresh, packet.size, now.since(*sent));
+        }
+        let Some(reply) = receipt.reply else {
+            return self.unload(&packet);
+        };
+        let reply = flow.answer(packet.flow, reply);
+        self.send(reply);
+        // A datagram of a tunnel is counted, and its packet goes on.
+        if let Segment::Count { .. } = reply.segment {
+            self.unload(&packet);
+        }
+    }
+
+    /// Has a sender send its packets that are due, and sets its timer.
+    #[inline]
+    pub fn pump(&mut self, id: usize) {
+        let sent = self.core.now;
+        let again = match self.core.flows[id].sender.burst(sent) {
+            Some(numbers) => {
+                for number in numbers {
+                    self.emit(id, Segment::Data { number, sent });
+                }
+                Time::MAX
+            }
+            None => self.pump_one_by_one(id),
+        };
+        if let Some(at) = self.core.await_wake(id, again) {
+            self.core.calendar.push(at, Kind::Wake, id);
+        }
+        self.core.end_transfer(id);
+    }
+
+    /// Has a sender send its packets that are due. Returns the time at which to ask it again.
+    #[inline(never)]
+    fn pump_one_by_one(&mut self, id: usize) -> Time {
+        loop {
+            match self.core.flows[id].sender.poll(self.core.now) {
+                Ok(segment) => self.emit(id, segment),
+                Err(again) => return again,
+            }
+        }
+    }
+
+    /// Sends a packet of a sender.
+    #[inline(always)]
+    fn emit(&mut self, id: usize, segment: Segment) {
+        match self.core.packet_of(id, segment) {
+            (packet, None) => self.send(packet),
+            (packet, Some(at)) => self.process(packet, at),
+        }
+    }
+
+    /// Gives a new data packet to its host, which will be done with it at `at`.
+    #[inline]
+    fn process(&mut self, packet: Packet, at: Time) {
+        let hop = self.paths.hop(packet.hop);
+        let place = self.core.pool.insert(packet);
+        // Nothing happens after the end of the run.
+        if hop.is_early() && at <= self.core.limits.end {
+            return self.set_out(place, hop, at);
+        }
+        let id = packet.flow as usize;
+        if let Some(host) = &mut self.core.flows[id].host
+            && host.hold(&mut self.core.pool, place, at)
+        {
+            self.core.calendar.push(at, Kind::Processed, id);
+        }
+    }
+
+    /// Puts a packet that its host is done with at the first port of its path.
+    pub fn processed(&mut self, id: usize) {
+        let host = self.core.flows[id].host.as_deref_mut();
+        let Some((place, next)) = host.and_then(|host| host.done(&mut self.core.pool)) else {
+            return debug_assert!(false, "an event means a packet");
+        };
+        self.core.calendar.push(next, Kind::Processed, id);
+        let hop = self.paths.hop(self.core.pool.packet(place).hop);
+        self.go(place, hop, self.core.now);
+    }
+
+    /// Wakes a sender, if it is for now that it asked.
+    pub fn wake(&mut self, id: usize) {
+        if self.core.wake(id) {
+            self.pump(id);
+        }
+    }
+
+    /// Lets an application act, and its sender send.
+    pub fn application(&mut self, id: usize) {
+        if self.core.act(id) {
+            self.pump(id);
+        }
+    }
+}

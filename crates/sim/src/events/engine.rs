@@ -1,0 +1,209 @@
+//! The engine: it takes the next event from the calendar and carries it out.
+
+use super::layout::{Layout, Paths};
+use super::shared::Crowded;
+use super::wire::Wire;
+use crate::SimError;
+use crate::audit::Audit;
+use crate::calendar::Kind;
+use crate::core::Core;
+use crate::gauge::{Gauge, Links};
+use crate::survey::Ports;
+use accord_fluid::{Crowd, FluidError};
+use accord_record::{LinkReading, Observer, Run, Stalls};
+use accord_scenario::{Event, LinkId};
+use accord_transport::pcapng::Capture;
+use accord_units::Time;
+
+/// A run with events of packets.
+pub struct Engine<'a> {
+    pub core: Core<'a>,
+    pub wires: Vec<Wire>,
+    pub paths: Paths,
+    /// The events of the scenario that are to come. At one time they happen in their order, which those of the
+    /// calendar do not: a flow in a tunnel goes another way after its tunnel does.
+    pub changes: std::slice::Iter<'a, Event>,
+    /// The times at which links hand packets over late, by link. Empty if none does.
+    pub stalls: Vec<Option<&'a Stalls>>,
+    /// The capture of packets, if the observer wants it.
+    pub tap: Option<Box<Capture>>,
+    /// The flows that are a fluid.
+    pub background: Option<Box<Crowded<'a>>>,
+}
+
+/// The links, to be read.
+struct Read<'a, 'b> {
+    wires: &'a mut [Wire],
+    background: Option<&'a Crowded<'b>>,
+}
+
+impl<'a> Engine<'a> {
+    /// Creates a run before its start. `crowd` has the flows that are a fluid.
+    ///
+    /// # Errors
+    /// Fails if the flows that are a fluid cannot be integrated.
+    pub fn new(
+        mut core: Core<'a>,
+        ports: Ports,
+        crowd: Option<&'a Crowd<'a>>,
+    ) -> Result<Engine<'a>, FluidError> {
+        let scenario = core.scenario;
+        let layout = Layout::new(ports, scenario, &core.tunnels, &mut core.flows);
+        let links = layout.forms.iter().enumerate();
+        let wires = links.map(|(id, form)| Wire::new(scenario, id, *form));
+        let edges = core.tunnels.iter().map(|&flow| Wire::edge(flow));
+        let background = crowd.map(|crowd| Crowded::new(crowd, scenario.links.len()));
+        let mut engine = Engine {
+            wires: wires.chain(edges).collect(),
+            paths: layout.paths,
+            changes: scenario.events.iter(),
+            stalls: Vec::new(),
+            tap: None,
+            background: background.transpose()?.map(Box::new),
+            core,
+        };
+        engine.schedule();
+        Ok(engine)
+    }
+
+    /// Schedules the changes of the scenario, the timers of disciplines and the fluid.
+    fn schedule(&mut self) {
+        let calendar = &mut self.core.calendar;
+        for (id, e) in self.core.scenario.events.iter().enumerate() {
+            calendar.push(e.at, Kind::Change, id);
+        }
+        for (id, wire) in self.wires.iter().enumerate() {
+            if let Some(at) = wire.next_timer() {
+                calendar.push(at, Kind::Discipline, id);
+            }
+        }
+        self.show_fluid();
+        self.await_fluid();
+    }
+
+    /// Has links hand packets over late.
+    pub fn stall(&mut self, stalls: &'a [Stalls]) {
+        self.stalls = vec![None; self.core.scenario.links.len()];
+        for stalls in stalls {
+            for &link in &stalls.links {
+                self.stalls[link] = Some(stalls);
+            }
+        }
+    }
+
+    /// Runs the scenario to its end.
+    ///
+    /// # Errors
+    /// Fails if the observer stops the run.
+    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
+        let (core, mut read) = self.read();
+        core.begin_to_watch(&mut read);
+        if observer.wants_packets() {
+            let names = self.core.scenario.links.iter().map(|l| l.name.as_str());
+            self.tap = Some(Box::new(Capture::new(names)));
+        }
+        self.core.begin_logs(observer);
+        while let Some((time, kind, index)) = self.core.calendar.pop() {
+            self.core.event(time);
+            // The packet of the next event was touched milliseconds ago. It is fetched during this
+            // event.
+            if self.core.pool.is_large()
+                && let Some((Kind::Arrive, link)) = self.core.calendar.peek()
+            {
+                self.core.pool.prepare(&self.wires[link].flying);
+            }
+            match kind {
+                Kind::Arrive => self.arrive(index),
+                Kind::Overtake => self.overtake(index),
+                Kind::Wake => self.wake(index),
+                Kind::Processed => self.processed(index),
+                Kind::Sent => self.sent(index),
+                Kind::Application => self.application(index),
+                Kind::Start => {
+                    self.core.start(index);
+                    match self.core.scenario.flows[index].tunnel {
+                        Some(_) => self.open(index),
+                        None => self.application(index),
+                    }
+                }
+                Kind::Stop => self.core.stop(index),
+                Kind::Discipline => self.discipline(index),
+                Kind::Change => self.change(),
+                Kind::Fluid => self.step_fluid(),
+                Kind::Watch => {
+                    let (core, mut read) = self.read();
+                    core.watch(&mut read);
+                }
+                Kind::Sample => self.sample(observer)?,
+            }
+            self.core.progress(observer)?;
+        }
+        // The end itself is a part of the run.
+        self.core.now = self.core.limits.end;
+        self.show_packets(observer);
+        Ok(())
+    }
+
+    /// Takes a sample.
+    fn sample(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
+        let core = &mut self.core;
+        if let Some(fluid) = &mut self.background {
+            fluid.sample(core.now);
+            for (flows, reading) in fluid.classes() {
+                core.recorder.read_alike(core.now, flows, reading);
+            }
+        }
+        let (core, mut read) = self.read();
+        core.sample(&mut read);
+        self.show_packets(observer);
+        let (core, mut read) = self.read();
+        core.end_sample(&mut read, observer)?;
+        self.await_fluid();
+        Ok(())
+    }
+
+    /// Gives the observer the packets and the logs since the last call, if it wants them.
+    fn show_packets(&mut self, observer: &mut dyn Observer) {
+        if let Some(tap) = &mut self.tap {
+            observer.packets(&tap.take());
+        }
+        self.core.show_logs(observer);
+    }
+
+    fn read(&mut self) -> (&mut Core<'a>, Read<'_, 'a>) {
+        let links = self.core.scenario.links.len();
+        let read = Read {
+            wires: &mut self.wires[..links],
+            background: self.background.as_deref(),
+        };
+        (&mut self.core, read)
+    }
+
+    /// Ends the run. Returns it, and the audits of ports (by link, then the edge queues of tunnels) and of
+    /// flows.
+    pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
+        let (core, mut read) = self.read();
+        core.settle_end(&mut read);
+        let mut notes = Vec::new();
+        if let Some(fluid) = &self.background {
+            notes = fluid.notes();
+            self.core.digest.fluid(fluid.sent());
+        }
+        let mut read = Read {
+            wires: &mut self.wires,
+            background: None,
+        };
+        self.core.finish(&mut read, notes)
+    }
+}
+
+impl Links for Read<'_, '_> {
+    fn port(&mut self, link: LinkId) -> &mut dyn Gauge {
+        self.wires[link].gauge()
+    }
+
+    fn read(&mut self, link: LinkId, now: Time) -> LinkReading {
+        let fluid = self.background.and_then(|fluid| fluid.link(link));
+        fluid.unwrap_or_else(|| self.read_port(link, now))
+    }
+}

@@ -1,0 +1,60 @@
+//! The events of tunnels: packets come to gateways, and leave them.
+
+use super::engine::Engine;
+use super::wire::{Edge, Line};
+use crate::packet::Packet;
+use crate::pool::Place;
+use accord_aqm::Ecn;
+use accord_transport::Segment;
+
+impl Engine<'_> {
+    /// Puts a packet that came to a gateway into the edge queue.
+    #[cold]
+    pub fn board(&mut self, link: usize, place: Place) {
+        let Line::Edge(Edge(tunnel)) = self.wires[link].line else {
+            return;
+        };
+        let packet = self.core.pool.remove(place);
+        if let Some(gateway) = self.core.flows[tunnel].gateway_mut() {
+            gateway.push(packet, self.core.now);
+        }
+        self.core.flows[tunnel].offer(self.core.now);
+        self.core.count_edge(tunnel);
+        self.pump(tunnel);
+    }
+
+    /// Lets the packet go on that was in a datagram. It has the mark of the datagram, if it can have
+    /// one [RFC 6040 §4.2].
+    #[cold]
+    pub fn unload(&mut self, datagram: &Packet) {
+        let (id, Segment::Data { number, .. }) = (datagram.flow as usize, datagram.segment) else {
+            return;
+        };
+        let inside = self.core.flows[id].gateway_mut();
+        let Some(mut packet) = inside.and_then(|gateway| gateway.unload(number)) else {
+            return;
+        };
+        if datagram.ecn == Ecn::Marked && packet.ecn != Ecn::NotCapable {
+            packet.ecn = Ecn::Marked;
+        }
+        self.core.count_edge(id);
+        packet.hop += 1;
+        let hop = self.paths.hop(packet.hop);
+        let place = self.core.pool.insert(packet);
+        match hop.is_end() {
+            true => self.deliver(place),
+            false => self.go(place, hop, self.core.now),
+        }
+    }
+
+    /// Lets a tunnel send from now on. What it has to send waits at its edge.
+    pub fn open(&mut self, id: usize) {
+        self.core.wake_up(id);
+        if let Some(gateway) = self.core.flows[id].gateway_mut() {
+            gateway.open();
+        }
+        self.core.flows[id].offer(self.core.now);
+        self.core.count_edge(id);
+        self.pump(id);
+    }
+}

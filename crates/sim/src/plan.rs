@@ -1,0 +1,74 @@
+//! The choice between the two engines.
+
+use crate::because::Because;
+use crate::flow::Flow;
+use crate::survey::{Form, Ports, Survey};
+use crate::windows::Layout;
+use accord_scenario::{LinkId, Scenario};
+use accord_units::Time;
+use std::fmt::{self, Display, Formatter};
+
+/// The engine that runs a scenario packet by packet. Both give the same run, to the bit.
+pub enum Plan {
+    /// The windows engine, which needs no event per packet.
+    Windows(Box<Layout>),
+    /// The events engine, for this reason.
+    Events(Because),
+}
+
+impl Display for Plan {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Plan::Windows(_) => f.write_str("windows"),
+            Plan::Events(because) => write!(f, "events: {because}"),
+        }
+    }
+}
+
+/// The shortcuts that a run may take. Its result is the same with any of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortcuts {
+    /// All shortcuts are taken.
+    All,
+    /// Links are fused. Packets that reach others have their events.
+    Fused,
+    /// Departures are computed if they can be. Each hop has its event.
+    Departures,
+    /// Each departure and each arrival has its event.
+    None,
+}
+
+/// Returns the plan for a scenario, as [`run`](crate::run) has it for an observer that wants no packets.
+pub fn plan(scenario: &Scenario) -> Plan {
+    if scenario.has_fluid() {
+        return Plan::Events(Because::Fluid);
+    }
+    let state = scenario.at(Time::ZERO);
+    let ids = 0..scenario.flows.len();
+    let mut flows: Vec<Flow> = ids.map(|id| Flow::new(id, &state)).collect();
+    choose(scenario, &mut flows, &[], Shortcuts::All).0
+}
+
+/// Chooses the engine. Also returns the ports, from which the events engine lays out its network. Packets
+/// share the queues of the links `shared` with a fluid.
+pub fn choose(
+    scenario: &Scenario,
+    flows: &mut [Flow],
+    shared: &[LinkId],
+    shortcuts: Shortcuts,
+) -> (Plan, Ports) {
+    let most = match shortcuts {
+        Shortcuts::All | Shortcuts::Fused => Form::Pipe,
+        Shortcuts::Departures => Form::Timeline,
+        Shortcuts::None => Form::Stepped,
+    };
+    let ports = Survey::new(scenario, flows).ports(scenario, shared, most);
+    let plan = match shortcuts {
+        Shortcuts::All => match Layout::new(&ports, scenario, flows) {
+            Ok(layout) => Plan::Windows(Box::new(layout)),
+            Err(because) => Plan::Events(because),
+        },
+        _ => Plan::Events(Because::Asked),
+    };
+    (plan, ports)
+}

@@ -1,0 +1,184 @@
+//! The facts about links from which both engines lay out their networks.
+//!
+//! Each pass takes the result of the pass before it: [`Survey`], [`Ports`], and then the passes of an
+//! engine's own layout.
+
+use crate::flow::Flow;
+use accord_aqm::{AnyAqm, Aqm, Structure};
+use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
+use accord_transport::Sender;
+use std::collections::BTreeMap;
+
+/// The forms of a port as far as the link and its packets decide, from the one that can do everything to
+/// the cheapest. If two of them can be used, they give the same departures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Form {
+    /// Its queue is that of a fluid, which packets share. Departures are known at arrival.
+    Shared,
+    /// Holds its packets. Each departure has an event.
+    Stepped,
+    /// Holds the packets that wait. The end of a service is known when it begins.
+    Port,
+    /// Has one FIFO queue at a fixed rate. A departure is known at arrival.
+    Timeline,
+    /// Has one FIFO queue at a fixed rate, without a limit, whose length is never read.
+    Pipe,
+}
+
+/// The source of a link's packets.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Feed {
+    /// No flow uses the link.
+    Nothing,
+    /// The host of this flow's sender.
+    Sender(usize),
+    /// The host of this flow's receiver.
+    Receiver(usize),
+    /// One link, whose packets come in the order in which it sends them.
+    Link(LinkId),
+    /// Several of these.
+    Several,
+}
+
+/// The first pass: all paths that the scenario ever uses.
+pub struct Survey {
+    /// The source of each link's packets.
+    pub feeds: Vec<Feed>,
+    /// The links whose ports serve out-of-band packets first, and have some.
+    pub control_first: Vec<bool>,
+    /// The links whose rate or delay changes.
+    pub changed: Vec<bool>,
+    /// The flows whose route changes.
+    pub rerouted: Vec<bool>,
+}
+
+/// The second pass: the form of each port.
+pub struct Ports {
+    /// The form of each link's port.
+    pub forms: Vec<Form>,
+    /// The facts that they follow from.
+    pub survey: Survey,
+}
+
+impl Survey {
+    /// Follows all paths.
+    pub fn new(scenario: &Scenario, flows: &[Flow]) -> Survey {
+        let links = scenario.links.len();
+        let mut survey = Survey {
+            feeds: vec![Feed::Nothing; links],
+            control_first: vec![false; links],
+            changed: vec![false; links],
+            rerouted: vec![false; flows.len()],
+        };
+        let mut paths = |id: usize, path: &[LinkId], back: &[LinkId], inside: Option<&[LinkId]>| {
+            let controls = matches!(flows[id].sender, Sender::Tunnel(_));
+            let (before, after) = around(path, inside);
+            survey.walk(scenario, before, Feed::Sender(id), controls);
+            survey.walk(scenario, after, Feed::Several, controls);
+            survey.walk(scenario, back, Feed::Receiver(id), controls);
+        };
+        // The paths of tunnels, as events leave them.
+        let mut tunnelled: BTreeMap<usize, &[LinkId]> = BTreeMap::new();
+        for (id, f) in scenario.flows.iter().enumerate() {
+            if f.tunnel.is_some() {
+                tunnelled.insert(id, &f.path);
+            }
+            let inside = f.through.map(|t| tunnelled[&t]);
+            paths(id, &f.path, &f.reverse_path, inside);
+        }
+        for e in &scenario.events {
+            if let Change::Route {
+                flow,
+                path,
+                reverse_path,
+            } = &e.change
+            {
+                if let Some(known) = tunnelled.get_mut(flow) {
+                    *known = path;
+                }
+                let inside = scenario.flows[*flow].through.map(|t| tunnelled[&t]);
+                paths(*flow, path, reverse_path, inside);
+            }
+        }
+        for e in &scenario.events {
+            match &e.change {
+                Change::Rate(link, _) | Change::Delay(link, _) => survey.changed[*link] = true,
+                Change::Route { flow, .. } => survey.rerouted[*flow] = true,
+                Change::Demand { .. } => {}
+            }
+        }
+        survey
+    }
+
+    /// Follows a part of a path on which packets come from `from`.
+    fn walk(&mut self, scenario: &Scenario, path: &[LinkId], mut from: Feed, controls: bool) {
+        for &id in path {
+            let link = &scenario.links[id];
+            self.control_first[id] |= controls && link.control_priority;
+            self.feeds[id] = match self.feeds[id] {
+                Feed::Nothing => from,
+                same if same == from => same,
+                _ => Feed::Several,
+            };
+            // A link whose packets overtake each other does not know their order when it sends.
+            from = match link.parts.as_deref().is_some_and(|parts| parts.reorders()) {
+                true => Feed::Several,
+                false => Feed::Link(id),
+            };
+        }
+    }
+
+    /// Finds the form of each port. Packets share the queues of the links `shared` with a fluid. No form is
+    /// cheaper than `most`.
+    pub fn ports(self, scenario: &Scenario, shared: &[LinkId], most: Form) -> Ports {
+        let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
+        shared.iter().for_each(|&link| forms[link] = Form::Shared);
+        for (form, changed) in forms.iter_mut().zip(&self.changed) {
+            // The change applies to the packet in service and to those behind it.
+            if *changed {
+                *form = Form::Stepped;
+            }
+            *form = most.min(*form);
+        }
+        Ports {
+            forms,
+            survey: self,
+        }
+    }
+}
+
+/// Returns the cheapest form of the link's port, as far as the link alone decides.
+fn form(link: &Link) -> Form {
+    // The parts of a link need the times of packets as they come.
+    // A packet that is lost on the wire is lost when it has left the port, not before.
+    if link.is_lossy() || link.parts.is_some() {
+        return Form::Stepped;
+    }
+    let aqm = AnyAqm::build(&link.queue.discipline);
+    if !matches!(aqm.structure(), Structure::Fifo) {
+        return Form::Port;
+    }
+    let open = is_droptail(link) && link.queue.limit == Limit::Unlimited;
+    if link.attachment && open {
+        Form::Pipe
+    } else {
+        Form::Timeline
+    }
+}
+
+/// Returns whether the link's queue drops what does not fit, and nothing else.
+pub fn is_droptail(link: &Link) -> bool {
+    let aqm = AnyAqm::build(&link.queue.discipline);
+    aqm.passes_all() && matches!(aqm.structure(), Structure::Fifo)
+}
+
+/// Returns the parts of a path before and behind the path of a tunnel. Without a tunnel all of it is
+/// before.
+pub fn around<'a>(path: &'a [LinkId], inside: Option<&[LinkId]>) -> (&'a [LinkId], &'a [LinkId]) {
+    let Some(inside) = inside else {
+        return (path, &[]);
+    };
+    let at = path.windows(inside.len()).position(|part| part == inside);
+    let at = at.expect("the path leads through the tunnel");
+    (&path[..at], &path[at + inside.len()..])
+}

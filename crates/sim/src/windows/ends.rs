@@ -1,0 +1,126 @@
+//! The senders: they send data, and take replies.
+
+use super::arrivals::Cause;
+use super::engine::Engine;
+use crate::calendar::Kind;
+use crate::packet::Packet;
+use crate::pool::Place;
+use accord_transport::Segment;
+use accord_units::Time;
+
+impl Engine<'_> {
+    /// Puts a new packet at the first link of its path.
+    #[inline(always)]
+    fn send(&mut self, packet: Packet) {
+        let hop = self.net.paths.hops[packet.hop as usize];
+        let place = self.core.pool.insert(packet);
+        let now = self.core.now;
+        match hop.is_early() {
+            false => self.put(place, hop, now, self.cause),
+            true => {
+                if let Some(came) = self.pass(place, hop, now) {
+                    self.onward(place, came);
+                }
+            }
+        }
+    }
+
+    /// Delivers a reply to its sender.
+    #[inline]
+    pub fn deliver(&mut self, place: Place) {
+        let id = self.core.reply(place);
+        self.pump(id);
+    }
+
+    /// Has a sender send its packets that are due, and sets its timer.
+    #[inline]
+    pub fn pump(&mut self, id: usize) {
+        let sent = self.core.now;
+        let again = match self.core.flows[id].sender.burst(sent) {
+            Some(numbers) => {
+                for number in numbers {
+                    self.emit(id, Segment::Data { number, sent });
+                }
+                Time::MAX
+            }
+            None => self.pump_one_by_one(id),
+        };
+        self.core.await_wake(id, again);
+    }
+
+    /// Has a sender send its packets that are due. Returns the time at which to ask it again.
+    #[inline(never)]
+    fn pump_one_by_one(&mut self, id: usize) -> Time {
+        let reply = self.senders.replies[id].time();
+        loop {
+            let sent = self.core.now;
+            let sender = &mut self.core.flows[id].sender;
+            let paced = match sent < self.known {
+                true => sender.paced(sent),
+                false => None,
+            };
+            let again = if let Some((number, again)) = paced {
+                self.emit(id, Segment::Data { number, sent });
+                if again == sent {
+                    continue;
+                }
+                again
+            } else {
+                match sender.poll(sent) {
+                    Ok(segment) => {
+                        self.emit_any(id, segment);
+                        continue;
+                    }
+                    Err(again) if again >= sender.next_wake() => return again,
+                    Err(again) => again,
+                }
+            };
+            // Its wake-up at that time may be the next event of the sender, which only has to send.
+            if again >= self.known || again > reply.min(self.core.wakes[id]) {
+                return again;
+            }
+            (self.core.now, self.cause) = (again, Cause::new(Kind::Wake, id));
+            self.core.wakes[id] = Time::MAX;
+            self.core.events += 1;
+        }
+    }
+
+    /// Sends a packet that is not known to be data.
+    #[inline(never)]
+    fn emit_any(&mut self, id: usize, segment: Segment) {
+        self.emit(id, segment);
+    }
+
+    /// Sends a packet of a sender.
+    #[inline(always)]
+    fn emit(&mut self, id: usize, segment: Segment) {
+        match self.core.packet_of(id, segment) {
+            (packet, None) => self.send(packet),
+            (packet, Some(at)) => self.process(packet, at),
+        }
+    }
+
+    /// Gives a new data packet to its host, which will be done with it at `at`.
+    #[inline]
+    fn process(&mut self, packet: Packet, at: Time) {
+        // Nothing happens after the end of the run.
+        let hop = self.net.paths.hops[packet.hop as usize];
+        let place = self.core.pool.insert(packet);
+        if at > self.core.limits.end {
+            return;
+        }
+        if !hop.is_early() {
+            let cause = Cause::new(Kind::Processed, packet.flow as usize);
+            self.put(place, hop, at, cause);
+        } else if let Some(came) = self.pass(place, hop, at) {
+            self.onward(place, came);
+        }
+    }
+
+    /// Wakes a sender, if it is for now that it asked.
+    pub fn wake(&mut self, id: usize) {
+        if self.core.wake(id) {
+            self.pump(id);
+        }
+    }
+}

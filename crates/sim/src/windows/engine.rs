@@ -1,0 +1,246 @@
+//! The engine: part by part, without events of packets.
+
+use super::arrivals::{Cause, Sorter};
+use super::hop::Hop;
+use super::layout::Layout;
+use super::network::{Feed, Network, Onward, horizon};
+use super::ring::Ring;
+use crate::SimError;
+use crate::audit::Audit;
+use crate::calendar::Kind;
+use crate::core::Core;
+use crate::memory;
+use crate::pool::Place;
+use accord_record::{Observer, Run};
+use accord_units::{Duration, Time};
+
+/// A run in windows.
+pub struct Engine<'a> {
+    pub core: Core<'a>,
+    pub net: Network,
+    pub senders: Senders,
+    /// The present event of a sender, by which its packets are ordered.
+    pub cause: Cause,
+    /// The time before which all replies to senders are known while they are handled, or zero.
+    pub known: Time,
+    /// Sorts arrivals.
+    pub sorter: Sorter,
+}
+
+/// The senders, which are one part of the network.
+pub struct Senders {
+    /// The parts that feed them.
+    feeds: Vec<Feed>,
+    /// The lanes that they feed.
+    pub lanes: Vec<Onward>,
+    /// The time before which all of their events have been handled.
+    pub clock: Time,
+    /// The acknowledgements on their way from the last station, by flow.
+    pub replies: Vec<Replies>,
+}
+
+/// The acknowledgements on their way to a sender.
+pub struct Replies {
+    /// The packets and their times. They are not linked in the pool: a packet is not touched when it comes
+    /// here.
+    pub queue: Ring<(Time, Place)>,
+    /// The event that the arrival of one would be.
+    cause: Cause,
+}
+
+/// The number of rounds after which the observer is asked again.
+const PROGRESS: u32 = 1 << 8;
+
+/// The packets of a flow for which there is room.
+const ROOM: usize = 64;
+
+/// The number of acknowledgements of a flow that are fetched ahead.
+const REPLIES_AHEAD: usize = 3;
+
+impl Replies {
+    /// The time at which the first of them arrives, or `Time::MAX` if there is none.
+    #[inline]
+    pub fn time(&self) -> Time {
+        self.queue.first().map_or(Time::MAX, |(at, _)| at)
+    }
+
+    /// Nothing is on its way to the sender of a flow.
+    fn new(flow: &accord_scenario::Flow) -> Replies {
+        let last = flow.reverse_path.last();
+        Replies {
+            queue: Ring::default(),
+            cause: Cause::new(Kind::Arrive, last.copied().unwrap_or_default()),
+        }
+    }
+}
+
+impl<'a> Engine<'a> {
+    /// Creates a run before its start.
+    pub fn new(mut core: Core<'a>, layout: Layout) -> Engine<'a> {
+        // All of them send as long as the run lasts.
+        core.pool.reserve(ROOM * core.flows.len());
+        Engine {
+            senders: Senders {
+                feeds: layout.senders,
+                lanes: layout.lanes,
+                clock: Time::ZERO,
+                replies: core.scenario.flows.iter().map(Replies::new).collect(),
+            },
+            net: layout.network,
+            cause: Cause::new(Kind::Sample, 0),
+            known: Time::ZERO,
+            sorter: Sorter::default(),
+            core,
+        }
+    }
+
+    /// Runs the scenario to its end.
+    ///
+    /// # Errors
+    /// Fails if the observer stops the run.
+    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
+        self.core.begin_to_watch(&mut self.net);
+        self.core.begin_logs(observer);
+        while let Some((time, kind, index)) = self.core.calendar.pop() {
+            // A flow that starts has no events before, and others meet its packets at links only. All
+            // flows would be looked at for each that starts.
+            let is_ahead = kind == Kind::Start;
+            if !is_ahead {
+                self.advance(time, observer)?;
+            }
+            let before = self.core.now;
+            self.core.event(time);
+            self.cause = Cause::new(kind, index);
+            match kind {
+                Kind::Start => {
+                    self.core.start(index);
+                    if self.core.act(index) {
+                        self.pump(index);
+                    }
+                }
+                Kind::Stop => self.core.stop(index),
+                Kind::Watch => self.core.watch(&mut self.net),
+                Kind::Sample => {
+                    self.core.sample(&mut self.net);
+                    self.core.show_logs(observer);
+                    self.core.end_sample(&mut self.net, observer)?;
+                }
+                _ => debug_assert!(false, "the layout lets no other event in"),
+            }
+            if is_ahead {
+                self.core.now = before;
+            } else {
+                self.core.progress(observer)?;
+            }
+        }
+        // The end itself is a part of the run.
+        self.advance(self.core.limits.end + Duration::from_ps(1), observer)?;
+        self.core.now = self.core.limits.end;
+        self.core.show_logs(observer);
+        Ok(())
+    }
+
+    /// Ends the run. Returns it, and the audits of ports by link and of flows.
+    pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
+        self.core.settle_end(&mut self.net);
+        for stretch in &self.net.paths.stretches {
+            stretch.count(&mut self.net.fused, self.core.limits.end);
+        }
+        self.core.finish(&mut self.net, Vec::new())
+    }
+
+    /// Handles everything before `end`.
+    fn advance(&mut self, end: Time, observer: &mut dyn Observer) -> Result<(), SimError> {
+        for round in 1u32.. {
+            let mut is_done = self.advance_senders(end);
+            for id in 0..self.net.stations.len() {
+                is_done &= self.advance_station(id, end);
+            }
+            if is_done {
+                break;
+            }
+            if round.is_multiple_of(PROGRESS) {
+                observer.progress(self.core.reported(self.core.now))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the time up to which a part with these feeds can be computed now.
+    pub fn horizon(&self, feeds: &[Feed], end: Time) -> Time {
+        let stations = &self.net.stations;
+        horizon(feeds, self.senders.clock, |id| stations[id].clock, end)
+    }
+
+    /// Handles the events of the senders as far as they are known. Returns whether that is up to
+    /// `end`.
+    fn advance_senders(&mut self, end: Time) -> bool {
+        let until = self.horizon(&self.senders.feeds, end);
+        debug_assert!(until >= self.senders.clock, "the senders' clock goes back");
+        if until > self.senders.clock {
+            self.senders.clock = until;
+            self.known = until;
+            for id in 0..self.core.flows.len() {
+                if self.core.pool.is_large() {
+                    self.fetch_senders(id, until);
+                }
+                self.advance_sender(id, until);
+            }
+            self.known = Time::ZERO;
+            for i in 0..self.senders.lanes.len() {
+                let lane = self.senders.lanes[i];
+                self.clear(lane.fused, until + lane.delay);
+            }
+        }
+        until == end
+    }
+
+    /// Has the processor fetch the data by which the senders are advanced that come after `id`, if they have
+    /// acknowledgements before `until`. All of it was touched a window ago.
+    #[inline]
+    fn fetch_senders(&self, id: usize, until: Time) {
+        let busy = |id: usize| {
+            let replies = self.senders.replies.get(id);
+            replies.filter(|replies| replies.time() < until)
+        };
+        // The data that says where the rest lies comes first.
+        if busy(id + 4).is_some() {
+            memory::fetch_all(&self.core.flows[id + 4]);
+        }
+        if let Some(replies) = busy(id + 2) {
+            for (_, place) in (0..REPLIES_AHEAD).map_while(|i| replies.queue.get(i)) {
+                self.core.pool.prepare_packet(place);
+            }
+            let flow = &self.core.flows[id + 2];
+            if let Some(host) = flow.host.as_deref() {
+                memory::fetch_all(host);
+            }
+            let hop: Hop = self.net.paths.hops[flow.path as usize];
+            if hop.is_fused() {
+                memory::fetch_all(&self.net.fused[hop.index()]);
+            }
+        }
+    }
+
+    /// Handles the acknowledgements and timers of a flow before `until`.
+    fn advance_sender(&mut self, id: usize, until: Time) {
+        loop {
+            let replies = &mut self.senders.replies[id];
+            let (reply, wake) = (replies.time(), self.core.wakes[id]);
+            if reply.min(wake) >= until {
+                break;
+            }
+            self.core.events += 1;
+            if wake <= reply {
+                (self.core.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
+                self.wake(id);
+            } else if let Some((_, place)) = replies.queue.pop() {
+                if let Some((_, later)) = replies.queue.get(REPLIES_AHEAD - 1) {
+                    self.core.pool.prepare_packet(later);
+                }
+                (self.core.now, self.cause) = (reply, replies.cause);
+                self.deliver(place);
+            }
+        }
+    }
+}
