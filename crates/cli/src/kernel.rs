@@ -234,7 +234,16 @@ mod parts {
     fn names() -> Vec<String> {
         let entries = std::fs::read_dir(SOCKETS).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
-            .filter(|entry| accord_door::ask(&entry.path(), "GET /table").is_ok())
+            .filter(
+                |entry| match accord_door::ask(&entry.path(), "GET /table") {
+                    Err(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
+                        // Its process was killed.
+                        let _ = std::fs::remove_file(entry.path());
+                        false
+                    }
+                    answer => answer.is_ok(),
+                },
+            )
             .filter_map(|entry| {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 Some(name.strip_suffix(".sock")?.to_string())

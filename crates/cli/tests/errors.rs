@@ -285,3 +285,13 @@ fn titles_cannot_command_a_terminal() {
         assert_eq!(hidden, None, "{args:?}: {ended:#?}");
     }
 }
+
+#[cfg(not(feature = "kernel"))]
+#[test]
+fn a_build_without_the_kernel_says_what_is_missing() {
+    let dir = folder(&[]);
+    for arguments in [&["list"][..], &["run", "--controller", "copa", "--", "ls"]] {
+        let ended = accord(dir.path(), &[&["kernel"], arguments].concat()).with(3);
+        assert!(ended.stderr.contains("kernel"), "{}", ended.stderr);
+    }
+}

@@ -56,7 +56,7 @@ pub struct Door<A> {
 
 impl<A: Send + 'static> Door<A> {
     /// Opens the socket at this path, which only the owner may use. `parse` reads the head of a request,
-    /// or returns the status of HTTP that says what is wrong with it; see [`line`].
+    /// or returns the status of HTTP that says what is wrong with it; see [`line()`].
     ///
     /// # Errors
     /// Fails if the path is taken, or not allowed.

@@ -7,7 +7,7 @@
 //! program halves the window once and goes on as Reno.
 //!
 //! [`Connection`] tells a controller of reports, and [`Book`] has the connections of a process. Both
-//! know no kernel. [`Attached`], with the feature `bpf` on Linux, is the rest.
+//! know no kernel. `Attached`, with the feature `bpf` on Linux, is the rest.
 //!
 //! ```
 //! use accord_kernel::{Refused, check};
