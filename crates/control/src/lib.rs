@@ -223,10 +223,6 @@ pub struct Capabilities {
     /// that is sent ([`Controller::on_sent`]) or lost ([`Controller::on_lost`]), and of restarts
     /// ([`Controller::on_restart`]). The pace needs no asking: see [`Allowance::pacing`].
     pub deliveries: bool,
-    /// True if a transport that pays for each telling may tell of acknowledgements once per round trip
-    /// above the slow-start threshold. Congestion it tells of at once, with the acknowledgements up to it.
-    /// The engines tell of each acknowledgement.
-    pub per_round: bool,
 }
 
 /// The report of the receiver of control packets on a complete pair [Xia05 §IV-B.1].
@@ -328,6 +324,13 @@ pub trait Controller {
     /// Returns the demands on the stream below, which are always the same.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
+    }
+
+    /// Returns true if a transport may hand over acknowledgements once per round trip above the slow-start
+    /// threshold. Congestion still comes at once, with the acknowledgements up to it. The engines hand over
+    /// each acknowledgement.
+    fn takes_rounds(&self) -> bool {
+        false
     }
 
     /// The longest time for which the controller remembers what it has seen, or after which it does

@@ -164,6 +164,12 @@ macro_rules! any_controller {
                     AnyController::Foreign(c) => c.capabilities(),
                 }
             }
+            fn takes_rounds(&self) -> bool {
+                match self {
+                    $(AnyController::$variant(c) => c.takes_rounds(),)*
+                    AnyController::Foreign(c) => c.takes_rounds(),
+                }
+            }
             fn set_base_rtt(&mut self, base_rtt: Duration) {
                 match self {
                     $(AnyController::$variant(c) => c.set_base_rtt(base_rtt),)*

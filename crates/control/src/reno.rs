@@ -137,7 +137,6 @@ impl Reno {
             counted: 0,
             capabilities: Capabilities {
                 marks: marks(values),
-                per_round: true,
                 ..repair
             },
         }
@@ -193,6 +192,10 @@ impl Controller for Reno {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    fn takes_rounds(&self) -> bool {
+        true
     }
 }
 

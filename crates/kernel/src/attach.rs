@@ -171,8 +171,8 @@ impl Attached {
             .name("accord")
             .and_then(|builder| builder.open_memory(&PROGRAM.0))
             .map_err(|e| unable("the program of the kernel cannot be read", &e))?;
-        let capabilities = AnyController::build(values, Bytes::new(1500)).capabilities();
-        let marks = capabilities.marks != Marks::Nothing;
+        let controller = AnyController::build(values, Bytes::new(1500));
+        let marks = controller.capabilities().marks != Marks::Nothing;
         let mut long = [0; LONGEST_NAME + 1];
         long[..name.len()].copy_from_slice(name.as_bytes());
         for mut map in open.maps_mut() {
@@ -185,7 +185,7 @@ impl Attached {
                 initial[..16].copy_from_slice(&long);
                 initial[16..20].copy_from_slice(&flags.to_ne_bytes());
             } else if map_name.ends_with(".rodata") {
-                let per_round = u32::from(capabilities.per_round);
+                let per_round = u32::from(controller.takes_rounds());
                 initial[..4].copy_from_slice(&per_round.to_ne_bytes());
                 initial[4..20].copy_from_slice(&long);
             }
@@ -329,10 +329,10 @@ impl Attached {
     }
 
     fn status(&self, book: &Book) -> Status {
-        let capabilities = AnyController::build(&self.values, Bytes::new(1500)).capabilities();
+        let controller = AnyController::build(&self.values, Bytes::new(1500));
         let facts = Facts {
             name: self.name.clone(),
-            per_round: capabilities.per_round,
+            per_round: controller.takes_rounds(),
             uptime_s: monotonic().saturating_sub(self.since) as f64 * 1e-9,
             counts: self.counts().unwrap_or_default(),
             pid: std::process::id(),

@@ -343,7 +343,11 @@ fn site_file(
     networks: &[Ipv4Addr],
     cap: Rate,
 ) -> String {
-    let set = |name: &str| format!("{name} = \"{}\"\n", flow.controller.get(name));
+    // What the flow leaves to the law the site file leaves, too.
+    let set = |name: &str| match flow.controller.get(name).to_string() {
+        value if value.is_empty() => String::new(),
+        value => format!("{name} = \"{value}\"\n"),
+    };
     let set: String = SET.map(set).concat();
     let (queue, signal) = match flow.tunnel {
         Some(tunnel) => (tunnel.queue, tunnel.signal),

@@ -53,10 +53,11 @@ pub struct Ingress<C = AnyController> {
     sent: u64,
     /// The bytes known to have arrived.
     received: u64,
-    /// The ratio of the round-trip time with its virtual delay to that without, if the window holds
-    /// virtually queued data. By Little's law it is the ratio of what is outstanding, with what is
-    /// virtually queued, to what is in flight.
-    stretch: f64,
+    /// The virtual delay in seconds of the data that arrived last, if the window holds virtually queued
+    /// data.
+    virtual_s: f64,
+    /// The bytes that may be in flight. That is the window, less what is virtually queued.
+    room: u64,
     /// The bytes known to have arrived by the latest report, the time of that report, and the rate of
     /// arrival between the last two.
     reported: u64,
@@ -128,8 +129,10 @@ struct Pair {
 impl<C: Controller> Ingress<C> {
     /// Creates an ingress for packets of `packet` bytes, with nothing to send yet.
     pub fn new(controller: C, packet: Bytes, sending: Sending) -> Ingress<C> {
+        let allowance = controller.allowance();
         Ingress {
-            allowance: controller.allowance(),
+            room: allowance.window.get(),
+            allowance,
             controller,
             packet,
             sending,
@@ -152,7 +155,7 @@ impl<C: Controller> Ingress<C> {
             started: false,
             sent: 0,
             received: 0,
-            stretch: 1.0,
+            virtual_s: 0.0,
             reported: 0,
             reported_at: Time::ZERO,
             delivery_rate: Rate::ZERO,
@@ -310,13 +313,26 @@ impl<C: Controller> Ingress<C> {
             return;
         }
         self.received = received.min(self.sent);
-        if self.sending.holds_virtual {
-            let rtt = self.rtt.latest().as_secs_f64();
-            self.stretch = match rtt > 0.0 {
-                true => 1.0 + virtual_delay / rtt,
-                false => 1.0,
-            };
+        if self.sending.holds_virtual && virtual_delay != self.virtual_s {
+            self.virtual_s = virtual_delay;
+            self.make_room();
         }
+    }
+
+    /// Sets the bytes that may be in flight. By Little's law what is outstanding, with what is virtually
+    /// queued, is to what is in flight as the round-trip time with its virtual delay to that without.
+    fn make_room(&mut self) {
+        let (window, rtt) = (self.allowance.window, self.rtt.latest().as_secs_f64());
+        self.room = match self.virtual_s > 0.0 && rtt > 0.0 {
+            true => (window.as_f64() / (1.0 + self.virtual_s / rtt)) as u64,
+            false => window.get(),
+        };
+    }
+
+    /// Takes what the controller allows.
+    fn take_allowance(&mut self) {
+        self.allowance = self.controller.allowance();
+        self.make_room();
     }
 
     /// Takes a report that arrived. It ignores a report if its pair or a later one was answered, and with
@@ -357,7 +373,7 @@ impl<C: Controller> Ingress<C> {
         // The bytes sent during the round trip that this report ends.
         let path = self.path(self.sent - answered.sent);
         self.controller.on_report(&report, &path, now);
-        self.allowance = self.controller.allowance();
+        self.take_allowance();
         self.ran_dry = !self.has_data();
         if let Some(rate) = self.allowance.pacing {
             self.pacer.speed_up(now, self.packet, rate);
@@ -378,8 +394,7 @@ impl<C: Controller> Ingress<C> {
         match self.sending.window {
             Window::Outstanding => {
                 let outstanding = self.in_flight();
-                let next = self.next.as_f64();
-                outstanding > 0 && (outstanding as f64 + next) * self.stretch > window as f64
+                outstanding > 0 && outstanding + self.next.get() > self.room
             }
             Window::Period => self.sent_in_period() + self.packet.get() > window,
             Window::Open => self.in_flight() >= window.saturating_mul(UNACCOUNTED),
@@ -498,7 +513,7 @@ impl<C: Controller> Ingress<C> {
     /// Sets the service of the controller.
     pub fn set_service(&mut self, service: &Service) {
         self.controller.set_service(service);
-        self.allowance = self.controller.allowance();
+        self.take_allowance();
     }
 
     /// The round-trip times.
