@@ -18,7 +18,7 @@ use crate::packet::addresses;
 use crate::riders::{OVERHEAD, SET};
 use crate::site::{Report, Site, Told};
 use crate::tun::Tun;
-use accord_family::Signal;
+use accord_family::{Signal, Value};
 use accord_scenario::{Change, Flow, Scenario};
 use accord_units::{Bytes, Rate, Time};
 use nix::poll::{PollFd, PollFlags};
@@ -344,8 +344,8 @@ fn site_file(
     cap: Rate,
 ) -> String {
     // What the flow leaves to the law the site file leaves, too.
-    let set = |name: &str| match flow.controller.get(name).to_string() {
-        value if value.is_empty() => String::new(),
+    let set = |name: &str| match flow.controller.get(name) {
+        Value::Absent => String::new(),
         value => format!("{name} = \"{value}\"\n"),
     };
     let set: String = SET.map(set).concat();
