@@ -1,18 +1,8 @@
 """Ratios of a flow of weight w to a flow of weight 1."""
 
-import sys
-
-from study import Recorded, digits, percent, run, table
+from study import Recorded, digits, percent, table
 
 fig5 = Recorded("har02-fig5")
-if sys.argv[1:] == ["later"]:
-    point, = run("har02-fig5", sets=(
-        'sweep.weight.values={"1000"={"flow.weighted.service.weight"=1000}}', 'sweep.law.values={accord="monaco"}',
-        'sweep.queue.values={avd={"topology.dumbbell.queue.discipline"="avd","topology.dumbbell.queue.max_delay"="10 s"}}',
-        'duration="400 s"', 'steady=["200 s","400 s"]'))
-    heavy, light = point.mean("weighted", "throughput"), point.mean("other", "throughput")
-    table(("weight 1000, AVD, ours, 200-400 s", "ratio", "each of weight 1"), ("", digits(heavy / light), f"{digits(light / 1e3)} Kbps"))
-    raise SystemExit
 rows = [("weight", "ours, no AQM: ratio", "off", "ours, AVD: ratio", "off", "flow of the weight, off", "flows of weight 1, off",
          "har02, no AQM: flows of weight 1, times their share", "har02, AVD")]
 for weight in (1, 10, 100, 300, 491, 1000, 2691, 10000):
