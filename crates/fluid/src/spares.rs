@@ -8,7 +8,7 @@ use accord_family::WindowLaw;
 /// The part of flows that counts as none.
 const LAST: f64 = 1e-3;
 
-/// E[w²] over E[w]².
+/// `E[w²]` over `E[w]²`.
 pub const SPREAD: f64 = 7.0 / 6.0;
 
 impl Control {
