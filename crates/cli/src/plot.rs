@@ -49,7 +49,7 @@ pub struct Args {
     /// Another name of a line in the figure; can be given several times.
     #[arg(long = "label", value_name = "NAME=TEXT", value_parser = label)]
     pub labels: Vec<(String, String)>,
-    /// What has a plot of its own, below the others and with the same axes.
+    /// The dimension that has a plot per value, below each other and with the same axes.
     #[arg(long, value_name = "WHAT", value_parser = one_of::<Facet>(Facet::NAMES))]
     pub facet: Option<Facet>,
     /// Where the figure goes: a file that ends in .svg, .pdf or .png, or "-" for SVG on stdout.

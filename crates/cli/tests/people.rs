@@ -227,7 +227,7 @@ fn a_place_that_may_not_be_written_is_no_mistake() {
     assert!(ended.stderr.contains("/sys/kernel/accord"), "{ended:#?}");
 }
 
-/// What is not understood is said in words of the program, with what was probably meant.
+/// Errors name the mistaken word and the one that was probably meant.
 #[test]
 fn slips_have_hints() {
     let dir = folder(&[("small.toml", SMALL)]);

@@ -10,7 +10,7 @@
 //!   limit queued, by Little's law.
 //!
 //! With each report it goes back towards the contract, by a [`STEP`] of the contract times the part of
-//! the limit that is not queued. In a gateway the circuit breaker bounds what is left.
+//! the limit that is not queued. In a gateway the circuit breaker bounds the rate, too.
 
 use crate::Report;
 use accord_family::Service;

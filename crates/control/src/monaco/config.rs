@@ -47,7 +47,7 @@ accord_family::choice! {
         Window = "window",
         /// What the flow has queued of its own.
         Accumulation = "accumulation",
-        /// What the flow has queued of its own if it has a contract, else the window.
+        /// The flow's own accumulation if it has a contract, else the window.
         Contract = "contract",
     }
 }
@@ -75,7 +75,7 @@ accord_family::config! {
         pub initial_window: f64,
         /// The law.
         pub law: LawName,
-        /// What a loss halves; that of the law by default.
+        /// The quantity that a loss halves; that of the law by default.
         pub loss: Option<LossName>,
         /// The part of packets lost recently above which a loss halves the window even so.
         pub loss_bound: f64,

@@ -14,7 +14,7 @@ pub struct Line {
     pub text: String,
     /// The measure that it is about, whose case has figures.
     pub key: Option<Key>,
-    /// What the measure says beside a rival, if the line is about that.
+    /// The verdict beside a rival, if the line has one.
     pub finding: Option<Finding>,
 }
 

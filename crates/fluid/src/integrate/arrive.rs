@@ -90,7 +90,7 @@ impl Integration<'_, '_> {
         for q in 0..self.queues.len() {
             let total = self.inflow.feeds[q].sum(&self.sent, now);
             let arrived = self.comes(q, total, h);
-            // What packets bring, which are not integrated, comes too.
+            // The arrivals of packets, which are not integrated, are added.
             let brought = self.queues[q].beside;
             self.inflow.comes[q] = arrived;
             self.inflow.came[q] += brought;
@@ -135,7 +135,7 @@ impl Integration<'_, '_> {
         let mut bounded = false;
         let known = self.inflow.comes.iter().zip(&self.equations.given);
         for ((p, queue), (arrived, given)) in delay.iter_mut().zip(&mut self.queues).zip(known) {
-            // What windows send beyond a full buffer is lost; and however little they send, a
+            // The data that windows send beyond a full buffer is lost; and however little they send, a
             // queue falls no faster than the link serves it.
             let mut within = p.max(queue.delay - h).min(queue.longest);
             if *given && !queue.is_dead() {

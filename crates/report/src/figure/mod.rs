@@ -45,7 +45,7 @@ pub struct Request {
     pub y: Option<(f64, f64)>,
     /// Other names of lines: the name, and the text in its place.
     pub labels: Vec<(String, String)>,
-    /// What has a plot of its own.
+    /// The dimension that has a plot per value.
     pub facet: Option<Facet>,
 }
 
@@ -142,7 +142,7 @@ named! {
 }
 
 named! {
-    /// What has a plot of its own, below the others.
+    /// The dimension that has a plot per value, below each other.
     Facet "facet" {
         /// Each engine.
         Engine "engine",
