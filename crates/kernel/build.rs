@@ -1,4 +1,4 @@
-//! Compiles the program of the kernel with clang, for the feature `bpf`.
+//! Compiles the BPF program with clang, for the feature `bpf`.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ fn main() {
     let clang = std::env::var("CLANG").unwrap_or("clang".into());
     let out = std::env::var("OUT_DIR").expect("cargo says it");
     let object = Path::new(&out).join("tcp.bpf.o");
-    // The third version of the instruction set has atomic operations that return a value [Linux 5.12].
+    // Version 3 of the instruction set has atomic operations that return a value [Linux 5.12].
     let flags = [
         "-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3",
     ];

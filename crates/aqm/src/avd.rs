@@ -21,18 +21,18 @@
 //! | α      | `gain`        | 1/s  | 0.15    | 1e-6..1e3 | KS01   |
 //! | D      | `max_delay`   | s    | 1       | > 0       | –      |
 //!
-//! The meaning of the gain: C̃ moves by α·(γ·C − λ) per second, where λ is the arrival rate. So the
-//! utilisation settles in about 1/α, which is 6.7 s by default. Take sources that hold a constant
-//! accumulation a, with λ = a/t and t = VQ/C̃. Around the equilibrium (λ = C̃ = γ·C, t₀ = a/(γ·C))
-//! the queue follows with rate 1/t₀ and the capacity with rate α. The capacity does not drive the
-//! queue. So any α is stable as long as sources answer at once. Sources answer a round-trip time T
-//! late, and the slow loop keeps its phase while α·T ≪ 1. The default leaves a phase margin of 60°
-//! and more up to T = 3.5 s. The loop oscillates if α·T is above π/2.
+//! The gain: C̃ moves by α·(γ·C − λ) per second, where λ is the arrival rate. So the utilisation
+//! settles in about 1/α, 6.7 s by default. Take sources with a constant accumulation a, λ = a/t and
+//! t = VQ/C̃. Around the equilibrium (λ = C̃ = γ·C, t₀ = a/(γ·C)) the queue follows at the rate
+//! 1/t₀ and the capacity at the rate α. The capacity does not drive the queue, so that any α is
+//! stable if sources respond at once. Sources respond a round-trip time T late, and the slow loop
+//! keeps its phase while α·T ≪ 1. The default leaves a phase margin of at least 60° up to T = 3.5
+//! s. The loop oscillates if α·T exceeds π/2.
 //!
-//! Departures from the source. C̃ starts at γ·C, because the source does not say where. The delay
-//! does not include the transmission time of the packet that collects it, as the physical queuing
-//! delay does not. VQ is bounded by the delay D. D is also the delay shown while the virtual
-//! capacity is zero, which is so when traffic that does not respond floods the link.
+//! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. The delay
+//! excludes the transmission time of the packet that collects it, unlike the physical queuing
+//! delay. VQ is bounded by the delay D. D is also the delay shown while the virtual capacity is
+//! zero, which happens when unresponsive traffic floods the link.
 
 use crate::avq::{GAIN, UTILISATION};
 use crate::virtual_queue::VirtualQueue;
@@ -44,9 +44,7 @@ use accord_units::{Duration, Rate, Time};
 /// The declaration of AVD.
 pub static FAMILY: Family = Family {
     name: "avd",
-    doc: "Adaptive virtual delay: tells in-band control packets the delay of a virtual \
-          queue whose capacity adapts to a desired utilisation; a droptail queue for \
-          everything else.",
+    doc: "Adaptive virtual delay: in-band control packets collect the delay of a virtual queue whose capacity adapts to a desired utilisation; a droptail queue for everything else.",
     source: "[Xia05 §IV-D]",
     params: &[
         UTILISATION,
@@ -56,7 +54,7 @@ pub static FAMILY: Family = Family {
             symbol: "D",
             kind: Kind::Duration,
             default: "1 s",
-            doc: "The most that the virtual queue may hold, as a delay.",
+            doc: "Limit of the virtual queue, as a delay.",
             source: "",
         },
     ],
@@ -83,7 +81,7 @@ pub static FAMILY: Family = Family {
 #[derive(Clone, Debug)]
 pub struct Avd {
     queue: VirtualQueue,
-    /// The virtual backlog that the last arrival found, in bytes.
+    /// The virtual backlog at the last arrival, in bytes.
     found: f64,
     utilisation: f64,
     gain: f64,
@@ -136,7 +134,7 @@ impl Aqm for Avd {
         };
         let capacity = self.queue.capacity;
         let ahead = (self.found - capacity * now.since(last).as_secs_f64()).max(0.0);
-        // The comparison is of bytes, so that nothing is divided by a capacity of zero.
+        // Compares bytes, to avoid a division by a capacity of zero.
         if ahead >= self.max_delay * capacity {
             Duration::from_secs_f64(self.max_delay)
         } else {
@@ -150,9 +148,10 @@ accord_family::config! {
     pub struct Config of FAMILY {
         /// The utilisation that the link settles at.
         pub utilisation: f64,
-        /// How fast the virtual capacity adapts, in 1/s; its product with the longest round-trip time should stay well below 1.
+        /// Rate at which the virtual capacity adapts, in 1/s; its product with the longest
+        /// round-trip time should stay well below 1.
         pub gain: f64,
-        /// The most that the virtual queue may hold, as a delay.
+        /// Limit of the virtual queue, as a delay.
         pub max_delay: Duration,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The virtual queue sees every arrival but is served at a virtual capacity C̃ below the link's C.
 //! C̃ falls while more than γ·C arrives and rises while less arrives. So flows that back off on
-//! marks or losses settle at utilisation γ with hardly any real queue.
+//! marks or losses settle at utilisation γ with almost no real queue.
 //!
 //! On each arrival of b bytes, s seconds after the previous one [KS01 fig. 1]:
 //!
@@ -22,7 +22,7 @@
 //! | B      | `buffer`      | bytes | the port's limit   | > 0       | KS01   |
 //! | –      | `ecn`         | –     | false              | –         | RFC 3168 |
 //!
-//! Departures from the source. C̃ starts at γ·C, because the source does not say where. Control
+//! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. Control
 //! packets of the high-priority queue load the virtual queue but always pass.
 
 use crate::virtual_queue::VirtualQueue;
@@ -55,16 +55,14 @@ pub(crate) const GAIN: Param = Param {
         max: 1e3,
     },
     default: "0.15",
-    doc: "How fast the virtual capacity adapts, in 1/s; its product with the longest \
-          round-trip time should stay well below 1.",
+    doc: "Rate at which the virtual capacity adapts, in 1/s; its product with the longest round-trip time should stay well below 1.",
     source: "[KS01]",
 };
 
 /// The declaration of AVQ.
 pub static FAMILY: Family = Family {
     name: "avq",
-    doc: "Adaptive virtual queue: marks or drops what would overflow a virtual queue \
-          whose capacity adapts to a desired utilisation.",
+    doc: "Adaptive virtual queue: marks or drops packets that would overflow a virtual queue whose capacity adapts to a desired utilisation.",
     source: "[KS01]",
     params: &[
         UTILISATION,
@@ -83,17 +81,18 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Flag,
             default: "false",
-            doc: "Marks packets that can be marked instead of dropping them.",
+            doc: "Marks ECN-capable packets instead of dropping them.",
             source: "[RFC 3168]",
         },
     ],
-    check: |values| match values.get("buffer") {
+    check: |values| {
+        match values.get("buffer") {
         Value::Size(Size::Packets(_)) => Err(
-            "the virtual queue holds packets of all sizes; write buffer in bytes, such as \
-             \"100 KB\""
+            "the virtual queue holds packets of all sizes; give buffer in bytes, such as \"100 KB\""
                 .into(),
         ),
         _ => Ok(()),
+    }
     },
     role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Queue(|values, facts| QueueDynamics {
@@ -125,7 +124,7 @@ fn own_buffer(values: &Values) -> Option<f64> {
     size.map(|size| size.bytes_f64(Bytes::new(1)))
 }
 
-/// Returns the virtual buffer in bytes: the one given, else the room of the queue, else the
+/// Returns the virtual buffer in bytes: the one given, else the capacity of the queue, else the
 /// default.
 fn buffer(own: Option<f64>, fits: Option<f64>) -> f64 {
     own.or(fits).unwrap_or(DEFAULT_BUFFER)
@@ -191,11 +190,12 @@ accord_family::config! {
     pub struct Config of FAMILY {
         /// The utilisation that the link settles at.
         pub utilisation: f64,
-        /// How fast the virtual capacity adapts, in 1/s; its product with the longest round-trip time should stay well below 1.
+        /// Rate at which the virtual capacity adapts, in 1/s; its product with the longest
+        /// round-trip time should stay well below 1.
         pub gain: f64,
         /// Size of the virtual buffer, in bytes; the port's own limit if not given, and 100 KB where that has no end.
         pub buffer: Option<Size>,
-        /// Marks packets that can be marked instead of dropping them.
+        /// Marks ECN-capable packets instead of dropping them.
         pub ecn: bool,
     }
 }

@@ -1,5 +1,5 @@
-//! BAT: a transmit probability per aggregate of traffic, steered by rates and by whether the link
-//! has bandwidth left.
+//! BAT: a transmit probability per aggregate of traffic, steered by rates and by the excess
+//! bandwidth of the link.
 //!
 //! A packet of aggregate i joins the queue with probability T_i, else it is dropped. T_i is updated
 //! once per period Δt. Here O_i is the rate that the aggregate offered and f_i = T_i·O_i
@@ -12,13 +12,13 @@
 //!           T_i·(1 − D_i·O_i)       otherwise             multiplicative decrease
 //! ```
 //!
-//! B is 1 while the link has bandwidth left: the queue is short and does not grow, or the link
+//! B is 1 while the link has excess bandwidth: the queue is short and does not grow, or the link
 //! serves less than it could. B̄ is the exponential average of B.
 //!
 //! The increase is a step of T, so a step C_i·O_i of the rate. The decrease is the share D_i·O_i of
-//! f_i. Together they give f_i ∝ C_i/D_i whatever is offered. This is weighted max-min fairness
-//! with the weights C_i/D_i (`theory::bat`). It holds for aggregates that do not respond. TCP gives
-//! way to each drop and gets less. [`crate::Clcc`] closes the loop around D_i.
+//! f_i. Together they give f_i ∝ C_i/D_i for any offered rates. This is weighted max-min fairness
+//! with the weights C_i/D_i (`theory::bat`). It holds for unresponsive aggregates. TCP backs off at
+//! each drop and gets less. [`crate::Clcc`] closes the loop around D_i.
 //!
 //! | symbol | field       | unit   | default            | range   | source |
 //! |--------|-------------|--------|--------------------|---------|--------|
@@ -33,11 +33,11 @@
 //!
 //! Each aggregate also has f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
 //!
-//! Departures from the source. The source does not give the constants, nor the definition of B. C
+//! Departures from the source. The source gives neither the constants nor the definition of B. C
 //! and D were fitted to its figures (`tools/ple03/constants`, docs: CLCC), and the others were
-//! chosen. The experiment ple03-sensitivity shows how far conclusions depend on them. D is written
-//! times the rate c of the link, so that it has no unit and fits links of any speed. Traffic for
-//! which the buffer has no room counts as offered, too.
+//! chosen. The experiment ple03-sensitivity shows how far conclusions depend on them. D is
+//! multiplied by the rate c of the link, so that it has no unit and fits links of any speed.
+//! Traffic that overflows the buffer also counts as offered.
 
 use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use crate::{AnyAqm, Maker};
@@ -64,7 +64,7 @@ pub static FAMILY: Family = Family {
     check,
     role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
-        "it drops by the rates of aggregates in each period, and the fluid does not tell aggregates apart",
+        "it drops by the rates of aggregates in each period, and the fluid does not distinguish aggregates",
     ),
     kernel: None,
     stack: None,
@@ -83,7 +83,7 @@ pub(crate) const PERIOD: Param = Param {
     symbol: "Δt",
     kind: Kind::Duration,
     default: "4 ms",
-    doc: "Time from one update of the transmit probabilities to the next.",
+    doc: "Interval between updates of the transmit probabilities.",
     source: "[Ple03 §III-B]",
 };
 pub(crate) const STEP: Param = Param {
@@ -91,7 +91,7 @@ pub(crate) const STEP: Param = Param {
     symbol: "w",
     kind: number(0.001, 0.999),
     default: "0.125",
-    doc: "Change of a transmit probability in a period while a rate is out of its bounds.",
+    doc: "Relative change of a transmit probability per period while a rate is out of its bounds.",
     source: "[Ple03 eq. 1], its value ours",
 };
 pub(crate) const INCREASE: Param = Param {
@@ -99,7 +99,7 @@ pub(crate) const INCREASE: Param = Param {
     symbol: "C",
     kind: number(1e-6, 1.0),
     default: "0.02",
-    doc: "Increase of a transmit probability in a period while bandwidth is left.",
+    doc: "Increase of a transmit probability per period while bandwidth is left.",
     source: "[Ple03 eq. 1], its value fitted to Ple03",
 };
 pub(crate) const DECREASE: Param = Param {
@@ -107,8 +107,7 @@ pub(crate) const DECREASE: Param = Param {
     symbol: "D·c",
     kind: number(1e-6, 10.0),
     default: "0.06",
-    doc: "Share that a transmit probability loses in a period while none is left, of an \
-          aggregate that offers the link's rate c.",
+    doc: "Relative decrease of a transmit probability per period while none is left, for an aggregate that offers the link's rate c.",
     source: "[Ple03 eq. 1], its value fitted to Ple03",
 };
 pub(crate) const MEMORY: Param = Param {
@@ -141,7 +140,7 @@ pub(crate) const BUSY: Param = Param {
     symbol: "",
     kind: number(0.0, 1.0),
     default: "0.95",
-    doc: "The part of the link's rate below which bandwidth is left, whatever is queued.",
+    doc: "Utilisation below which bandwidth is left, for any backlog.",
     source: "not in Ple03",
 };
 pub(crate) const AGGREGATES: Param = Param {
@@ -149,7 +148,7 @@ pub(crate) const AGGREGATES: Param = Param {
     symbol: "",
     kind: Kind::Aggregates(&[FLOOR, CEILING, WEIGHT, OWN_DECREASE]),
     default: "",
-    doc: "What differs from aggregate to aggregate; those not named have the defaults.",
+    doc: "Parameters per aggregate; aggregates not named have the defaults.",
     source: "",
 };
 pub(crate) const FLOOR: Param = Param {
@@ -157,7 +156,7 @@ pub(crate) const FLOOR: Param = Param {
     symbol: "f_min",
     kind: Kind::Rate,
     default: "",
-    doc: "Rate that the aggregate has for sure; none if not given.",
+    doc: "Guaranteed rate of the aggregate; none if not given.",
     source: "[Ple03 eq. 1]",
 };
 pub(crate) const CEILING: Param = Param {
@@ -165,7 +164,7 @@ pub(crate) const CEILING: Param = Param {
     symbol: "f_max",
     kind: Kind::Rate,
     default: "",
-    doc: "Rate that it never has more than; no bound if not given.",
+    doc: "Maximum rate of the aggregate; no bound if not given.",
     source: "[Ple03 eq. 1]",
 };
 pub(crate) const WEIGHT: Param = Param {
@@ -173,7 +172,7 @@ pub(crate) const WEIGHT: Param = Param {
     symbol: "C_i/C",
     kind: number(0.001, 1000.0),
     default: "1",
-    doc: "Its increase against that of the others, and so its rate.",
+    doc: "Increase relative to the other aggregates, and so the relative rate.",
     source: "",
 };
 pub(crate) const OWN_DECREASE: Param = Param {
@@ -181,14 +180,14 @@ pub(crate) const OWN_DECREASE: Param = Param {
     symbol: "D_i·c",
     kind: number(1e-6, 10.0),
     default: "",
-    doc: "Its own `decrease`, instead of that of all.",
+    doc: "The aggregate's `decrease`, instead of the common one.",
     source: "[Ple03 eq. 1]",
 };
 
 /// Checks BAT's parameters against each other.
 pub(crate) fn check(values: &Values) -> Result<(), String> {
     if values.duration("period") < SHORTEST {
-        return Err("period is shorter than 10 us, which is all that a router would do".into());
+        return Err("period is shorter than 10 us, the shortest that is supported".into());
     }
     for (name, of) in values.aggregates() {
         if let (Some(min), Some(max)) = (of.rate_opt("min"), of.rate_opt("max"))
@@ -202,11 +201,11 @@ pub(crate) fn check(values: &Values) -> Result<(), String> {
     Ok(())
 }
 
-/// The shortest period. With a shorter one a simulator would do little else.
+/// The shortest period. A shorter one would dominate the cost of a simulation.
 pub(crate) const SHORTEST: Duration = Duration::from_us(10);
 
-/// The time whose traffic at the link's rate stands for the size of the buffer, if that is not
-/// known in bytes.
+/// The duration of traffic at the link's rate that substitutes for a buffer of unknown size in
+/// bytes.
 const UNKNOWN_BUFFER: Duration = Duration::from_ms(20);
 
 /// Bandwidth allocation.
@@ -234,7 +233,7 @@ struct State {
     /// The bytes since the start: all that arrived, and those that joined the queue.
     offered: u64,
     admitted: u64,
-    /// The same two at the last update.
+    /// The offered and admitted bytes at the last update.
     offered_then: u64,
     admitted_then: u64,
     /// The averaged offered rate O, in bit/s.
@@ -403,13 +402,14 @@ impl Aimd for Bat {
 accord_family::config! {
     /// The parameters of BAT.
     pub struct Config of FAMILY {
-        /// Time from one update of the transmit probabilities to the next.
+        /// Interval between updates of the transmit probabilities.
         pub period: Duration,
-        /// Change of a transmit probability in a period while a rate is out of its bounds.
+        /// Relative change of a transmit probability per period while a rate is out of its bounds.
         pub step: f64,
-        /// Increase of a transmit probability in a period while bandwidth is left.
+        /// Increase of a transmit probability per period while bandwidth is left.
         pub increase: f64,
-        /// Share that a transmit probability loses in a period while none is left, of an aggregate that offers the link's rate c.
+        /// Relative decrease of a transmit probability per period while none is left, for an
+        /// aggregate that offers the link's rate c.
         pub decrease: f64,
         /// Weight of the latest value in the average of the excess-bandwidth signal.
         pub memory: f64,
@@ -417,7 +417,7 @@ accord_family::config! {
         pub offered_memory: f64,
         /// The queue below which bandwidth may be left; a quarter of the buffer if not given (of 20 ms, where the buffer has no limit in bytes).
         pub threshold: Option<Size>,
-        /// The part of the link's rate below which bandwidth is left, whatever is queued.
+        /// Utilisation below which bandwidth is left, for any backlog.
         pub busy: f64,
     }
 }
@@ -425,13 +425,13 @@ accord_family::config! {
 accord_family::config! {
     /// The parameters of an aggregate.
     pub struct AggregateConfig of aggregates of FAMILY {
-        /// The rate that the aggregate has for sure; none if not given.
+        /// Guaranteed rate of the aggregate; none if not given.
         pub min: Option<Rate>,
-        /// The rate that it never has more than; no bound if not given.
+        /// Maximum rate of the aggregate; no bound if not given.
         pub max: Option<Rate>,
-        /// Its increase against that of the others, and so its rate.
+        /// Increase relative to the other aggregates, and so the relative rate.
         pub weight: f64,
-        /// Its own decrease, instead of that of all.
+        /// The aggregate's decrease, instead of the common one.
         pub decrease: Option<f64>,
     }
 }

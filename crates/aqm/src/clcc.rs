@@ -1,10 +1,9 @@
-//! CLCC: a slow loop on top of a discipline that increases additively and decreases
-//! multiplicatively. The loop steers each aggregate's decrease factor until the ratio of rates is
-//! as wanted.
+//! CLCC: a slow loop over a discipline with additive increase and multiplicative decrease. The loop
+//! steers each aggregate's decrease factor until rates have the target ratio.
 //!
 //! The loop runs for each steered aggregate i. Here r is the ratio of its served rate to that of
-//! the aggregates that are not steered. r_ref is the same ratio of the rates that max-min fairness
-//! gives them by their shares [Ple03 eqs. 5, 6].
+//! the unsteered aggregates. r_ref is the same ratio of the max-min fair rates by their shares
+//! [Ple03 eqs. 5, 6].
 //!
 //! ```text
 //!     x = (r_ref − r) / r_ref
@@ -16,12 +15,12 @@
 //! floor, cannot be steered. Its D_i then falls by a tenth per step
 //! [Ple03 §IV-B, control preemption].
 //!
-//! The paper's scheme is two aggregates, one of them steered. With more aggregates each loop sees
+//! The paper's scheme has two aggregates, one of them steered. With more aggregates each loop sees
 //! one ratio to the same reference, so that no loop disturbs another. To first order every error
-//! shrinks by the factor 1 − |β| per step, whatever the number of aggregates (`theory::bat`). The
-//! bandwidth that an aggregate with little traffic leaves over is shared by the others, again by
-//! their shares. The first aggregate with traffic is the reference if every aggregate is steered,
-//! or if none of the others has traffic.
+//! shrinks by the factor 1 − |β| per step, for any number of aggregates (`theory::bat`). Bandwidth
+//! left by an aggregate with little traffic is shared by the others, again by their shares. The
+//! first aggregate with traffic is the reference if every aggregate is steered, or if no other has
+//! traffic.
 //!
 //! | symbol | field          | unit | default      | range       | source |
 //! |--------|----------------|------|--------------|-------------|--------|
@@ -36,9 +35,9 @@
 //! | –      | `relief`       | –    | 0.1          | 0..0.9      | Ple03 §IV-B |
 //!
 //! Departures from the source. Its equation 6 has r_ref − r − 1 where equation 5 has r_ref − r.
-//! Equation 6 would have its equilibrium at r = r_ref − 1, so equation 5 is meant. r is the ratio
-//! of averages, not the average of ratios, which one empty sample would make infinite. The lower
-//! bound is not 0, which a bilinear law could never leave.
+//! Equation 6 would have its equilibrium at r = r_ref − 1, so equation 5 is used. r is the ratio of
+//! averages, not the average of ratios, which one empty sample would make infinite. The lower bound
+//! is not 0, which a bilinear law could never leave.
 
 mod config;
 
@@ -60,7 +59,7 @@ pub trait Aimd: Aqm {
     fn set_decrease(&mut self, index: usize, decrease: f64);
 }
 
-/// CLCC over BAT as the scenario language sees it.
+/// CLCC over BAT, for scenarios.
 pub static FAMILY: Family = Family {
     name: "bat-clcc",
     doc: "BAT whose decrease factors a closed loop steers to given shares.",
@@ -85,7 +84,7 @@ pub static FAMILY: Family = Family {
         ),
         gain("gain_coarse", "0.5", "Gain while the error is large."),
         error("error_fine", "0.1", "An error below this is small."),
-        error("error_coarse", "0.5", "An error from this on is large."),
+        error("error_coarse", "0.5", "An error of this or more is large."),
         DECREASE_MIN,
         BOUND,
         PREEMPTION,
@@ -95,7 +94,7 @@ pub static FAMILY: Family = Family {
     check,
     role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
-        "it steers BAT, which drops by the rates of aggregates, and the fluid does not tell aggregates apart",
+        "it steers BAT, which drops by the rates of aggregates, and the fluid does not distinguish aggregates",
     ),
     kernel: None,
     stack: None,
@@ -110,7 +109,7 @@ const SAMPLE: Param = Param {
     symbol: "",
     kind: Kind::Duration,
     default: "100 ms",
-    doc: "Time from one measurement of the rates to the next.",
+    doc: "Interval between measurements of the rates.",
     source: "[Ple03 §IV]",
 };
 const AVERAGE: Param = Param {
@@ -118,7 +117,7 @@ const AVERAGE: Param = Param {
     symbol: "",
     kind: Kind::Duration,
     default: "1 s",
-    doc: "Time over which rates are averaged.",
+    doc: "Averaging time of the rates.",
     source: "[Ple03 §IV]",
 };
 const CONTROL: Param = Param {
@@ -126,7 +125,7 @@ const CONTROL: Param = Param {
     symbol: "",
     kind: Kind::Duration,
     default: "1 s",
-    doc: "Time from one step of the loop to the next.",
+    doc: "Interval between steps of the loop.",
     source: "[Ple03 §IV]",
 };
 const DECREASE_MIN: Param = Param {
@@ -137,7 +136,7 @@ const DECREASE_MIN: Param = Param {
         max: 1.0,
     },
     default: "0.001",
-    doc: "The least decrease factor (times the link's rate).",
+    doc: "Smallest decrease factor (times the link's rate).",
     source: "not in Ple03",
 };
 const BOUND: Param = Param {
@@ -161,7 +160,7 @@ const RELIEF: Param = Param {
     symbol: "",
     kind: Kind::Number { min: 0.0, max: 0.9 },
     default: "0.1",
-    doc: "Part that a decrease factor loses in each step while the loop is suspended.",
+    doc: "Relative decrease of a decrease factor per step while the loop is suspended.",
     source: "[Ple03 §IV-B]",
 };
 const AGGREGATES: Param = Param {
@@ -178,7 +177,7 @@ const AGGREGATES: Param = Param {
                 max: 1e6,
             },
             default: "1",
-            doc: "Its rate against that of the others, as it should be: r_ref is the ratio of two.",
+            doc: "Target rate relative to the other aggregates: r_ref is the ratio of two shares.",
             source: "[Ple03 §IV]",
         },
         Param {
@@ -221,7 +220,7 @@ const fn error(name: &'static str, default: &'static str, doc: &'static str) -> 
     }
 }
 
-/// The most samples of an average.
+/// The maximum number of samples of an average.
 const MOST_SAMPLES: u64 = 1000;
 /// The largest decrease factor, with or without the bound. It drops every packet.
 const LARGEST: f64 = 1e9;
@@ -230,16 +229,16 @@ fn check(values: &Values) -> Result<(), String> {
     bat::check(values)?;
     let [sample, average, control] = ["sample", "average", "control"].map(|n| values.duration(n));
     if sample < bat::SHORTEST {
-        return Err("sample is shorter than 10 us, which is all that a router would do".into());
+        return Err("sample is shorter than 10 us, the shortest that is supported".into());
     }
     if average < sample || control < sample {
-        return Err("average and control are at least as long as sample".into());
+        return Err("average and control must be at least as long as sample".into());
     }
     if average.as_ps() / sample.as_ps() > MOST_SAMPLES {
-        return Err(format!("average has more than {MOST_SAMPLES} samples"));
+        return Err(format!("average must have at most {MOST_SAMPLES} samples"));
     }
     if values.number("error_fine") > values.number("error_coarse") {
-        return Err("error_fine is more than error_coarse".into());
+        return Err("error_fine must be at most error_coarse".into());
     }
     Ok(())
 }
@@ -256,7 +255,7 @@ pub struct Clcc<A> {
     sample: Duration,
     average: Duration,
     control: Duration,
-    /// The gains |β|, each with the error below which it applies, in the order of the errors.
+    /// The gains |β| with the errors below which they apply, in ascending order.
     gains: [(f64, f64); 3],
     decrease_min: f64,
     bound: bool,
@@ -264,14 +263,14 @@ pub struct Clcc<A> {
     relief: f64,
 }
 
-/// The state of one loop and the share that its aggregate should have.
+/// The state of one loop and the target share of its aggregate.
 #[derive(Clone, Debug)]
 struct Target {
     share: f64,
     steered: bool,
     /// The decrease factor as configured.
     decrease: f64,
-    /// The ratio r as last measured.
+    /// The latest measured ratio r.
     ratio: Option<f64>,
 }
 
@@ -301,10 +300,10 @@ impl Clcc<Bat> {
 impl<A: Aimd> Clcc<A> {
     /// Creates the loop with CLCC's parameters on a discipline with the same aggregates.
     pub fn over(below: A, values: &Values) -> Clcc<A> {
-        let told: Vec<&Values> = values.aggregates().map(|(_, of)| of).collect();
+        let given: Vec<&Values> = values.aggregates().map(|(_, of)| of).collect();
         let target = |i: usize| Target {
-            share: told.get(i).map_or(1.0, |of| of.number("share")),
-            steered: told.get(i).is_none_or(|of| of.flag("steered")),
+            share: given.get(i).map_or(1.0, |of| of.number("share")),
+            steered: given.get(i).is_none_or(|of| of.flag("steered")),
             decrease: below.aggregate(i).map_or(0.0, |a| a.decrease),
             ratio: None,
         };
@@ -332,7 +331,7 @@ impl<A: Aimd> Clcc<A> {
         clcc
     }
 
-    /// The discipline that the loop steers.
+    /// The steered discipline.
     pub fn below(&self) -> &A {
         &self.below
     }
@@ -379,7 +378,7 @@ impl<A: Aimd> Clcc<A> {
         rates
     }
 
-    /// Returns the aggregates that the others are measured against.
+    /// Returns the reference aggregates.
     fn reference(&self, rates: &[Rates]) -> Vec<usize> {
         let active = |i: &usize| rates[*i].offered > 0.0;
         let all = 0..rates.len();
@@ -418,7 +417,7 @@ impl<A: Aimd> Clcc<A> {
             } else if suspended {
                 now * (1.0 - self.relief)
             } else {
-                // The error is below 1. It is minus infinity if the reference gets nothing.
+                // The error is below 1. It is minus infinity if the reference is not served.
                 let error = 1.0 - rates[i].served / served_there * (fair_there / fair[i]);
                 let below = |(_, limit): &&(f64, f64)| error.abs() < *limit;
                 let gain = self
@@ -438,8 +437,8 @@ impl<A: Aimd> Clcc<A> {
 
     /// Returns the max-min fair rates by shares, within the bounds and the offered rates. The rate
     /// is min(λ·share, cap), but at least the floor, with the λ that fills the link. The offered
-    /// rate of the reference is not known, because the reference responds. A loop that is never
-    /// suspended does not use it.
+    /// rate of the reference is unknown, since the reference responds. A loop that is never
+    /// suspended does not need it.
     fn fair(&self, rates: &[Rates], reference: &[usize], capacity: f64) -> Vec<f64> {
         let cap = |i: usize| match reference.contains(&i) || !self.preemption {
             true => rates[i].ceiling,
@@ -455,7 +454,7 @@ impl<A: Aimd> Clcc<A> {
         };
         let least = self.targets.iter().map(|t| t.share).fold(1e6, f64::min);
         let (mut low, mut high) = (0.0, capacity / least);
-        // Each step halves the interval. 60 of them give all digits.
+        // Bisection: 60 halvings give all digits.
         for _ in 0..60 {
             let level = (low + high) / 2.0;
             match at(level).iter().sum::<f64>() < capacity {

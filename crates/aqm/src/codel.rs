@@ -1,18 +1,18 @@
-//! CoDel: controlled delay. Drops from the head of the queue while packets have had a long sojourn
-//! time for an interval or more.
+//! CoDel: controlled delay. Drops from the head of the queue while the sojourn time has been long
+//! for an interval or more.
 //!
-//! The sojourn time of a packet is known when the packet leaves. CoDel drops one packet if every
-//! packet of the last interval has waited longer than the target. If that does not help, it drops
-//! the next one after interval/√2, then after interval/√3, and so on [RFC 8289 §3.3]:
+//! The sojourn time of a packet is known at its departure. CoDel drops one packet if every packet
+//! of the last interval has waited longer than the target. If that does not help, it drops the next
+//! one after interval/√2, then after interval/√3, and so on [RFC 8289 §3.3]:
 //!
 //! ```text
 //! next drop ← next drop + interval/√count
 //! ```
 //!
-//! Dropping ends when a packet has waited less than the target, or when no more than one packet is
-//! left. The rate of drops grows linearly in time. That slows TCP down in the end, because the rate
-//! of TCP goes as the inverse square root of its loss. Dropping that begins again within 16
-//! intervals of its end begins at the rate that it had reached.
+//! Dropping ends when a packet has waited less than the target, or when at most one packet is left.
+//! The drop rate grows linearly in time. This slows TCP down eventually, since its rate is
+//! inversely proportional to the square root of its loss. Dropping that resumes within 16 intervals
+//! starts at the previous rate.
 //!
 //! Source: RFC 8289, Nichols, Jacobson, McGregor, Iyengar, "Controlled Delay Active Queue
 //! Management", 2018; pseudocode in §5.
@@ -23,10 +23,10 @@
 //! | INTERVAL | `interval` | s    | 100 ms  | > 0   | RFC 8289 §4.3 |
 //! | –        | `ecn`      | –    | true    | –     | RFC 8289 §3.3, RFC 3168 |
 //!
-//! Departures from the source. CoDel is asked packet by packet, because the port holds the packets.
-//! The pseudocode loops inside one dequeue. A test compares the two. A mark counts as a drop after
-//! which the packet goes on, as in Linux. The pseudocode has no marks. Out-of-band control packets
-//! pass if there is no high-priority queue for them.
+//! Departures from the source. CoDel judges packet by packet, since the port holds the packets. The
+//! pseudocode loops inside one dequeue. A test compares the two. A mark counts as a drop after
+//! which the packet continues, as in Linux. The pseudocode has no marks. Out-of-band control
+//! packets pass if there is no high-priority queue for them.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
@@ -35,24 +35,23 @@ use accord_family::{
 };
 use accord_units::{Bytes, Duration, Time};
 
-/// The longest sojourn time that is not too long, for CoDel alone or in each queue of FQ-CoDel.
+/// The acceptable sojourn time, for CoDel alone or in each queue of FQ-CoDel.
 pub(crate) const TARGET: Param = Param {
     name: "target",
     symbol: "TARGET",
     kind: Kind::Duration,
     default: "5 ms",
-    doc: "The delay that a queue may keep.",
+    doc: "Acceptable standing delay of a queue.",
     source: "[RFC 8289 §4.4]",
 };
 
-/// The time for which packets have to wait too long before one is dropped, as for [`TARGET`].
+/// The time for which all packets must be late before one is dropped, as for [`TARGET`].
 pub(crate) const INTERVAL: Param = Param {
     name: "interval",
     symbol: "INTERVAL",
     kind: Kind::Duration,
     default: "100 ms",
-    doc: "How long all packets must have waited longer than the target before one is dropped: \
-          about the longest round-trip time.",
+    doc: "Time for which all packets must have exceeded the target before one is dropped: about the longest round-trip time.",
     source: "[RFC 8289 §4.3]",
 };
 
@@ -62,7 +61,7 @@ pub(crate) const ECN: Param = Param {
     symbol: "",
     kind: Kind::Flag,
     default: "true",
-    doc: "Marks packets that can be marked instead of dropping them.",
+    doc: "Marks ECN-capable packets instead of dropping them.",
     source: "[RFC 3168]",
 };
 
@@ -128,18 +127,18 @@ pub struct Codel {
     dropping: bool,
     /// The time of the next drop, while dropping.
     next: Time,
-    /// True if a packet was dropped at `next`. `next` moves on if the packet behind it is late,
-    /// too.
+    /// True if a packet was dropped at `next`. `next` then advances if the following packet is late
+    /// as well.
     used: bool,
-    /// The number of packets dropped since dropping began, more or less. It sets the pace of drops.
+    /// The approximate number of packets dropped since dropping began, which sets the drop rate.
     count: u32,
-    /// The value of `count` when dropping began last.
+    /// The value of `count` when dropping last began.
     begun_at: u32,
     /// The size of the largest packet seen.
     largest: Bytes,
 }
 
-/// The most intervals after which dropping that begins again goes on at its pace.
+/// The number of intervals within which dropping resumes at the previous rate.
 const MEMORY: u64 = 16;
 
 impl Codel {
@@ -159,11 +158,11 @@ impl Codel {
         }
     }
 
-    /// Returns whether packets have waited too long for an interval [RFC 8289 §5.6, `dodequeue`].
+    /// Returns true if packets have been late for an interval [RFC 8289 §5.6, `dodequeue`].
     #[inline]
     fn is_late(&mut self, sojourn: Duration, behind: Bytes, now: Time) -> bool {
-        // On a link slower than a packet per target the delay is always above the target. So a
-        // backlog of one packet is never too much.
+        // On a link slower than a packet per target the delay always exceeds the target. So a
+        // backlog of one packet is always acceptable.
         if sojourn < self.target || behind <= self.largest {
             self.above_until = None;
             return false;
@@ -171,7 +170,7 @@ impl Codel {
         now >= *self.above_until.get_or_insert(now + self.interval)
     }
 
-    /// Returns the time of the drop after one that was due at `due`. This is the control law.
+    /// Returns the time of the drop after one due at `due`: the control law.
     fn after(&self, due: Time) -> Time {
         due + self.interval.mul_f64(1.0 / f64::from(self.count).sqrt())
     }
@@ -197,7 +196,7 @@ impl Aqm for Codel {
     }
 
     fn ignores_lone(&self) -> bool {
-        // One packet is never late, because a queue of one packet may stay.
+        // A single packet is never late, since a queue of one packet is acceptable.
         true
     }
 
@@ -230,7 +229,7 @@ impl Aqm for Codel {
 }
 
 impl Codel {
-    /// Returns the verdict on a packet that leaves while packets have waited too long.
+    /// Returns the verdict on a packet that leaves while packets are late.
     #[inline(never)]
     fn on_late(&mut self, packet: &PacketMeta, now: Time) -> Verdict {
         if packet.class == Class::OutOfBand {
@@ -260,11 +259,12 @@ impl Codel {
 accord_family::config! {
     /// The parameters of CoDel.
     pub struct Config of FAMILY {
-        /// The delay that a queue may keep.
+        /// Acceptable standing delay of a queue.
         pub target: Duration,
-        /// How long all packets must have waited longer than the target before one is dropped: about the longest round-trip time.
+        /// Time for which all packets must have exceeded the target before one is dropped: about
+        /// the longest round-trip time.
         pub interval: Duration,
-        /// Marks packets that can be marked instead of dropping them.
+        /// Marks ECN-capable packets instead of dropping them.
         pub ecn: bool,
     }
 }

@@ -1,4 +1,4 @@
-//! Droptail: every packet that fits passes. The limit is the port's.
+//! Droptail: every packet that fits passes. The port has the limit.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
@@ -8,7 +8,7 @@ use accord_units::Time;
 /// The declaration of droptail.
 pub static FAMILY: Family = Family {
     name: "droptail",
-    doc: "First in, first out; what does not fit is dropped.",
+    doc: "First in, first out; packets that do not fit are dropped.",
     source: "",
     params: &[],
     check: |_| Ok(()),

@@ -1,9 +1,10 @@
-//! DualPI2: two queues with one controller, so that scalable flows (Prague, DCTCP) wait hardly at all
-//! and get the same rates as classic ones (Reno, CUBIC) [RFC 9332].
+//! DualPI2: two queues with one controller, so that scalable flows (Prague, DCTCP) have almost no
+//! queuing delay and the same rates as classic ones (Reno, CUBIC) [RFC 9332].
 //!
-//! Packets with ECT(1) or CE wait in queue L, the others in queue C. The base probability p' follows
-//! the longer of the two delays. Classic packets are dropped or marked by its square, scalable ones
-//! marked by k times p', or by their own delay if that says more:
+//! Packets with ECT(1) or CE wait in queue L, the others in queue C. The base probability p'
+//! follows the longer of the two delays. Classic packets are dropped or marked with its square,
+//! scalable ones are marked with k times p', or by their own delay if that gives a higher
+//! probability:
 //!
 //! ```text
 //! each Tupdate   p' ← p' + α·(delay − target) + β·(delay − delay before)   [RFC 9332 fig. 8]
@@ -16,10 +17,10 @@
 //!                marked from p'² = 1/k² on                                 [fig. 7, 8c, 12b]
 //! ```
 //!
-//! Probabilities accumulate to marks and drops without dice (`recur`). The scheduler is weighted
-//! round robin: C has a share of 1/16 of what is sent while both queues hold packets [§A.2].
+//! Probabilities accumulate to marks and drops deterministically (`recur`). The scheduler is
+//! weighted round robin: C has a share of 1/16 of the line while both queues hold packets [§A.2].
 //!
-//! The port holds the queues (`port/src/dual_queue.rs`). This file decides.
+//! The port holds the queues (`port/src/dual_queue.rs`). This module decides.
 //!
 //! Source: RFC 9332, De Schepper, Briscoe, White, "Dual-Queue Coupled Active Queue Management (AQM)
 //! for Low Latency, Low Loss, and Scalable Throughput (L4S)", 2023.
@@ -34,10 +35,10 @@
 //! | Th_len  | `few`           | packets | 1       | 0..1000   | RFC 9332 fig. 2 |
 //! | –       | `classic_share` | –       | 0.0625  | 0..0.5    | RFC 9332 §A.2 |
 //!
-//! Departures from the source. The limit of the buffer is the port's and includes the packet in
-//! service. As in Linux, p' marks and drops nothing while less than two packets of 1500 bytes wait in
-//! both queues [§A.1]. A step in place of the ramp is a `range` of 1 ns. Packets that cannot be
-//! marked, such as acknowledgements, wait in C, those of scalable flows too. Control packets of the
+//! Departures from the source. The port's limit of the buffer includes the packet in service. As in
+//! Linux, p' marks and drops nothing while less than two packets of 1500 bytes wait in both queues
+//! [§A.1]. A step in place of the ramp is a `range` of 1 ns. Packets that are not ECN-capable, such
+//! as acknowledgements, wait in C, including those of scalable flows. Control packets of the
 //! high-priority queue pass.
 
 use crate::{AnyAqm, Maker};
@@ -60,7 +61,7 @@ pub static FAMILY: Family = Family {
                 max: 10.0,
             },
             default: "2",
-            doc: "Marks of scalable packets for each unit of the base probability.",
+            doc: "Marking probability of scalable packets per unit of the base probability.",
             source: "[RFC 9332 fig. 2]",
         },
         Param {
@@ -76,7 +77,7 @@ pub static FAMILY: Family = Family {
             symbol: "RTT_max",
             kind: Kind::Duration,
             default: "100 ms",
-            doc: "The longest round-trip time that the gains are stable for.",
+            doc: "Longest round-trip time for which the gains are stable.",
             source: "[RFC 9332 fig. 2]",
         },
         Param {
@@ -84,7 +85,7 @@ pub static FAMILY: Family = Family {
             symbol: "minTh",
             kind: Kind::Duration,
             default: "800 us",
-            doc: "The delay of a scalable packet up to which its own queue does not mark it.",
+            doc: "Delay of a scalable packet up to which its own queue does not mark it.",
             source: "[RFC 9332 fig. 2]",
         },
         Param {
@@ -92,7 +93,7 @@ pub static FAMILY: Family = Family {
             symbol: "range",
             kind: Kind::Duration,
             default: "400 us",
-            doc: "The further delay over which marks of its own queue rise to all packets.",
+            doc: "Further delay over which the marking probability of its own queue rises to 1.",
             source: "[RFC 9332 fig. 2]",
         },
         Param {
@@ -100,7 +101,7 @@ pub static FAMILY: Family = Family {
             symbol: "Th_len",
             kind: Kind::Integer { min: 0, max: 1000 },
             default: "1",
-            doc: "Scalable packets behind one up to which its own queue does not mark it.",
+            doc: "Number of scalable packets behind one up to which its own queue does not mark it.",
             source: "[RFC 9332 fig. 2]",
         },
         Param {
@@ -108,7 +109,7 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Number { min: 0.0, max: 0.5 },
             default: "0.0625",
-            doc: "What the classic queue has of the line at least, while both hold packets.",
+            doc: "Minimum share of the line for the classic queue while both hold packets.",
             source: "[RFC 9332 §A.2]",
         },
     ],
@@ -116,8 +117,7 @@ pub static FAMILY: Family = Family {
         let period = period(values.duration("target"), values.duration("rtt_max"));
         match period < SHORTEST {
             true => Err(
-                "target and a third of rtt_max have to be 10 us at least, which is how \
-                         often the probability is updated"
+                "target and a third of rtt_max must be at least 10 us, since the probability is updated at the smaller of them"
                     .into(),
             ),
             false => Ok(()),
@@ -133,10 +133,10 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// The shortest period. With a shorter one a simulator would do little else.
+/// The shortest period. A shorter one would dominate the cost of a simulation.
 const SHORTEST: Duration = Duration::from_us(10);
 
-/// Less than this in both queues is no queue: two packets of the usual size.
+/// The backlog in both queues below which nothing is signalled: two packets of 1500 bytes.
 const NO_QUEUE: Bytes = Bytes::new(3000);
 
 /// Returns Tupdate.
@@ -161,7 +161,7 @@ pub struct DualPi2 {
     probability: f64,
     /// The delay at the last update, in seconds.
     delay: f64,
-    /// What the probabilities have accumulated in L and C.
+    /// The accumulated probabilities of L and C.
     low_latency: f64,
     classic: f64,
     updated: Time,
@@ -196,12 +196,12 @@ impl DualPi2 {
         self.probability
     }
 
-    /// The share of the line that C has at least.
+    /// The minimum share of the line for C.
     pub fn classic_share(&self) -> f64 {
         self.classic_share
     }
 
-    /// Updates the base probability by the longest wait of a first packet [RFC 9332 fig. 8].
+    /// Updates the base probability by the longest sojourn time of a head packet [RFC 9332 fig. 8].
     pub fn update(&mut self, wait: Duration) {
         let wait = wait.as_secs_f64();
         let step = self.alpha * (wait - self.target) + self.beta * (wait - self.delay);
@@ -209,7 +209,7 @@ impl DualPi2 {
         self.delay = wait;
     }
 
-    /// Decides about a packet that leaves L after `sojourn`. `behind` packets are left in L, and
+    /// Decides about a packet that leaves L after `sojourn`. `behind` packets remain in L, and
     /// `waiting` bytes in both queues [RFC 9332 fig. 7].
     pub fn on_low_latency(&mut self, sojourn: Duration, behind: u64, waiting: Bytes) -> Verdict {
         let base = if waiting < NO_QUEUE {
@@ -258,7 +258,7 @@ impl DualPi2 {
     }
 }
 
-/// Returns true for a part of the calls that is the likelihood, evenly spread [RFC 9332 fig. 4].
+/// Returns true for the fraction `likelihood` of the calls, evenly spaced [RFC 9332 fig. 4].
 fn recur(count: &mut f64, likelihood: f64) -> bool {
     *count += likelihood;
     let is_due = *count > 1.0;
@@ -293,7 +293,7 @@ impl Aqm for DualPi2 {
         Some(self.updated + self.period)
     }
 
-    /// The port updates the probability, which is with its queues. This keeps the time.
+    /// Keeps the time only: the port, which has the queues, updates the probability.
     fn on_timer(&mut self, _: &QueueView, now: Time) {
         self.updated = now;
     }
@@ -302,19 +302,19 @@ impl Aqm for DualPi2 {
 accord_family::config! {
     /// The parameters of DualPI2.
     pub struct Config of FAMILY {
-        /// Marks of scalable packets for each unit of the base probability.
+        /// Marking probability of scalable packets per unit of the base probability.
         pub coupling: f64,
         /// The delay to hold in the classic queue.
         pub target: Duration,
-        /// The longest round-trip time that the gains are stable for.
+        /// Longest round-trip time for which the gains are stable.
         pub rtt_max: Duration,
-        /// The delay of a scalable packet up to which its own queue does not mark it.
+        /// Delay of a scalable packet up to which its own queue does not mark it.
         pub min_threshold: Duration,
-        /// The further delay over which marks of its own queue rise to all packets.
+        /// Further delay over which the marking probability of its own queue rises to 1.
         pub range: Duration,
-        /// Scalable packets behind one up to which its own queue does not mark it.
+        /// Number of scalable packets behind one up to which its own queue does not mark it.
         pub few: u64,
-        /// What the classic queue has of the line at least, while both hold packets.
+        /// Minimum share of the line for the classic queue while both hold packets.
         pub classic_share: f64,
     }
 }

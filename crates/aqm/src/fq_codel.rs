@@ -1,13 +1,13 @@
-//! FQ-CoDel: a queue per flow, served in turns, each with a CoDel of its own.
+//! FQ-CoDel: a queue per flow, served by deficit round robin, each with its own CoDel.
 //!
-//! A hash spreads the flows over a number of queues. The queues that hold packets take turns by
+//! A hash distributes the flows over a number of queues. The backlogged queues take turns by
 //! deficit round robin. A queue with positive credit sends, and each byte sent costs a byte of
-//! credit. A queue without credit gets another quantum and goes to the end of the list. A queue
-//! that just began to hold packets is served before the others until its first quantum is used up.
-//! So a flow that sends less than its share hardly waits [RFC 8290 §4]. A packet that does not fit
-//! costs packets of the queue that holds most bytes. It is not dropped itself.
+//! credit. A queue without credit gets another quantum and goes to the end of the list. A newly
+//! backlogged queue is served before the others until its first quantum is used up. So a flow below
+//! its share has almost no queuing delay [RFC 8290 §4]. If a packet does not fit, packets of the
+//! longest queue in bytes are dropped instead of it.
 //!
-//! The port holds the queues (`port/src/flow_queues.rs`). This file has their parameters.
+//! The port holds the queues (`port/src/flow_queues.rs`). This module has their parameters.
 //!
 //! Source: RFC 8290, Høiland-Jørgensen, McKenney, Täht, Gettys, Dumazet, "The Flow Queue CoDel
 //! Packet Scheduler and Active Queue Management Algorithm", 2018.
@@ -19,9 +19,9 @@
 //! | –      | `batch`    | packets | 64      | 1..65536 | Linux |
 //! | TARGET, INTERVAL, – | `target`, `interval`, `ecn` | | as CoDel | | RFC 8290 §5.2 |
 //!
-//! Departures from the source. The limit of the buffer is the port's and includes the packet in
-//! service. The RFC's default is 10240 packets. The hash is computed from the flow's number and a
-//! secret that the link draws from its own random numbers.
+//! Departures from the source. The port's limit of the buffer includes the packet in service. The
+//! RFC's default is 10240 packets. The hash is computed from the flow's number and a secret drawn
+//! from the link's random numbers.
 
 use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::{AnyAqm, Maker};
@@ -38,7 +38,7 @@ pub(crate) const QUEUES: Param = Param {
         max: 65_536,
     },
     default: "1024",
-    doc: "Queues that flows are spread over.",
+    doc: "Number of queues over which flows are hashed.",
     source: "[RFC 8290 §5.2.5]",
 };
 
@@ -48,7 +48,7 @@ pub(crate) const QUANTUM: Param = Param {
     symbol: "",
     kind: Kind::Size,
     default: "1514 B",
-    doc: "What a queue may send in its turn, in bytes.",
+    doc: "Bytes that a queue may send per turn.",
     source: "[RFC 8290 §5.2.4]",
 };
 
@@ -57,14 +57,13 @@ pub(crate) fn in_bytes(values: &Values) -> Result<(), String> {
     match values.size("quantum") {
         Size::Bytes(_) => Ok(()),
         Size::Packets(_) => Err(
-            "packets have all sizes, and queues pay by the byte; write quantum in bytes, such \
-             as \"1514 B\""
+            "packets differ in size, and queues are charged by the byte; give quantum in bytes, such as \"1514 B\""
                 .into(),
         ),
     }
 }
 
-/// Returns the quantum in bytes, one at least.
+/// Returns the quantum in bytes, at least one.
 pub(crate) fn quantum(values: &Values) -> Bytes {
     let quantum = values.size("quantum").bytes_f64(Bytes::new(1)) as u64;
     Bytes::new(quantum.max(1))
@@ -87,8 +86,7 @@ pub static FAMILY: Family = Family {
                 max: 65_536,
             },
             default: "64",
-            doc: "The most packets that are dropped at once where a packet does not fit; never \
-                  more than half of what their queue holds.",
+            doc: "Maximum number of packets dropped at once when a packet does not fit; at most half of their queue.",
             source: "",
         },
         TARGET,
@@ -97,9 +95,7 @@ pub static FAMILY: Family = Family {
     ],
     check: in_bytes,
     role: Role::Queue(|_| Price::Loss),
-    dynamics: Dynamics::Missing(
-        "it gives each flow a queue of its own, and a link of the fluid has one",
-    ),
+    dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
     kernel: None,
     stack: None,
     page: "models/fq-codel.md",
@@ -115,13 +111,13 @@ pub struct FqCodel {
     pub queues: u32,
     /// The bytes that a queue may send in its turn.
     pub quantum: Bytes,
-    /// The most packets that are dropped at once.
+    /// The maximum number of packets dropped at once.
     pub batch: u64,
-    /// The discipline of a queue that has not held a packet yet.
+    /// The initial discipline of a queue.
     pub codel: Codel,
-    /// The queues among which a flow looks for one that no other has.
+    /// The number of queues among which a flow looks for an unused one.
     pub ways: u32,
-    /// Whether the flows of a host share its quantum.
+    /// True if the flows of a host share its quantum.
     pub hosts: bool,
 }
 
@@ -150,7 +146,7 @@ impl Aqm for FqCodel {
     }
 
     fn ignores_lone(&self) -> bool {
-        // Each of its queues is judged by CoDel.
+        // CoDel judges each queue.
         true
     }
 
@@ -169,17 +165,19 @@ impl Aqm for FqCodel {
 accord_family::config! {
     /// The parameters of FQ-CoDel.
     pub struct Config of FAMILY {
-        /// Queues that flows are spread over.
+        /// Number of queues over which flows are hashed.
         pub queues: u64,
-        /// What a queue may send in its turn, in bytes.
+        /// Bytes that a queue may send per turn.
         pub quantum: Size,
-        /// The most packets that are dropped at once where a packet does not fit; never more than half of what their queue holds.
+        /// Maximum number of packets dropped at once when a packet does not fit; at most half of
+        /// their queue.
         pub batch: u64,
-        /// The delay that a queue may keep.
+        /// Acceptable standing delay of a queue.
         pub target: Duration,
-        /// How long all packets must have waited longer than the target before one is dropped: about the longest round-trip time.
+        /// Time for which all packets must have exceeded the target before one is dropped: about
+        /// the longest round-trip time.
         pub interval: Duration,
-        /// Marks packets that can be marked instead of dropping them.
+        /// Marks ECN-capable packets instead of dropping them.
         pub ecn: bool,
     }
 }

@@ -1,7 +1,7 @@
-//! Host-FQ: FQ-CoDel whose hosts get alike, however many flows each of them has.
+//! Host-FQ: FQ-CoDel with equal shares for hosts, for any number of flows per host.
 //!
-//! Queues take turns as in FQ-CoDel. In its turn a queue gets the quantum divided by the number of
-//! queues with packets that its source has, or its destination if that has more:
+//! Queues take turns as in FQ-CoDel. A queue's quantum per turn is divided by the number of
+//! backlogged queues of its source host, or of its destination host if that has more:
 //!
 //! ```text
 //! credit ← credit + quantum / max(queues of the source, queues of the destination, 1)
@@ -9,12 +9,12 @@
 //! ```
 //!
 //! So a host with one flow gets as much as a host with eight. Where hosts on neither side differ,
-//! flows get alike. A new queue counts once it has used up its first quantum. A flow looks among
-//! the `ways` queues of its hash for one that no other flow holds, so that two flows share a queue
-//! only when all of them are taken \[HTM18\].
+//! flows get equal shares. A new queue counts once it has used up its first quantum. A flow looks
+//! among the `ways` queues of its hash for an unused one, so that two flows share a queue only when
+//! all of them are in use \[HTM18\].
 //!
-//! The port holds the queues and counts for hosts (`port/src/flow_queues.rs`). This file has their
-//! parameters.
+//! The port holds the queues and counts for hosts (`port/src/flow_queues.rs`). This module has
+//! their parameters.
 //!
 //! Source: Høiland-Jørgensen, Täht, Morton, "Piece of CAKE: A Comprehensive Queue Management
 //! Solution for Home Gateways", 2018, for the isolation of hosts; RFC 8290 for the rest.
@@ -26,12 +26,12 @@
 //! | –      | `quantum` | bytes   | 1514 B  | > 0      | RFC 8290 §5.2.4 |
 //! | TARGET, INTERVAL, – | `target`, `interval`, `ecn` | | as CoDel | | RFC 8290 §5.2 |
 //!
-//! Departures from the source, which is why it is not called CAKE. Each queue has a CoDel and not
-//! COBALT, so that traffic that does not respond is held by the limit of the buffer. There are no
-//! priorities by DSCP. The shaper and the filter of acknowledgements are parts of the link. The
-//! quantum does not follow the rate. A queue that runs empty waits for a turn among the old ones,
-//! as in RFC 8290. Hosts are told apart exactly and not by a hash, and the division of the quantum
-//! is not rounded at random.
+//! Departures from the source, for which it is not called CAKE. Each queue has a CoDel instead of
+//! COBALT, so that only the limit of the buffer controls unresponsive traffic. There are no
+//! priorities by DSCP. The shaper and the acknowledgement filter belong to the link. The quantum
+//! does not depend on the rate. A queue that empties waits for a turn among the old ones, as in RFC
+//! 8290. Hosts are distinguished exactly instead of by a hash, and the division of the quantum is
+//! not rounded at random.
 
 use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::fq_codel::{QUANTUM, QUEUES, in_bytes, quantum};
@@ -42,8 +42,7 @@ use accord_units::{Duration, Size};
 /// The declaration of Host-FQ.
 pub static FAMILY: Family = Family {
     name: "host-fq",
-    doc: "FQ-CoDel that shares among hosts first and among the flows of each host then, after the \
-          triple isolation of CAKE.",
+    doc: "FQ-CoDel that shares among hosts first and then among the flows of each host, after the triple isolation of CAKE.",
     source: "[HTM18]",
     params: &[
         Param {
@@ -55,7 +54,7 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Integer { min: 1, max: 64 },
             default: "8",
-            doc: "Queues among which a flow looks for one that no other holds; they divide `queues`.",
+            doc: "Number of queues among which a flow looks for an unused one; a divisor of `queues`.",
             source: "[HTM18]",
         },
         QUANTUM,
@@ -68,15 +67,12 @@ pub static FAMILY: Family = Family {
         match queues % ways {
             0 => in_bytes(values),
             _ => Err(format!(
-                "{queues} queues are no multiple of {ways} ways; choose ways that divide queues, \
-                 such as 1"
+                "queues = {queues} is not a multiple of ways = {ways}; choose ways that divide queues, such as 1"
             )),
         }
     },
     role: Role::Queue(|_| Price::Loss),
-    dynamics: Dynamics::Missing(
-        "it gives each flow a queue of its own, and a link of the fluid has one",
-    ),
+    dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
     kernel: None,
     stack: None,
     page: "models/host-fq.md",
@@ -100,17 +96,18 @@ fn queues(values: &Values) -> FqCodel {
 accord_family::config! {
     /// The parameters of Host-FQ.
     pub struct Config of FAMILY {
-        /// Queues that flows are spread over.
+        /// Number of queues over which flows are hashed.
         pub queues: u64,
-        /// Queues among which a flow looks for one that no other holds; they divide `queues`.
+        /// Number of queues among which a flow looks for an unused one; a divisor of `queues`.
         pub ways: u64,
-        /// What a queue may send in its turn, in bytes.
+        /// Bytes that a queue may send per turn.
         pub quantum: Size,
-        /// The delay that a queue may keep.
+        /// Acceptable standing delay of a queue.
         pub target: Duration,
-        /// How long all packets must have waited longer than the target before one is dropped: about the longest round-trip time.
+        /// Time for which all packets must have exceeded the target before one is dropped: about
+        /// the longest round-trip time.
         pub interval: Duration,
-        /// Marks packets that can be marked instead of dropping them.
+        /// Marks ECN-capable packets instead of dropping them.
         pub ecn: bool,
     }
 }

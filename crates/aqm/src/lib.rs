@@ -1,9 +1,9 @@
 //! Decisions of queue disciplines, without queues, I/O or a clock.
 //!
-//! A discipline decides about each packet whether it passes, is marked or is dropped. The `port`
+//! A discipline decides for each packet whether it passes, is marked or is dropped. The `port`
 //! crate holds the packets. A new discipline is one file here with its [`accord_family::Family`],
-//! its `mod` line, and one line in `registry.rs`. The engines and the scenario language then have
-//! it. A discipline of another crate needs none of this: see [`AnyAqm::foreign`].
+//! its `mod` line, and one line in `registry.rs`, and is then available to the engines and to
+//! scenarios. A discipline of another crate needs none of this: see [`AnyAqm::foreign`].
 //!
 //! ```
 //! use accord_aqm::{Aqm, AnyAqm, Class, Ecn, FAMILIES, PacketMeta, QueueView, Verdict};
@@ -75,11 +75,10 @@ pub struct PacketMeta {
     pub class: Class,
     /// The ECN codepoint.
     pub ecn: Ecn,
-    /// The aggregate of traffic that the packet belongs to: an index into the aggregates that the
-    /// discipline has.
+    /// The aggregate of the packet: an index into the discipline's aggregates.
     pub aggregate: u8,
-    /// The flow and the direction of the packet, in place of addresses and ports. Two flows never
-    /// have the same number.
+    /// The flow and the direction of the packet, in place of addresses and ports. The number is
+    /// unique per flow.
     pub flow: u32,
 }
 
@@ -91,10 +90,10 @@ pub enum Ecn {
     NotCapable,
     /// ECT(0): the packet may be marked instead of dropped.
     Capable,
-    /// ECT(1): the same, and its flow reacts to each mark a little, so that it may be marked often
-    /// [RFC 9331].
+    /// ECT(1): as ECT(0), and the flow responds only a little to each mark, so that it may be
+    /// marked often [RFC 9331].
     Scalable,
-    /// CE: a link on the way has marked the packet.
+    /// CE: a link on the path has marked the packet.
     Marked,
 }
 
@@ -106,7 +105,7 @@ impl Ecn {
     }
 }
 
-/// The class of a packet's contents, as far as ports distinguish it.
+/// The class of a packet's contents, as ports distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Data or acknowledgements.
@@ -117,9 +116,9 @@ pub enum Class {
     OutOfBand,
 }
 
-/// The state of the queue that a discipline may see. The packet in question is not in it: the view
-/// is that before the packet joins the queue, or after it has left. The packet in service is
-/// included. The high-priority queue is not.
+/// The view of a queue that a discipline decides by. It excludes the packet in question: it is
+/// taken before the packet joins the queue, or after it has left. It includes the packet in
+/// service, and excludes the high-priority queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueView {
     /// The packets queued.
@@ -128,14 +127,13 @@ pub struct QueueView {
     pub bytes: Bytes,
     /// The service rate of the port.
     pub rate: Rate,
-    /// The capacity of the queue in bytes, if it is known, for disciplines whose defaults are
-    /// fractions of the buffer.
+    /// The capacity of the queue in bytes, if known, for defaults that are fractions of the buffer.
     pub capacity: Option<Bytes>,
 }
 
 impl QueueView {
-    /// Returns the bytes that wait, without the packet in service, whose size is taken to be the
-    /// mean. It is zero for a link without a queue.
+    /// Returns the bytes that wait, without the packet in service, whose size is assumed to be the
+    /// mean. Zero for a link without a queue.
     pub fn waiting(&self) -> f64 {
         match self.packets {
             0 => 0.0,
@@ -144,15 +142,14 @@ impl QueueView {
     }
 }
 
-/// The structure of queues that a discipline wants its packets to wait in.
+/// The queues that a discipline requires.
 #[derive(Clone, Debug)]
 pub enum Structure {
     /// One FIFO queue. The discipline judges arrivals only.
     Fifo,
-    /// One FIFO queue. The discipline judges departures, too, so the port remembers when each
-    /// packet arrived.
+    /// One FIFO queue. The discipline also judges departures, so that the port keeps arrival times.
     Stamped,
-    /// One queue per flow, served in turns, and perhaps shared among hosts first.
+    /// One queue per flow, served in turns, optionally shared among hosts first.
     Flows(FqCodel),
     /// Two queues, one for packets of scalable flows.
     Dual(DualPi2),
@@ -161,18 +158,18 @@ pub enum Structure {
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The packet goes on as it is.
+    /// The packet continues unchanged.
     Pass,
-    /// The packet goes on with a congestion mark, which needs [`Ecn::is_capable`]. A mark that a
-    /// discipline of another crate gives to another packet drops it [RFC 3168 §5].
+    /// The packet continues with a congestion mark, which needs [`Ecn::is_capable`]. If a
+    /// discipline of another crate marks an incapable packet, it is dropped [RFC 3168 §5].
     Mark,
     /// The packet is dropped.
     Drop,
 }
 
 impl Verdict {
-    /// Returns the verdict of a discipline of another crate, with a drop in place of a mark that the
-    /// packet cannot carry. Its sender would not answer the mark.
+    /// Returns the verdict of a discipline of another crate, with a drop instead of a mark that the
+    /// packet cannot carry and its sender would not answer.
     #[cold]
     #[inline(never)]
     fn on(self, packet: &PacketMeta) -> Verdict {
@@ -210,17 +207,17 @@ impl<F: FnMut() -> f64> Entropy for F {
     }
 }
 
-/// A queue discipline. Parameters are checked when it is built, and after that nothing fails.
+/// A queue discipline. Its parameters are checked when it is built; after that no call fails.
 ///
-/// The port has the limit of the buffer. It drops a packet that does not fit and does not ask the
-/// discipline about it.
+/// The port has the limit of the buffer, and drops a packet that does not fit without asking the
+/// discipline.
 pub trait Aqm {
-    /// Returns the structure of queues that the discipline governs. It is always the same.
+    /// Returns the queues that the discipline requires. Constant.
     fn structure(&self) -> Structure {
         Structure::Fifo
     }
 
-    /// Decides about a packet that arrives and would fit.
+    /// Decides about an arrival that would fit.
     fn on_arrival(
         &mut self,
         packet: &PacketMeta,
@@ -229,25 +226,25 @@ pub trait Aqm {
         entropy: &mut dyn Entropy,
     ) -> Verdict;
 
-    /// Returns whether it passes all arrivals, learns nothing from them and has no virtual delay, so
-    /// that nobody needs to ask; the same always. It may judge departures.
+    /// Returns true if it passes all arrivals, does not depend on them and has no virtual delay, so
+    /// that ports may skip the calls. Constant. It may judge departures.
     #[inline]
     fn passes_all(&self) -> bool {
         false
     }
 
-    /// Returns whether it passes every packet that finds the port idle and has left when the next one
-    /// arrives, learns nothing from it and reports nothing, so that nobody needs to ask where no
-    /// packet ever waits; the same always.
+    /// Returns true if it passes every packet that finds the port idle and has left before the next
+    /// arrival, does not depend on such packets and reports nothing about them, so that ports may
+    /// skip the calls. Constant.
     fn ignores_lone(&self) -> bool {
         false
     }
 
-    /// Notifies the discipline of a packet that arrives, does not fit and is dropped.
+    /// Notifies the discipline of an arrival that does not fit and is dropped.
     fn on_overflow(&mut self, _packet: &PacketMeta) {}
-    /// Decides about the first packet of the queue, which would be sent now, `sojourn` after it
-    /// arrived. The port asks only if [`Aqm::structure`] says so. If the packet is dropped, the
-    /// port asks about the next one.
+    /// Decides about the head of the queue before its transmission, `sojourn` after its arrival.
+    /// The port calls it only if [`Aqm::structure`] says so. If the packet is dropped, the port
+    /// continues with the next one.
     fn on_departure(
         &mut self,
         _packet: &PacketMeta,
@@ -258,14 +255,14 @@ pub trait Aqm {
         Verdict::Pass
     }
 
-    /// Returns the virtual delay that an in-band control packet collects if it arrives now
-    /// [Xia05 §IV-D]. The port asks after [`Aqm::on_arrival`].
+    /// Returns the virtual delay that an in-band control packet collects if it arrives now [Xia05
+    /// §IV-D]. The port calls it after [`Aqm::on_arrival`].
     fn virtual_delay(&self, _now: Time) -> Duration {
         Duration::ZERO
     }
 
-    /// Returns the price that the link shows to flows, in seconds, if that is neither queuing delay
-    /// nor virtual delay.
+    /// Returns the price of the link, in seconds, if that is neither queuing delay nor virtual
+    /// delay.
     fn price(&self) -> Option<f64> {
         None
     }
@@ -275,14 +272,13 @@ pub trait Aqm {
         None
     }
 
-    /// Returns the average of the signal that bandwidth is left, from 0 to 1, if the discipline has
-    /// one.
+    /// Returns the average of the excess-bandwidth signal, from 0 to 1, if the discipline has one.
     fn excess_bandwidth(&self) -> Option<f64> {
         None
     }
 
-    /// Returns the time at which [`Aqm::on_timer`] is to be called, also on an idle link. A
-    /// discipline that has timers returns one from the start.
+    /// Returns the time of the next call of [`Aqm::on_timer`], also on an idle link. A discipline
+    /// with timers returns one from the start.
     fn next_timer(&self) -> Option<Time> {
         None
     }

@@ -7,7 +7,7 @@ use std::fmt;
 /// The [`Family::maker`] of a family of disciplines.
 #[derive(Clone, Copy, Debug)]
 pub struct Maker {
-    /// The function that makes the discipline that the parameters describe.
+    /// Builds the discipline from its parameters.
     pub build: fn(&Values) -> AnyAqm,
 }
 
@@ -18,24 +18,24 @@ impl Maker {
     /// Panics if the family has none.
     pub fn of(family: &Family) -> &'static Maker {
         let maker = family.maker.downcast_ref();
-        maker.unwrap_or_else(|| panic!("{} has no maker of disciplines", family.name))
+        maker.unwrap_or_else(|| panic!("the family {} has no maker of disciplines", family.name))
     }
 }
 
 impl AnyAqm {
-    /// Makes the discipline that `values` describes.
+    /// Builds the discipline from `values`.
     pub fn build(values: &Values) -> AnyAqm {
         (Maker::of(values.family()).build)(values)
     }
 
-    /// Wraps a discipline of another crate. Each call of it is a call by pointer.
+    /// Wraps a discipline of another crate. Its calls are dispatched dynamically.
     pub fn foreign(discipline: impl Foreign + 'static) -> AnyAqm {
         AnyAqm::Foreign(Box::new(discipline))
     }
 }
 
-/// A discipline of another crate: an [`Aqm`] that can be copied and printed, and that threads can
-/// share. Every such type implements it.
+/// A discipline of another crate: an [`Aqm`] that is cloneable, printable and thread-safe. Every
+/// such type implements it.
 pub trait Foreign: Aqm + fmt::Debug + Send + Sync {
     /// Returns a copy.
     fn copy(&self) -> Box<dyn Foreign>;

@@ -2,7 +2,7 @@
 //! controller sets by the delay of the queue.
 //!
 //! The probability is updated once per period. Here d is the delay of the queue and d' that of the
-//! period before [RFC 8033 §4.2]:
+//! previous period [RFC 8033 §4.2]:
 //!
 //! ```text
 //! p ← p + scale·(α·(d − target) + β·(d − d'))
@@ -31,11 +31,10 @@
 //! | –            | `ecn`            | –     | true    | –         | RFC 8033 §5.1 |
 //! | mark_ecnth   | `mark_threshold` | –     | 0.1     | 0..1      | RFC 8033 §5.1 |
 //!
-//! Departures from the source. The delay is the waiting bytes over the port's own rate
-//! [Little's law, §4.3]. A port knows its rate, so it does not need the RFC's estimate of it (§5.2).
-//! The part of the rate that control packets of the high-priority queue take is not subtracted.
-//! Those packets always pass. Of the other optional parts (§5) derandomisation and switching off are
-//! left out.
+//! Departures from the source. The delay is the waiting bytes over the port's own rate [Little's
+//! law, §4.3]. A port knows its rate, so that the RFC's estimate of it (§5.2) is not needed. The
+//! rate of control packets of the high-priority queue is not subtracted. Those packets always pass.
+//! Derandomisation and switching off, two optional parts (§5), are not implemented.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
@@ -68,7 +67,7 @@ pub static FAMILY: Family = Family {
             symbol: "T_UPDATE",
             kind: Kind::Duration,
             default: "15 ms",
-            doc: "Time from one update of the probability to the next.",
+            doc: "Interval between updates of the probability.",
             source: "[RFC 8033 §4.2]",
         },
         Param {
@@ -76,7 +75,7 @@ pub static FAMILY: Family = Family {
             symbol: "α",
             kind: GAIN,
             default: "0.125",
-            doc: "Change of the probability a period for each second above the target, in 1/s.",
+            doc: "Change of the probability per period and second above the target, in 1/s.",
             source: "[RFC 8033 §4.2]",
         },
         Param {
@@ -84,8 +83,7 @@ pub static FAMILY: Family = Family {
             symbol: "β",
             kind: GAIN,
             default: "1.25",
-            doc: "Change of the probability for each second that the delay has grown in a \
-                  period, in 1/s.",
+            doc: "Change of the probability per second of growth of the delay in a period, in 1/s.",
             source: "[RFC 8033 §4.2]",
         },
         Param {
@@ -93,7 +91,7 @@ pub static FAMILY: Family = Family {
             symbol: "MAX_BURST",
             kind: Kind::Duration,
             default: "150 ms",
-            doc: "How long a queue may build up after a calm before anything is dropped.",
+            doc: "Time for which a queue may build up after low delay before packets are dropped.",
             source: "[RFC 8033 §4.4]",
         },
         Param {
@@ -101,7 +99,7 @@ pub static FAMILY: Family = Family {
             symbol: "MEAN_PKTSIZE",
             kind: Kind::Size,
             default: "1024 B",
-            doc: "Nothing is dropped while no more than two of these are queued, in bytes.",
+            doc: "Mean packet size, in bytes; nothing is dropped while at most two such packets are queued.",
             source: "[RFC 8033 §4.1]",
         },
         Param {
@@ -109,7 +107,7 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Flag,
             default: "true",
-            doc: "Marks packets that can be marked instead of dropping them, up to the threshold.",
+            doc: "Marks ECN-capable packets instead of dropping them, up to the threshold.",
             source: "[RFC 8033 §5.1]",
         },
         Param {
@@ -117,20 +115,20 @@ pub static FAMILY: Family = Family {
             symbol: "mark_ecnth",
             kind: Kind::Number { min: 0.0, max: 1.0 },
             default: "0.1",
-            doc: "Probability from which on packets are dropped that could be marked.",
+            doc: "Probability from which ECN-capable packets are dropped as well.",
             source: "[RFC 8033 §5.1]",
         },
     ],
     check: |values| match values.size("mean_packet") {
         _ if values.duration("period") < SHORTEST => {
-            Err("period is shorter than 10 us, which is all that a router would do".into())
+            Err("period is shorter than 10 us, the shortest that is supported".into())
         }
         Size::Bytes(_) => Ok(()),
-        Size::Packets(_) => Err("mean_packet says how large one is; write it in bytes".into()),
+        Size::Packets(_) => Err("mean_packet is a size; give it in bytes".into()),
     },
     role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
-        "its gains go by steps of its probability, and its allowance for bursts by the time since the queue was calm, which the fluid does not follow",
+        "its gains depend on the probability, and its burst allowance on the time since the delay was low, which the fluid does not follow",
     ),
     kernel: None,
     stack: None,
@@ -140,13 +138,13 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// The shortest period. With a shorter one a simulator would do little else.
+/// The shortest period. A shorter one would dominate the cost of a simulation.
 const SHORTEST: Duration = Duration::from_us(10);
 
-/// The part of the probability that is left after a period with an empty queue.
+/// The factor of the probability per period with an empty queue.
 const DECAY: f64 = 0.98;
 
-/// The probability up to which a low delay lets packets pass.
+/// The probability up to which packets pass at a low delay.
 const LOW: f64 = 0.2;
 
 /// The probability from which steps are bounded, and the largest step.
@@ -202,7 +200,7 @@ impl Pie {
         }
     }
 
-    /// The probability p that an arrival is dropped if nothing exempts it.
+    /// The probability p that an arrival is dropped unless an exception applies.
     pub fn probability(&self) -> f64 {
         self.probability
     }
@@ -254,8 +252,8 @@ impl Aqm for Pie {
             self.probability *= DECAY;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
-        let calm = self.target / 2.0;
-        self.burst = if self.probability == 0.0 && self.delay < calm && before < calm {
+        let low = self.target / 2.0;
+        self.burst = if self.probability == 0.0 && self.delay < low && before < low {
             self.max_burst
         } else {
             self.burst - self.period
@@ -269,19 +267,20 @@ accord_family::config! {
     pub struct Config of FAMILY {
         /// The delay to hold.
         pub target: Duration,
-        /// Time from one update of the probability to the next.
+        /// Interval between updates of the probability.
         pub period: Duration,
-        /// Change of the probability a period for each second above the target, in 1/s.
+        /// Change of the probability per period and second above the target, in 1/s.
         pub alpha: f64,
-        /// Change of the probability for each second that the delay has grown in a period, in 1/s.
+        /// Change of the probability per second of growth of the delay in a period, in 1/s.
         pub beta: f64,
-        /// How long a queue may build up after a calm before anything is dropped.
+        /// Time for which a queue may build up after low delay before packets are dropped.
         pub max_burst: Duration,
-        /// Nothing is dropped while no more than two of these are queued, in bytes.
+        /// Mean packet size, in bytes; nothing is dropped while at most two such packets are
+        /// queued.
         pub mean_packet: Size,
-        /// Marks packets that can be marked instead of dropping them, up to the threshold.
+        /// Marks ECN-capable packets instead of dropping them, up to the threshold.
         pub ecn: bool,
-        /// Probability from which on packets are dropped that could be marked.
+        /// Probability from which ECN-capable packets are dropped as well.
         pub mark_threshold: f64,
     }
 }

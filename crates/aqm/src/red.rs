@@ -34,16 +34,16 @@
 //! flow's share of the marks is its share of the bytes [FJ93 §IV].
 //!
 //! The paper has no rule for short queues. ns-2 has one (`red.cc`), which `spare_short` selects. A
-//! packet passes if it finds at most one packet waiting besides the one in service. With thresholds
-//! in bytes it passes if it finds none waiting, because ns-2 compares with one byte. The first
-//! packet that finds more after that also passes, and so does the first one after an average below
-//! the lower threshold, unless every packet is dropped.
+//! packet passes if it finds at most one packet waiting behind the one in service. With thresholds
+//! in bytes it passes if it finds none waiting, since ns-2 compares with one byte. The first packet
+//! that finds more after that also passes, and so does the first one after an average below the
+//! lower threshold, unless every packet is dropped.
 //!
-//! Departures from the source. The discipline does not see departures. The link is taken to become
-//! idle when it could have sent the backlog that the last arrival left, at the link's rate. m
-//! counts packets of the size of the arriving one. A packet that can be marked is still dropped
-//! while every packet is dropped [RFC 3168 §7]. Count starts from zero after a mark, which makes
-//! the analysis of the paper exact. The paper's pseudocode counts one more. The queue includes the
+//! Departures from the source. The discipline does not see departures. It assumes that the link
+//! becomes idle when it could have sent the backlog of the last arrival at the link's rate. m
+//! counts packets of the size of the arriving one. ECN-capable packets are still dropped while
+//! every packet is dropped [RFC 3168 §7]. Count starts from zero after a mark, which makes the
+//! analysis of the paper exact. The paper's pseudocode counts one more. The queue includes the
 //! packet in service.
 
 use crate::{AnyAqm, Maker};
@@ -112,7 +112,7 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Flag,
             default: "false",
-            doc: "Marks packets that can be marked instead of dropping them.",
+            doc: "Marks ECN-capable packets instead of dropping them.",
             source: "[RFC 3168]",
         },
         Param {
@@ -120,8 +120,7 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Flag,
             default: "false",
-            doc: "Lets a packet pass that finds at most one packet waiting behind the one in \
-                  service, whatever the average, and the first one after it, as ns-2 does.",
+            doc: "Passes a packet that finds at most one packet waiting behind the one in service, for any average, and the first one after it, as ns-2 does.",
             source: "[ns-2]",
         },
         Param {
@@ -129,8 +128,7 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Size,
             default: "1000 B",
-            doc: "With thresholds in bytes, the size of a packet to which the probability \
-                  belongs; a smaller one is dropped or marked less often in proportion.",
+            doc: "Packet size to which the probability applies if thresholds are in bytes; smaller packets are dropped or marked less often in proportion.",
             source: "[FJ93 §IV]",
         },
     ],
@@ -195,13 +193,13 @@ pub struct Red {
     max: f64,
     max_probability: f64,
     in_bytes: bool,
-    /// The size in bytes of the packet that the probability is about.
+    /// The reference packet size of the probability, in bytes.
     packet: f64,
     gentle: bool,
     ecn: bool,
     spare_short: bool,
-    /// True if the last packet was spared or found an average below the lower threshold.
-    spared: bool,
+    /// True if the last packet was exempt or found an average below the lower threshold.
+    exempt: bool,
 }
 
 impl Red {
@@ -224,7 +222,7 @@ impl Red {
             gentle: values.flag("gentle"),
             ecn: values.flag("ecn"),
             spare_short: values.flag("spare_short"),
-            spared: true,
+            exempt: true,
         }
     }
 
@@ -241,8 +239,7 @@ impl Red {
         ((served - left.bits_f64()) / size.bits_f64().max(1.0)).max(0.0)
     }
 
-    /// Returns whether the queue is short enough to let another packet pass, if short queues are
-    /// spared.
+    /// Returns true if the queue is short enough to exempt another packet, with ns-2's rule.
     fn is_short(&self, queue: &QueueView) -> bool {
         self.spare_short && queue.packets <= if self.in_bytes { 1 } else { 2 }
     }
@@ -283,17 +280,17 @@ impl Aqm for Red {
             let found = if self.in_bytes {
                 queue.bytes.as_f64()
             } else {
-                // The conversion by way of a signed integer is one instruction.
+                // Conversion via a signed integer is one instruction.
                 queue.packets as i64 as f64
             };
             self.average += self.weight * (found - self.average);
         }
         self.last = (now, queue.bytes);
         if self.average < self.min || self.is_short(queue) {
-            (self.count, self.spared) = (0.0, true);
+            (self.count, self.exempt) = (0.0, true);
         } else {
             let any = self.probability();
-            if self.spare_short && std::mem::take(&mut self.spared) && any < 1.0 {
+            if self.spare_short && std::mem::take(&mut self.exempt) && any < 1.0 {
                 self.count = 1.0;
                 self.last.1 += packet.size;
                 return Verdict::Pass;
@@ -302,7 +299,7 @@ impl Aqm for Red {
                 true if any < 1.0 => (any * packet.size.as_f64() / self.packet).min(1.0),
                 _ => any,
             };
-            // 1 − count·p reaches zero when a mark is due with certainty.
+            // 1 − count·p reaches zero when a mark is certain.
             if entropy.uniform() * (1.0 - self.count * p) < p {
                 self.count = 0.0;
                 if any >= 1.0 || !self.ecn || !packet.ecn.is_capable() {
@@ -331,11 +328,13 @@ accord_family::config! {
         pub max_probability: f64,
         /// Lets the probability rise to 1 at twice the upper threshold, instead of jumping there.
         pub gentle: bool,
-        /// Marks packets that can be marked instead of dropping them.
+        /// Marks ECN-capable packets instead of dropping them.
         pub ecn: bool,
-        /// Lets a packet pass that finds at most one packet waiting behind the one in service, whatever the average, and the first one after it, as ns-2 does.
+        /// Passes a packet that finds at most one packet waiting behind the one in service, for any
+        /// average, and the first one after it, as ns-2 does.
         pub spare_short: bool,
-        /// With thresholds in bytes, the size of a packet to which the probability belongs; a smaller one is dropped or marked less often in proportion.
+        /// Packet size to which the probability applies if thresholds are in bytes; smaller packets
+        /// are dropped or marked less often in proportion.
         pub packet: Size,
     }
 }

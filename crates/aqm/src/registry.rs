@@ -10,10 +10,10 @@ use std::hint::cold_path;
 
 macro_rules! any_aqm {
     ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
-        /// The disciplines that a scenario can name.
+        /// The disciplines available to scenarios.
         pub static FAMILIES: &[&Family] = &[$(&$family),*];
 
-        /// Any queue discipline. Those of the registry are dispatched without indirection.
+        /// Any queue discipline. Those of the registry are dispatched statically.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub enum AnyAqm {
@@ -33,7 +33,7 @@ macro_rules! any_aqm {
             fn passes_all(&self) -> bool {
                 match self {
                     $(AnyAqm::$variant(a) => a.passes_all(),)*
-                    // Asking it costs as much as telling it.
+                    // Asking a foreign discipline costs as much as calling it.
                     AnyAqm::Foreign(_) => false,
                 }
             }
@@ -54,14 +54,14 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_departure(packet, sojourn, queue, now),)*
                     AnyAqm::Foreign(a) => {
-                        // Foreign disciplines are rare. So their branch takes no registers from the
-                        // others.
+                        // Foreign disciplines are rare, so that their branch takes no registers
+                        // from the others.
                         cold_path();
                         a.on_departure(packet, sojourn, queue, now).on(packet)
                     }
                 }
             }
-            // Ports call it from one place, and a call more costs a packet 20 instructions.
+            // Inlined: ports call it from one place, and a call costs a packet 20 instructions.
             #[inline(always)]
             fn on_arrival(
                 &mut self,
@@ -73,8 +73,8 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)*
                     AnyAqm::Foreign(a) => {
-                        // Foreign disciplines are rare. So their branch takes no registers from the
-                        // others.
+                        // Foreign disciplines are rare, so that their branch takes no registers
+                        // from the others.
                         cold_path();
                         a.on_arrival(packet, queue, now, entropy).on(packet)
                     }
@@ -103,8 +103,8 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.virtual_delay(now),)*
                     AnyAqm::Foreign(a) => {
-                        // Foreign disciplines are rare. So their branch takes no registers from the
-                        // others.
+                        // Foreign disciplines are rare, so that their branch takes no registers
+                        // from the others.
                         cold_path();
                         a.virtual_delay(now)
                     }

@@ -1,16 +1,16 @@
-//! Random exponential marking: a price that matches the rate and clears the buffer. The share of
-//! marked packets tells it to the sources.
+//! Random exponential marking: a price that matches the rate and clears the buffer, signalled to
+//! the sources by the share of marked packets.
 //!
 //! The price is updated once per period. Here b is the number of packets waiting, and x − c the
-//! number of packets that arrived less those that could have been sent [Low02 eq. 30]:
+//! number of arrivals less the number of packets that could have been sent [Low02 eq. 30]:
 //!
 //! ```text
 //! p ← max(p + γ·(μ·b + x − c), 0)
 //! ```
 //!
-//! A packet that no link before has marked is marked with probability 1 − φ^(−p) [Low02 eq. 31]. So
-//! over a path a share 1 − φ^(−Σp) of the packets carries a mark [eq. 32]. In equilibrium x = c and
-//! b = 0: the price needs no queue.
+//! A packet not yet marked is marked with probability 1 − φ^(−p) [Low02 eq. 31]. So over a path a
+//! share 1 − φ^(−Σp) of the packets carries a mark [eq. 32]. In equilibrium x = c and b = 0: the
+//! price needs no queue.
 //!
 //! | symbol | field            | unit           | default | range     | source |
 //! |--------|------------------|----------------|---------|-----------|--------|
@@ -21,14 +21,14 @@
 //! | –      | `packet`         | packets, bytes | 1000 B  | > 0       | Low02 §6   |
 //! | –      | `ecn`            | –              | true    | –         | RFC 3168 |
 //!
-//! The unit of the price is the millisecond. A flow of x packets/ms at price p pays x·p packets,
-//! which is the amount that Vegas would keep queued. Both ends need the same φ and nothing else.
+//! The unit of the price is the millisecond. A flow of x packets/ms at price p has the target x·p
+//! packets, which Vegas would keep queued. Both ends need only the same φ.
 //!
-//! Departures from the source. The queue does not include the packet in service, which a fluid does
-//! not have. With it, a link without any queue would be told to slow down. Packets count by size,
-//! with `packet` as one, so that acknowledgements weigh what they are. A packet that cannot be
-//! marked is dropped with the same probability. The source has no such packets. The unit of the
-//! price is a millisecond whatever the period is. The source ties the one to the other.
+//! Departures from the source. The queue excludes the packet in service, which a fluid does not
+//! have. If it were included, a link without a queue would signal congestion. Packets count by
+//! size, in units of `packet`, so that acknowledgements count less. A packet that is not
+//! ECN-capable is dropped with the same probability; the source has no such packets. The unit of
+//! the price is a millisecond for any period; the source ties the unit to the period.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
@@ -38,8 +38,7 @@ use accord_units::{Bytes, Duration, Size, Time};
 /// The declaration of REM.
 pub static FAMILY: Family = Family {
     name: "rem",
-    doc: "Random exponential marking: a price that matches rate and clears the buffer, \
-          told by the share of marked packets.",
+    doc: "Random exponential marking: a price that matches rate and clears the buffer, signalled by the share of marked packets.",
     source: "[Low02 §5]",
     params: &[
         Param {
@@ -50,8 +49,7 @@ pub static FAMILY: Family = Family {
                 max: 10.0,
             },
             default: "1.1",
-            doc: "Base of the exponential: a packet passes unmarked with probability φ to \
-                  the minus price in milliseconds.",
+            doc: "Base of the exponential: a packet passes unmarked with probability φ^(−p), p the price in milliseconds.",
             source: "[Low02 §6.3]",
         },
         Param {
@@ -62,7 +60,7 @@ pub static FAMILY: Family = Family {
                 max: 1.0,
             },
             default: "0.005",
-            doc: "Change of the price, in milliseconds, for each packet too many.",
+            doc: "Change of the price, in milliseconds, per excess packet.",
             source: "[Low02 §6.3]",
         },
         Param {
@@ -70,7 +68,7 @@ pub static FAMILY: Family = Family {
             symbol: "μ",
             kind: Kind::Number { min: 0.0, max: 1.0 },
             default: "0.5",
-            doc: "What a queued packet counts against one that arrived too many.",
+            doc: "Weight of a queued packet relative to an excess arrival.",
             source: "[Low02 §6.3]",
         },
         Param {
@@ -78,7 +76,7 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Duration,
             default: "1 ms",
-            doc: "Time from one update of the price to the next.",
+            doc: "Interval between updates of the price.",
             source: "[Low02 §6.3]",
         },
         Param {
@@ -86,7 +84,7 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Size,
             default: "1000 B",
-            doc: "What counts as one packet, in bytes.",
+            doc: "Size that counts as one packet, in bytes.",
             source: "[Low02 §6]",
         },
         Param {
@@ -94,16 +92,16 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Flag,
             default: "true",
-            doc: "Marks packets that can be marked instead of dropping them.",
+            doc: "Marks ECN-capable packets instead of dropping them.",
             source: "[RFC 3168]",
         },
     ],
     check: |values| match values.size("packet") {
         _ if values.duration("period") < SHORTEST => {
-            Err("period is shorter than 10 us, which is all that a router would do".into())
+            Err("period is shorter than 10 us, the shortest that is supported".into())
         }
         Size::Bytes(_) => Ok(()),
-        Size::Packets(_) => Err("packet says how large one is; write it in bytes".into()),
+        Size::Packets(_) => Err("packet is a size; give it in bytes".into()),
     },
     role: Role::Queue(|values| Price::Marks {
         phi: values.number("phi"),
@@ -124,13 +122,13 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// The shortest period. With a shorter one a simulator would do little else.
+/// The shortest period. A shorter one would dominate the cost of a simulation.
 const SHORTEST: Duration = Duration::from_us(10);
 
 /// The unit of the price, in seconds.
 const UNIT: f64 = 1e-3;
 
-/// The highest price. It marks every packet, whatever φ is.
+/// The highest price. It marks every packet for any φ.
 const HIGHEST: f64 = 1e9;
 
 /// Returns the bytes that count as one packet.
@@ -217,17 +215,18 @@ impl Aqm for Rem {
 accord_family::config! {
     /// The parameters of REM.
     pub struct Config of FAMILY {
-        /// Base of the exponential: a packet passes unmarked with probability φ to the minus price in milliseconds.
+        /// Base of the exponential: a packet passes unmarked with probability φ^(−p), p the price
+        /// in milliseconds.
         pub phi: f64,
-        /// Change of the price, in milliseconds, for each packet too many.
+        /// Change of the price, in milliseconds, per excess packet.
         pub gain: f64,
-        /// What a queued packet counts against one that arrived too many.
+        /// Weight of a queued packet relative to an excess arrival.
         pub backlog_weight: f64,
-        /// Time from one update of the price to the next.
+        /// Interval between updates of the price.
         pub period: Duration,
-        /// What counts as one packet, in bytes.
+        /// Size that counts as one packet, in bytes.
         pub packet: Size,
-        /// Marks packets that can be marked instead of dropping them.
+        /// Marks ECN-capable packets instead of dropping them.
         pub ecn: bool,
     }
 }

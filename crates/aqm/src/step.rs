@@ -1,12 +1,12 @@
-//! A step: every packet that finds more than a threshold queued is marked
-//! [Alizadeh10 §3.1, RFC 8257 §4.1].
+//! A step: every packet that arrives at a queue above a threshold is marked [Alizadeh10 §3.1, RFC
+//! 8257 §4.1].
 //!
 //! | symbol | field       | unit           | default | range | source |
 //! |--------|-------------|----------------|---------|-------|--------|
 //! | K      | `threshold` | packets, bytes | 20 pkt  | ≥ 0   | Alizadeh10 §3.4 |
 //! | –      | `drop`      | –              | false   | –     | RFC 8257 §6 |
 //!
-//! The queue is that of the instant, with the packet in service and without the one that arrives.
+//! The queue is the instantaneous one, with the packet in service and without the arriving packet.
 //! Control packets of the high-priority queue pass.
 
 use crate::{AnyAqm, Maker};
@@ -17,7 +17,7 @@ use accord_units::{Size, Time};
 /// The declaration of the step.
 pub static FAMILY: Family = Family {
     name: "step",
-    doc: "A step: marks every packet that finds more than a threshold queued.",
+    doc: "A step: marks every packet that arrives at a queue above a threshold.",
     source: "[Alizadeh10 §3.1]",
     params: &[
         Param {
@@ -25,7 +25,7 @@ pub static FAMILY: Family = Family {
             symbol: "K",
             kind: Kind::Size,
             default: "20 pkt",
-            doc: "Packets that find more than this queued are marked.",
+            doc: "Queue length above which arrivals are marked.",
             source: "[Alizadeh10 §3.4]",
         },
         Param {
@@ -33,15 +33,14 @@ pub static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Flag,
             default: "false",
-            doc: "Drops packets beyond the threshold that cannot be marked, as a switch does \
-                  whose RED has both thresholds there.",
+            doc: "Drops packets beyond the threshold that are not ECN-capable, as a switch does whose RED thresholds are equal.",
             source: "[RFC 8257 §6]",
         },
     ],
     check: |_| Ok(()),
     role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
-        "a fluid's queue would stay on the step, where the share of marks may be anything",
+        "a fluid's queue would stay at the threshold, where the share of marks is undetermined",
     ),
     kernel: None,
     stack: None,
@@ -51,7 +50,7 @@ pub static FAMILY: Family = Family {
     },
 };
 
-/// Marks what finds more than a threshold queued.
+/// Marks packets that arrive at a queue above a threshold.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     threshold: Size,
@@ -92,9 +91,10 @@ impl Aqm for Step {
 accord_family::config! {
     /// The parameters of the step.
     pub struct Config of FAMILY {
-        /// Packets that find more than this queued are marked.
+        /// Queue length above which arrivals are marked.
         pub threshold: Size,
-        /// Drops packets beyond the threshold that cannot be marked, as a switch does whose RED has both thresholds there.
+        /// Drops packets beyond the threshold that are not ECN-capable, as a switch does whose RED
+        /// thresholds are equal.
         pub drop: bool,
     }
 }

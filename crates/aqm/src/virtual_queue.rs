@@ -1,14 +1,13 @@
-//! A virtual queue: real arrivals, served in arithmetic at a virtual capacity.
+//! A virtual queue: real arrivals, served in computation at a virtual capacity.
 //!
-//! [`Avq`](crate::Avq) and [`Avd`](crate::Avd) share it. They adapt the capacity and use the queue
-//! each in its own way.
+//! [`Avq`](crate::Avq) and [`Avd`](crate::Avd) share it, with their own adaptation of the capacity.
 
 use accord_units::{Rate, Time};
 
 /// The virtual queue VQ with its capacity C̃.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct VirtualQueue {
-    /// VQ: the bytes queued at the instant of the last arrival.
+    /// VQ: the bytes queued at the last arrival.
     pub backlog: f64,
     /// C̃: the service rate in bytes/s.
     pub capacity: f64,
@@ -18,15 +17,15 @@ pub(crate) struct VirtualQueue {
 
 /// The interval between two arrivals.
 pub(crate) struct Interval {
-    /// The seconds since the previous arrival.
+    /// Seconds since the previous arrival.
     pub seconds: f64,
     /// C: the capacity of the real link in bytes/s.
     pub link: f64,
 }
 
 impl VirtualQueue {
-    /// Serves the queue until `now`. The first call sets the capacity to `utilisation` × C, at
-    /// which a saturated link settles.
+    /// Serves the queue until `now`. The first call sets the capacity to `utilisation` × C, the
+    /// equilibrium of a saturated link.
     #[inline]
     pub fn advance(&mut self, now: Time, rate: Rate, utilisation: f64) -> Interval {
         let link = rate.as_bps_f64() / 8.0;

@@ -110,8 +110,8 @@ fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<()
                 if verdict == Verdict::Mark {
                     prop_assert!(packet.ecn.is_capable(), "marked what cannot be marked");
                 }
-                let spared = packet.class == Class::OutOfBand;
-                if spared || !matches!(aqm.structure(), Structure::Stamped) {
+                let exempt = packet.class == Class::OutOfBand;
+                if exempt || !matches!(aqm.structure(), Structure::Stamped) {
                     prop_assert_eq!(verdict, Verdict::Pass);
                 }
             }
@@ -138,8 +138,8 @@ fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<()
     forgets(aqm, now, random)
 }
 
-/// Whatever happened, a packet now and then on an empty link passes in the end, and finds no
-/// virtual queue. (The first may meet what was left; an adapted capacity returns with the next.)
+/// Occasional packets on an empty link eventually pass and find no virtual queue, after any
+/// history. (The first may meet a remaining backlog; an adapted capacity returns with the next.)
 fn forgets(mut aqm: AnyAqm, mut now: Time, mut random: Random) -> Result<(), TestCaseError> {
     const LONG: Duration = Duration::from_secs(1_000_000);
     if now > Time::ZERO + LONG * 10 {
@@ -152,7 +152,7 @@ fn forgets(mut aqm: AnyAqm, mut now: Time, mut random: Random) -> Result<(), Tes
     let mut verdict = Verdict::Drop;
     for _ in 0..3 {
         now += LONG;
-        // A timer that is due comes again and again meanwhile; so often is enough.
+        // A due timer repeats; 2000 calls are enough.
         for _ in 0..2000 {
             let Some(at) = aqm.next_timer().filter(|at| *at <= now) else {
                 break;
@@ -171,7 +171,7 @@ fn forgets(mut aqm: AnyAqm, mut now: Time, mut random: Random) -> Result<(), Tes
     Ok(())
 }
 
-/// It lets every arrival pass.
+/// Returns true if it passes every arrival.
 fn is_passive(aqm: &AnyAqm) -> bool {
     matches!(
         aqm,

@@ -112,20 +112,20 @@ fn the_virtual_queue_holds_no_more_than_its_longest_delay() {
     }
 }
 
-/// Sources that hold `accumulation` bytes by the delay they were told `feedback` ago,
-/// offering between 0.1·C and 1.5·C. Mean and standard deviation of the load between 60
-/// and 120 s, and the mean delay.
+/// Simulates sources that hold `accumulation` bytes by the delay seen `feedback` ago, offering
+/// between 0.1·C and 1.5·C. Returns the mean and standard deviation of the load between 60 and 120
+/// s, and the mean delay.
 fn closed_loop(gain: f64, accumulation: f64, feedback: f64) -> (f64, f64, f64) {
     let mut avd = avd(&[("gain", Raw::Number(gain))]);
-    let mut told = std::collections::VecDeque::from([(0.0, 0.0)]);
+    let mut given = std::collections::VecDeque::from([(0.0, 0.0)]);
     let (mut t, mut n, mut load, mut square, mut delays) = (0.0, 0.0, 0.0, 0.0, 0.0);
     while t < 120.0 {
         offer(&mut avd, t);
-        told.push_back((t + feedback, delay(&avd, t)));
-        while told.get(1).is_some_and(|next| next.0 <= t) {
-            told.pop_front();
+        given.push_back((t + feedback, delay(&avd, t)));
+        while given.get(1).is_some_and(|next| next.0 <= t) {
+            given.pop_front();
         }
-        let x = (accumulation / told[0].1 / C).clamp(0.1, 1.5);
+        let x = (accumulation / given[0].1 / C).clamp(0.1, 1.5);
         let gap = 1000.0 / (x * C);
         if t > 60.0 {
             // Weighted by time, not by packets.

@@ -1,4 +1,4 @@
-//! BAT against equation 1 of Ple03, worked out by hand, and against what follows from it.
+//! BAT against equation 1 of Ple03, evaluated by hand, and its consequences.
 
 mod common;
 
@@ -7,7 +7,7 @@ use accord_family::{Raw, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::{DATA, Random, text};
 
-/// 100 Mbit/s with room for 100 packets of 1000 bytes, so many of them queued.
+/// 100 Mbit/s with a buffer of 100 packets of 1000 bytes, `packets` of them queued.
 fn queue(packets: u64) -> QueueView {
     QueueView {
         packets,
@@ -34,8 +34,8 @@ fn of(aggregate: u8) -> PacketMeta {
     PacketMeta { aggregate, ..DATA }
 }
 
-/// A BAT with a clock: so many packets of each aggregate come in a period of 4 ms, at the end of
-/// which `queued` packets are there.
+/// A BAT with a clock: the given number of packets of each aggregate arrives in a period of 4 ms,
+/// at the end of which `queued` packets wait.
 struct Driven {
     bat: Bat,
     now: Time,
@@ -207,8 +207,8 @@ fn what_does_not_fit_is_offered_all_the_same() {
     assert_eq!((a.offered, a.admitted), (150_000, 100_000));
 }
 
-/// A fluid queue behind it: what is admitted less what the link sends. Gives the mean rates of the
-/// second half, in units of the link's.
+/// Simulates a fluid queue behind the discipline: admitted traffic less the link's service. Returns
+/// the mean rates of the second half, relative to the link's.
 fn fluid(own: &[&[(&str, Raw)]], offered: &[u64]) -> Vec<f64> {
     let mut d = Driven::new(own);
     let mut backlog = 0i64;

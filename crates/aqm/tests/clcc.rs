@@ -1,5 +1,5 @@
-//! CLCC against equations 5 to 7 of Ple03, worked out by hand, on a discipline that does what the
-//! test says; and over an AIMD that is not BAT.
+//! CLCC against equations 5 to 7 of Ple03, evaluated by hand, over a scripted discipline; and over
+//! an AIMD other than BAT.
 
 mod common;
 
@@ -37,7 +37,7 @@ impl Entropy for Fixed {
     }
 }
 
-/// Aggregates that offer and get what the test says.
+/// Aggregates with scripted offered and served rates.
 struct Puppet {
     aggregates: Vec<Aggregate>,
     bounds: Vec<(f64, f64)>,
@@ -101,7 +101,7 @@ fn tenth(clcc: &mut Clcc<Puppet>, now: &mut Time, rates: &[(u64, u64)]) {
                 size: Bytes::new(mbps * 12_500),
                 ..common::DATA
             };
-            // A puppet admits what the dice say.
+            // The puppet admits by this draw.
             let mut dice = Fixed(if passes { 0.0 } else { 1.0 });
             clcc.on_arrival(&packet, &queue(), *now, &mut dice);
         };
@@ -235,8 +235,8 @@ fn more_than_two_share_by_max_min_fairness() {
     let d = second(&mut clcc, &mut now, &[(80, 45), (90, 25), (90, 30)]);
     near(d[1], 0.1 * (1.0 + 0.2 * (25.0 / 45.0 * 2.0 - 1.0)));
     near(d[2], 0.09 * (1.0 + 0.2 * (30.0 / 45.0 * 2.0 - 1.0)));
-    // The first is silent: the second is measured against instead, and keeps its factor but for
-    // a tenth of the way back to what was configured.
+    // The first aggregate is silent: the second becomes the reference, and its factor moves a tenth
+    // of the way back to its configured value.
     let before = d;
     let d = second(&mut clcc, &mut now, &[(0, 0), (90, 50), (90, 50)]);
     near(d[1], before[1] + 0.1 * (0.1 - before[1]));

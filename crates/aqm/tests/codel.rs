@@ -49,7 +49,7 @@ fn drops_are_spaced_by_the_inverse_square_root_of_their_count() {
 fn nothing_is_dropped_before_an_interval_of_delay() {
     let mut codel = codel();
     assert!(signals(&mut codel, &DATA, 0, 100).is_empty());
-    // One packet in time, and the interval begins anew.
+    // One timely packet restarts the interval.
     let verdict = codel.on_departure(&DATA, EARLY, &queue(50), ms(100.0));
     assert_eq!(verdict, Verdict::Pass);
     assert_eq!(signals(&mut codel, &DATA, 101, 300), [201.0]);
@@ -70,7 +70,7 @@ fn a_delay_of_the_target_is_late() {
 
 /// On a link where a packet takes longer than the target every packet is late.
 #[test]
-fn a_packet_of_backlog_is_never_too_much() {
+fn a_backlog_of_one_packet_is_never_late() {
     let mut codel = codel();
     for k in 0..100u64 {
         // None behind, then one.
@@ -84,7 +84,7 @@ fn a_packet_of_backlog_is_never_too_much() {
 /// Five drops, then a packet in time: if it is late again soon, drops go on at the pace of the
 /// four that came after the first (100 ms / √4); after 16 intervals they begin at one.
 #[test]
-fn what_begins_again_soon_goes_on_at_its_pace() {
+fn dropping_that_resumes_soon_keeps_its_rate() {
     for (pause, second) in [(100, 50.0), (1700, 100.0)] {
         let mut codel = codel();
         assert_eq!(signals(&mut codel, &DATA, 0, 400).len(), 5);
@@ -191,7 +191,7 @@ impl Pseudocode {
 proptest! {
     /// Bursts come and packets leave at random times: the same ones are dropped.
     #[test]
-    fn it_drops_what_the_pseudocode_drops(
+    fn it_drops_the_same_packets_as_the_pseudocode(
         steps in prop::collection::vec((0..40_000_000_000u64, 0..9usize, 0..4usize), 1..600),
     ) {
         let mut rfc = Pseudocode::default();

@@ -63,7 +63,7 @@ fn a_discipline_is_made_of_its_configuration() {
 }
 
 #[test]
-fn aggregates_are_told_apart_by_name() {
+fn aggregates_are_distinguished_by_name() {
     let two = |weight| {
         let first = bat::AggregateConfig {
             weight,

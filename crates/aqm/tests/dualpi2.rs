@@ -170,8 +170,8 @@ fn two_packets_are_a_queue() {
     assert!((marked - 2.0 * base).abs() < 1e-4, "{marked}");
 }
 
-/// Figure 7, lines 6, 8c and 12b, by other couplings: k·p' of one is overload, and p'² of 1/k² drops in C what
-/// could be marked.
+/// Figure 7, lines 6, 8c and 12b, with other couplings: k·p' ≥ 1 is overload, and from p'² = 1/k²
+/// on ECN-capable packets in C are dropped.
 #[test]
 fn overload_begins_where_the_coupled_probability_is_one() {
     let with = |coupling: f64, probability: f64| {

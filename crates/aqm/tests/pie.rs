@@ -29,7 +29,7 @@ const IDLE: QueueView = QueueView {
     capacity: None,
 };
 
-/// Updates with queues of so many milliseconds; the probability after each.
+/// Updates the probability at each delay, in milliseconds, and returns it after each.
 fn updates(pie: &mut Pie, delays: &[u64]) -> Vec<f64> {
     let step = |&ms: &u64| {
         let now = pie.next_timer().expect("it has one");
@@ -39,7 +39,7 @@ fn updates(pie: &mut Pie, delays: &[u64]) -> Vec<f64> {
     delays.iter().map(step).collect()
 }
 
-/// Of so many arrivals, how many were passed, marked and dropped.
+/// Returns the numbers of `n` arrivals that were passed, marked and dropped.
 fn verdicts(pie: &mut Pie, packet: &PacketMeta, n: u32) -> [u32; 3] {
     let mut random = Random(7);
     let mut counts = [0; 3];
@@ -155,7 +155,7 @@ fn low_delay_short_queues_and_control_are_spared() {
 /// 150 ms are ten periods; then arrivals are dropped. When the probability is back at zero and
 /// the queue short, there is another allowance.
 #[test]
-fn a_burst_is_allowed_after_a_calm() {
+fn a_burst_is_allowed_after_low_delay() {
     let mut pie = pie(&[("beta", Raw::Number(100.0))]);
     // Grows by 100 ms a period, so that the probability rises at once.
     let growing: Vec<u64> = (1..=9).map(|k| 100 * k).collect();
@@ -173,8 +173,8 @@ fn a_burst_is_allowed_after_a_calm() {
 /// RFC 8033 §4.4: an allowance is renewed where p is 0 and both delays, the present one and the one before, are below
 /// half of the target. It is spent in 150 ms otherwise, though nothing is dropped then.
 #[test]
-fn a_calm_is_two_delays_below_half_of_the_target() {
-    for (delays, spared) in [([7, 7], true), ([8, 8], false), ([7, 8], false)] {
+fn the_allowance_is_renewed_after_two_delays_below_half_of_the_target() {
+    for (delays, exempt) in [([7, 7], true), ([8, 8], false), ([7, 8], false)] {
         let changes = [("alpha", Raw::Number(100.0)), ("beta", Raw::Number(0.0))];
         let mut pie = pie(&changes);
         for _ in 0..6 {
@@ -185,13 +185,14 @@ fn a_calm_is_two_delays_below_half_of_the_target() {
         assert!(pie.probability() > 0.2, "{}", pie.probability());
         assert_eq!(
             verdicts(&mut pie, &DATA, 1000)[2] == 0,
-            spared,
+            exempt,
             "{delays:?}"
         );
     }
 }
 
-/// Without load, what is left falls by α·15 ms = 1.875e-3 times the scale and by a 50th.
+/// Without load the probability falls by α·15 ms = 1.875e-3 times the scale and by a 50th per
+/// period.
 #[test]
 fn an_empty_queue_forgets_exponentially() {
     let mut pie = raised_to(0.9, &[]);

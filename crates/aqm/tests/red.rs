@@ -70,7 +70,7 @@ impl Entropy for Least {
     }
 }
 
-/// The packet that came last has to be served before the link is idle, whether it was marked, spared or passed. A
+/// The packet that came last has to be served before the link is idle, whether it was marked, exempt or passed. A
 /// dropped one has not.
 #[test]
 fn the_idle_time_begins_when_the_last_packet_has_left() {
@@ -266,7 +266,7 @@ fn short_queues_are_spared_where_that_is_asked_for() {
     assert!(usual.contains(&dropped(true, 3)), "{}", dropped(true, 3));
 }
 
-/// ns-2: the first packet that is not spared passes, whatever the draw, unless all are dropped.
+/// ns-2: the first packet that is not exempt passes, whatever the draw, unless all are dropped.
 #[test]
 fn the_first_packet_after_a_short_queue_passes() {
     let mut red = red(&[

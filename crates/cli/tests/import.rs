@@ -132,7 +132,7 @@ fn mistakes_have_their_place_and_a_hint() {
     ];
     let dir = folder(&files);
     let cases: &[(&[&str], &str)] = &[
-        (&["bad.csv"], "bad.csv:2: \"fast\" is no quantity"),
+        (&["bad.csv"], "bad.csv:2: \"fast\" is not a valid"),
         (&["bad.xyz"], "name it with --format"),
         (&["bad.xyz", "--format", "gml"], "bad.xyz:1:"),
         (&["bad.xyz", "--format", "visio"], "there are: graphml"),

@@ -137,7 +137,7 @@ fn refused() {
             &["attach", "--controller", "monaco"][..],
             "pairs of control packets",
         ),
-        (&["attach", "--controller", "none"], "TCP wants a window"),
+        (&["attach", "--controller", "none"], "TCP needs a window"),
         (
             &["attach", "--controller", "reno", "--name", "a b"],
             "no name of a congestion control",

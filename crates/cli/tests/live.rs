@@ -65,7 +65,7 @@ fn a_live_run_is_a_run_like_others() {
     for words in [
         "UDP sockets",
         "handed to the kernel",
-        "2 Mbps and 5 ms asked for",
+        "2 Mbps and 5 ms configured",
     ] {
         assert!(ended.stderr.contains(words), "{words}: {ended:#?}");
     }

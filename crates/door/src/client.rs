@@ -1,18 +1,19 @@
-//! The end of those who ask.
+//! The client's side.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// The longest time that an answer may take.
+/// The maximum time for an answer.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Asks the program behind the socket, by a method and a path such as `GET /status`. Returns the status
-/// of HTTP and the text without blanks at its end.
+/// Sends a request with a method and a path such as `GET /status`, and returns the HTTP status and
+/// the text without trailing blanks.
 ///
 /// # Errors
-/// Fails if nobody answers.
+///
+/// Fails if the program does not answer.
 pub fn ask(socket: &Path, what: &str) -> std::io::Result<(u16, String)> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;

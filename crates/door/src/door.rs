@@ -1,8 +1,8 @@
-//! The end of the program that runs.
+//! The server's side.
 //!
-//! A thread reads requests and passes them to the program's, which answers when it has time. A client
-//! has a second for its request and a second for the answer, in all, and holds up nobody but other
-//! clients.
+//! A thread reads requests and passes them to the program's thread, which answers when it has time.
+//! A client has a second in total for its request and a second for the answer, and delays only
+//! other clients.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How long a client may take, and how long an answer.
+/// The maximum time for a client's request, and for an answer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The longest request.
+/// The maximum length of a request.
 const LONGEST_REQUEST: usize = 4096;
 
-/// The reason why a socket cannot be opened.
+/// The reason why a program cannot run as requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Something else has its path.
+    /// The request is wrong, such as a path that is not a socket.
     Wrong(String),
-    /// The machine or the user cannot do it, or another program has it.
+    /// The machine or the user's permissions do not allow it, or another program uses the socket.
     Unable(String),
 }
 
@@ -35,12 +35,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A request, and the way back of the answer: the status of HTTP and the text.
+/// A request, and the channel for its answer: the HTTP status and the text.
 #[derive(Debug)]
 pub struct Request<A> {
     /// The content.
     pub ask: A,
-    /// Where the answer goes.
+    /// The channel for the answer.
     pub answer: Sender<(u16, String)>,
 }
 
@@ -48,18 +48,19 @@ pub struct Request<A> {
 #[derive(Debug)]
 pub struct Door<A> {
     path: PathBuf,
-    /// The file of the socket, by device and number.
+    /// The file of the socket, by device and inode.
     file: (u64, u64),
-    /// The requests that came.
+    /// The requests received.
     pub requests: Receiver<Request<A>>,
 }
 
 impl<A: Send + 'static> Door<A> {
-    /// Opens the socket at this path, which only the owner may use. `parse` reads the head of a request,
-    /// or returns the status of HTTP that says what is wrong with it; see [`line()`].
+    /// Opens the socket at this path, which only the owner may use. `parse` reads the head of a
+    /// request, or returns the HTTP status of its error; see [`line()`].
     ///
     /// # Errors
-    /// Fails if the path is taken, or not allowed.
+    ///
+    /// Fails if the path is in use or not allowed.
     pub fn open(path: &Path, parse: fn(&[u8]) -> Result<A, u16>) -> Result<Door<A>, Error> {
         let unable = |e: std::io::Error| {
             Error::Unable(format!("socket {} cannot be opened: {e}", path.display()))
@@ -71,13 +72,13 @@ impl<A: Send + 'static> Door<A> {
             )));
         }
         match std::fs::symlink_metadata(path) {
-            // What a gateway left that was killed.
+            // Left by a process that was killed.
             Ok(there) if there.file_type().is_socket() => {
                 std::fs::remove_file(path).map_err(unable)?;
             }
             Ok(_) => {
                 return Err(Error::Wrong(format!(
-                    "{} is there and is no socket: status has to name a path of its own",
+                    "{} exists and is not a socket; status needs an unused path",
                     path.display()
                 )));
             }
@@ -102,22 +103,22 @@ impl<A: Send + 'static> Door<A> {
 
 impl<A> Drop for Door<A> {
     fn drop(&mut self) {
-        // The thread ends when it finds that nobody takes its requests.
+        // The thread ends when no one receives its requests.
         let _ = UnixStream::connect(&self.path);
-        // Somebody may have put something else there.
+        // Another process may have replaced the file.
         if file(&self.path).is_ok_and(|there| there == self.file) {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Returns the file of this path by its device and number.
+/// Returns the device and inode of this path.
 fn file(path: &Path) -> std::io::Result<(u64, u64)> {
     let there = std::fs::symlink_metadata(path)?;
     Ok((there.dev(), there.ino()))
 }
 
-/// Serves clients until the program is gone.
+/// Serves clients until the program ends.
 fn serve<A>(
     listener: &UnixListener,
     parse: fn(&[u8]) -> Result<A, u16>,
@@ -156,26 +157,20 @@ fn serve<A>(
     }
 }
 
-/// Returns how long there is until a deadline, or `None` if it has passed.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "a client has so long by the clock"
-)]
+/// Returns the time until a deadline, or `None` if it has passed.
+#[allow(clippy::disallowed_methods, reason = "the time of a client is limited")]
 fn left(deadline: Instant) -> Option<Duration> {
     let left = deadline.saturating_duration_since(Instant::now());
     Some(left).filter(|left| !left.is_zero())
 }
 
-/// Returns the time that a client has.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "a client has so long by the clock"
-)]
+/// Returns the deadline of a client.
+#[allow(clippy::disallowed_methods, reason = "the time of a client is limited")]
 fn deadline() -> Instant {
     Instant::now() + PATIENCE
 }
 
-/// Writes an answer. A client that went away, or is slow to take it, wants none.
+/// Writes an answer. Errors are ignored: a client that left, or reads slowly, gets none.
 fn write(client: &mut UnixStream, mut text: &[u8]) {
     let deadline = deadline();
     while let Some(left) = left(deadline).filter(|_| !text.is_empty()) {
@@ -187,7 +182,7 @@ fn write(client: &mut UnixStream, mut text: &[u8]) {
     }
 }
 
-/// Reads the head of a request. Returns nothing of one that is not whole.
+/// Reads the head of a request. Returns an empty one if it is incomplete.
 fn read(client: &mut UnixStream) -> Vec<u8> {
     let (mut head, mut part) = (Vec::new(), [0; 512]);
     let deadline = deadline();
@@ -205,11 +200,11 @@ fn read(client: &mut UnixStream) -> Vec<u8> {
     }
 }
 
-/// Returns the method and the parts of the path of a request, or the status of HTTP that says what is
-/// wrong with it.
+/// Returns the method and the parts of the path of a request, or the HTTP status of its error.
 ///
 /// # Errors
-/// Fails with 400 if the head is empty or no text.
+///
+/// Fails with 400 if the head is empty or not text.
 pub fn line(head: &[u8]) -> Result<(&str, Vec<&str>), u16> {
     let text = std::str::from_utf8(head).map_err(|_| 400u16)?;
     let line = text.lines().next().ok_or(400u16)?;
@@ -244,13 +239,13 @@ mod tests {
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&path, &link).expect("made");
         assert!(Door::open(&link, first).is_err() && link.is_symlink());
-        // A socket that a process left that was killed makes room.
+        // The socket of a killed process is replaced.
         let socket = dir.path().join("socket");
         drop(UnixListener::bind(&socket).expect("bound"));
         let door = Door::open(&socket, first).expect("opened");
         drop(door);
         assert!(!socket.exists());
-        // What somebody put in its place stays.
+        // A replacement of the socket stays.
         let door = Door::open(&socket, first).expect("opened");
         std::fs::remove_file(&socket).expect("removed");
         std::fs::write(&socket, "another's").expect("written");
@@ -266,7 +261,7 @@ mod tests {
         let mut slow = UnixStream::connect(&path).expect("connected");
         let (done, stopped) = channel::<()>();
         let dribble = std::thread::spawn(move || {
-            // A byte before each read could run out of patience, until this end is cut off.
+            // A byte before each timeout of a read could last for ever, until this end is closed.
             while stopped.recv_timeout(PATIENCE / 5).is_err() && slow.write_all(b"x").is_ok() {}
             let mut answer = String::new();
             let _ = slow.read_to_string(&mut answer);
@@ -276,7 +271,7 @@ mod tests {
         client
             .write_all(b"GET /status HTTP/1.1\r\n\r\n")
             .expect("written");
-        // The dribble does not end before this one had its turn.
+        // The slow client is not finished before this one has its turn.
         let request = door
             .requests
             .recv_timeout(60 * PATIENCE)

@@ -1,7 +1,7 @@
-//! Unix sockets by which programs that run answer for their state: HTTP, one request per connection.
+//! Unix sockets by which running programs report their state: HTTP, one request per connection.
 //!
-//! [`Door`] is the end of the program that runs, and [`ask`] that of those who ask. [`metrics`] writes
-//! answers in the text format of Prometheus.
+//! [`Door`] is the server's side, and [`ask`] the client's. [`metrics`] writes answers in the text
+//! format of Prometheus.
 
 #[cfg(unix)]
 mod client;

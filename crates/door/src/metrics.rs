@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// A text of metrics whose names have a common beginning.
+/// A text of metrics whose names have a common prefix.
 #[derive(Clone, Debug)]
 pub struct Metrics {
     prefix: &'static str,
@@ -10,14 +10,14 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Creates a text without metrics.
+    /// Creates an empty text.
     pub fn new(prefix: &'static str) -> Metrics {
         let text = String::new();
         Metrics { prefix, text }
     }
 
-    /// Adds a metric: its name after the prefix, its kind, its meaning, and its samples with their
-    /// labels.
+    /// Adds a metric: its name after the prefix, its type, its description, and its samples with
+    /// their labels.
     pub fn family(
         &mut self,
         name: &str,

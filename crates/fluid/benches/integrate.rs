@@ -1,4 +1,4 @@
-//! A thousand flows, all different: a second of simulated time.
+//! A thousand different flows for a second of simulated time.
 
 use accord_family::Catalogue;
 use accord_fluid::{run_with_step, step};

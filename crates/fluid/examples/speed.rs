@@ -1,6 +1,7 @@
-//! 1000 flows, all different, for 50 s of simulated time: prints the CPU time, the least of five. First with
-//! Monaco and a queue without limit, by each link model, then 10 s of other laws and of a buffer.
-//! With the name of a case, runs that once and prints nothing, for a profiler.
+//! 1000 different flows for 50 s of simulated time: prints the CPU time, the minimum of five runs.
+//! First Monaco over an unlimited queue with each link model, then 10 s of other laws and of a
+//! buffer. With the name of a case as argument, runs that case once and prints nothing, for a
+//! profiler.
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
@@ -20,7 +21,7 @@ fn cpu() -> f64 {
     first.parse::<f64>().unwrap_or(0.0) / 1e9
 }
 
-/// A name, the link model, the limit of the queue, the controller, and the duration in seconds.
+/// Name, link model, limit of the queue, controller, and duration in seconds.
 const CASES: [(&str, &str, &str, &str, u32); 6] = [
     ("integrator", "integrator", "unlimited", MONACO, 50),
     ("ack-clocked", "ack-clocked", "unlimited", MONACO, 50),
@@ -60,7 +61,7 @@ fn main() {
             whole = whole.min(cpu() - before);
         }
         println!(
-            "{name:12} {steps} steps of {:.2} us: {single:.2} s of CPU, {:.1} ns a flow and step; with the estimate of the error {whole:.2} s",
+            "{name:12} {steps} steps of {:.2} us: {single:.2} s of CPU, {:.1} ns per flow and step; {whole:.2} s with the error estimate",
             1e6 * h,
             single * 1e9 / steps as f64 / 1000.0
         );

@@ -1,10 +1,10 @@
-//! Flows as a fluid beside packets, which another engine has.
+//! Fluid flows in a scenario whose other flows are packets of another engine.
 //!
-//! The queues of the links that fluid flows pass are integrated here: by the bytes of the fluid that
-//! arrive, and by the bytes of packets that the other engine reports. In exchange it learns, for the
-//! step to come, how long the queue is, how fast the fluid fills it, and which part of what arrives is
-//! dropped or marked ([`Shared`]). Windows set rates here, as with `link_model = "integrator"`: the bytes
-//! that arrive are counted, so that those of packets can be.
+//! This module integrates the queues of the links on the paths of fluid flows, from the fluid bytes
+//! that arrive and the packet bytes that the other engine reports. For each step, the other engine
+//! receives the backlog, the rate at which the fluid fills the queue, and the fraction of arrivals
+//! that is dropped or marked ([`Shared`]). Windows set rates, as with `link_model = "integrator"`:
+//! the model counts arriving bytes, and so can add those of packets.
 
 use crate::error::{FluidError, MOST_WORK};
 use crate::integrate::Integration;
@@ -26,7 +26,7 @@ pub struct Crowd<'s> {
 }
 
 impl<'s> Crowd<'s> {
-    /// Gathers the fluid flows of a scenario into classes of those that are alike.
+    /// Groups identical fluid flows of a scenario into classes.
     ///
     /// # Errors
     /// If there is no law for a controller or a discipline, if a link that packets share with the fluid
@@ -42,9 +42,9 @@ impl<'s> Crowd<'s> {
             }
         }
         let mut cuts = vec![Time::ZERO];
-        for kind in &model.kinds {
-            cuts.push(kind.start);
-            cuts.extend(scenario.flows[kind.members[0]].stop);
+        for class in &model.classes {
+            cuts.push(class.start);
+            cuts.extend(scenario.flows[class.members[0]].stop);
         }
         cuts.extend(scenario.events.iter().map(|e| e.at));
         cuts.sort_unstable();
@@ -52,7 +52,7 @@ impl<'s> Crowd<'s> {
         cuts.retain(|&cut| cut < scenario.end());
         let step = step_of(scenario, &model);
         let steps = scenario.duration.as_secs_f64() / step;
-        let work = steps * (model.kinds.len() + model.queues.len()) as f64;
+        let work = steps * (model.classes.len() + model.queues.len()) as f64;
         if work.is_nan() || work > MOST_WORK {
             let hint = "give fluid.step a larger value, or the run a shorter duration";
             return Err(FluidError::TooFine { step, work, hint });
@@ -60,39 +60,39 @@ impl<'s> Crowd<'s> {
         Ok(Crowd { model, step, cuts })
     }
 
-    /// Returns the links whose queues are the fluid's, with those of packets in them.
+    /// Returns the links whose queues are integrated here, including those that packets share.
     pub fn links(&self) -> &[LinkId] {
         &self.model.queues
     }
 }
 
-/// What packets meet at a link that they share with a fluid, until its next step.
+/// The state of a link shared by packets and fluid, until the next step.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shared {
     /// The bytes queued.
     pub backlog: f64,
-    /// The most bytes that fit.
+    /// The size of the buffer, in bytes.
     pub limit: f64,
-    /// The bytes per second of the fluid that come and are not dropped by the discipline.
+    /// The fluid's arrival rate less the discipline's drops, in bytes per second.
     pub inflow: f64,
-    /// The bytes that found no room in the step before, those of packets among them.
+    /// The bytes that overflowed in the previous step, packets included.
     pub over: f64,
-    /// The time over which packets take the part of what arrives that finds no room, in seconds.
+    /// The time over which packets take their fraction of the overflow, in seconds.
     pub memory: f64,
-    /// The part of what arrives that the discipline drops, or marks where it can.
+    /// The fraction of arrivals that the discipline drops, or marks where it can.
     pub judged: f64,
-    /// The discipline marks what can be marked.
+    /// True if the discipline marks capable packets.
     pub ecn: bool,
-    /// The delay that the discipline shows beside the queue, in seconds.
+    /// The virtual delay of the discipline, in seconds.
     pub virtual_delay: f64,
 }
 
-/// A fluid in the course of a run.
+/// A fluid during a run.
 pub struct Background<'a> {
     crowd: &'a Crowd<'a>,
     state: Integration<'a, 'a>,
     recorder: Recorder,
-    /// The steps up to the next cut or sample: from where, to where, how many, and how many are done.
+    /// The steps up to the next cut or sample: start, end, number, and number taken.
     span: (Time, Time),
     count: u64,
     done: u64,
@@ -104,9 +104,9 @@ pub struct Background<'a> {
     links: Vec<LinkSums>,
 }
 
-/// The part of what arrives at a queue that its discipline drops or marks: of what came in the latest
-/// step, or of so many packets if fewer came. In a step that is shorter than the time between packets it
-/// is all or nothing otherwise, depending on whether one came.
+/// The fraction of arrivals that a queue's discipline drops or marks, taken over the latest step,
+/// or over [`MEMORY`] packets if fewer arrived. Without that minimum, a step shorter than the
+/// packet spacing would yield 0 or 1, depending on whether a packet arrived in it.
 #[derive(Clone, Copy, Default)]
 struct Parts {
     judged: f64,
@@ -114,17 +114,18 @@ struct Parts {
     arrived: f64,
 }
 
-/// Of the shortest round trip, the time over which packets take the part that finds no room. Packets of a
-/// flow come in bursts, which the fluid has not: in a shorter time a burst pays for what it makes overflow
-/// itself, so that packets lose more than the fluid does. In a longer one the losses of packets come when
-/// those of the fluid are over.
+/// The time over which packets take their fraction of the overflow, as a fraction of the shortest
+/// round-trip time. Packets of a flow come in bursts, the fluid does not. Over a shorter time a
+/// burst pays for its own overflow, so that packets lose more than the fluid. Over a longer time
+/// the packets' losses come after those of the fluid.
 const HALF: f64 = 0.5;
 
-/// The packets over which parts are taken at least.
+/// The minimum number of packets over which fractions are taken.
 const MEMORY: f64 = 20.0;
 
 impl Parts {
-    /// A step ends in which so many bytes `came`, with this part.
+    /// Ends a step in which `came` bytes arrived, of which the discipline judged the fraction
+    /// `judged`.
     fn add(&mut self, came: f64, judged: f64, packet: f64) {
         let weight = -(-came / (MEMORY * packet)).exp_m1();
         self.judged += weight * (judged - self.judged);
@@ -178,14 +179,14 @@ impl<'a> Background<'a> {
             sampled: Time::ZERO,
             memory: HALF * shortest,
             parts: vec![Parts::default(); model.queues.len()],
-            flows: vec![Sums::default(); model.kinds.len()],
+            flows: vec![Sums::default(); model.classes.len()],
             links: vec![LinkSums::default(); model.queues.len()],
         };
         background.enter(Time::ZERO);
         Ok(background)
     }
 
-    /// Passes a cut.
+    /// Enters the next phase of the scenario.
     fn enter(&mut self, now: Time) {
         let model = &self.crowd.model;
         if self.crowd.cuts.get(self.next_cut) != Some(&now) {
@@ -198,7 +199,7 @@ impl<'a> Background<'a> {
         self.state.switch(model.running(now));
     }
 
-    /// Returns the end of the next step, which is no later than `sample`, the time of the next sample.
+    /// Returns the end of the next step, at most `sample`, the time of the next sample.
     pub fn next(&mut self, sample: Time) -> Time {
         let (from, to) = self.span;
         if self.done == self.count {
@@ -221,8 +222,9 @@ impl<'a> Background<'a> {
         from + Duration::from_ps((whole / u128::from(self.count)) as u64)
     }
 
-    /// Takes the step that [`Background::next`] told of. `packets` has the bytes of packets that came to
-    /// each link of [`Crowd::links`] since the step before, and those of them that did not fit.
+    /// Takes the step that [`Background::next`] announced. `packets` has, for each link of
+    /// [`Crowd::links`], the packet bytes that arrived since the previous step, and those that
+    /// overflowed.
     pub fn step(&mut self, packets: impl Iterator<Item = (f64, f64)>) {
         for (q, (came, missed)) in packets.enumerate() {
             let queue = &mut self.state.queues[q];
@@ -245,7 +247,7 @@ impl<'a> Background<'a> {
         }
     }
 
-    /// Returns what packets meet at a link, by its place in [`Crowd::links`].
+    /// Returns the state of a link for packets, by its index in [`Crowd::links`].
     pub fn shared(&self, queue: usize) -> Shared {
         let (state, parts) = (&self.state.queues[queue], &self.parts[queue]);
         let enters = self.state.came_now(queue) * (1.0 - state.dropped);
@@ -261,7 +263,7 @@ impl<'a> Background<'a> {
         }
     }
 
-    /// Takes a sample at `now`, where a step has just ended.
+    /// Takes a sample at `now`, the end of the latest step.
     pub fn sample(&mut self, now: Time) {
         let period = now.since(self.sampled);
         self.sampled = now;
@@ -277,22 +279,22 @@ impl<'a> Background<'a> {
         }
     }
 
-    /// Returns the flows of each class with the reading of one of them at the latest sample.
+    /// Returns the flows of each class, with the latest reading of one of them.
     pub fn classes(&self) -> impl Iterator<Item = (&[usize], FlowReading)> {
-        let kinds = self.crowd.model.kinds.iter().zip(&self.flows);
-        kinds.map(|(kind, sums)| (&kind.members[..], sums.reading))
+        let classes = self.crowd.model.classes.iter().zip(&self.flows);
+        classes.map(|(class, sums)| (&class.members[..], sums.reading))
     }
 
-    /// Returns the reading of a link at the latest sample, by its place in [`Crowd::links`].
+    /// Returns the latest reading of a link, by its index in [`Crowd::links`].
     pub fn link(&self, queue: usize) -> LinkReading {
         self.links[queue].reading.clone()
     }
 
-    /// Returns how the flows are integrated and what that leaves out, as notes of a run.
+    /// Returns notes of a run: the classes, the step and the limits of the model.
     pub fn notes(&self) -> Vec<String> {
         let model = &self.crowd.model;
-        let flows: usize = model.kinds.iter().map(|k| k.members.len()).sum();
-        let classes = model.kinds.len();
+        let flows: usize = model.classes.iter().map(|k| k.members.len()).sum();
+        let classes = model.classes.len();
         let mut notes = vec![format!(
             "fluid: {flows} flows in {classes} classes, in steps of {:.3e} s",
             self.crowd.step
@@ -307,7 +309,7 @@ impl<'a> Background<'a> {
         notes
     }
 
-    /// Returns the bytes that a flow of each class has sent.
+    /// Returns the bytes sent by a flow of each class.
     pub fn sent(&self) -> &[f64] {
         &self.state.motion.sent
     }

@@ -1,30 +1,30 @@
 //! CoDel's state machine, driven by the sojourn time of a fluid queue.
 //!
-//! Packets are dropped one at a time, interval/√count apart [RFC 8289 §3.3]. With n the drops of an
-//! episode that begins at count C, the staircase n(t) goes through n − 1/2 in the middle of each of its
-//! steps. The fluid goes along these:
+//! CoDel drops packets one at a time, interval/√count apart [RFC 8289 §3.3]. With n the drops of an
+//! episode that begins at count C, the staircase n(t) passes n − 1/2 in the middle of each of its
+//! steps. The fluid follows the curve through these points:
 //!
 //! ```text
 //! n = 1/2 at the start, dn/dt = √(C + n − 1)/interval
 //! ```
 //!
-//! Dropping begins after an interval above the target, at C = 1, or at the n of the episode before if
-//! that ended less than 16 intervals ago [RFC 8289 §5.5]. Departure: the sojourn time is that of a byte
-//! that comes now, and not of one that leaves.
+//! Dropping begins after an interval above the target, at C = 1, or at the n of the previous
+//! episode if that ended less than 16 intervals ago [RFC 8289 §5.5]. Departure: the sojourn time is
+//! that of an arriving byte, not of a departing one.
 
-/// The most intervals after which dropping that begins again goes on at its pace.
+/// The number of intervals for which a new episode resumes the previous drop rate.
 const MEMORY: f64 = 16.0;
 
-/// Of a packet, from the middle of a step of the staircase to its ends.
+/// The distance from the middle of a step of the staircase to its ends, in packets.
 const HALF: f64 = 0.5;
 
 /// The state of CoDel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Codel {
-    /// The time for which the sojourn time has been above the target.
+    /// The duration of the sojourn time's stay above the target.
     above: f64,
     dropping: bool,
-    /// C − 1/2 at the start of the episode, and n more now.
+    /// C − 1/2 at the start of the episode, and the n drops since.
     begun_at: f64,
     count: f64,
     /// The time since dropping ended.
@@ -32,7 +32,8 @@ pub(crate) struct Codel {
 }
 
 impl Codel {
-    /// Returns the packets that are dropped in a step of `h`, in which packets are `late` or not.
+    /// Returns the number of packets dropped in a step of `h`; `late` is true if the sojourn time
+    /// is above the target.
     pub fn drops(&mut self, late: bool, interval: f64, h: f64) -> f64 {
         self.above = if late { self.above + h } else { 0.0 };
         if self.above < interval {
@@ -73,8 +74,8 @@ mod tests {
         (0..steps).map(|_| codel.drops(late, INTERVAL, step)).sum()
     }
 
-    /// Of a lasting overload CoDel drops packets at 100, 200, 270.7, 328.4, 378.4, 423.2, ... ms
-    /// (`accord-aqm`, tests of CoDel): the n-th at the sum of 100/√k ms over k < n.
+    /// In a lasting overload CoDel drops packets at 100, 200, 270.7, 328.4, 378.4, 423.2, ... ms
+    /// (tests of CoDel in `accord-aqm`): the n-th at the sum of 100/√k ms over k < n.
     #[test]
     fn as_many_are_dropped_as_one_at_a_time() {
         let (mut wait, mut codel, mut found) = (INTERVAL, Codel::default(), 0.0);
@@ -95,7 +96,7 @@ mod tests {
         }
     }
 
-    /// After a second of drops the pace goes on if it ended a second ago, and begins anew after two.
+    /// The drop rate resumes one second after an episode, and restarts from 1 after two seconds.
     #[test]
     fn the_pace_is_remembered_for_sixteen_intervals() {
         let again = |pause: f64| {

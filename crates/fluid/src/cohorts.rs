@@ -1,19 +1,20 @@
-//! Flows of a crowd that go together though they are not quite alike.
+//! Merging of similar flows of a crowd into classes.
 //!
-//! Each start and each round trip would make a class of its own, and a class costs as much as the packets
-//! of a flow. Those of a group that are near in both are one class, at the means of its flows.
+//! A class per start time and per round-trip time would cost as much as simulating the packets of
+//! each flow. So flows of a group with similar starts and round-trip times form one class, at their
+//! means.
 
 use accord_scenario::Scenario;
 use accord_units::{Duration, Time};
 
-/// The classes that the flows of a group make over a path at most.
+/// The maximum number of classes of a group on one path.
 pub(crate) const CLASSES: usize = 64;
 
-/// The starts that flows of a group have together, if theirs differ.
+/// The number of distinct start times of a group whose flows start at different times.
 const COHORTS: u64 = 16;
 
-/// Returns a start for each flow. Where the flows of a group start at many times, those that start
-/// about together start at the mean of their times: each time would make a class of its own.
+/// Returns a start time for each flow. In a group with many start times, flows that start close
+/// together start at their mean time, since each distinct time needs a class.
 pub(crate) fn starts(s: &Scenario) -> Vec<Time> {
     let mut starts: Vec<Time> = s.flows.iter().map(|f| f.start).collect();
     for group in &s.groups {
@@ -36,17 +37,19 @@ pub(crate) fn starts(s: &Scenario) -> Vec<Time> {
     starts
 }
 
-/// Round trips are alike whose ratio is no larger.
+/// The largest ratio of round-trip times that count as equal.
 const ALIKE: f64 = 1.0 + 1e-9;
 
-/// Cuts sorted round trips into at most so many parts of near ones.
+/// Partitions sorted round-trip times into at most `most` intervals.
 ///
-/// The widest part is halved, by its ratio, as long as there may be one more. So no part is much wider than
-/// need be, however the round trips are spread, and few that differ have a part each.
+/// The interval with the largest ratio is halved until there are `most`. So no interval is much
+/// wider than necessary for any distribution of round-trip times, and a few distinct values keep an
+/// interval each.
 ///
-/// A class has the harmonic mean of its flows' round trips, at which they get what they do in the mean if rates
-/// go by 1/rtt (NewReno); if they do by a smaller power of it (CUBIC), or do not (Monaco, Vegas), any mean will
-/// do: over a part of the width δ the means differ by δ²/12.
+/// A class has the harmonic mean of its flows' round-trip times. If rates are proportional to 1/rtt
+/// (NewReno), this gives the flows their mean rate. If rates follow a smaller power of 1/rtt
+/// (CUBIC) or are independent of it (Monaco, Vegas), any mean suffices: over an interval of
+/// relative width δ the means differ by δ²/12.
 pub(crate) fn near(delays: &[f64], most: usize) -> Vec<&[f64]> {
     let mut parts = vec![delays];
     let width = |part: &[f64]| part[part.len() - 1] / part[0];
@@ -78,7 +81,8 @@ mod tests {
         assert_eq!(near(&delays, 1), [&delays]);
     }
 
-    /// Round trips from 0.05 to 0.8 s in 16 parts: 4 octaves, so that each is a quarter of one wide.
+    /// Round-trip times from 0.05 to 0.8 s in 16 intervals: 4 octaves, so that each interval is a
+    /// quarter of an octave.
     #[test]
     fn parts_are_equally_wide() {
         let delays: Vec<f64> = (0..=1000).map(|i| 0.05 + 0.75e-3 * f64::from(i)).collect();

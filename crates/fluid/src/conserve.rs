@@ -1,31 +1,31 @@
-//! The ACK-clocked link model: which queues hold what does not fit on the wires.
+//! The ACK-clocked link model: the distribution of the windows over wires and queues.
 //!
-//! With the windows that have arrived, find delays p with, for every queue l,
+//! Given the windows that have arrived, find delays p such that for every queue l
 //!
 //! ```text
 //! p_l ≥ 0,   Σ w_i(t − τ_il) / D_i ≤ c_l,   one of the two with equality,
 //! D_i = d_i + Σ p over the queues on i's way there and back
 //! ```
 //!
-//! For one queue the sum falls in p and is convex, and Newton's method from below never
-//! overshoots. For several, Newton on the queues that are not empty, with the step halved
-//! while it makes matters worse, then sweeps over single queues where that fails.
+//! For one queue the sum decreases in p and is convex, so Newton's method from below never
+//! overshoots. For several queues: Newton's method on the non-empty queues, with the step halved
+//! while the residual grows; if that fails, sweeps over single queues.
 
 use crate::wide::{WIDTH, padded, total, wide};
 use nalgebra::{DMatrix, DVector};
 
-/// The kinds of flows at each queue, side by side.
+/// The classes of flows at each queue, in contiguous arrays.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loads {
     queues: Vec<Part>,
-    kinds: Vec<u32>,
-    /// Windows as they are at the queue, times the number of flows, and zeros as many as [`padded`] says.
+    classes: Vec<u32>,
+    /// Windows at the queue times the number of flows, padded with zeros ([`padded`]).
     windows: Vec<f64>,
-    /// Round trips over empty queues, as many with any behind.
+    /// Round-trip times over empty queues, padded alike with arbitrary values.
     base_rtt: Vec<f64>,
 }
 
-/// The places of a queue's kinds, and the shortest of their round trips over empty queues.
+/// The range of a queue's classes, and the shortest of their round-trip times over empty queues.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     first: usize,
@@ -34,28 +34,29 @@ struct Part {
 }
 
 impl Loads {
-    /// Adds a queue of kinds with these round trips over empty queues; their windows are yet to be told.
-    pub fn push(&mut self, kinds: &[u32], base_rtt: impl Fn(u32) -> f64) {
-        let first = self.kinds.len();
-        self.kinds.extend(kinds);
-        self.base_rtt.extend(kinds.iter().map(|&k| base_rtt(k)));
+    /// Adds a queue with these classes and their round-trip times over empty queues. Their windows
+    /// are set later.
+    pub fn push(&mut self, classes: &[u32], base_rtt: impl Fn(u32) -> f64) {
+        let first = self.classes.len();
+        self.classes.extend(classes);
+        self.base_rtt.extend(classes.iter().map(|&k| base_rtt(k)));
         let shortest = self.base_rtt[first..].iter().copied();
         self.queues.push(Part {
             first,
-            len: kinds.len(),
+            len: classes.len(),
             shortest: shortest.fold(f64::INFINITY, f64::min),
         });
-        // One by itself is not written in groups.
-        let room = match kinds.len() {
+        // A single class is not padded.
+        let room = match classes.len() {
             1 => 1,
             len => padded(len),
         };
-        self.kinds.resize(first + room, 0);
+        self.classes.resize(first + room, 0);
         self.base_rtt.resize(first + room, 1.0);
         self.windows.resize(first + room, 0.0);
     }
 
-    /// Returns the windows at a queue, to be written.
+    /// Returns the windows at a queue for writing.
     #[inline]
     pub fn windows_mut(&mut self, queue: usize) -> &mut [f64] {
         let first = self.queues[queue].first;
@@ -66,30 +67,30 @@ impl Loads {
         &mut self.windows[first..end]
     }
 
-    /// Returns the kinds at a queue with their windows.
+    /// Returns the classes at a queue with their windows.
     #[inline]
     fn of(&self, queue: usize) -> impl Iterator<Item = (usize, f64)> {
         let Part { first, len, .. } = self.queues[queue];
-        let kinds = self.kinds[first..][..len].iter().map(|&k| k as usize);
-        kinds.zip(self.windows[first..][..len].iter().copied())
+        let classes = self.classes[first..][..len].iter().map(|&k| k as usize);
+        classes.zip(self.windows[first..][..len].iter().copied())
     }
 }
 
-/// The queues on the way of each kind of flows, there and back.
+/// The queues on the forward and reverse path of each class.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ways {
+pub(crate) struct Routes {
     ends: Vec<u32>,
     queues: Vec<u32>,
 }
 
-impl Ways {
-    /// Adds the way of the next kind.
+impl Routes {
+    /// Adds the route of the next class.
     pub fn push(&mut self, queues: impl Iterator<Item = usize>) {
         self.queues.extend(queues.map(|q| q as u32));
         self.ends.push(self.queues.len() as u32);
     }
 
-    /// Returns the ways in order.
+    /// Returns the routes in order.
     #[inline]
     fn all(&self) -> impl Iterator<Item = &[u32]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
@@ -97,40 +98,40 @@ impl Ways {
         spans.map(|(start, &end)| &self.queues[start as usize..end as usize])
     }
 
-    fn of(&self, kind: usize) -> &[u32] {
-        let start = kind.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.queues[start as usize..self.ends[kind] as usize]
+    fn of(&self, class: usize) -> &[u32] {
+        let start = class.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.queues[start as usize..self.ends[class] as usize]
     }
 
-    /// Returns the largest number of queues on a way.
+    /// Returns the largest number of queues on a route.
     pub fn longest(&self) -> usize {
         self.all().map(<[u32]>::len).max().unwrap_or(0)
     }
 }
 
-/// The windows at each queue, and where each kind of flows queues.
+/// The windows at each queue, and the route of each class.
 pub(crate) struct Problem<'a> {
     pub capacity: &'a [f64],
     pub loads: &'a Loads,
     pub base_rtt: &'a [f64],
-    pub ways: &'a Ways,
-    /// No kind has more than one queue.
+    pub routes: &'a Routes,
+    /// True if no class passes more than one queue.
     pub crossed_once: bool,
-    /// Queues whose delay is given: those of links that serve nothing, and those where nothing waits.
+    /// Queues with a given delay: those of links that serve nothing, and those where nothing waits.
     pub given: &'a [bool],
-    /// Room for the round trip of each kind.
+    /// Scratch space: the round-trip time of each class.
     pub round_trips: &'a mut [f64],
 }
 
-/// Relative error of a rate that counts as none.
+/// The relative error of a rate that counts as zero.
 const EXACT: f64 = 1e-13;
 const GOOD: f64 = 1e-9;
-/// A singular value that counts as nothing.
+/// The largest singular value that counts as zero.
 const SINGULAR: f64 = 1e-9;
 
 impl Problem<'_> {
-    /// Brings `delay` from a guess to the solution; `rate` becomes what arrives at each
-    /// queue. Gives the relative residual, which is small unless it fails.
+    /// Solves for `delay` from a guess, and sets `rate` to the arrival rate of each queue. Returns
+    /// the relative residual, which is small if the solver succeeds.
     pub fn solve(&mut self, delay: &mut [f64], rate: &mut [f64]) -> f64 {
         if self.loads.queues.len() == 1 && self.crossed_once && !self.given[0] {
             return self.single(&mut delay[0], &mut rate[0]);
@@ -157,9 +158,9 @@ impl Problem<'_> {
         residual
     }
 
-    /// One queue, crossed once. With S = Σ x, S′ = Σ x/D, S″ = Σ x/D² a step of third order
-    /// is e/S′ + S″·e²/S′³, e = S − c; what it leaves is at most 3·S·(step/D)³, which from a good
-    /// guess is known to be nothing before it is looked at.
+    /// Solves for a single queue that each class passes once. With S = Σ x, S′ = Σ x/D, S″ = Σ x/D²
+    /// and e = S − c, a third-order step is e/S′ + S″·e²/S′³. Its remainder is at most
+    /// 3·S·(step/D)³, so that from a good guess no second evaluation is needed.
     fn single(&self, p: &mut f64, rate: &mut f64) -> f64 {
         let (loads, c) = (self.loads, self.capacity[0]);
         let shortest = loads.queues[0].shortest;
@@ -174,7 +175,7 @@ impl Problem<'_> {
                 error.max(0.0)
             } / c;
             if slope == 0.0 {
-                // Nothing is sent, so nothing stays queued.
+                // Nothing is sent, so nothing remains queued.
                 *p = 0.0;
                 return 0.0;
             }
@@ -186,7 +187,7 @@ impl Problem<'_> {
             let step = newton * (1.0 + bend / slope * newton);
             let part = step.abs() / (shortest + *p);
             if part > 0.1 {
-                // From below Newton's step alone never overshoots.
+                // From below, Newton's step alone never overshoots.
                 *p = (*p + newton).max(0.0);
                 continue;
             }
@@ -200,16 +201,17 @@ impl Problem<'_> {
         last
     }
 
-    fn round_trip(&self, kind: usize, way: &[u32], delay: &[f64]) -> f64 {
+    fn round_trip(&self, class: usize, way: &[u32], delay: &[f64]) -> f64 {
         let queuing: f64 = way.iter().map(|&l| delay[l as usize]).sum();
-        self.base_rtt[kind] + queuing
+        self.base_rtt[class] + queuing
     }
 
-    /// Computes the rate that arrives at each queue, and the largest violation over the capacity.
+    /// Computes the arrival rate of each queue, and returns the largest violation relative to the
+    /// capacity.
     pub fn evaluate(&mut self, delay: &[f64], rate: &mut [f64]) -> f64 {
         if !self.crossed_once {
-            for (kind, way) in self.ways.all().enumerate() {
-                self.round_trips[kind] = self.round_trip(kind, way, delay);
+            for (class, way) in self.routes.all().enumerate() {
+                self.round_trips[class] = self.round_trip(class, way, delay);
             }
         }
         let mut worst = 0.0f64;
@@ -219,7 +221,7 @@ impl Problem<'_> {
                 let x = |(window, base_rtt)| window / (base_rtt + delay[l]);
                 windows.zip(&self.loads.base_rtt[first..]).map(x).sum()
             } else {
-                let x = |(kind, window): (usize, f64)| window / self.round_trips[kind];
+                let x = |(class, window): (usize, f64)| window / self.round_trips[class];
                 self.loads.of(l).map(x).sum()
             };
             if self.given[l] {
@@ -236,7 +238,7 @@ impl Problem<'_> {
         worst
     }
 
-    /// A damped Newton step; `None` if none is better.
+    /// Takes a damped Newton step; returns `None` if no step reduces the residual.
     fn newton(&mut self, delay: &mut [f64], rate: &mut [f64], residual: f64) -> Option<f64> {
         let active: Vec<usize> = (0..delay.len())
             .filter(|&l| !self.given[l] && (delay[l] > 0.0 || rate[l] > self.capacity[l]))
@@ -250,9 +252,9 @@ impl Problem<'_> {
         let mut right = DVector::<f64>::zeros(n);
         for (i, &l) in active.iter().enumerate() {
             right[i] = rate[l] - self.capacity[l];
-            for (kind, window) in self.loads.of(l) {
-                let way = self.ways.of(kind);
-                let round = self.round_trip(kind, way, delay);
+            for (class, window) in self.loads.of(l) {
+                let way = self.routes.of(class);
+                let round = self.round_trip(class, way, delay);
                 let slope = window / (round * round);
                 for &m in way {
                     if place[m as usize] != usize::MAX {
@@ -263,7 +265,8 @@ impl Problem<'_> {
         }
         let step = match matrix.clone().lu().solve(&right) {
             Some(step) => step,
-            // Flows answer to sums of the delays only: the least step that will do.
+            // Flows respond to sums of delays only, so the matrix may be singular: take the
+            // minimum-norm step.
             None => matrix.svd(true, true).solve(&right, SINGULAR).ok()?,
         };
         let before = delay.to_vec();
@@ -283,12 +286,12 @@ impl Problem<'_> {
         None
     }
 
-    /// Solves queue `l` alone.
+    /// Solves for queue `l` alone.
     fn sweep(&self, l: usize, delay: &mut [f64]) {
         for _ in 0..50 {
             let (mut sum, mut slope) = (0.0, 0.0);
-            for (kind, window) in self.loads.of(l) {
-                let round = self.round_trip(kind, self.ways.of(kind), delay);
+            for (class, window) in self.loads.of(l) {
+                let round = self.round_trip(class, self.routes.of(class), delay);
                 sum += window / round;
                 slope += window / (round * round);
             }
@@ -311,11 +314,12 @@ impl Problem<'_> {
 }
 
 wide! {
-    /// Σ x, Σ x/D and Σ x/D² with x = w/D, D = d + p, of the only queue; four at a time.
+    /// Returns Σ x, Σ x/D and Σ x/D² with x = w/D, D = d + p, for the only queue, four terms at a
+    /// time.
     fn sums(loads: &Loads, p: f64) -> [f64; 3] {
-        let kinds = loads.queues[0].len;
-        let (windows, rest_w) = loads.windows[..kinds].as_chunks::<WIDTH>();
-        let (base_rtt, rest_d) = loads.base_rtt[..kinds].as_chunks::<WIDTH>();
+        let classes = loads.queues[0].len;
+        let (windows, rest_w) = loads.windows[..classes].as_chunks::<WIDTH>();
+        let (base_rtt, rest_d) = loads.base_rtt[..classes].as_chunks::<WIDTH>();
         let (mut sum, mut slope, mut bend) = ([0.0; WIDTH], [0.0; WIDTH], [0.0; WIDTH]);
         for (w, d) in windows.iter().zip(base_rtt) {
             for j in 0..WIDTH {
@@ -343,24 +347,24 @@ wide! {
 mod tests {
     use super::*;
 
-    /// Two queues in a row, one long flow and a cross flow at each; found by bisection of the
-    /// symmetric problem, not by Newton.
+    /// Two queues in series with one long flow and a cross flow at each; the expected value comes
+    /// from bisection of the symmetric problem, not from Newton's method.
     #[test]
     fn two_queues_hold_what_does_not_fit() {
-        let (mut loads, mut ways) = (Loads::default(), Ways::default());
+        let (mut loads, mut routes) = (Loads::default(), Routes::default());
         for (queue, cross) in [1, 2].into_iter().enumerate() {
-            loads.push(&[0, cross], |kind| if kind == 0 { 0.03 } else { 0.02 });
+            loads.push(&[0, cross], |class| if class == 0 { 0.03 } else { 0.02 });
             loads.windows_mut(queue)[..2].copy_from_slice(&[3000.0, 5000.0]);
         }
         let queues: [&[usize]; 3] = [&[0, 1], &[0], &[1]];
         for way in queues {
-            ways.push(way.iter().copied());
+            routes.push(way.iter().copied());
         }
         let mut problem = Problem {
             capacity: &[1e5, 1e5],
             loads: &loads,
             base_rtt: &[0.03, 0.02, 0.02],
-            ways: &ways,
+            routes: &routes,
             crossed_once: false,
             given: &[false, false],
             round_trips: &mut [0.0; 3],

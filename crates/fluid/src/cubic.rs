@@ -1,7 +1,7 @@
-//! CUBIC's window as a fluid has it.
+//! CUBIC's window in the fluid model.
 //!
-//! A window is a function of the time s since its flow's last loss and of the window W_max before that
-//! loss. With λ losses of a flow per second, windows in packets [VHT18]:
+//! The window is a function of the time s since the flow's last loss and of the window W_max before
+//! that loss. With λ losses per flow and second, windows in packets [VHT18]:
 //!
 //! ```text
 //! W = max(C·E[(s − K)³] + W_max, W_est),  K = ∛(W_max·(1 − β)/C) [RFC 9438 eqs. 1, 2]
@@ -10,18 +10,19 @@
 //! dW_est/dt = α/rtt + (β·W − W_est)·λ,  α = 3·(1 − β)/(1 + β)    [RFC 9438 eq. 4]
 //! ```
 //!
-//! At rest s is K, so that W is (C/(1 − β))^(1/4)·(rtt/p)^(3/4). RFC 9438 §5.1 has 0.981 of it, for
-//! losses at equal distances. W grows by no more than half per round trip [RFC 9438 §4.2].
+//! In equilibrium s = K, so that W = (C/(1 − β))^(1/4)·(rtt/p)^(3/4). RFC 9438 §5.1 has 0.981 of
+//! this, for equidistant losses. W grows by at most half per round trip [RFC 9438 §4.2].
 //!
-//! E is over the flows of a kind: (s − K)³ + 3·(s − K)·v²·s² if their times have the variance v²·s². That
-//! is 0.7·s² at random losses, and nothing if all lose at once. Without it the plateau is flat, and W comes
-//! to its rest ever more slowly: it is 5 % below after 1000 s. The little that is taken ([`AGES`]) is
-//! enough against that, and leaves the way back to W_max nearly that of a flow.
+//! E is the mean over the flows of a class: (s − K)³ + 3·(s − K)·v²·s² if their times since a loss
+//! have the variance v²·s². The variance is 0.7·s² at random losses, and 0 if all flows lose
+//! together. With variance 0 the plateau is flat, and W converges ever more slowly: it is 5 % below
+//! equilibrium after 1000 s. The small variance used ([`AGES`]) avoids that, and leaves the return
+//! to W_max close to that of a single flow.
 //!
-//! Departures: fast convergence, and α = 1 beyond the window before the loss, are in the part of losses
-//! that counts where flows are spared ([`counted`]).
+//! Departures: fast convergence, and α = 1 beyond the window before the loss, are expressed as a
+//! fraction of the losses that counts where losses are counted per flow ([`counted`]).
 
-/// What a flow knows of its last loss, in the mean of its kind.
+/// The mean memory of the last loss of a class of flows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Epoch {
     /// s.
@@ -40,13 +41,14 @@ pub(crate) struct Cubic {
 /// v².
 const AGES: f64 = 0.05;
 
-/// Growth per round trip at most, as a part of the window [RFC 9438 §4.2].
+/// The maximum growth per round trip, as a fraction of the window [RFC 9438 §4.2].
 const STEEPEST: f64 = 0.5;
 
-/// Returns the part of losses that counts at random ones. Their distances differ, so that windows go
-/// beyond W_max and rest higher than the means do: CUBIC's law, integrated over independent losses
-/// (`law_of_rfc_9438` in `crates/sim/tests/response_cubic.rs`), has 1.12 of the window above with fast
-/// convergence and 1.22 without. Of W_est it has 1.07, which is this part with fast convergence.
+/// Returns the fraction of losses that counts if losses are random. Their distances vary, so that
+/// windows exceed W_max and settle higher than the means do. CUBIC's law, integrated over
+/// independent losses (`law_of_rfc_9438` in `crates/sim/tests/response_cubic.rs`), has 1.12 of the
+/// window above with fast convergence and 1.22 without. For W_est the ratio is 1.07, which
+/// corresponds to this fraction with fast convergence.
 pub(crate) fn counted(fast_convergence: bool) -> f64 {
     match fast_convergence {
         true => 0.86,
@@ -55,7 +57,7 @@ pub(crate) fn counted(fast_convergence: bool) -> f64 {
 }
 
 impl Epoch {
-    /// Congestion avoidance begins at a window that no loss has ended.
+    /// Begins congestion avoidance at a window that no loss has ended.
     pub fn begin(cubic: &Cubic, window: f64) -> Epoch {
         let mut epoch = Epoch {
             since: 0.0,
@@ -66,7 +68,8 @@ impl Epoch {
         epoch
     }
 
-    /// A loss at this window has just ended slow start, after which the part `beta` is left.
+    /// Begins an epoch with a loss at this window, which ends slow start and leaves the fraction
+    /// `beta`.
     pub fn after_loss(window: f64, beta: f64) -> Epoch {
         Epoch {
             since: 0.0,
@@ -75,7 +78,7 @@ impl Epoch {
         }
     }
 
-    /// Takes in others, so that they are the part `weight` of all.
+    /// Merges other flows, which then are the fraction `weight` of the class.
     pub fn mix(&mut self, others: &Epoch, weight: f64) {
         let to = |mine: &mut f64, other: f64| *mine += weight * (other - *mine);
         to(&mut self.since, others.since);
@@ -87,9 +90,9 @@ impl Epoch {
         (self.w_max * (1.0 - cubic.beta) / cubic.c).cbrt()
     }
 
-    /// Returns the window after `h`, with so many losses per second.
+    /// Returns the window after `h`, with `losses` losses per second.
     pub fn advance(&mut self, cubic: &Cubic, window: f64, rtt: f64, losses: f64, h: f64) -> f64 {
-        // The parts of flows that lose something, and the time by which those that do not age.
+        // The fraction of flows that lose a packet, and the time by which the others age.
         let lose = -(-losses * h).exp_m1();
         let ages = match lose > 1e-9 {
             true => lose / losses,
@@ -104,7 +107,7 @@ impl Epoch {
         let curve = cubic.c * cube + self.w_max;
         let most = window * (1.0 + STEEPEST * h / rtt);
         if curve > most {
-            // Time does not pass while the window cannot follow.
+            // Time does not pass while the window is bounded by `most`.
             self.since = self.k(cubic) + ((most - self.w_max) / cubic.c).cbrt();
         }
         self.w_est = self.w_est.min(most);
@@ -118,7 +121,7 @@ mod tests {
 
     const CUBIC: Cubic = Cubic { c: 0.4, beta: 0.7 };
 
-    /// Where a window rests while so many packets are lost.
+    /// Returns the equilibrium window at the loss probability `p`.
     fn rest(p: f64, rtt: f64) -> f64 {
         let mut window = 10.0;
         let mut epoch = Epoch::begin(&CUBIC, window);
@@ -128,9 +131,9 @@ mod tests {
         window
     }
 
-    /// RFC 9438 §5.1: (C·(3 + β)/(4·(1 − β)))^(1/4)·(RTT/p)^(3/4) in the cubic region, for losses at
-    /// equal distances; and §4.3, eq. 3: that of Reno, √(3/2)/√p, where round trips are short. A fluid
-    /// of Reno has √2/√p in place of that.
+    /// RFC 9438 §5.1: (C·(3 + β)/(4·(1 − β)))^(1/4)·(RTT/p)^(3/4) in the cubic region, for
+    /// equidistant losses; and §4.3, eq. 3: that of Reno, √(3/2)/√p, where round trips are short.
+    /// The fluid of Reno has √2/√p instead.
     #[test]
     fn windows_rest_where_the_rfc_has_them() {
         for (p, rtt) in [(1e-4, 0.1), (1e-4, 0.2), (1e-5, 0.05)] {
@@ -147,12 +150,12 @@ mod tests {
         }
     }
 
-    /// Without losses a window follows the cubic function: from β·W_max back to W_max in K.
+    /// Without losses the window follows the cubic function, from β·W_max back to W_max in K.
     #[test]
     fn a_window_is_back_after_k() {
         let mut window = 100.0;
         let mut epoch = Epoch::begin(&CUBIC, window);
-        // All flows lose something at once.
+        // All flows lose a packet.
         window = epoch.advance(&CUBIC, window, 0.1, 1e6, 1e-3);
         assert!((window - 70.0).abs() < 0.5, "{window}");
         let k = f64::cbrt(100.0 * 0.3 / 0.4);
@@ -162,14 +165,14 @@ mod tests {
             }
             window
         };
-        // 30/8 less, and 3·AGES/2 of that for those that lost something before.
+        // Less 30/8, and 3·AGES/2 of that for the flows that lost a packet before.
         let half = at(0.5 * k);
         assert!((half - (100.0 - 30.0 / 8.0)).abs() < 0.8, "{half}");
         let whole = at(0.5 * k);
         assert!((whole - 100.0).abs() < 0.1, "{whole}");
     }
 
-    /// However long nothing is lost, a window grows by half per round trip at most.
+    /// The window grows by at most half per round trip, after any time without losses.
     #[test]
     fn growth_is_bounded() {
         let mut window = 10.0;

@@ -1,6 +1,6 @@
-//! Queue disciplines: their state, and the part of the arrivals that they mark or drop.
+//! Queue disciplines: their state, and the fraction of arrivals that they mark or drop.
 //!
-//! With y what arrives and b the backlog, both in packets, c the capacity:
+//! With y the arrivals and b the backlog, both in packets, and c the capacity:
 //!
 //! ```text
 //! avd, avq  dV/dt = y − C̃, dC̃/dt = α(γc − y); avd shows V/C̃, avq refuses what
@@ -11,28 +11,27 @@
 //! codel     √count/interval packets per second, see `codel.rs`        [RFC 8289]
 //! ```
 //!
-//! RED spaces marks evenly on 1, 2, ..., 1/p packets, which is (1 + 1/p)/2 in the mean.
-//! Departure: a discipline that marks drops everything instead, if any flow of its queue
-//! cannot be marked.
+//! RED spaces marks evenly over 1, 2, ..., 1/p packets, (1 + 1/p)/2 in the mean. Departure: a
+//! discipline that marks drops instead if any flow of its queue is not ECN-capable.
 
 use crate::codel::Codel;
 use accord_family::{QueueDynamics, QueueLaw};
 
-/// A discipline at work.
+/// A discipline in operation.
 #[derive(Clone, Debug)]
 pub struct Discipline {
-    /// Its law.
+    /// The law of the discipline.
     pub law: QueueLaw,
-    /// Marks rather than drops, where it can.
+    /// True if it marks rather than drops where it can.
     pub marks: bool,
     /// The virtual backlog; REM's price in milliseconds; RED's average.
     level: f64,
-    /// Capacity of the virtual queue.
+    /// The capacity of the virtual queue.
     virtual_capacity: f64,
     codel: Codel,
 }
 
-/// The effect of a discipline on the bytes that arrive.
+/// The drops and marks among the bytes that arrive.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Refused {
     pub dropped: f64,
@@ -40,7 +39,7 @@ pub(crate) struct Refused {
 }
 
 impl Discipline {
-    /// Whether a law marks or drops what would fit.
+    /// Returns true if a law marks or drops bytes that would fit.
     pub(crate) fn refuses(law: &QueueLaw) -> bool {
         matches!(
             law,
@@ -51,8 +50,8 @@ impl Discipline {
         )
     }
 
-    /// A discipline with this law at a capacity in bytes per second; all packets can be marked
-    /// if `capable`.
+    /// Creates a discipline with this law at a capacity in bytes per second. It may mark if all
+    /// packets are `capable`.
     pub(crate) fn new(dynamics: QueueDynamics, capable: bool, capacity: f64) -> Discipline {
         let virtual_capacity = match dynamics.law {
             QueueLaw::Avd { utilisation, .. } | QueueLaw::Avq { utilisation, .. } => {
@@ -69,12 +68,12 @@ impl Discipline {
         }
     }
 
-    /// The capacity changes by this factor.
+    /// Scales the capacity by `factor`.
     pub(crate) fn scale(&mut self, factor: f64) {
         self.virtual_capacity *= factor;
     }
 
-    /// Returns the delay that it shows beside the queue, in seconds.
+    /// Returns the virtual delay, in seconds.
     pub(crate) fn virtual_delay(&self) -> f64 {
         match self.law {
             QueueLaw::Avd { longest, .. } => {
@@ -88,7 +87,7 @@ impl Discipline {
         }
     }
 
-    /// The price that a link with this discipline and a queuing delay shows, in seconds.
+    /// Returns the price of a link with this discipline and queuing delay, in seconds.
     pub(crate) fn price(&self, queuing_delay: f64) -> f64 {
         match self.law {
             QueueLaw::Rem { .. } => 1e-3 * self.level,
@@ -96,7 +95,7 @@ impl Discipline {
         }
     }
 
-    /// `arrived` bytes come during `h` to a queue of `backlog` bytes.
+    /// Takes a step of `h` in which `arrived` bytes come to a queue of `backlog` bytes.
     #[inline]
     pub(crate) fn step(&mut self, arrived: f64, backlog: f64, capacity: f64, h: f64) -> Refused {
         let refused = match self.law {
@@ -144,7 +143,7 @@ impl Discipline {
                 self.level = found + (self.level - found) * kept;
                 let (share, _) = self.share(self.level);
                 if share >= 1.0 {
-                    // No mark is taken for a drop any more.
+                    // Drops are no longer taken from marks.
                     return Refused {
                         dropped: arrived,
                         marked: 0.0,
@@ -157,7 +156,7 @@ impl Discipline {
                 interval,
                 packet,
             } => {
-                // A packet by itself is never too late.
+                // A single packet is never late.
                 let late = backlog >= target * capacity && backlog > packet;
                 (packet * self.codel.drops(late, interval, h)).min(arrived)
             }
@@ -182,7 +181,8 @@ impl Discipline {
         self.level = (self.level + arrived - service).max(0.0);
     }
 
-    /// The level at which RED's average is this backlog in bytes; no other queue is seen so.
+    /// Returns the level at which RED's average is this backlog, in bytes; `None` for other
+    /// disciplines.
     pub fn average(&self, backlog: f64) -> Option<f64> {
         match self.law {
             QueueLaw::Red { unit, .. } => Some(backlog / unit),
@@ -190,7 +190,8 @@ impl Discipline {
         }
     }
 
-    /// The share that RED marks or drops at an average, or REM at a price, and its slope.
+    /// Returns the probability that RED marks or drops at an average, or REM at a price, and its
+    /// slope.
     pub fn share(&self, level: f64) -> (f64, f64) {
         match self.law {
             QueueLaw::Rem { ln_phi, .. } => {

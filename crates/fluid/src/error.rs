@@ -1,12 +1,12 @@
 use accord_record::Interrupted;
 
-/// Updates of flows and queues that a run may take; some minutes of one core.
+/// The maximum number of updates of flows and queues in a run: some minutes of one core.
 pub(crate) const MOST_WORK: f64 = 2e10;
 
 /// The reason why a scenario has no fluid run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FluidError {
-    /// The shortest delay asks for more work than is reasonable.
+    /// The shortest delay requires too many steps.
     #[error(
         "steps of {step:.3e} s make {work:.1e} updates, more than {limit:.0e}; {hint}",
         limit = MOST_WORK
@@ -19,15 +19,15 @@ pub enum FluidError {
         /// The remedy.
         hint: &'static str,
     },
-    /// Delays reach too far back for the shortest of them.
+    /// The ratio of the longest to the shortest delay is too large.
     #[error(
         "the longest delay is {ratio:.1e} steps long; histories of more than 4194304 values are not kept"
     )]
     TooDeep {
-        /// Longest delay over step.
+        /// The longest delay in steps.
         ratio: f64,
     },
-    /// A controller that has no law here.
+    /// A controller without a fluid law.
     #[error(
         "{group}: the fluid engine has no law for {controller}: {why}; run it with the packet engine"
     )]
@@ -36,20 +36,20 @@ pub enum FluidError {
         group: String,
         /// The name of its controller.
         controller: &'static str,
-        /// Why, as its family says.
+        /// The reason, from its family.
         why: &'static str,
     },
-    /// A tunnel that does not send all it can.
+    /// A tunnel that does not always send as much as it can.
     #[error(
-        "{tunnel}: the fluid engine has tunnels only that send all they can: {why}; run it with the packet engine"
+        "{tunnel}: the fluid engine needs tunnels that always have data to send: {why}; run it with the packet engine"
     )]
     Tunnel {
         /// The flow that is the tunnel.
         tunnel: String,
-        /// What rides in it.
+        /// The traffic in the tunnel.
         why: &'static str,
     },
-    /// A queue discipline that has no law here.
+    /// A queue discipline without a fluid law.
     #[error(
         "{link}: the fluid engine has no law for {discipline}: {why}; run it with the packet engine"
     )]
@@ -58,18 +58,18 @@ pub enum FluidError {
         link: String,
         /// The name of its discipline.
         discipline: &'static str,
-        /// Why, as its family says.
+        /// The reason, from its family.
         why: &'static str,
     },
-    /// A link that packets share with a fluid changes.
+    /// A change of a link that packets share with fluid flows.
     #[error(
-        "{link}: packets share it with fluid flows, so that its rate and delay cannot change; leave out `as = \"fluid\"` of the flows over it, or the event"
+        "{link}: the rate and delay of a link shared by packets and fluid flows cannot change; remove `as = \"fluid\"` from the flows over it, or remove the event"
     )]
     Changes {
         /// The link.
         link: String,
     },
-    /// The observer stopped it.
+    /// The observer stopped the run.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,19 +1,19 @@
-//! Arrivals at a queue: those of kinds of flows, each after a delay.
+//! Arrivals at a queue: the delayed sending of each class of flows.
 //!
-//! Kinds side by side whose delays end in the same step are read as they lie in the histories:
-//! of the interpolation only the fraction is their own. They are read in groups of [`WIDTH`], the
-//! last of which may reach beyond them: what it writes there, the next ones write anew. So no
-//! kind is read alone.
+//! Adjacent classes whose delays end in the same step are read from the histories as contiguous
+//! rows; only the fraction of the interpolation differs. Rows are read in groups of [`WIDTH`]. The
+//! last group may extend beyond the span; the next span overwrites the excess. So no class needs a
+//! scalar read.
 
 use crate::history::{Clock, Histories, Tap};
 use crate::wide::{WIDTH, padded, total, wide};
 
-/// The kinds that arrive at a queue.
+/// The classes that arrive at a queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Feeds {
-    pub kinds: Vec<u32>,
-    /// The number of flows: those of the kind, or one at a private queue. As the fractions of a step,
-    /// in an array that is [`padded`].
+    pub classes: Vec<u32>,
+    /// The number of flows: those of the class, or one at a private queue. [`padded`], as are the
+    /// fractions of a step.
     many: Vec<f64>,
     fraction: Vec<f64>,
     taps: Vec<Tap>,
@@ -21,65 +21,65 @@ pub(crate) struct Feeds {
     alone: Option<Alone>,
 }
 
-/// The only kind that arrives at a queue, the number of its flows, and how far away it is.
+/// The only class that arrives at a queue, the number of its flows, and its delay.
 #[derive(Clone, Copy, Debug)]
 struct Alone {
-    kind: usize,
+    class: usize,
     many: f64,
     tap: Tap,
 }
 
 impl Alone {
-    /// Returns a quantity of the flows as it is at the queue.
+    /// Returns a quantity of the flows as seen at the queue.
     #[inline]
     fn read(&self, of: &Histories, now: usize) -> f64 {
         let at = now - self.tap.back as usize;
-        let (a, b) = (of.get(self.kind, at), of.get(self.kind, at + 1));
+        let (a, b) = (of.get(self.class, at), of.get(self.class, at + 1));
         self.many * (a + self.tap.fraction * (b - a))
     }
 }
 
-/// Feeds side by side, of kinds side by side, the same number of steps away.
+/// A span of adjacent classes whose delays are the same number of whole steps.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     first: usize,
     len: usize,
-    kind: usize,
+    class: usize,
     back: usize,
 }
 
 impl Feeds {
-    pub fn push(&mut self, kind: usize, many: f64, delay: f64) {
-        self.many.truncate(self.kinds.len());
-        self.kinds.push(kind as u32);
+    pub fn push(&mut self, class: usize, many: f64, delay: f64) {
+        self.many.truncate(self.classes.len());
+        self.classes.push(class as u32);
         self.many.push(many);
         self.taps.push(Tap::new(delay));
-        let padded = padded(self.kinds.len());
+        let padded = padded(self.classes.len());
         for array in [&mut self.many, &mut self.fraction] {
             array.resize(padded, 0.0);
         }
     }
 
-    /// Works out where the delays lead to now.
+    /// Converts the delays to steps and fractions of the present clock.
     pub fn locate(&mut self, clock: &Clock) {
         self.spans.clear();
         for (i, tap) in self.taps.iter_mut().enumerate() {
             tap.locate(clock);
             self.fraction[i] = tap.fraction;
-            let (kind, back) = (self.kinds[i] as usize, tap.back as usize);
+            let (class, back) = (self.classes[i] as usize, tap.back as usize);
             match self.spans.last_mut() {
-                Some(s) if s.back == back && s.kind + s.len == kind => s.len += 1,
+                Some(s) if s.back == back && s.class + s.len == class => s.len += 1,
                 _ => self.spans.push(Span {
                     first: i,
                     len: 1,
-                    kind,
+                    class,
                     back,
                 }),
             }
         }
-        self.alone = match self.kinds[..] {
-            [kind] => Some(Alone {
-                kind: kind as usize,
+        self.alone = match self.classes[..] {
+            [class] => Some(Alone {
+                class: class as usize,
                 many: self.many[0],
                 tap: self.taps[0],
             }),
@@ -87,7 +87,7 @@ impl Feeds {
         };
     }
 
-    /// Returns the sum of a quantity over all flows, as it is at the queue.
+    /// Returns the sum of a quantity over all flows, as seen at the queue.
     #[inline]
     pub fn sum(&self, of: &Histories, now: usize) -> f64 {
         match &self.alone {
@@ -96,8 +96,8 @@ impl Feeds {
         }
     }
 
-    /// Returns the same sum, and writes another quantity of each kind, times the number of its flows, as it is
-    /// at the queue.
+    /// Returns the same sum, and writes another quantity of each class, times the number of its
+    /// flows, as seen at the queue.
     #[inline]
     pub fn sum_and_gather(
         &self,
@@ -115,22 +115,21 @@ impl Feeds {
         }
     }
 
-    /// By how much the sum counts too much, or too little, for what was sent before routes
-    /// changed from `before` to these: all that was sent till now by kinds that are new here,
-    /// less that of those that are gone.
+    /// Returns the correction of the sum for bytes sent before routes changed from `before` to
+    /// these: all bytes sent so far by classes that are new here, less those of classes that left.
     pub fn beyond(&self, before: &Feeds, sent: &[f64]) -> f64 {
-        if self.kinds == before.kinds {
+        if self.classes == before.classes {
             return 0.0;
         }
         let all = |feeds: &Feeds, other: &Feeds| -> f64 {
-            let kinds = feeds.kinds.iter().zip(&feeds.many);
-            let alone = kinds.filter(|(k, _)| other.kinds.binary_search(k).is_err());
+            let classes = feeds.classes.iter().zip(&feeds.many);
+            let alone = classes.filter(|(k, _)| other.classes.binary_search(k).is_err());
             alone.map(|(&k, many)| many * sent[k as usize]).sum()
         };
         all(self, before) - all(before, self)
     }
 
-    /// Returns the number of flows of each kind of a span, and its fraction of a step, in groups.
+    /// Returns the number of flows of each class of a span, and its fraction of a step, in groups.
     #[inline(always)]
     fn weights(&self, s: &Span) -> impl Iterator<Item = (&[f64; WIDTH], &[f64; WIDTH])> {
         let groups = s.len.div_ceil(WIDTH);
@@ -140,12 +139,12 @@ impl Feeds {
 }
 
 wide! {
-    /// See [`Feeds::sum`].
+    /// Implements [`Feeds::sum`].
     fn sum(feeds: &Feeds, of: &Histories, now: usize) -> f64 {
         let mut sums = [0.0; WIDTH];
         for s in &feeds.spans {
-            let a = of.from(s.kind, now - s.back);
-            let b = of.from(s.kind, now - s.back + 1);
+            let a = of.from(s.class, now - s.back);
+            let b = of.from(s.class, now - s.back + 1);
             for (i, ((many, part), (a, b))) in feeds.weights(s).zip(a.iter().zip(b)).enumerate() {
                 add(&mut sums, &weigh(many, part, a, b), s.len - i * WIDTH);
             }
@@ -155,7 +154,7 @@ wide! {
 }
 
 wide! {
-    /// See [`Feeds::sum_and_gather`].
+    /// Implements [`Feeds::sum_and_gather`].
     fn sum_and_gather(
         feeds: &Feeds,
         of: &Histories,
@@ -165,10 +164,10 @@ wide! {
     ) -> f64 {
         let mut sums = [0.0; WIDTH];
         for s in &feeds.spans {
-            let a = of.from(s.kind, now - s.back);
-            let b = of.from(s.kind, now - s.back + 1);
-            let c = other.from(s.kind, now - s.back);
-            let d = other.from(s.kind, now - s.back + 1);
+            let a = of.from(s.class, now - s.back);
+            let b = of.from(s.class, now - s.back + 1);
+            let c = other.from(s.class, now - s.back);
+            let d = other.from(s.class, now - s.back + 1);
             let read = a.iter().zip(b).zip(c.iter().zip(d));
             let (into, _) = into[s.first..].as_chunks_mut::<WIDTH>();
             let groups = feeds.weights(s).zip(read).zip(into).enumerate();
@@ -177,12 +176,12 @@ wide! {
                 *into = weigh(many, part, c, d);
             }
         }
-        into[feeds.kinds.len()..].fill(0.0);
+        into[feeds.classes.len()..].fill(0.0);
         total(sums)
     }
 }
 
-/// Returns `many` times the value a part of the way from `a` to `b`.
+/// Returns `many` times the value interpolated from `a` to `b`.
 #[inline(always)]
 fn weigh(
     many: &[f64; WIDTH],
@@ -193,7 +192,8 @@ fn weigh(
     std::array::from_fn(|j| many[j] * (a[j] + part[j] * (b[j] - a[j])))
 }
 
-/// Adds a group of which `left` are of a span: side by side if all are, or else one by one.
+/// Adds a group, of which the first `left` entries belong to the span: as a vector if all do, one
+/// by one otherwise.
 #[inline(always)]
 fn add(sums: &mut [f64; WIDTH], group: &[f64; WIDTH], left: usize) {
     if left >= WIDTH {

@@ -1,59 +1,62 @@
-//! The part of a kind of flows beside [`crate::motion::Motion`]: its signals and its memory.
+//! The signals and the memory of a class of flows; [`crate::motion::Motion`] has the rest of its
+//! state.
 
 use crate::history::Tap;
 use crate::law::{Control, Seen};
-use crate::model::Kind;
+use crate::model::Class;
 use accord_family::{BaseRtt, Reads};
 use std::collections::VecDeque;
 
-/// A kind of flows as it runs.
+/// A running class of flows.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub active: bool,
     pub slow_start: bool,
-    /// The place of its control in `Integration::controls`.
+    /// The index of its control in `Integration::controls`.
     pub control: u32,
     pub offered: f64,
     pub size: f64,
     pub many: f64,
-    /// Its queues in `Integration::taps`.
+    /// The range of its queues in `Integration::taps`.
     pub hops: std::ops::Range<usize>,
-    /// Whether any of its queues does more than delay, or a wire loses some of it.
+    /// True if any of its queues does more than delay, or a wire loses packets.
     pub signals: bool,
-    /// The part of what it sends that wires lose.
+    /// The fraction of the sent bytes that wires lose.
     pub wire_loss: f64,
     marks: Marks,
-    /// Few have it, and without it a flow is two lines of a cache.
+    /// Boxed, since few flows use it and a flow then fits in two cache lines.
     pub recent: Box<Recent>,
 }
 
-/// A queue that a source sees, after a delay.
+/// A queue that a source observes, after a delay.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct See {
     pub queue: u32,
     pub forward: bool,
-    /// The source measures by pairs of control packets, and both wait there.
+    /// True if the source measures by control packets in both directions, which both wait in the
+    /// queue.
     pub hidden: bool,
     pub tap: Tap,
 }
 
-/// The share of marks, the older the less: each byte counts one of the memory's, the first
-/// alike.
+/// The exponentially weighted share of marks: one byte per byte of the memory, the first bytes
+/// equally.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
     share: f64,
     seen: f64,
 }
 
-/// The smallest of the latest round trips.
+/// The smallest recent round-trip time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
-    /// Bytes sent and the round trip then; both grow from front to back.
+    /// Bytes sent, and the round-trip time at that moment; both increase from front to back.
     samples: VecDeque<(f64, f64)>,
 }
 
 impl Recent {
-    /// A round trip when so many bytes had been sent; gives the smallest of the last `span`.
+    /// Records a round-trip time after `sent` bytes, and returns the smallest of the last `span`
+    /// bytes.
     fn smallest(&mut self, sent: f64, rtt: f64, span: f64) -> f64 {
         while self.samples.back().is_some_and(|s| s.1 >= rtt) {
             self.samples.pop_back();
@@ -67,14 +70,14 @@ impl Recent {
 }
 
 impl Flow {
-    pub fn new(kind: &Kind, control: usize) -> Flow {
+    pub fn new(class: &Class, control: usize) -> Flow {
         Flow {
             active: false,
             slow_start: true,
             control: control as u32,
-            offered: kind.offered,
-            size: kind.size,
-            many: kind.members.len() as f64,
+            offered: class.offered,
+            size: class.size,
+            many: class.members.len() as f64,
             hops: 0..0,
             signals: false,
             wire_loss: 0.0,
@@ -83,30 +86,30 @@ impl Flow {
         }
     }
 
-    /// Starts the kind, which knows nothing.
+    /// Starts the class without memory.
     pub fn start(&mut self) {
         self.slow_start = true;
         self.marks = Marks::default();
         *self.recent = Recent::default();
     }
 
-    /// Returns the signal that the source makes of the share of `marks` on the `bytes` that it hears
-    /// of: a price in seconds, or a loss.
-    pub fn heed(&mut self, control: &Control, seen: &mut Seen, marks: f64, bytes: f64) {
+    /// Returns the source's signal from the share of `marks` on the acknowledged `bytes`: a price
+    /// in seconds, or a loss.
+    pub fn signal(&mut self, control: &Control, seen: &mut Seen, marks: f64, bytes: f64) {
         if let Reads::Marks { ln_phi, memory } = control.dynamics.reads {
             let m = &mut self.marks;
             m.seen = (m.seen + bytes).min(memory);
             if m.seen > 0.0 {
                 m.share += (bytes / m.seen).min(1.0) * (marks - m.share);
             }
-            // Where all are marked the price is high, and a number.
+            // If all packets are marked the price is high but finite.
             seen.price = 1e-3 * -(-m.share.min(1.0 - 1e-12)).ln_1p() / ln_phi;
         } else {
             seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - marks);
         }
     }
 
-    /// Returns the base round-trip time as the source knows it.
+    /// Returns the source's estimate of the base round-trip time.
     #[inline]
     pub fn base(
         &mut self,

@@ -1,12 +1,11 @@
-//! The past: ring buffers on a common clock, read at a delay in constant time.
+//! Histories: ring buffers on a common clock, read at a delay in constant time.
 //!
-//! Steps end where something happens, so they are not all alike. Where a delay leads to is
-//! kept as a whole number of steps and a fraction ([`Tap`]); both are worked out anew only
-//! while the steps that they span differ.
+//! Steps also end at events, so their lengths differ. A delay is kept as a whole number of steps
+//! and a fraction ([`Tap`]), which are recomputed only while the steps that they span differ.
 
 use crate::wide::WIDTH;
 
-/// Index of the first step end; a multiple of all depths, so that the past has indices, too.
+/// Index of the first step end; a multiple of all depths, so that the past has indices as well.
 const FIRST: usize = 1 << 26;
 
 /// The ends of steps.
@@ -17,18 +16,19 @@ pub(crate) struct Clock {
     /// Index of the latest step end.
     pub now: usize,
     step: f64,
-    /// One over it.
+    /// The inverse of the step.
     pace: f64,
-    /// The number of the latest steps that are alike.
+    /// The number of latest steps of equal length.
     alike: usize,
-    /// Taps need no work: everything that they span is alike, and has been before.
+    /// True if taps need no update: the steps that they span are equal now, and were at the
+    /// previous step.
     pub regular: bool,
-    /// Steps that the longest delay spans.
+    /// The number of steps in the longest delay.
     span: usize,
 }
 
 impl Clock {
-    /// A clock at zero, whose past is as regular as `step`.
+    /// Creates a clock at zero whose past has steps of `step`.
     pub fn new(depth: usize, step: f64) -> Clock {
         let mut times = vec![0.0; depth];
         for back in 0..depth {
@@ -46,7 +46,7 @@ impl Clock {
         }
     }
 
-    /// The longest delay from now on.
+    /// Sets the longest delay from now on.
     pub fn reaches(&mut self, delay: f64, step: f64) {
         self.span = (delay / step) as usize + 4;
         self.alike = 0;
@@ -57,17 +57,17 @@ impl Clock {
         self.times[at & self.mask]
     }
 
-    /// The latest step.
+    /// Returns the latest step.
     pub fn step(&self) -> f64 {
         self.step
     }
 
-    /// Returns the number of step ends that are kept.
+    /// Returns the number of step ends kept.
     pub fn depth(&self) -> usize {
         self.times.len()
     }
 
-    /// Keeps twice as many from now on; what came before is as regular as the last step.
+    /// Doubles the number of step ends kept. Older ones continue the oldest step.
     pub fn deepen(&mut self) {
         let (old, mask) = (std::mem::take(&mut self.times), self.mask);
         let first = self.now - mask;
@@ -82,12 +82,12 @@ impl Clock {
         }
     }
 
-    /// The oldest step end that is kept.
+    /// Returns the index of the oldest step end kept.
     pub fn oldest(&self) -> usize {
         self.now + 2 - self.times.len()
     }
 
-    /// A step has ended.
+    /// Ends a step.
     pub fn tick(&mut self, time: f64, step: f64) {
         self.now += 1;
         self.times[self.now & self.mask] = time;
@@ -98,12 +98,13 @@ impl Clock {
         self.regular &= self.alike > 0;
     }
 
-    /// The last step end but the latest of which something is true that is true of the oldest,
-    /// and of none after one of which it is not; looked for first so many steps `back`.
+    /// Returns the last step end, before the latest, for which `is` holds. `is` must hold for the
+    /// oldest, and for no step end after one for which it does not. The search begins `back` steps
+    /// before now.
     #[inline]
     pub fn search(&self, back: usize, is: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (self.oldest(), self.now);
-        // Around the guess, further and further away.
+        // Widen the interval around the guess.
         let guess = self.now - back.clamp(1, self.now - low);
         let mut reach = 1;
         if is(guess) {
@@ -138,11 +139,11 @@ impl Clock {
         low
     }
 
-    /// The place of a time in the past, not before the oldest that is kept.
+    /// Returns the index and fraction of a time in the past, no earlier than the oldest kept.
     #[inline]
     pub fn place(&self, time: f64) -> (usize, f64) {
         let back = ((self.time(self.now) - time) * self.pace) as usize + 1;
-        // Where steps are alike it is known.
+        // With equal steps the index follows by division.
         if back < self.mask {
             let low = self.now - back;
             let (a, b) = (self.time(low), self.time(low + 1));
@@ -181,7 +182,7 @@ impl Tap {
         }
     }
 
-    /// Works out where it leads to now.
+    /// Recomputes the steps and the fraction from the clock.
     pub fn locate(&mut self, clock: &Clock) {
         let (place, fraction) = clock.place(clock.time(clock.now) - self.delay);
         self.back = (clock.now - place) as u32;
@@ -189,18 +190,18 @@ impl Tap {
     }
 }
 
-/// Rings of equal depth, one for each of many quantities. Values of one instant lie side by
-/// side, so that quantities with the same delay are read as they lie.
+/// Rings of equal depth, one per quantity. The values of one instant are contiguous, so that
+/// quantities with the same delay are read as vectors.
 #[derive(Clone, Debug)]
 pub(crate) struct Histories {
-    /// With room behind, for groups of quantities that begin anywhere.
+    /// Padded at the end, for groups that begin anywhere.
     values: Vec<f64>,
     rows: usize,
     mask: usize,
 }
 
 impl Histories {
-    /// `rows` rings, all zero. `depth` is a power of two.
+    /// Creates `rows` rings of zeros. `depth` is a power of two.
     pub fn new(rows: usize, depth: usize) -> Histories {
         Histories {
             values: vec![0.0; rows * depth + WIDTH],
@@ -209,7 +210,7 @@ impl Histories {
         }
     }
 
-    /// Keeps twice as many from `now` on; before that, all is as at the oldest instant kept.
+    /// Doubles the depth at `now`; older values repeat those of the oldest instant.
     pub fn deepen(&mut self, now: usize) {
         let fresh = Histories::new(self.rows, 2 * (self.mask + 1));
         let old = std::mem::replace(self, fresh);
@@ -219,21 +220,21 @@ impl Histories {
         }
     }
 
-    /// All values of an instant.
+    /// Returns all values of an instant.
     #[inline]
     pub fn of(&self, at: usize) -> &[f64] {
         let first = (at & self.mask) * self.rows;
         &self.values[first..first + self.rows]
     }
 
-    /// The values of an instant from a row on, in groups, and all that lies behind.
+    /// Returns the values of an instant from a row on, in groups, with the padding.
     #[inline(always)]
     pub fn from(&self, row: usize, at: usize) -> &[[f64; WIDTH]] {
         let first = (at & self.mask) * self.rows + row;
         self.values[first..].as_chunks().0
     }
 
-    /// All values of an instant, to be written.
+    /// Returns all values of an instant for writing.
     #[inline]
     pub fn of_mut(&mut self, at: usize) -> &mut [f64] {
         let first = (at & self.mask) * self.rows;

@@ -1,60 +1,60 @@
 //! The time loop.
 //!
-//! A step from t to t + h: all queues are predicted to t + h; flows read them at t + h − b,
-//! where b is the delay back to the source, and move their windows; queues read the flows at
-//! t + h − f, where f is the delay to the queue, and move. Delays are at least a step long on
-//! one of the two ways, so nothing is read that is not there, but for the prediction.
+//! A step from t to t + h: predict all queues at t + h; flows read them at t + h − b, with b the
+//! delay back to the source, and advance their windows; queues read the flows at t + h − f, with f
+//! the delay to the queue, and advance. One of the two delays is at least a step long, so that
+//! except for the prediction only past values are read.
 //!
-//! A queue integrates the bytes that arrive, as the difference of the flows' arrival curves
-//! [Xia03 eq. 2], so that none is lost or made. Order two for smooth laws: Heun's method for
-//! windows, the trapezoidal rule for what they send, linear interpolation of the past.
+//! A queue integrates arriving bytes as the difference of the flows' arrival curves [Xia03 eq. 2],
+//! which conserves bytes. The method has order two for smooth laws: Heun's method for windows, the
+//! trapezoidal rule for sent bytes, linear interpolation of the past.
 
 mod arrive;
 mod order;
 mod passed;
 mod shown;
 
-use crate::conserve::{Loads, Ways};
+use crate::conserve::{Loads, Routes};
 use crate::error::FluidError;
 use crate::feeds::Feeds;
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
 use crate::law::{Control, Seen, Window};
+use crate::losses::Losses;
 use crate::model::Model;
-use crate::motion::{Law, Motion, SIGNALS, glide, hear, move_on, see};
+use crate::motion::{Law, Motion, SIGNALS, hear, move_on, move_proportional, see};
 use crate::path::Network;
 use crate::queue::Queue;
-use crate::trouble::Trouble;
 use accord_family::WindowLaw;
 use accord_scenario::{LinkId, LinkModel};
 use arrive::{Equations, Inflow};
 use order::Order;
 use shown::Shown;
 
-/// All that moves.
+/// The state of the integration.
 pub(crate) struct Integration<'a, 'b> {
     pub model: &'a Model<'b>,
     link_model: LinkModel,
     pub clock: Clock,
     pub flows: Vec<Flow>,
-    /// The controls of the flows, each once where the kinds that have it follow each other: many kinds that
-    /// have one find it in a near cache.
+    /// The controls of the flows. Consecutive classes with equal controls share an entry, which
+    /// keeps it in the cache.
     controls: Vec<Control>,
     pub motion: Motion,
     order: Order,
     pub queues: Vec<Queue>,
     taps: Vec<See>,
     inflow: Inflow,
-    /// The books of each queue, side by side.
-    books: Histories,
+    /// The counters of each queue.
+    counters: Histories,
     shown: Shown,
-    /// Bytes sent and windows, by kind.
+    /// Bytes sent and windows, by class.
     pub sent: Histories,
     windows: Histories,
-    /// Windows of a model that keeps none.
+    /// The windows of a model without histories of them.
     unused: Vec<f64>,
     equations: Equations,
-    /// The most queues on a path, and the longest round trip over empty queues.
+    /// The maximum number of queues on a path, and the longest round-trip time over empty queues.
     hops: usize,
     longest: f64,
     pub network: Network,
@@ -62,26 +62,26 @@ pub(crate) struct Integration<'a, 'b> {
     pub residual: f64,
 }
 
-/// The books of a queue: bytes since the start of the run. Arrivals are what sources had sent. In
-/// the ACK-clocked model that is not always all, or only, what the queue has to do with then.
+/// The counters of a queue, in bytes since the start of the run. Arrivals are bytes that sources
+/// had sent. In the ACK-clocked model they can differ from the bytes that enter the queue.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Book {
+pub(crate) enum Counter {
     Came,
     Entered,
     Served,
-    /// The bytes that could have been served.
+    /// The bytes that the link could have served.
     Could,
     Lost,
 }
 
-/// The number of books per queue.
-const BOOKS: usize = 5;
+/// The number of counters per queue.
+const COUNTERS: usize = 5;
 
-/// What the books of a queue say at an instant, by [`Book`].
-pub(crate) type Entries = [f64; BOOKS];
+/// The values of a queue's counters at an instant, indexed by [`Counter`].
+pub(crate) type Entries = [f64; COUNTERS];
 
-/// A byte that leaves a queue: when it does, what the books say then, when it entered, and what they
-/// said then.
+/// The passage of a byte through a queue: the times at which it left and entered, with the counters
+/// at both.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
     pub left: f64,
@@ -90,12 +90,12 @@ pub(crate) struct Passage {
     pub entering: Entries,
 }
 
-/// A history holds no more.
+/// The maximum length of a history.
 const DEEPEST: f64 = 4_194_304.0;
 
 impl<'a, 'b> Integration<'a, 'b> {
-    /// Nothing runs yet. `longest` is the longest delay there will be, `step` the longest step
-    /// and `phases` how often the network changes.
+    /// Creates the integration with no class running. `longest` is the longest delay of the run,
+    /// `step` the longest step and `phases` the number of changes of the network.
     pub fn new(
         model: &'a Model<'b>,
         link_model: LinkModel,
@@ -104,31 +104,31 @@ impl<'a, 'b> Integration<'a, 'b> {
         phases: usize,
     ) -> Result<Self, FluidError> {
         let ratio = longest / step;
-        let rows = 2 * model.kinds.len() + (BOOKS + 1 + 2 * SIGNALS) * model.queues.len();
-        // A span between samples or changes is cut into steps longer than half the longest; one
-        // that a change makes shorter than that is a step of its own.
+        let rows = 2 * model.classes.len() + (COUNTERS + 1 + 2 * SIGNALS) * model.queues.len();
+        // A span between samples or changes is cut into steps longer than half the longest; a
+        // shorter span is a single step.
         let deep = 2.0 * ratio + 2.0 * phases as f64 + 16.0;
         if deep * rows as f64 > 32.0 * DEEPEST || deep > DEEPEST {
             return Err(FluidError::TooDeep { ratio });
         }
         let depth = (deep as usize).next_power_of_two();
         let network = model.network(accord_units::Time::ZERO);
-        let (kinds, queues) = (model.kinds.len(), model.queues.len());
+        let (classes, queues) = (model.classes.len(), model.queues.len());
         let windows = match link_model {
-            LinkModel::AckClocked => kinds,
+            LinkModel::AckClocked => classes,
             LinkModel::Integrator => 0,
         };
-        let mut motion = Motion::new(kinds);
-        for (k, kind) in model.kinds.iter().enumerate() {
-            motion.window[k] = kind.control.dynamics.initial;
+        let mut motion = Motion::new(classes);
+        for (k, class) in model.classes.iter().enumerate() {
+            motion.window[k] = class.control.dynamics.initial;
         }
         let mut controls: Vec<Control> = Vec::new();
-        let mut flows = Vec::with_capacity(kinds);
-        for kind in &model.kinds {
-            if controls.last() != Some(&kind.control) {
-                controls.push(kind.control);
+        let mut flows = Vec::with_capacity(classes);
+        for class in &model.classes {
+            if controls.last() != Some(&class.control) {
+                controls.push(class.control);
             }
-            flows.push(Flow::new(kind, controls.len() - 1));
+            flows.push(Flow::new(class, controls.len() - 1));
         }
         let mut integration = Integration {
             link_model,
@@ -140,7 +140,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             queues: (0..queues)
                 .map(|q| {
                     let buffer = model.buffer(q);
-                    // One that is dead from the start has a rate to go by.
+                    // A link that is down from the start takes a nominal capacity.
                     let capacity = match network.rate[model.queues[q]] {
                         0.0 => model.scenario.links[model.queues[q]].rate.as_bps_f64() / 8.0,
                         rate => rate,
@@ -151,12 +151,12 @@ impl<'a, 'b> Integration<'a, 'b> {
                 .collect(),
             taps: Vec::new(),
             inflow: Inflow::new(queues),
-            books: Histories::new(BOOKS * queues, depth),
+            counters: Histories::new(COUNTERS * queues, depth),
             shown: Shown::new(queues, depth),
-            sent: Histories::new(kinds, depth),
+            sent: Histories::new(classes, depth),
             windows: Histories::new(windows, depth),
-            unused: vec![0.0; kinds - windows],
-            equations: Equations::new(kinds, queues),
+            unused: vec![0.0; classes - windows],
+            equations: Equations::new(classes, queues),
             hops: 0,
             longest: 0.0,
             model,
@@ -168,18 +168,18 @@ impl<'a, 'b> Integration<'a, 'b> {
         Ok(integration)
     }
 
-    /// Histories shall reach over the queues as they are, for those who look for when a byte was
-    /// sent; called often, so that they do before queues are twice as long.
+    /// Extends the histories to the present queuing delays, for look-ups of the sending times of
+    /// bytes. It is called often enough that queues cannot double in between.
     pub fn keep_queues(&mut self) {
         let now = (self.clock.now - 1, 1.0);
         let age = |q| {
-            let entered = self.entered(q, now, &self.books(q, now));
+            let entered = self.entered(q, now, &self.counters(q, now));
             self.clock.time(self.clock.now) - entered.0
         };
         let queued = (0..self.queues.len()).map(age).fold(0.0, f64::max);
         let time = self.longest + 2.0 * self.hops as f64 * queued;
         let reaches = |clock: &Clock| clock.time(clock.now) - clock.time(clock.oldest());
-        let queues = (BOOKS + 1 + 2 * SIGNALS) * self.queues.len();
+        let queues = (COUNTERS + 1 + 2 * SIGNALS) * self.queues.len();
         let rows = (2 * self.flows.len() + queues) as f64;
         while reaches(&self.clock) < time && self.clock.depth() as f64 * rows < 16.0 * DEEPEST {
             self.clock.deepen();
@@ -190,21 +190,21 @@ impl<'a, 'b> Integration<'a, 'b> {
                 &mut self.shown.put,
                 &mut self.sent,
                 &mut self.windows,
-                &mut self.books,
+                &mut self.counters,
             ];
             kept.into_iter().for_each(|h| h.deepen(now));
         }
     }
 
-    /// Returns the part of a kind's flows that does not change.
-    pub fn control(&self, kind: usize) -> &Control {
-        &self.controls[self.flows[kind].control as usize]
+    /// Returns the constant parameters of a class.
+    pub fn control(&self, class: usize) -> &Control {
+        &self.controls[self.flows[class].control as usize]
     }
 
-    /// Returns the books of a queue at a place of the clock.
+    /// Returns the counters of a queue at an instant of the clock.
     #[inline(always)]
-    pub fn books(&self, queue: usize, (at, part): (usize, f64)) -> Entries {
-        let row = |at| &self.books.of(at)[queue * BOOKS..][..BOOKS];
+    pub fn counters(&self, queue: usize, (at, part): (usize, f64)) -> Entries {
+        let row = |at| &self.counters.of(at)[queue * COUNTERS..][..COUNTERS];
         let (a, b) = (row(at), row(at + 1));
         std::array::from_fn(|i| a[i] + part * (b[i] - a[i]))
     }
@@ -212,30 +212,33 @@ impl<'a, 'b> Integration<'a, 'b> {
     /// Returns the passage of the byte that leaves a queue at a time.
     pub fn passage(&self, queue: usize, left: f64) -> Passage {
         let place = self.clock.place(left);
-        let leaving = self.books(queue, place);
+        let leaving = self.counters(queue, place);
         let (entered, from) = self.entered(queue, place, &leaving);
         Passage {
             left,
             leaving,
             entered,
-            entering: self.books(queue, from),
+            entering: self.counters(queue, from),
         }
     }
 
-    /// Returns the time at which the byte entered a queue that leaves it at a place of the clock, and
-    /// the place of that time: the latest by which no more had entered than is served then. `books`
-    /// are those at the place where it leaves.
-    fn entered(&self, queue: usize, left: (usize, f64), books: &Entries) -> (f64, (usize, f64)) {
+    /// Returns the time at which a byte entered a queue, given the instant at which it left, and
+    /// the instant of entry: the latest at which no more bytes had entered than were served at
+    /// departure. `counters` are those at departure.
+    fn entered(&self, queue: usize, left: (usize, f64), counters: &Entries) -> (f64, (usize, f64)) {
         let clock = &self.clock;
         let time = |(at, part): (usize, f64)| {
             clock.time(at) + part * (clock.time(at + 1) - clock.time(at))
         };
-        let served = books[Book::Served as usize];
-        if books[Book::Entered as usize] <= served {
+        let served = counters[Counter::Served as usize];
+        if counters[Counter::Entered as usize] <= served {
             return (time(left), left);
         }
-        let entered = |at| self.books.get(queue * BOOKS + Book::Entered as usize, at);
-        // About where it was if the delay is what it was then.
+        let entered = |at| {
+            self.counters
+                .get(queue * COUNTERS + Counter::Entered as usize, at)
+        };
+        // Guess by the delay at departure.
         let (back, now) = (clock.now - left.0, self.delay(queue, left.0));
         let guess = back + (now / clock.step() - left.1) as usize + 1;
         let low = clock.search(guess, |at| entered(at) <= served);
@@ -244,14 +247,14 @@ impl<'a, 'b> Integration<'a, 'b> {
         (time((low, part)), (low, part))
     }
 
-    /// From now on the network is `network`, and steps last `h`. Flows start and stop by
-    /// [`switch`](Self::switch), which has to follow.
+    /// Changes the network, and the step to `h`. A call of [`switch`](Self::switch), which starts
+    /// and stops flows, has to follow.
     pub fn enter(&mut self, network: Network, h: f64) {
         self.longest = 0.0;
         self.taps.clear();
         let before = std::mem::take(&mut self.inflow.feeds);
         self.inflow.feeds = vec![Feeds::default(); before.len()];
-        self.equations.ways = Ways::default();
+        self.equations.routes = Routes::default();
         let mut shorter = vec![false; before.len()];
         let mut lines: Vec<Vec<(LinkId, f64)>> = vec![Vec::new(); self.queues.len()];
         for (q, queue) in self.queues.iter_mut().enumerate() {
@@ -276,7 +279,9 @@ impl<'a, 'b> Integration<'a, 'b> {
                     });
                 }
             }
-            self.equations.ways.push(path.hops.iter().map(|h| h.queue));
+            self.equations
+                .routes
+                .push(path.hops.iter().map(|h| h.queue));
             let flow = &mut self.flows[k];
             flow.hops = first..self.taps.len();
             flow.wire_loss = 1.0 - path.passes;
@@ -291,7 +296,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.motion.base_rtt[k] = path.base_rtt;
             self.motion.most[k] = path.peak.min(flow.offered);
         }
-        self.hops = self.equations.ways.longest();
+        self.hops = self.equations.routes.longest();
         self.equations.dead = self.queues.iter().map(Queue::is_dead).collect();
         self.equations.follows = self.following(&network);
         self.equations.capacities = self.queues.iter().map(|q| q.capacity).collect();
@@ -303,7 +308,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.equations.loads = Loads::default();
         for feeds in &self.inflow.feeds {
             let base_rtt = |k| network.paths[k as usize].base_rtt;
-            self.equations.loads.push(&feeds.kinds, base_rtt);
+            self.equations.loads.push(&feeds.classes, base_rtt);
         }
         self.network = network;
         self.clock.reaches(self.longest, h);
@@ -314,24 +319,24 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.inflow.moved[q] +=
                 total - self.inflow.arrived[q] - new.beyond(old, self.sent.of(now));
             self.inflow.arrived[q] = total;
-            let joined = !old.kinds.is_empty() && old.kinds != new.kinds;
+            let joined = !old.classes.is_empty() && old.classes != new.classes;
             let unbound = |&k: &u32| {
-                self.model.kinds[k as usize].control.dynamics.law == WindowLaw::Unresponsive
+                self.model.classes[k as usize].control.dynamics.law == WindowLaw::Unresponsive
             };
             let queue = &mut self.queues[q];
-            queue.open = new.kinds.iter().all(unbound);
+            queue.open = new.classes.iter().all(unbound);
             queue.fills |= queue.open || joined || shorter[q];
         }
     }
 
-    /// Starts and stops flows: each of `kinds` runs from now on, or does not.
-    pub fn switch(&mut self, kinds: Vec<(usize, bool)>) {
-        for (k, active) in kinds {
+    /// Starts and stops flows: each class of `classes` runs from now on if its flag is true.
+    pub fn switch(&mut self, classes: Vec<(usize, bool)>) {
+        for (k, active) in classes {
             let (seen, _) = self.look(k, |tap| *tap);
             self.turn(k, active, seen);
         }
         if self.link_model == LinkModel::AckClocked {
-            // What flows that have stopped have in flight is no window any more.
+            // Bytes in flight of stopped flows no longer belong to a window.
             let now = self.windows.of_mut(self.clock.now);
             for (window, _) in (now.iter_mut().zip(&self.flows)).filter(|(_, f)| !f.active) {
                 *window = 0.0;
@@ -340,12 +345,12 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.order.stale = true;
     }
 
-    /// A kind that does not run starts at `start`, within the next step.
-    pub fn start_within(&mut self, kind: usize, start: f64) {
-        self.order.late.push((kind as u32, start));
+    /// Starts an inactive class at `start`, within the next step.
+    pub fn start_within(&mut self, class: usize, start: f64) {
+        self.order.late.push((class as u32, start));
     }
 
-    /// A kind runs from now on, or does not, and sees this.
+    /// Activates or deactivates a class, with its initial signals.
     fn turn(&mut self, k: usize, active: bool, seen: Seen) {
         let (flow, motion) = (&mut self.flows[k], &mut self.motion);
         let was = flow.active;
@@ -353,7 +358,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         flow.active = active && motion.sent[k] < flow.size;
         if flow.active && !was {
             flow.start();
-            motion.trouble[k] = Trouble::default();
+            motion.losses[k] = Losses::default();
             motion.price[k] = 0.0;
             let control = &self.controls[flow.control as usize];
             motion.window[k] = control.dynamics.initial;
@@ -363,7 +368,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         motion.set_rate(k, seen.queue, flow.active);
     }
 
-    /// One step of length `h`, to `time`.
+    /// Takes a step of length `h`, which ends at `time`.
     pub fn step(&mut self, time: f64, h: f64) {
         self.clock.tick(time, h);
         let now = self.clock.now;
@@ -375,12 +380,12 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
         let delays = self.shown.delays.of_mut(now).iter_mut();
         (delays.zip(&self.queues)).for_each(|(delay, queue)| *delay = queue.predicted(h));
-        // They lose and mark as in the last step, as far as one can see.
+        // Prediction: queues lose and mark as in the previous step.
         self.keep_signals();
-        // What was heard last counts, too. Behind other queues it is heard later.
+        // The previous signals count as well; behind other queues they arrive later.
         let heard = match self.hops {
-            0 | 1 => now - self.shown.loud <= self.shown.furthest + 1,
-            _ => self.shown.loud > 0,
+            0 | 1 => now - self.shown.latest_signal <= self.shown.furthest + 1,
+            _ => self.shown.latest_signal > 0,
         };
         self.see_all(heard);
         let motion = &mut self.motion;
@@ -390,12 +395,12 @@ impl<'a, 'b> Integration<'a, 'b> {
             LinkModel::Integrator => &mut self.unused[..],
         };
         for run in &self.order.runs {
-            let kinds = run.first..run.end;
+            let classes = run.first..run.end;
             match run.law {
-                Law::Glides(law) => glide(motion, kinds, law, h, sent, flight),
+                Law::Proportional(law) => move_proportional(motion, classes, law, h, sent, flight),
                 Law::Of(control) => {
                     let control = &self.controls[control as usize];
-                    move_on(motion, kinds, control, heard, h, sent, flight);
+                    move_on(motion, classes, control, heard, h, sent, flight);
                 }
             }
         }
@@ -407,7 +412,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.begin(k as usize, time - start);
         }
         let sent = self.sent.of_mut(now);
-        for &k in self.order.others.iter().chain(&self.order.still) {
+        for &k in self.order.others.iter().chain(&self.order.inactive) {
             sent[k as usize] = self.motion.sent[k as usize];
         }
         match self.link_model {
@@ -415,7 +420,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             LinkModel::AckClocked => {
                 let flight = self.windows.of_mut(now);
                 self.order
-                    .still
+                    .inactive
                     .iter()
                     .for_each(|&k| flight[k as usize] = 0.0);
                 let late = self.order.late.iter().map(|(k, _)| k);
@@ -427,19 +432,19 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
         self.order.late.clear();
         let delays = self.shown.delays.of_mut(now).iter_mut();
-        let (books, _) = self.books.of_mut(now).as_chunks_mut::<BOOKS>();
+        let (counters, _) = self.counters.of_mut(now).as_chunks_mut::<COUNTERS>();
         let queues = self.queues.iter().zip(&self.inflow.came);
-        for ((queue, &came), (delay, books)) in queues.zip(delays.zip(books)) {
+        for ((queue, &came), (delay, counters)) in queues.zip(delays.zip(counters)) {
             *delay = queue.delay;
             let entered = queue.served + queue.backlog;
-            *books = [came, entered, queue.served, queue.could, queue.lost];
+            *counters = [came, entered, queue.served, queue.could, queue.lost];
         }
         self.show_signals();
     }
 
-    /// Starts a kind so many seconds before the end of this step, and moves it on to there. It sees queues as
-    /// it did when it started. What it sends, and its window, reach other places as if they had come evenly
-    /// over the step: in the mean over many starts that is when they do.
+    /// Starts a class `left` seconds before the end of this step and advances it to the end. It
+    /// sees the queues as of its start. Other places see its bytes and window as spread evenly over
+    /// the step, which is correct in the mean over many starts.
     fn begin(&mut self, k: usize, left: f64) {
         let (seen, _) = self.look(k, |tap| {
             let mut then = Tap::new(tap.delay + left);
@@ -451,7 +456,8 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.order.stale = true;
     }
 
-    /// Kinds in runs see their queues, and if there is something to be `heard`, hear it.
+    /// Updates what classes in batches see of their queues, and their signals if there are any
+    /// (`heard`).
     fn see_all(&mut self, heard: bool) {
         let now = self.clock.now;
         let Motion { sees, fraction, .. } = &mut self.motion;
@@ -472,7 +478,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 let flow = &mut self.flows[k];
                 if flow.signals {
                     let control = &self.controls[flow.control as usize];
-                    flow.heed(control, &mut seen, marks, 0.0);
+                    flow.signal(control, &mut seen, marks, 0.0);
                 }
                 self.motion.sees.set(k, &seen);
                 continue;
@@ -486,7 +492,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
     }
 
-    /// The queuing delay of a queue at an instant.
+    /// Returns the queuing delay of a queue at an instant.
     #[inline(always)]
     fn delay(&self, queue: usize, at: usize) -> f64 {
         self.shown.delays.get(queue, at)
@@ -514,22 +520,22 @@ impl<'a, 'b> Integration<'a, 'b> {
             window: motion.window[k],
             slow_start: flow.slow_start,
             min_rtt: motion.min_rtt[k],
-            // It is long, and of flows that all do the same it tells nothing.
-            trouble: match control.spares {
-                true => motion.trouble[k],
-                false => Trouble::default(),
+            // The structure is large, and constant for flows that all lose together.
+            losses: match control.per_flow {
+                true => motion.losses[k],
+                false => Losses::default(),
             },
             epoch: motion.epoch[k],
         };
         let base_rtt = motion.base_rtt[k];
         if flow.signals {
-            flow.heed(control, &mut seen, marks, motion.rate[k] * h);
+            flow.signal(control, &mut seen, marks, motion.rate[k] * h);
         }
         state.min_rtt = flow.base(control, state.min_rtt, base_rtt, seen.queue, motion.sent[k]);
         control.advance(&mut state, base_rtt, &from, &seen, h);
         (motion.price[k], motion.loss[k]) = (seen.price, seen.loss);
         if flow.offered.is_finite() && state.window.is_finite() {
-            // A window that is not used does not grow.
+            // An unused window does not grow.
             state.window = state.window.min(flow.offered * (base_rtt + seen.queue));
         }
         motion.epoch[k] = state.epoch;
@@ -537,8 +543,8 @@ impl<'a, 'b> Integration<'a, 'b> {
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;
         motion.min_rtt[k] = state.min_rtt;
-        if control.spares {
-            motion.trouble[k] = state.trouble;
+        if control.per_flow {
+            motion.losses[k] = state.losses;
         }
         let before = motion.rate[k];
         motion.set_rate(k, seen.queue, true);

@@ -1,7 +1,7 @@
 //! The dynamics of windows, integrated.
 //!
 //! With w the window, d the base round-trip time, q the queuing delay and v the virtual delay
-//! that have come back to the source, rtt = d + q and x = w / rtt:
+//! as seen by the source, rtt = d + q and x = w / rtt:
 //!
 //! ```text
 //! accumulation a = x·(q + v)                                    [Xia05 §IV-B.1, Low02 eq. 18]
@@ -22,25 +22,27 @@
 //!                                                            [accord-control, loss.rs]
 //! ```
 //!
-//! Smooth laws are integrated by Heun's method. The laws of the sign have a surface, the
-//! window at which a equals its target; the step moves towards it and stops on it, so that a
-//! flow that has reached its surface stays there as Filippov's solution does, whatever the
-//! step. Slow start grows a window by the factor 2 a round trip (or two round trips, where
-//! the controller does so); the instant at which it ends is located within the step.
+//! Smooth laws are integrated by Heun's method. Sign laws have a surface, the window at which a
+//! equals its target. The step moves towards the surface and stops on it, so that a flow on its
+//! surface stays there as Filippov's solution does, for any step. Slow start doubles a window per
+//! round trip (or per two round trips, where the controller does so); the instant of its end is
+//! located within the step.
 //!
-//! Departures: the rate that a service is held by is the source's, where the controllers take the
-//! rate at which data leaves, a round trip's mean; below one packet the window goes on shrinking (the controllers pace instead);
-//! the way back to a contract (`recovery`) is not modelled. Repairs of losses, timeouts, whole packets, slow
-//! starts that end one by one and the rounds of HyStart++ and Vegas are, if flows are a background of packets.
+//! Departures: a contract applies to the sending rate, where controllers use the mean delivery rate
+//! of a round trip; below one packet the window continues to shrink (controllers pace instead); the
+//! recovery to a contract (`recovery`) is not modelled. Loss repair, timeouts, whole packets, ends
+//! of slow start flow by flow and the rounds of HyStart++ and Vegas are modelled only if the flows
+//! are a background of packets.
 
 use crate::cubic::{Cubic, Epoch};
-use crate::trouble::Trouble;
+use crate::losses::Losses;
 use accord_family::{FlowFacts, GivesUp, Reads, WindowDynamics, WindowLaw};
 use accord_scenario::Flow;
 use accord_traffic::Demand;
 use accord_units::Rate;
 
-/// A flow's service beside its weight, which multiplies its target.
+/// The contract and limit of a flow's service. The weight multiplies its target and is not part of
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Service {
     /// The contracted rate in bytes per second.
@@ -56,7 +58,7 @@ impl Service {
         limit: f64::INFINITY,
     };
 
-    /// Returns the excess over the target, for an accumulation `a` that waits `delay`.
+    /// Returns the excess over the target of an accumulation `a` with the delay `delay`.
     #[inline(always)]
     pub fn excess(&self, a: f64, delay: f64, target: f64) -> f64 {
         // With a = x·delay this is a·(1 − x̂/x)⁺.
@@ -64,32 +66,34 @@ impl Service {
         (shared - target).max(a - self.limit)
     }
 
-    /// Whether a flow at rest is held by its limit, not by its target.
+    /// Returns true if the limit, not the target, holds a flow in equilibrium.
     pub fn limited(&self, rate: f64, delay: f64, target: f64) -> bool {
         rate * delay - self.limit > (rate - self.contract) * delay - target
     }
 }
 
-/// The part of a flow that does not change while it runs.
+/// The parameters of a flow that do not change while it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// A flow that has lost something neither halves again nor grows for a round trip, so that of a
-    /// kind of flows a part is spared. If not, all halve by the mean at most once a round trip.
-    pub(crate) spares: bool,
+    /// True if losses are counted per flow: a flow that has lost a packet neither halves again nor
+    /// grows for a round trip. If false, all flows of a class halve by the mean, at most once per
+    /// round trip.
+    pub(crate) per_flow: bool,
     /// The dynamics of its controller's family.
     pub dynamics: WindowDynamics,
-    /// Its service beside the weight.
+    /// Contract and limit of its service.
     pub service: Service,
     /// Size of a packet in bytes.
     pub packet: f64,
-    /// The time that a packet takes on the slowest link of its way, in seconds; nothing if all do the same.
+    /// The serialisation time of a packet on the slowest link of the path, in seconds; 0 if all
+    /// flows behave alike.
     pub(crate) slot: f64,
-    /// The least time after which the timer sends again, in seconds.
+    /// The minimum retransmission timeout, in seconds.
     pub(crate) min_rto: f64,
 }
 
 impl Control {
-    /// Returns the flow's controller as the fluid has it, or the reason why there is no law for it.
+    /// Returns the fluid's controller of a flow, or the reason why there is no law for it.
     pub(crate) fn of(flow: &Flow) -> Result<Control, &'static str> {
         let values = &flow.controller;
         let facts = FlowFacts {
@@ -98,13 +102,13 @@ impl Control {
             has_contract: flow.service.contract > Rate::ZERO,
         };
         let dynamics = match flow.demand {
-            // Connections that come and go are a load, which no window bounds.
+            // Connections that come and go are a load that no window bounds.
             Demand::Web(_) => WindowDynamics::UNRESPONSIVE,
             _ => values.family().window_dynamics()?(values, &facts),
         };
         let limit = flow.service.limit.map(|limit| limit.as_f64());
         Ok(Control {
-            spares: false,
+            per_flow: false,
             dynamics,
             service: Service {
                 contract: flow.service.contract.as_bps_f64() / 8.0,
@@ -116,10 +120,10 @@ impl Control {
         })
     }
 
-    /// What stands for a flow of packets, which is not integrated.
+    /// Returns a placeholder for a flow of packets, which is not integrated.
     pub(crate) fn packets(flow: &Flow) -> Control {
         Control {
-            spares: false,
+            per_flow: false,
             dynamics: WindowDynamics::UNRESPONSIVE,
             service: Service::FAIR,
             packet: flow.packet.as_f64(),
@@ -128,7 +132,7 @@ impl Control {
         }
     }
 
-    /// Whether Heun's method applies.
+    /// Returns true if Heun's method applies.
     #[inline(always)]
     pub(crate) fn is_smooth(&self) -> bool {
         !matches!(
@@ -141,30 +145,30 @@ impl Control {
 /// The signals that a source sees at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
-    /// Queuing delay, that of acknowledgements included where it matters.
+    /// The queuing delay, including that of acknowledgements where it matters.
     pub queue: f64,
-    /// The price beside the queue as it knows it, in seconds: the virtual delay, less the queuing
-    /// delay that does not show in what is measured; or the price that marks tell.
+    /// The source's price in addition to the queuing delay, in seconds: the virtual delay, less the
+    /// queuing delay that it cannot measure; or the price carried by marks.
     pub price: f64,
-    /// Fraction of what was sent by which it backs off.
+    /// The fraction of sent bytes that triggers back-off.
     pub loss: f64,
 }
 
-/// The window of a flow and what it remembers.
+/// The window of a flow and its memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     pub window: f64,
     pub slow_start: bool,
-    /// The base round-trip time as it knows it.
+    /// The source's estimate of the base round-trip time.
     pub min_rtt: f64,
-    /// What losses have done to the flows of its kind, see [`Control::spares`].
-    pub trouble: Trouble,
-    /// What CUBIC knows of its last loss.
+    /// The loss state of the class, see [`Control::per_flow`].
+    pub losses: Losses,
+    /// CUBIC's memory of the last loss.
     pub epoch: Epoch,
 }
 
 impl Control {
-    /// Accumulation as the controller takes it, per byte of window: a / w.
+    /// Returns the controller's estimate of accumulation per byte of window: a / w.
     #[inline(always)]
     pub(crate) fn share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
@@ -175,7 +179,7 @@ impl Control {
         }
     }
 
-    /// Accumulation as the controller takes it; no number without a window.
+    /// Returns the controller's estimate of accumulation; NaN for a window of 0.
     pub(crate) fn estimate(&self, base_rtt: f64, window: f64, min_rtt: f64, seen: &Seen) -> f64 {
         if self.dynamics.law == WindowLaw::Unresponsive {
             return f64::NAN;
@@ -183,7 +187,7 @@ impl Control {
         window * self.share(base_rtt, min_rtt, seen)
     }
 
-    /// dw/dt of a smooth law outside slow start.
+    /// Returns dw/dt of a smooth law outside of slow start.
     #[inline(always)]
     fn slope(&self, w: f64, base_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
@@ -214,8 +218,8 @@ impl Control {
         }
     }
 
-    /// Returns the part of the accumulation of a window `w` that carries no contract, if that is what
-    /// it halves at this loss.
+    /// Returns the part of the accumulation of a window `w` that carries no contract, if this loss
+    /// halves that part.
     #[inline(always)]
     pub(crate) fn own(&self, w: f64, base_rtt: f64, seen: &Seen) -> Option<f64> {
         match self.dynamics.gives_up {
@@ -252,7 +256,7 @@ impl Control {
         }
     }
 
-    /// Returns the same of CUBIC.
+    /// Returns the window of CUBIC after `h`.
     #[inline(always)]
     pub(crate) fn grown(
         &self,
@@ -267,7 +271,7 @@ impl Control {
         self.floor(self.packet * epoch.advance(cubic, w / self.packet, rtt, losses, h))
     }
 
-    /// Returns the same of a law without memory.
+    /// Returns the window of a law without memory after `h`.
     #[inline(always)]
     pub(crate) fn next(
         &self,
@@ -288,14 +292,14 @@ impl Control {
         self.floor(next)
     }
 
-    /// Far below any window that a packet makes.
+    /// Returns a lower bound of the window, far below a packet.
     #[inline(always)]
     pub(crate) fn floor(&self, w: f64) -> f64 {
         w.max(1e-3 * self.packet)
     }
 
-    /// The laws of the sign: by at most their step towards the window at which a meets its
-    /// target (its excess is nothing), and not across it.
+    /// Moves the window of a sign law by at most its step towards the window at which a meets its
+    /// target (zero excess), and not across it.
     #[inline(always)]
     fn towards_surface(
         &self,
@@ -321,7 +325,7 @@ impl Control {
         };
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
         let most = gain * h / rtt;
-        // Where the excess is nothing: the rate x̂ + a*/delay or A/delay, times the round trip.
+        // Zero excess: the rate x̂ + a*/delay or A/delay, times the round-trip time.
         let contracted = self.service.contract * (base_rtt + to.queue);
         let surface = |target: f64| (contracted + target / share).min(self.service.limit / share);
         let (low, high) = (surface(low), surface(high));

@@ -1,8 +1,8 @@
 //! Congestion control as a fluid: trajectories.
 //!
-//! Windows move by differential equations, queues by what the windows send, and each sees the
-//! other after a delay. [`run`] integrates a scenario and returns the same record as the other
-//! engines. Margins of stability are in `accord-margins`, which has the [`Model`] from here.
+//! Windows and queues follow coupled delay-differential equations. [`run`] integrates a scenario
+//! and returns the same record as the other engines. Stability margins are in `accord-margins`,
+//! which uses [`Model`].
 //!
 //! Keys of the sources: `[Xia05]`, `[Xia03]` Xia, Harrison, Kalyanaraman, Ramachandran,
 //! Venkatesan, *Accumulation-based Congestion Control* (journal and conference version);
@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod advance;
 mod background;
 mod codel;
 mod cohorts;
@@ -53,6 +54,7 @@ mod flow;
 mod history;
 mod integrate;
 mod law;
+mod losses;
 mod model;
 mod motion;
 mod path;
@@ -61,16 +63,14 @@ mod record;
 mod repair;
 mod run;
 mod slow_start;
-mod spares;
-mod trouble;
 mod wide;
 mod wire;
 
+pub use advance::SPREAD;
 pub use background::{Background, Crowd, Shared};
 pub use discipline::Discipline;
 pub use error::FluidError;
 pub use law::{Control, Service};
-pub use model::{Kind, Model};
+pub use model::{Class, Model};
 pub use path::{Hop, Network, Path};
 pub use run::{run, run_with_step, step};
-pub use spares::SPREAD;

@@ -1,12 +1,12 @@
-//! From a scenario to what is integrated: kinds of flows, queues, delays.
+//! The reduction of a scenario to the integrated model: classes of flows, queues, delays.
 //!
-//! - Flows that are alike in everything (path, delays, controller, times, host links) have the
-//!   same trajectory; they are one [`Kind`] with a multiplicity. Of a crowd beside packets, those that
-//!   are nearly alike are one, too, see `cohorts.rs`.
-//! - A link that attaches a host for one flow, and is wider than another link of the flow's
-//!   path, has no queue at rest; it is left out, and only bounds the flow's rate.
-//! - Delays are propagation and transmission of what a flow measures its round trip by, see
-//!   `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
+//! - Flows with equal properties (path, delays, controller, times, host links) have the same
+//!   trajectory and form one [`Class`] with a multiplicity. In a crowd alongside packets, similar
+//!   flows are merged, too; see `cohorts.rs`.
+//! - A link that attaches a host for one flow, and is wider than another link of the flow's path,
+//!   has no queue in equilibrium. It is omitted, and only bounds the flow's rate.
+//! - Delays are the propagation and transmission times that a flow's round-trip time consists of,
+//!   see `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
 
 mod left_out;
 
@@ -21,53 +21,53 @@ use accord_traffic::{Demand, Web};
 use accord_units::{Bytes, Time};
 use std::collections::BTreeMap;
 
-/// Flows that are alike.
+/// A class of equal flows.
 #[derive(Clone, Debug)]
-pub struct Kind {
+pub struct Class {
     /// Indices in the scenario; never empty.
     pub members: Vec<usize>,
-    /// Their delays differ, and the kind has the means of them.
+    /// True if the delays of the flows differ and the class has their means.
     pub(crate) merged: bool,
-    /// The part of each of them that does not change.
+    /// The constant parameters of each flow.
     pub control: Control,
-    /// When it starts.
+    /// The start time.
     pub(crate) start: Time,
-    /// The application's rate in bytes/s; infinite where it always has more.
+    /// The application's rate in bytes/s; infinite for unlimited data.
     pub offered: f64,
-    /// All that the application sends, in bytes.
+    /// The total data of the application, in bytes.
     pub(crate) size: f64,
 }
 
-/// The scenario, reduced.
+/// The reduced scenario.
 #[derive(Debug)]
 pub struct Model<'a> {
     /// The whole scenario.
     pub scenario: &'a Scenario,
-    /// Whether a flow is in it at all.
+    /// Returns true for the flows that the model includes.
     takes: fn(&Flow) -> bool,
     /// The start of each flow.
     starts: Vec<Time>,
     /// The control of each flow.
     controls: Vec<Control>,
-    /// The kinds of flows.
-    pub kinds: Vec<Kind>,
+    /// The classes of flows.
+    pub classes: Vec<Class>,
     /// The links that can have a queue.
     pub queues: Vec<LinkId>,
-    /// For each link its place in `queues`.
+    /// The index of each link in `queues`.
     queue_of: Vec<Option<u32>>,
     /// Links that attach a host for one flow.
     private: Vec<bool>,
-    /// Sizes of the packets in each queue: that of the first flow that uses it.
+    /// The packet size at each queue: that of the first flow that uses it.
     pub packets: Vec<f64>,
-    /// The largest ratio of round trips of flows that are one kind.
+    /// The largest ratio of round-trip times within a class.
     pub(crate) widest: f64,
-    /// Nothing but the fluid comes to its queues.
+    /// True if only the fluid arrives at its queues.
     pub(crate) whole: bool,
     pub(crate) notes: Vec<String>,
 }
 
 impl<'a> Model<'a> {
-    /// Reduces all of a scenario.
+    /// Reduces a whole scenario.
     ///
     /// # Errors
     /// If there is no law for a controller, or for the discipline of a queue.
@@ -77,21 +77,22 @@ impl<'a> Model<'a> {
         Model::of(scenario, |_| true, starts, usize::MAX)
     }
 
-    /// Reduces the flows of a scenario that are a fluid to packets, with the links on their paths.
+    /// Reduces the fluid flows of a scenario with packets, and the links on their paths.
     ///
     /// # Errors
     /// As [`Model::new`].
     pub(crate) fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         let mut model = Model::of(scenario, |f| f.is_fluid, starts(scenario), CLASSES)?;
         model.whole = false;
-        // Packets of the other flows meet the same losses, and their senders do so.
-        for kind in &mut model.kinds {
-            kind.control.spares = true;
-            let path = &scenario.flows[kind.members[0]].path;
+        // Packets of the other flows see the same losses, and their senders respond in the same
+        // way.
+        for class in &mut model.classes {
+            class.control.per_flow = true;
+            let path = &scenario.flows[class.members[0]].path;
             let rates = path
                 .iter()
                 .map(|&l| scenario.links[l].rate.as_bps_f64() / 8.0);
-            kind.control.slot = kind.control.packet / rates.fold(f64::INFINITY, f64::min);
+            class.control.slot = class.control.packet / rates.fold(f64::INFINITY, f64::min);
         }
         Ok(model)
     }
@@ -117,7 +118,7 @@ impl<'a> Model<'a> {
             if !takes(f) {
                 return Ok(Control::packets(f));
             }
-            // A flow in a tunnel is left out, so that it needs no law.
+            // A flow in a tunnel is omitted, so that it needs no law.
             let f = f.through.map_or(f, |tunnel| &scenario.flows[tunnel]);
             Control::of(f).map_err(|why| FluidError::NoLaw {
                 group: scenario.groups[f.group].name.clone(),
@@ -130,7 +131,7 @@ impl<'a> Model<'a> {
             takes,
             starts,
             controls: controls.collect::<Result<_, _>>()?,
-            kinds: Vec::new(),
+            classes: Vec::new(),
             queues: Vec::new(),
             queue_of: Vec::new(),
             private,
@@ -141,10 +142,10 @@ impl<'a> Model<'a> {
         };
         model.number(&queued);
         model.gather(most);
-        // Of private queues that are alike, those of one flow of a kind remain.
+        // Of equal private queues, keep those of one flow per class.
         let mut used = vec![false; scenario.links.len()];
-        for kind in &model.kinds {
-            let flow = kind.members[0];
+        for class in &model.classes {
+            let flow = class.members[0];
             let mut uses = |path: &[LinkId]| path.iter().for_each(|&l| used[l] = true);
             uses(&scenario.flows[flow].path);
             for event in &scenario.events {
@@ -174,8 +175,8 @@ impl<'a> Model<'a> {
         self.packets = self.queues.iter().map(|&l| packets[l]).collect();
     }
 
-    /// Finds flows that are alike, and merges those that are nearly so where a group has more than `most`
-    /// kinds over a path.
+    /// Groups equal flows into classes, and merges similar ones where a group has more than `most`
+    /// classes on a path.
     fn gather(&mut self, most: usize) {
         let s = self.scenario;
         let networks: Vec<Vec<Path>> = cuts(s)
@@ -186,9 +187,9 @@ impl<'a> Model<'a> {
             })
             .collect();
         let mut groups: Vec<Vec<usize>> = Vec::new();
-        // Flows that are alike lie in one group of the scenario.
+        // Equal flows are in one group of the scenario.
         for g in &s.groups {
-            // The classes by numbers in which flows that are alike agree.
+            // Classes by the numbers that their flows have in common.
             let mut known: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
             let seen = |&flow: &usize| {
                 let flow = &s.flows[flow];
@@ -211,8 +212,8 @@ impl<'a> Model<'a> {
                 });
                 let key = std::iter::once(self.starts[flow].as_ps()).chain(numbers);
                 let alike = known.entry(key.collect()).or_default();
-                match alike.iter().find(|&&class| same(&groups[class][0])) {
-                    Some(&class) => groups[class].push(flow),
+                match alike.iter().find(|&&g| same(&groups[g][0])) {
+                    Some(&g) => groups[g].push(flow),
                     None => {
                         alike.push(groups.len());
                         groups.push(vec![flow]);
@@ -224,18 +225,18 @@ impl<'a> Model<'a> {
             usize::MAX => groups.into_iter().map(|members| (members, false)).collect(),
             most => self.merge(groups, &networks, most),
         };
-        self.kinds = merged
+        self.classes = merged
             .into_iter()
             .map(|(members, merged)| {
                 let f = &s.flows[members[0]];
-                // The most that it ever offers; what it offers meanwhile bounds its path.
+                // The highest rate ever offered; the path bounds the present rate.
                 let changes = s.events.iter().filter_map(|e| match e.change {
                     Change::Demand { flow, rate } if flow == members[0] => {
                         Some(offered(f.demand.at_rate(rate)))
                     }
                     _ => None,
                 });
-                Kind {
+                Class {
                     offered: changes.fold(offered(f.demand), f64::max),
                     size: match f.demand {
                         Demand::Size(size) => size.as_f64(),
@@ -250,8 +251,8 @@ impl<'a> Model<'a> {
             .collect();
     }
 
-    /// Merges kinds of a group that differ in their delays only, so that about `most` are left for each
-    /// path. Returns them in the order of their first flows, and which of them are of several.
+    /// Merges classes of a group that differ in delays only, so that about `most` remain per path.
+    /// Returns them in the order of their first flows, with a flag for merged ones.
     fn merge(
         &mut self,
         groups: Vec<Vec<usize>>,
@@ -274,7 +275,7 @@ impl<'a> Model<'a> {
                 None => paths.push(vec![members]),
             }
         }
-        let (starts, mut kinds) = (self.starts.clone(), Vec::new());
+        let (starts, mut classes) = (self.starts.clone(), Vec::new());
         for mut path in paths {
             let start = |members: &Vec<usize>| starts[members[0]];
             path.sort_by(|a, b| (start(a).cmp(&start(b))).then(rtt(a).total_cmp(&rtt(b))));
@@ -288,40 +289,40 @@ impl<'a> Model<'a> {
                     let (merged, rest) = left.split_at(part.len());
                     let mut members = merged.concat();
                     members.sort_unstable();
-                    kinds.push((members, part.len() > 1));
+                    classes.push((members, part.len() > 1));
                     left = rest;
                 }
             }
         }
-        kinds.sort_by_key(|(members, _)| members[0]);
-        kinds
+        classes.sort_by_key(|(members, _)| members[0]);
+        classes
     }
 
-    /// Returns when which kinds start, `true`, and stop, in order.
+    /// Returns the times at which classes start (`true`) and stop, in order.
     pub(crate) fn switches(&self) -> Vec<(Time, usize, bool)> {
         let mut switches = Vec::new();
-        for (k, kind) in self.kinds.iter().enumerate() {
-            switches.push((kind.start, k, true));
-            let stop = self.scenario.flows[kind.members[0]].stop;
+        for (k, class) in self.classes.iter().enumerate() {
+            switches.push((class.start, k, true));
+            let stop = self.scenario.flows[class.members[0]].stop;
             switches.extend(stop.map(|stop| (stop, k, false)));
         }
         switches.sort_unstable();
         switches
     }
 
-    /// Returns whether each kind has started and not stopped at `time`.
+    /// Returns for each class whether it is active at `time`.
     pub(crate) fn running(&self, time: Time) -> Vec<(usize, bool)> {
-        let runs = |kind: &Kind| {
-            let stop = self.scenario.flows[kind.members[0]].stop;
-            kind.start <= time && stop.is_none_or(|stop| stop > time)
+        let runs = |class: &Class| {
+            let stop = self.scenario.flows[class.members[0]].stop;
+            class.start <= time && stop.is_none_or(|stop| stop > time)
         };
-        self.kinds.iter().map(runs).enumerate().collect()
+        self.classes.iter().map(runs).enumerate().collect()
     }
 
-    /// The network from `time` on.
+    /// Returns the network from `time` on.
     pub fn network(&self, time: Time) -> Network {
         let state = self.scenario.at(time);
-        let paths = self.kinds.iter().map(|k| match k.merged {
+        let paths = self.classes.iter().map(|k| match k.merged {
             true => Path::mean(k.members.iter().map(|&flow| self.path(&state, flow))),
             false => self.path(&state, k.members[0]),
         });
@@ -367,7 +368,7 @@ impl<'a> Model<'a> {
             Demand::Greedy | Demand::Size(_) | Demand::OnOff { rate: None, .. }
         );
         if endless && self.controls[flow].dynamics.law == WindowLaw::Unresponsive {
-            // It sends as fast as its first link takes it.
+            // The peak rate is that of the first link.
             path.peak = path.peak.min(rate(state.path(flow)[0]));
         }
         path.forward = path.hops.len();
@@ -389,7 +390,7 @@ impl<'a> Model<'a> {
         path
     }
 
-    /// Returns the number of links like this one, for `many` flows.
+    /// Returns the number of parallel links that `link` stands for, for `many` flows.
     pub(crate) fn lines(&self, link: LinkId, many: f64) -> f64 {
         match self.private[link] {
             true => many,
@@ -397,22 +398,22 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// A queue's capacity, longest delay, and discipline.
+    /// Returns the discipline of a queue.
     pub fn discipline(&self, queue: usize) -> &'a Values {
         &self.scenario.links[self.queues[queue]].queue.discipline
     }
 
-    /// The discipline of a queue as it begins, at a capacity in bytes/s.
+    /// Returns the initial discipline of a queue, at a capacity in bytes/s.
     pub fn rule(&self, queue: usize, capacity: f64) -> Discipline {
         Discipline::new(self.dynamics(queue), self.capable(queue), capacity)
     }
 
-    /// Whether the discipline of a queue marks what can be marked.
+    /// Returns true if the discipline of a queue marks capable packets.
     pub(crate) fn marks(&self, queue: usize) -> bool {
         self.dynamics(queue).ecn
     }
 
-    /// The dynamics of a queue's discipline.
+    /// Returns the dynamics of a queue's discipline.
     fn dynamics(&self, queue: usize) -> QueueDynamics {
         let values = self.discipline(queue);
         let of = values.family().queue_dynamics();
@@ -424,7 +425,7 @@ impl<'a> Model<'a> {
         of(values, &facts)
     }
 
-    /// Whether two paths make no difference to the fluid.
+    /// Returns true if two paths are equal to the fluid.
     pub fn same(&self, a: &Path, b: &Path) -> bool {
         let after = |(a, b): (&Hop, &Hop)| a.after == b.after;
         (a.base_rtt, a.one_way) == (b.base_rtt, b.one_way)
@@ -432,7 +433,7 @@ impl<'a> Model<'a> {
             && a.hops.iter().zip(&b.hops).all(after)
     }
 
-    /// Whether two paths differ by delays only.
+    /// Returns true if two paths differ in delays only.
     fn parallel(&self, a: &Path, b: &Path) -> bool {
         let link = |h: &Hop| &self.scenario.links[self.queues[h.queue]];
         let alike = |(a, b): (&Hop, &Hop)| {
@@ -446,13 +447,14 @@ impl<'a> Model<'a> {
         numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
     }
 
-    /// Whether a kind measures a queue by pairs of control packets that both wait in it.
-    pub(crate) fn hidden(&self, kind: usize, queue: usize) -> bool {
-        let flow = &self.scenario.flows[self.kinds[kind].members[0]];
+    /// Returns true if a class measures a queue by control packets in both directions, which both
+    /// wait in it.
+    pub(crate) fn hidden(&self, class: usize, queue: usize) -> bool {
+        let flow = &self.scenario.flows[self.classes[class].members[0]];
         flow.goes_by_pairs() && !self.scenario.links[self.queues[queue]].control_priority
     }
 
-    /// Whether the packets of all flows that use a queue can be marked.
+    /// Returns true if all flows that use a queue are ECN-capable.
     pub(crate) fn capable(&self, queue: usize) -> bool {
         let link = self.queues[queue];
         let s = self.scenario;
@@ -476,14 +478,14 @@ impl<'a> Model<'a> {
     }
 }
 
-/// Refuses tunnels that do not send all they can.
+/// Rejects tunnels that do not always send as much as they can.
 fn tunnels(scenario: &Scenario) -> Result<(), FluidError> {
     for (id, tunnel) in scenario.flows.iter().enumerate() {
         let greedy = |rider: usize| scenario.flows[rider].demand.mean_rate().is_none();
         if tunnel.tunnel.is_some() && !scenario.riders(id).any(greedy) {
             let why = match scenario.riders(id).next() {
-                None => "nothing rides in it",
-                Some(_) => "all that rides in it has a rate of its own",
+                None => "it carries no flow",
+                Some(_) => "all flows in it have limited rates",
             };
             let tunnel = tunnel.name.clone();
             return Err(FluidError::Tunnel { tunnel, why });
@@ -492,7 +494,8 @@ fn tunnels(scenario: &Scenario) -> Result<(), FluidError> {
     Ok(())
 }
 
-/// Web users are a steady load, or not there. What rides in a tunnel is in what the tunnel sends.
+/// Returns true for web users, who are a constant load or omitted, and for flows in a tunnel, which
+/// the tunnel's traffic contains.
 fn is_left_out(flow: &Flow) -> bool {
     flow.through.is_some() || matches!(flow.demand, Demand::Web(Web { load: None, .. }))
 }
@@ -505,7 +508,7 @@ fn cuts(s: &Scenario) -> Vec<Time> {
     cuts
 }
 
-/// Links that can have a queue, and links that attach a host for one flow.
+/// Returns the links that can have a queue, and the links that attach a host for one flow.
 fn queued(s: &Scenario, takes: fn(&Flow) -> bool) -> (Vec<bool>, Vec<bool>) {
     let n = s.links.len();
     let mut users = vec![0u32; n];
@@ -530,8 +533,8 @@ fn queued(s: &Scenario, takes: fn(&Flow) -> bool) -> (Vec<bool>, Vec<bool>) {
         }
     }
     let steady = !varies.contains(&true);
-    // A route change that keeps a flow on its host link counts it twice; it is then merely
-    // not found to be private.
+    // A route change that keeps a flow on its host link counts the flow twice; the link is then not
+    // recognised as private.
     let private: Vec<bool> = (0..n)
         .map(|l| s.links[l].attachment && users[l] == 1 && !varies[l])
         .collect();
@@ -541,7 +544,7 @@ fn queued(s: &Scenario, takes: fn(&Flow) -> bool) -> (Vec<bool>, Vec<bool>) {
     (queued, private)
 }
 
-/// The mean rate of a demand, in bytes per second; infinite where it has none.
+/// Returns the mean rate of a demand, in bytes per second; infinite if it has none.
 fn offered(demand: Demand) -> f64 {
     demand.mean_rate().map_or(f64::INFINITY, |bps| bps / 8.0)
 }
@@ -553,7 +556,7 @@ mod tests {
     use accord_language::File;
     use accord_units::Duration;
 
-    /// A thousand flows on a dumbbell with host links of 1 + i·`step` for flow i.
+    /// Creates a thousand flows on a dumbbell, with host links of 1 + i·`step` for flow i.
     fn thousand(form: &str, step: Duration) -> Scenario {
         let text = format!(
             "duration = \"5 s\"\n[topology.dumbbell]\nrate = \"1 Gbps\"\ndelay = \"5 ms\"\n\
@@ -575,41 +578,46 @@ mod tests {
         scenario
     }
 
-    /// Flows take turns at a hundred delays of their hosts, so that those that are alike are far apart.
+    /// Flows take turns at a hundred host delays, so that equal flows are far apart in the
+    /// scenario.
     #[test]
-    fn flows_that_are_alike_are_one_kind_wherever_they_are() {
+    fn flows_that_are_alike_are_one_class() {
         let mut scenario = thousand("", Duration::ZERO);
         for flow in 0..1000 {
             let access = scenario.flows[flow].path[0];
             scenario.links[access].delay = Duration::from_ms(1 + flow as u64 % 100);
         }
         let model = Model::new(&scenario).expect("there are laws");
-        assert_eq!(model.kinds.len(), 100);
-        for (k, kind) in model.kinds.iter().enumerate() {
+        assert_eq!(model.classes.len(), 100);
+        for (k, class) in model.classes.iter().enumerate() {
             let members: Vec<usize> = (k..1000).step_by(100).collect();
-            assert_eq!(kind.members, members);
+            assert_eq!(class.members, members);
         }
     }
 
-    /// However many round trips and starts a crowd has, it has so many classes. Each is at the harmonic mean
-    /// round trip of its flows, so that all together have that of all.
+    /// The number of classes is bounded for any number of round-trip times and starts. A class is
+    /// at the harmonic mean of its flows' round-trip times, so that the total equals that of all
+    /// flows.
     #[test]
     fn the_classes_of_a_crowd_are_bounded() {
         let starts = "start = { uniform = [\"0 s\", \"2 s\"] }\n";
-        for (start, classes) in [("", CLASSES..=CLASSES), (starts, 48..=CLASSES)] {
+        for (start, allowed) in [("", CLASSES..=CLASSES), (starts, 48..=CLASSES)] {
             let scenario = thousand(&format!("as = \"fluid\"\n{start}"), Duration::from_us(20));
             let model = Model::of_fluid(&scenario).expect("there are laws");
             assert!(
-                classes.contains(&model.kinds.len()),
+                allowed.contains(&model.classes.len()),
                 "{}",
-                model.kinds.len()
+                model.classes.len()
             );
-            let mut members: Vec<usize> =
-                model.kinds.iter().flat_map(|k| k.members.clone()).collect();
+            let mut members: Vec<usize> = model
+                .classes
+                .iter()
+                .flat_map(|k| k.members.clone())
+                .collect();
             members.sort_unstable();
             assert_eq!(members, (0..1000).collect::<Vec<_>>());
             let network = model.network(Time::ZERO);
-            let parts = model.kinds.iter().zip(&network.paths);
+            let parts = model.classes.iter().zip(&network.paths);
             let found: f64 = parts
                 .map(|(k, path)| k.members.len() as f64 / path.base_rtt)
                 .sum();
@@ -621,7 +629,7 @@ mod tests {
         }
     }
 
-    /// As many round trips as a crowd may have classes are not merged.
+    /// Up to the maximum number of classes, no round-trip times are merged.
     #[test]
     fn few_round_trips_are_exact() {
         let mut scenario = thousand("as = \"fluid\"\n", Duration::ZERO);
@@ -630,7 +638,7 @@ mod tests {
             scenario.links[access].delay = Duration::from_us(1000 + flow as u64 % 64);
         }
         let model = Model::of_fluid(&scenario).expect("there are laws");
-        assert_eq!((model.kinds.len(), model.widest), (64, 1.0));
-        assert!(model.kinds.iter().all(|k| !k.merged));
+        assert_eq!((model.classes.len(), model.widest), (64, 1.0));
+        assert!(model.classes.iter().all(|k| !k.merged));
     }
 }

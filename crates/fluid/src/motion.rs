@@ -1,44 +1,44 @@
-//! The quantities that move in every step, for all kinds of flows, and the common cases, which a
-//! compiler can turn into a few instructions for several kinds at once.
+//! The quantities that change in every step, for all classes of flows, and the common cases as
+//! loops that a compiler can vectorise.
 
 use crate::cubic::Epoch;
 use crate::history::Histories;
 use crate::law::{Control, Seen};
+use crate::losses::Losses;
 use crate::queue::is_never;
-use crate::trouble::Trouble;
 use crate::wide::{WIDTH, padded, wide};
 use accord_family::{BaseRtt, WindowDynamics, WindowLaw};
 use std::ops::Range;
 
-/// What a queue shows to sources beside its queuing delay: its virtual delay, and the parts of what arrives
-/// that it loses and marks.
+/// The signals of a queue in addition to its queuing delay: the virtual delay, and the fractions of
+/// arrivals that it loses and marks.
 pub(crate) type Signals = [f64; SIGNALS];
 pub(crate) const SIGNALS: usize = 3;
 
-/// The state of all kinds.
+/// The state of all classes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Motion {
     pub window: Vec<f64>,
-    /// The base round-trip time as the source knows it.
+    /// The source's estimate of the base round-trip time.
     pub min_rtt: Vec<f64>,
-    /// What losses have done to the flows, see [`crate::law::Control::spares`].
-    pub trouble: Vec<Trouble>,
-    /// What CUBIC knows of its last loss.
+    /// The loss state, see [`crate::law::Control::per_flow`].
+    pub losses: Vec<Losses>,
+    /// CUBIC's memory of the last loss.
     pub epoch: Vec<Epoch>,
-    /// Bytes per second, and all bytes sent, and those of them that were lost on the way.
+    /// The sending rate in bytes per second, all bytes sent, and the bytes lost on the way.
     pub rate: Vec<f64>,
     pub sent: Vec<f64>,
     pub lost: Vec<f64>,
-    /// The latest signals, see [`Seen`]; the queuing delay among them is in `inverse`.
+    /// The latest signals, see [`Seen`]; `inverse` holds the queuing delay.
     pub price: Vec<f64>,
     pub loss: Vec<f64>,
     pub base_rtt: Vec<f64>,
-    /// The most that the application and links without queues let pass.
+    /// The maximum rate of the application and of links without queues.
     pub most: Vec<f64>,
-    /// One over the round-trip time.
+    /// The inverse of the round-trip time.
     inverse: Vec<f64>,
-    /// The place in the history at which the source sees its only queue, as a fraction of a step, and
-    /// the signals there. All are [`padded`].
+    /// The fraction of a step at which the source sees its only queue in the history, and the
+    /// signals there. All are [`padded`].
     pub fraction: Vec<f64>,
     pub sees: Sees,
 }
@@ -52,14 +52,14 @@ pub(crate) struct Sees {
 }
 
 impl Sees {
-    pub fn set(&mut self, kind: usize, seen: &Seen) {
-        self.queue[kind] = seen.queue;
-        self.price[kind] = seen.price;
-        self.loss[kind] = seen.loss;
+    pub fn set(&mut self, class: usize, seen: &Seen) {
+        self.queue[class] = seen.queue;
+        self.price[class] = seen.price;
+        self.loss[class] = seen.loss;
     }
 }
 
-/// Kinds side by side that move by the same law.
+/// A batch of adjacent classes with the same law.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub first: usize,
@@ -67,16 +67,16 @@ pub(crate) struct Run {
     pub law: Law,
 }
 
-/// The law of a run.
+/// The law of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Law {
-    /// At queues that only delay, see [`glide`].
-    Glides(Proportional),
-    /// That of a control by its place, see [`move_on`].
+    /// Proportional control at queues that only delay, see [`move_proportional`].
+    Proportional(Proportional),
+    /// The law of a control, by its index; see [`move_on`].
     Of(u32),
 }
 
-/// Kinds side by side that see the same queue and nothing else, the same number of steps ago.
+/// A span of adjacent classes that see only one queue, the same one, the same number of steps ago.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub first: usize,
@@ -91,19 +91,20 @@ pub(crate) struct Proportional {
     pub gain: f64,
     pub target: f64,
     pub packet: f64,
-    /// The most that a window grows by in a round trip.
+    /// The maximum growth of a window per round trip.
     pub most: f64,
 }
 
 impl Proportional {
-    /// dw/dt of a window w of which `share` queues, by one over the round-trip time.
+    /// Returns dw/dt of a window w of which the fraction `share` queues; `inverse` is one over the
+    /// round-trip time.
     #[inline(always)]
     fn slope(&self, w: f64, share: f64, inverse: f64) -> f64 {
         least(self.gain * (self.target - w * share), self.most) * inverse
     }
 }
 
-/// Returns `a.min(b)` in one instruction: neither is NaN.
+/// Returns `a.min(b)` in one instruction. Neither may be NaN.
 #[inline(always)]
 fn least(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
@@ -114,7 +115,7 @@ fn most(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// What kinds side by side move, and what they are moved by: `n` of each.
+/// The state and inputs of `n` adjacent classes.
 struct Part<'a> {
     n: usize,
     window: &'a mut [f64],
@@ -137,11 +138,11 @@ impl Motion {
     #[inline(always)]
     fn part<'a>(
         &'a mut self,
-        kinds: Range<usize>,
+        classes: Range<usize>,
         past: &'a mut [f64],
         flight: &'a mut [f64],
     ) -> Part<'a> {
-        let (first, n) = (kinds.start, kinds.len());
+        let (first, n) = (classes.start, classes.len());
         let Sees { queue, price, loss } = &self.sees;
         Part {
             n,
@@ -162,72 +163,72 @@ impl Motion {
         }
     }
 
-    pub fn new(kinds: usize) -> Motion {
-        let zeros = || vec![0.0; kinds];
+    pub fn new(classes: usize) -> Motion {
+        let zeros = || vec![0.0; classes];
         Motion {
             window: zeros(),
-            min_rtt: vec![f64::INFINITY; kinds],
-            trouble: vec![Trouble::default(); kinds],
-            epoch: vec![Epoch::default(); kinds],
+            min_rtt: vec![f64::INFINITY; classes],
+            losses: vec![Losses::default(); classes],
+            epoch: vec![Epoch::default(); classes],
             rate: zeros(),
             sent: zeros(),
             lost: zeros(),
             price: zeros(),
             loss: zeros(),
             base_rtt: zeros(),
-            most: vec![f64::INFINITY; kinds],
+            most: vec![f64::INFINITY; classes],
             inverse: zeros(),
-            fraction: vec![0.0; padded(kinds)],
+            fraction: vec![0.0; padded(classes)],
             sees: Sees {
-                queue: vec![0.0; padded(kinds)],
-                price: vec![0.0; padded(kinds)],
-                loss: vec![0.0; padded(kinds)],
+                queue: vec![0.0; padded(classes)],
+                price: vec![0.0; padded(classes)],
+                loss: vec![0.0; padded(classes)],
             },
         }
     }
 
     /// Returns the latest signals that a source has seen.
     #[inline]
-    pub fn seen(&self, kind: usize) -> Seen {
+    pub fn seen(&self, class: usize) -> Seen {
         Seen {
-            queue: self.queue(kind),
-            price: self.price[kind],
-            loss: self.loss[kind],
+            queue: self.queue(class),
+            price: self.price[class],
+            loss: self.loss[class],
         }
     }
 
-    /// Queuing delay that the source sees, in seconds.
+    /// Returns the queuing delay that the source sees, in seconds.
     #[inline]
-    pub fn queue(&self, kind: usize) -> f64 {
-        // Rounding must not make it less than nothing.
-        (1.0 / self.inverse[kind] - self.base_rtt[kind]).max(0.0)
+    pub fn queue(&self, class: usize) -> f64 {
+        // Rounding must not make it negative.
+        (1.0 / self.inverse[class] - self.base_rtt[class]).max(0.0)
     }
 
-    /// Sets the rate that follows from the window, the queuing delay seen, and whether the kind runs.
+    /// Sets the rate from the window, the queuing delay seen, and whether the class is active.
     #[inline]
-    pub fn set_rate(&mut self, kind: usize, queue: f64, active: bool) {
-        let rtt = self.base_rtt[kind] + queue;
-        self.inverse[kind] = 1.0 / rtt;
-        self.rate[kind] = match active {
-            true => (self.window[kind] / rtt).min(self.most[kind]),
+    pub fn set_rate(&mut self, class: usize, queue: f64, active: bool) {
+        let rtt = self.base_rtt[class] + queue;
+        self.inverse[class] = 1.0 / rtt;
+        self.rate[class] = match active {
+            true => (self.window[class] / rtt).min(self.most[class]),
             false => 0.0,
         };
     }
 
-    /// Returns the bytes that a kind has in flight: the window, unless less is offered. Bytes that are
-    /// offered to a link that serves nothing count for the time of the wires.
+    /// Returns the bytes that a class has in flight: the window, or less if the application offers
+    /// less. Bytes offered to a link with rate 0 count for the propagation time.
     #[inline]
-    pub fn flight(&self, kind: usize) -> f64 {
-        if is_never(1.0 / self.inverse[kind]) {
-            return self.window[kind].min(self.most[kind] * self.base_rtt[kind]);
+    pub fn flight(&self, class: usize) -> f64 {
+        if is_never(1.0 / self.inverse[class]) {
+            return self.window[class].min(self.most[class] * self.base_rtt[class]);
         }
-        self.rate[kind] / self.inverse[kind]
+        self.rate[class] / self.inverse[class]
     }
 }
 
 wide! {
-    /// Reads the queuing delays that views see. Of the kinds behind a view some are written, too: views are
-    /// read in order.
+    /// Reads the queuing delays of views. Padding may overwrite classes behind a view, so that
+    /// views must be read in order.
     pub(crate) fn see(
         queue: &mut [f64],
         fraction: &[f64],
@@ -251,7 +252,7 @@ wide! {
 }
 
 wide! {
-    /// The same of what queues show beside that, as `Integration::look` and `Flow::heed` have it.
+    /// Reads the other signals of queues, as `Integration::look` and `Flow::signal` do.
     pub(crate) fn hear(
         sees: &mut Sees,
         fraction: &[f64],
@@ -282,18 +283,18 @@ wide! {
 }
 
 wide! {
-    /// Moves a run of proportional laws by `h`, as `Control::advance` does and then what is sent. All that is
-    /// sent then is written to `past`, too, and what is in flight to `flight`.
-    pub(crate) fn glide(
+    /// Moves a batch with proportional laws by `h`, as `Control::advance` does, and then its sent
+    /// bytes. The total sent bytes are written to `past`, the bytes in flight to `flight`.
+    pub(crate) fn move_proportional(
         motion: &mut Motion,
-        kinds: Range<usize>,
+        classes: Range<usize>,
         law: Proportional,
         h: f64,
         past: &mut [f64],
         flight: &mut [f64],
     ) {
         let Part { n, window, min_rtt, rate, sent, inverse, base_rtt, limit, sees, past, flight, .. } =
-            motion.part(kinds, past, flight);
+            motion.part(classes, past, flight);
         let (half, floor) = (0.5 * h, 1e-3 * law.packet);
         for k in 0..n {
             let seen = sees[0][k];
@@ -305,7 +306,7 @@ wide! {
             let next = most(w + half * (first + second), floor);
             let sends = least(next * over, limit[k]);
             window[k] = next;
-            // Not `least`: the compiler would make it a store under a mask, which takes long.
+            // Not `least`: the compiler would emit a masked store, which is slow.
             min_rtt[k] = min_rtt[k].min(rtt);
             inverse[k] = over;
             past[k] = sent[k] + half * (rate[k] + sends);
@@ -317,20 +318,20 @@ wide! {
 }
 
 wide! {
-    /// Moves a run by `h` by the law of its control, with every operation as `Control::advance` and
-    /// [`Motion::set_rate`] have it: whether kinds are side by side must not be seen in the result. If
-    /// nothing is `heard`, there are no prices and losses, and have been none.
+    /// Moves a batch by `h` by the law of its control. Every operation is as in `Control::advance`
+    /// and [`Motion::set_rate`], so that batching does not change the result. If `heard` is false
+    /// there are no prices and losses, and have been none.
     pub(crate) fn move_on(
         motion: &mut Motion,
-        kinds: Range<usize>,
+        classes: Range<usize>,
         control: &Control,
         heard: bool,
         h: f64,
         past: &mut [f64],
         flight: &mut [f64],
     ) {
-        let part = motion.part(kinds, past, flight);
-        // The law as a constant to each of the loops, so that none has a branch for it.
+        let part = motion.part(classes, past, flight);
+        // The law is a constant in each of the loops, so that none branches on it.
         match control.dynamics.law {
             WindowLaw::Proportional { gain, target } => {
                 part.advance(&with(control, WindowLaw::Proportional { gain, target }), heard, h);

@@ -1,4 +1,4 @@
-//! The ways of flows through the queues, with their delays.
+//! The paths of flows through the queues, with their delays.
 
 use accord_scenario::LinkId;
 
@@ -7,52 +7,54 @@ use accord_scenario::LinkId;
 pub struct Network {
     /// Rates of all links in bytes/s.
     pub rate: Vec<f64>,
-    /// For each kind.
+    /// The path of each class.
     pub paths: Vec<Path>,
 }
 
-/// The way of a kind of flows.
+/// The path of a class of flows.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Round trip over empty queues, in seconds.
+    /// The round-trip time over empty queues, in seconds.
     pub base_rtt: f64,
-    /// One way over empty queues, and what of it is propagation.
+    /// The one-way delay over empty queues, and the propagation delay in it.
     pub(crate) one_way: f64,
     pub(crate) propagation: f64,
-    /// The queues on the way there, then those on the way back that the source feels.
+    /// The queues on the forward path, then those on the reverse path that the source notices.
     pub hops: Vec<Hop>,
-    /// The number of `hops` on the way there.
+    /// The number of `hops` on the forward path.
     pub forward: usize,
-    /// The most that links without queues let pass, in bytes/s.
+    /// The maximum rate of the links without queues, in bytes/s.
     pub peak: f64,
-    /// The part of what is sent that no wire loses.
+    /// The fraction of sent bytes that no wire loses.
     pub passes: f64,
 }
 
 /// A queue on a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// Its place in the queues of the model.
+    /// The index of the queue in the model.
     pub queue: usize,
-    /// Delay from the source to the queue, and what of it is propagation.
+    /// The delay from the source to the queue, and the propagation delay in it.
     pub after: f64,
     pub(crate) propagation: f64,
-    /// Each flow has such a queue for itself.
+    /// True if each flow has a queue of its own.
     pub private: bool,
-    /// The part of what is sent that no wire before it loses.
+    /// The fraction of sent bytes that no preceding wire loses.
     pub passes: f64,
-    /// The link before it; none at the source.
+    /// The preceding link; `None` at the source.
     pub(crate) from: Option<LinkId>,
 }
 
 impl Path {
-    /// Returns the way of flows whose delays differ, with the means of these. The round trip is the harmonic
-    /// mean, at which a flow sends what they do in the mean if its rate goes by 1/rtt, as with losses.
+    /// Returns the mean path of flows whose delays differ. The round-trip time is the harmonic
+    /// mean, at which a flow sends the flows' mean rate if rates are proportional to 1/rtt, as with
+    /// losses.
     ///
     /// # Panics
-    /// Panics if there is none.
+    ///
+    /// Panics if `paths` is empty.
     pub(crate) fn mean(mut paths: impl Iterator<Item = Path>) -> Path {
-        let mut mean = paths.next().expect("a kind has flows");
+        let mut mean = paths.next().expect("a class has flows");
         let mut inverse = 1.0 / mean.base_rtt;
         for (i, path) in paths.enumerate() {
             let weight = 1.0 / (i + 2) as f64;
@@ -66,7 +68,7 @@ impl Path {
                 mix(&mut hop.propagation, other.propagation);
             }
         }
-        // Parts of the way are as large a part of it.
+        // The delays of the path keep their ratios to the round-trip time.
         let scale = 1.0 / (inverse * mean.base_rtt);
         mean.base_rtt *= scale;
         mean.one_way *= scale;

@@ -1,70 +1,72 @@
-//! The queue of a link, and how it follows from what its flows send.
+//! The queue of a link, driven by the data that its flows send.
 //!
 //! ```text
 //! integrator    dp/dt = (y − c)/c where p > 0, else its positive part      [Low02 eq. 16]
 //! ack-clocked   (1 − m)·Σ w(t − τ)/(d + p) = c where p > 0, else at most c
 //! ```
 //!
-//! y is what arrives and is not dropped by the discipline, p the queuing delay, c the capacity, m
-//! the share dropped: a window sends as much in a round trip whether or not it gets through. Both are complementarity
-//! conditions: p ≥ 0, and either p or the slack is zero. A full buffer is the same at the
-//! other end: what does not fit is lost.
+//! y are the arrivals that the discipline does not drop, p the queuing delay, c the capacity, m the
+//! fraction dropped: a window sends the same amount per round trip, delivered or not. Both are
+//! complementarity conditions: p ≥ 0, and either p or the slack is zero. A full buffer is the same
+//! condition at the other end: the excess is lost.
 //!
-//! A link whose rate is 0 serves nothing: its queue counts the bytes that come until they fill
-//! the buffer, and its delay is [`NEVER`]. The discipline goes by the rate that the link had
-//! before. When the rate of an ACK-clocked link falls, or comes back, what the windows bound is
-//! still on the wires: the queue fills by what arrives until it holds what the equation says.
+//! A link with rate 0 serves nothing: its queue accumulates arriving bytes until the buffer is
+//! full, and its delay is [`NEVER`]. The discipline uses the last nonzero rate. When the rate of an
+//! ACK-clocked link falls, or returns from 0, data bounded by the windows is still on the wires:
+//! the queue grows by arrivals until it reaches the solution of the equation.
 
 use crate::discipline::{Discipline, Refused};
 use accord_family::QueueLaw;
 
-/// The queuing delay of a link that serves nothing, in seconds: a number, so that what follows
-/// from it is one.
+/// The queuing delay of a link with rate 0, in seconds: finite, so that values derived from it are
+/// finite.
 pub(crate) const NEVER: f64 = 1e12;
 
-/// Whether a delay is that of a dead link, or interpolated to or from one: no other is so long.
+/// Returns true for the delay of a link with rate 0, or one interpolated to or from it. No other
+/// delay is that long.
 #[inline]
 pub(crate) fn is_never(delay: f64) -> bool {
     delay > 1e-3 * NEVER
 }
 
-/// The distance from the equation's queue at which a queue that fills by what arrives counts as it.
+/// The relative distance from the equation's queue at which a queue that fills by arrivals counts
+/// as equal to it.
 const NEAR: f64 = 1e-3;
 
-/// A queue's state and what it counts.
+/// The state of a queue, and its counters.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     pub discipline: Discipline,
     /// Bytes per second.
     pub capacity: f64,
-    /// The capacity, or the last one that was not 0.
+    /// The capacity, or the last nonzero one.
     alive: f64,
     buffer: f64,
-    /// Longest queuing delay that fits.
+    /// The queuing delay of a full buffer.
     pub longest: f64,
-    /// Bytes queued.
+    /// The bytes queued.
     pub backlog: f64,
-    /// Queuing delay and how it changes, for the prediction.
+    /// The queuing delay and its rate of change, for the prediction.
     pub delay: f64,
     pub slope: f64,
-    /// True while it fills by what arrives, until it holds what the windows say.
+    /// True while it fills by arrivals, until it holds the backlog that the windows imply.
     pub fills: bool,
-    /// No window bounds what comes: it always does.
+    /// True if no window bounds the arrivals; it then always fills by arrivals.
     pub open: bool,
-    /// Fractions of arrivals lost and marked.
+    /// The fractions of arrivals lost and marked.
     pub loss: f64,
     pub mark: f64,
-    /// The bytes of packets beside the fluid that come in a step, and those of them that did not fit.
+    /// The packet bytes that arrive in a step, and those that overflowed.
     pub beside: f64,
     pub missed: f64,
-    /// The bytes of both kinds that did not fit in a step.
+    /// The bytes of packets and fluid that overflowed in a step.
     pub over: f64,
-    /// The part of arrivals that the discipline dropped.
+    /// The fraction of arrivals that the discipline dropped.
     pub dropped: f64,
-    /// Fraction of the arrivals that the discipline dropped when it last looked.
+    /// The fraction of arrivals that the discipline dropped at its latest evaluation.
     drops: f64,
     pub sums: Sums,
-    /// Bytes served, that could have been served, and lost, since the start of the run.
+    /// Bytes served, bytes that could have been served, and bytes lost, since the start of the run.
     pub served: f64,
     pub could: f64,
     pub lost: f64,
@@ -75,16 +77,16 @@ pub(crate) struct Queue {
 pub(crate) struct Sums {
     pub arrived: f64,
     pub served: f64,
-    /// The bytes that could have been served.
+    /// The bytes that the link could have served.
     pub could: f64,
     pub lost: f64,
     pub marked: f64,
-    /// Marked or dropped by the discipline.
+    /// The bytes marked or dropped by the discipline.
     pub judged: f64,
-    /// The backlog times seconds, and the longest.
+    /// The integral of the backlog over time, and its maximum.
     pub backlog: f64,
     pub longest: f64,
-    /// Seconds in which the link served, and integrals over these.
+    /// The seconds with a nonzero rate, and integrals over them.
     pub alive: f64,
     pub delay: f64,
     pub price: f64,
@@ -117,17 +119,17 @@ impl Queue {
         }
     }
 
-    /// Whether it does more than delay.
+    /// Returns true if the queue does more than delay.
     pub fn signals(&self) -> bool {
         self.buffer.is_finite() || self.discipline.law != QueueLaw::DropTail
     }
 
-    /// Whether the link serves nothing.
+    /// Returns true if the link has rate 0.
     pub fn is_dead(&self) -> bool {
         self.capacity == 0.0
     }
 
-    /// The rate changes; the backlog stays.
+    /// Changes the rate. The backlog stays.
     pub fn set_capacity(&mut self, capacity: f64) {
         if capacity == self.capacity {
             return;
@@ -146,12 +148,12 @@ impl Queue {
         }
     }
 
-    /// Predicts the delay after `h`.
+    /// Returns the predicted delay after `h`.
     pub fn predicted(&self, h: f64) -> f64 {
         (self.delay + h * self.slope).clamp(0.0, self.longest)
     }
 
-    /// `arrived` bytes came during `h`: the integrator.
+    /// Adds `arrived` bytes during `h`, in the integrator model.
     #[inline]
     pub fn integrate(&mut self, arrived: f64, h: f64) {
         let refused = self.judge(arrived, h);
@@ -161,8 +163,8 @@ impl Queue {
         self.account(next, arrived, refused, (end - next).max(0.0), h);
     }
 
-    /// The equation's delay, or less if what arrived cannot have made it so long; if it can, the
-    /// queue fills no more.
+    /// Returns the equation's delay, or less if the arrivals cannot have filled the queue so far.
+    /// If they can, filling ends.
     pub fn filled(&mut self, next: f64, arrived: f64, h: f64) -> f64 {
         if self.is_dead() {
             return NEVER;
@@ -175,18 +177,18 @@ impl Queue {
         }
     }
 
-    /// Returns the rate that may arrive so that as much enters as is served.
+    /// Returns the arrival rate at which as much enters as is served.
     pub fn admits(&self) -> f64 {
         match self.drops {
             0.0 => self.capacity,
-            // Of which no more than this is dropped, so that it is a number.
+            // Bounded, so that the rate is finite.
             drops => self.capacity / (1.0 - drops).max(1e-6),
         }
     }
 
-    /// The delay is `next` because of the windows, which then send at `rate`. What the discipline
-    /// drops does not enter, by the share that it came to in the step before: what it comes to in
-    /// this one depends on what arrives.
+    /// Sets the delay to `next`, which follows from the windows, sent at `rate`. The discipline's
+    /// drops are subtracted by the fraction of the previous step, since that of this step depends
+    /// on the arrivals.
     pub fn set(&mut self, next: f64, rate: f64, h: f64) {
         let next = next.min(self.longest);
         let fills = (next - self.delay) * self.capacity;
@@ -219,7 +221,7 @@ impl Queue {
         self.discipline.step(arrived, self.backlog, self.alive, h)
     }
 
-    /// The backlog becomes `next`.
+    /// Sets the backlog to `next` and updates the counters.
     #[inline]
     fn account(&mut self, next: f64, arrived: f64, refused: Refused, overflow: f64, h: f64) {
         self.over = overflow + self.missed;
@@ -233,7 +235,7 @@ impl Queue {
         };
         self.dropped = part(refused.dropped);
         self.loss = match self.beside > 0.0 {
-            // What does not fit beside the packets that have entered is the fluid's.
+            // The overflow beyond that of the packets is the fluid's.
             true if overflow > 0.0 => {
                 let fluid = (arrived - self.beside).max(overflow);
                 (self.dropped + overflow / fluid).min(1.0)
@@ -242,7 +244,7 @@ impl Queue {
             false => part(lost),
         };
         self.mark = part(refused.marked);
-        // Rounding must not make it less than nothing, or something of nothing.
+        // Rounding must neither make it negative nor positive where nothing was served.
         let served = match self.is_dead() {
             true => 0.0,
             false => (arrived - lost - (next - self.backlog)).max(0.0),

@@ -1,21 +1,21 @@
-//! Samples: the quantities of every engine, from what the integration has.
+//! Samples: the metrics of all engines, from the state of the integration.
 //!
-//! The bytes that leave the network are found as the papers define accumulation, by arrival and
-//! service curves [Xia03 eqs. 1-6]: a FIFO queue has served, at t, the bytes that had entered it by u,
-//! where what had entered by u is what is served by t. Both are kept, so this holds however rates
-//! change. Walked back from the sink to the source, it gives the instant at which the byte was
-//! sent that arrives now, so the service curve of the path.
+//! Departures from the network follow from arrival and service curves, as the papers define
+//! accumulation [Xia03 eqs. 1-6]: a FIFO queue has served by t the bytes that had entered by u,
+//! where u is the time at which the bytes entered equal the bytes served at t. Both curves are
+//! kept, so that this holds for any changes of rate. Following a byte back from the sink to the
+//! source yields its sending time, and thus the service curve of the path.
 //!
-//! - Of what is sent, the share that queues lost does not arrive.
-//! - Where ACK-clocked sources have sent more or less than the queue that they wait in took (they
-//!   learn of its delay a round trip late), what it serves is theirs in proportion.
-//! - Nothing is overtaken, and links bring no more than their rate: when a delay falls, what is
-//!   due at once waits for that.
+//! - The fraction of the sent bytes that queues lost does not arrive.
+//! - ACK-clocked sources learn of a queue's delay a round trip late, and may have sent more or less
+//!   than the queue took. The served bytes are then divided in proportion.
+//! - Bytes do not overtake each other, and links deliver no more than their rate: when a delay
+//!   falls, bytes that become due at once wait for capacity.
 //!
-//! The accumulation of a flow is its share of each queue [Xia05 eq. 1]: in proportion to what
-//! flows sent in the time in which the bytes entered that are there.
+//! The accumulation of a flow is its share of each queue [Xia05 eq. 1]: in proportion to the bytes
+//! that flows sent during the time in which the queued bytes entered.
 
-use crate::integrate::{Book, Entries, Integration, Passage};
+use crate::integrate::{Counter, Entries, Integration, Passage};
 use crate::model::Model;
 use crate::path::{Hop, Network};
 use crate::queue::is_never;
@@ -50,25 +50,25 @@ const OF_LINKS: [Metric; 11] = [
     Metric::Price,
 ];
 
-/// The series of a run in the making.
+/// The series of a run in progress.
 pub(crate) struct Recorder {
     pub time: Vec<f64>,
     flows: Table<{ OF_FLOWS.len() }>,
     links: Table<{ OF_LINKS.len() }>,
     last: Vec<Last>,
-    /// Bytes sent by each kind at each sample but the latest, for a past that the rings have lost.
+    /// Bytes sent by each class at each sample but the latest, for times older than the rings.
     sent: Vec<f64>,
     since: f64,
 }
 
-/// Columns by kind or queue, then metric. What is added to them goes by rows first, some of which are
-/// moved to the columns at a time: thousands of columns are more places than a cache keeps.
+/// Columns by class or queue, then by metric. Rows are added first and moved to the columns in
+/// blocks, since thousands of columns exceed the cache.
 struct Table<const N: usize> {
     columns: Vec<[Vec<f64>; N]>,
     rows: Vec<[f64; N]>,
 }
 
-/// The number of rows that are moved at a time.
+/// The number of rows moved at a time.
 const ROWS: usize = 16;
 
 impl<const N: usize> Table<N> {
@@ -80,7 +80,7 @@ impl<const N: usize> Table<N> {
         }
     }
 
-    /// Adds the values of the next kind or queue, the first ones once more after the last.
+    /// Adds the values of the next class or queue. After the last one the first follows.
     fn push(&mut self, values: [f64; N]) {
         if self.rows.len() == self.columns.len() * ROWS {
             self.flush();
@@ -88,7 +88,7 @@ impl<const N: usize> Table<N> {
         self.rows.push(values);
     }
 
-    /// Returns the latest values of a kind or queue.
+    /// Returns the latest values of a class or queue.
     fn latest(&self, k: usize) -> [f64; N] {
         let last = self.rows.len().checked_sub(self.columns.len());
         last.map_or([f64::NAN; N], |first| self.rows[first + k])
@@ -118,47 +118,46 @@ impl<const N: usize> Table<N> {
 #[derive(Clone, Default)]
 struct Last {
     sent: f64,
-    /// The time at which the byte was sent that arrived last, and the bytes sent by then.
+    /// The sending time of the byte that arrived last, and the bytes sent by then.
     until: f64,
     due: f64,
-    /// Bytes that would have arrived if links had room for them, and bytes sent that no queue
-    /// has taken, less those that one has taken before they were sent: they arrive when the flow is
-    /// over.
+    /// Two balances: bytes due at the sink that links had no capacity for; and bytes sent that no
+    /// queue has taken, less those taken in advance, which arrive after the end of the flow.
     waiting: f64,
     withheld: f64,
     lost: f64,
-    /// The wire to the first queue, or to the sink; and each queue of the way.
+    /// The wire to the first queue, or to the sink; and each queue of the path.
     wire: Option<Wire>,
     hops: Vec<Passed>,
 }
 
-/// A queue of the way: when the byte entered that it served last, its wait, and the wire to the
-/// next queue or to the sink.
+/// A queue of the path: the time at which the byte served last had entered, its wait, and the wire
+/// to the next queue or to the sink.
 #[derive(Clone)]
 struct Passed {
     queue: usize,
     entered: f64,
     wait: f64,
     wire: Wire,
-    /// The times at which the latest byte came out of the wire, and into it.
+    /// The times at which the latest byte left and entered the wire.
     out: f64,
     left: f64,
-    /// The queue's books at these times; none yet of a new way.
-    books: Option<Books>,
-    /// The bytes that the wire had room for since the last sample.
+    /// The queue's counters at these times; `None` on a new path.
+    counters: Option<Counters>,
+    /// The capacity of the wire since the last sample, in bytes.
     room: f64,
 }
 
 #[derive(Clone, Copy)]
-struct Books {
+struct Counters {
     came: f64,
     stayed: f64,
     lost: f64,
     could: f64,
 }
 
-/// Of each queue, the latest passage that was asked for in a sample: flows whose ways from the queue on are
-/// alike ask for the same one after the other.
+/// The latest passage looked up in a sample, per queue: flows with the same remaining path look up
+/// the same passage one after the other.
 struct Passages(Vec<Option<Passage>>);
 
 impl Passages {
@@ -173,26 +172,26 @@ impl Passages {
 }
 
 impl Recorder {
-    /// For so many samples.
+    /// Creates a recorder for `samples` samples.
     pub fn new(model: &Model<'_>, samples: usize) -> Recorder {
-        let kinds = model.kinds.len();
+        let classes = model.classes.len();
         Recorder {
             time: Vec::with_capacity(samples),
-            flows: Table::new(kinds, samples),
+            flows: Table::new(classes, samples),
             links: Table::new(model.queues.len(), samples),
-            last: vec![Last::default(); kinds],
-            sent: Vec::with_capacity(samples * kinds),
+            last: vec![Last::default(); classes],
+            sent: Vec::with_capacity(samples * classes),
             since: 0.0,
         }
     }
 
-    /// The network is another from `time` on.
+    /// Changes the network from `time` on.
     pub fn enter(&mut self, network: &Network, time: f64) {
         for (last, path) in self.last.iter_mut().zip(&network.paths) {
             let hops = &path.hops[..path.forward];
             let ends = hops.iter().map(|h| (h.after, h.propagation));
             let ends = ends.chain([(path.one_way, path.propagation)]);
-            // Propagation and sending of the wires to each queue and to the sink.
+            // Propagation and transmission delays of the wires to each queue and to the sink.
             let mut from = (0.0, 0.0);
             let wires: Vec<(f64, f64)> = ends
                 .map(|end| {
@@ -211,8 +210,8 @@ impl Recorder {
                         .for_each(|(w, &(delay, sending))| w.change(time, delay, sending));
                 }
                 wire => {
-                    // What is on an old way arrives by the new one, as if its queues had been
-                    // empty when the last byte passed.
+                    // Data on an old path arrives over the new one, as if its queues had been empty
+                    // when the last byte passed.
                     *wire = Some(Wire::new(wires[0].0, wires[0].1));
                     let new = |(h, &(delay, sending)): (&Hop, &(f64, f64))| Passed {
                         queue: h.queue,
@@ -221,7 +220,7 @@ impl Recorder {
                         wire: Wire::new(delay, sending),
                         out: time,
                         left: time - delay - sending,
-                        books: None,
+                        counters: None,
                         room: 0.0,
                     };
                     last.hops = hops.iter().zip(&wires[1..]).map(new).collect();
@@ -246,7 +245,7 @@ impl Recorder {
         for (q, (queue, packet)) in run.queues.iter_mut().zip(&run.model.packets).enumerate() {
             let sums = std::mem::take(&mut queue.sums);
             let backlog = sums.backlog / period;
-            // A packet in service takes room in the buffer, too.
+            // A packet in service occupies the buffer as well.
             let served = if sums.served > 0.0 { *packet } else { 0.0 };
             let longest = (sums.longest + served).min(run.model.buffer(q));
             let values = [
@@ -266,9 +265,9 @@ impl Recorder {
         }
     }
 
-    /// Returns the latest values of a kind's flows, in the order of their metrics.
-    pub fn latest_of_flow(&self, kind: usize) -> [f64; OF_FLOWS.len()] {
-        self.flows.latest(kind)
+    /// Returns the latest values of a class's flows, in the order of their metrics.
+    pub fn latest_of_flow(&self, class: usize) -> [f64; OF_FLOWS.len()] {
+        self.flows.latest(class)
     }
 
     /// Returns the latest values of a queue's link, in the order of their metrics.
@@ -276,7 +275,7 @@ impl Recorder {
         self.links.latest(queue)
     }
 
-    /// Returns the bytes that arrived at the sink since the last sample, for a flow of each kind.
+    /// Returns the bytes that arrived at the sink since the last sample, for a flow of each class.
     fn arrivals(
         &mut self,
         run: &Integration<'_, '_>,
@@ -308,7 +307,7 @@ impl Recorder {
             *arrived = part * *waiting;
             *waiting -= *arrived;
         }
-        // What is withheld of flows that are over takes what room there is beside.
+        // Withheld bytes of finished flows use the remaining capacity.
         for (k, arrived) in arrivals.iter_mut().enumerate() {
             let (path, last) = (&run.network.paths[k], &mut self.last[k]);
             if run.flows[k].active || last.withheld <= 0.0 {
@@ -325,7 +324,8 @@ impl Recorder {
         arrivals
     }
 
-    /// Moves the service curve of a kind's path on to `time`: what it says has arrived is due.
+    /// Advances the service curve of a class's path to `time`, and returns the bytes that become
+    /// due.
     fn falls_due(
         &mut self,
         k: usize,
@@ -341,26 +341,26 @@ impl Recorder {
         for (hop, passed) in forward.iter().zip(&mut last.hops).rev() {
             let left = passed.wire.left(at);
             let passage = passages.of(run, hop.queue, left);
-            let books = |entering: &Entries, leaving: &Entries| Books {
-                came: entering[Book::Came as usize],
-                stayed: entering[Book::Entered as usize],
-                lost: entering[Book::Lost as usize],
-                could: leaving[Book::Could as usize],
+            let counters = |entering: &Entries, leaving: &Entries| Counters {
+                came: entering[Counter::Came as usize],
+                stayed: entering[Counter::Entered as usize],
+                lost: entering[Counter::Lost as usize],
+                could: leaving[Counter::Could as usize],
             };
-            let there = |time| run.books(hop.queue, run.clock.place(time));
+            let there = |time| run.counters(hop.queue, run.clock.place(time));
             let (mut entered, mut entering) = (passage.entered, passage.entering);
             if entered > left || entered < passed.entered {
                 entered = entered.min(left).max(passed.entered);
                 entering = there(entered);
             }
-            let first = || books(&there(passed.entered), &there(passed.left));
-            let then = passed.books.unwrap_or_else(first);
-            let now = books(&entering, &passage.leaving);
-            passed.books = Some(now);
+            let first = || counters(&there(passed.entered), &there(passed.left));
+            let then = passed.counters.unwrap_or_else(first);
+            let now = counters(&entering, &passage.leaving);
+            passed.counters = Some(now);
             let came = now.came - then.came;
             let stayed = now.stayed - then.stayed;
             let lost = now.lost - then.lost;
-            // Where a delay has fallen more time passes at its one end than at the other.
+            // After a fall of a delay, more time passes at the exit of the wire than at its entry.
             let (out, into) = (at - passed.out, left - passed.left);
             let part = if into > out { out / into } else { 1.0 };
             passed.room = part * (now.could - then.could);
@@ -389,8 +389,8 @@ impl Recorder {
         last.due = last.due.max(due);
     }
 
-    /// Returns the bytes that a flow of a kind has in the queues of its way, each at the time at which
-    /// a byte passed it that arrives now if it does not wait.
+    /// Returns the bytes of a flow of a class in each queue of its path, at the time at which a
+    /// byte that arrives now passed the queue.
     fn accumulation(
         &self,
         k: usize,
@@ -403,8 +403,8 @@ impl Recorder {
             let at = time - (path.one_way - hop.after);
             let passage = passages.of(run, hop.queue, at);
             let (leaving, entering) = (&passage.leaving, &passage.entering);
-            let backlog = leaving[Book::Entered as usize] - leaving[Book::Served as usize];
-            let came = leaving[Book::Came as usize] - entering[Book::Came as usize];
+            let backlog = leaving[Counter::Entered as usize] - leaving[Counter::Served as usize];
+            let came = leaving[Counter::Came as usize] - entering[Counter::Came as usize];
             if backlog <= 0.0 || came <= 0.0 {
                 return 0.0;
             }
@@ -441,7 +441,7 @@ impl Recorder {
             _ => f64::NAN,
         };
         let runs = |v: f64| if flow.active { v } else { f64::NAN };
-        // No round trip passes a link that serves nothing.
+        // No round trip completes over a link with rate 0.
         let dead = is_never(seen.queue);
         let passes = |v: f64| {
             if dead || is_never(v) {
@@ -470,7 +470,7 @@ impl Recorder {
         self.flows.push(values);
     }
 
-    /// The arrival curve at the source: bytes sent by `time`.
+    /// Returns the arrival curve at the source: bytes sent by `time`.
     #[inline]
     fn sent_by(&self, k: usize, run: &Integration<'_, '_>, time: f64) -> f64 {
         if time <= 0.0 {
@@ -482,15 +482,15 @@ impl Recorder {
         }
     }
 
-    /// The same of a past that the rings have lost.
+    /// Returns the arrival curve at a time older than the rings.
     #[inline(never)]
     fn sent_long_ago(&self, k: usize, run: &Integration<'_, '_>, time: f64) -> f64 {
         if !run.flows[k].active && run.motion.sent[k] == 0.0 {
             return 0.0;
         }
-        let kinds = run.flows.len();
-        let sent = |i: usize| self.sent.get(i * kinds + k);
-        let i = self.time[..self.sent.len() / kinds].partition_point(|t| *t <= time);
+        let classes = run.flows.len();
+        let sent = |i: usize| self.sent.get(i * classes + k);
+        let i = self.time[..self.sent.len() / classes].partition_point(|t| *t <= time);
         let (t0, v0) = match i {
             0 => (0.0, 0.0),
             i => (self.time[i - 1], sent(i - 1).copied().unwrap_or(0.0)),
@@ -501,14 +501,14 @@ impl Recorder {
         }
     }
 
-    /// The series of all flows and links, in order.
+    /// Returns the series of all flows and links, in order.
     pub fn finish(mut self, scenario: &Scenario, model: &Model<'_>) -> (Vec<f64>, Vec<Series>) {
         self.flows.flush();
         self.links.flush();
         let (mut flows, links) = (self.flows.columns, self.links.columns);
-        let mut kind_of = vec![None; scenario.flows.len()];
-        for (k, kind) in model.kinds.iter().enumerate() {
-            kind.members.iter().for_each(|&f| kind_of[f] = Some(k));
+        let mut class_of = vec![None; scenario.flows.len()];
+        for (k, class) in model.classes.iter().enumerate() {
+            class.members.iter().for_each(|&f| class_of[f] = Some(k));
         }
         let mut series = Vec::new();
         let mut add = |entity, metric, values| {
@@ -519,10 +519,10 @@ impl Recorder {
             });
         };
         for f in scenario.recorded_flows() {
-            let Some(k) = kind_of[f] else { continue };
-            let last = model.kinds[k].members.last() == Some(&f);
+            let Some(k) = class_of[f] else { continue };
+            let last = model.classes[k].members.last() == Some(&f);
             for (metric, values) in OF_FLOWS.into_iter().zip(&mut flows[k]) {
-                // Whoever is the last of its kind need not leave them behind.
+                // The last flow of a class takes the values, the others copy them.
                 let values = match last {
                     true => std::mem::take(values),
                     false => values.clone(),
@@ -533,13 +533,13 @@ impl Recorder {
         let samples = self.time.len();
         let mut quantiles = Quantiles::default();
         for g in scenario.recorded_groups() {
-            let kinds: Vec<usize> = (scenario.groups[g].flows.clone())
-                .filter_map(|f| kind_of[f])
+            let classes: Vec<usize> = (scenario.groups[g].flows.clone())
+                .filter_map(|f| class_of[f])
                 .collect();
             for (i, metric) in OF_FLOWS.into_iter().enumerate().filter(|(_, m)| m.adds()) {
-                // Of flows that are there.
+                // Only over samples in which the flow exists.
                 let sum = |t: usize| {
-                    let there = kinds.iter().map(|&k| flows[k][i][t]);
+                    let there = classes.iter().map(|&k| flows[k][i][t]);
                     let there = there.filter(|v| !v.is_nan());
                     there.sum::<f64>()
                 };
@@ -550,7 +550,7 @@ impl Recorder {
                 let values = |k: usize, t| place.map_or(f64::NAN, |i| flows[k][i][t]);
                 let over_flows: Vec<_> = (0..samples)
                     .map(|t| {
-                        kinds.iter().for_each(|&k| quantiles.add(values(k, t), 1));
+                        classes.iter().for_each(|&k| quantiles.add(values(k, t), 1));
                         quantiles.take()
                     })
                     .collect();

@@ -1,27 +1,27 @@
-//! How flows repair losses: the time that it takes, and when the timer has to.
+//! Loss repair by flows: its duration, and the cases that end in a timeout.
 
 use crate::law::Control;
 use accord_family::Repairs;
 
-/// How flows repair losses.
+/// The repair of losses by flows.
 pub(crate) struct Repair {
-    /// D/rtt: the round trips that it takes.
+    /// D/rtt: the round trips that a repair takes.
     pub round_trips: f64,
-    /// Q: the part that ends by the timer.
+    /// Q: the fraction of repairs that end in a timeout.
     pub gives_out: f64,
-    /// τ: the time that the timer and slow start take then.
+    /// τ: the duration of the timeout and the slow start after it.
     pub absence: f64,
 }
 
 impl Repair {
-    /// Returns what a flow with the window `w` lacks of it in the mean of its absence: slow start brings it
-    /// back to half of the window.
+    /// Returns the mean shortfall of a flow with the window `w` during a timeout: slow start
+    /// restores half of the window.
     pub(crate) fn misses(&self, w: f64, rtt: f64) -> f64 {
         w - (0.5 * w * rtt / self.absence).min(w)
     }
 }
 
-/// Returns the probability that more than `m` events of Poisson's happen where `n` are expected.
+/// Returns the probability that a Poisson variable of mean `n` exceeds `m`.
 fn more_than(m: f64, n: f64) -> f64 {
     let (mut term, mut sum) = ((-n).exp(), 0.0);
     for i in 0..=(m.min(1e3) as u32) {
@@ -32,10 +32,10 @@ fn more_than(m: f64, n: f64) -> f64 {
 }
 
 impl Control {
-    /// Returns how flows repair the losses of a window `w`, of which the part `p` is lost and the part
-    /// `again` of what is sent again.
+    /// Returns the repair of losses of a window `w`, of which the fraction `p` is lost, and the
+    /// fraction `again` of the retransmissions.
     pub(crate) fn repair(&self, w: f64, rtt: f64, p: f64, again: f64) -> Repair {
-        // A window that loses something loses 1 + n packets, n of which are Poisson's.
+        // A window with a loss loses 1 + n packets, with n Poisson-distributed.
         let n = w * p / self.packet;
         let rto = rtt.max(self.min_rto);
         let lost_again = 1.0 - (1.0 - again).max(0.0).powf(1.0 + n);
@@ -61,7 +61,7 @@ impl Control {
 mod tests {
     use super::*;
 
-    /// Poisson's distribution, by its table.
+    /// The Poisson distribution, from a table.
     #[test]
     fn more_than_two_of_one_are_rare() {
         assert!((more_than(2.0, 1.0) - 0.0803).abs() < 1e-4);

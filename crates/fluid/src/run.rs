@@ -1,4 +1,4 @@
-//! A scenario's run: its phases, its steps, how far to trust them.
+//! Runs of a scenario: its phases, its steps, and the error estimate.
 
 use crate::error::{FluidError, MOST_WORK};
 use crate::integrate::Integration;
@@ -10,17 +10,18 @@ use accord_scenario::{Engine, LinkModel, Metric, Scenario};
 use accord_units::{Duration, Time};
 use std::collections::BTreeSet;
 
-/// Values of all series together (128 MiB), and samples of one.
+/// The maximum number of values of all series together (128 MiB), and of samples of one.
 const BUDGET: u64 = 1 << 24;
 const LONGEST: u64 = 1 << 14;
-/// Steps in the shortest base round-trip time: for laws of order two, and of order one.
+/// Steps in the shortest base round-trip time, for laws of order two and of order one.
 const SMOOTH_STEPS: f64 = 15.0;
 const SIGN_STEPS: f64 = 30.0;
-/// Starts of which each ends a step. The steps are those of all flows, and all are kept for a round trip.
+/// The maximum number of starts that each end a step. Steps are common to all flows, and all are
+/// kept for a round trip.
 const FEW: usize = 1000;
 
-/// Runs a scenario as a fluid, and a second time with twice the step to see how much the step
-/// matters; a note says it.
+/// Runs a scenario as a fluid, and again with twice the step. A note reports the difference as an
+/// error estimate.
 ///
 /// # Errors
 /// If delays need more steps than is reasonable, or the observer stops it.
@@ -31,7 +32,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Flui
     run.notes.push(difference(scenario, step, &run, &coarse));
     if residual > 1e-6 {
         run.notes.push(format!(
-            "fluid: queues do not meet the windows to better than {residual:.0e}"
+            "fluid: the equations of the queues are solved to a relative residual of {residual:.0e} only"
         ));
     }
     Ok(run)
@@ -49,8 +50,8 @@ pub fn run_with_step(
     integrate(scenario, step, observer).map(|(run, _)| run)
 }
 
-/// The step in seconds: the scenario's, or a fifteenth of the shortest base round-trip time, a
-/// thirtieth where a law moves by a sign.
+/// Returns the step in seconds: the scenario's, or a fifteenth of the shortest base round-trip
+/// time, a thirtieth for sign laws.
 ///
 /// # Errors
 /// If there is no law for a controller.
@@ -66,14 +67,14 @@ pub(crate) fn step_of(scenario: &Scenario, model: &Model<'_>) -> f64 {
     if let Some(step) = scenario.fluid.step {
         return step.as_secs_f64();
     }
-    // Starts and stops change no delay.
+    // Starts and stops do not change delays.
     let changes = scenario.events.iter().map(|e| e.at);
     let shortest = std::iter::once(Time::ZERO)
         .chain(changes)
         .flat_map(|at| model.network(at).paths)
         .map(|p| p.base_rtt)
         .fold(f64::INFINITY, f64::min);
-    let steps = if model.kinds.iter().all(|k| k.control.is_smooth()) {
+    let steps = if model.classes.iter().all(|k| k.control.is_smooth()) {
         SMOOTH_STEPS
     } else {
         SIGN_STEPS
@@ -89,7 +90,7 @@ fn integrate(
     let model = Model::new(scenario)?;
     let cuts = cuts(scenario);
     let seconds = scenario.duration.as_secs_f64();
-    let work = seconds / step * (model.kinds.len() + model.queues.len()) as f64;
+    let work = seconds / step * (model.classes.len() + model.queues.len()) as f64;
     if work.is_nan() || work > MOST_WORK {
         let hint = match scenario.fluid.step {
             Some(_) => "give fluid.step a larger value, or the run a shorter duration",
@@ -124,7 +125,7 @@ fn integrate(
             state.enter(network, step);
             due = model.running(begin);
         }
-        // Where flows only start and stop, the others go on as they are.
+        // If flows only start and stop, the others continue unchanged.
         state.switch(due);
         let mut from = begin;
         while from < end {
@@ -135,8 +136,8 @@ fn integrate(
             for i in 1..=count as u64 {
                 let ends = start + i as f64 * h;
                 let within = |s: &(Time, usize, bool)| s.0 < to && s.0.as_secs_f64() < ends;
-                while let Some((at, kind, _)) = switches.next_if(within) {
-                    state.start_within(kind, at.as_secs_f64());
+                while let Some((at, class, _)) = switches.next_if(within) {
+                    state.start_within(class, at.as_secs_f64());
                 }
                 state.step(ends, h);
                 steps += 1;
@@ -174,8 +175,8 @@ fn integrate(
     Ok((run, residual))
 }
 
-/// Returns the times at which steps end in any case, in order: where the network changes, and where flows
-/// stop or start. If starts are many they share the steps that they fall in.
+/// Returns the times at which steps must end, in order: changes of the network, stops and starts of
+/// flows. If there are many starts, they share the steps in which they fall.
 fn cuts(s: &Scenario) -> Vec<Time> {
     let end = s.end();
     let starts: BTreeSet<Time> = s.flows.iter().map(|f| f.start).collect();
@@ -192,15 +193,15 @@ fn cuts(s: &Scenario) -> Vec<Time> {
     cuts
 }
 
-/// Returns the most of `times`, which are in order, that lie within `span`.
+/// Returns the maximum number of `times`, in order, within a window of `span`.
 fn most_within(times: &[Time], span: Duration) -> usize {
     let within =
         |(i, &first): (usize, &Time)| times[i..].partition_point(|time| time.since(first) <= span);
     times.iter().enumerate().map(within).max().unwrap_or(0)
 }
 
-/// The sampling period: the scenario's, or as many times twice that as keeps series short and
-/// holds a step.
+/// Returns the sampling period: the scenario's, doubled until series are short enough and a period
+/// contains a step.
 fn sampling(scenario: &Scenario, step: f64) -> Duration {
     let columns = 9 * scenario.flows.len() as u64 + 8 * scenario.links.len() as u64;
     let most = (BUDGET / columns.max(1)).clamp(64, LONGEST);
@@ -263,7 +264,7 @@ fn difference(scenario: &Scenario, step: f64, fine: &Run, coarse: &Run) -> Strin
         LinkModel::AckClocked => "ack-clocked",
         LinkModel::Integrator => "integrator",
     };
-    // Twice the step makes 2^order times the error.
+    // Twice the step has 2^order times the error.
     let share = 1.0 / (f64::from(1 << order) - 1.0);
     format!(
         "fluid ({model}): steps of {step:.3e} s; estimated error, of a sample at most {:.1e} of the largest rate and {:.1e} of the largest queuing delay, of a mean over the steady part {:.1e} and {:.1e}",

@@ -1,12 +1,12 @@
-//! Slow start: how a window grows in it, and where in a step it ends.
+//! Slow start: the growth of the window, and the instant within a step at which it ends.
 
 use crate::cubic::Epoch;
 use crate::law::{Control, Seen, Service, Window};
-use crate::trouble::Pairs;
+use crate::losses::Pairs;
 use accord_family::{Reads, WindowDynamics, WindowLaw};
 
 impl Control {
-    /// Returns the same for slow start, which ignores marks.
+    /// Returns the share in slow start, which ignores marks.
     fn first_share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
         let reads = match self.dynamics.reads {
             Reads::Marks { .. } => Reads::RoundTrip,
@@ -19,7 +19,7 @@ impl Control {
         Control { dynamics, ..*self }.share(base_rtt, min_rtt, seen)
     }
 
-    /// Returns whether the round-trip time rises by as much per round trip as HyStart++ takes for the end of
+    /// Returns true if the round-trip time grows fast enough per round trip for HyStart++ to end
     /// slow start [RFC 9406 §4.2].
     pub(crate) fn rises(&self, s: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> bool {
         let WindowLaw::Cubic { hystart: true, .. } = self.dynamics.law else {
@@ -30,8 +30,8 @@ impl Control {
         (to.queue - from.queue) * rtt > least * h
     }
 
-    /// Grows the window; gives how much of the step passed until slow start ended.
-    /// It is over in any case if `ends`.
+    /// Grows the window. Returns the fraction of the step at which slow start ended; it ends in any
+    /// case if `ends`.
     pub(crate) fn slow_start(
         &self,
         s: &mut Window,
@@ -43,7 +43,7 @@ impl Control {
     ) -> f64 {
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
         let grown = s.window * (growth * h / rtt).exp();
-        // Vegas heeds its service after slow start only.
+        // Vegas uses its service only after slow start.
         let service = match self.dynamics.reads {
             Reads::Delay => self.service,
             _ => Service::FAIR,
@@ -71,13 +71,15 @@ impl Control {
         part * h
     }
 
-    /// Grows a window of Vegas, and ends its slow start.
+    /// Grows the window of Vegas, and ends its slow start.
     ///
-    /// It doubles as the first acknowledgements of every second round come [Low02 §1.1]. Those of the next round
-    /// tell what has been queued of it meanwhile, and slow start ends with that round if it was more than γ.
+    /// The window doubles as the first acknowledgements of every second round arrive [Low02 §1.1].
+    /// Those of the next round measure the backlog of the doubled window, and slow start ends with
+    /// that round if it exceeds γ.
     ///
-    /// Where it doubles, an acknowledgement sends two packets, twice what the slowest link has room for, until
-    /// w packets are sent. The last of these waits for w/2 of its own flow, and they do for w/4 in the mean.
+    /// During a doubling, an acknowledgement sends two packets, twice the capacity of the slowest
+    /// link, until w packets are sent. The last of these waits for w/2 packets of its own flow; the
+    /// mean wait is w/4.
     pub(crate) fn every_second_round(
         &self,
         s: &mut Window,

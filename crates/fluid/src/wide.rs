@@ -1,10 +1,10 @@
-//! Loops over kinds of flows, compiled three times: for any processor, and for those that move four or
-//! eight numbers by an instruction.
+//! Loops over classes of flows, compiled for three targets: any processor, and processors with
+//! vectors of four or eight numbers.
 //!
-//! The program takes at run time what the processor can. The result is the same to the bit: the order of
-//! all sums is written down, and products and sums are rounded one by one.
+//! The program selects the version for the processor at run time. Results are identical to the bit:
+//! the order of all sums is explicit, and products and sums are rounded separately.
 
-/// Makes a function of which there are all three.
+/// Defines a function in all three versions.
 macro_rules! wide {
     (
         $(#[$about:meta])*
@@ -26,12 +26,12 @@ macro_rules! wide {
                     any($($arg),*)
                 }
                 if has!("avx512f") && has!("avx512dq") && has!("avx512vl") {
-                    // SAFETY: the processor has the instructions that it is compiled for.
+                    // SAFETY: the processor has the instructions that the function is compiled for.
                     #[allow(unsafe_code)]
                     return unsafe { eight($($arg),*) };
                 }
                 if has!("avx2") {
-                    // SAFETY: the processor has the instructions that it is compiled for.
+                    // SAFETY: the processor has the instructions that the function is compiled for.
                     #[allow(unsafe_code)]
                     return unsafe { four($($arg),*) };
                 }
@@ -43,18 +43,18 @@ macro_rules! wide {
 
 pub(crate) use wide;
 
-/// The number of quantities that are summed side by side, two or four by an instruction.
+/// The number of quantities per group, summed by two or four per instruction.
 pub(crate) const WIDTH: usize = 4;
 
-/// Returns the length of an array for so many quantities that are written in groups, wherever
-/// among them a group begins.
+/// Returns the length of an array of `len` quantities written in groups that may begin at any of
+/// them.
 pub(crate) const fn padded(len: usize) -> usize {
     len.next_multiple_of(WIDTH) + WIDTH
 }
 
-/// The total of such sums. Not inlined: the compiler would choose which two sums share a register
-/// by this expression, and then load their parts one by one. So it does, too, unless the sums are
-/// made in loops over all four.
+/// Returns the total of a group of sums. Not inlined: the compiler would choose register pairs by
+/// this expression and load the operands one by one. It does the same unless the sums are made in
+/// loops over all four.
 #[inline(never)]
 pub(crate) fn total(sums: [f64; WIDTH]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])

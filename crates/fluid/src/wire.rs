@@ -1,28 +1,28 @@
-//! The bytes on a wire when its delay changes.
+//! The bytes on a wire whose delay changes.
 //!
-//! A byte arrives by the delay that the wire had when it left, and nothing is overtaken: after a
-//! fall from d to d′ at t, what leaves from t on waits until what left before has arrived, at t + d.
-//! From then on more is due than was sent meanwhile; that the wire brings it no faster than its line
-//! is for the caller to see to.
+//! A byte arrives after the delay that the wire had when it left, and bytes do not overtake each
+//! other: after a fall from d to d′ at t, bytes that leave from t on wait until earlier ones have
+//! arrived, at t + d. Then more is due than was sent in that time; the caller has to limit it to
+//! the line rate.
 
 use std::collections::VecDeque;
 
 /// The delays of a wire.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
-    /// Until when it had which delay, as long as it matters.
+    /// The past delays with the times until which they applied, as long as they matter.
     past: VecDeque<(f64, f64)>,
     delay: f64,
-    /// The time of departure before which everything has arrived.
+    /// The sending time before which everything has arrived.
     since: f64,
-    /// The time that a packet takes to be sent now: no packet is held by a rate that has passed.
+    /// The transmission time of a packet now: a past rate delays no packet.
     sending: f64,
-    /// The latest time that was asked of, less that.
+    /// The latest time passed to [`Wire::left`], less the transmission time.
     latest: f64,
 }
 
 impl Wire {
-    /// Creates a wire that has always had this delay, beside `sending`.
+    /// Creates a wire with this constant propagation delay, and the transmission time `sending`.
     pub fn new(delay: f64, sending: f64) -> Wire {
         Wire {
             past: VecDeque::new(),
@@ -33,7 +33,7 @@ impl Wire {
         }
     }
 
-    /// The delay is another from `time` on.
+    /// Changes the delay from `time` on.
     pub fn change(&mut self, time: f64, delay: f64, sending: f64) {
         self.sending = sending;
         if delay != self.delay {
@@ -42,8 +42,7 @@ impl Wire {
         }
     }
 
-    /// Returns the time at which the byte left that arrives at `time`, which is never earlier than the
-    /// time before.
+    /// Returns the sending time of the byte that arrives at `time`, monotonically over calls.
     pub fn left(&mut self, time: f64) -> f64 {
         self.latest = self.latest.max(time - self.sending);
         let time = self.latest;
@@ -51,7 +50,7 @@ impl Wire {
             if time - delay < until {
                 return (time - delay).max(self.since);
             }
-            // All that left before has arrived.
+            // All bytes sent before have arrived.
             self.since = until;
             self.past.pop_front();
         }
@@ -63,8 +62,8 @@ impl Wire {
 mod tests {
     use super::*;
 
-    /// From 2 s to 0.2 s at t = 10 s: until 12 s what left before arrives, then all that left
-    /// since is due.
+    /// From 2 s to 0.2 s at t = 10 s: until 12 s earlier bytes arrive, then all bytes sent since
+    /// are due.
     #[test]
     fn nothing_is_overtaken_when_a_delay_falls() {
         let mut wire = Wire::new(2.0, 0.0);
@@ -76,7 +75,7 @@ mod tests {
         }
     }
 
-    /// From 0.2 s to 2 s: what is on the wire arrives, then nothing for 1.8 s.
+    /// From 0.2 s to 2 s: bytes on the wire arrive, then none for 1.8 s.
     #[test]
     fn a_delay_that_rises_leaves_a_gap() {
         let mut wire = Wire::new(0.2, 0.0);
@@ -88,7 +87,7 @@ mod tests {
         }
     }
 
-    /// Whatever the delays, time on the wire never runs backwards.
+    /// Time on the wire never runs backwards, for any sequence of delays.
     #[test]
     fn a_wire_that_flaps_keeps_its_order() {
         let mut wire = Wire::new(0.05, 0.0);

@@ -1,4 +1,4 @@
-//! Where integration settles, theory is: to six digits.
+//! Integration settles at the equilibrium of theory, to six digits.
 
 mod common;
 
@@ -7,7 +7,7 @@ use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use common::{five_classes, fluid, last, scenario};
 
-/// Rates of all flows and queuing delays of all links, at the end, against theory.
+/// Compares the rates of all flows and the queuing delays of all links at the end with theory.
 fn agrees(s: &Scenario, run: &Run) {
     let theory = accord_theory::run(s, &mut Quiet).unwrap();
     for f in 0..s.flows.len() {
@@ -74,7 +74,7 @@ fn flows_that_come_and_go_over_links_that_change() {
     }
 }
 
-/// The equilibrium of [Low02 table I], by proportional control, which settles there.
+/// The equilibrium of [Low02 table I] under proportional control, which converges to it.
 #[test]
 fn table_one_of_low02() {
     let target = "{ name = \"monaco\", target = \"2 pkt\", gain = 0.3 }";
@@ -96,8 +96,8 @@ fn table_one_of_low02() {
     }
 }
 
-/// A virtual delay takes the place of the queue. It does not damp what it drives, as a queue
-/// does by lengthening round trips, so it needs to be as long as one to be stable.
+/// A virtual delay replaces the queue. Unlike a queue it does not damp the loop by longer round
+/// trips, so its delay has to be as long as the queue's for stability.
 #[test]
 fn a_virtual_queue_settles_at_its_utilisation() {
     for model in MODELS {
@@ -110,10 +110,10 @@ fn a_virtual_queue_settles_at_its_utilisation() {
     }
 }
 
-/// Control packets that wait with the rest tell nothing of the queue: the buffer fills. A
-/// virtual delay is told all the same.
+/// If control packets wait in the queue, sources cannot see it and the buffer fills. A virtual
+/// delay still reaches them.
 #[test]
-fn a_queue_that_control_packets_wait_in_is_not_felt() {
+fn a_queue_that_delays_control_packets_is_invisible() {
     let backlog = |queue: &str, priority: bool| {
         let (_, run) = fluid(&format!(
             "duration = \"60 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\n\
@@ -125,14 +125,14 @@ fn a_queue_that_control_packets_wait_in_is_not_felt() {
         later.iter().copied().fold(0.0, f64::max)
     };
     assert!((backlog("droptail", true) / 6000.0 - 1.0).abs() < 0.01);
-    // Its losses are heard after the queue, so that it swings below its end.
+    // Losses arrive after the queuing delay, so that the queue oscillates below its limit.
     assert!(backlog("droptail", false) > 99e3, "the buffer is full");
     let (two, one) = (backlog("avd", true), backlog("avd", false));
     assert!(two < 3e3 && one < 3e3, "{two} {one}");
 }
 
-/// Flows that keep far more queued than fits on the path: what is queued is found by looking
-/// back over the queue, which is much longer than the round trip over empty ones.
+/// Flows with a backlog far larger than their path: the accumulation is found over a queue much
+/// longer than the base round-trip time.
 #[test]
 fn accumulations_are_found_over_long_queues() {
     let (_, run) = fluid(
@@ -144,10 +144,10 @@ fn accumulations_are_found_over_long_queues() {
     assert!((accumulation / 200e3 - 1.0).abs() < 1e-4, "{accumulation}");
 }
 
-/// Two links in a row, of which the second is a little slower than the first, as fast, and a little
-/// faster: the slower one is full, and the queue is at the first of those.
+/// Two links in series, the second slower than, as fast as, and faster than the first: the slower
+/// one is fully used, and the queue is at the first of the slowest.
 #[test]
-fn equal_links_in_a_row_are_used_whole() {
+fn equal_links_in_series_are_fully_used() {
     for model in MODELS {
         for (second, rate) in [
             ("9.99 Mbps", 9.99e6),
@@ -165,7 +165,7 @@ fn equal_links_in_a_row_are_used_whole() {
                 (found / rate - 1.0).abs() < 1e-6,
                 "{model} {second}: {found}"
             );
-            // An integrator empties the queue of a slow start by a thousandth of the link.
+            // With the integrator, the queue of slow start drains at a thousandth of the link rate.
             if model == "integrator" && rate < 10e6 {
                 continue;
             }

@@ -1,5 +1,4 @@
-//! Changes of rates, delays and routes, and outages, against exact solutions and what must be
-//! conserved whatever happens.
+//! Changes of rates, delays and routes, and outages: exact solutions and conservation laws.
 
 mod common;
 
@@ -40,7 +39,7 @@ fn bottleneck(s: &Scenario) -> Entity {
 /// 8 Mbps over a link that has r Mbps from 2 s to 3 s: B = (8 − r)·(t − 2)/8 MB until 3 s, then
 /// it falls by 0.25 MB/s. The link is full until it is empty.
 #[test]
-fn a_step_down_and_an_outage_queue_what_they_must() {
+fn a_step_down_and_an_outage_build_the_exact_queue() {
     for (model, r) in MODELS.into_iter().flat_map(|m| [(m, 4.0), (m, 0.0)]) {
         let down = match r {
             0.0 => "rate = \"1 bps\"",
@@ -58,7 +57,7 @@ fn a_step_down_and_an_outage_queue_what_they_must() {
         let (growth, most) = ((8.0 - r) / 8.0 * 1e6, (8.0 - r) / 8.0 * 1e6);
         let empty = 3.0 + most / 0.25e6;
         for (i, &end) in run.time.iter().enumerate() {
-            // The middle of a sample, and whether a knee is in it or just before.
+            // The middle of a sample, and whether a change of slope is in it or just before.
             let t = end - 0.025;
             let knee = [2.0, 3.0, empty]
                 .iter()
@@ -91,10 +90,10 @@ fn a_step_down_and_an_outage_queue_what_they_must() {
     }
 }
 
-/// A change in the middle of a sample: half of it at 10, half at 1 Mbps. The utilisation is what
-/// was sent over what could have been.
+/// A change in the middle of a sample: half of it at 10 Mbps, half at 1 Mbps. The utilisation is
+/// bytes sent over bytes that could have been sent.
 #[test]
-fn utilisation_of_a_sample_counts_the_rates_that_there_were() {
+fn utilisation_of_a_sample_counts_its_actual_rates() {
     let changes = events(&[(5.05, "rate = \"1 Mbps\""), (7.05, "rate = \"10 Mbps\"")]);
     for (model, controller) in MODELS
         .into_iter()
@@ -116,7 +115,7 @@ fn utilisation_of_a_sample_counts_the_rates_that_there_were() {
     }
 }
 
-/// Numbers from 0 to 1, the same ever again.
+/// A reproducible sequence of numbers from 0 to 1.
 struct Dice(u64);
 
 impl Dice {
@@ -128,11 +127,11 @@ impl Dice {
     }
 }
 
-/// Random steps of the rate, outages among them: together the flows get what the link serves,
-/// later by the way to the sink; no flow ever more than the link has; and what they have queued
-/// is the queue.
+/// Random changes of the rate, including outages: the total goodput is the service of the link,
+/// delayed to the sink; no flow exceeds the rate of the link; and the accumulations add up to the
+/// queue.
 #[test]
-fn flows_get_what_the_link_serves_whatever_its_rate_does() {
+fn goodput_equals_service_under_random_rates() {
     for seed in 1..=6u64 {
         for model in MODELS {
             let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -179,7 +178,7 @@ fn flows_get_what_the_link_serves_whatever_its_rate_does() {
                     flows.filter(|v| v.is_finite()).sum()
                 };
                 arrived += 0.02 * sum(Metric::Throughput);
-                // The way from the queue to the sink takes between 4 ms and a sample.
+                // The delay from the queue to the sink is between 4 ms and a sample.
                 let (low, high) = (served[i], served[i + 1]);
                 assert!(
                     arrived > low - 2e4 && arrived < high + 1e4,
@@ -213,8 +212,8 @@ fn flows_get_what_the_link_serves_whatever_its_rate_does() {
     }
 }
 
-/// 5 Mbps over 200 ms that become 20 ms at 2.003 s: what is on the wire arrives as before, until
-/// 2.203 s; then what left since is due, and comes at the 10 Mbps of the line, for 0.18 s.
+/// 5 Mbps over 200 ms that become 20 ms at 2.003 s: bytes on the wire arrive as before, until 2.203
+/// s; then bytes sent since are due, and arrive at the 10 Mbps of the line, for 0.18 s.
 #[test]
 fn a_delay_that_falls_brings_bytes_at_the_rate_of_the_line() {
     for model in MODELS {
@@ -231,7 +230,7 @@ fn a_delay_that_falls_brings_bytes_at_the_rate_of_the_line() {
             };
             assert!((rate / expected - 1.0).abs() < 1e-6, "{model} {t}: {rate}");
         }
-        // Nothing is lost or made: sent till the end, less what is on the wires.
+        // Bytes are conserved: those sent until the end, less those on the wires.
         let total: f64 = out.iter().map(|r| run.time[0] * r).sum();
         let sent = 5e6 * (4.0 - 0.02);
         assert!((total - sent).abs() < 3e4, "{model}: {total} {sent}");
@@ -245,9 +244,9 @@ fn a_delay_that_falls_brings_bytes_at_the_rate_of_the_line() {
     }
 }
 
-/// A queue behind a wire whose delay falls: it gets what was on it at the line's rate.
+/// A queue behind a wire whose delay falls receives the bytes on the wire at the line rate.
 #[test]
-fn a_queue_behind_a_delay_that_falls_overflows_no_more_than_it_must() {
+fn a_queue_behind_a_falling_delay_overflows_at_the_line_rate() {
     for model in MODELS {
         let text = format!(
             "duration = \"4 s\"\nsample = \"10 ms\"\nfluid = {{ link_model = \"{model}\" }}\nnodes = [\"s\", \"m\", \"t\"]\n\
@@ -279,8 +278,8 @@ fn a_queue_behind_a_delay_that_falls_overflows_no_more_than_it_must() {
     }
 }
 
-/// A link that is up and down for a millisecond each has half its rate, and delays for half as
-/// long again; what window flows get of it is what there is.
+/// A link that is up and down for a millisecond each has half its rate, and half a millisecond of
+/// extra delay. Window flows use all of it.
 #[test]
 fn a_link_that_flaps_has_half_its_rate() {
     let mut changes = Vec::new();
@@ -303,7 +302,7 @@ fn a_link_that_flaps_has_half_its_rate() {
     }
 }
 
-/// After an outage every law goes on as before.
+/// After an outage every law continues as before.
 #[test]
 fn windows_survive_an_outage() {
     let changes = events(&[(8.0, "rate = \"1 bps\""), (9.0, "rate = \"10 Mbps\"")]);
@@ -350,8 +349,8 @@ fn windows_survive_an_outage() {
             for metric in [Metric::Utilisation, Metric::QueuingDelay, Metric::Price] {
                 assert!(link(metric)[82..89].iter().all(|x| x.is_nan()), "{metric}");
             }
-            // Two windows, and a little that is sent by the delay seen last, until the news of the
-            // outage arrives.
+            // Two windows, and the bytes sent at the last delay seen, until the sources see the
+            // outage.
             let queue = link(Metric::Backlog)[85];
             let windows = 2.0 * flow(Metric::Cwnd)[85];
             assert!(
@@ -362,10 +361,10 @@ fn windows_survive_an_outage() {
     }
 }
 
-/// A second at 1 Kbps: a packet would take 8 s, but none is held by a rate that has passed. As
-/// much arrives after it as the link serves.
+/// A second at 1 Kbps: a packet would take 8 s, but a past rate delays no packet. Afterwards
+/// arrivals equal the service of the link.
 #[test]
-fn a_rate_that_has_passed_holds_nothing() {
+fn a_past_rate_delays_no_packet() {
     for model in MODELS {
         let changes = events(&[(5.0, "rate = \"1 Kbps\""), (6.0, "rate = \"10 Mbps\"")]);
         let flow = "[flow.f]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"newreno\"\n";
@@ -384,9 +383,9 @@ fn a_rate_that_has_passed_holds_nothing() {
     }
 }
 
-/// A path that becomes longer leaves the queue empty. The window then grows by what the policy
-/// says of an accumulation of 0, which is κ·a* = 1.5 packets in a round trip [Xia05 eq. 10], or by
-/// the packet that bounds it [Har02 algorithm 1, step 5].
+/// A path that becomes longer leaves the queue empty. The window then grows by the policy's
+/// increase at an accumulation of 0, κ·a* = 1.5 packets per round trip [Xia05 eq. 10], or by its
+/// bound of one packet [Har02 algorithm 1, step 5].
 #[test]
 fn a_longer_path_is_filled_as_fast_as_the_increase_allows() {
     for (increase, packets) in [("packet", 1.0), ("policy", 1.5)] {
@@ -413,9 +412,8 @@ fn a_longer_path_is_filled_as_fast_as_the_increase_allows() {
     }
 }
 
-/// 8 Mbps that change from a way of 10 ms to one of 110 ms at 5 s. Each link serves what is sent
-/// while the way leads over it, and all that was sent arrives, but for what is on the way at the
-/// end.
+/// 8 Mbps that move from a path of 10 ms to one of 110 ms at 5 s. Each link serves the bytes sent
+/// while the route uses it, and all bytes arrive, except those in flight at the end.
 #[test]
 fn a_route_that_changes_moves_the_load_and_loses_nothing() {
     for model in MODELS {
@@ -456,7 +454,7 @@ fn a_route_that_changes_moves_the_load_and_loses_nothing() {
             of(&run, Metric::ServedRate, Entity::Link(link))
         };
         for (i, &end) in run.time.iter().enumerate() {
-            // What the links carry when neither the start nor the change is on its way.
+            // The load of the links, away from the start and the change.
             let before = (0.1..=5.0).contains(&end);
             if !before && end < 5.25 {
                 continue;

@@ -1,4 +1,4 @@
-//! Odd scenarios give a clear error or finite numbers.
+//! Odd scenarios yield a clear error or finite numbers.
 
 mod common;
 
@@ -16,8 +16,8 @@ fn text(head: &str, link: &str, flow: &str) -> String {
 const HEAD: &str = "duration = \"20 s\"";
 const LINK: &str = "rate = \"10 Mbps\"\ndelay = \"10 ms\"";
 
-/// Values are numbers wherever a flow runs; links always have them, but for shares of what
-/// arrives where nothing does.
+/// Checks that values are finite wherever a flow runs, and on links always, except shares of
+/// arrivals where nothing arrives.
 fn finite(run: &Run) {
     for s in &run.series {
         let ends = s.values.iter().all(|v| !v.is_infinite());

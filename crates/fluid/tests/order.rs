@@ -1,4 +1,4 @@
-//! The error falls with the step as the method's order says.
+//! The error decreases with the step at the order of the method.
 
 mod common;
 
@@ -8,8 +8,8 @@ use accord_scenario::{Entity, Metric, Scenario};
 use common::scenario;
 
 fn two_flows(controller: &str, model: &str) -> Scenario {
-    // With ACK clocking the queue jumps with the window of a flow that starts, and a jump
-    // within a step costs an order; by the integrator it does not jump.
+    // With ACK clocking the queue jumps with the window of a starting flow, and a jump within a
+    // step costs an order; with the integrator it does not jump.
     let start = match model {
         "integrator" => "0.9131 s",
         _ => "0 s",
@@ -20,8 +20,8 @@ fn two_flows(controller: &str, model: &str) -> Scenario {
     ))
 }
 
-/// Root mean square difference of the queue of the first hop and of the long flow's rate from
-/// a run with much smaller steps, over the largest values.
+/// The root mean square difference of the first hop's queue and of the long flow's rate from a run
+/// with much smaller steps, relative to the largest values.
 fn error(s: &Scenario, step: f64, fine: f64) -> f64 {
     let run = |h| run_with_step(s, h, &mut Quiet).unwrap();
     let (a, b) = (run(step), run(fine));
@@ -42,7 +42,7 @@ fn error(s: &Scenario, step: f64, fine: f64) -> f64 {
     .sum()
 }
 
-/// Observed order over four halvings of the step, against a much smaller one.
+/// The observed order over four halvings of the step, relative to a much smaller one.
 fn order(controller: &str, model: &str) -> f64 {
     let s = two_flows(controller, model);
     (error(&s, 4e-3, 2e-5) / error(&s, 2.5e-4, 2e-5)).log2() / 4.0
@@ -62,8 +62,8 @@ fn smooth_laws_are_of_second_order() {
     }
 }
 
-/// At least: the surfaces are met exactly, so where flows rest on them it is more. With ACK
-/// clocking the cycle's phase drifts, and samples do not converge at a rate worth a test.
+/// A lower bound: surfaces are met exactly, so the order is higher where flows settle on them. With
+/// ACK clocking the phase of the cycle drifts, and samples converge too slowly for a test.
 #[test]
 fn laws_of_the_sign_are_of_first_order() {
     let found = order("{ name = \"monaco\", policy = \"aiad\" }", "integrator");

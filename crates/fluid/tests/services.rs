@@ -9,7 +9,8 @@ use common::{fluid, last, scenario, window};
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
 
-/// Rates of the flows that run at the end, in Mbit/s, as theory has them to six digits.
+/// Returns the rates of the flows active at the end, in Mbit/s, after comparison with theory to six
+/// digits.
 fn settled(text: &str) -> Vec<f64> {
     let (s, run) = fluid(text);
     let theory = accord_theory::run(&s, &mut Quiet).expect("a problem");
@@ -54,10 +55,10 @@ fn flow(name: &str, policy: &str, gain: f64, service: &str) -> String {
     )
 }
 
-/// 30 Mbit/s: contracts of 10 and 12, the second held at 9 KB, weights 3 and 1. With eq. 18 the
-/// 20 that are not the first contract's are shared by 3 + 9 + 9 + 3 KB.
+/// 30 Mbit/s: contracts of 10 and 12, the second limited to 9 KB, weights 3 and 1. With eq. 18 the
+/// 20 beyond the first contract are shared by 3 + 9 + 9 + 3 KB.
 #[test]
-fn contracts_weights_and_limits_settle_where_theory_has_them() {
+fn contracts_weights_and_limits_settle_at_the_equilibrium() {
     for model in MODELS {
         for policy in ["p", "mw"] {
             let flow = |name, service| flow(name, policy, 0.25, service);
@@ -78,7 +79,8 @@ fn contracts_weights_and_limits_settle_where_theory_has_them() {
     }
 }
 
-/// All contracts of [Har02 figure 6] at once, on a tenth of its capacity: everybody is held.
+/// All contracts of [Har02 figure 6] together, on a tenth of its capacity: every flow is at its
+/// limit.
 #[test]
 fn an_oversubscribed_parking_lot_settles_at_the_limits() {
     for model in MODELS {
@@ -94,7 +96,7 @@ fn an_oversubscribed_parking_lot_settles_at_the_limits() {
                 "[flow.long{j}]\nfrom = \"r0\"\nto = \"r3\"\ncontroller = {{ name = \"monaco\", gain = 0.25 }}\nservice = {{ contract = \"{contract} Mbps\", limit = \"{limit} KB\" }}\n"
             );
         }
-        // Weights of 60, 75, 60, 15 on all three links, 12 on each: 10/246 for each KB.
+        // Weights of 60, 75, 60, 15 on all three links, 12 on each: 10/246 per KB.
         let rates = settled(&text);
         let long = [60.0, 75.0, 60.0, 15.0].map(|limit| limit * 10.0 / 246.0);
         for (is, should) in rates[rates.len() - 4..].iter().zip(long) {
@@ -103,7 +105,7 @@ fn an_oversubscribed_parking_lot_settles_at_the_limits() {
     }
 }
 
-/// Over a virtual queue, which is shorter than its delay says.
+/// A virtual queue, whose backlog is shorter than its delay implies.
 #[test]
 fn a_contract_over_a_virtual_queue() {
     for model in MODELS {
@@ -122,7 +124,7 @@ fn a_contract_over_a_virtual_queue() {
     }
 }
 
-/// Whatever is asked for, it runs to its end without a number that is none.
+/// Runs with extreme services end with finite values.
 #[test]
 fn wild_services_run() {
     for service in [
@@ -154,12 +156,11 @@ fn wild_services_run() {
     }
 }
 
-/// A buffer of half of what four flows want to keep there. What a loss takes and the other round trips
-/// give is the same at (1 − P)·κ·(a* − a) = P·a / 2. With κ = 0.5 and a of half the target P is a half:
-/// each flow loses half a packet per round trip. The losses are a part of what arrives that is the same
-/// for all, so that flows which are alike stay so. The gain of this loop is a*/2 per packet and round
-/// trip: with a target of three packets it cycles.
-/// A bound of 5 % would be crossed on the way there, and windows halve.
+/// A buffer half as large as the targets of its four flows. Losses and growth balance at (1 −
+/// P)·κ·(a* − a) = P·a / 2. With κ = 0.5 and a at half of the target, P is a half: each flow loses
+/// half a packet per round trip. The loss fraction is the same for all flows, so that equal flows
+/// stay equal. The gain of this loop is a*/2 per packet and round trip: with a target of three
+/// packets it cycles. A bound of 5 % would be exceeded before equilibrium, and windows would halve.
 #[test]
 fn where_a_loss_halves_what_is_queued_a_short_buffer_loses_half_a_packet_per_round_trip() {
     for model in MODELS {
@@ -186,7 +187,8 @@ fn where_a_loss_halves_what_is_queued_a_short_buffer_loses_half_a_packet_per_rou
     }
 }
 
-/// A buffer that is a little too short, and a contract of 8 Mbps. Losses do not take it, and they do if they halve windows.
+/// A slightly short buffer, and a contract of 8 Mbps. Losses spare the contract; they do not if
+/// they halve windows.
 #[test]
 fn a_short_buffer_takes_no_contract_where_a_loss_halves_what_is_queued() {
     let rate = |loss: &str| {

@@ -1,5 +1,4 @@
-//! What RED tells Reno, and what Vegas takes for its base round-trip time, against what follows
-//! by hand.
+//! RED's signals to Reno, and Vegas' base round-trip time, against closed forms.
 
 mod common;
 
@@ -10,10 +9,10 @@ use common::{fluid, last};
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
 
-/// Packets of 1000 bytes per second over 10 Mbps.
+/// The capacity of 10 Mbps, in packets of 1000 bytes per second.
 const CAPACITY: f64 = 1250.0;
 
-/// The only link that is recorded.
+/// Returns the only recorded link.
 fn bottleneck(s: &Scenario) -> Entity {
     Entity::Link(s.links.iter().position(|l| !l.attachment).unwrap())
 }
@@ -28,9 +27,10 @@ fn reno_over_red(model: &str, ecn: bool, times: &str) -> (Scenario, Run) {
     ))
 }
 
-/// The queue in packets, and the share m refused: the average is the queue, p is on RED's line
-/// from 20 to 120 packets, marks are even on 1 to 1/p packets, and eight rates √(2·(1 − m)/m)
-/// over the round trip [Low02 §3.2] come to `offered` of the capacity.
+/// Returns the queue in packets and the dropped or marked share m: the average equals the queue, p
+/// is on RED's line from 20 to 120 packets, marks are evenly spaced over 1 to 1/p packets, and
+/// eight rates √(2·(1 − m)/m) over the round-trip time [Low02 §3.2] add up to `offered` times the
+/// capacity.
 fn rest(base_rtt: f64, offered: impl Fn(f64) -> f64) -> (f64, f64) {
     let share = |queue: f64| {
         let spacing = 0.5 * (1.0 + 100.0 / (0.1 * (queue - 20.0)));
@@ -50,10 +50,10 @@ fn rest(base_rtt: f64, offered: impl Fn(f64) -> f64) -> (f64, f64) {
     (low, share(low))
 }
 
-/// Four CUBIC flows in their cubic region rest where RED marks as often as (C/(1 − β))^(1/4)·(rtt/m)^(3/4)
-/// asks for [RFC 9438 §5.1, with 1.0746 for 1.054].
+/// Four CUBIC flows in their cubic region settle where RED's marking rate satisfies (C/(1 −
+/// β))^(1/4)·(rtt/m)^(3/4) [RFC 9438 §5.1, with 1.0746 for 1.054].
 #[test]
-fn cubic_settles_where_red_marks_as_often_as_it_must() {
+fn cubic_settles_at_red_s_marking_probability() {
     for model in MODELS {
         let (s, run) = fluid(&format!(
             "duration = \"400 s\"\nsample = \"200 ms\"\nfluid = {{ link_model = \"{model}\" }}\n\
@@ -78,10 +78,11 @@ fn cubic_settles_where_red_marks_as_often_as_it_must() {
     }
 }
 
-/// CoDel drops ever more of what does not respond, until that fits: the n-th packet interval·Σ 1/√k, k < n,
-/// after the first [RFC 8289 §3.3], and in the long run the eleventh part of 11 Mbps over 10.
+/// CoDel increases its drop rate until an unresponsive flow fits: it drops the n-th packet
+/// interval·Σ 1/√k, k < n, after the first [RFC 8289 §3.3], and in the long run an eleventh of 11
+/// Mbps over 10.
 #[test]
-fn codel_drops_ever_more_of_what_does_not_respond() {
+fn codel_increases_its_drop_rate_without_a_response() {
     let (s, run) = fluid(
         "duration = \"120 s\"\nsample = \"50 ms\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"20 ms\"\n\
          queue = { discipline = \"codel\", limit = \"unlimited\" }\n\
@@ -99,7 +100,7 @@ fn codel_drops_ever_more_of_what_does_not_respond() {
             found += drops[sample];
             sample += 1;
         }
-        // A sample has up to 6 drops, and the staircase goes half a step beside its middle.
+        // A sample has up to 6 drops, and the staircase deviates from its middle by half a step.
         assert!(
             (f64::from(n) - found).abs() < 7.0,
             "{found} for {n} at {at} s"
@@ -112,10 +113,10 @@ fn codel_drops_ever_more_of_what_does_not_respond() {
     assert!((lost / came * 11.0 - 1.0).abs() < 0.02, "{lost} of {came}");
 }
 
-/// Marks take nothing from the link. What is dropped does not enter the queue, so that much more
-/// is sent and the link is full.
+/// Marks take no capacity. Dropped packets do not enter the queue, so that flows send much more and
+/// the link is full.
 #[test]
-fn reno_settles_where_red_signals_as_often_as_it_must() {
+fn reno_settles_at_red_s_marking_probability() {
     for (model, ecn) in MODELS.into_iter().flat_map(|m| [(m, true), (m, false)]) {
         let (s, run) = reno_over_red(model, ecn, "duration = \"400 s\"\nsample = \"200 ms\"");
         let (link, flow) = (bottleneck(&s), Entity::Flow(7));
@@ -141,10 +142,10 @@ fn reno_settles_where_red_signals_as_often_as_it_must() {
     }
 }
 
-/// A flow that does not answer fills the queue by r − c. The average lags behind by (r − c)/g
-/// in the end, g = −ln(1 − w)·r: RED drops nothing until it too is over the threshold.
+/// An unresponsive flow fills the queue at r − c. The average lags behind by (r − c)/g in the end,
+/// g = −ln(1 − w)·r: RED drops nothing until the average exceeds the threshold.
 #[test]
-fn red_goes_by_the_average_not_by_the_queue() {
+fn red_acts_on_the_average_not_on_the_queue() {
     let (s, run) = fluid(
         "duration = \"2 s\"\nsample = \"2 ms\"\nfluid = { link_model = \"integrator\" }\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"1 ms\"\n\
              queue = { discipline = \"red\", min_threshold = \"20 pkt\", max_threshold = \"120 pkt\", weight = 0.0005, limit = \"unlimited\" }\n\
@@ -160,7 +161,7 @@ fn red_goes_by_the_average_not_by_the_queue() {
     assert!(queue[first] > 60.0, "{}", queue[first]);
 }
 
-/// One flow. At 2 s the round trip over empty queues becomes 40 ms longer than it was.
+/// One flow. At 2 s the base round-trip time grows by 40 ms.
 fn longer_path(controller: &str, model: &str) -> (Scenario, Run) {
     fluid(&format!(
         "duration = \"25 s\"\nsample = \"20 ms\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"12 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
@@ -169,12 +170,13 @@ fn longer_path(controller: &str, model: &str) -> (Scenario, Run) {
     ))
 }
 
-/// The base round trip before the change: 24 ms, a data packet over links of 10, 10 and 10 Mbps
-/// and its acknowledgement of 40 bytes back.
+/// The base round-trip time before the change: 24 ms, a data packet over links of 10, 10 and 10
+/// Mbps and its acknowledgement of 40 bytes back.
 const BASE: f64 = 24.832e-3;
 const LONGER: f64 = 64.832e-3;
 
-/// [Xia05 figure 5]: what is 40 ms longer looks like a queue, in which β = 3 packets are kept.
+/// [Xia05 figure 5]: 40 ms of extra propagation look like a queue, in which Vegas keeps β = 3
+/// packets.
 #[test]
 fn vegas_takes_a_longer_path_for_a_queue() {
     for model in MODELS {
@@ -186,7 +188,7 @@ fn vegas_takes_a_longer_path_for_a_queue() {
         assert!((rate - 3.0 / 0.04).abs() < 1e-6, "{model}: {rate}");
         assert_eq!(last(&run, Metric::Backlog, bottleneck(&s)), 0.0);
 
-        // Where it knows the truth, it keeps one to three packets in the true queue.
+        // With the known base round-trip time, it keeps one to three packets in the queue.
         let (s, run) = longer_path("{ name = \"vegas\", base_rtt = \"known\" }", model);
         assert!((last(&run, Metric::MinRtt, flow) - LONGER).abs() < 1e-9);
         let rate = last(&run, Metric::SendingRate, flow) / 8e3;
@@ -196,7 +198,7 @@ fn vegas_takes_a_longer_path_for_a_queue() {
     }
 }
 
-/// The same until k packets have told of the longer path, none of a shorter one.
+/// Vegas-k learns the longer path after k packets, and a shorter one at once.
 #[test]
 fn vegas_k_learns_the_longer_path_after_k_packets() {
     for (model, k) in MODELS.into_iter().flat_map(|m| [(m, 700.0), (m, 1000.0)]) {
@@ -204,7 +206,7 @@ fn vegas_k_learns_the_longer_path_after_k_packets() {
         let (_, run) = longer_path(&controller, model);
         let of = |metric| &run.series(metric, Entity::Flow(0)).unwrap().values;
         let (base, rate) = (of(Metric::MinRtt), of(Metric::SendingRate));
-        // Sample i tells of the 20 ms that end at (i + 1)·20 ms.
+        // Sample i covers the 20 ms that end at (i + 1)·20 ms.
         let change = 100;
         let learnt = (change..).find(|&i| base[i] > LONGER - 1e-9).unwrap();
         let packets: f64 = rate[change..=learnt].iter().map(|r| 0.02 * r / 8e3).sum();
@@ -214,10 +216,10 @@ fn vegas_k_learns_the_longer_path_after_k_packets() {
     }
 }
 
-/// What was sent has been served or dropped, or is queued or on the wires, from the first
-/// window on; and a link that has a queue serves at its rate, never more.
+/// Conservation: sent bytes have been served or dropped, or are queued or on the wires, from the
+/// first window on; and a link with a backlog serves at exactly its rate.
 #[test]
-fn what_comes_in_goes_out_or_is_dropped_or_is_there() {
+fn bytes_are_conserved() {
     for model in MODELS {
         let times = "duration = \"60 s\"\nsample = \"5 ms\"";
         let (s, run) = reno_over_red(model, false, times);
@@ -241,9 +243,9 @@ fn what_comes_in_goes_out_or_is_dropped_or_is_there() {
             }
             book.push(came - went - queue[i]);
         }
-        // Samples of queues are means. ACK-clocked sources know of the queue a round trip late,
-        // by which the book is off while it grows, by no more than all of it; once it rests
-        // nothing may leak.
+        // Samples of queues are means. ACK-clocked sources learn of the queue a round trip late.
+        // While it grows the balance is off, by at most the queue; in equilibrium it must not
+        // drift.
         let longest = queue.iter().copied().fold(0.0, f64::max);
         let most = if model == "integrator" { 6.0 } else { longest };
         let worst = book.iter().fold(0.0f64, |w, b| w.max(b.abs()));

@@ -1,4 +1,4 @@
-//! Many flows that start at times of their own share the steps that they start in.
+//! Flows with many different start times share the steps in which they start.
 
 mod common;
 
@@ -8,11 +8,11 @@ use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::{Duration, Time};
 use common::scenario;
 
-/// As many flows as have a step end at each of their starts, on a link of 1 Gbps and 20 ms. They start within
-/// 0.1 s, ten in a step of 1 ms.
+/// The maximum number of starts that each end a step, on a link of 1 Gbps and 20 ms. The flows
+/// start within 0.1 s, ten per step of 1 ms.
 const FEW: usize = 1000;
 
-/// One start more, of a flow that sends a byte a second, and no start ends a step.
+/// One more start, of a flow that sends a byte per second, after which no start ends a step.
 const ONE_MORE: &str = "[flow.g]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\ndemand = { constant = \"8 bps\" }\nstart = \"0.05 s\"\n";
 
 fn flows(controller: &str, model: &str, more: &str) -> Scenario {
@@ -32,7 +32,7 @@ fn values(run: &Run, metric: Metric, entity: Entity) -> &[f64] {
     &run.series(metric, entity).expect("it is recorded").values
 }
 
-/// Every flow sends from its own start on, to the rounding of sums.
+/// Every flow sends from its own start on, up to rounding.
 #[test]
 fn no_byte_is_sent_too_early_or_too_late() {
     let constant = "\"none\"\ndemand = { constant = \"200 kbps\" }";
@@ -51,8 +51,8 @@ fn no_byte_is_sent_too_early_or_too_late() {
     }
 }
 
-/// The error of the queue and of a flow's rate with steps of 1 ms in which flows start, and the error of the
-/// same with starts at whole milliseconds, where no flow starts within a step.
+/// Returns the error of the queue and of a flow's rate with steps of 1 ms in which flows start, and
+/// the same with starts at whole milliseconds, where no flow starts within a step.
 #[test]
 fn starts_within_steps_cost_no_more_than_steps_do() {
     for (controller, model) in [
@@ -72,7 +72,7 @@ fn starts_within_steps_cost_no_more_than_steps_do() {
             let milliseconds = flow.start.since(Time::ZERO).as_ps() / 1_000_000_000;
             flow.start = Time::ZERO + Duration::from_ms(milliseconds);
         }
-        // Root mean squares over the largest.
+        // Root mean squares over the maximum.
         let error = |a: &Run, exact: &Run, metric, entity| {
             let (a, b) = (values(a, metric, entity), values(exact, metric, entity));
             let pairs = || a.iter().zip(b).filter(|(a, b)| !a.is_nan() && !b.is_nan());

@@ -1,13 +1,13 @@
-//! What an attribute of a node or link means, by its name, and the text of quantities.
+//! The meaning of attributes of nodes and links, by their names, and the text of quantities.
 
 /// The units of bare numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
-    /// Bits per second in the unit of capacities and demands that come without one.
+    /// Bits per second per unit of capacities and demands without a unit.
     pub rate: f64,
 }
 
-/// Capacities are taken as Mbit/s.
+/// Mbit/s.
 impl Default for Units {
     fn default() -> Units {
         Units { rate: 1e6 }
@@ -27,15 +27,15 @@ pub(crate) enum Property {
     Length(f64),
 }
 
-/// What an attribute has been taken for.
+/// The meaning of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Meaning {
     Property(Property),
-    /// A capacity without a unit was taken in the default one.
+    /// A capacity without a unit, taken in the default one.
     Assumed(Property),
-    /// It has the name of a quantity, and a value that is none.
+    /// The name of a quantity with an invalid value.
     Unclear,
-    /// It is of no concern.
+    /// An attribute of no interest.
     Other,
 }
 
@@ -50,7 +50,7 @@ const RATES: &[(&str, Option<f64>)] = &[
 const DELAYS: &[&str] = &["delay", "latency", "propagationdelay"];
 const LENGTHS: &[&str] = &["dist", "distance", "length"];
 
-/// Says what the attribute `name` with the value `text` means. Names may end in their unit:
+/// Returns the meaning of the attribute `name` with the value `text`. Names may end in their unit:
 /// `capacity_gbps`, `delay_ms`, `dist_km`.
 pub(crate) fn meaning(name: &str, text: &str, units: &Units) -> Meaning {
     let name = name.to_ascii_lowercase();
@@ -102,22 +102,22 @@ pub(crate) fn meaning(name: &str, text: &str, units: &Units) -> Meaning {
     }
 }
 
-/// A place on the earth, if these can be a longitude and a latitude.
+/// Returns the place if the numbers are a valid longitude and latitude.
 pub(crate) fn place(longitude: f64, latitude: f64) -> Option<[f64; 2]> {
     let fits = longitude.abs() <= 180.0 && latitude.abs() <= 90.0;
     fits.then_some([longitude, latitude])
 }
 
-/// A finite number.
+/// Parses a finite number.
 pub(crate) fn finite(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|x: &f64| x.is_finite())
 }
 
-/// A number and its unit, in the base unit.
+/// Parses a number and its unit, and converts it to the base unit.
 fn quantity(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let text = text.trim();
     let is_unit = |c: char| c.is_alphabetic() || c == '/' || c == 'µ';
-    // The unit is what letters there are at the end; 1e6 has its exponent before digits.
+    // The unit are the trailing letters; 1e6 has its exponent before digits.
     let at = text.rfind(|c: char| !is_unit(c)).map_or(0, |i| {
         i + text[i..].chars().next().map_or(0, char::len_utf8)
     });
@@ -125,7 +125,7 @@ fn quantity(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     Some(finite(&text[..at])? * factor).filter(|x| x.is_finite())
 }
 
-/// Bits per second in a unit of rates.
+/// Returns a unit of rates in bits per second.
 pub(crate) fn rate_unit(name: &str) -> Option<f64> {
     let (prefix, rest) = match name.chars().next()? {
         'k' => (1e3, &name[1..]),
@@ -139,7 +139,7 @@ pub(crate) fn rate_unit(name: &str) -> Option<f64> {
         .then_some(prefix)
 }
 
-/// Seconds in a unit of time.
+/// Returns a unit of time in seconds.
 fn time_unit(name: &str) -> Option<f64> {
     Some(match name {
         "s" | "sec" => 1.0,

@@ -1,4 +1,4 @@
-//! The common part of the readers: nodes by key, links that are one for each pair of nodes, bounds.
+//! The common part of the readers: nodes by key, one link per pair of nodes, limits.
 
 use crate::attribute::{Meaning, Property, place};
 use crate::error::{ImportError, quote};
@@ -6,26 +6,26 @@ use crate::limits;
 use crate::topology::{Demand, Link, Node, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Makes a topology.
+/// Builds a topology.
 #[derive(Default)]
 pub(crate) struct Builder {
     topology: Topology,
-    /// Nodes by the key that the file has for them.
+    /// Nodes by their key in the file.
     keys: BTreeMap<String, usize>,
     names: BTreeSet<String>,
-    /// The last number that was given to tell equal names apart.
+    /// The last number appended to a repeated name.
     count: usize,
     /// Longitudes and latitudes, until both are known.
     places: Vec<[Option<f64>; 2]>,
     links: BTreeMap<(usize, usize), usize>,
-    /// Links given so far, parallel ones too.
+    /// The number of links read, including parallel ones.
     given: usize,
     assumed: bool,
     loops: usize,
     parallel: usize,
 }
 
-/// A link's properties as they are read.
+/// The properties of a link during reading.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Properties {
     rate: Option<f64>,
@@ -35,7 +35,7 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// Takes an attribute; refuses a quantity that cannot be read.
+    /// Stores an attribute; fails for an invalid quantity.
     pub fn take(&mut self, meaning: Meaning) -> Result<(), ()> {
         let property = match meaning {
             Meaning::Property(property) => property,
@@ -61,7 +61,7 @@ impl Builder {
         self.topology.name = name.trim().chars().take(limits::NAME).collect();
     }
 
-    /// Adds a remark, once.
+    /// Adds a remark, unless it is there already.
     pub fn remark(&mut self, remark: impl Into<String>) {
         let (remark, remarks) = (remark.into(), &mut self.topology.remarks);
         if remarks.len() < limits::REMARKS && !remarks.contains(&remark) {
@@ -69,7 +69,7 @@ impl Builder {
         }
     }
 
-    /// Adds a node under the key by which links name it. `label` is its name for people.
+    /// Adds a node under the key by which links name it. `label` is its display name.
     pub fn node(&mut self, key: &str, label: &str, line: usize) -> Result<usize, ImportError> {
         let id = self.topology.nodes.len();
         if id == limits::NODES {
@@ -77,7 +77,7 @@ impl Builder {
             return Err(ImportError::at(line, message));
         }
         if self.keys.insert(key.to_string(), id).is_some() {
-            let message = format!("there is a node {} already", quote(key));
+            let message = format!("the node {} is there twice", quote(key));
             return Err(ImportError::at(line, message));
         }
         let name = self.unused(word(label));
@@ -86,14 +86,14 @@ impl Builder {
         Ok(id)
     }
 
-    /// A name that no other node has.
+    /// Returns a unique name.
     fn unused(&mut self, name: String) -> String {
         let name = match name.is_empty() {
             true => "node".to_string(),
             false => name,
         };
         let mut unique = name.clone();
-        // One count for all names: whatever the labels are, few attempts are made.
+        // One counter for all names bounds the number of attempts for any labels.
         while !self.names.insert(unique.clone()) {
             self.count += 1;
             unique = format!("{name}-{}", self.count);
@@ -101,7 +101,7 @@ impl Builder {
         unique
     }
 
-    /// Takes a property of a node; others than its place do not matter.
+    /// Stores a property of a node; only its place matters.
     pub fn locate(&mut self, node: usize, meaning: Meaning) {
         match meaning {
             Meaning::Property(Property::Longitude(x)) => self.places[node][0] = Some(x),
@@ -113,7 +113,7 @@ impl Builder {
         }
     }
 
-    /// The node of a key.
+    /// Returns the node of a key.
     pub fn find(&self, key: &str, line: usize) -> Result<usize, ImportError> {
         self.keys.get(key).copied().ok_or_else(|| {
             ImportError::at(line, format!("there is no node {}", quote(key)))
@@ -121,7 +121,7 @@ impl Builder {
         })
     }
 
-    /// The node of a key, which is made if there is none.
+    /// Returns the node of a key, which is created if there is none.
     pub fn find_or_make(&mut self, key: &str, line: usize) -> Result<usize, ImportError> {
         match self.keys.get(key) {
             Some(&node) => Ok(node),
@@ -129,7 +129,7 @@ impl Builder {
         }
     }
 
-    /// Adds a link. Links between the same two nodes become one with the rates of all.
+    /// Adds a link. Links between the same two nodes become one with the total rate.
     pub fn link(
         &mut self,
         (from, to): (usize, usize),
@@ -154,7 +154,7 @@ impl Builder {
         } = properties;
         if let Some(&other) = self.links.get(&(from.min(to), from.max(to))) {
             let link = &mut self.topology.links[other];
-            // The other direction of a link that a directed graph gives twice is no second link.
+            // In a directed graph, the reverse direction of a link is not a second link.
             if (link.from, link.to) == (from, to) {
                 self.parallel += 1;
                 link.rate = link
@@ -178,7 +178,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a demand; one of zero, or from a node to itself, is none.
+    /// Adds a demand; a demand of zero, or from a node to itself, is skipped.
     pub fn demand(
         &mut self,
         from: usize,
@@ -197,11 +197,11 @@ impl Builder {
         Ok(())
     }
 
-    /// The topology, if there is one.
+    /// Returns the topology, if there is one.
     pub fn finish(mut self) -> Result<Topology, ImportError> {
         if self.topology.nodes.is_empty() {
             return Err(ImportError::whole("there are no nodes")
-                .hint("name the format with --format, if the file is of another one"));
+                .hint("if the file has another format, name it with --format"));
         }
         if self.topology.links.is_empty() {
             return Err(ImportError::whole("there are no links"));
@@ -211,21 +211,18 @@ impl Builder {
         }
         if self.loops > 0 {
             self.remark(format!(
-                "Links from a node to itself left out: {}.",
+                "Links from a node to itself, left out: {}.",
                 self.loops
             ));
         }
         if self.parallel > 0 {
-            self.remark(format!(
-                "Links that are parallel to others, and part of these now: {}.",
-                self.parallel
-            ));
+            self.remark(format!("Parallel links, merged: {}.", self.parallel));
         }
         Ok(self.topology)
     }
 }
 
-/// A text as a word of letters, digits, `-` and `_`.
+/// Converts a text to a word of letters, digits, `-` and `_`.
 fn word(text: &str) -> String {
     let mut word = String::new();
     for c in text.trim().chars() {

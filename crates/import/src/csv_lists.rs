@@ -1,4 +1,4 @@
-//! Lists in CSV: of links (from, to, and what they have), and of demands (from, to, rate).
+//! Lists in CSV: links (from, to, and attributes), and demands (from, to, rate).
 
 use crate::Units;
 use crate::attribute::{Meaning, Property, meaning};
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 const FROM: &[&str] = &["from", "source", "src", "a"];
 const TO: &[&str] = &["to", "target", "destination", "dst", "b"];
 
-/// A table: where its columns of nodes are, the names of its columns, and its rows with their lines.
+/// A table: the indices of its node columns, the names of its columns, and its rows with their
+/// lines.
 struct Table {
     from: usize,
     to: usize,
@@ -32,7 +33,7 @@ impl Table {
         for record in reader.records() {
             let record = record.map_err(|e| {
                 let line = e.position().map_or(1, |p| p.line() as usize);
-                ImportError::at(line, format!("this is no CSV: {e}"))
+                ImportError::at(line, format!("invalid CSV: {e}"))
             })?;
             let line = record.position().map_or(1, |p| p.line() as usize);
             rows.push((line, record));
@@ -54,7 +55,7 @@ impl Table {
                 rows,
             }),
             _ => {
-                let message = "the first row does not name the columns from and to";
+                let message = "the first row names no columns from and to";
                 Err(ImportError::at(first, message).hint(example))
             }
         }
@@ -73,7 +74,7 @@ impl Table {
         })
     }
 
-    /// What a row has beside its nodes.
+    /// Returns the attributes of a row, without its nodes.
     fn others<'a>(&'a self, row: &'a StringRecord) -> impl Iterator<Item = (&'a str, &'a str)> {
         let pairs = self.heads.iter().zip(row.iter()).enumerate();
         pairs
@@ -82,7 +83,7 @@ impl Table {
     }
 }
 
-/// Reads a list of links. The nodes are those that it names.
+/// Reads a list of links, whose ends are the nodes.
 pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     let example = "for example: from,to,rate,delay, or from,to,rate_mbps,distance_km";
     let table = Table::read(text, example)?;
@@ -101,10 +102,11 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
 }
 
 /// Reads a list of demands between the nodes of a topology. Demands between the same two nodes stay
-/// as many as there are.
+/// separate.
 ///
 /// # Errors
-/// Fails if the text is no such list, or if it names a node that is not there.
+///
+/// Fails if the text is not such a list, or if it names an unknown node.
 pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Demand>, ImportError> {
     limits::check(text)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -119,7 +121,7 @@ pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Dem
             names.get(name).copied().ok_or_else(|| {
                 let message = format!("there is no node {}", quote(name));
                 ImportError::at(*line, message)
-                    .hint("nodes have the names that the scenario without demands has")
+                    .hint("nodes have their names in the scenario without demands")
             })
         };
         let (from, to) = (node(table.from)?, node(table.to)?);
@@ -154,9 +156,9 @@ pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Dem
 }
 
 fn no_quantity(line: usize, head: &str, cell: &str) -> ImportError {
-    let message = format!("{} is no quantity for {}", quote(cell), quote(head));
+    let message = format!("{} is not a valid {}", quote(cell), quote(head));
     ImportError::at(line, message).hint(
-        "a number with its unit, such as 10 Gbps or 5 ms, or a number and the unit in the \
+        "expected a number with its unit, such as 10 Gbps or 5 ms, or a number with the unit in the \
          name of the column, such as delay_ms",
     )
 }

@@ -1,14 +1,14 @@
 //! The error of readers.
 
-/// The reason why a text is no topology.
+/// The reason why a text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", place(.line))]
 pub struct ImportError {
-    /// The line, from one, if the error is at one place.
+    /// The line, from 1, if the error is at one place.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// A hint on how to mend it.
+    /// A hint for the user.
     pub hint: Option<String>,
 }
 
@@ -17,7 +17,7 @@ fn place(line: &Option<usize>) -> String {
 }
 
 impl ImportError {
-    /// An error in a line.
+    /// Returns an error at a line.
     pub(crate) fn at(line: usize, message: impl Into<String>) -> ImportError {
         ImportError {
             line: Some(line),
@@ -26,7 +26,7 @@ impl ImportError {
         }
     }
 
-    /// An error of the whole text.
+    /// Returns an error of the whole text.
     pub(crate) fn whole(message: impl Into<String>) -> ImportError {
         ImportError {
             line: None,
@@ -43,7 +43,7 @@ impl ImportError {
     }
 }
 
-/// A piece of a text for a message: short, and without control characters.
+/// Quotes a part of a text for a message: shortened, without control characters.
 pub(crate) fn quote(text: &str) -> String {
     let clipped: String = text.chars().take(40).collect();
     let more = if clipped.len() < text.len() {

@@ -1,4 +1,4 @@
-//! The formats, and how a file tells which it is.
+//! The formats, and their detection.
 
 /// A format of topologies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Format {
         found.expect("all are listed").0
     }
 
-    /// Returns the format of a file by the ending of its name (`""` without one) and by its content.
-    /// Returns `None` if neither tells.
+    /// Returns the format of a file by the extension of its name (`""` without one) and by its
+    /// content, or `None` if neither determines it.
     pub fn guess(ending: &str, text: &str) -> Option<Format> {
         let start = text.trim_start_matches('\u{feff}').trim_start();
         let head: String = start.chars().take(4000).collect();
@@ -79,7 +79,7 @@ impl std::str::FromStr for Format {
         let found = Format::NAMES.iter().find(|(name, _)| *name == s);
         found.map(|(_, format)| *format).ok_or_else(|| {
             let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
-            format!("there is no such format (there are: {})", names.join(", "))
+            format!("unknown format (known: {})", names.join(", "))
         })
     }
 }

@@ -41,13 +41,13 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     for (node, line) in lists(graph, "node") {
         let id = required(node, "id", "node", line)?;
         let label = word(node, "label").or(word(node, "name")).unwrap_or(id);
-        // Texts are ASCII, and have entities for what is not.
+        // Texts are ASCII, with entities for other characters.
         let index = builder.node(id, &decode_html_entities(label), line)?;
         for (name, value) in words(node) {
             builder.locate(index, meaning(name, value, units));
         }
-        // networkx writes positions of yEd and others as `graphics [ x .. y .. ]`, which are of a
-        // drawing and no places.
+        // networkx writes layouts of yEd and others as `graphics [ x .. y .. ]`, which are not
+        // geographic places.
     }
     for (edge, line) in lists(graph, "edge") {
         let from = builder.find(required(edge, "source", "edge", line)?, line)?;
@@ -56,7 +56,9 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
         for (name, value) in words(edge) {
             if properties.take(meaning(name, value, units)).is_err() {
                 let name = quote(name);
-                builder.remark(format!("{name} of an edge is no quantity and left out."));
+                builder.remark(format!(
+                    "{name} of an edge is not a valid quantity and is left out."
+                ));
             }
         }
         builder.link((from, to), properties, line)?;
@@ -91,7 +93,7 @@ fn required<'a>(
     word(list, key).ok_or_else(|| ImportError::at(line, format!("the {what} has no `{key}`")))
 }
 
-/// A piece of the text.
+/// A token of the text.
 #[derive(Clone, Copy)]
 enum Token<'a> {
     Open,
@@ -100,8 +102,8 @@ enum Token<'a> {
     Bare(&'a str),
 }
 
-/// Reads the whole text into a list. It holds the lists that are open itself, so that nesting takes
-/// no stack.
+/// Parses the whole text into a list. Open lists are on an explicit stack, so that nesting does not
+/// recurse.
 fn parse(text: &str) -> Result<Vec<Entry<'_>>, ImportError> {
     let mut open: Vec<(Vec<Entry<'_>>, &str, usize)> = Vec::new();
     let mut list = Vec::new();
@@ -171,7 +173,7 @@ struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// The next token with its line.
+    /// Returns the next token with its line.
     fn next(&mut self) -> Result<Option<(Token<'a>, usize)>, ImportError> {
         loop {
             let trimmed = self.rest.trim_start();

@@ -1,7 +1,7 @@
 //! GraphML (graphml.graphdrawing.org), as networkx, yEd and the Internet Topology Zoo write it.
 //!
-//! A node may hold a graph of its own. The nodes and edges of all depths are read as one graph. A node
-//! that holds others is one itself only if an edge ends at it.
+//! A node may contain a graph. The nodes and edges of all depths are read as one graph. A node with
+//! a graph counts as a node only if an edge ends at it.
 
 use crate::Units;
 use crate::attribute::meaning;
@@ -12,12 +12,12 @@ use crate::xml::{Xml, children, text};
 use roxmltree::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An attribute of the file.
+/// A declared attribute.
 struct Key<'a> {
     name: &'a str,
-    /// The kind of element that has it: `node`, `edge`, `graph` or `all`.
+    /// The type of element that has it: `node`, `edge`, `graph` or `all`.
     of: &'a str,
-    /// The value of elements that have none.
+    /// The default value.
     default: Option<&'a str>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
     let mut builder = Builder::default();
     match graphs.count() {
         0 => {}
-        more => builder.remark(format!("Graphs behind the first, left out: {more}.")),
+        more => builder.remark(format!("Graphs after the first, left out: {more}.")),
     }
     let within = |name| {
         let inside = graph.descendants().filter(|e| e.is_element());
@@ -80,7 +80,9 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
         }
     }
     if groups > 0 {
-        builder.remark(format!("Nodes that only hold others, left out: {groups}."));
+        builder.remark(format!(
+            "Nodes that only contain others, left out: {groups}."
+        ));
     }
     match within("hyperedge").count() {
         0 => {}
@@ -94,7 +96,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
         for (name, value) in data(edge, &keys) {
             if properties.take(meaning(name, value, units)).is_err() {
                 builder.remark(format!(
-                    "\"{}\" of an edge is no quantity and left out.",
+                    "\"{}\" of an edge is not a valid quantity and is left out.",
                     short(name)
                 ));
             }
@@ -104,12 +106,12 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
     builder.finish()
 }
 
-/// A name of the file for a remark.
+/// Shortens a name of the file for a remark.
 fn short(name: &str) -> String {
     quote(name).trim_matches('"').to_string()
 }
 
-/// The attributes of an element, by the names of their keys, with the defaults of those that it lacks.
+/// Returns the attributes of an element, by the names of their keys, including defaults.
 fn data<'a, 'i: 'a>(
     node: Node<'a, 'i>,
     keys: &'a Keys<'_>,

@@ -1,4 +1,4 @@
-//! Node-link JSON, as networkx writes it and topohub has it.
+//! Node-link JSON, as written by networkx and topohub.
 
 use crate::Units;
 use crate::attribute::{Meaning, Property, meaning};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     let file: Value = serde_json::from_str(text)
-        .map_err(|e| ImportError::at(e.line(), format!("this is no JSON: {e}")))?;
+        .map_err(|e| ImportError::at(e.line(), format!("invalid JSON: {e}")))?;
     let nodes = list(&file, &["nodes"])?;
     let links = list(&file, &["edges", "links"])?;
     let mut builder = Builder::default();
@@ -17,7 +17,7 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     if let Some(name) = about.and_then(|g| g.get("name")).and_then(Value::as_str) {
         builder.name(name);
     }
-    // Demands may name nodes by their names instead of their ids.
+    // Demands may use the names of nodes instead of their ids.
     let mut by_name = std::collections::BTreeMap::new();
     for (i, node) in nodes.iter().enumerate() {
         let place = format!("nodes[{i}]");
@@ -53,7 +53,9 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
         for (name, value) in scalars(link) {
             if properties.take(meaning(name, &value, units)).is_err() {
                 let name = quote(name);
-                builder.remark(format!("{name} of an edge is no quantity and left out."));
+                builder.remark(format!(
+                    "{name} of an edge is not a valid quantity and is left out."
+                ));
             }
         }
         placed(builder.link(ends, properties, 0), &place)?;
@@ -69,7 +71,7 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
                 };
                 let ends = (find(from)?, find(to)?);
                 let Some(value) = value.as_f64().filter(|x| x.is_finite() && *x >= 0.0) else {
-                    let message = format!("{place}.{} is no number of at least 0", quote(to));
+                    let message = format!("{place}.{} is not a number of at least 0", quote(to));
                     return Err(ImportError::whole(message));
                 };
                 builder
@@ -84,7 +86,7 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     builder.finish()
 }
 
-/// An error of the builder, which knows no lines of JSON, with its place in the document.
+/// Adds the place in the document to an error of the builder, which has no lines of JSON.
 fn placed<T>(result: Result<T, ImportError>, place: &str) -> Result<T, ImportError> {
     result.map_err(|e| ImportError {
         line: None,
@@ -102,11 +104,11 @@ fn list<'a>(file: &'a Value, names: &[&str]) -> Result<&'a [Value], ImportError>
 }
 
 fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, ImportError> {
-    let message = || ImportError::whole(format!("{place} is no object"));
+    let message = || ImportError::whole(format!("{place} is not an object"));
     value.as_object().ok_or_else(message)
 }
 
-/// The key of a node: a text or a number.
+/// Returns the key of a node: a text or a number.
 fn key(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -115,7 +117,7 @@ fn key(value: &Value) -> Option<String> {
     }
 }
 
-/// Attributes that are texts or numbers.
+/// Returns the attributes that are texts or numbers.
 fn scalars(object: &Map<String, Value>) -> impl Iterator<Item = (&str, String)> {
     object
         .iter()

@@ -1,9 +1,9 @@
 //! Readers of network topologies: GraphML, GML, SNDlib (native and XML), node-link JSON and CSV
-//! lists of links; and of demand matrices in CSV. [`measured`] reads what other programs measured.
+//! lists of links; and of demand matrices in CSV. [`measured`] reads the measurements of other
+//! programs.
 //!
-//! A reader takes text and returns a [`Topology`], or an [`ImportError`] that says where the text is
-//! wrong. Texts are bounded in size ([`limits`]), and what a reader leaves out it says in
-//! [`Topology::remarks`].
+//! A reader returns a [`Topology`], or an [`ImportError`] with the place of the error. The size of
+//! texts is limited ([`limits`]). [`Topology::remarks`] lists everything that a reader leaves out.
 //!
 //! ```
 //! use accord_import::{Format, Units, read};
@@ -40,11 +40,12 @@ pub use topology::{Demand, Link, Node, Topology};
 /// Reads a topology.
 ///
 /// # Errors
-/// Fails if the text is too large or is not of that format, or if a link or demand names a node that
-/// is not there.
+///
+/// Fails if the text is too large or invalid in that format, or if a link or demand names an
+/// unknown node.
 pub fn read(format: Format, text: &str, units: &Units) -> Result<Topology, ImportError> {
     limits::check(text)?;
-    // A byte-order mark is no part of any format.
+    // A byte-order mark belongs to no format.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match format {
         Format::GraphMl => graphml::read(text, units),

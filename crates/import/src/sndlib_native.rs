@@ -8,7 +8,7 @@ use crate::error::{ImportError, quote};
 use crate::sndlib_xml::unit;
 use crate::topology::Topology;
 
-/// The sections that matter; others are passed over.
+/// The sections that are read; others are skipped.
 #[derive(Clone, Copy, PartialEq)]
 enum Section {
     Meta,
@@ -21,7 +21,7 @@ enum Section {
 pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     let mut builder = Builder::default();
     let mut section = None;
-    // Parentheses that are open within a section that is passed over.
+    // The open parentheses in a skipped section.
     let mut open = 0usize;
     let mut rate = None;
     for (i, full) in text.lines().enumerate() {
@@ -84,7 +84,7 @@ fn header(content: &str, at: usize) -> Result<Section, ImportError> {
     })
 }
 
-/// The words of an entry; each parenthesis is one.
+/// Returns the words of an entry; each parenthesis is one.
 fn words(content: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for word in content.split_whitespace() {
@@ -125,8 +125,8 @@ fn node(builder: &mut Builder, content: &str, at: usize) -> Result<(), ImportErr
     Ok(())
 }
 
-/// `NAME ( FROM TO ) CAPACITY COST ROUTING SETUP ( {MODULE_CAPACITY COST}* )`: the capacity that is
-/// there, or else that of the first module.
+/// `NAME ( FROM TO ) CAPACITY COST ROUTING SETUP ( {MODULE_CAPACITY COST}* )`: the pre-installed
+/// capacity, or else that of the first module.
 fn link(
     builder: &mut Builder,
     content: &str,
@@ -147,7 +147,7 @@ fn link(
             continue;
         }
         let Some(capacity) = finite(text).filter(|x| *x >= 0.0) else {
-            let message = format!("{} is no capacity", quote(text));
+            let message = format!("{} is not a capacity", quote(text));
             return Err(ImportError::at(at, message));
         };
         if capacity > 0.0 {

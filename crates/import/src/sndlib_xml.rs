@@ -61,12 +61,12 @@ pub(crate) fn read(source: &str, units: &Units) -> Result<Topology, ImportError>
     builder.finish()
 }
 
-/// The unit of a file, such as MBITPERSEC.
+/// Returns the unit of a file, such as MBITPERSEC.
 pub(crate) fn unit(name: &str) -> Option<f64> {
     rate_unit(&name.trim().to_ascii_lowercase())
 }
 
-/// The capacity that is there, or else that of the first module that can be.
+/// Returns the pre-installed capacity, or else that of the first possible module.
 fn capacity(xml: &Xml<'_>, link: Node<'_, '_>) -> Result<Option<f64>, ImportError> {
     let there = children(link, "preInstalledModule");
     let modules = children(link, "additionalModules").flat_map(|n| children(n, "addModule"));

@@ -1,27 +1,27 @@
-//! What the readers make.
+//! The result of the readers.
 
-/// A network, and what is to be sent over it.
+/// A network and its demands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology {
-    /// What the file calls it, or "".
+    /// The name in the file, or "".
     pub name: String,
-    /// The nodes. Their names are unique and have letters, digits, `-` and `_` only.
+    /// The nodes, with unique names of letters, digits, `-` and `_`.
     pub nodes: Vec<Node>,
     /// The links, each in both directions. No two join the same nodes, and none joins a node to
     /// itself.
     pub links: Vec<Link>,
-    /// The demands, none of which is from a node to itself.
+    /// The demands, none from a node to itself.
     pub demands: Vec<Demand>,
-    /// What was left out or taken for something, one sentence each.
+    /// Omissions and assumptions, one sentence each.
     pub remarks: Vec<String>,
 }
 
 /// A node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its longitude and latitude, in degrees.
+    /// The longitude and latitude, in degrees.
     pub place: Option<[f64; 2]>,
 }
 
@@ -30,7 +30,7 @@ pub struct Node {
 pub struct Link {
     /// The index of a node.
     pub from: usize,
-    /// The index of another.
+    /// The index of the other node.
     pub to: usize,
     /// The rate, in bit/s, more than zero.
     pub rate: Option<f64>,
@@ -45,7 +45,7 @@ pub struct Link {
 pub struct Demand {
     /// The index of a node.
     pub from: usize,
-    /// The index of another.
+    /// The index of the other node.
     pub to: usize,
     /// The rate, in bit/s, more than zero.
     pub rate: f64,
@@ -55,8 +55,8 @@ pub struct Demand {
 const EARTH: f64 = 6371.0;
 
 impl Topology {
-    /// Returns the length of a link in kilometres: as given, or else the great-circle distance of its
-    /// nodes.
+    /// Returns the length of a link in kilometres: as given, or else the great-circle distance of
+    /// its nodes.
     pub fn length(&self, link: &Link) -> Option<f64> {
         if link.length.is_some() {
             return link.length;
@@ -68,8 +68,7 @@ impl Topology {
         Some(2.0 * EARTH * h.sqrt().min(1.0).asin())
     }
 
-    /// Returns the number of the part of the network that each node is in: nodes of one part are
-    /// joined.
+    /// Returns the index of each node's connected component.
     pub fn parts(&self) -> Vec<usize> {
         let mut neighbours = vec![Vec::new(); self.nodes.len()];
         for link in &self.links {

@@ -1,19 +1,19 @@
-//! What the readers of XML share.
+//! The common part of the XML readers.
 
 use crate::error::ImportError;
 use crate::limits;
 use roxmltree::{Document, Node};
 
-/// A document that knows the lines of its elements.
+/// A document with the lines of its elements.
 pub(crate) struct Xml<'i> {
     pub document: Document<'i>,
-    /// Where lines start, in bytes.
+    /// The offsets of lines, in bytes.
     starts: Vec<usize>,
 }
 
 impl<'i> Xml<'i> {
-    /// Parses XML without a DTD. Refuses what would take its parser long: elements that are nested
-    /// deeply or have very many attributes.
+    /// Parses XML without a DTD. Rejects inputs that are slow to parse: deeply nested elements, or
+    /// very many attributes.
     pub fn parse(text: &'i str) -> Result<Xml<'i>, ImportError> {
         let newlines = text.match_indices('\n').map(|(i, _)| i + 1);
         let starts: Vec<usize> = std::iter::once(0).chain(newlines).collect();
@@ -22,7 +22,7 @@ impl<'i> Xml<'i> {
             ImportError::at(line, message)
         })?;
         let document = Document::parse(text).map_err(|e| {
-            let error = ImportError::at(e.pos().row as usize, format!("this is no XML: {e}"));
+            let error = ImportError::at(e.pos().row as usize, format!("invalid XML: {e}"));
             match e {
                 roxmltree::Error::DtdDetected => error.hint("remove the <!DOCTYPE ...>"),
                 _ => error,
@@ -31,13 +31,13 @@ impl<'i> Xml<'i> {
         Ok(Xml { document, starts })
     }
 
-    /// The line of an element.
+    /// Returns the line of an element.
     pub fn line(&self, node: Node<'_, '_>) -> usize {
         let at = node.range().start;
         self.starts.partition_point(|start| *start <= at)
     }
 
-    /// An attribute that an element has to have.
+    /// Returns a mandatory attribute of an element.
     pub fn required<'a>(&self, node: Node<'a, '_>, name: &str) -> Result<&'a str, ImportError> {
         node.attribute(name).ok_or_else(|| {
             let tag = node.tag_name().name();
@@ -46,7 +46,7 @@ impl<'i> Xml<'i> {
     }
 }
 
-/// Holds the depth of elements and the number of their attributes against their bounds, in one pass.
+/// Checks the depth of elements and the number of their attributes, in one pass.
 fn bounded(text: &str) -> Result<(), (usize, String)> {
     let mut depth = 0usize;
     let mut at = 0;
@@ -92,7 +92,7 @@ fn bounded(text: &str) -> Result<(), (usize, String)> {
     Ok(())
 }
 
-/// The children of that name, whatever their namespace.
+/// Returns the children of that name, in any namespace.
 pub(crate) fn children<'a, 'i>(
     node: Node<'a, 'i>,
     name: &'static str,
@@ -101,7 +101,7 @@ pub(crate) fn children<'a, 'i>(
         .filter(move |c| c.is_element() && c.tag_name().name() == name)
 }
 
-/// The text of the first child of that name.
+/// Returns the text of the first child of that name.
 pub(crate) fn text<'a>(node: Node<'a, '_>, name: &'static str) -> Option<&'a str> {
     children(node, name).next()?.text().map(str::trim)
 }

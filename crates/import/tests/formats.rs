@@ -42,7 +42,7 @@ fn a_network_is_the_same_in_every_format() {
     }
 }
 
-/// Known from maps: some 1120 km from Seattle to Sunnyvale.
+/// A distance known from maps: some 1120 km from Seattle to Sunnyvale.
 #[test]
 fn lengths_are_those_of_the_earth() {
     let t = abilene("gml");
@@ -82,8 +82,8 @@ fn what_is_left_out_is_said() {
     }
 }
 
-/// A graph inside a node, as yEd writes groups: its nodes and edges are of the one network, and the group is
-/// a node only if an edge ends at it. A key may have a default.
+/// A graph inside a node, as yEd writes groups: its nodes and edges belong to the one network, and
+/// the group is a node only if an edge ends at it. A key may have a default.
 #[test]
 fn nested_graphs_are_one_network() {
     let t = read(Format::GraphMl, &file("nested.graphml"), &Units::default()).expect("a graph");
@@ -102,7 +102,7 @@ fn nested_graphs_are_one_network() {
     assert_eq!(links, expected);
     let all = t.remarks.join(" ");
     for part in [
-        "only hold others, left out: 1",
+        "only contain others, left out: 1",
         "more than two nodes, left out: 1",
     ] {
         assert!(all.contains(part), "{part}: {all}");
@@ -129,13 +129,13 @@ fn mistakes_have_their_line() {
             Format::Csv,
             "from,to,rate\na,b,fast\n",
             Some(2),
-            "\"fast\" is no quantity",
+            "\"fast\" is not a valid",
         ),
         (
             Format::Csv,
             "x,y\na,b\n",
             Some(1),
-            "does not name the columns",
+            "names no columns",
         ),
         (Format::Csv, "", None, "empty"),
         (Format::Csv, "from,to\n", None, "there are no nodes"),
@@ -175,13 +175,13 @@ fn mistakes_have_their_line() {
             Format::GraphMl,
             "<graphml>\n<graph>",
             Some(1),
-            "this is no XML",
+            "invalid XML",
         ),
         (
             Format::GraphMl,
             "<!DOCTYPE x>\n<graphml/>",
             Some(1),
-            "this is no XML",
+            "invalid XML",
         ),
         (Format::GraphMl, "<html/>", Some(1), "expected <graphml>"),
         (
@@ -213,7 +213,7 @@ fn mistakes_have_their_line() {
             Format::Json,
             "{\n\"nodes\": [,]}",
             Some(2),
-            "this is no JSON",
+            "invalid JSON",
         ),
         (Format::Json, "{}", None, "no list `nodes`"),
         (

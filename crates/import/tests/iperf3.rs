@@ -1,6 +1,6 @@
-//! A file that iperf3 3.12 wrote: two streams over the loopback device, `--omit 1 --interval 0.5
-//! --parallel 2 --bitrate 5M`, interrupted. Its cookie, its system, its date and its spacing were changed. What
-//! is read is held against the sums that iperf3 itself wrote at the end.
+//! A file written by iperf3 3.12: two streams over the loopback device, `--omit 1 --interval 0.5
+//! --parallel 2 --bitrate 5M`, interrupted. Its cookie, system, date and spacing were changed. The
+//! result is compared with the sums that iperf3 wrote at the end.
 
 use accord_import::measured::{Flow, Format, Measured, Quantity, read};
 use serde_json::Value;
@@ -34,7 +34,7 @@ fn an_interrupted_run_has_what_was_measured() {
         assert!((time - number("seconds")).abs() < 1e-4, "{time}");
         let again = values(flow, Quantity::Retransmitted);
         assert_eq!(again.last().map(|(_, n)| *n), end["retransmits"].as_f64());
-        // Its mean has the omitted ones in it; its extremes have not.
+        // The mean includes the omitted intervals; the extremes do not.
         let rtts = values(flow, Quantity::Rtt);
         let of = |pick: fn(f64, f64) -> f64| rtts.iter().map(|r| r.1 * 1e6).reduce(pick);
         for (name, rtt) in [("max_rtt", of(f64::max)), ("min_rtt", of(f64::min))] {
@@ -48,8 +48,8 @@ fn an_interrupted_run_has_what_was_measured() {
     }
 }
 
-/// iperf3 3.12 may give the first interval after an omitted one nearly no length: its bytes are then of
-/// the time since the clock started again.
+/// iperf3 3.12 may give the first interval after an omitted one almost no length: its bytes belong
+/// to the time since the clock restarted.
 #[test]
 fn the_first_interval_after_an_omission_starts_at_zero() {
     let late = FILE.replace("\"start\": 2.9e-05", "\"start\": 0.49999");

@@ -1,6 +1,7 @@
-//! Files of the forms in which stacks and tools write them. Those of qlog tell of one connection: an
-//! Initial and a Handshake packet, and six others of 1200 bytes, of which the fourth is lost. What is read
-//! is what was put into them, and those of iperf3 are held against the sums that iperf3 itself wrote.
+//! Files in the forms that stacks and tools write. Those of qlog record one connection: an Initial
+//! and a Handshake packet, and six others of 1200 bytes, of which the fourth is lost. The result is
+//! compared with the values put into them; those of iperf3 are compared with the sums that iperf3
+//! wrote.
 
 use accord_import::measured::{Flow, Format, Measured, Quantity, read};
 use serde_json::Value;
@@ -11,7 +12,7 @@ fn file(name: &str) -> String {
     std::fs::read_to_string(path.join(name)).expect("the test has its file")
 }
 
-/// Reads a file, whose format is found without being named.
+/// Reads a file, and detects its format.
 fn measured(name: &str) -> Measured {
     let text = file(name);
     let format = Format::guess(&text).unwrap_or_else(|| panic!("{name}: no format"));
@@ -48,7 +49,7 @@ fn assert_flow(name: &str, flow: &Flow, expected: [f64; 7]) {
 const NONE: f64 = f64::NAN;
 const WHOLE: [f64; 7] = [7200.0, 7200.0, 0.041, 0.04, 9200.0, 8000.0, 1.0];
 
-/// The same without a threshold, which the stack does not log.
+/// Returns the values without a threshold, which the stack does not log.
 fn without_threshold() -> [f64; 7] {
     let mut expected = WHOLE;
     expected[1] = NONE;
@@ -78,14 +79,14 @@ fn a_connection_is_the_same_in_the_qlog_of_every_stack() {
         assert_flow(name, &measured.flows[0], expected);
         assert!(close(measured.length(), 0.1), "{name}");
         let said = match expected[1].is_nan() {
-            true => vec!["The file has nothing for these series: ssthresh.".to_owned()],
+            true => vec!["Series without data in the file: ssthresh.".to_owned()],
             false => vec![],
         };
         assert_eq!(measured.remarks, said, "{name}");
     }
 }
 
-/// Damage of any kind at the beginning of a record, and records that are broken one after the other.
+/// Any damage at the beginning of a record, and consecutive damaged records.
 #[test]
 fn damage_between_records_is_passed_over() {
     let text = file("qlog/ngtcp2-0.3.sqlog");
@@ -126,13 +127,13 @@ fn connections_of_one_trace_are_flows() {
     let [first, second] = &measured.flows[..] else {
         panic!("{:?}", measured.flows);
     };
-    // quinn logs no frames, so that nothing is known of what arrived.
+    // quinn logs no frames, so that arrivals are unknown.
     let expected = [7200.0, 7200.0, 0.041, 0.04, 9200.0, NONE, 1.0];
     assert_flow("quinn", first, expected);
     assert_eq!(first.name, "quinn trace 0b4e8a5fd2c71936");
     let half = [3600.0, 7200.0, 0.041, 0.04, 4600.0, NONE, 1.0];
     assert_flow("quinn", second, half);
-    let said = "The file has nothing for these series: throughput and goodput.";
+    let said = "Series without data in the file: throughput and goodput.";
     assert_eq!(measured.remarks, [said]);
 }
 
@@ -178,14 +179,14 @@ fn measured_as(format: Format, name: &str) -> Measured {
     read(format, &file(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// The rates of a flow over all of its time, sent and arrived.
+/// Returns the rates of a flow over all of its time, sent and arrived.
 fn rate(flow: &Flow, quantity: Quantity) -> Option<f64> {
     let all = samples(flow, quantity);
     let (from, to) = (all.first()?, all.last()?);
     Some((to.1 - from.1) * 8.0 / (to.0 - from.0))
 }
 
-/// The sums that iperf3 wrote are those of what is read, within a thousandth.
+/// The sums written by iperf3 equal those of the samples, within a thousandth.
 #[test]
 fn rates_are_those_that_iperf3_says() {
     for (name, flows) in [
@@ -221,7 +222,7 @@ fn rates_are_those_that_iperf3_says() {
 fn events_of_iperf3_are_the_same_as_its_document() {
     let whole = measured("iperf3/two-streams.json");
     assert_eq!(measured("iperf3/json-stream.json"), whole);
-    // With --json-stream-full-output the document stands behind the events.
+    // With --json-stream-full-output the document follows the events.
     let [events, document] =
         ["json-stream", "two-streams"].map(|n| file(&format!("iperf3/{n}.json")));
     let both = read(Format::Iperf3, &(events + &document)).expect("it is one test");
@@ -277,12 +278,12 @@ fn connections_of_ss() {
     assert_eq!(first.name, name);
     let windows = [(0.0, 10_000.0), (1.0, 20_000.0), (2.0, 12_000.0)];
     assert_eq!(samples(first, Quantity::Cwnd), windows);
-    // `ss` leaves out a total of zero.
+    // `ss` omits a total of zero.
     let arrived = [(0.0, 0.0), (1.0, 125_000.0), (2.0, 250_000.0)];
     assert_eq!(samples(first, Quantity::Arrived), arrived);
     let again = [(0.0, 0.0), (1.0, 2.0), (2.0, 4.0)];
     assert_eq!(samples(first, Quantity::Retransmitted), again);
-    // A line that cannot be read costs itself.
+    // Only the unreadable line is skipped.
     let rtts = [(0.0, 1.5e-3), (2.0, 2.5e-3)];
     assert_eq!(samples(second, Quantity::Rtt), rtts);
     let remarks = measured.remarks.join(" ");
@@ -312,11 +313,11 @@ fn the_last_word_of_a_file_that_is_cut_off_is_none() {
     assert_eq!(of(Quantity::Arrived), [(0.0, 1000.0)]);
 }
 
-/// Text that is of another format has its first mistake said.
+/// A text of another format yields its first error.
 #[test]
 fn other_texts_are_refused_with_their_place() {
     for (format, text, place) in [
-        (Format::Qlog, "hello", "line 1: this is no JSON"),
+        (Format::Qlog, "hello", "line 1: invalid JSON"),
         (
             Format::Qlog,
             "\n\u{1e}{\"time\":1}",
@@ -328,7 +329,7 @@ fn other_texts_are_refused_with_their_place() {
             "{\"event\":\"error\",\"data\":\"unable to connect\"}",
             "iperf3 failed: \"unable to connect\"",
         ),
-        (Format::Ss, "hello", "line 1: \"hello\" is no time"),
+        (Format::Ss, "hello", "line 1: \"hello\" is neither a time"),
         (Format::Ss, "1.0\n", "no sample"),
     ] {
         let e = read(format, text).expect_err(text).to_string();

@@ -1,11 +1,11 @@
-//! A controller that is attached to the kernel's TCP.
+//! A controller attached to the kernel's TCP.
 
-use crate::book::Book;
+use crate::registry::Registry;
 use crate::report::{Decision, Report, Slot};
 use crate::status::{Facts, Status, metrics, status, table};
-use crate::{LONGEST_NAME, Refused, check, check_name};
+use crate::{LONGEST_NAME, check, check_name};
 use accord_control::{AnyController, Controller, Marks};
-use accord_door::{Door, line};
+use accord_door::{Door, Error, line};
 use accord_family::Values;
 use accord_units::Bytes;
 use libbpf_rs::{
@@ -27,58 +27,25 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
-/// The program of the kernel, at an address that suits its numbers.
+/// The BPF program, aligned for its numbers.
 #[repr(align(8))]
 struct Aligned<T: ?Sized>(T);
 static PROGRAM: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/tcp.bpf.o")));
 
 /// The oldest kernel whose `cong_control` has the arguments of the program.
 const OLDEST: (u32, u32) = (6, 10);
-/// The connections that can be controlled at a time, as in `tcp.bpf.c`.
+/// The maximum number of controlled connections, as in `tcp.bpf.c`.
 const SLOTS: usize = 16_384;
 /// The flags of a congestion control: every program may choose it, and its connections use ECN.
 const NON_RESTRICTED: u32 = 1;
 const NEEDS_ECN: u32 = 2;
-/// The reports that are heard before clients and signals are looked at.
+/// The maximum number of reports read before clients and signals are polled.
 const BATCH: usize = 512;
-/// The longest wait for reports before clients and signals are looked at, in milliseconds.
+/// The longest wait for reports before clients and signals are polled, in milliseconds.
 const PATIENCE_MS: u16 = 50;
 
-/// The most lines of libbpf that a message shows.
+/// The maximum number of lines of libbpf in a message.
 const LAST_LINES: usize = 8;
-
-/// The reason why a controller is not attached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// The controller or the name is not right.
-    Wrong(String),
-    /// The machine or the user cannot do it.
-    Unable(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Error::Wrong(why) | Error::Unable(why)) = self;
-        f.write_str(why)
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Error {
-        Error::Wrong(refused.to_string())
-    }
-}
-
-impl From<accord_door::Error> for Error {
-    fn from(e: accord_door::Error) -> Error {
-        match e {
-            accord_door::Error::Wrong(why) => Error::Wrong(why),
-            accord_door::Error::Unable(why) => Error::Unable(why),
-        }
-    }
-}
 
 /// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,12 +56,12 @@ pub enum Ask {
     Table,
     /// The state as metrics of Prometheus.
     Metrics,
-    /// The end.
+    /// Detach the controller.
     Detach,
 }
 
 impl Ask {
-    /// Reads the head of a request, or returns the status of HTTP that says what is wrong with it.
+    /// Reads the head of a request, or returns the HTTP status of its error.
     ///
     /// # Errors
     /// Fails with 400 or 404.
@@ -111,17 +78,17 @@ impl Ask {
     }
 }
 
-/// The reason for which [`Attached::serve`] ended.
+/// The reason why [`Attached::serve`] ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// A client, SIGTERM, or the program that serves.
+    /// A client, SIGTERM, or the calling program.
     Stopped,
     /// SIGINT or SIGHUP.
     Interrupted,
 }
 
-/// A look of the program that serves, some twenty times per second. It is told of the end that a signal asks
-/// for, and returns whether to end.
+/// A callback of the calling program, some twenty times per second. Its argument is the end that a
+/// signal requests, and its result ends the service.
 pub type Watch<'w> = &'w mut dyn FnMut(Option<Ended>) -> Option<Ended>;
 
 /// The messages of libbpf since the last failure.
@@ -133,8 +100,8 @@ fn keep(_: PrintLevel, message: String) {
     }
 }
 
-/// A controller in the kernel's TCP. It is detached when this is dropped, and however this process
-/// ends: the kernel holds it by a file of this process. Connections that have it go on as Reno.
+/// A controller in the kernel's TCP. It is detached when this is dropped, and at any end of this
+/// process: the kernel holds it by a file of this process. Its connections continue as Reno.
 #[derive(Debug)]
 pub struct Attached {
     name: String,
@@ -147,11 +114,13 @@ pub struct Attached {
 }
 
 impl Attached {
-    /// Attaches the controller that `values` describes as a congestion control of the kernel. From now on
-    /// SIGHUP, SIGINT and SIGTERM of this thread are taken by [`Attached::serve`].
+    /// Attaches the controller that `values` describes as a congestion control of the kernel. From
+    /// now on [`Attached::serve`] handles SIGHUP, SIGINT and SIGTERM of this thread.
     ///
     /// # Errors
-    /// Fails if the controller or the name is not right, or the machine or the user cannot do it.
+    ///
+    /// Fails if the controller or the name is invalid, or the machine or the user's permissions do
+    /// not allow it.
     pub fn new(name: &str, values: &Values) -> Result<Attached, Error> {
         check(values)?;
         check_name(name).map_err(Error::Wrong)?;
@@ -159,13 +128,13 @@ impl Attached {
         let unable = |what: &str, e: &dyn fmt::Display| {
             let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
             let said = said.unwrap_or_default();
-            // A log of the verifier is long, and its end says why.
+            // The log of the verifier is long, and its end has the reason.
             let said: Vec<&str> = said.iter().flat_map(|text| text.lines()).collect();
             let said = said[said.len().saturating_sub(LAST_LINES)..].iter();
             let said: String = said.map(|line| format!("\n  {line}")).collect();
             Error::Unable(format!("{what}: {e}{said}"))
         };
-        // Messages of libbpf are shown if it fails.
+        // Messages of libbpf are shown only after a failure.
         set_print(Some((PrintLevel::Warn, keep)));
         let mut open = ObjectBuilder::default()
             .name("accord")
@@ -192,7 +161,7 @@ impl Attached {
         }
         let mut object = open
             .load()
-            .map_err(|e| unable("the kernel does not take the program", &e))?;
+            .map_err(|e| unable("the kernel rejects the program", &e))?;
         let find = |object: &Object, name: &str| {
             let mut maps = object.maps();
             let map = maps.find(|map| map.name() == name);
@@ -216,7 +185,7 @@ impl Attached {
         drop(maps);
         let link = link.map_err(|e| {
             unable(
-                &format!("the kernel does not take a congestion control {name}"),
+                &format!("the kernel rejects the congestion control {name}"),
                 &e,
             )
         })?;
@@ -231,8 +200,8 @@ impl Attached {
         })
     }
 
-    /// Has the sockets of a control group that connect or listen from now on use the controller, until the
-    /// link is dropped.
+    /// Sets the controller for the sockets of a control group that connect or listen from now on,
+    /// until the link is dropped.
     ///
     /// # Errors
     /// Fails if the kernel refuses.
@@ -243,10 +212,14 @@ impl Attached {
         let link = choose
             .expect("the program has it")
             .attach_cgroup(group.as_raw_fd());
-        link.map_err(|e| Error::Unable(format!("the control group cannot be given it: {e}")))
+        link.map_err(|e| {
+            Error::Unable(format!(
+                "the control group cannot use the congestion control: {e}"
+            ))
+        })
     }
 
-    /// Decides until it is told to end, and answers clients.
+    /// Decides until it is asked to end, and answers clients.
     ///
     /// # Errors
     /// Fails if the socket cannot be opened, or the kernel's reports cannot be read.
@@ -254,7 +227,7 @@ impl Attached {
         let door = socket
             .map(|path| Door::open(path, Ask::parse))
             .transpose()?;
-        let book = RefCell::new(Book::new(self.values.clone()));
+        let registry = RefCell::new(Registry::new(self.values.clone()));
         let mut maps = self.object.maps();
         let reports = maps.find(|map| map.map_type() == MapType::RingBuf);
         let reports = reports.expect("the program has it");
@@ -264,7 +237,7 @@ impl Attached {
         let mut builder = RingBufferBuilder::new();
         builder
             .add(&reports, |bytes| {
-                self.hear(&mut book.borrow_mut(), bytes);
+                self.hear(&mut registry.borrow_mut(), bytes);
                 0
             })
             .map_err(|e| failed(&e))?;
@@ -284,7 +257,7 @@ impl Attached {
                     PollFd::new(reports.as_fd(), PollFlags::POLLIN),
                     PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
                 ];
-                // An interrupted wait is a short one.
+                // An interrupted wait is merely shorter.
                 let _ = poll(&mut files, PollTimeout::from(PATIENCE_MS));
             }
             if monotonic().saturating_sub(looked) < u64::from(PATIENCE_MS) * 1_000_000 / 2 {
@@ -302,14 +275,14 @@ impl Attached {
                 return Ok(ended);
             }
             while let Some(request) = door.as_ref().and_then(|d| d.requests.try_recv().ok()) {
-                let state = || self.status(&book.borrow());
+                let state = || self.status(&registry.borrow());
                 let answer = match request.ask {
                     Ask::Status => serde_json::to_string(&state()).unwrap_or_default() + "\n",
                     Ask::Table => table(&state()),
                     Ask::Metrics => metrics(&state()),
                     Ask::Detach => String::new(),
                 };
-                // A client that went away wants no answer.
+                // The client may have left.
                 let _ = request.answer.send((200, answer));
                 if request.ask == Ask::Detach {
                     return Ok(Ended::Stopped);
@@ -318,17 +291,17 @@ impl Attached {
         }
     }
 
-    fn hear(&self, book: &mut Book, bytes: &[u8]) {
+    fn hear(&self, registry: &mut Registry, bytes: &[u8]) {
         let Some(report) = Report::read(bytes) else {
             return;
         };
-        if let Some(decision) = book.hear(&report) {
+        if let Some(decision) = registry.hear(&report) {
             self.slots.write(report.slot, &decision);
-            book.written(report.slot, monotonic().saturating_sub(report.now));
+            registry.written(report.slot, monotonic().saturating_sub(report.now));
         }
     }
 
-    fn status(&self, book: &Book) -> Status {
+    fn status(&self, registry: &Registry) -> Status {
         let controller = AnyController::build(&self.values, Bytes::new(1500));
         let facts = Facts {
             name: self.name.clone(),
@@ -345,10 +318,10 @@ impl Attached {
             let value = value.and_then(|value| value.ok().flatten());
             value.and_then(|bytes| peer(&bytes)).unwrap_or_default()
         };
-        status(book, self.values.family().name, &facts, peer)
+        status(registry, self.values.family().name, &facts, peer)
     }
 
-    /// Returns the counts of the kernel's program: reports without room, connections without a slot,
+    /// Returns the counters of the BPF program: reports without room, connections without a slot,
     /// silences.
     fn counts(&self) -> Option<[u64; 3]> {
         let mut maps = self.object.maps();
@@ -373,7 +346,7 @@ fn peer(bytes: &[u8]) -> Option<(String, u16)> {
     Some((text, own))
 }
 
-/// The decisions, which the kernel reads.
+/// The decisions, in memory shared with the kernel.
 #[derive(Debug)]
 struct Slots {
     memory: NonNull<c_void>,
@@ -385,8 +358,8 @@ impl Slots {
     fn map(file: BorrowedFd) -> nix::Result<Slots> {
         let length = NonZeroUsize::new(MEMORY).expect("there are slots");
         let rights = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: the kernel chooses the place, so that no memory of this program is replaced. The map
-        // has SLOTS values of the size of a Slot.
+        // SAFETY: the kernel chooses the address, so that no memory of this program is replaced.
+        // The map has SLOTS values of the size of a Slot.
         #[expect(unsafe_code, reason = "memory that is shared with the kernel")]
         let memory = unsafe { mmap(None, length, rights, Mapping::MAP_SHARED, file, 0) }?;
         Ok(Slots { memory })
@@ -395,9 +368,9 @@ impl Slots {
     fn write(&self, slot: u32, decision: &Decision) {
         let place = slot as usize;
         if place < SLOTS {
-            // SAFETY: the memory is there until this is dropped, has SLOTS slots, and begins at a page.
-            // A slot is made of atomic integers, for which every content is sound and which the kernel may
-            // read at the same time.
+            // SAFETY: the memory exists until this is dropped, has SLOTS slots, and begins at a
+            // page. A slot consists of atomic integers, which are valid for any content and may be
+            // read by the kernel concurrently.
             #[expect(unsafe_code, reason = "memory that is shared with the kernel")]
             let slot = unsafe { self.memory.cast::<Slot>().add(place).as_ref() };
             slot.write(decision);
@@ -407,20 +380,20 @@ impl Slots {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        // The mask of a program that goes on is what it was, but for signals that it had blocked itself.
+        // The signal mask is restored, except for signals that the program had blocked before.
         let _ = watched().thread_unblock();
     }
 }
 
 impl Drop for Slots {
     fn drop(&mut self) {
-        // SAFETY: the memory was mapped with this length, and no reference into it is left.
+        // SAFETY: the memory was mapped with this length, and no reference into it remains.
         #[expect(unsafe_code, reason = "memory that is shared with the kernel")]
         let _ = unsafe { munmap(self.memory, MEMORY) };
     }
 }
 
-/// Returns the time of the kernel's reports in nanoseconds.
+/// Returns the time of the kernel's monotonic clock in nanoseconds.
 fn monotonic() -> u64 {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC);
     let time = time.expect("every kernel has this clock");
@@ -457,7 +430,7 @@ fn able() -> Result<(), Error> {
     }
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Err(Error::Unable(
-            "the kernel tells no types: /sys/kernel/btf/vmlinux is not there (CONFIG_DEBUG_INFO_BTF)"
+            "the kernel has no type information: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)"
                 .into(),
         ));
     }
@@ -471,7 +444,7 @@ fn able() -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns whether this process has the capabilities.
+/// Returns true if this process has the capabilities.
 fn may() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));

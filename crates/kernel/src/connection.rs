@@ -1,17 +1,17 @@
-//! A controller of Accord, told by reports of the kernel.
+//! A controller of Accord, driven by reports of the kernel.
 //!
-//! A report has totals, so that one that was lost costs nothing but detail. Of its totals the
-//! controller hears in the order of the engines' streams: a pause, losses, congestion, deliveries,
+//! A report has totals, so that a lost report costs only detail. From the totals the controller
+//! receives events in the order of the engines' streams: a pause, losses, congestion, deliveries,
 //! acknowledgements. Departures from those streams:
 //!
-//! - The kernel repairs losses by RACK [RFC 8985] whatever the controller asks for.
-//! - A lost packet is told by its number of the order of losses. The bytes that were in flight when
-//!   it was sent are those of the newest packet that arrived.
-//! - The receiver may hold an acknowledgement back, and one acknowledgement tells of many packets. The
-//!   controller hears of each packet then, at the same time; one that asks for deliveries hears of all of
-//!   them together.
-//! - Marks are those that acknowledgements echo. An echo of RFC 3168 stays on for a round trip, so that
-//!   counted marks are exact with accurate ECN only.
+//! - The kernel repairs losses by RACK [RFC 8985], whatever the controller requests.
+//! - A lost packet has its index among the losses as its number. The bytes in flight when it was
+//!   sent are those of the newest packet that arrived.
+//! - The receiver may delay an acknowledgement, which then covers many packets. The controller
+//!   receives one event per packet, at the same time; one that asks for deliveries receives a
+//!   single event for all of them.
+//! - Marks are those that acknowledgements echo. An echo of RFC 3168 persists for a round trip, so
+//!   that counted marks are exact only with accurate ECN.
 
 use crate::report::{ACKNOWLEDGED, APP_LIMITED, Decision, Report, SAMPLE, State, WINDOW_LIMITED};
 use accord_control::{
@@ -21,10 +21,10 @@ use accord_family::{Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
-/// The bytes of an IP header. That of IPv6 is longer by 20 bytes, which a window of packets does
-/// not feel.
+/// The bytes of an IPv4 header. That of IPv6 is 20 bytes longer, which is negligible for a window
+/// of packets.
 const IP: u32 = 20;
-/// The most packets that one report can tell a controller of as lost. The kernel's windows are smaller.
+/// The maximum number of lost packets per report. The kernel's windows are smaller.
 const MOST_LOST: u32 = 1 << 20;
 /// The kernel's threshold for "none" (`TCP_INFINITE_SSTHRESH`).
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
@@ -53,7 +53,7 @@ pub struct Connection {
     rtt: Duration,
     srtt: Duration,
     min_rtt: Duration,
-    /// The flight before the loss that is being repaired.
+    /// The bytes in flight before the loss under repair.
     answered: Option<Bytes>,
     limited: u32,
 }
@@ -99,7 +99,7 @@ impl Connection {
         Bytes::new(self.delivered)
     }
 
-    /// The least round-trip time, if there was one.
+    /// The smallest round-trip time, if there was one.
     pub fn min_rtt(&self) -> Option<Duration> {
         Some(self.min_rtt).filter(|rtt| *rtt != Duration::MAX)
     }
@@ -121,7 +121,7 @@ impl Connection {
         }
     }
 
-    /// Tells the controller of a report, and returns its decision.
+    /// Passes a report to the controller, and returns its decision.
     pub fn hear(&mut self, report: &Report) -> Decision {
         let now = Time::ZERO + Duration::from_ns(report.now.saturating_sub(self.zero));
         let new = |of: fn(&Report) -> u32| of(report).wrapping_sub(of(&self.last));
@@ -162,7 +162,7 @@ impl Connection {
             self.acknowledge(report, now);
             self.last = *report;
         } else {
-            // The acknowledgement that found this is yet to be told.
+            // The acknowledgement that revealed this follows.
             let last = self.last;
             self.last = Report {
                 delivered: last.delivered,
@@ -187,7 +187,7 @@ impl Connection {
         }
     }
 
-    /// Returns the state of the connection when the newest packet that arrived was sent.
+    /// Returns the state of the connection when the newest arrived packet was sent.
     fn newest(&mut self, prior: u32) -> Sent {
         let is_before = |sent: &Sent| sent.delivered.wrapping_sub(prior) as i32 <= 0;
         while self.history.get(1).is_some_and(is_before) {
@@ -229,12 +229,12 @@ impl Connection {
     }
 
     fn congest(&mut self, report: &Report, what: Congestion, now: Time) {
-        // Where the other end has asked for ECN, a mark is a loss to a controller that reads none
+        // If the other end negotiated ECN, a mark is a loss to a controller that reads no marks
         // [RFC 3168 §6.1.2].
         if what == Congestion::Ecn && self.capabilities.marks == Marks::Price {
             return;
         }
-        // No more counts than the window [RFC 5681 §4.3].
+        // At most the window counts [RFC 5681 §4.3].
         let window = self.inner.cwnd().max(self.packet);
         let flight = self.bytes(report.unacknowledged).min(window);
         let flight = match what {
@@ -247,7 +247,7 @@ impl Connection {
     }
 
     fn acknowledge(&mut self, report: &Report, now: Time) {
-        // This report tells with how many in flight the packets went that the last one let go.
+        // This report has the bytes in flight for the packets sent after the previous report.
         if let Some(sent) = self.history.back_mut() {
             sent.in_flight = sent.in_flight.max(report.prior_in_flight);
         }
@@ -273,18 +273,18 @@ impl Connection {
             us @ 1.. => Some(Duration::from_us(us.unsigned_abs().into())),
             _ => None,
         };
-        // Laws of acknowledgements count a packet each.
-        let told = match self.capabilities.deliveries {
+        // Laws of acknowledgements count each packet.
+        let events = match self.capabilities.deliveries {
             true => packets.min(1),
             false => packets,
         };
-        for i in 1..=told {
-            let last = i == told;
+        for i in 1..=events {
+            let last = i == events;
             // As after an acknowledgement of this packet alone.
-            let path = self.path(self.bytes(report.in_flight.saturating_add(told - i)));
+            let path = self.path(self.bytes(report.in_flight.saturating_add(events - i)));
             let ack = Acked {
                 bytes: match last {
-                    true => Bytes::new(acked.get() - self.packet.get() * u64::from(told - 1)),
+                    true => Bytes::new(acked.get() - self.packet.get() * u64::from(events - 1)),
                     false => self.packet,
                 },
                 rtt: sample,
@@ -292,7 +292,7 @@ impl Connection {
                 window_limited: report.is(WINDOW_LIMITED),
                 in_recovery: matches!(report.state(), State::Recovery | State::Reduced),
                 marked: match last {
-                    true => u64::from(marked.saturating_sub(told - 1)),
+                    true => u64::from(marked.saturating_sub(events - 1)),
                     false => u64::from(i <= marked),
                 },
             };

@@ -9,10 +9,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-/// The beginning of the names of groups.
+/// The prefix of the names of groups.
 const PREFIX: &str = "accord-";
 
-/// Returns the directory at which control groups of version 2 are mounted.
+/// Returns the mount point of control groups of version 2.
 fn mounted() -> Option<String> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
     let mut mounts = mounts.lines().map(|line| line.split(' '));
@@ -20,7 +20,7 @@ fn mounted() -> Option<String> {
     mount.clone().nth(1).map(String::from)
 }
 
-/// Mounts the control groups of version 2 for this process alone: the mount has no place, and is gone
+/// Mounts the control groups of version 2 for this process alone: the mount has no path, and ends
 /// with the file.
 fn mount() -> Result<File> {
     let place = std::env::temp_dir().join(format!("{PREFIX}{}", std::process::id()));
@@ -48,17 +48,19 @@ pub struct Group {
 }
 
 impl Group {
-    /// Makes a group below that of this process. Groups that killed processes left there are removed.
+    /// Creates a group below that of this process. Groups left there by killed processes are
+    /// removed.
     ///
     /// # Errors
-    /// Fails if no hierarchy of version 2 is mounted, or the user may not.
+    ///
+    /// Fails if no hierarchy of version 2 is mounted, or the user lacks the permission.
     pub fn new() -> Result<Group> {
         let root = match mounted() {
             Some(path) => File::open(path)?,
-            // As in a program that `ip netns exec` starts, which has another /sys.
+            // In a program started by `ip netns exec`, which has another /sys.
             None => mount()?,
         };
-        // A path that is good in whatever namespace of mounts.
+        // A path that is valid in any mount namespace.
         let mount = format!("/proc/self/fd/{}", root.as_raw_fd());
         let groups = std::fs::read_to_string("/proc/self/cgroup")?;
         let group = groups.lines().find_map(|line| line.strip_prefix("0::/"));
@@ -69,7 +71,7 @@ impl Group {
                 .strip_prefix(PREFIX)
                 .and_then(|pid| pid.parse::<u32>().ok());
             if process.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
-                // One with processes stays.
+                // A group with processes stays.
                 let _ = std::fs::remove_dir(left.path());
             }
         }
@@ -87,9 +89,10 @@ impl Group {
     /// Starts a command in the group.
     ///
     /// # Errors
+    ///
     /// Fails if the command cannot be started, or the user may not move processes.
     pub fn spawn(&self, command: &mut Command) -> Result<Child> {
-        // A child begins in the group of its parent: so no socket of it is missed.
+        // A child begins in the group of its parent, so that none of its sockets is missed.
         let enter = |group: &Path| {
             std::fs::write(group.join("cgroup.procs"), std::process::id().to_string())
         };
@@ -103,7 +106,7 @@ impl Group {
     pub fn terminate(&self) {
         let there = std::fs::read_to_string(self.path.join("cgroup.procs")).unwrap_or_default();
         for process in there.lines().filter_map(|line| line.parse().ok()) {
-            // A process that has ended needs no signal.
+            // The process may have ended.
             let _ = kill(Pid::from_raw(process), Signal::SIGTERM);
         }
     }
@@ -117,7 +120,7 @@ impl AsFd for Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // One with processes stays, and the next start removes it.
+        // A group with processes stays, and the next start removes it.
         let _ = std::fs::remove_dir(&self.path);
     }
 }

@@ -1,13 +1,14 @@
 //! Controllers of Accord in the kernel's TCP.
 //!
-//! A program in the kernel (`bpf/tcp.bpf.c`, a `struct tcp_congestion_ops` of BPF) reports to this
-//! process on the connections that have it as their congestion control, and carries out the decisions
-//! that it finds in a slot per connection: window, slow-start threshold, pace. Controllers are those of
-//! the engines, unchanged. While no decision comes for four round trips, and for 10 ms, the kernel's
-//! program halves the window once and goes on as Reno.
+//! A BPF program in the kernel (`bpf/tcp.bpf.c`, a `struct tcp_congestion_ops`) reports to this
+//! process on the connections that use it as their congestion control, and carries out the
+//! decisions in a slot per connection: window, slow-start threshold, pace. Controllers are those of
+//! the engines, unchanged. If no decision comes for four round trips and 10 ms, the BPF program
+//! halves the window once and continues as Reno.
 //!
-//! [`Connection`] tells a controller of reports, and [`Book`] has the connections of a process. Both
-//! know no kernel. `Attached`, with the feature `bpf` on Linux, is the rest.
+//! [`Connection`] passes reports to a controller, and [`Registry`] has the connections of a
+//! process. Both are independent of the kernel. `Attached`, with the feature `bpf` on Linux, is the
+//! interface to it.
 //!
 //! ```
 //! use accord_kernel::{Refused, check};
@@ -24,19 +25,21 @@
 
 #[cfg(all(feature = "bpf", target_os = "linux"))]
 mod attach;
-mod book;
 mod connection;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
 mod group;
+mod registry;
 mod report;
 mod status;
 
 #[cfg(all(feature = "bpf", target_os = "linux"))]
-pub use attach::{Ask, Attached, Ended, Error, Watch};
-pub use book::{Book, Entry};
+pub use accord_door::Error;
+#[cfg(all(feature = "bpf", target_os = "linux"))]
+pub use attach::{Ask, Attached, Ended, Watch};
 pub use connection::Connection;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
 pub use group::Group;
+pub use registry::{Entry, Registry};
 pub use report::{
     ACKNOWLEDGED, ALONE, APP_LIMITED, CLOSED, Decision, Report, SAMPLE, Slot, State, WINDOW_LIMITED,
 };
@@ -52,11 +55,11 @@ pub const LONGEST_NAME: usize = 15;
 /// The reason why a controller cannot run in the kernel's TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It is fed by control packets.
+    /// The controller needs control packets.
     ControlPackets(&'static str),
-    /// It does not respond to the network, so that it has no window.
+    /// The controller does not respond to the network, so that it has no window.
     NoWindow(&'static str),
-    /// It is a queue discipline.
+    /// The family is a queue discipline.
     NotAController(&'static str),
 }
 
@@ -69,7 +72,7 @@ impl fmt::Display for Refused {
             ),
             Refused::NoWindow(name) => (
                 name,
-                "does not respond to the network, and TCP wants a window",
+                "does not respond to the network, and TCP needs a window",
             ),
             Refused::NotAController(name) => (name, "is a queue discipline"),
         };
@@ -79,10 +82,18 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Checks whether the controller that `values` describes can run in the kernel's TCP.
+#[cfg(all(feature = "bpf", target_os = "linux"))]
+impl From<Refused> for Error {
+    fn from(refused: Refused) -> Error {
+        Error::Wrong(refused.to_string())
+    }
+}
+
+/// Checks that the controller that `values` describes can run in the kernel's TCP.
 ///
 /// # Errors
-/// Fails with the reason why not.
+///
+/// Fails with the reason why it cannot.
 pub fn check(values: &Values) -> Result<(), Refused> {
     let family = values.family();
     match family
@@ -100,13 +111,14 @@ pub fn check(values: &Values) -> Result<(), Refused> {
 /// Checks the name of a congestion control: 1 to 15 letters, digits, `_` and `-`.
 ///
 /// # Errors
-/// Fails with the message.
+///
+/// Fails with the message of the error.
 pub fn check_name(name: &str) -> Result<(), String> {
     let sound = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(sound) {
         true => Ok(()),
         false => Err(format!(
-            "\"{name}\" is no name of a congestion control: expected 1 to {LONGEST_NAME} letters, \
+            "\"{name}\" is not a valid name of a congestion control: expected 1 to {LONGEST_NAME} letters, \
              digits, _ and -"
         )),
     }

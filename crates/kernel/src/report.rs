@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-/// The connection is closed, or has another congestion control now.
+/// The connection is closed, or has another congestion control.
 pub const CLOSED: u32 = 1;
-/// The window was full since the last report, or slow start may go on.
+/// The window was full since the last report, or slow start may continue.
 pub const WINDOW_LIMITED: u32 = 2;
 /// The application had too little to send during the sample of the delivery rate.
 pub const APP_LIMITED: u32 = 4;
-/// The connection goes on by itself, since no decision came.
+/// The connection continues as Reno, since no decision came.
 pub const ALONE: u32 = 8;
 /// There is a sample of the delivery rate.
 pub const SAMPLE: u32 = 16;
@@ -17,8 +17,8 @@ pub const ACKNOWLEDGED: u32 = 32;
 
 macro_rules! report {
     ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
-        /// A report on a connection: totals since it began, and the latest sample. A number counts
-        /// packets unless it says otherwise, and wraps around.
+        /// A report on a connection: totals since its start, and the latest sample. A number counts
+        /// packets unless stated otherwise, and wraps around.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Report {
             $($(#[$doc])* pub $field: $type,)*
@@ -28,7 +28,7 @@ macro_rules! report {
             /// The bytes of a report.
             pub const SIZE: usize = 0 $(+ size_of::<$type>())*;
 
-            /// Reads a report. Returns `None` if the bytes are too few.
+            /// Reads a report. Returns `None` if there are too few bytes.
             pub fn read(mut bytes: &[u8]) -> Option<Report> {
                 $(
                     let (head, rest) = bytes.split_first_chunk()?;
@@ -54,13 +54,13 @@ report! {
     now: u64,
     /// The pace in bytes of payload per second.
     pacing_rate: u64,
-    /// The place of the connection's decisions.
+    /// The slot of the connection's decisions.
     slot: u32,
-    /// The number of the connection, which tells it from an earlier one in the slot.
+    /// The generation of the connection, which distinguishes it from earlier ones in the slot.
     generation: u32,
     /// The number of the report.
     number: u32,
-    /// [`CLOSED`] and the others.
+    /// The flags, such as [`CLOSED`].
     flags: u32,
     /// The state: see [`State`].
     state: u32,
@@ -68,29 +68,29 @@ report! {
     rounds: u32,
     /// Packets delivered.
     delivered: u32,
-    /// Packets delivered whose acknowledgements told of marks.
+    /// Packets delivered whose acknowledgements echoed marks.
     delivered_ce: u32,
-    /// Packets taken for lost.
+    /// Packets declared lost.
     lost: u32,
-    /// Packets sent, again or for the first time.
+    /// Packets sent, including retransmissions.
     sent: u32,
     /// The latest round-trip time in microseconds; negative without one.
     rtt_us: i32,
-    /// The least since the last report; negative without one.
+    /// The smallest round-trip time since the previous report; negative without one.
     least_rtt_us: i32,
     /// The smoothed round-trip time in microseconds.
     srtt_us: u32,
-    /// The packets delivered while the packet of the sample was on its way.
+    /// The packets delivered while the sample's packet was in flight.
     sample_delivered: u32,
     /// The packets delivered when it was sent.
     sample_prior: u32,
-    /// The time of the sample in microseconds.
+    /// The interval of the sample in microseconds.
     sample_interval_us: u32,
     /// Packets in flight.
     in_flight: u32,
     /// Packets in flight before the acknowledgement.
     prior_in_flight: u32,
-    /// Packets neither acknowledged nor told of as arrived, those taken for lost among them.
+    /// Packets neither acknowledged nor selectively acknowledged, including those declared lost.
     unacknowledged: u32,
     /// The window in force.
     cwnd: u32,
@@ -100,39 +100,39 @@ report! {
     mss: u32,
     /// The bytes of the TCP header.
     header: u32,
-    /// Round trips' worth of losses.
+    /// Round trips with losses.
     losses: u32,
     /// Timeouts.
     timeouts: u32,
-    /// Timeouts for a packet that had timed out.
+    /// Timeouts of a packet that had timed out.
     repeated_timeouts: u32,
-    /// Round trips' worth of marks.
+    /// Round trips with marks.
     marks: u32,
-    /// Congestion that was taken back.
+    /// Congestion responses undone.
     undone: u32,
-    /// Times without anything in flight, longer than the retransmission timer.
+    /// Periods without data in flight longer than the retransmission timeout.
     idles: u32,
-    /// Times without anything in flight for want of data.
+    /// Restarts after periods without application data.
     restarts: u32,
 }
 
 /// The state of a connection in the kernel (`enum tcp_ca_state`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// All is well.
+    /// No congestion.
     Open,
     /// Packets arrived out of order, or twice.
     Disorder,
-    /// Marks were answered, or a drop of the host's own queue.
+    /// The window was reduced by marks, or by a drop in the host's own queue.
     Reduced,
-    /// Losses are repaired.
+    /// Losses are being repaired.
     Recovery,
-    /// The timer ran out.
+    /// A timeout.
     Loss,
 }
 
 impl State {
-    /// The name in documents.
+    /// The name in JSON.
     pub fn word(self) -> &'static str {
         match self {
             State::Open => "open",
@@ -145,7 +145,7 @@ impl State {
 }
 
 impl Report {
-    /// Returns whether a flag is set.
+    /// Returns true if a flag is set.
     pub fn is(&self, flag: u32) -> bool {
         self.flags & flag != 0
     }
@@ -165,25 +165,24 @@ impl Report {
 /// A decision on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The connection that it is for.
+    /// The generation of its connection.
     pub generation: u32,
     /// The number of the report that it answers.
     pub answered: u32,
-    /// The window in packets. The kernel's program makes it one at least, and 2^20 at most.
+    /// The window in packets. The BPF program bounds it to 1 to 2^20.
     pub cwnd: u32,
     /// The slow-start threshold in packets.
     pub ssthresh: u32,
-    /// A count. When it changes, the samples of the round trip that begins are limited by the
-    /// application.
+    /// A counter. When it changes, the samples of the next round trip are application-limited.
     pub limited: u32,
-    /// The pace in bytes of payload per second; `u64::MAX` for none. The kernel's program makes it
-    /// ten packets per second at least.
+    /// The pace in bytes of payload per second; `u64::MAX` for none. The BPF program bounds it to
+    /// at least ten packets per second.
     pub pace: u64,
     /// The time of the report that it answers.
     pub stamp: u64,
 }
 
-/// The place of a connection's decisions, which the kernel reads while this program writes.
+/// The slot of a connection's decisions, which the kernel reads while this program writes.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct Slot {
@@ -199,7 +198,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Writes a decision. Only one thread may.
+    /// Writes a decision. Only one thread may write.
     pub fn write(&self, decision: &Decision) {
         let version = self.version.load(Ordering::Relaxed);
         self.version

@@ -1,6 +1,6 @@
-//! The state of an attached controller for people and programs: a document, a table and metrics.
+//! The state of an attached controller: a JSON document, a table and metrics.
 
-use crate::book::Book;
+use crate::registry::Registry;
 use crate::report::ALONE;
 use accord_control::Controller;
 use accord_door::metrics::Metrics;
@@ -16,25 +16,25 @@ pub struct Status {
     pub name: String,
     /// The family of the controller.
     pub controller: &'static str,
-    /// True if the kernel reports once per round trip, and not per acknowledgement.
+    /// True if the kernel reports once per round trip instead of once per acknowledgement.
     pub per_round: bool,
-    /// The process that decides.
+    /// The deciding process.
     pub pid: u32,
     /// The seconds since the start.
     pub uptime_s: f64,
-    /// The connections since the start.
+    /// The number of connections since the start.
     pub connections_total: u64,
-    /// The connections whose controller failed.
+    /// The number of connections whose controller failed.
     pub failed_connections_total: u64,
-    /// The connections that found no slot, and have the kernel program's Reno.
+    /// The number of connections without a slot, which use the BPF program's Reno.
     pub refused_connections_total: u64,
-    /// The times that a connection went on by Reno, since no decision came.
+    /// The number of times that a connection continued as Reno, since no decision came.
     pub silences_total: u64,
-    /// The reports that were heard.
+    /// The number of reports received.
     pub reports_total: u64,
-    /// The reports that found no room in the ring buffer.
+    /// The number of reports lost to a full ring buffer.
     pub lost_reports_total: u64,
-    /// The ages of decisions when they were written: from the report to the decision.
+    /// The ages of decisions at the time of writing: from the report to the decision.
     pub decision_age_s: Ages,
     /// The connections.
     pub connections: Vec<ConnectionStatus>,
@@ -49,7 +49,7 @@ pub struct Ages {
     pub p50: f64,
     /// The 99th percentile.
     pub p99: f64,
-    /// The greatest.
+    /// The maximum.
     pub max: f64,
 }
 
@@ -62,7 +62,7 @@ pub struct ConnectionStatus {
     pub port: u16,
     /// The state in the kernel: open, disorder, reduced, recovery or loss.
     pub state: &'static str,
-    /// True while the connection goes on by Reno, since no decision came.
+    /// True while the connection continues as Reno, since no decision came.
     pub alone: bool,
     /// The window in the kernel, in packets.
     pub cwnd_packets: u32,
@@ -74,25 +74,25 @@ pub struct ConnectionStatus {
     pub pacing_bytes_per_s: u64,
     /// The smoothed round-trip time in seconds.
     pub srtt_s: f64,
-    /// The least round-trip time in seconds, if there was one.
+    /// The smallest round-trip time in seconds, if there was one.
     pub min_rtt_s: Option<f64>,
     /// The bytes delivered, headers included.
     pub delivered_bytes: u64,
-    /// The packets taken for lost.
+    /// The packets declared lost.
     pub lost_packets: u32,
-    /// The packets delivered whose acknowledgements told of marks.
+    /// The packets delivered whose acknowledgements echoed marks.
     pub marked_packets: u32,
     /// The timeouts.
     pub timeouts: u32,
-    /// The age of the latest decision when it was written, in seconds.
+    /// The age of the latest decision at the time of writing, in seconds.
     pub decision_age_s: f64,
-    /// The greatest of them.
+    /// The maximum age of a decision.
     pub most_decision_age_s: f64,
-    /// The reason why the controller is not asked any more, if there is one.
+    /// The reason why the controller is no longer used, if there is one.
     pub error: Option<String>,
 }
 
-/// Facts that the book does not have.
+/// Facts outside of the registry.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// The name of the congestion control in the kernel.
@@ -101,22 +101,23 @@ pub struct Facts {
     pub per_round: bool,
     /// The seconds since the start.
     pub uptime_s: f64,
-    /// The counts of the kernel's program: reports without room, connections without a slot, silences.
+    /// The counters of the BPF program: reports without room, connections without a slot, silences.
     pub counts: [u64; 3],
-    /// The process that decides.
+    /// The deciding process.
     pub pid: u32,
 }
 
 const NANO: f64 = 1e-9;
 
-/// Returns the state. `peer` says the other end and the own port of the connection in a slot.
+/// Returns the state. `peer` returns the remote address and the local port of the connection in a
+/// slot.
 pub fn status(
-    book: &Book,
+    registry: &Registry,
     controller: &'static str,
     facts: &Facts,
     peer: impl Fn(u32) -> (String, u16),
 ) -> Status {
-    let connections = book.entries().map(|(slot, entry)| {
+    let connections = registry.entries().map(|(slot, entry)| {
         let (peer, port) = peer(slot);
         let (connection, last) = (entry.connection.as_ref(), &entry.last);
         ConnectionStatus {
@@ -142,13 +143,13 @@ pub fn status(
             error: entry.failed.clone(),
         }
     });
-    let ages = match book.ages.len() {
+    let ages = match registry.ages.len() {
         0 => Ages::default(),
         _ => Ages {
-            mean: book.ages.mean() * NANO,
-            p50: book.ages.value_at_quantile(0.5) as f64 * NANO,
-            p99: book.ages.value_at_quantile(0.99) as f64 * NANO,
-            max: book.ages.max() as f64 * NANO,
+            mean: registry.ages.mean() * NANO,
+            p50: registry.ages.value_at_quantile(0.5) as f64 * NANO,
+            p99: registry.ages.value_at_quantile(0.99) as f64 * NANO,
+            max: registry.ages.max() as f64 * NANO,
         },
     };
     let [
@@ -163,18 +164,18 @@ pub fn status(
         per_round: facts.per_round,
         pid: facts.pid,
         uptime_s: facts.uptime_s,
-        connections_total: book.connections,
-        failed_connections_total: book.failed,
+        connections_total: registry.connections,
+        failed_connections_total: registry.failed,
         refused_connections_total,
         silences_total,
-        reports_total: book.reports,
+        reports_total: registry.reports,
         lost_reports_total,
         decision_age_s: ages,
         connections: connections.collect(),
     }
 }
 
-/// Returns a table for people.
+/// Returns the state as a table.
 pub fn table(status: &Status) -> String {
     let mut text = String::new();
     let reports = match status.per_round {
@@ -183,13 +184,13 @@ pub fn table(status: &Status) -> String {
     };
     let _ = writeln!(
         text,
-        "{}: {}, told {reports}, for {:.0} s; {} connections so far",
+        "{}: {}, reports {reports}, for {:.0} s; {} connections so far",
         status.name, status.controller, status.uptime_s, status.connections_total
     );
     let ages = status.decision_age_s;
     let _ = writeln!(
         text,
-        "decisions after {:.2} ms in the mean, {:.2} ms at the 99th percentile, {:.2} ms at most",
+        "decisions after {:.2} ms (mean), {:.2} ms (99th percentile), {:.2} ms (maximum)",
         ages.mean * 1e3,
         ages.p99 * 1e3,
         ages.max * 1e3
@@ -197,7 +198,7 @@ pub fn table(status: &Status) -> String {
     for (count, what) in [
         (
             status.silences_total,
-            "times a connection went on by Reno, since no decision came",
+            "times a connection continued as Reno, since no decision came",
         ),
         (
             status.failed_connections_total,
@@ -205,11 +206,11 @@ pub fn table(status: &Status) -> String {
         ),
         (
             status.refused_connections_total,
-            "connections beyond the number of slots, which have Reno",
+            "connections beyond the number of slots, which use Reno",
         ),
         (
             status.lost_reports_total,
-            "reports that found the ring buffer full",
+            "reports lost to a full ring buffer",
         ),
     ] {
         if count > 0 {
@@ -258,7 +259,7 @@ pub fn table(status: &Status) -> String {
     }
     for c in &status.connections {
         if let Some(error) = &c.error {
-            let _ = writeln!(text, "{}: goes on by Reno: {error}", c.peer);
+            let _ = writeln!(text, "{}: continues as Reno: {error}", c.peer);
         }
     }
     text
@@ -288,22 +289,18 @@ pub fn metrics(status: &Status) -> String {
         ),
         (
             "refused_connections_total",
-            "Connections that found no slot.",
+            "Connections without a slot.",
             status.refused_connections_total,
         ),
         (
             "silences_total",
-            "Times that a connection went on by Reno, since no decision came.",
+            "Times that a connection continued as Reno, since no decision came.",
             status.silences_total,
         ),
-        (
-            "reports_total",
-            "Reports that were heard.",
-            status.reports_total,
-        ),
+        ("reports_total", "Reports received.", status.reports_total),
         (
             "lost_reports_total",
-            "Reports that found the ring buffer full.",
+            "Reports lost to a full ring buffer.",
             status.lost_reports_total,
         ),
     ] {
@@ -314,7 +311,7 @@ pub fn metrics(status: &Status) -> String {
     metrics.family(
         "decision_age_seconds",
         "gauge",
-        "The ages of decisions when they were written.",
+        "The ages of decisions at the time of writing.",
         quantiles.map(|(q, s)| (format!("{{quantile=\"{q}\"}}"), s)),
     );
     type Of = fn(&ConnectionStatus) -> Option<f64>;
@@ -328,7 +325,7 @@ pub fn metrics(status: &Status) -> String {
         (
             "lost_packets_total",
             "counter",
-            "Packets taken for lost.",
+            "Packets declared lost.",
             |c| Some(f64::from(c.lost_packets)),
         ),
         (
@@ -352,13 +349,13 @@ pub fn metrics(status: &Status) -> String {
         (
             "min_rtt_seconds",
             "gauge",
-            "The least round-trip time.",
+            "The smallest round-trip time.",
             |c| c.min_rtt_s,
         ),
         (
             "alone",
             "gauge",
-            "1 while the connection goes on by Reno, since no decision came.",
+            "1 while the connection continues as Reno, since no decision came.",
             |c| Some(f64::from(u8::from(c.alone))),
         ),
     ];

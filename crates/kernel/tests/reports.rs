@@ -1,11 +1,12 @@
-//! Controllers that are told by reports, without a kernel.
+//! Controllers driven by reports, without a kernel.
 
 use accord_control::{
     Acked, Allowance, AnyController, Congestion, Controller, FAMILIES, Maker, PathView, Transport,
 };
 use accord_family::{Family, Objective, Role, Values};
 use accord_kernel::{
-    ACKNOWLEDGED, Book, CLOSED, Decision, Report, SAMPLE, State, WINDOW_LIMITED, check, check_name,
+    ACKNOWLEDGED, CLOSED, Decision, Registry, Report, SAMPLE, State, WINDOW_LIMITED, check,
+    check_name,
 };
 use accord_units::{Bytes, Rate, Time};
 
@@ -61,31 +62,31 @@ impl Kernel {
     }
 }
 
-/// Slow start grows by each packet of an acknowledgement, and what no report told of is made up for.
+/// Slow start grows by each packet of an acknowledgement, and totals make up for lost reports.
 #[test]
 fn totals_make_up_for_reports_that_are_lost() {
     let mut kernel = Kernel::new();
-    let mut book = Book::new(values("reno"));
-    let first = book.hear(&kernel.report).expect("a decision");
+    let mut registry = Registry::new(values("reno"));
+    let first = registry.hear(&kernel.report).expect("a decision");
     assert_eq!((first.cwnd, first.answered, first.generation), (2, 1, 1));
     let heard = kernel.acknowledge(4, 20_000);
-    assert_eq!(book.hear(&heard).expect("a decision").cwnd, 6);
+    assert_eq!(registry.hear(&heard).expect("a decision").cwnd, 6);
     let _lost = kernel.acknowledge(4, 20_000);
     let heard = kernel.acknowledge(4, 20_000);
-    let decision = book.hear(&heard).expect("a decision");
+    let decision = registry.hear(&heard).expect("a decision");
     assert_eq!((decision.cwnd, decision.answered), (14, heard.number));
     assert_eq!(decision.pace, u64::MAX);
 }
 
-/// A loss halves once, before the acknowledgement that found it is told. A timeout during the repair adds a
-/// restart and no second halving.
+/// A loss halves once, before the acknowledgement that revealed it is processed. A timeout during
+/// the repair adds a restart and no second halving.
 #[test]
 fn congestion_is_answered_once() {
     let mut kernel = Kernel::new();
-    let mut book = Book::new(values("reno"));
-    let mut decision = book.hear(&kernel.report);
+    let mut registry = Registry::new(values("reno"));
+    let mut decision = registry.hear(&kernel.report);
     for _ in 0..5 {
-        decision = book.hear(&kernel.acknowledge(4, 20_000));
+        decision = registry.hear(&kernel.acknowledge(4, 20_000));
     }
     assert_eq!(decision.expect("a decision").cwnd, 22);
     let report = kernel.next();
@@ -93,20 +94,20 @@ fn congestion_is_answered_once() {
     report.state = State::Recovery as u32;
     report.unacknowledged = 20;
     let report = *report;
-    let decision = book.hear(&report).expect("a decision");
+    let decision = registry.hear(&report).expect("a decision");
     assert_eq!((decision.cwnd, decision.ssthresh), (10, 10));
     let heard = kernel.acknowledge(4, 20_000);
-    assert_eq!(book.hear(&heard).expect("a decision").cwnd, 10);
+    assert_eq!(registry.hear(&heard).expect("a decision").cwnd, 10);
     let report = kernel.next();
     report.timeouts = 1;
     report.state = State::Loss as u32;
     report.unacknowledged = 8;
     let report = *report;
-    let decision = book.hear(&report).expect("a decision");
+    let decision = registry.hear(&report).expect("a decision");
     assert_eq!((decision.cwnd, decision.ssthresh), (1, 10));
 }
 
-/// Has 20 packets, at 8 Mbps on the wire.
+/// A controller with a window of 20 packets, at 8 Mbps on the wire.
 #[derive(Clone, Debug)]
 struct Fixed(Bytes);
 
@@ -135,7 +136,7 @@ static FIXED: Family = Family {
     ..Family::new("fixed", Role::Controller(|_| Objective::Other))
 };
 
-/// Has as its window the most that was in flight before an acknowledgement of this round trip.
+/// A controller whose window is the maximum in flight before an acknowledgement of this round trip.
 #[derive(Clone, Debug)]
 struct Flight(Bytes);
 
@@ -168,26 +169,27 @@ static FLIGHT: Family = Family {
     ..Family::new("flight", Role::Controller(|_| Objective::Other))
 };
 
-/// An acknowledgement of four packets is told as four, of which the first finds all of them in flight.
+/// An acknowledgement of four packets becomes four events, of which the first has all of them in
+/// flight.
 #[test]
 fn packets_of_an_acknowledgement_leave_one_by_one() {
     let mut kernel = Kernel::new();
-    let mut book = Book::new(FLIGHT.defaults());
-    book.hear(&kernel.report);
+    let mut registry = Registry::new(FLIGHT.defaults());
+    registry.hear(&kernel.report);
     let heard = kernel.acknowledge(4, 20_000);
-    assert_eq!(book.hear(&heard).expect("a decision").cwnd, 14);
+    assert_eq!(registry.hear(&heard).expect("a decision").cwnd, 14);
 }
 
-/// Headers of 52 bytes are in windows and paces of controllers, and not in those of the kernel.
+/// Headers of 52 bytes count in windows and paces of controllers, and not in those of the kernel.
 #[test]
 fn a_pace_is_of_payload() {
-    let mut book = Book::new(FIXED.defaults());
-    let decision = book.hear(&Kernel::new().report).expect("a decision");
+    let mut registry = Registry::new(FIXED.defaults());
+    let decision = registry.hear(&Kernel::new().report).expect("a decision");
     assert_eq!((decision.cwnd, decision.ssthresh), (20, 0x7fff_ffff));
     assert_eq!(decision.pace, 1_000_000 * 1448 / 1500);
 }
 
-/// Whatever is reported, a decision is one that the kernel's program can bound.
+/// Decisions are within the bounds of the BPF program for any reports.
 #[test]
 fn any_family_survives_any_report() {
     let mut state = 1u64;
@@ -202,9 +204,9 @@ fn any_family_survives_any_report() {
         if check(&values).is_err() {
             continue;
         }
-        let mut book = Book::new(values);
+        let mut registry = Registry::new(values);
         let mut kernel = Kernel::new();
-        book.hear(&kernel.report);
+        registry.hear(&kernel.report);
         for _ in 0..2000 {
             let mut report = kernel.acknowledge(1 + random() as u32 % 20, 1 + random() as i32);
             match random() % 8 {
@@ -222,30 +224,30 @@ fn any_family_survives_any_report() {
             report.sample_interval_us = random() as u32;
             report.in_flight = random() as u32;
             kernel.report = report;
-            let decision: Decision = book.hear(&report).expect(family.name);
+            let decision: Decision = registry.hear(&report).expect(family.name);
             assert_eq!(decision.generation, 1);
         }
-        assert_eq!(book.failed, 0, "{}", family.name);
+        assert_eq!(registry.failed, 0, "{}", family.name);
     }
 }
 
-/// A slot has another connection when its generation changes, also if no report told of the end.
+/// A slot has another connection when its generation changes, even if no report announced the end.
 #[test]
 fn a_slot_changes_hands() {
     let mut kernel = Kernel::new();
-    let mut book = Book::new(values("reno"));
-    book.hear(&kernel.report);
-    book.hear(&kernel.acknowledge(4, 20_000));
+    let mut registry = Registry::new(values("reno"));
+    registry.hear(&kernel.report);
+    registry.hear(&kernel.acknowledge(4, 20_000));
     let mut other = Kernel::new();
     other.report.generation = 2;
-    assert_eq!(book.hear(&other.report).expect("a decision").cwnd, 2);
+    assert_eq!(registry.hear(&other.report).expect("a decision").cwnd, 2);
     // The end of the first comes late.
     kernel.report.flags = CLOSED;
-    assert_eq!(book.hear(&kernel.report), None);
-    assert_eq!(book.entries().count(), 1);
+    assert_eq!(registry.hear(&kernel.report), None);
+    assert_eq!(registry.entries().count(), 1);
     other.report.flags = CLOSED;
-    assert_eq!(book.hear(&other.report), None);
-    assert_eq!((book.entries().count(), book.connections), (0, 2));
+    assert_eq!(registry.hear(&other.report), None);
+    assert_eq!((registry.entries().count(), registry.connections), (0, 2));
 }
 
 #[test]

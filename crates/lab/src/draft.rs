@@ -1,20 +1,20 @@
-//! What the page shows of a scenario that is being written: its errors and its network.
+//! The page's view of a scenario that is being written: its errors and its network.
 
 use accord::language::ScenarioError;
 use accord::scenario::Scenario;
 use accord::{Catalogue, Error, File};
 use serde::Serialize;
 
-/// The most nodes and links that are drawn.
+/// The maximum number of nodes and links drawn.
 const MOST_DRAWN: usize = 400;
 
-/// The most flows of a group whose ways are drawn.
+/// The maximum number of flows of a group whose paths are drawn.
 const MOST_WAYS: usize = 64;
 
-/// A scenario text, read.
+/// A parsed scenario text.
 #[derive(Debug, Default, Serialize)]
 pub struct Draft {
-    /// What is wrong with it. Empty if it can be run.
+    /// The errors. Empty if the scenario can run.
     pub errors: Vec<Mark>,
     /// The labels of the points of its sweep, or one empty label.
     pub points: Vec<String>,
@@ -27,13 +27,13 @@ pub struct Draft {
 pub struct Mark {
     message: String,
     hint: Option<String>,
-    /// The place, in UTF-16 units, as browsers count.
+    /// The place, in UTF-16 units, as in browsers.
     from: usize,
     to: usize,
     line: usize,
 }
 
-/// A network, to be drawn.
+/// A network for drawing.
 #[derive(Debug, Serialize)]
 pub struct Network {
     id: String,
@@ -41,7 +41,7 @@ pub struct Network {
     nodes: Vec<String>,
     links: Vec<Link>,
     groups: Vec<Group>,
-    /// True if only a part of the network is here.
+    /// True if only a part of the network is included.
     cut: bool,
 }
 
@@ -60,7 +60,7 @@ struct Group {
     name: String,
     count: usize,
     controller: &'static str,
-    /// The indices of the nodes on the ways of the flows, each way once.
+    /// The indices of the nodes on the paths of the flows, without duplicates.
     paths: Vec<Vec<usize>>,
 }
 
@@ -71,7 +71,7 @@ pub fn read(name: &str, text: &str, catalogue: &Catalogue) -> Result<(File, Vec<
     Ok((file, points))
 }
 
-/// Returns what there is to show of a text.
+/// Returns the view of a text.
 pub fn draft(name: &str, text: &str, catalogue: &Catalogue) -> Draft {
     match read(name, text, catalogue) {
         Ok((_, points)) => Draft {
@@ -118,7 +118,7 @@ fn mark(e: &ScenarioError, text: &str) -> Mark {
 }
 
 fn network(scenario: &Scenario) -> Network {
-    // The reverse direction of a link is drawn with it; hosts that a flow was given are not drawn.
+    // The reverse direction of a link is drawn with it; hosts added for flows are not drawn.
     let shown = |link: &&accord::scenario::Link| {
         !link.attachment && !link.name.ends_with(".reverse") && link.from.max(link.to) < MOST_DRAWN
     };

@@ -1,10 +1,10 @@
-//! The scenarios that the page offers: lessons, and the experiments of the papers.
+//! The scenarios offered by the page: lessons, and the experiments of the papers.
 
 use serde::Serialize;
 
 macro_rules! lessons {
     ($($name:literal),* $(,)?) => {
-        /// The lessons, in the order in which they are taught: ids and texts.
+        /// The lessons in teaching order: ids and texts.
         pub const LESSONS: &[(&str, &str)] = &[
             $(($name, include_str!(concat!("../lessons/", $name, ".toml")))),*
         ];
@@ -56,7 +56,7 @@ pub fn text(id: &str) -> Option<&'static str> {
     found.map(|(_, text)| text)
 }
 
-/// Returns the title in a text whose title is on one line, as it is in all entries.
+/// Returns the title of a text, which is on one line in all entries.
 fn title(text: &str) -> Option<&str> {
     let line = text.lines().find_map(|l| l.strip_prefix("title = \""))?;
     line.strip_suffix('"')

@@ -1,7 +1,7 @@
 //! The laboratory: a page on localhost on which a scenario is written, run and compared.
 //!
 //! The page shows the errors of a scenario as it is typed, its topology, and its plots. Theory and
-//! the fluid engine answer every change. Packets stream in as they are computed.
+//! the fluid engine respond to every change. Packet runs are streamed while they are computed.
 //!
 //! The server listens on the loopback interface only. Every request has to carry a secret, which is
 //! in the address of the page, and the page loads nothing from elsewhere.
@@ -16,7 +16,7 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "a server waits, and tells how long runs took"
+    reason = "a server waits, and reports the duration of runs"
 )]
 
 mod draft;
@@ -30,16 +30,16 @@ use accord::Catalogue;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 
-/// What a laboratory works with.
+/// The settings of a laboratory.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The controllers and queue disciplines that scenarios may use.
+    /// The controllers and queue disciplines available to scenarios.
     pub catalogue: Catalogue,
     /// The scenario file that the page opens, and that it may save.
     pub file: Option<PathBuf>,
     /// The directory below which runs are exported.
     pub runs: PathBuf,
-    /// The port to listen on, or 0 for any that is free.
+    /// The port to listen on, or 0 for any free one.
     pub port: u16,
 }
 
@@ -55,7 +55,7 @@ impl Settings {
     }
 }
 
-/// A laboratory that listens.
+/// A listening laboratory.
 #[derive(Debug)]
 pub struct Lab {
     listener: TcpListener,
@@ -87,7 +87,7 @@ impl Lab {
         format!("http://{}/?token={}", self.address, self.secret)
     }
 
-    /// Serves the page until `stop` returns true. It is asked ten times a second.
+    /// Serves the page until `stop` returns true. It is called ten times per second.
     ///
     /// # Errors
     /// Fails if the system refuses to serve.
@@ -104,7 +104,7 @@ impl Lab {
                     std::thread::sleep(std::time::Duration::from_millis(100));
                 }
             });
-            // Whichever comes first ends the other: open streams do not keep the server.
+            // The first to finish ends the other: open streams do not keep the server alive.
             let serving = tokio::spawn(serving);
             let _ = ended.await;
             serving.abort();

@@ -1,4 +1,4 @@
-//! A run that is shown while it is made.
+//! A run that is shown in progress.
 
 use accord::record::{Interrupted, Manifest, Observer, Run, Series};
 use accord::report::{Point, checks, page_parts};
@@ -8,70 +8,70 @@ use accord::{Error, Options};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
-/// The least time between two views of a run that is being made.
+/// The minimum interval between views of a run in progress.
 const BETWEEN: Duration = Duration::from_millis(300);
 
-/// What the page asks for.
+/// A request of the page.
 #[derive(Debug, Deserialize)]
 pub struct Request {
     /// The scenario.
     pub text: String,
-    /// The names of the engines, in the order in which they run.
+    /// The names of the engines, in the order of their runs.
     pub engines: Vec<String>,
     /// The point of the sweep.
     #[serde(default)]
     pub point: usize,
 }
 
-/// What the page is told, one line each.
+/// An event for the page, one line each.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
-    /// An engine has come this far.
+    /// The progress of an engine.
     Progress {
         /// The engine.
         engine: &'static str,
-        /// The part of the run that is done, from 0 to 1.
+        /// The fraction of the run that is done, from 0 to 1.
         part: f64,
     },
-    /// There is something to draw.
+    /// A view to draw.
     View {
         /// The tables, as HTML.
         tables: String,
         /// The plots, as JSON.
         plots: String,
-        /// True if nothing follows of the engines that are in it.
+        /// True if the view is final for its engines.
         complete: bool,
     },
-    /// An engine has no result.
+    /// An engine without a result.
     Failed {
         /// The engine.
         engine: &'static str,
-        /// Why.
+        /// The reason.
         message: String,
     },
     /// All engines are done.
     Done {
-        /// The number by which the result can be exported.
+        /// The number of the result for an export.
         run: u64,
-        /// How long it took, in seconds.
+        /// The duration in seconds.
         seconds: f64,
     },
 }
 
-/// Takes events, and says whether anybody still wants them.
+/// The receiver of events.
 pub trait Listener {
-    /// Takes an event. Returns false if nobody listens any more.
-    fn tell(&mut self, event: Event) -> bool;
+    /// Takes an event. Returns false if the page has gone.
+    fn send(&mut self, event: Event) -> bool;
 }
 
 impl<F: FnMut(Event) -> bool> Listener for F {
-    fn tell(&mut self, event: Event) -> bool {
+    fn send(&mut self, event: Event) -> bool {
         self(event)
     }
 }
 
-/// Runs the engines one after the other. Returns the runs, or nothing if nobody listened.
+/// Runs the engines one after the other. Returns the runs, or `None` if the page has gone.
 pub fn run(
     scenario: &Scenario,
     engines: &[Engine],
@@ -85,21 +85,21 @@ pub fn run(
             done: &runs,
             listener,
             shown: Instant::now(),
-            told: Instant::now(),
+            reported: Instant::now(),
         };
         match accord::run(scenario, engine, &Options::default(), &mut watch) {
             Ok(run) => runs.push(run),
             Err(Error::Interrupted) => return None,
             Err(e) => {
                 let (engine, message) = (engine.name(), e.to_string());
-                if !listener.tell(Event::Failed { engine, message }) {
+                if !listener.send(Event::Failed { engine, message }) {
                     return None;
                 }
             }
         }
-        // Theory and fluid take no time to speak of: they are shown together.
+        // Theory and fluid are fast, so that they are shown together.
         let more = engines.get(i + 1).is_some_and(|e| is_quick(*e));
-        if !more && !listener.tell(view(scenario, &runs, true)) {
+        if !more && !listener.send(view(scenario, &runs, true)) {
             return None;
         }
     }
@@ -128,21 +128,21 @@ fn view(scenario: &Scenario, runs: &[Run], complete: bool) -> Event {
     }
 }
 
-/// Shows a run that is being made, together with those that are done.
+/// Shows a run in progress, together with those that are done.
 struct Watch<'a> {
     scenario: &'a Scenario,
     engine: Engine,
     done: &'a [Run],
     listener: &'a mut dyn Listener,
-    /// When the run was shown last.
+    /// The time of the latest view.
     shown: Instant,
-    /// When its progress was told last.
-    told: Instant,
+    /// The time of the latest progress event.
+    reported: Instant,
 }
 
 impl Watch<'_> {
-    fn tell(&mut self, event: Event) -> Result<(), Interrupted> {
-        match self.listener.tell(event) {
+    fn send(&mut self, event: Event) -> Result<(), Interrupted> {
+        match self.listener.send(event) {
             true => Ok(()),
             false => Err(Interrupted),
         }
@@ -151,13 +151,13 @@ impl Watch<'_> {
 
 impl Observer for Watch<'_> {
     fn progress(&mut self, now: Time) -> Result<(), Interrupted> {
-        if self.told.elapsed() < BETWEEN / 3 {
+        if self.reported.elapsed() < BETWEEN / 3 {
             return Ok(());
         }
-        self.told = Instant::now();
+        self.reported = Instant::now();
         let part = now.as_secs_f64() / self.scenario.duration.as_secs_f64();
         let engine = self.engine.name();
-        self.tell(Event::Progress { engine, part })
+        self.send(Event::Progress { engine, part })
     }
 
     fn wants_record(&mut self) -> bool {
@@ -170,8 +170,8 @@ impl Observer for Watch<'_> {
         let mut runs = self.done.to_vec();
         runs.push(so_far);
         let view = view(self.scenario, &runs, false);
-        // If nobody listens, the next progress says so.
-        let _ = self.tell(view);
+        // If the page has gone, the next progress event reports it.
+        let _ = self.send(view);
         self.shown = Instant::now();
     }
 }

@@ -1,4 +1,4 @@
-//! The server: what each address answers, and who may ask.
+//! The server: the addresses and their access control.
 
 use crate::Settings;
 use crate::draft::{Draft, draft, read};
@@ -24,11 +24,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 const PAGE: &str = include_str!("../web/dist/lab.html");
-/// The longest request, in bytes: a scenario file and its quotes.
+/// The maximum length of a request, in bytes: a scenario file and its quotes.
 const LONGEST: usize = 16 << 20;
-/// Views wait here if the page draws more slowly than they are made. Then the run waits, too.
+/// The number of views that wait if the page draws more slowly than they are computed. Beyond it
+/// the run waits.
 const AHEAD: usize = 4;
-/// The number of results that can be exported.
+/// The number of results kept for export.
 const KEPT: usize = 8;
 
 struct Shared {
@@ -36,7 +37,7 @@ struct Shared {
     hosts: [String; 2],
     settings: Settings,
     results: Mutex<Results>,
-    /// The text of the file as it was read or saved last.
+    /// The text of the file as last read or saved.
     saved: Mutex<String>,
 }
 
@@ -83,8 +84,8 @@ struct Token {
     token: String,
 }
 
-/// Lets in only those who know the secret and address this server by its own name. So neither other
-/// users of the machine nor pages of other sites get in.
+/// Admits only requests with the secret that address this server by its own name. So neither other
+/// users of the machine nor pages of other sites have access.
 async fn guard(
     State(lab): Lab,
     Query(Token { token }): Query<Token>,
@@ -110,13 +111,13 @@ async fn guard(
     response
 }
 
-/// What the page begins with.
+/// The initial data of the page.
 #[derive(Serialize)]
 struct Start {
-    /// The name of the file, if it has one.
+    /// The name of the file, if there is one.
     file: Option<String>,
     text: String,
-    /// The engines that this machine has.
+    /// The engines available on this machine.
     engines: Vec<&'static str>,
     version: &'static str,
 }
@@ -147,7 +148,7 @@ struct Id {
 async fn scenario(Query(Id { id }): Query<Id>) -> Result<&'static str, Refusal> {
     text(&id).ok_or(Refusal(
         StatusCode::NOT_FOUND,
-        format!("there is no scenario \"{id}\""),
+        format!("unknown scenario \"{id}\""),
     ))
 }
 
@@ -166,7 +167,7 @@ async fn check(State(lab): Lab, Json(Text { text }): Json<Text>) -> Result<Json<
     Ok(Json(checked))
 }
 
-/// Runs a scenario, and streams what there is to see of it: a line of JSON each.
+/// Runs a scenario, and streams its events: a line of JSON each.
 async fn stream(State(lab): Lab, Json(request): Json<Request>) -> Result<Response, Refusal> {
     let (name, catalogue) = (lab.name(), lab.settings.catalogue);
     let Request {
@@ -197,8 +198,8 @@ async fn stream(State(lab): Lab, Json(request): Json<Request>) -> Result<Respons
     Ok((kind, Body::from_stream(lines)).into_response())
 }
 
-/// Sends a line. Waits while the page has not taken those before it. Returns false if the page has
-/// gone.
+/// Sends a line. Waits until the page has read enough of the previous ones. Returns false if the
+/// page has gone.
 fn send(sender: &mut mpsc::Sender<Result<Bytes, Infallible>>, line: Vec<u8>) -> bool {
     let mut line = Ok(Bytes::from(line));
     loop {
@@ -240,7 +241,7 @@ struct Exported {
     directory: String,
 }
 
-/// Writes a result as a run directory that was not there before.
+/// Writes a result as a new run directory.
 async fn export(
     State(lab): Lab,
     Json(Export { run }): Json<Export>,
@@ -284,8 +285,8 @@ async fn export(
     Ok(Json(Exported { directory }))
 }
 
-/// Saves the text in the file that the laboratory was opened with, unless somebody else has changed
-/// it.
+/// Saves the text in the file with which the laboratory was opened, unless another program has
+/// changed it.
 async fn save(State(lab): Lab, Json(Text { text }): Json<Text>) -> Result<StatusCode, Refusal> {
     let Some(file) = lab.settings.file.clone() else {
         return Err(Refusal(
@@ -308,7 +309,7 @@ async fn save(State(lab): Lab, Json(Text { text }): Json<Text>) -> Result<Status
     .await?
 }
 
-/// Does work that takes the processor for longer than the server may wait.
+/// Runs blocking work off the server's threads.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
@@ -320,7 +321,7 @@ impl Shared {
     fn admits(&self, headers: &HeaderMap, token: &str) -> bool {
         let of = |name: &str| headers.get(name).and_then(|v| v.to_str().ok());
         let token = of("x-accord-token").unwrap_or(token).bytes();
-        // The time that this takes does not depend on where they differ.
+        // The comparison takes constant time.
         let differ = |all, (a, b)| all | (a ^ b);
         let known =
             token.len() == self.secret.len() && token.zip(self.secret.bytes()).fold(0, differ) == 0;
@@ -328,7 +329,7 @@ impl Shared {
         known && self.hosts.iter().any(|h| h == host)
     }
 
-    /// Returns the name of the text in errors, whose stem is the id of a scenario without one.
+    /// Returns the file name for errors, whose stem is the id of a scenario without one.
     fn name(&self) -> String {
         let file = self.settings.file.as_ref().and_then(|f| f.file_name());
         file.map_or("lab.toml".into(), |name| {
@@ -348,7 +349,7 @@ impl Shared {
     }
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 struct Refusal(StatusCode, String);
 
 impl IntoResponse for Refusal {

@@ -1,4 +1,4 @@
-//! The page in `web/dist` is made of the sources.
+//! The page in `web/dist` is built from the sources.
 
 use std::path::Path;
 
@@ -19,8 +19,8 @@ fn files(dir: &str) -> Vec<String> {
     names
 }
 
-/// Fails when sources have changed and `npm run build` was forgotten. The laboratory takes its
-/// plots from the page of results.
+/// Fails if sources have changed without `npm run build`. The laboratory takes its plots from the
+/// page of results.
 #[test]
 fn the_bundle_is_that_of_the_sources() {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");

@@ -1,4 +1,4 @@
-//! The lessons run, and show what they say.
+//! The lessons run, and show their figures.
 
 use accord::record::Quiet;
 use accord::scenario::{Entity, Metric, Scenario};
@@ -50,7 +50,7 @@ fn vegas_loses_nothing_and_queues_what_it_wants() {
     }
 }
 
-/// What a lesson says to look at is on its page.
+/// The figures that a lesson names are on its page.
 #[test]
 fn a_lesson_that_names_the_fairness_index_has_one() {
     for (id, text) in LESSONS {
@@ -59,7 +59,7 @@ fn a_lesson_that_names_the_fairness_index_has_one() {
     }
 }
 
-/// With five bottlenecks, as the lesson says to try, the long flow gets a sixth.
+/// With five bottlenecks, as the lesson suggests, the long flow gets a sixth.
 #[test]
 fn the_lesson_of_the_parking_lot_goes_on_with_five() {
     let (_, text) = LESSONS

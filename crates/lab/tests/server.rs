@@ -1,4 +1,4 @@
-//! What the server answers, and to whom.
+//! The answers of the server, and their access control.
 #![expect(clippy::disallowed_methods, reason = "it waits for a server")]
 
 use accord_lab::{Lab, Settings};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// A laboratory that is served until it is dropped.
+/// A laboratory served until it is dropped.
 struct Served {
     host: String,
     token: String,
@@ -65,7 +65,7 @@ impl Served {
         stream
     }
 
-    /// Returns the status and what follows the headers.
+    /// Returns the status and the body.
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         answer(self.send(method, path, &self.host, &self.token, body))
     }
@@ -112,7 +112,7 @@ fn only_those_who_know_the_address_get_in() {
 #[test]
 fn errors_have_places_as_browsers_count() {
     let lab = serve(plain());
-    // Two units of UTF-16 and four bytes stand before the mistake.
+    // Two units of UTF-16 and four bytes precede the error.
     let text = format!("title = \"𝛼\"\nsteddy = 1\n{SMALL}");
     let (status, answer) = lab.ask("POST", "/api/check", &body(&text, ""));
     assert_eq!(status, 200);
@@ -134,7 +134,7 @@ fn a_run_streams_views_and_can_be_exported() {
     let request = body(SMALL, ", \"engines\": [\"theory\", \"fluid\", \"packet\"]");
     let (status, stream) = lab.ask("POST", "/api/run", &request);
     assert_eq!(status, 200);
-    // Chunks have lines of their own, with their lengths.
+    // Chunks have extra lines with their lengths.
     let events: Vec<serde_json::Value> = (stream.lines())
         .filter_map(|line| serde_json::from_str(line).ok())
         .filter(|event: &serde_json::Value| event.is_object())
@@ -163,7 +163,8 @@ fn a_run_streams_views_and_can_be_exported() {
 
 #[test]
 fn a_page_that_goes_away_ends_its_run() {
-    // The threads that draw pages are named as the one that starts them, which is no run's here.
+    // The threads that draw pages are named after the one that starts them, which is not a run's
+    // here.
     rayon::broadcast(|_| ());
     let lab = serve(plain());
     let long = SMALL.replace("2 s", "1000000 s");
@@ -177,7 +178,8 @@ fn a_page_that_goes_away_ends_its_run() {
     }
     assert!(line.contains("\"complete\":false"), "packets stream in");
     drop(lines);
-    // Its thread ends, or the process would use a core for days. (Runs of other tests are short.)
+    // Its thread must end, or the process would use a core for days. (Runs of other tests are
+    // short.)
     let deadline = Instant::now() + Duration::from_secs(30);
     while runs() > 0 {
         assert!(Instant::now() < deadline, "the run goes on");

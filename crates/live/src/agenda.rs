@@ -2,8 +2,8 @@
 
 use accord_units::{Duration, Time};
 
-/// A thing that can be due. The number is the station's own, of its links and of its flows' ends.
-/// Among things of the same time, the first kind here comes first, as in the packet engine.
+/// An event of a station, with its index among the station's links or flows' ends. At equal times
+/// the first variant here comes first, as in the packet engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
     /// A port has sent its packet.
@@ -20,14 +20,14 @@ pub enum Due {
     Stop(usize),
     /// An application acts.
     Application(usize),
-    /// A sender is woken, as it asked.
+    /// The wake-up that a sender asked for.
     Wake(usize),
-    /// A receiver is woken, as it asked.
+    /// The wake-up that a receiver asked for.
     Answer(usize),
 }
 
-/// The deadlines. There are a few per link and flow. Finding the first among hundreds takes less
-/// time than reading the clock.
+/// The deadlines. There are a few per link and flow. Finding the first among hundreds is faster
+/// than reading the clock.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     at: Vec<Time>,
@@ -37,7 +37,8 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// Creates an agenda for so many links, sending flows and receiving flows, with nothing due.
+    /// Creates an agenda for `links` links, `flows` sending flows and `sinks` receiving flows, with
+    /// nothing due.
     pub fn new(links: usize, flows: usize, sinks: usize) -> Agenda {
         let mut due: Vec<Due> = (0..links).map(Due::Sent).collect();
         due.extend([Due::Sample, Due::Change]);
@@ -55,7 +56,7 @@ impl Agenda {
         }
     }
 
-    /// Sets the deadline of a thing, in place of its old one. `Time::MAX` is never.
+    /// Sets the deadline of an event, in place of its old one. `Time::MAX` is never.
     pub fn set(&mut self, due: Due, at: Time) {
         let (l, f) = (self.links, self.flows);
         let place = match due {
@@ -72,8 +73,8 @@ impl Agenda {
         self.at[place] = at;
     }
 
-    /// Returns the time at which the first thing has an effect outside. Each has its effect `ahead`
-    /// after it is due.
+    /// Returns the earliest time at which an event has an effect outside the station. Each has its
+    /// effect `ahead` after it is due.
     pub fn first_effect(&self, ahead: impl Fn(Due) -> Duration) -> Time {
         let all = self.at.iter().zip(&self.due);
         let planned = all.filter(|(at, _)| **at < Time::MAX);
@@ -81,7 +82,7 @@ impl Agenda {
         effects.min().unwrap_or(Time::MAX)
     }
 
-    /// Returns the first thing that is due, and its deadline.
+    /// Returns the first event and its deadline.
     pub fn first(&self) -> (Time, Due) {
         let mut first = 0;
         for (place, at) in self.at.iter().enumerate() {

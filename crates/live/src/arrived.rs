@@ -1,4 +1,4 @@
-//! The data of a kernel connection that has arrived.
+//! The received data of a kernel connection.
 
 /// Distinguishes data that arrives for the first time from copies, by sequence numbers.
 #[derive(Clone, Debug, Default)]
@@ -11,10 +11,10 @@ pub struct Arrived {
 }
 
 impl Arrived {
-    /// Adds so many numbers from this one. Returns whether one of them is new. A packet without any
+    /// Adds `count` numbers from `first`. Returns true if one of them is new. A packet without any
     /// number is never a copy.
     pub fn add(&mut self, first: u32, count: u32) -> bool {
-        // The offset of 2^32 keeps numbers a little below the first packet's from being negative.
+        // The offset of 2^32 keeps numbers slightly below the first packet's from being negative.
         let next = self.next.unwrap_or((1 << 32) + u64::from(first));
         self.next = Some(next);
         if count == 0 {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_told_from_what_is_new() {
+    fn copies_are_distinguished_from_new_data() {
         for start in [0u32, 77, u32::MAX - 5] {
             let mut arrived = Arrived::default();
             let mut add = |from: i32, count| arrived.add(start.wrapping_add_signed(from), count);

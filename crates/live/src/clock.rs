@@ -12,7 +12,7 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-/// The longest wait without another look.
+/// The longest wait before the stop flag is examined again.
 const PATIENCE: Duration = Duration::from_ms(100);
 
 /// The clock of a run. It shows the time since the start, which may be in the future.
@@ -71,15 +71,15 @@ impl Clock {
     }
 
     /// Waits until there is something to read, until `deadline`, or for a tenth of a second.
-    /// Returns whether there is something to read. Before the start there is nothing.
+    /// Returns true if there is something to read. Before the start there is nothing.
     pub fn wait(&self, deadline: Time, sockets: &mut [PollFd]) -> bool {
         let left = deadline.since(self.now()).min(PATIENCE);
         let left = TimeSpec::new(0, (left.as_ps() / 1_000) as i64);
         match ppoll(sockets, Some(left), None) {
             Ok(ready) => ready > 0,
             Err(Errno::EINTR) => false,
-            // With these arguments it cannot fail in another way. A loop that spins would be worse
-            // than one that is late.
+            // With these arguments it cannot fail in another way. A spinning loop would be worse
+            // than lateness.
             Err(_) => {
                 std::thread::yield_now();
                 false
@@ -96,8 +96,7 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Returns the time of a recent stamp. It is `limit` at most, in case the calendar clock was
-    /// set.
+    /// Returns the time of a recent stamp, at most `limit`, in case the calendar clock was set.
     pub fn time(&self, stamp: TimeSpec, limit: Time) -> Time {
         let (stamp, reads) = (stamp.into(), self.reads.into());
         let at = match std::time::Duration::checked_sub(stamp, reads) {
@@ -111,7 +110,7 @@ impl Calendar {
     }
 }
 
-/// Returns the CPU time that this thread has used, in all and in the kernel.
+/// Returns the CPU time of this thread, in total and in the kernel.
 pub fn used() -> (Duration, Duration) {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
         return (Duration::ZERO, Duration::ZERO);
@@ -121,9 +120,9 @@ pub fn used() -> (Duration, Duration) {
     (user + system, system)
 }
 
-/// Asks the kernel to wake this thread at the time asked for, not up to 50 µs later, and before all
-/// ordinary threads. Returns whether the priority was granted, which takes privileges
-/// (CAP_SYS_NICE). Without them, the lateness of packets shows the cost.
+/// Asks the kernel for precise wake-ups of this thread, without the default slack of up to 50 µs,
+/// and for a priority above all ordinary threads. Returns true if the priority was granted, which
+/// requires a privilege (CAP_SYS_NICE). Without it, packets are later, which the run reports.
 pub fn sharpen() -> bool {
     let _ = nix::sys::prctl::set_timerslack(1);
     let fifo = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);

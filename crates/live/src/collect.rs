@@ -1,4 +1,4 @@
-//! The collector, which puts the parts of all stations at each sample together.
+//! The collector, which merges the parts of all stations at each sample.
 
 use crate::ends::{SinkReading, SourceReading};
 use accord_elements::read_flow;
@@ -10,7 +10,7 @@ use accord_units::Time;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
-/// The part of a sample that one station knows.
+/// The part of a sample from one station.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The number of the sample, from 1.
@@ -19,23 +19,23 @@ pub struct Part {
     pub sources: Vec<(usize, SourceReading)>,
     /// The flows that the station receives.
     pub sinks: Vec<(usize, SinkReading)>,
-    /// The links of the station that are recorded.
+    /// The recorded links of the station.
     pub links: Vec<(LinkId, LinkReading)>,
     /// The losses of the station, by flow: packets of any kind, and bytes of data.
     pub lost: Vec<Count>,
-    /// The packets that came out of its links since the sample before, in the form of a capture.
+    /// The packets that came out of its links since the previous sample, in the form of a capture.
     pub packets: Vec<u8>,
-    /// What its senders have logged since the sample before, by flow.
+    /// The logs of its senders since the previous sample, by flow.
     pub logs: Vec<(usize, String)>,
 }
 
-/// The recorder, and the samples that are not complete.
+/// The recorder, and the incomplete samples.
 pub struct Collector<'a> {
     scenario: &'a Scenario,
     recorder: Recorder,
     stations: usize,
     waiting: BTreeMap<u64, Vec<Part>>,
-    /// The longest queues of the samples that the recorder has skipped since its last one.
+    /// The maximum queue lengths in samples that the recorder has skipped since its last one.
     longest: BTreeMap<LinkId, (u64, u64)>,
 }
 
@@ -43,7 +43,7 @@ pub struct Collector<'a> {
 const SILENCE: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl<'a> Collector<'a> {
-    /// Creates a collector of samples with a part from each of so many stations.
+    /// Creates a collector of samples with a part from each of `stations` stations.
     pub fn new(scenario: &'a Scenario, stations: usize) -> Collector<'a> {
         Collector {
             scenario,
@@ -54,7 +54,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Listens until all stations are done.
+    /// Collects until all stations are done.
     ///
     /// # Errors
     /// Fails if the observer stops the run.
@@ -145,13 +145,13 @@ fn readings(scenario: &Scenario, parts: &[Part]) -> Vec<FlowReading> {
     {
         let Some(source) = source else { continue };
         if flow.through.is_some() {
-            // Routers lose datagrams of the tunnel, and only the sender knows whose packets were in
+            // Routers drop datagrams of the tunnel, and only the sender knows whose packets were in
             // them.
             lost.packets = source.view.retransmissions;
             lost.bytes = lost.packets * flow.packet.get();
         }
-        // The queued bytes are those that would have arrived over empty queues, less those that
-        // have arrived and those that never will [Xia05 eq. 1].
+        // The accumulation is the bytes that would have arrived over empty queues, less those that
+        // have arrived and those lost [Xia05 eq. 1].
         let queued = source.due.saturating_sub(sink.delivered + lost.bytes);
         let counted = FlowReading {
             active: source.started
@@ -171,7 +171,7 @@ fn readings(scenario: &Scenario, parts: &[Part]) -> Vec<FlowReading> {
     all
 }
 
-/// Returns a digest of what was recorded. Runs with the same digest recorded the same.
+/// Returns a digest of the record. Equal digests mean equal records.
 pub fn digest(seed: u64, time: &[f64], series: &[Series]) -> String {
     let all = series.iter().flat_map(|s| &s.values).chain(time);
     // The sum is FNV-1a, a value at a time.

@@ -1,10 +1,10 @@
 //! Connections of the kernel's TCP, for flows of a scenario that name the kernel's congestion
 //! control.
 //!
-//! Each end is a socket in the namespace of its node, and a TUN device. The kernel sends and
-//! receives the connection's packets through the device. Between the devices they go through our
-//! ports as any packet does. The applications are here, too. One end writes the data of the
-//! scenario's demand, and the other reads and discards it.
+//! Each end is a socket in the namespace of its node, and a TUN device through which the kernel
+//! exchanges the connection's packets with us. Between the devices they pass our ports as any
+//! packet does. The applications are part of the ends: one writes the data of the scenario's
+//! demand, and the other reads and discards it.
 
 use crate::LiveError;
 use crate::namespace::Namespace;
@@ -32,28 +32,28 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 const HEADERS: u64 = 20 + 20 + 12;
 /// The TCP port of all receivers.
 const PORT: u16 = 7_471;
-/// The bytes that applications write and read at a time.
+/// The maximum number of bytes per read or write of an application.
 const CHUNK: usize = 1 << 16;
-/// The most bytes that the buffers of a connection may grow to. They grow as windows do. The value
-/// is twice the bandwidth-delay product of 1 Gbps and 200 ms, with as much again for the queues.
+/// The maximum size of a connection's buffers, in bytes. They grow with the window. The value is
+/// twice the bandwidth-delay product of 1 Gbps and 200 ms, and as much again for the queues.
 const BUFFER: u64 = 64 << 20;
 
 /// The sending end of a connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// The device from which its packets come, and into which acknowledgements go.
+    /// The device that supplies its packets, and receives acknowledgements.
     pub tun: Tun,
     /// The addresses of both ends.
     pub ends: (Ipv4Addr, Ipv4Addr),
     stream: Option<TcpStream>,
     /// The size of its packets.
     packet: Bytes,
-    /// True after the end has begun to connect.
+    /// True after the connection attempt has begun.
     called: bool,
-    /// The bytes that the application has supplied and the socket has not taken. `u64::MAX` is
-    /// without end.
+    /// The bytes that the application has supplied and the socket has not accepted. `u64::MAX` is
+    /// unlimited.
     unsent: u64,
-    /// The state when it was last read.
+    /// The latest state.
     view: View,
     /// The reason why the connection broke, if it did.
     pub broken: Option<String>,
@@ -62,7 +62,7 @@ pub struct Connection {
 /// The receiving end of a connection.
 #[derive(Debug)]
 pub struct Drain {
-    /// The device from which its packets come, and into which data goes.
+    /// The device that supplies its packets, and receives data.
     pub tun: Tun,
     /// The addresses of both ends.
     pub ends: (Ipv4Addr, Ipv4Addr),
@@ -70,7 +70,7 @@ pub struct Drain {
     stream: Option<TcpStream>,
 }
 
-/// Both ends of a flow that others carry. Each is passed to the station of its node.
+/// Both ends of a flow carried by another stack. Each is passed to the station of its node.
 #[derive(Debug, Default)]
 pub struct Ends {
     /// The sending end, of the kernel.
@@ -81,9 +81,9 @@ pub struct Ends {
     pub client: Option<Quic>,
     /// The receiving end, of a QUIC stack.
     pub server: Option<Quic>,
-    /// The site at which the packets of others enter, of a tunnel.
+    /// The site of a tunnel's entry.
     pub entry: Option<Site>,
-    /// The site at which they leave, of a tunnel.
+    /// The site of a tunnel's exit.
     pub exit: Option<Site>,
 }
 
@@ -102,8 +102,8 @@ pub fn ends(scenario: &Scenario, namespaces: &[Namespace]) -> Result<Vec<Ends>, 
         .collect()
 }
 
-/// Returns the reason why connections with these congestion controls are not possible here, if
-/// there is one. It tries to open them.
+/// Returns the reason why connections with these congestion controls are impossible here, if there
+/// is one. It opens trial sockets.
 pub fn obstacle(congestions: &BTreeSet<&str>) -> Option<LiveError> {
     let attempt = || -> Result<(), LiveError> {
         let ends = addresses(0);
@@ -167,21 +167,21 @@ fn open(
     })
 }
 
-/// Prevents that connections learn from earlier ones, and that buffers limit them.
+/// Keeps connections from using metrics of earlier ones, and buffers from limiting them.
 fn prepare(namespace: &Namespace) -> Result<(), LiveError> {
     namespace.set("net/ipv4/tcp_no_metrics_save", "1")?;
     namespace.set("net/ipv4/tcp_wmem", &format!("4096 16384 {BUFFER}"))?;
     namespace.set("net/ipv4/tcp_rmem", &format!("4096 131072 {BUFFER}"))
 }
 
-/// Creates a socket that is to connect, with this congestion control.
+/// Creates a socket for an outgoing connection with this congestion control.
 fn caller(namespace: &Namespace, congestion: &str, here: Ipv4Addr) -> Result<TcpStream, LiveError> {
     let made = namespace.within(|| {
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
         let stream = TcpStream::from(socket);
         stream.set_nodelay(true)?;
-        // When the flow stops, data that was not sent is discarded.
+        // When the flow stops, unsent data is discarded.
         let now = linger {
             l_onoff: 1,
             l_linger: 0,
@@ -197,14 +197,14 @@ fn caller(namespace: &Namespace, congestion: &str, here: Ipv4Addr) -> Result<Tcp
     match chosen {
         Ok(()) => Ok(stream),
         Err(Errno::ENOENT) => Err(LiveError::Unable(format!(
-            "this kernel has no congestion control \"{congestion}\" (it has: {})",
+            "this kernel has no congestion control \"{congestion}\" (available: {})",
             available().join(", ")
         ))),
         Err(e) => Err(LiveError::system("choose a congestion control", e.into())),
     }
 }
 
-/// Returns the congestion controls that the kernel has at the moment.
+/// Returns the congestion controls available in the kernel.
 fn available() -> Vec<String> {
     let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     let names = names.unwrap_or_default();
@@ -212,7 +212,7 @@ fn available() -> Vec<String> {
 }
 
 impl Connection {
-    /// Adds so many packets of the application to send, or packets without end for `u64::MAX`.
+    /// Adds `packets` packets of application data, or unlimited data for `u64::MAX`.
     pub fn supply(&mut self, packets: u64) {
         let payload = self.packet.get() - HEADERS;
         self.unsent = self.unsent.saturating_add(packets.saturating_mul(payload));
@@ -229,7 +229,7 @@ impl Connection {
         self.write();
     }
 
-    /// Fills the socket, as far as it has room.
+    /// Fills the socket's buffer.
     pub fn write(&mut self) {
         static ZEROS: [u8; CHUNK] = [0; CHUNK];
         while self.unsent > 0
@@ -246,7 +246,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether all that was supplied has been acknowledged.
+    /// Returns true if all supplied data has been acknowledged.
     pub fn is_done(&self) -> bool {
         let info = self.stream.as_ref().and_then(|s| TcpInfo::read(s).ok());
         self.unsent == 0
@@ -255,7 +255,7 @@ impl Connection {
             })
     }
 
-    /// Ends the connection at once by a reset.
+    /// Resets the connection at once.
     pub fn stop(&mut self) {
         self.view();
         self.stream = None;
@@ -283,7 +283,7 @@ impl Connection {
         self.view
     }
 
-    /// Returns the socket to listen to in addition to the device.
+    /// Returns the socket to poll in addition to the device.
     pub fn socket(&self) -> Option<BorrowedFd<'_>> {
         self.stream.as_ref().map(AsFd::as_fd)
     }
@@ -295,8 +295,7 @@ impl Connection {
 }
 
 impl Drain {
-    /// Accepts the connection when it comes, and reads its data. Returns a new socket, which is to
-    /// be listened to.
+    /// Accepts an incoming connection, and reads its data. Returns a new socket to poll.
     pub fn read(&mut self) -> Option<BorrowedFd<'_>> {
         let new = match (&self.stream, self.listener.accept()) {
             (None, Ok((stream, _))) if stream.set_nonblocking(true).is_ok() => {
@@ -318,7 +317,7 @@ impl Drain {
         self.stream.as_ref().filter(|_| new).map(AsFd::as_fd)
     }
 
-    /// Returns the socket to listen to in addition to the device, before there is a connection.
+    /// Returns the socket to poll in addition to the device, before there is a connection.
     pub fn listener(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }

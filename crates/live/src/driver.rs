@@ -1,14 +1,13 @@
 //! The driver of a station: the clock, the sockets of its nodes, and the kernel's connections.
 //!
-//! A wake costs more than anything that is done in it. The time of a wake matters only for what is
-//! due outside. An arrival or an event at a port of delay `d` has no effect outside for `d`, which
-//! simulators call lookahead. So while packets keep coming, a station wakes to hand over the
-//! packets that come out of its wires. Only now and then does it look at what has arrived. The
-//! kernel has stamped each arrival, and the station then does all that happened since, as of its
-//! time.
+//! A wake-up costs more than the work done in it, and its time matters only for effects outside the
+//! station. An arrival or an event at a port of delay `d` has no effect outside for `d`, the
+//! lookahead of simulators. So while packets keep coming, a station wakes to hand over the packets
+//! that come out of its wires, and only occasionally reads arrivals. The kernel has stamped each
+//! arrival, and the station then processes all events since, as of their times.
 //!
-//! Only two things depend on the machine. One is when a packet that comes out of a wire is handed
-//! to the kernel, which is measured. The other is how long the kernel takes.
+//! Only two things depend on the machine: the time at which a packet that comes out of a wire is
+//! handed to the kernel (measured), and the processing time of the kernel.
 
 mod kernel;
 
@@ -31,18 +30,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
-/// The most batches that are taken from a socket before the clock is read again.
+/// The maximum number of batches read from a socket before the clock is read again.
 const BATCHES: usize = 4;
-/// The longest time for which a station does not look at its sockets. Less than fits into a socket
-/// arrives in it.
+/// The maximum time between reads of the sockets. Arrivals in this time fit into a socket's buffer.
 const PATIENCE: Duration = Duration::from_ms(1);
 
-/// The shortest lateness that is noted.
+/// The smallest recorded lateness.
 const NOTICED: Duration = Duration::from_us(100);
-/// The most spans of lateness that are noted (16 MB).
+/// The maximum number of recorded spans of lateness (16 MB).
 const MOST_SPANS: usize = 1 << 20;
 
-/// The parts that all drivers share.
+/// The state shared by all drivers.
 #[derive(Debug)]
 pub struct Medium {
     /// The clock.
@@ -54,7 +52,7 @@ pub struct Medium {
 }
 
 impl Medium {
-    /// Creates a medium of links with these far ends.
+    /// Creates the shared state, with the addresses of the links' far ends.
     pub fn new(clock: Clock, next: Vec<SocketAddrV4>) -> Medium {
         Medium {
             clock,
@@ -74,12 +72,12 @@ pub struct Driver<'a> {
     medium: &'a Medium,
     station: Station<'a>,
     nodes: Arc<[(NodeId, Socket)]>,
-    /// The places in `nodes`, by the scenario's index.
+    /// The index in `nodes`, by the scenario's index.
     socket_of: Vec<Option<usize>>,
     /// The connections of the kernel, if the station has any.
     kernel: Option<Kernel>,
     parts: Sender<Part>,
-    books: Books,
+    counters: Counters,
 }
 
 /// The packets that arrived at a station and those that it sent, with the times of both.
@@ -92,25 +90,24 @@ pub struct Tape {
     pub outputs: Vec<Departure>,
 }
 
-/// The counts of a driver at the end.
+/// The counters of a driver at the end.
 #[derive(Debug, Default)]
-pub struct Books {
-    /// The counts of the station.
+pub struct Counters {
+    /// The counters of the station.
     pub tally: Tally,
-    /// The connections of others that broke: the flow, and the reason.
+    /// The broken connections of other stacks: the flow, and the reason.
     pub broken: Vec<(usize, String)>,
-    /// When packets were handed over late: those that came out of a wire from the first time on, at
-    /// the second.
+    /// The spans of lateness: packets due at the first time were handed over at the second.
     pub spans: Vec<(Time, Time)>,
-    /// The packets given to the kernel.
+    /// The packets handed to the kernel.
     pub handed: u64,
     /// The packets taken from the kernel.
     pub taken: u64,
     /// The packets that the kernel refused.
     pub refused: u64,
-    /// The datagrams that are not of this run.
+    /// The datagrams that do not belong to this run.
     pub foreign: u64,
-    /// True if the thread ran before all ordinary ones.
+    /// True if the thread had a priority above ordinary ones.
     pub first: bool,
     /// The CPU time of the thread.
     pub cpu: Duration,
@@ -123,8 +120,8 @@ pub struct Books {
     pub tape: Tape,
 }
 
-impl Books {
-    /// Notes that what came out of a wire at `due` was handed over at `real`.
+impl Counters {
+    /// Records that packets due out of a wire at `due` were handed over at `real`.
     fn was_late(&mut self, due: Time, real: Time) {
         let from = self.spans.last().map_or(due, |(_, end)| due.max(*end));
         if real > from && real.since(from) >= NOTICED && self.spans.len() < MOST_SPANS {
@@ -133,7 +130,7 @@ impl Books {
     }
 }
 
-/// A packet that arrived, before it is examined.
+/// A packet that arrived, not yet parsed.
 struct Arrival {
     at: Time,
     node: NodeId,
@@ -141,11 +138,12 @@ struct Arrival {
 }
 
 impl<'a> Driver<'a> {
-    /// Creates a driver of the station with these nodes, and with the ends of connections that are
-    /// at them. It takes those out of `ends`, which are by flow.
+    /// Creates a driver of the station with these nodes, and takes their ends of connections out of
+    /// `ends`, which are by flow.
     ///
     /// # Errors
-    /// Fails if the system does not let it listen to the connections.
+    ///
+    /// Fails if the connections cannot be polled.
     pub fn new(
         plan: &'a Plan<'a>,
         medium: &'a Medium,
@@ -168,7 +166,7 @@ impl<'a> Driver<'a> {
             socket_of,
             kernel: Kernel::of(plan.scenario, &own, ends)?,
             parts,
-            books: Books::default(),
+            counters: Counters::default(),
         })
     }
 
@@ -176,34 +174,35 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     /// Fails if the system does not move packets.
-    pub fn run(mut self) -> Result<Books> {
-        self.books.first = sharpen();
+    pub fn run(mut self) -> Result<Counters> {
+        self.counters.first = sharpen();
         let nodes = self.nodes.clone();
         let mut polls: Vec<PollFd> = nodes
             .iter()
             .map(|(_, socket)| PollFd::new(socket.as_fd(), PollFlags::POLLIN))
             .collect();
-        let ear = self.kernel.as_ref().map(Kernel::ear);
+        let poller = self.kernel.as_ref().map(Kernel::poller);
         polls.extend(
-            ear.iter()
-                .map(|ear| PollFd::new(ear.as_fd(), PollFlags::POLLIN)),
+            poller
+                .iter()
+                .map(|poller| PollFd::new(poller.as_fd(), PollFlags::POLLIN)),
         );
         let mut exchange = Exchange::new();
         let mut packet = vec![0; LONGEST];
         let clock = self.medium.clock;
         let end = self.plan.scenario.end();
-        // The times at which the sockets were last examined, and at which there was last something
-        // in them.
+        // The times of the latest read of the sockets, and of the latest one with arrivals.
         let (mut looked, mut heard) = (Time::ZERO, Time::ZERO);
         clock.wait_for_start(|| self.medium.is_stopped());
         while self.station.now() < end && !self.medium.is_stopped() {
             let ahead = self.station.lookahead().min(PATIENCE);
-            // From this time on, arrivals since the last look have an effect outside.
+            // From this time on, arrivals since the latest read have an effect outside.
             let horizon = looked + ahead;
             let due = self.station.next_effect();
             let deadline = due.min(self.station.next_release()).min(end);
             let listens = clock.now() >= heard + ahead;
-            // Events of the kernel's connections have no stamp, so they are handled at once.
+            // Events of the kernel's connections have no time stamp, so that they are handled at
+            // once.
             let something = match listens {
                 true => clock.wait(deadline, &mut polls),
                 false => clock.wait(deadline.min(horizon), &mut polls[nodes.len()..]),
@@ -228,56 +227,56 @@ impl<'a> Driver<'a> {
                     break;
                 }
                 #[cfg(test)]
-                (self.books.tape.inputs).push((at, arrival.node, arrival.packet.clone()));
+                (self.counters.tape.inputs).push((at, arrival.node, arrival.packet.clone()));
                 self.station.advance(at);
                 self.station.arrive(arrival.node, arrival.packet);
             }
             self.station.advance(looked);
             self.serve_kernel(&mut packet)?;
-            self.tell();
+            self.send_samples();
             self.release(looked, &mut exchange)?;
         }
-        (self.books.cpu, self.books.system) = used();
+        (self.counters.cpu, self.counters.system) = used();
         Ok(self.close())
     }
 
-    /// Returns the counts at the end.
-    fn close(mut self) -> Books {
+    /// Returns the counters at the end.
+    fn close(mut self) -> Counters {
         if let Some(kernel) = &mut self.kernel {
-            self.books.broken = kernel.broken();
+            self.counters.broken = kernel.broken();
         }
-        self.books.tally = self.station.close();
-        (self.books.broken).append(&mut self.books.tally.broken);
-        self.books.nodes = self.nodes;
-        self.books
+        self.counters.tally = self.station.close();
+        (self.counters.broken).append(&mut self.counters.tally.broken);
+        self.counters.nodes = self.nodes;
+        self.counters
     }
 
-    /// Sends on the samples that the station has taken.
-    fn tell(&mut self) {
+    /// Sends the samples of the station to the collector.
+    fn send_samples(&mut self) {
         for mut part in self.station.parts() {
             if let Some(kernel) = &mut self.kernel {
                 kernel.fill_in(&mut part);
             }
-            // The receiver is gone after the run was stopped.
+            // The collector is gone after the run was stopped.
             let _ = self.parts.send(part);
         }
     }
 
-    /// Lets connections of the kernel do what is due.
+    /// Processes the connections of the kernel.
     fn serve_kernel(&mut self, buffer: &mut [u8]) -> Result<()> {
         if let Some(kernel) = &mut self.kernel {
-            self.books.refused += kernel.obey(&mut self.station);
+            self.counters.refused += kernel.obey(&mut self.station);
             kernel.serve(&mut self.station, buffer)?;
-            // What came out of one device may be for another one at the same node.
-            self.books.refused += kernel.obey(&mut self.station);
+            // A packet out of one device may be for another one at the same node.
+            self.counters.refused += kernel.obey(&mut self.station);
         }
         Ok(())
     }
 
-    /// Takes the arrivals from the sockets that are ready, in the order in which they arrived.
+    /// Reads the arrivals from the ready sockets, in the order of their arrival.
     fn take_in(&mut self, ready: &[bool], exchange: &mut Exchange) -> Result<Vec<Arrival>> {
         let mut arrivals = Vec::new();
-        let (plan, books) = (self.plan, &mut self.books);
+        let (plan, counters) = (self.plan, &mut self.counters);
         let flows = &plan.scenario.flows;
         let aggregate = |flow| flows.get(flow as usize).map_or(0, |f| f.aggregate as u8);
         let nodes = self.nodes.iter().zip(ready);
@@ -296,7 +295,7 @@ impl<'a> Driver<'a> {
                             },
                         }),
                         // On loopback any program may send to our sockets.
-                        _ => books.foreign += 1,
+                        _ => counters.foreign += 1,
                     }
                 })?;
                 if taken < BATCH {
@@ -304,16 +303,16 @@ impl<'a> Driver<'a> {
                 }
             }
         }
-        books.taken += arrivals.len() as u64;
+        counters.taken += arrivals.len() as u64;
         arrivals.sort_by_key(|a| a.at);
         Ok(arrivals)
     }
 
-    /// Gives the packets that come out of the wires up to `to` to the kernel.
+    /// Hands the packets that come out of the wires up to `to` to the kernel.
     fn release(&mut self, to: Time, exchange: &mut Exchange) -> Result<()> {
         let departures: Vec<_> = std::iter::from_fn(|| self.station.release(to)).collect();
         #[cfg(test)]
-        (self.books.tape.outputs).extend(departures.iter().cloned());
+        (self.counters.tape.outputs).extend(departures.iter().cloned());
         let links = &self.plan.scenario.links;
         let alike = |a: &Departure, b: &Departure| {
             (links[a.link].from, a.packet.tos) == (links[b.link].from, b.packet.tos)
@@ -329,16 +328,16 @@ impl<'a> Driver<'a> {
             let mut left = &datagrams[..];
             while !left.is_empty() {
                 let taken = socket.send(exchange, run[0].packet.tos, left)?;
-                self.books.handed += taken as u64;
+                self.counters.handed += taken as u64;
                 left = &left[taken..];
                 // The kernel has no room for the next packet.
                 if let [_, rest @ ..] = left {
-                    self.books.refused += 1;
+                    self.counters.refused += 1;
                     left = rest;
                 }
             }
             let real = self.medium.clock.now();
-            self.books.was_late(run[0].nominal, real);
+            self.counters.was_late(run[0].nominal, real);
             for departure in run {
                 self.station.handed_over(departure, real);
             }

@@ -1,4 +1,4 @@
-//! The two ends of a flow, each at its node, with the counts there.
+//! The two ends of a flow, each at its node, with their counters.
 
 use accord_elements::{Session, ends};
 use accord_record::Delays;
@@ -16,14 +16,14 @@ use crate::quic::Quic;
 /// An order to a connection of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Supply: the application of a flow has so many packets more to send, or packets without end
-    /// for `u64::MAX`.
+    /// Supply: the application of a flow has this number of packets more to send; `u64::MAX` is
+    /// unlimited.
     Supply(usize, u64),
     /// Stop: a flow stops.
     Stop(usize),
-    /// Deliver: a packet is at the node of its end.
+    /// Deliver: a packet has arrived at the node of its end.
     Deliver(Packet),
-    /// Enter: a packet is at the node where this tunnel begins.
+    /// Enter: a packet is at the entry of this tunnel.
     Enter(usize, Packet),
 }
 
@@ -32,11 +32,11 @@ pub enum Order {
 pub struct Source {
     /// The flow.
     pub flow: usize,
-    /// The endpoint. It is idle if others carry the flow.
+    /// The endpoint. It is idle if another stack carries the flow.
     pub sender: Sender,
     /// True if the flow is a connection of the kernel, or a tunnel of gateways.
     pub is_kernel: bool,
-    /// The end of a QUIC stack that carries the flow, if one does.
+    /// The sending end of a QUIC stack, if one carries the flow.
     pub quic: Option<Quic>,
     /// The application.
     pub session: Session,
@@ -44,7 +44,7 @@ pub struct Source {
     pub sizes: Option<Sizer>,
     /// The data sent, in bytes.
     sent: u64,
-    /// The times of sending and the bytes sent by then, as far back as needed.
+    /// Sending times and the bytes sent by then, as far back as needed.
     history: VecDeque<(Time, u64)>,
     /// The bytes that would have arrived by now over empty queues.
     due: u64,
@@ -61,15 +61,15 @@ pub struct SourceReading {
     pub sent: u64,
     /// The data bytes that would have arrived by now over empty queues.
     pub due: u64,
-    /// The sender's state. For a connection of the kernel, the owner of the connection fills it in.
+    /// The sender's state. For a connection of the kernel, the connection's owner fills it in.
     pub view: View,
     /// The bytes that wait at the edge of a tunnel, and the packets that were dropped there.
     pub edge: Option<(u64, u64)>,
 }
 
 impl Source {
-    /// Creates the sending end of a flow that has not started. Its sender has a log if that is
-    /// wanted, and the flow is carried by our transport.
+    /// Creates the sending end of a flow that has not started, carried by our transport. Its sender
+    /// keeps a log if `log`.
     pub fn new(scenario: &Scenario, flow: usize, log: bool) -> Source {
         let f = &scenario.flows[flow];
         let base_rtt = base_rtt(&scenario.at(Time::ZERO), flow);
@@ -91,8 +91,8 @@ impl Source {
         }
     }
 
-    /// Lets the application act, in the present state of the network. Returns the time at which it
-    /// acts again.
+    /// Runs the application, in the present state of the network. Returns the time of its next
+    /// action.
     pub fn act(&mut self, now: Time, network: &State, orders: &mut Vec<Order>) -> Time {
         self.session.heed(&self.sender, now);
         let Some(step) = self.session.act(now) else {
@@ -127,7 +127,7 @@ impl Source {
         self.history.push_back((now, self.sent));
     }
 
-    /// Returns the reading, if data takes `one_way` over empty queues.
+    /// Returns the reading, with `one_way` the delay of data over empty queues.
     pub fn read(&mut self, now: Time, one_way: Duration) -> SourceReading {
         while let Some(&(sent, bytes)) = self.history.front()
             && sent + one_way <= now
@@ -149,14 +149,14 @@ impl Source {
     }
 }
 
-/// Returns the round-trip time that a flow measures over empty queues. Real hosts take their own
-/// time, so no processing time is added.
+/// Returns the round-trip time of a flow over empty queues. Real hosts have their own processing
+/// time, so that none is added.
 pub fn base_rtt(network: &State, flow: usize) -> Duration {
     network.base_rtt(flow) - network.scenario.flows[flow].mean_processing()
 }
 
-/// Returns whether the packets of a flow come from the kernel: it is a connection of the kernel, or a
-/// tunnel of gateways.
+/// Returns true if the packets of a flow come from the kernel: it is a connection of the kernel, or
+/// a tunnel of gateways.
 pub fn is_foreign(flow: &Flow) -> bool {
     matches!(flow.carrier, Carrier::Kernel(_)) || flow.tunnel.is_some()
 }
@@ -167,7 +167,7 @@ pub struct Sink {
     /// The flow.
     pub flow: usize,
     receiver: Receiver,
-    /// The end of a QUIC stack that carries the flow, if one does.
+    /// The receiving end of a QUIC stack, if one carries the flow.
     pub quic: Option<Quic>,
     /// The data that has arrived, for a connection of the kernel.
     arrived: Arrived,
@@ -182,7 +182,7 @@ pub struct SinkReading {
     pub delivered: u64,
     /// The data bytes that arrived for the first time.
     pub fresh: u64,
-    /// The delays of data, for flows whose packets carry the time at which they were sent.
+    /// The delays of data, for flows whose packets carry their sending time.
     pub delays: Option<Delays>,
 }
 
@@ -190,7 +190,7 @@ impl Sink {
     /// Creates the receiving end of a flow.
     pub fn new(scenario: &Scenario, flow: usize) -> Sink {
         let f = &scenario.flows[flow];
-        // The receiver depends neither on the path nor on how the sender sends.
+        // The receiver depends neither on the path nor on the sender's control.
         let (_, receiver) = ends(f, Duration::ZERO);
         Sink {
             flow,
@@ -201,20 +201,20 @@ impl Sink {
         }
     }
 
-    /// Counts a packet of a connection that arrived, with these sequence numbers.
+    /// Counts an arrived packet of a connection, with these sequence numbers.
     pub fn arrived(&mut self, size: Bytes, numbers: Option<(u32, u32)>) {
         let fresh = numbers.is_none_or(|(first, count)| self.arrived.add(first, count));
         self.count(size, fresh);
     }
 
-    /// Counts a packet that arrived. A packet that is not fresh is a copy.
+    /// Counts an arrived packet. A packet that is not fresh is a copy.
     pub fn count(&mut self, size: Bytes, fresh: bool) {
         self.reading.delivered += size.get();
         self.reading.fresh += if fresh { size.get() } else { 0 };
     }
 
-    /// Takes a packet that arrived and that takes `one_way` over empty queues. Returns the packet
-    /// to send back.
+    /// Takes an arrived packet, with `one_way` its delay over empty queues. Returns the packet to
+    /// send back.
     pub fn receive(
         &mut self,
         packet: &Packet,
@@ -238,7 +238,7 @@ impl Sink {
     }
 }
 
-/// Writes the packet of a flow that carries a segment. `size` is that of a data packet, if it is
+/// Writes the packet that carries a segment of a flow. `size` is that of a data packet, if it is
 /// random.
 pub fn packet(
     scenario: &Scenario,

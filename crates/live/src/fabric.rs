@@ -1,4 +1,4 @@
-//! The fabric that joins the nodes: a socket per node, and the addresses of the links' far ends.
+//! The fabric between the nodes: a socket per node, and the addresses of the links' far ends.
 
 use crate::connection::{self, Ends};
 use crate::gateway::Gateways;
@@ -16,11 +16,11 @@ pub struct Fabric {
     pub sockets: Vec<Socket>,
     /// The address of each link's far end, by link.
     pub next: Vec<SocketAddrV4>,
-    /// The ends of connections of others, by flow.
+    /// The ends of connections of other stacks, by flow.
     pub ends: Vec<Ends>,
     /// The gateways of tunnels.
     pub gateways: Gateways,
-    /// The namespaces of the network. It exists as long as they are held.
+    /// The namespaces of the network, which exist while they are held.
     pub namespaces: Vec<Namespace>,
 }
 
@@ -33,8 +33,8 @@ const FILES: usize = 5;
 /// The files of a tunnel: two namespaces, two devices in each, two pipes, and a socket.
 const TUNNEL_FILES: usize = 9;
 
-/// Makes sure that all nodes can be created. Each takes a file or two. A process may open a
-/// thousand by default, and more if it asks for them.
+/// Raises the limit of open files for all nodes. Each takes a file or two. The default limit is
+/// about a thousand, and a process may raise it.
 fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError> {
     let nodes = scenario.nodes.len();
     let kernel = |f: &&Flow| matches!(f.carrier, Carrier::Kernel(_));
@@ -51,7 +51,7 @@ fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError> {
     }
     if hard < needed {
         return Err(LiveError::Unable(format!(
-            "{nodes} nodes need {needed} open files, and {hard} are allowed (ulimit -Hn)"
+            "{nodes} nodes need {needed} open files; at most {hard} are allowed (ulimit -Hn)"
         )));
     }
     Ok(())
@@ -79,8 +79,8 @@ impl Fabric {
         })
     }
 
-    /// Creates a namespace per node, and a pair of virtual Ethernet devices per two nodes that have
-    /// a link between them. Tunnels have gateways of `program`.
+    /// Creates a namespace per node, and a pair of virtual Ethernet devices per two linked nodes.
+    /// Tunnels have gateways of `program`.
     pub fn namespaces(scenario: &Scenario, program: Option<&Program>) -> Result<Fabric, LiveError> {
         make_room(scenario, 2)?;
         let mut namespaces: Vec<Namespace> = (scenario.nodes.iter())
@@ -115,7 +115,7 @@ impl Fabric {
     }
 }
 
-/// Returns the pairs of nodes that have a link between them, and the addresses of the two ends.
+/// Returns the linked pairs of nodes, and the addresses of the two ends.
 pub fn wires(scenario: &Scenario) -> BTreeMap<(NodeId, NodeId), [Ipv4Addr; 2]> {
     let pairs = scenario.links.iter();
     let pairs: BTreeMap<_, ()> = pairs

@@ -1,13 +1,13 @@
 //! The gateways of tunnels: processes of `accord gateway run`.
 //!
-//! Each gateway has a namespace of its own with two TUN devices, whose other sides are here. Through
-//! one of them its datagrams come to the routers and go back. Through the other one come the packets
-//! of the flows that ride in the tunnel, and there they come out at the far end. The gateway makes a
-//! third device itself, and the kernel forwards between them. Site files, keys and sockets are in a
-//! folder that goes when the run ends.
+//! Each gateway has its own namespace with two TUN devices, whose other sides are here. One carries
+//! its datagrams to and from the routers. The other carries the packets of the flows in the tunnel,
+//! which leave it at the far end. The gateway creates a third device itself, and the kernel
+//! forwards between them. Site files, keys and sockets are in a temporary folder, which is removed
+//! when the run ends.
 //!
-//! A gateway ends with its standard input, which is a pipe from this process. So none is left
-//! however this process ends.
+//! A gateway ends with its standard input, which is a pipe from this process. So no gateway
+//! outlives this process.
 
 use crate::LiveError;
 use crate::Program;
@@ -16,7 +16,7 @@ use crate::connection::Ends;
 use crate::namespace::Namespace;
 use crate::packet::addresses;
 use crate::riders::{OVERHEAD, SET};
-use crate::site::{Report, Site, Told};
+use crate::site::{LatestReport, Report, Site};
 use crate::tun::Tun;
 use accord_family::{Signal, Value};
 use accord_scenario::{Change, Flow, Scenario};
@@ -37,20 +37,20 @@ use std::time::Duration;
 
 /// The UDP port of all gateways.
 const PORT: u16 = 51_820;
-/// The time from one question to a gateway to the next.
+/// The interval between queries of a gateway.
 const PERIOD: Duration = Duration::from_millis(50);
-/// The longest time that a gateway may take for an answer, and for its end.
+/// The maximum time for a gateway's answer, and for its end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The longest time until two gateways have a session and report to each other.
+/// The maximum time until two gateways have a session and report to each other.
 const MEETING: accord_units::Duration = accord_units::Duration::from_secs(20);
-/// The largest packet of a device.
+/// The maximum size of a packet of a device.
 const LONGEST: usize = 65_536;
 
-/// The gateways of a run. They end when this is dropped.
+/// The gateways of a run, which end when this is dropped.
 #[derive(Debug, Default)]
 pub struct Gateways {
     processes: Vec<Process>,
-    /// Ends the thread that asks.
+    /// Ends the polling thread.
     stop: Arc<AtomicBool>,
     asker: Option<JoinHandle<()>>,
     folder: Option<tempfile::TempDir>,
@@ -60,16 +60,16 @@ pub struct Gateways {
 #[derive(Debug)]
 struct Process {
     child: Child,
-    /// The tunnel, for people.
+    /// The name of the tunnel.
     name: String,
     log: PathBuf,
-    /// How long it had waited for a processor when the run began.
+    /// The time that it had waited for a processor when the run began.
     waited: accord_units::Duration,
 }
 
 impl Gateways {
-    /// Starts the gateways of all tunnels, and puts their sites into `ends`, which are by flow. Their
-    /// namespaces are added to `namespaces`.
+    /// Starts the gateways of all tunnels, and adds their sites to `ends`, which are by flow, and
+    /// their namespaces to `namespaces`.
     pub fn start(
         scenario: &Scenario,
         program: &Program,
@@ -128,14 +128,14 @@ impl Gateways {
                 let process = start(program, &namespace, &path, name)?;
                 gateways.processes.push(process);
                 namespaces.push(namespace);
-                let told = Told::default();
-                asked.push((file(end, "sock"), told.clone()));
+                let report = LatestReport::default();
+                asked.push((file(end, "sock"), report.clone()));
                 sites[end] = Some(Site {
                     wan,
                     lan,
                     ends: here,
                     riders: by_sink.clone(),
-                    told,
+                    report,
                 });
             }
             [ends[id].entry, ends[id].exit] = sites;
@@ -146,8 +146,8 @@ impl Gateways {
         Ok(gateways)
     }
 
-    /// Lets the gateways of all tunnels meet: their datagrams go to and fro, as they would over empty
-    /// queues, until both ends of each have a session and report to each other.
+    /// Exchanges the datagrams of all gateways, as over empty queues, until both ends of each
+    /// tunnel have a session and report to each other.
     pub fn meet(
         &mut self,
         scenario: &Scenario,
@@ -155,11 +155,11 @@ impl Gateways {
         stopped: &mut dyn FnMut() -> bool,
     ) -> Result<(), LiveError> {
         let network = scenario.at(Time::ZERO);
-        let mut ways = Vec::new();
+        let mut routes = Vec::new();
         for (id, ends) in ends.iter().enumerate() {
             if let (Some(entry), Some(exit)) = (&ends.entry, &ends.exit) {
-                ways.push((entry, exit, network.path(id), VecDeque::new()));
-                ways.push((exit, entry, network.reverse_path(id), VecDeque::new()));
+                routes.push((entry, exit, network.path(id), VecDeque::new()));
+                routes.push((exit, entry, network.reverse_path(id), VecDeque::new()));
             }
         }
         let clock = Clock::starting_in(Duration::ZERO);
@@ -174,7 +174,7 @@ impl Gateways {
                 if stopped() {
                     return Err(LiveError::Interrupted);
                 }
-                if ways.iter().all(|(from, ..)| from.told.get().controlled) {
+                if routes.iter().all(|(from, ..)| from.report.get().controlled) {
                     for process in &mut self.processes {
                         process.waited = waited(process.child.id());
                     }
@@ -185,10 +185,10 @@ impl Gateways {
                 let process = self.processes.first();
                 let said = process.map(|p| said(&p.log)).unwrap_or_default();
                 return Err(LiveError::Unable(format!(
-                    "the gateways did not find each other within {MEETING}{said}"
+                    "the gateways have no session after {MEETING}{said}"
                 )));
             }
-            for (from, to, path, queue) in &mut ways {
+            for (from, to, path, queue) in &mut routes {
                 let failed = |e| LiveError::system("move a gateway's datagrams", e);
                 while let Some(length) = from.wan.receive(&mut buffer).map_err(failed)? {
                     let size = Bytes::new(length as u64);
@@ -201,16 +201,16 @@ impl Gateways {
                     }
                 }
             }
-            let due = ways.iter().filter_map(|(.., queue)| queue.front());
+            let due = routes.iter().filter_map(|(.., queue)| queue.front());
             let due = due.map(|(due, _)| *due).min().unwrap_or(Time::MAX);
-            let mut polls: Vec<PollFd> = (ways.iter())
+            let mut polls: Vec<PollFd> = (routes.iter())
                 .map(|(from, ..)| PollFd::new(from.wan.as_fd(), PollFlags::POLLIN))
                 .collect();
             clock.wait(due.min(next_look), &mut polls);
         }
     }
 
-    /// Returns the longest time for which a gateway waited for a processor since the run began, or
+    /// Returns the longest time that a gateway waited for a processor since the run began, or
     /// `None` if there are no gateways.
     pub fn waited(&self) -> Option<accord_units::Duration> {
         let since = |p: &Process| {
@@ -250,7 +250,7 @@ impl Drop for Gateways {
             pause(Duration::from_millis(10));
         }
         for process in &mut self.processes {
-            // One that has ended is not harmed by it.
+            // Harmless if the process has ended.
             let _ = process.child.kill();
             let _ = process.child.wait();
         }
@@ -265,7 +265,7 @@ fn pause(length: Duration) {
     sleep(length);
 }
 
-/// Makes a private key in a file. Returns the public key.
+/// Creates a private key in a file. Returns the public key.
 fn key(program: &Program, file: &Path) -> Result<String, LiveError> {
     let made = Command::new(&program.path)
         .args(["gateway", "keys"])
@@ -309,7 +309,7 @@ fn start(
     })
 }
 
-/// Returns how long the threads of a process have been ready to run and had no processor. It is zero
+/// Returns the time that the threads of a process were ready to run and had no processor. Zero
 /// where the kernel does not count it.
 fn waited(process: u32) -> accord_units::Duration {
     let threads = std::fs::read_dir(format!("/proc/{process}/task"));
@@ -324,16 +324,16 @@ fn waited(process: u32) -> accord_units::Duration {
     accord_units::Duration::from_ns(waits.sum())
 }
 
-/// Returns what a gateway said last.
+/// Returns the last line of a gateway's log.
 fn said(log: &Path) -> String {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     let last = text.lines().rfind(|line| !line.trim().is_empty());
     last.map(|line| format!(": {line}")).unwrap_or_default()
 }
 
-/// Returns the site file of an end of a tunnel. The names of its other files begin with `stem`,
-/// `other` is the key of the other end, `here` has the addresses of the two gateways, and `networks`
-/// what is behind the other one.
+/// Returns the site file of an end of a tunnel. `stem` is the prefix of its other files, `other`
+/// the key of the other end, `here` the addresses of the two gateways, and `networks` the networks
+/// behind the other one.
 fn site_file(
     flow: &Flow,
     end: usize,
@@ -343,7 +343,7 @@ fn site_file(
     networks: &[Ipv4Addr],
     cap: Rate,
 ) -> String {
-    // What the flow leaves to the law the site file leaves, too.
+    // Parameters that the flow leaves at the defaults of the law are left out of the site file.
     let set = |name: &str| match flow.controller.get(name) {
         Value::Absent => String::new(),
         value => format!("{name} = \"{value}\"\n"),
@@ -380,7 +380,7 @@ fn site_file(
     )
 }
 
-/// Returns the cap of a tunnel, which no other engine has: more than its path ever carries.
+/// Returns a cap of a tunnel above the rate of its path, since the other engines have no cap.
 fn cap(scenario: &Scenario, flow: &Flow) -> Rate {
     let changes = scenario.events.iter().filter_map(|e| match e.change {
         Change::Rate(link, rate) => Some((link, rate)),
@@ -401,19 +401,19 @@ fn cap(scenario: &Scenario, flow: &Flow) -> Rate {
     Rate::from_bps_f64((2.0 * path).max(2.0 * flow.service.contract.as_bps_f64()))
 }
 
-/// Asks gateways at these sockets, again and again.
-fn ask_all(gateways: &[(PathBuf, Told)], stop: &AtomicBool) {
+/// Polls the gateways at these sockets.
+fn ask_all(gateways: &[(PathBuf, LatestReport)], stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
-        for (socket, told) in gateways {
+        for (socket, report) in gateways {
             if let Ok(metrics) = ask(socket) {
-                told.set(Report::read(&metrics));
+                report.set(Report::read(&metrics));
             }
         }
         pause(PERIOD);
     }
 }
 
-/// Asks a gateway for its metrics.
+/// Requests the metrics of a gateway.
 fn ask(socket: &Path) -> io::Result<String> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;

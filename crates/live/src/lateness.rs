@@ -3,9 +3,9 @@
 use accord_units::Duration;
 use hdrhistogram::Histogram;
 
-/// The finest difference in lateness, in nanoseconds.
+/// The resolution of lateness, in nanoseconds.
 const FINEST_NS: u64 = 1;
-/// The largest lateness, in nanoseconds: a minute. Anything later counts as this late.
+/// The maximum lateness, in nanoseconds: a minute. Greater values count as this.
 const LATEST_NS: u64 = 60_000_000_000;
 /// The significant digits. With two, a bucket is 1 % wide.
 const DIGITS: u8 = 2;
@@ -14,7 +14,7 @@ const DIGITS: u8 = 2;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lateness {
     histogram: Histogram<u64>,
-    /// The largest lateness. The histogram has it only to within a bucket.
+    /// The exact maximum, which the histogram has only to within a bucket.
     max: Duration,
 }
 
@@ -29,7 +29,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Adds something that was done so late.
+    /// Adds a lateness.
     pub fn add(&mut self, late: Duration) {
         self.histogram.saturating_record(nanoseconds(late));
         self.max = self.max.max(late);
@@ -41,7 +41,7 @@ impl Lateness {
         self.max = self.max.max(other.max);
     }
 
-    /// Returns the number of things that were done.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
@@ -51,16 +51,15 @@ impl Lateness {
         self.max
     }
 
-    /// Returns the share of things that were later than `limit`, which is taken up to the end of
-    /// its bucket.
+    /// Returns the share of values above `limit`, rounded up to the end of its bucket.
     pub fn share_above(&self, limit: Duration) -> f64 {
         let next = self.histogram.next_non_equivalent(nanoseconds(limit));
         let above = self.histogram.count_between(next, u64::MAX);
         above as f64 / self.count().max(1) as f64
     }
 
-    /// Returns the lateness that the fraction `q` of things did not exceed. It is the end of a
-    /// bucket, so it is up to 1 % too long.
+    /// Returns the quantile `q` of the lateness. It is the end of a bucket, so that it is up to 1 %
+    /// too long.
     pub fn quantile(&self, q: f64) -> Duration {
         let found = self.histogram.value_at_quantile(q);
         Duration::from_ns(found).min(self.max)

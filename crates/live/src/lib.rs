@@ -1,14 +1,14 @@
-//! The live engine: the endpoints, ports and queue disciplines of the packet engine, moving real
-//! packets through a real kernel on a real clock.
+//! The live engine: the endpoints, ports and queue disciplines of the packet engine, exchanging
+//! real packets through a real kernel on a real clock.
 //!
 //! Every node of the scenario has a UDP socket. Every packet that crosses a link crosses the
 //! kernel, from the socket of one node to that of the next. A node that feeds links of the network
-//! is a router and has a thread of its own. Hosts share one (`station.rs`).
+//! is a router and has its own thread. Hosts share one (`station.rs`).
 //!
-//! Nodes are joined by the loopback device. Or each has a network namespace, and they are joined by
-//! pairs of virtual Ethernet devices ([`Mode`]). Everything else is the same in both modes, except
-//! that connections of the kernel's own TCP (`connection.rs`) need namespaces. Connections of QUIC
-//! stacks (`quic.rs`) do not: their ends are state machines in the stations.
+//! Nodes are joined by the loopback device. Alternatively each has a network namespace, and they
+//! are joined by pairs of virtual Ethernet devices ([`Mode`]). The rest is the same in both modes,
+//! except that connections of the kernel's own TCP (`connection.rs`) need namespaces. Connections
+//! of QUIC stacks (`quic.rs`) do not: their ends are state machines in the stations.
 //!
 //! This crate needs Linux. On other systems [`run`] returns an error that says so.
 //!
@@ -108,7 +108,7 @@ use std::str::FromStr;
 /// The medium that joins the nodes of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The loopback device. It needs no privileges and makes nothing but sockets.
+    /// The loopback device. It needs no privileges and creates only sockets.
     Loopback,
     /// A network namespace per node, and virtual Ethernet devices between them. It needs the
     /// capabilities CAP_SYS_ADMIN and CAP_NET_ADMIN, and iproute2.
@@ -144,22 +144,22 @@ impl FromStr for Mode {
         let found = Mode::NAMES.iter().find(|(name, _)| *name == s);
         found
             .map(|(_, mode)| *mode)
-            .ok_or_else(|| format!("there is no mode \"{s}\" (there are: loopback, namespaces)"))
+            .ok_or_else(|| format!("unknown mode \"{s}\" (known: loopback, namespaces)"))
     }
 }
 
-/// The resources that a live run took.
+/// The resources used by a live run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cost {
     /// The resources of each thread.
     pub threads: Vec<Effort>,
-    /// The share of packets that were later than allowed for a run that is judged.
+    /// The share of packets later than the limit for a judged run.
     pub late: f64,
-    /// The lateness that 99 % of packets did not exceed.
+    /// The 99 % quantile of the lateness.
     pub late_p99: Duration,
 }
 
-/// The resources that one thread took.
+/// The resources used by one thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effort {
     /// The nodes of the thread's station.
@@ -176,10 +176,10 @@ pub enum LiveError {
     /// The observer stopped the run.
     #[error("interrupted")]
     Interrupted,
-    /// This machine, or this user on it, cannot run it.
+    /// The machine or the user's permissions do not allow the run.
     #[error("{0}")]
     Unable(String),
-    /// The scenario has something that no live run can have.
+    /// The scenario has a feature that no live run supports.
     #[error("{0}")]
     Scenario(String),
 }
@@ -192,7 +192,7 @@ impl LiveError {
     }
 }
 
-/// Runs a scenario, which takes as long as the scenario says.
+/// Runs a scenario in real time, for its whole duration.
 ///
 /// # Errors
 /// Fails if the observer stops the run, or if the machine or the scenario does not allow it.
@@ -205,7 +205,7 @@ pub fn run(
     run::run(scenario, &setting.into(), observer).map(|(run, _)| run)
 }
 
-/// Runs a scenario, and also returns the resources that it took.
+/// Runs a scenario, and also returns the resources that it used.
 ///
 /// # Errors
 /// Fails as [`run`] does.
@@ -240,7 +240,7 @@ pub fn measure(
     Err(LiveError::Unable("the live engine needs Linux".into()))
 }
 
-/// Returns the reason why live runs of these scenarios in this setting are not possible here, if
+/// Returns the reason why live runs of these scenarios in this setting are impossible here, if
 /// there is one. It tries the mode.
 #[cfg(target_os = "linux")]
 pub fn obstacle(setting: impl Into<Setting>, scenarios: &[Scenario]) -> Option<LiveError> {
@@ -294,7 +294,7 @@ pub fn obstacle(_: impl Into<Setting>, _: &[Scenario]) -> Option<LiveError> {
     Some(LiveError::Unable("the live engine needs Linux".into()))
 }
 
-/// Returns a sentence that says what a run of this scenario will create.
+/// Returns a sentence that lists everything that a run of this scenario creates.
 pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
     let nodes = scenario.nodes.len();
     match mode {

@@ -1,4 +1,4 @@
-//! A directed link at the node that feeds it: its port, its wire, and the rate and delay achieved.
+//! A directed link at the node that feeds it: its port, its wire, and its measured rate and delay.
 
 use crate::lateness::Lateness;
 use crate::packet::Packet;
@@ -19,16 +19,16 @@ pub struct Link {
     pub port: Port<Packet>,
     /// The packet in service, and the time at which its service began.
     pub serving: Option<(Packet, Time)>,
-    /// The random stream of the discipline.
+    /// The random numbers of the discipline.
     pub dice: Dice,
     /// The propagation delay.
     pub delay: Duration,
     loss: Option<Loss>,
-    /// The packets on the wire, with the times at which they come out.
+    /// The packets on the wire, with their exit times.
     wire: VecDeque<(Time, Packet)>,
     order: InOrder,
     transit: Option<Transit>,
-    /// The rate and delay that the link achieves.
+    /// The measured rate and delay.
     pub achieved: Achieved,
 }
 
@@ -51,7 +51,7 @@ impl Link {
     }
 
     /// Puts a packet on the wire at `sent`, whose service began at `begun`. Returns the packet if
-    /// it is lost there.
+    /// the wire loses it.
     pub fn propagate(&mut self, packet: Packet, begun: Time, sent: Time) -> Result<(), Packet> {
         let arrival = match &mut self.transit {
             None => self.order.arrival(begun, sent, self.delay),
@@ -68,12 +68,12 @@ impl Link {
         Ok(())
     }
 
-    /// The time at which the first packet on the wire comes out, or `Time::MAX` if there is none.
+    /// The exit time of the first packet on the wire, or `Time::MAX` if there is none.
     pub fn release_at(&self) -> Time {
         self.wire.front().map_or(Time::MAX, |(at, _)| *at)
     }
 
-    /// Takes the first packet on the wire, with the time at which it is due to come out.
+    /// Takes the first packet off the wire, with its exit time.
     pub fn release(&mut self) -> Option<(Time, Packet)> {
         self.wire.pop_front()
     }
@@ -93,11 +93,11 @@ impl Link {
     }
 }
 
-/// The rate and delay that a link achieves by the clock: the lateness of packets that come out of
-/// it, and their rate while the link is busy.
+/// The measured rate and delay of a link: the lateness of packets that come out of it, and their
+/// rate while the link is busy.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Achieved {
-    /// The lateness of packets when they were handed to the kernel.
+    /// The lateness of packets at the time of their hand-over to the kernel.
     pub lateness: Lateness,
     /// The sum of the lateness.
     late: Duration,
@@ -124,7 +124,7 @@ impl Achieved {
         self.last = Some((nominal, real));
     }
 
-    /// Returns the rate while the link was busy, if that was for `least` in all.
+    /// Returns the rate while the link was busy, if that was at least `least` in total.
     pub fn rate(&self, least: Duration) -> Option<Rate> {
         let rate = self.busy_bytes as f64 * 8.0 / self.busy.as_secs_f64();
         (self.busy >= least).then(|| Rate::from_bps_f64(rate))
@@ -141,7 +141,7 @@ impl Achieved {
 mod tests {
     use super::*;
 
-    /// 1000 bytes at 1 Mbps take 8 ms. Two busy periods of three packets, all 1 ms late but the
+    /// 1000 bytes at 1 Mbps take 8 ms. Two busy periods of three packets, all 1 ms late except the
     /// last of each, which are 2 ms late.
     #[test]
     fn the_achieved_rate_is_that_of_busy_periods() {

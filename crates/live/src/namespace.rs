@@ -1,9 +1,9 @@
 //! Network namespaces without names.
 //!
-//! A namespace exists as long as something holds it, which here is an open file of this process. So
-//! there is nothing to clean up. However the process ends, `kill -9` included, the kernel removes
-//! its namespaces, and with them their devices and addresses. Nothing is made or changed in the
-//! namespace in which the program was started. Runs at the same time do not affect each other.
+//! A namespace exists while something holds it, here an open file of this process. So no clean-up
+//! is needed: when the process ends, even by `kill -9`, the kernel removes its namespaces, with
+//! their devices and addresses. The namespace of the program itself is not changed. Concurrent runs
+//! do not affect each other.
 
 use crate::LiveError;
 use nix::errno::Errno;
@@ -15,11 +15,11 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A network namespace of its own, with only a loopback device that is down.
+/// A private network namespace, with only a loopback device that is down.
 #[derive(Debug)]
 pub struct Namespace(File);
 
-/// The file of the thread's own namespace.
+/// The file of the thread's present namespace.
 const OWN: &str = "/proc/thread-self/ns/net";
 
 impl Namespace {
@@ -42,7 +42,7 @@ impl Namespace {
         })
     }
 
-    /// Runs `work` inside, on another thread. Files that it opens stay inside.
+    /// Runs `work` inside, on another thread. Files that it opens remain bound to the namespace.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, LiveError> {
         let done = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -63,18 +63,18 @@ impl Namespace {
             .map_err(|e| LiveError::system(&format!("set {variable} to \"{value}\""), e))
     }
 
-    /// Returns the path at which other processes find the namespace.
+    /// Returns the path of the namespace for other processes.
     fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
 }
 
-/// The MTU of the devices in bytes, so large that no datagram of ours is cut into fragments.
+/// The MTU of the devices in bytes, at which none of our datagrams is fragmented.
 const MTU: u32 = 65_535;
 
 /// Joins two namespaces by a pair of virtual Ethernet devices with these addresses.
 pub fn join(a: (&Namespace, Ipv4Addr), b: (&Namespace, Ipv4Addr)) -> Result<(), LiveError> {
-    // The name of a device in its namespace is that of its address.
+    // The name of a device is derived from its address.
     let name = |address: Ipv4Addr| format!("v{:x}", u32::from(address));
     let (here, there) = (name(a.1), name(b.1));
     let path = b.0.path();
@@ -110,13 +110,15 @@ pub fn ip(namespace: &Namespace, commands: &str) -> Result<(), LiveError> {
             )))
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => Err(LiveError::Unable(
-            "there is no program \"ip\" (iproute2) to set up a virtual network with".into(),
+            "the program \"ip\" is missing, which sets up a virtual network; install iproute2"
+                .into(),
         )),
         Err(e) => Err(LiveError::system("run the program \"ip\"", e)),
     }
 }
 
-/// Returns the reason why namespaces cannot be used here, if there is one. It tries to use them.
+/// Returns the reason why namespaces cannot be used here, if there is one. It creates one to find
+/// out.
 pub fn obstacle() -> Option<LiveError> {
     let attempt = || {
         let (a, b) = (Namespace::new()?, Namespace::new()?);

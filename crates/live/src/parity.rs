@@ -1,6 +1,6 @@
 //! A station that has run live sends the same packets again when its inputs are replayed without a
-//! clock. The machines are those of the packet engine. Only the times at which packets arrived
-//! depend on the computer.
+//! clock. The state machines are those of the packet engine. Only the arrival times depend on the
+//! computer.
 
 use crate::clock::Clock;
 use crate::driver::{Driver, Medium, Tape};
@@ -28,7 +28,7 @@ fn live(s: &Scenario) -> Vec<Tape> {
     let drivers: Vec<_> = (crews(s).iter())
         .map(|crew| {
             let own = crew.iter().filter_map(|&n| Some((n, sockets[n].take()?)));
-            // The samples are not received.
+            // The samples are discarded.
             let parts = mpsc::channel().0;
             let driver = Driver::new(&plan, &medium, own.collect(), &mut [], parts);
             driver.expect("no connections")
@@ -96,7 +96,7 @@ fn a_live_run_replayed_is_the_same() {
         let again = replayed(&s, crew, &tape.inputs);
         assert_eq!(again, tape.outputs, "crew {crew:?}");
     }
-    // Inputs matter: without their second half, the senders hear nothing and stop.
+    // Inputs matter: without the second half of them the senders receive nothing and stop.
     let hosts = crews.len() - 1;
     let inputs = &tapes[hosts].inputs;
     let other = replayed(&s, &crews[hosts], &inputs[..inputs.len() / 2]);

@@ -2,7 +2,7 @@
 
 use accord_scenario::{Change, LinkId, Scenario};
 
-/// The facts that all stations know.
+/// The constant data of a run, shared by all stations.
 #[derive(Debug)]
 pub struct Plan<'a> {
     /// The scenario of the run.
@@ -11,13 +11,13 @@ pub struct Plan<'a> {
     pub run: u32,
     /// True if all packets are to be captured.
     pub capture: bool,
-    /// True if senders are to log what they do.
+    /// True if senders keep a log.
     pub log: bool,
-    /// The ways of each flow, in the order in which it takes them.
+    /// The routes of each flow, in the order of their use.
     pub routes: Vec<Vec<Route<'a>>>,
 }
 
-/// The paths of a flow, there and back.
+/// The forward and reverse path of a flow.
 pub type Route<'a> = [&'a [LinkId]; 2];
 
 impl<'a> Plan<'a> {

@@ -1,33 +1,33 @@
-//! The quality of a live run: whether the machine kept up, and so whether the run may be judged.
+//! The quality of a live run, which decides if the run may be judged.
 
-use crate::driver::Books;
+use crate::driver::Counters;
 use crate::lateness::Lateness;
 use crate::link::Achieved;
 use accord_scenario::{Carrier, Scenario};
 use accord_units::Duration;
 
-/// The delay of handing a packet to the kernel above which the packet counts as late.
+/// The delay of a packet's hand-over to the kernel above which it counts as late.
 const LATE: Duration = Duration::from_ms(1);
-/// The largest share of late packets of a run that is judged.
+/// The maximum share of late packets in a judged run.
 const MOST_LATE: f64 = 0.01;
-/// The largest share of packets lost by the kernel of a run that is judged.
+/// The maximum share of packets lost by the kernel in a judged run.
 const MOST_LOST: f64 = 0.001;
 
 /// The notes on a run, in addition to its series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
-    /// The rates and delays that were configured and those that were achieved.
+    /// The configured and the measured rates and delays.
     pub notes: Vec<String>,
-    /// The reason why no verdict may be drawn from the run, if there is one.
+    /// The reason why the run may not be judged, if there is one.
     pub unfit: Option<String>,
     /// True if lateness is the only reason.
     pub only_late: bool,
-    /// The share of packets that were late, and the lateness that 99 % of them did not exceed.
+    /// The share of late packets, and the 99 % quantile of the lateness.
     pub late: (f64, Duration),
 }
 
-/// Returns the quality of a run from the counts of all stations.
-pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
+/// Returns the quality of a run from the counters of all stations.
+pub fn quality(scenario: &Scenario, stations: &[Counters]) -> Quality {
     let mut all = Lateness::default();
     let mut notes = Vec::new();
     let mut links: Vec<_> = stations.iter().flat_map(|b| &b.tally.links).collect();
@@ -58,7 +58,7 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
     let foreign: u64 = stations.iter().map(|b| b.foreign + b.tally.foreign).sum();
     if foreign > 0 {
         notes.push(format!(
-            "{foreign} packets of others came to our sockets and were ignored"
+            "{foreign} packets of other senders arrived at our sockets and were ignored"
         ));
     }
     notes.extend(stations.iter().flat_map(|b| &b.broken).map(|(flow, why)| {
@@ -67,7 +67,7 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
             Carrier::Quic(stack) => stack.name,
             Carrier::Ours | Carrier::Kernel(_) => "the kernel",
         };
-        format!("{who} gave the connection of flow {} up: {why}", flow.name)
+        format!("{who} closed the connection of flow {}: {why}", flow.name)
     }));
     notes.extend(work(scenario, stations));
     let unfit = if lost > MOST_LOST {
@@ -91,8 +91,8 @@ pub fn quality(scenario: &Scenario, stations: &[Books]) -> Quality {
     }
 }
 
-/// Returns a note on the resources that the run took.
-fn work(scenario: &Scenario, stations: &[Books]) -> Option<String> {
+/// Returns a note on the CPU time of the run.
+fn work(scenario: &Scenario, stations: &[Counters]) -> Option<String> {
     let cpu = stations.iter().fold(Duration::ZERO, |sum, b| sum + b.cpu);
     let hops: u64 = stations.iter().map(|b| b.tally.hops).sum();
     let busiest = stations.iter().map(|b| b.cpu).max()?;
@@ -105,13 +105,13 @@ fn work(scenario: &Scenario, stations: &[Books]) -> Option<String> {
     })
 }
 
-/// Returns a note on what a link was configured to do and what it did.
+/// Returns a note on the configured and the measured rate and delay of a link.
 fn link_note(scenario: &Scenario, id: usize, achieved: &Achieved) -> Option<String> {
     let link = &scenario.links[id];
     let late = achieved.late()?;
-    // If only a few packets leave back to back, their lateness is all that can be measured.
+    // If only a few packets leave back to back, only their lateness can be measured.
     let rate = achieved.rate(scenario.duration.mul_f64(0.5));
-    // With a rate or delay that varies there is no single value to compare with.
+    // A varying rate or delay has no single value for comparison.
     let changes = link.parts.is_some()
         || scenario.events.iter().any(|e| {
             use accord_scenario::Change;
@@ -126,11 +126,11 @@ fn link_note(scenario: &Scenario, id: usize, achieved: &Achieved) -> Option<Stri
     }
     let rate = match rate {
         Some(rate) => format!("{:.4} Mbps while busy and ", rate.as_bps_f64() / 1e6),
-        None => "not busy enough to tell the rate, ".into(),
+        None => "not busy enough to measure the rate, ".into(),
     };
     let delay = (link.delay + late).as_ms_f64();
     Some(format!(
-        "{}: {} and {} asked for, {rate}{delay:.3} ms achieved",
+        "{}: {} and {} configured, {rate}{delay:.3} ms achieved",
         link.name, link.rate, link.delay,
     ))
 }
@@ -150,21 +150,21 @@ mod tests {
     use crate::station::Tally;
     use accord_units::{Bytes, Rate, Time};
 
-    fn books(late: &[u64], handed: u64, taken: u64) -> Books {
+    fn counters(late: &[u64], handed: u64, taken: u64) -> Counters {
         let mut achieved = Achieved::default();
         for (i, us) in late.iter().enumerate() {
             let nominal = Time::ZERO + Duration::from_ms(8 * (i as u64 + 1));
             let real = nominal + Duration::from_us(*us);
             achieved.released(nominal, real, Bytes::new(1000), Rate::from_bps(1_000_000));
         }
-        Books {
+        Counters {
             tally: Tally {
                 links: vec![(0, achieved)],
                 ..Tally::default()
             },
             handed,
             taken,
-            ..Books::default()
+            ..Counters::default()
         }
     }
 
@@ -174,13 +174,13 @@ mod tests {
         let quiet: Vec<u64> = vec![50; 1000];
         let mut busy = quiet.clone();
         busy[..20].fill(2_000);
-        assert_eq!(quality(&s, &[books(&quiet, 1000, 1000)]).unfit, None);
-        let unfit = quality(&s, &[books(&busy, 1000, 1000)]).unfit.unwrap();
+        assert_eq!(quality(&s, &[counters(&quiet, 1000, 1000)]).unfit, None);
+        let unfit = quality(&s, &[counters(&busy, 1000, 1000)]).unfit.unwrap();
         assert_eq!(
             unfit,
             "this machine was too busy: 2.0 % of packets late by more than 1 ms"
         );
-        let lossy = quality(&s, &[books(&quiet, 1000, 900)]).unfit.unwrap();
+        let lossy = quality(&s, &[counters(&quiet, 1000, 900)]).unfit.unwrap();
         assert_eq!(
             lossy,
             "this machine was too busy: its kernel lost 10.0 % of packets"
@@ -190,12 +190,12 @@ mod tests {
     #[test]
     fn the_notes_hold_what_was_achieved_against_what_was_asked_for() {
         let s = crate::tests::dumbbell();
-        let notes = quality(&s, &[books(&[100; 100], 100, 100)]).notes;
+        let notes = quality(&s, &[counters(&[100; 100], 100, 100)]).notes;
         assert_eq!(
             notes,
             [
                 "100 packets handed to the kernel, late by 100 us (median), 100 us (99 %), 100 us (latest)",
-                "bottleneck: 1 Mbps and 20 ms asked for, 1.0000 Mbps while busy and 20.100 ms achieved",
+                "bottleneck: 1 Mbps and 20 ms configured, 1.0000 Mbps while busy and 20.100 ms achieved",
             ]
         );
     }

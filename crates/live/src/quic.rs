@@ -1,9 +1,9 @@
 //! Connections of QUIC stacks, for flows of a scenario that a QUIC stack carries.
 //!
 //! The stack's two state machines are at the nodes of the flow's ends. They have no sockets and no
-//! clock, so that the stations call them as they call endpoints of ours, as of the time when
-//! something was due (`station/quic.rs`). Their datagrams go through our ports as whole IP packets,
-//! as those of the kernel's connections do.
+//! clock: the stations call them as they call our endpoints, with the time of each event
+//! (`station/quic.rs`). Their datagrams pass our ports as whole IP packets, as those of the
+//! kernel's connections do.
 
 use crate::LiveError;
 use crate::packet::addresses;
@@ -12,7 +12,7 @@ use accord_scenario::{Carrier, Flow, Scenario};
 use accord_transport::ip;
 use accord_transport::{Carried, Connector, Datagram, Setup};
 
-/// The UDP ports of senders and of receivers. By the latter tools know HTTP/3, and so QUIC.
+/// The UDP ports of senders and of receivers. Tools recognise HTTP/3, and so QUIC, by the latter.
 const PORTS: [u16; 2] = [50_000, 443];
 
 /// An end of a connection.
@@ -20,7 +20,7 @@ const PORTS: [u16; 2] = [50_000, 443];
 pub struct Quic {
     /// The state machine.
     pub end: Box<dyn Carried>,
-    /// The addresses and ports from which and to which its datagrams go.
+    /// The source and destination address and port of its datagrams.
     from: ([u8; 4], u16),
     to: ([u8; 4], u16),
 }
@@ -32,7 +32,7 @@ impl Quic {
     }
 }
 
-/// Creates the sending and the receiving ends, by flow. Flows that no QUIC stack carries have none.
+/// Creates the sending and the receiving ends, by flow. Flows without a QUIC stack have none.
 pub fn ends(scenario: &Scenario) -> Result<Vec<Option<[Quic; 2]>>, LiveError> {
     let flows = scenario.flows.iter().enumerate();
     flows

@@ -1,4 +1,4 @@
-//! Tunnels and what rides in them, as far as gateways and the kernel can run them.
+//! Tunnels and the flows in them, as far as gateways and the kernel support them.
 
 use crate::{LiveError, Mode, Setting};
 use accord_scenario::{Carrier, Flow, Scenario};
@@ -13,10 +13,11 @@ const MTU: std::ops::RangeInclusive<u64> = 576..=9000;
 /// The parameters of a tunnel's controller that a site file sets.
 pub const SET: [&str; 2] = ["target", "loss"];
 
-/// Returns the scenario with flows that ride in tunnels as connections of the kernel.
+/// Returns the scenario with flows in tunnels as connections of the kernel.
 ///
 /// # Errors
-/// Fails if a tunnel is not as gateways make it, a flow in it is not one that the kernel has, or
+///
+/// Fails if gateways do not support a tunnel, if the kernel does not support a flow in it, or if
 /// there are no gateways.
 pub fn carried<'a>(
     scenario: &'a Scenario,
@@ -45,31 +46,31 @@ pub fn carried<'a>(
     Ok(Cow::Owned(carried))
 }
 
-/// Refuses a tunnel that the gateways of the setting do not make.
+/// Rejects a tunnel that the gateways of the setting do not support.
 fn tunnel(flow: &Flow, setting: &Setting) -> Result<(), LiveError> {
     let name = &flow.name;
     let Some(program) = &setting.gateway else {
         return Err(LiveError::Unable(format!(
-            "flow {name} is a tunnel between gateways, and this build has none; cargo build \
-             --release --features gateway makes one that has"
+            "flow {name} is a tunnel between gateways, which this build does not include; cargo build \
+             --release --features gateway makes one that does"
         )));
     };
     if setting.mode == Mode::Loopback {
         return Err(LiveError::Unable(format!(
-            "flow {name} is a tunnel, whose gateways are in network namespaces: --live namespaces, \
+            "flow {name} is a tunnel, whose gateways need network namespaces: use --live namespaces, \
              which needs CAP_SYS_ADMIN and CAP_NET_ADMIN (root, or `unshare -rn accord ...`), \
              iproute2 and /dev/net/tun"
         )));
     }
     let wrong = |what: String| {
-        let text = format!("flow {name}: {what}; leave the engine live out, or change that");
+        let text = format!("flow {name}: {what}; remove the engine live, or change that");
         Err(LiveError::Scenario(text))
     };
     let family = flow.controller.family();
     if family.name != program.controller {
         let (has, controller) = (program.controller, family.name);
         return wrong(format!(
-            "tunnels of gateways have the controller {has}, not {controller}"
+            "tunnels between gateways support the controller {has}, not {controller}"
         ));
     }
     let defaults = family.defaults();
@@ -77,7 +78,7 @@ fn tunnel(flow: &Flow, setting: &Setting) -> Result<(), LiveError> {
     let other = values.find(|(p, value)| !SET.contains(&p.name) && defaults.get(p.name) != *value);
     if let Some((param, value)) = other {
         return wrong(format!(
-            "gateways have no {} = {value}: they set target and loss only",
+            "gateways do not support {} = {value}, only target and loss",
             param.name
         ));
     }
@@ -97,7 +98,7 @@ fn tunnel(flow: &Flow, setting: &Setting) -> Result<(), LiveError> {
         ));
     }
     if flow.start > Time::ZERO {
-        return wrong("gateways are there from the start of a run on".into());
+        return wrong("gateways start with the run".into());
     }
     Ok(())
 }
@@ -111,14 +112,14 @@ fn congestion(flow: &Flow, tunnel: &str) -> Result<&'static str, LiveError> {
         let why = format!("the kernel has no {controller}");
         return Err(unfit(flow, tunnel, &why, hint));
     };
-    let hint = "leave the engine live out";
+    let hint = "remove the engine live";
     match flow.demand {
         Demand::Web(_) => {
             let why = "a web user has a connection for each file";
             Err(unfit(flow, tunnel, why, hint))
         }
         Demand::Media(_) => {
-            let why = "the kernel does not tell the source what it may send";
+            let why = "the kernel does not report to the source how much it may send";
             Err(unfit(flow, tunnel, why, hint))
         }
         _ if flow.packet < Bytes::new(576) => {
@@ -129,10 +130,10 @@ fn congestion(flow: &Flow, tunnel: &str) -> Result<&'static str, LiveError> {
     }
 }
 
-/// The error that a flow cannot ride in a tunnel of gateways.
+/// Returns the error that the kernel does not support a flow in a tunnel.
 fn unfit(flow: &Flow, tunnel: &str, why: &str, hint: &str) -> LiveError {
     LiveError::Scenario(format!(
-        "flow {} rides in {tunnel}, where the live engine has connections of the kernel's TCP only, \
+        "flow {} is in {tunnel}, where the live engine supports only connections of the kernel's TCP, \
          and {why}; {hint}",
         flow.name
     ))

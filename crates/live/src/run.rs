@@ -1,8 +1,8 @@
-//! A live run: it sets up the network, starts the stations, listens to them, and sums up.
+//! A live run: it sets up the network, starts the stations, collects their samples, and summarises.
 
 use crate::clock::Clock;
 use crate::collect::{Collector, digest};
-use crate::driver::{Books, Driver, Medium};
+use crate::driver::{Counters, Driver, Medium};
 use crate::fabric::Fabric;
 use crate::plan::Plan;
 use crate::quality::quality;
@@ -22,8 +22,8 @@ use std::sync::mpsc;
 /// The time from the end of the set-up to the start.
 const NOTICE: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// The largest part of its time for which a gateway waits for a processor in a run that is judged.
-/// With twice as much the queue of a bottleneck ran dry at times.
+/// The maximum share of time that a gateway waits for a processor in a judged run. With twice as
+/// much the queue of a bottleneck sometimes ran dry.
 const MOST_WAITED: f64 = 0.1;
 
 /// Runs a scenario for [`crate::run`].
@@ -72,15 +72,15 @@ pub fn run(
         .map_err(|e| LiveError::system("listen to connections", e))?;
     drop(parts);
     let mut collector = Collector::new(scenario, drivers.len());
-    let (heard, books) = std::thread::scope(|scope| {
+    let (heard, counters) = std::thread::scope(|scope| {
         let threads: Vec<_> = (drivers.into_iter())
             .map(|driver| {
                 scope.spawn(|| {
-                    let books = driver.run();
-                    if books.is_err() {
+                    let counters = driver.run();
+                    if counters.is_err() {
                         medium.stop.store(true, Ordering::Relaxed);
                     }
-                    books
+                    counters
                 })
             })
             .collect();
@@ -88,13 +88,13 @@ pub fn run(
         if heard.is_err() {
             medium.stop.store(true, Ordering::Relaxed);
         }
-        let books: Vec<_> = threads.into_iter().map(|t| t.join()).collect();
-        (heard, books)
+        let counters: Vec<_> = threads.into_iter().map(|t| t.join()).collect();
+        (heard, counters)
     });
     let mut all = Vec::new();
-    for books in books {
-        match books {
-            Ok(books) => all.push(books.map_err(|e| LiveError::system("move packets", e))?),
+    for counters in counters {
+        match counters {
+            Ok(counters) => all.push(counters.map_err(|e| LiveError::system("move packets", e))?),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     }
@@ -116,16 +116,16 @@ pub fn run(
             ));
         }
     }
-    // Its flows may be carried by others than what is written.
+    // The scenario's hash is that of the original, not of the one with substituted flows.
     run.manifest.scenario_hash = written.hash();
     Ok((run, cost))
 }
 
-/// Takes the packets that were on their way when the stations ended. The kernel has lost those that
-/// are missing then.
-fn drain(plan: &Plan, medium: &Medium, books: &mut [Books]) -> std::io::Result<()> {
+/// Reads the packets that were in flight when the stations ended. Those missing then were lost by
+/// the kernel.
+fn drain(plan: &Plan, medium: &Medium, counters: &mut [Counters]) -> std::io::Result<()> {
     let mut exchange = Exchange::new();
-    for station in books {
+    for station in counters {
         for (_, socket) in station.nodes.iter() {
             let mut left = 0;
             while socket.receive(&mut exchange, &medium.clock, |received| {
@@ -139,15 +139,20 @@ fn drain(plan: &Plan, medium: &Medium, books: &mut [Books]) -> std::io::Result<(
     Ok(())
 }
 
-fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]) -> (Run, Cost) {
+fn record(
+    scenario: &Scenario,
+    mode: Mode,
+    collector: Collector,
+    counters: &[Counters],
+) -> (Run, Cost) {
     let (time, series) = collector.finish();
-    let mut quality = quality(scenario, books);
+    let mut quality = quality(scenario, counters);
     let place = match mode {
         Mode::Loopback => "on the loopback device",
         Mode::Namespaces => "between network namespaces",
     };
-    let threads = books.len();
-    let priority = match books.iter().all(|b| b.first) {
+    let threads = counters.len();
+    let priority = match counters.iter().all(|b| b.first) {
         true => "real-time",
         false => "ordinary",
     };
@@ -156,16 +161,16 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     quality.notes.extend(kernels(scenario));
     quality.notes.extend(stacks(scenario));
     let mut transfers = Transfers::default();
-    for (flow, start, size, took) in books.iter().flat_map(|b| &b.tally.transfers) {
+    for (flow, start, size, took) in counters.iter().flat_map(|b| &b.tally.transfers) {
         transfers.add(scenario, *flow, *start, *size, *took);
     }
     let (transfers, note) = transfers.finish();
     quality.notes.extend(note);
     let stalls = match quality.only_late {
-        true => stalls(scenario, books),
+        true => stalls(scenario, counters),
         false => Vec::new(),
     };
-    let efforts = crews(scenario).into_iter().zip(books);
+    let efforts = crews(scenario).into_iter().zip(counters);
     let cost = Cost {
         threads: efforts
             .map(|(nodes, b)| Effort {
@@ -181,8 +186,8 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     let run = Run {
         transfers,
         statistics: Statistics {
-            packet_hops: books.iter().map(|b| b.tally.hops).sum(),
-            steps: books.iter().map(|b| b.tally.steps).sum(),
+            packet_hops: counters.iter().map(|b| b.tally.hops).sum(),
+            steps: counters.iter().map(|b| b.tally.steps).sum(),
         },
         notes: quality.notes,
         unfit: quality.unfit,
@@ -192,26 +197,26 @@ fn record(scenario: &Scenario, mode: Mode, collector: Collector, books: &[Books]
     (run, cost)
 }
 
-/// Returns when the links of each thread handed packets over late.
-fn stalls(scenario: &Scenario, books: &[Books]) -> Vec<Stalls> {
-    let of_crew = |(nodes, books): (Vec<NodeId>, &Books)| {
+/// Returns the spans in which the links of each thread handed packets over late.
+fn stalls(scenario: &Scenario, counters: &[Counters]) -> Vec<Stalls> {
+    let of_crew = |(nodes, counters): (Vec<NodeId>, &Counters)| {
         let links = scenario.links.iter().enumerate();
         Stalls {
             links: (links.filter(|(_, l)| nodes.contains(&l.from)))
                 .map(|(id, _)| id)
                 .collect(),
-            spans: books.spans.clone(),
+            spans: counters.spans.clone(),
         }
     };
     crews(scenario)
         .into_iter()
-        .zip(books)
+        .zip(counters)
         .map(of_crew)
         .collect()
 }
 
-/// Returns a note on the kernel whose connections the run used. Another kernel may have another
-/// CUBIC.
+/// Returns a note on the kernel whose connections the run used, since congestion controls differ
+/// between kernels.
 fn kernels(scenario: &Scenario) -> Option<String> {
     let names = crate::congestions(scenario.flows.iter());
     let names: Vec<&str> = names.into_iter().collect();
@@ -234,7 +239,7 @@ fn stacks(scenario: &Scenario) -> Option<String> {
     (!names.is_empty()).then(|| format!("QUIC connections of {}", names.join(", ")))
 }
 
-/// Refuses scenarios that only a simulator can run.
+/// Rejects scenarios that only a simulator can run.
 fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
     for flow in &scenario.flows {
         if flow.tunnel.is_some() {
@@ -248,7 +253,7 @@ fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
         let (_, receiver) = ends(flow, Duration::ZERO);
         if receiver.wants_truth() {
             return Err(LiveError::Scenario(format!(
-                "flow {} has the ideal estimator, which only a simulator can have",
+                "flow {} has the ideal estimator, which only a simulator supports",
                 flow.name
             )));
         }
@@ -256,8 +261,8 @@ fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
     Ok(())
 }
 
-/// Returns the nodes of each thread. A router has one of its own, and hosts share one. A router is
-/// a node that feeds a link of the network.
+/// Returns the nodes of each thread. A router, a node that feeds a link of the network, has its
+/// own; hosts share one.
 pub fn crews(scenario: &Scenario) -> Vec<Vec<NodeId>> {
     let feeds = |node: NodeId| {
         let mut links = scenario.links.iter();

@@ -1,12 +1,12 @@
-//! What a live run takes from its surroundings.
+//! The environment of a live run.
 
 use crate::Mode;
 use std::path::PathBuf;
 
-/// What a live run takes from its surroundings.
+/// The environment of a live run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// What joins the nodes.
+    /// The medium that joins the nodes.
     pub mode: Mode,
     /// The program whose gateways are at the ends of tunnels, if there is one.
     pub gateway: Option<Program>,
@@ -22,10 +22,10 @@ impl From<Mode> for Setting {
     }
 }
 
-/// A program that has `gateway keys` and `gateway run`.
+/// A program with the commands `gateway keys` and `gateway run`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// Where it is.
+    /// The path of the program.
     pub path: PathBuf,
     /// The controller that steers its tunnels. Its site files set the parameters `target` and `loss`.
     pub controller: &'static str,

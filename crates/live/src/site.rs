@@ -1,5 +1,5 @@
-//! A site of a tunnel, as a station sees it: the devices by which packets reach the gateway there,
-//! and what the gateway reports.
+//! A site of a tunnel for a station: the devices by which packets reach its gateway, and the
+//! reports of the gateway.
 
 use crate::tun::Tun;
 use accord_transport::{View, ip};
@@ -8,36 +8,36 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The length of the datagrams by which gateways hand each other their control messages.
+/// The length of the datagrams with control messages between gateways.
 const CONTROL: usize = 140;
 /// The type of a datagram that carries a packet [WireGuard §5.4.6].
 const TRANSPORT: u8 = 4;
-/// The length of a datagram of that type that carries nothing.
+/// The length of a datagram of that type without a packet.
 const EMPTY: usize = 60;
 
-/// A site with its gateway, in a namespace of its own.
+/// A site with its gateway, in its own namespace.
 #[derive(Debug)]
 pub struct Site {
     /// The device whose far side is the network: datagrams of the tunnel.
     pub wan: Tun,
-    /// The device whose far side is the site: packets of the flows that ride in the tunnel.
+    /// The device whose far side is the site: packets of the flows in the tunnel.
     pub lan: Tun,
     /// The addresses of the gateway and of the other one.
     pub ends: (Ipv4Addr, Ipv4Addr),
     /// The flows whose sinks have these addresses.
     pub riders: Arc<BTreeMap<Ipv4Addr, usize>>,
-    /// What the gateway reported last.
-    pub told: Told,
+    /// The latest report of the gateway.
+    pub report: LatestReport,
 }
 
-/// What a gateway reported last, which the thread that asks it writes.
+/// The latest report of a gateway, written by the polling thread.
 #[derive(Clone, Debug, Default)]
-pub struct Told(Arc<Mutex<Report>>);
+pub struct LatestReport(Arc<Mutex<Report>>);
 
-/// What a gateway reports of its tunnel.
+/// The report of a gateway on its tunnel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Whether the controller has a say.
+    /// True if the controller is active.
     pub controlled: bool,
     /// The round-trip times and the accumulation.
     pub view: View,
@@ -45,7 +45,7 @@ pub struct Report {
     pub edge: (u64, u64),
 }
 
-impl Told {
+impl LatestReport {
     /// Returns the report.
     pub fn get(&self) -> Report {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -91,7 +91,7 @@ impl Report {
     }
 }
 
-/// Returns whether a packet is a datagram of a tunnel that carries a packet of a site.
+/// Returns true for a datagram of a tunnel that carries a packet of a site.
 pub fn carries_data(packet: &[u8]) -> bool {
     let payload = ip::Packet::new(packet).and_then(|p| p.udp());
     payload.is_some_and(|p| p.first() == Some(&TRANSPORT))

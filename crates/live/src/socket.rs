@@ -13,8 +13,8 @@ use std::io::{IoSlice, IoSliceMut, Result};
 use std::net::{SocketAddrV4, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-/// The size of a socket's buffer in bytes, for packets that arrive while the thread is busy or not
-/// scheduled. The kernel may give less. Losses because of that are detected.
+/// The size of a socket's buffer in bytes, for arrivals while the thread is busy or not scheduled.
+/// The kernel may allow less. Losses due to that are detected.
 const BUFFER: usize = 4 << 20;
 
 /// The socket of a node.
@@ -26,7 +26,7 @@ pub struct Socket {
 /// A datagram that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received<'a> {
-    /// The time at which it arrived, by the kernel's stamp.
+    /// The arrival time, by the kernel's stamp.
     pub at: Time,
     /// The octet of DSCP and ECN.
     pub tos: u8,
@@ -34,12 +34,12 @@ pub struct Received<'a> {
     pub datagram: &'a [u8],
 }
 
-/// The most packets that go to or from the kernel at once.
+/// The maximum number of packets per system call.
 pub const BATCH: usize = 64;
 /// The longest datagram, in bytes.
 pub const LONGEST: usize = 1 << 16;
 
-/// The buffers of a thread for passing packets to the kernel and taking them from it.
+/// The buffers of a thread for batches in both directions.
 #[derive(Debug)]
 pub struct Exchange {
     incoming: MultiHeaders<SockaddrIn>,
@@ -48,11 +48,11 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Creates room for a batch in each direction.
+    /// Creates buffers for a batch in each direction.
     pub fn new() -> Exchange {
-        let told = nix::cmsg_space!(u8, TimeSpec);
+        let control = nix::cmsg_space!(u8, TimeSpec);
         Exchange {
-            incoming: MultiHeaders::preallocate(BATCH, Some(told)),
+            incoming: MultiHeaders::preallocate(BATCH, Some(control)),
             outgoing: MultiHeaders::preallocate(BATCH, Some(nix::cmsg_space!(u8))),
             buffers: vec![vec![0; LONGEST]; BATCH],
         }
@@ -76,8 +76,8 @@ impl Socket {
         Ok(self.udp.local_addr()?.port())
     }
 
-    /// Sends datagrams with the same DSCP and ECN, up to [`BATCH`]. Returns how many of the first
-    /// of them the kernel took, which is fewer than all if it had no room for the next one.
+    /// Sends datagrams with the same DSCP and ECN, up to [`BATCH`]. Returns the number that the
+    /// kernel accepted, from the first on; it is smaller if the kernel had no room.
     pub fn send(
         &self,
         exchange: &mut Exchange,
@@ -127,8 +127,8 @@ impl Socket {
         let mut count = 0;
         for message in received {
             let (mut tos, mut at) = (0, now);
-            for told in message.cmsgs()? {
-                match told {
+            for control in message.cmsgs()? {
+                match control {
                     ControlMessageOwned::Ipv4Tos(value) => tos = value,
                     ControlMessageOwned::ScmTimestampns(stamp) => at = calendar.time(stamp, now),
                     _ => {}

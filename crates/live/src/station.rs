@@ -1,12 +1,12 @@
-//! A station: the links and the ends of flows at the nodes of one thread, as a machine without a
-//! clock and without sockets.
+//! A station: the links and the ends of flows at the nodes of one thread, as a state machine
+//! without a clock and without sockets.
 //!
-//! A station is a small simulator. Its driver tells it what arrived and when ([`Station::arrive`]),
-//! and what time it is ([`Station::advance`]). The station does whatever is due as of the time when
-//! it was due. So a port that is served late loses nothing of its rate. The driver then asks for
-//! the results: packets that come out of its wires ([`Station::release`]), samples
-//! ([`Station::parts`]) and orders to connections of the kernel ([`Station::orders`]). `driver.rs`
-//! has the clock and the sockets, and `parity.rs` shows that nothing else has an influence.
+//! A station is a small simulator. Its driver notifies it of arrivals ([`Station::arrive`]) and of
+//! the time ([`Station::advance`]). The station processes each event as of the time when it was
+//! due, so that a port that is served late loses none of its rate. The driver then takes the
+//! results: packets that come out of its wires ([`Station::release`]), samples ([`Station::parts`])
+//! and orders to connections of the kernel ([`Station::orders`]). `driver.rs` has the clock and the
+//! sockets, and `parity.rs` shows that there are no other influences.
 
 mod kernel;
 mod quic;
@@ -31,7 +31,7 @@ use accord_units::{Bytes, Duration, Time};
 pub struct Departure {
     /// The link.
     pub link: LinkId,
-    /// The time at which it was due to come out.
+    /// The exit time from the wire.
     pub nominal: Time,
     /// The packet.
     pub packet: Packet,
@@ -43,16 +43,16 @@ pub struct Station<'a> {
     links: Vec<Link>,
     sources: Vec<Source>,
     sinks: Vec<Sink>,
-    /// The places in `links`, by the scenario's index.
+    /// The index in `links`, by the scenario's index.
     link_of: Vec<Option<usize>>,
     source_of: Vec<Option<usize>>,
     sink_of: Vec<Option<usize>>,
     now: Time,
     agenda: Agenda,
-    /// The time for which an action has no effect outside: the shortest delay of the station's
-    /// links. It is zero if the station has connections of the kernel, which has its own clock.
+    /// The time for which an action has no effect outside the station: the shortest delay of its
+    /// links. Zero if the station has connections of the kernel, which has its own clock.
     lookahead: Duration,
-    /// The present state of the network, the events that are over, and the current routes by flow.
+    /// The present state of the network, the past events, and the current routes by flow.
     state: State<'a>,
     events: usize,
     route: Vec<u16>,
@@ -65,23 +65,22 @@ pub struct Station<'a> {
     tally: Tally,
 }
 
-/// The counts of a station, for the end.
+/// The final counters of a station.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// The results of its links.
     pub links: Vec<(LinkId, Achieved)>,
     /// The packets dropped or lost, by flow: packets of any kind, and bytes of data.
     pub lost: Vec<Count>,
-    /// The transfers: the flow, the time at which they began, their size, and the time that they
-    /// took if they are done.
+    /// The transfers: flow, start time, size, and duration if they are complete.
     pub transfers: Vec<(usize, Time, Bytes, Option<Duration>)>,
-    /// The packets that are not of this run, or not of this station.
+    /// The packets that do not belong to this run or station.
     pub foreign: u64,
     /// The packets that its ports have served.
     pub hops: u64,
-    /// The number of things done.
+    /// The number of events processed.
     pub steps: u64,
-    /// The connections of QUIC stacks that broke: the flow, and the reason.
+    /// The broken connections of QUIC stacks: the flow, and the reason.
     pub broken: Vec<(usize, String)>,
 }
 
@@ -175,7 +174,7 @@ impl<'a> Station<'a> {
         self.tally
     }
 
-    /// Does everything that is due up to `to`.
+    /// Processes all events up to `to`.
     pub fn advance(&mut self, to: Time) {
         loop {
             let (at, due) = self.agenda.first();
@@ -269,14 +268,14 @@ impl<'a> Station<'a> {
         self.pump(i);
     }
 
-    /// Lets a sender send what it may, and sets its timer.
+    /// Sends the packets that a sender may send, and sets its timer.
     fn pump(&mut self, i: usize) {
         if self.sources[i].quic.is_some() {
             return self.pump_client(i);
         }
         loop {
             let source = &mut self.sources[i];
-            // The kernel sends the packets of its connections by itself.
+            // The kernel sends the packets of its connections itself.
             let next = match source.is_kernel {
                 false => source.sender.poll(self.now),
                 true => Err(Time::MAX),
@@ -305,7 +304,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Ends a transfer: all that the application of a source supplied is delivered.
+    /// Ends a transfer: all data supplied by the application of a source is delivered.
     fn transferred(&mut self, i: usize) {
         let source = &mut self.sources[i];
         if !source.session.is_transferring() {
@@ -320,7 +319,8 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Puts a new packet of a flow into its first port. `way` is 0 there and 1 back.
+    /// Puts a new packet of a flow into its first port. `way` is 0 for the forward and 1 for the
+    /// reverse path.
     fn send(
         &mut self,
         flow: usize,
@@ -337,7 +337,7 @@ impl<'a> Station<'a> {
         size
     }
 
-    /// Takes a packet that has arrived at a node. It goes on, or it is at its end.
+    /// Takes a packet that has arrived at a node, and forwards or delivers it.
     pub fn arrive(&mut self, node: NodeId, packet: Packet) {
         let (links, header) = (&self.plan.scenario.links, packet.header);
         let flow = header.flow as usize;
@@ -421,7 +421,7 @@ impl<'a> Station<'a> {
         }
     }
 
-    /// Takes a sample of everything that is recorded.
+    /// Takes a sample of everything recorded.
     fn sample(&mut self) {
         let (now, scenario) = (self.now, self.plan.scenario);
         self.samples += 1;
@@ -445,18 +445,18 @@ impl<'a> Station<'a> {
         self.parts.push(part);
     }
 
-    /// The time up to which everything is done.
+    /// The time up to which all events are processed.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// The time for which an action has no effect outside.
+    /// The time for which an action has no effect outside the station.
     pub fn lookahead(&self) -> Duration {
         self.lookahead
     }
 
-    /// The time before which nothing that is due has an effect outside, except for the packets that
-    /// are already on the wires.
+    /// The time before which no due event has an effect outside, except for packets already on the
+    /// wires.
     pub fn next_effect(&self) -> Time {
         let ahead = |due| match due {
             Due::Sent(i) | Due::Discipline(i) => self.links[i].delay,
@@ -488,7 +488,7 @@ impl<'a> Station<'a> {
         })
     }
 
-    /// Records that a packet which came out of a wire was handed over at `real`.
+    /// Records that a packet out of a wire was handed over at `real`.
     pub fn handed_over(&mut self, departure: &Departure, real: Time) {
         let Departure {
             link,
@@ -517,7 +517,7 @@ impl<'a> Station<'a> {
     }
 }
 
-/// Takes what the senders have logged since the last sample.
+/// Takes the logs of the senders since the last sample.
 fn logs(sources: &mut [Source]) -> Vec<(usize, String)> {
     let logged = sources.iter_mut();
     logged

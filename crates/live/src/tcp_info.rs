@@ -7,8 +7,8 @@ use std::io::Result;
 use std::os::fd::AsFd;
 
 /// The beginning of the kernel's `struct tcp_info`, in its layout as of Linux 4.6. A later kernel
-/// has more fields, and returns as many bytes as are asked for. All fields are plain numbers, so
-/// any bytes are a value.
+/// has more fields, and returns the number of bytes requested. All fields are plain numbers, so
+/// that any bytes are a valid value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo {
@@ -17,7 +17,7 @@ pub struct TcpInfo {
     _small: [u8; 7],
     _timers: [u32; 2],
     _segment_sizes: [u32; 2],
-    /// The segments sent and neither acknowledged nor given up.
+    /// The segments sent and neither acknowledged nor declared lost.
     pub unacked: u32,
     _scoreboard: [u32; 4],
     _ages: [u32; 4],
@@ -25,23 +25,23 @@ pub struct TcpInfo {
     /// The smoothed round-trip time, in microseconds.
     pub rtt: u32,
     _rtt_variation: u32,
-    /// The slow-start threshold in segments. It is very large while it is not set.
+    /// The slow-start threshold in segments. Very large while it is not set.
     pub ssthresh: u32,
     /// The congestion window in segments.
     pub cwnd: u32,
     _more: [u32; 4],
-    /// The segments sent again.
+    /// The segments retransmitted.
     pub total_retrans: u32,
     _sums: [u64; 4],
     _segments: [u32; 2],
-    /// The bytes that the socket holds and has not sent.
+    /// The bytes in the socket that have not been sent.
     pub notsent: u32,
-    /// The least recent round-trip time, in microseconds. It is all ones while there is none.
+    /// The smallest recent round-trip time, in microseconds. All ones while there is none.
     pub min_rtt: u32,
     _data_segments: [u32; 2],
 }
 
-/// The size of these fields in the kernel, which is what the macro below asks for.
+/// The size of these fields in the kernel, which the macro below requests.
 const _: () = assert!(size_of::<TcpInfo>() == 160);
 
 sockopt_impl!(

@@ -1,8 +1,8 @@
-//! TUN devices, through which the kernel's TCP gives us its packets and takes packets from us.
+//! TUN devices, which exchange packets with the kernel's TCP.
 //!
-//! A connection of the kernel has a device of its own at each end, in the namespace of its node.
-//! The route to the other end leads through that device. The devices have no offloads. So packets
-//! arrive as they would be on a wire, not joined into larger ones.
+//! A connection of the kernel has a device at each end, in the namespace of its node. The route to
+//! the other end leads through that device. The devices have no offloads, so that packets are not
+//! merged into larger ones.
 
 use crate::LiveError;
 use crate::namespace::{Namespace, ip};
@@ -12,8 +12,8 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-/// The most packets that a device holds for us. The kernel drops packets that do not fit, and never
-/// tells a connection to wait before that. With packets of 1000 bytes this is 80 ms at 1 Gbps.
+/// The maximum number of packets queued in a device. The kernel drops packets that do not fit,
+/// without back-pressure on connections. With packets of 1000 bytes this is 80 ms at 1 Gbps.
 const QUEUE: usize = 10_000;
 
 /// A TUN device.
@@ -21,7 +21,8 @@ pub struct Tun(SyncDevice);
 
 impl Tun {
     /// Creates a device in a namespace, with this name and for packets of up to `mtu` bytes. It has
-    /// the address `here` and the route to `there`. `ecn` makes connections to `there` ask for ECN.
+    /// the address `here` and the route to `there`. `ecn` makes connections to `there` negotiate
+    /// ECN.
     pub fn open(
         namespace: &Namespace,
         name: &str,
@@ -41,7 +42,7 @@ impl Tun {
         Ok(tun)
     }
 
-    /// Creates a device without an address, with routes to these places.
+    /// Creates a device without an address, with routes to these destinations.
     pub fn open_onward(
         namespace: &Namespace,
         name: &str,
@@ -61,8 +62,7 @@ impl Tun {
         let device = namespace.within(|| {
             let device = DeviceBuilder::new().name(name).build_sync()?;
             device.set_nonblocking(true)?;
-            // This prevents the kernel from looking for IPv6 routers. Some kernels have no IPv6 at
-            // all.
+            // This prevents IPv6 router solicitations. Some kernels have no IPv6.
             let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
             Ok(device)
         })?;

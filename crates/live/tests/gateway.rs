@@ -1,5 +1,5 @@
-//! Which tunnels and flows in them the live engine takes. That they run is tested with the program:
-//! `cargo test -p accord-cli --features lab,gateway --test live_sites`.
+//! The tunnels and flows in them that the live engine accepts. Their runs are tested with the
+//! program: `cargo test -p accord-cli --features lab,gateway --test live_sites`.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -26,7 +26,7 @@ const SITES: &str = r#"
     controller = "cubic"
 "#;
 
-/// Returns why it does not run with gateways of a program that is not there.
+/// Returns the error of a run with gateways of a missing program.
 fn refusal(text: &str) -> String {
     let setting = Setting {
         mode: Mode::Namespaces,
@@ -105,7 +105,7 @@ fn gateways_need_namespaces() {
     }
 }
 
-/// A program that is no gateway ends the run at once, and says what is wrong.
+/// A program that is not a gateway ends the run at once, with its error.
 #[test]
 fn a_program_without_gateways_is_an_error() {
     let setting = Setting {

@@ -1,5 +1,5 @@
-//! Flows that are connections of the kernel's TCP. Where they cannot be these tests say so and
-//! pass. What is asserted holds on a busy machine, too: lateness only makes things later.
+//! Flows that are connections of the kernel's TCP. Where they are impossible these tests report
+//! that and pass. The assertions hold on a busy machine, too: lateness only delays events.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -10,8 +10,8 @@ use accord_scenario::*;
 use common::*;
 use std::io::Write;
 
-/// The kernel's CUBIC and a tunnel of ours through one bottleneck, a transfer of a hundred packets
-/// beside them, and bursts that go the other way until they are stopped.
+/// The kernel's CUBIC and a tunnel of ours through one bottleneck, together with a transfer of a
+/// hundred packets, and bursts in the other direction until they are stopped.
 const MIXED: &str = r#"
     id = "mixed"
     duration = "3 s"
@@ -44,7 +44,7 @@ const MIXED: &str = r#"
     stop = "1.5 s"
 "#;
 
-/// Samples of a metric, absent ones left out.
+/// Returns the samples of a metric, without missing ones.
 fn values(run: &Run, metric: Metric, entity: Entity) -> Vec<f64> {
     let series = run.series(metric, entity).expect("it is recorded");
     let values = series.values.iter().copied();
@@ -59,7 +59,7 @@ fn devices() -> Vec<String> {
     names
 }
 
-/// Runs it, where this machine can.
+/// Runs the scenario, if this machine can.
 #[expect(
     clippy::disallowed_methods,
     reason = "it has to get past what the harness captures"
@@ -67,7 +67,7 @@ fn devices() -> Vec<String> {
 fn tried(text: &str) -> Option<(Scenario, Run)> {
     let s = scenario(text);
     if let Some(why) = obstacle(Mode::Namespaces, std::slice::from_ref(&s)) {
-        // Past what the test harness captures.
+        // Not captured by the test harness.
         let _ = writeln!(
             std::io::stderr(),
             "SKIPPED: no connections of the kernel: {why}"
@@ -104,7 +104,7 @@ fn connections_of_the_kernel_go_through_our_routers() {
         bits(0, Metric::Throughput) > 1e6,
         "the greedy one is greedy"
     );
-    // A way there and back, of the handshake's packets at first, takes 24 ms.
+    // A round trip, of the handshake's packets at first, takes 24 ms.
     for metric in [Metric::Rtt, Metric::MinRtt] {
         let rtt = of(0, metric);
         assert!(
@@ -124,7 +124,7 @@ fn connections_of_the_kernel_go_through_our_routers() {
     let one: Vec<_> = transfers(2).collect();
     assert_eq!(one.len(), 1);
     assert_eq!((one[0].start, one[0].size.get()), (0.2, 100_000));
-    // The handshake, and ten packets, then what is left: three round trips of 20 ms at least.
+    // The handshake, ten packets, and the rest: at least three round trips of 20 ms.
     let took = one[0].duration;
     assert!(took.is_nan() || took > 0.06, "{took}");
     // A hundred packets with data, and a few of the handshake.
@@ -145,8 +145,8 @@ fn link(s: &Scenario, name: &str) -> usize {
     s.links.iter().position(|l| l.name == name).expect("a link")
 }
 
-/// A queue that marks, and has room for all that is sent while it does not help: so nothing is
-/// dropped only if marks come through to the kernel, which answers them.
+/// A queue that marks, with room for all data sent until the sender reacts: nothing is dropped only
+/// if marks reach the kernel and it responds.
 const MARKED: &str = r#"
     id = "marked"
     duration = "2.5 s"
@@ -172,7 +172,7 @@ fn a_router_s_mark_reaches_the_kernel() {
     assert!(sum(Metric::Marks, bottleneck) > 0.0);
     assert_eq!(sum(Metric::Drops, bottleneck), 0.0);
     assert_eq!(sum(Metric::Retransmissions, Entity::Flow(0)), 0.0);
-    // The window has been cut though nothing was lost.
+    // The window was reduced although nothing was lost.
     assert!(!values(&run, Metric::Ssthresh, Entity::Flow(0)).is_empty());
 }
 

@@ -1,5 +1,5 @@
-//! Live runs. Nothing here depends on how busy the machine is: what is asserted are bounds that
-//! lateness cannot break, and it only ever makes things later.
+//! Live runs. The assertions do not depend on the load of the machine: they are bounds that
+//! lateness, which only delays events, cannot break.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -10,7 +10,7 @@ use accord_scenario::*;
 use accord_units::{Duration, Time};
 use common::*;
 
-/// Samples of a flow's metric within a part of the run, absent ones left out.
+/// Returns the samples of a flow's metric within a part of the run, without missing ones.
 fn values(run: &Run, metric: Metric, entity: Entity, from: f64, to: f64) -> Vec<f64> {
     let series = run.series(metric, entity).expect("it is recorded");
     let window = Window {
@@ -78,7 +78,7 @@ fn all_transports_get_through_and_no_link_carries_more_than_it_can() {
         }
         assert!(sum <= 2e6 * 1.5, "{mode}: {sum} bit");
         let datagrams = values(&run, Metric::SendingRate, Entity::Flow(2), 0.3, 1.5);
-        // 25 packets of 1000 bytes a second, whatever becomes of them.
+        // 25 packets of 1000 bytes per second, delivered or not.
         assert!((total(&datagrams, 0.05) - 240_000.0).abs() <= 16_000.0);
         assert!(run.statistics.packet_hops > 100 && run.notes.len() >= 2);
         let rtt = values(&run, Metric::Rtt, Entity::Flow(0), 0.0, 1.5);
@@ -136,7 +136,7 @@ fn events_happen_when_they_should() {
         used.iter().sum::<f64>()
     };
     assert!(served(0.0, 1.8) > 0.0);
-    // Packets that were on their way before the change still arrive. After them there are none.
+    // Packets in flight at the change still arrive. After them there are none.
     assert!(served(2.2, 2.4) == 0.0, "the route has changed");
     let on = link(&s, "on");
     let late = values(&run, Metric::Utilisation, Entity::Link(on), 1.8, 2.4);
@@ -144,7 +144,7 @@ fn events_happen_when_they_should() {
     assert!(late.iter().sum::<f64>() > 0.0 && early.iter().sum::<f64>() == 0.0);
 }
 
-/// A link of that name.
+/// Returns the link of that name.
 fn link(s: &Scenario, name: &str) -> usize {
     s.links.iter().position(|l| l.name == name).expect("a link")
 }

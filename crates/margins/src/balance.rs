@@ -87,7 +87,7 @@ pub(crate) fn balance(
     let mut rates = vec![f64::NAN; model.scenario.flows.len()];
     for &k in kinds {
         let rate = b.rate(k);
-        model.kinds[k].members.iter().for_each(|&f| rates[f] = rate);
+        model.classes[k].members.iter().for_each(|&f| rates[f] = rate);
     }
     let mut delays = vec![0.0; model.scenario.links.len()];
     for (q, shown) in b.shown.iter().enumerate() {
@@ -117,7 +117,7 @@ impl Balance<'_, '_> {
             }
         }
         for &k in self.kinds {
-            let (kind, path) = (&self.model.kinds[k], &self.network.paths[k]);
+            let (kind, path) = (&self.model.classes[k], &self.network.paths[k]);
             let bounded = path.hops[..path.forward].iter().any(|h| {
                 !matches!(
                     self.rules[h.queue].law,
@@ -141,12 +141,12 @@ impl Balance<'_, '_> {
 
     /// Returns the most that a kind sends.
     fn most(&self, k: usize) -> f64 {
-        self.network.paths[k].peak.min(self.model.kinds[k].offered)
+        self.network.paths[k].peak.min(self.model.classes[k].offered)
     }
 
     /// Returns the rate of a flow of a kind.
     fn rate(&self, k: usize) -> f64 {
-        let (kind, path) = (&self.model.kinds[k], &self.network.paths[k]);
+        let (kind, path) = (&self.model.classes[k], &self.network.paths[k]);
         if kind.control.dynamics.law == WindowLaw::Unresponsive {
             return self.most(k);
         }
@@ -170,7 +170,7 @@ impl Balance<'_, '_> {
                 let many = if h.private {
                     1
                 } else {
-                    self.model.kinds[k].members.len()
+                    self.model.classes[k].members.len()
                 };
                 let before = path.hops[..path.forward].iter();
                 let before = before.take_while(|h| h.queue != q);

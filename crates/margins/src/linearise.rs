@@ -69,7 +69,7 @@ enum Answers {
     /// By the equations above.
     Fluid,
     /// Windows of many flows differ, and the large ones are halved more often: E[w²] is 7/6 of E[w]² [see
-    /// `spares.rs`]. A sender whose window is halved waits until half of it has been acknowledged, so
+    /// `advance.rs`]. A sender whose window is halved waits until half of it has been acknowledged, so
     /// that what is in flight falls over half a round trip, a quarter later in the mean.
     Packets,
 }
@@ -79,19 +79,19 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
     let model = Model::new(scenario)?;
     let phase = scenario.phase_at(at);
     let network = model.network(phase.start);
-    let kinds: Vec<usize> = (0..model.kinds.len())
-        .filter(|&k| phase.active.contains(&model.kinds[k].members[0]))
+    let kinds: Vec<usize> = (0..model.classes.len())
+        .filter(|&k| phase.active.contains(&model.classes[k].members[0]))
         .collect();
     let mut moving: Vec<usize> = Vec::new();
     let mut flows: Vec<usize> = Vec::new();
     for &k in &kinds {
-        let kind = &model.kinds[k];
+        let kind = &model.classes[k];
         match kind.control.dynamics.law {
             WindowLaw::Unresponsive => {}
             WindowLaw::Proportional { .. } | WindowLaw::MoWalrand { .. } | WindowLaw::Reno => {
                 // Kinds that differ in their times only are one here.
                 let twin = moving.iter().position(|&m| {
-                    model.kinds[m].control == kind.control
+                    model.classes[m].control == kind.control
                         && model.same(&network.paths[m], &network.paths[k])
                 });
                 match twin {
@@ -118,12 +118,12 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
             }
         }
     }
-    let heeds = |k: &&usize| model.kinds[**k].control.dynamics.law == WindowLaw::Reno;
+    let heeds = |k: &&usize| model.classes[**k].control.dynamics.law == WindowLaw::Reno;
     let at_rest = match (moving.iter().find(heeds), moving.iter().find(|k| !heeds(k))) {
         (None, _) => {
             let lossy = |k: &&usize| network.paths[**k].passes < 1.0;
             if let Some(&k) = moving.iter().find(lossy) {
-                let flow = &scenario.flows[model.kinds[k].members[0]];
+                let flow = &scenario.flows[model.classes[k].members[0]];
                 return Err(MarginsError::NoEquilibrium(format!(
                     "a wire on the way of {} loses packets, and how far that moves flows that go by delays is not known",
                     scenario.groups[flow.group].name
@@ -134,7 +134,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
         (Some(_), None) => balance(&model, &network, &kinds)?,
         (Some(&one), Some(&other)) => {
             let group = |k: usize| {
-                let flow = &scenario.flows[model.kinds[k].members[0]];
+                let flow = &scenario.flows[model.classes[k].members[0]];
                 scenario.groups[flow.group].name.clone()
             };
             return Err(MarginsError::NoEquilibrium(format!(
@@ -146,7 +146,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
     };
     // A window that its application or a host link bounds does not move.
     let free = |k: &usize| {
-        let (kind, path) = (&model.kinds[*k], &network.paths[*k]);
+        let (kind, path) = (&model.classes[*k], &network.paths[*k]);
         let most = path.peak.min(kind.offered);
         kind.control.dynamics.law != WindowLaw::Reno || at_rest.rates[kind.members[0]] < most
     };
@@ -181,7 +181,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
     let fluid = builder.build(scenario.fluid.link_model)?;
     let signalled = builder.signals.iter().find_map(|s| s.answer.unknown());
     let once = |(k, rest): (&usize, &Rest)| {
-        model.kinds[*k].control.dynamics.rounds.is_some() && rest.virtual_delay > 0.0
+        model.classes[*k].control.dynamics.rounds.is_some() && rest.virtual_delay > 0.0
     };
     let unknown = signalled.or(moving.iter().zip(&rest).any(once).then_some(
         "windows are decided once per round trip, and a virtual queue is not what is outstanding less the pipe",
@@ -385,7 +385,7 @@ impl Builder<'_, '_> {
         let r = &self.rest[i];
         let path = &self.network.paths[self.moving[i]];
         let d = r.base_rtt + r.queue;
-        let control = &self.model.kinds[self.moving[i]].control;
+        let control = &self.model.classes[self.moving[i]].control;
         let mut row = Mix::new();
         let (gain, target) = match control.dynamics.law {
             WindowLaw::MoWalrand { gain, target } => (gain * r.base_rtt / (r.rate * d), target),

@@ -49,7 +49,7 @@ impl Rest {
         k: usize,
         flows: usize,
     ) -> Rest {
-        let kind = &model.kinds[k];
+        let kind = &model.classes[k];
         let path = &network.paths[k];
         let sum = |of: &[f64], n| {
             path.hops[..n]
@@ -101,7 +101,7 @@ impl Rest {
         k: usize,
         reacts: &[f64],
     ) {
-        let dynamics = model.kinds[k].control.dynamics;
+        let dynamics = model.classes[k].control.dynamics;
         let rtt = self.base_rtt + self.queue;
         let (rounds, gain) = match (dynamics.rounds, dynamics.law) {
             (Some(rounds), WindowLaw::Proportional { gain, .. }) => (rounds, gain),

@@ -1,9 +1,9 @@
 //! Transfers of quinn that carry flows of the live engine.
 //!
-//! Both ends are quinn's own state machines with TLS 1.3 between them. Their time is that of the
-//! run. Each transfer of a flow is a stream of its own, and any other demand is one stream. Full
-//! datagrams have one size, so that quinn does not look for the size of its path, and each is a
-//! packet of its own (no segmentation offload).
+//! Both ends are quinn's own state machines with TLS 1.3 between them, on the time of the run. Each
+//! transfer of a flow is a stream, and any other demand is one stream. Full datagrams have a
+//! constant size, so that quinn does not probe the MTU of its path, and each is one packet (no
+//! segmentation offload).
 
 use crate::clock::{Clock, ours};
 use crate::end::End;
@@ -22,17 +22,17 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-/// The addresses of the ends to quinn. It looks only at whether they change.
+/// The addresses of the ends for quinn, which only compares them.
 const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
-/// The bytes of a full datagram that are no data: the first byte, the connection identifier, the
-/// packet number and the tag [RFC 9000 §17.3.1], and the head of a stream frame with its longest
-/// offset [RFC 9000 §19.8].
+/// The overhead of a full datagram in bytes: the first byte, the connection identifier, the packet
+/// number and the tag [RFC 9000 §17.3.1], and the header of a stream frame with the longest offset
+/// [RFC 9000 §19.8].
 const OVERHEAD: u64 = 1 + 8 + 4 + 16 + 1 + 1 + 8;
-/// The window of the receiver, in bytes: that of connections of the kernel.
+/// The window of the receiver, in bytes, as of connections of the kernel.
 const WINDOW: u32 = 64 << 20;
-/// The bytes that quinn keeps of what the application writes.
+/// The bytes of application data that quinn buffers.
 const WRITTEN: u64 = 16 << 20;
-/// What is sent.
+/// The data sent.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
 /// Returns the size of the datagrams that fill packets of this size.
@@ -40,7 +40,7 @@ pub fn payload(packet: Bytes) -> Bytes {
     Bytes::new(packet.get().saturating_sub(UDP_HEADERS as u64))
 }
 
-/// Makes both ends of a connection. The sending end has this controller.
+/// Creates both ends of a connection. The sending end has this controller.
 pub fn connect(setup: &Setup<'_>, controller: Made) -> Result<Ends, String> {
     let payload = payload(setup.packet).get();
     let size = u16::try_from(payload).map_err(|e| format!("{}: {e}", setup.packet))?;
@@ -102,7 +102,7 @@ fn transport(size: u16) -> TransportConfig {
     config
 }
 
-/// Returns whether a controller asks for marks.
+/// Returns true if a controller asks for marks.
 fn marks(values: &Values) -> bool {
     let mut all = values.iter();
     all.any(|(param, value)| param.name == "ecn" && value == Value::Flag(true))
@@ -117,22 +117,23 @@ struct Transfer {
     /// The size of a full packet, and of the datagram in it.
     packet: u64,
     payload: u64,
-    /// True if datagrams say that they may be marked.
+    /// True if datagrams are ECN-capable.
     asks_for_marks: bool,
     stream: Option<StreamId>,
-    /// The bytes that the application has supplied and quinn has not taken. `u64::MAX` is without
-    /// end.
+    /// The bytes that the application has supplied and quinn has not accepted. `u64::MAX` is
+    /// unlimited.
     unsent: u64,
-    /// True if the stream ends with what is unsent.
+    /// True if the stream ends after the unsent bytes.
     finish: bool,
-    /// The transfers that were supplied.
+    /// The number of transfers supplied.
     finished: u64,
     stopped: bool,
     broken: Option<String>,
 }
 
 impl Transfer {
-    /// Gives quinn as much as it takes, over a stream that is opened when the peer allows it.
+    /// Writes data until quinn accepts no more, over a stream that is opened when the peer allows
+    /// it.
     fn feed(&mut self) {
         let Some(connection) = self.end.connection_mut() else {
             return;
@@ -157,7 +158,7 @@ impl Transfer {
         }
     }
 
-    /// Notes what quinn has to say. Returns how many bytes came that had not come before.
+    /// Processes quinn's events. Returns the number of new bytes received.
     fn listen(&mut self) -> u64 {
         let bytes = self.end.read();
         // A peer that has stopped closes the connection.
@@ -240,7 +241,7 @@ impl Carried for Transfer {
             let bytes = u128::from(bytes) * u128::from(self.packet) / u128::from(self.payload);
             Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
         };
-        // Before the first sample quinn shows the guess that it begins with.
+        // Before the first sample quinn shows its initial estimate.
         let sampled = !connection.is_handshaking();
         let guess = Duration::from_ms(333);
         let threshold = connection.congestion_state().metrics().ssthresh;

@@ -1,15 +1,15 @@
-//! Instants of quinn for times of Accord.
+//! Conversion between quinn's instants and Accord's times.
 
 use accord_units::{Duration, Time};
 use std::time::Instant;
 
-/// A clock that shows quinn the time of a run.
+/// A clock that presents the time of a run to quinn.
 ///
-/// quinn wants an [`Instant`], which cannot be made from a number. So the clock has one instant as
-/// its zero, and all others are sums with it. Controllers of quinn look at differences only. So what
-/// they do does not depend on the zero.
+/// quinn uses [`Instant`], which cannot be created from a number. So the clock has one instant as
+/// its zero, and all others are sums with it. Controllers of quinn use differences only, so that
+/// their behaviour does not depend on the zero.
 ///
-/// An instant has nanoseconds, and a time picoseconds: what is less than a nanosecond is cut off.
+/// An instant has nanoseconds, and a time picoseconds: fractions of a nanosecond are cut off.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     zero: Instant,
@@ -18,10 +18,7 @@ pub struct Clock {
 impl Clock {
     /// Creates a clock.
     pub fn new() -> Clock {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "only differences to it are ever looked at"
-        )]
+        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
         let zero = Instant::now();
         Clock { zero }
     }
@@ -36,7 +33,7 @@ impl Clock {
         self.zero + std::time::Duration::from_nanos(time.as_ps() / 1000)
     }
 
-    /// Returns the time of an instant. It is zero for one before the clock's zero.
+    /// Returns the time of an instant, zero for one before the clock's zero.
     pub fn time(&self, instant: Instant) -> Time {
         let span = instant.saturating_duration_since(self.zero);
         Time::ZERO + ours(span)
@@ -49,13 +46,13 @@ impl Default for Clock {
     }
 }
 
-/// Returns a span of the standard library as one of Accord. The longest is 213 days.
+/// Converts a duration of the standard library to one of Accord. The maximum is 213 days.
 pub(crate) fn ours(span: std::time::Duration) -> Duration {
     let ps = span.as_nanos().saturating_mul(1000);
     Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
 }
 
-/// Returns a span of Accord as one of the standard library.
+/// Converts a duration of Accord to one of the standard library.
 pub(crate) fn theirs(span: Duration) -> std::time::Duration {
     std::time::Duration::from_nanos(span.as_ps() / 1000)
 }

@@ -1,5 +1,4 @@
-//! An end of a connection of quinn: its endpoint and its connection, which tell each other what they
-//! have to.
+//! An end of a connection of quinn: an endpoint and its connection, with the events between them.
 
 use bytes::BytesMut;
 use quinn_proto::{
@@ -9,7 +8,7 @@ use quinn_proto::{
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// An end that has one connection, or none yet.
+/// An end with at most one connection.
 pub(crate) struct End {
     endpoint: Endpoint,
     open: Option<(ConnectionHandle, Connection)>,
@@ -17,12 +16,12 @@ pub(crate) struct End {
     buffer: Vec<u8>,
     /// The streams of this end that have been acknowledged to their end.
     pub finished: u64,
-    /// The reason why the connection was lost, if it was.
+    /// The reason for the loss of the connection, if it was lost.
     pub lost: Option<ConnectionError>,
 }
 
 impl End {
-    /// Creates an end that has no connection. Its peer has this address.
+    /// Creates an end without a connection, whose peer has this address.
     pub fn new(endpoint: Endpoint, peer: SocketAddr) -> End {
         End {
             endpoint,
@@ -37,7 +36,8 @@ impl End {
     /// Opens the connection.
     ///
     /// # Errors
-    /// Fails if the settings are not sound.
+    ///
+    /// Fails if the settings are invalid.
     pub fn connect(&mut self, now: Instant, config: ClientConfig) -> Result<(), ConnectError> {
         let open = (self.endpoint).connect(now, config, self.peer, "accord")?;
         self.open = Some(open);
@@ -65,7 +65,7 @@ impl End {
         self.connection_mut()?.poll_timeout()
     }
 
-    /// Lets the timers run out that are due.
+    /// Runs the timers that are due.
     pub fn expire(&mut self, now: Instant) {
         if let Some(connection) = self.connection_mut()
             && connection.poll_timeout().is_some_and(|at| at <= now)
@@ -91,7 +91,7 @@ impl End {
                     Err(e) => self.lost = Some(e.cause),
                 }
             }
-            // It would be for a datagram of no connection.
+            // A response belongs to a datagram without a connection.
             Some(DatagramEvent::Response(_)) | None => {}
         }
         self.talk();
@@ -107,7 +107,7 @@ impl End {
         Some((transmit.ecn, self.buffer[..transmit.size].to_vec()))
     }
 
-    /// Lets the endpoint and its connection tell each other what they have to.
+    /// Exchanges the events between the endpoint and its connection.
     fn talk(&mut self) {
         let Some((handle, connection)) = &mut self.open else {
             return;
@@ -119,8 +119,8 @@ impl End {
         }
     }
 
-    /// Notes what has happened to the connection, and reads all streams. Returns how many bytes came
-    /// that had not come before.
+    /// Processes the connection's events, and reads all streams. Returns the number of new bytes
+    /// received.
     pub fn read(&mut self) -> u64 {
         let Some((_, connection)) = &mut self.open else {
             return 0;

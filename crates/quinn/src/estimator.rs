@@ -1,9 +1,9 @@
-//! quinn's estimator of round-trip times, for samples of ours.
+//! quinn's estimator of round-trip times, for given samples.
 //!
-//! A controller of quinn is shown the estimator of its connection, [`RttEstimator`]. No function
-//! makes one, and its fields are private. But it can be copied. So here is a connection of quinn in
-//! memory, with a controller that copies what it is shown. Each sample is a packet of this
-//! connection that is acknowledged so much later, on a clock of its own.
+//! A controller of quinn receives the estimator of its connection, [`RttEstimator`]. It has no
+//! public constructor, and its fields are private, but it can be copied. So this module has a
+//! connection of quinn in memory, with a controller that copies the estimator. Each sample is a
+//! packet of this connection that is acknowledged after the sample's time, on a private clock.
 
 use crate::clock::{ours, theirs};
 use crate::pair::{Link, Pair, SERVER};
@@ -18,24 +18,24 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// The place where the estimator is copied to.
+/// The latest copy of the estimator.
 type Seen = Arc<Mutex<Option<RttEstimator>>>;
 
-/// An estimator of round-trip times, as a connection of quinn has it.
+/// An estimator of round-trip times, as in a connection of quinn.
 pub struct Estimator {
     endpoint: Endpoint,
     handle: ConnectionHandle,
     connection: Connection,
     seen: Seen,
-    /// The connection's own clock.
+    /// The private clock of the connection.
     now: Instant,
-    /// The connection identifier that the client listens to.
+    /// The connection identifier of the client.
     client_id: [u8; CID],
     /// The number of the last packet of each side.
     sent: Option<u64>,
     answered: u32,
     buffer: Vec<u8>,
-    /// A sample was taken.
+    /// True after the first sample.
     sampled: bool,
 }
 
@@ -43,9 +43,10 @@ pub struct Estimator {
 const CID: usize = 8;
 
 impl Estimator {
-    /// Creates an estimator that has seen no sample.
+    /// Creates an estimator without samples.
     ///
     /// # Panics
+    ///
     /// Panics if quinn does not connect to itself in memory.
     pub fn new() -> Estimator {
         let seen = Seen::default();
@@ -56,7 +57,7 @@ impl Estimator {
         let now = pair.now();
         let open = pair.client.end.into_parts();
         let (endpoint, handle, mut connection) = open.expect("it is connected");
-        // The round trips of the handshake took no time. The new path has an estimator as new.
+        // The round trips of the handshake took no time. A new path resets the estimator.
         connection.path_changed(now);
         Estimator {
             endpoint,
@@ -72,11 +73,12 @@ impl Estimator {
         }
     }
 
-    /// Takes a sample. Returns the estimator as it was before: a controller of quinn is shown that
-    /// one, too.
+    /// Takes a sample. Returns the estimator before it, which a controller of quinn receives as
+    /// well.
     ///
     /// # Panics
-    /// Panics if quinn takes no notice of an acknowledgement.
+    ///
+    /// Panics if quinn ignores an acknowledgement.
     pub fn sample(&mut self, rtt: Duration) -> RttEstimator {
         let rtt = theirs(rtt);
         self.connection.ping();
@@ -92,7 +94,7 @@ impl Estimator {
         seen.take().expect("an acknowledgement is noticed")
     }
 
-    /// Gives the connection the acknowledgement of a packet.
+    /// Acknowledges a packet to the connection.
     fn acknowledge(&mut self, number: u64) {
         self.answered += 1;
         let mut packet = BytesMut::with_capacity(64);
@@ -112,7 +114,7 @@ impl Estimator {
         {
             self.connection.handle_event(event);
         }
-        // Nobody asks for them.
+        // Events are not used.
         while self.connection.poll().is_some() {}
         while let Some(event) = self.connection.poll_endpoint_events() {
             let answer = self.endpoint.handle_event(self.handle, event);
@@ -157,8 +159,8 @@ impl fmt::Debug for Estimator {
     }
 }
 
-/// Returns the number of a packet with a short header, which has its last bytes only. `last` is the
-/// number of the one before.
+/// Returns the number of a packet with a short header, which contains only its last bytes. `last`
+/// is the number of the previous one.
 fn number(packet: &[u8], last: Option<u64>) -> u64 {
     let length = usize::from(packet[0] & 3) + 1;
     let bytes = &packet[1 + CID..][..length];
@@ -178,7 +180,7 @@ fn source(packet: &[u8]) -> Option<[u8; CID]> {
     source.first_chunk().copied()
 }
 
-/// The settings of both ends: nothing is sent but what is asked for.
+/// The settings of both ends, under which nothing is sent without a request.
 fn transport(seen: &Seen) -> TransportConfig {
     let mut config = TransportConfig::default();
     config
@@ -189,7 +191,7 @@ fn transport(seen: &Seen) -> TransportConfig {
     config
 }
 
-/// A controller that allows all, and copies what it is shown.
+/// A controller without limits that copies the estimator.
 #[derive(Clone)]
 struct Witness(Seen);
 

@@ -1,11 +1,11 @@
-//! The makers of quinn's controllers, for parameters of Accord.
+//! Factories of quinn's controllers, for parameters of Accord.
 
 use accord_family::Values;
 use accord_units::Bytes;
 use quinn_proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use std::sync::Arc;
 
-/// A maker of quinn's controllers.
+/// A factory of quinn's controllers.
 pub type Made = Arc<dyn ControllerFactory + Send + Sync>;
 
 pub fn newreno(values: &Values, packet: Bytes) -> Made {
@@ -26,7 +26,7 @@ pub fn bbr(values: &Values, packet: Bytes) -> Made {
     Arc::new(config)
 }
 
-/// Returns the window at the start in bytes, which is two packets at the least.
+/// Returns the initial window in bytes, at least two packets.
 pub fn initial_window(values: &Values, packet: Bytes) -> u64 {
     let window = values.size("initial_window").bytes_f64(packet).round() as u64;
     window.max(2 * packet.get())

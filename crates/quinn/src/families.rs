@@ -27,7 +27,7 @@ pub static STACK: Stack = Stack {
 /// The UDP payload of the packets of Ethernet.
 const PACKET: Bytes = Bytes::new(1472);
 
-/// Returns the maker of the controller that `values` describes, for datagrams of this size.
+/// Returns the factory of the controller that `values` describes, for datagrams of this size.
 fn factory(values: &Values, payload: Bytes) -> Result<Made, String> {
     let is = |family: &'static Family| std::ptr::eq(family, values.family());
     if is(&NEWRENO) {
@@ -131,7 +131,7 @@ fn build(factory: Made, values: &Values, packet: Bytes) -> AnyController {
     AnyController::foreign(Theirs::new(make, packet, marks))
 }
 
-/// The dynamics of NewReno in a fluid: those of Accord's.
+/// The fluid dynamics of NewReno: those of Accord's.
 fn reno(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     WindowDynamics {
         law: WindowLaw::Reno,

@@ -1,14 +1,14 @@
 //! Controllers of Accord in quinn, and controllers of quinn in Accord.
 //!
-//! [quinn] is a QUIC stack in Rust that is widely used. Controllers go through its trait
+//! [quinn] is a widely used QUIC stack in Rust. Controllers are connected through its trait
 //! [`quinn_proto::congestion::Controller`] in both directions:
 //!
-//! - [`Factory`] makes any controller of Accord that quinn can carry for its connections.
+//! - [`Factory`] creates any supported controller of Accord for quinn's connections.
 //! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord. They bring
 //!   [`STACK`] into a catalogue: transfers of quinn that carry flows of the live engine.
 //!
-//! [`trace`] records what a controller is told and decides in one stack, for the other. [`pair`] is
-//! a connection of quinn in memory, through a bottleneck.
+//! [`trace`] records a controller's inputs and decisions in one stack, for the other. [`pair`] is a
+//! connection of quinn in memory, through a bottleneck.
 //!
 //! ```
 //! use accord_quinn::FAMILIES;

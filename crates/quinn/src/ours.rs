@@ -1,23 +1,22 @@
 //! Controllers of Accord in connections of quinn.
 //!
-//! quinn's trait carries the window, and of what a controller here may hear: bytes acknowledged and
-//! when they were sent, bytes lost, that there were marks, the smoothed and the smallest round-trip
-//! time. It does not carry
+//! quinn's trait carries the window, and as inputs of a controller: bytes acknowledged with their
+//! sending times, bytes lost, the presence of marks, the smoothed and the smallest round-trip time.
+//! It does not carry
 //!
-//! - a pace: quinn spaces packets at 1.25 windows per smoothed round-trip time, whatever the
-//!   controller says;
-//! - samples of the delivery rate, and which packets were lost;
-//! - how many packets were marked;
-//! - how long the receiver kept an acknowledgement: up to 25 ms of it are in the round-trip time of
+//! - a pace: quinn always spaces packets at 1.25 windows per smoothed round-trip time;
+//! - samples of the delivery rate, and the identity of lost packets;
+//! - the number of marked packets;
+//! - the delay of acknowledgements at the receiver: up to 25 ms of it are in the round-trip time of
 //!   a packet, though not in the smoothed one;
 //! - control packets.
 //!
-//! [`Factory::new`] refuses the controllers that need one of these: see [`Refused`]. The pace of
-//! Copa is two windows per round trip, which only makes its packets less bursty; it is replaced by
-//! quinn's.
+//! [`Factory::new`] rejects the controllers that need one of these: see [`Refused`]. The pace of
+//! Copa is two windows per round trip, which only makes its packets less bursty; quinn's replaces
+//! it.
 //!
-//! quinn looks for the size of packets of its path, and grows it. A controller here has one size as
-//! its unit, from the beginning: [`Factory::packet`].
+//! quinn probes the packet size of its path, and increases it. A controller here has a constant
+//! packet size as its unit: [`Factory::packet`].
 
 use crate::clock::{Clock, ours};
 use accord_control::{
@@ -35,15 +34,15 @@ use std::time::Instant;
 /// The reason why a controller cannot work in quinn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It is fed by control packets.
+    /// The controller needs control packets.
     ControlPackets(&'static str),
-    /// It does not respond to the network, so that it has no window.
+    /// The controller does not respond to the network, so that it has no window.
     NoWindow(&'static str),
-    /// It asks for samples of the delivery rate.
+    /// The controller needs samples of the delivery rate.
     Deliveries(&'static str),
-    /// It reads the number of marked packets.
+    /// The controller reads the number of marked packets.
     CountedMarks(&'static str),
-    /// It is a queue discipline.
+    /// The family is a queue discipline.
     NotAController(&'static str),
 }
 
@@ -56,7 +55,7 @@ impl fmt::Display for Refused {
             ),
             Refused::NoWindow(name) => (
                 name,
-                "does not respond to the network, and quinn wants a window",
+                "does not respond to the network, and quinn needs a window",
             ),
             Refused::Deliveries(name) => (
                 name,
@@ -65,7 +64,7 @@ impl fmt::Display for Refused {
             ),
             Refused::CountedMarks(name) => (
                 name,
-                "counts marked packets, and quinn tells only that there were some",
+                "counts marked packets, and quinn reports only that there were some",
             ),
             Refused::NotAController(name) => (name, "is a queue discipline"),
         };
@@ -75,7 +74,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Makes a controller of Accord for each path of a connection of quinn. It goes into
+/// Creates a controller of Accord for each path of a connection of quinn. It is set as
 /// [`quinn_proto::TransportConfig::congestion_controller_factory`].
 ///
 /// ```
@@ -99,14 +98,15 @@ pub struct Factory {
     packet: Bytes,
 }
 
-/// The largest packets that quinn looks for, unless it is told otherwise: those of Ethernet.
+/// The largest packets that quinn probes by default: those of Ethernet.
 const PACKET: Bytes = Bytes::new(1452);
 
 impl Factory {
     /// Creates a factory of the controllers that `values` describes.
     ///
     /// # Errors
-    /// Fails if the controller needs what quinn does not carry.
+    ///
+    /// Fails if the controller needs an input that quinn does not have.
     pub fn new(values: &Values) -> Result<Factory, Refused> {
         let family = values.family();
         let name = family.name;
@@ -132,9 +132,9 @@ impl Factory {
         })
     }
 
-    /// Sets the size of packets that is the controller's unit. It is 1452 bytes by default, which
-    /// are the most that quinn looks for. A path that carries less, or a connection that does not
-    /// look, has another.
+    /// Sets the packet size that is the controller's unit. The default are 1452 bytes, the maximum
+    /// that quinn probes. Set it for a path with smaller packets, or a connection that does not
+    /// probe.
     pub fn packet(&mut self, packet: Bytes) -> &mut Factory {
         self.packet = packet;
         self
@@ -145,7 +145,7 @@ fn maker(family: &Family) -> Option<&'static Maker> {
     family.maker.downcast_ref()
 }
 
-/// Returns whether the number of marked packets in acknowledgements changes what the controller does.
+/// Returns true if the number of marked packets in acknowledgements affects the controller.
 fn counts_marks(controller: &AnyController, packet: Bytes) -> bool {
     let window = |marked| {
         let mut c = controller.clone();
@@ -188,7 +188,7 @@ impl congestion::ControllerFactory for Factory {
     }
 }
 
-/// A controller of Accord, as a connection of quinn has it.
+/// A controller of Accord in a connection of quinn.
 #[derive(Clone, Debug)]
 pub struct Ours {
     inner: AnyController,
@@ -197,25 +197,25 @@ pub struct Ours {
     packet: Bytes,
     mtu: u64,
     initial: u64,
-    /// What is acknowledged in the batch under way.
+    /// The acknowledgements of the present batch.
     batch: Batch,
     in_flight: u64,
-    /// The newest packet that was sent.
+    /// The newest packet sent.
     sent: u64,
     /// The round trip ends when a packet after this one is acknowledged.
     round_end: Option<u64>,
-    /// What was sent until then belongs to congestion that was answered.
+    /// Packets sent until then belong to congestion that was answered.
     answered: Option<Instant>,
     srtt: Duration,
     rtt: Duration,
     min_rtt: Duration,
 }
 
-/// Packets that are acknowledged together.
+/// Packets acknowledged together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     bytes: u64,
-    /// The time at which the newest of them was sent.
+    /// The sending time of the newest of them.
     newest: Option<Instant>,
 }
 
@@ -259,7 +259,7 @@ impl Ours {
         }
     }
 
-    /// Returns whether a packet that was sent then belongs to congestion that was answered.
+    /// Returns true if a packet sent at this time belongs to congestion that was answered.
     fn is_answered(&self, sent: Instant) -> bool {
         self.answered.is_some_and(|answered| sent <= answered)
     }
@@ -276,8 +276,8 @@ impl congestion::Controller for Ours {
         self.batch.newest = self.batch.newest.max(Some(sent));
         let latest = now.saturating_duration_since(sent);
         self.rtt = ours(latest);
-        // quinn shows the estimator before it takes this sample. Its smallest one may be the
-        // guess that stands for the first.
+        // quinn passes the estimator before this sample. Its smallest value may be the initial
+        // estimate.
         self.srtt = ours(rtt.get());
         self.min_rtt = ours(rtt.min().min(latest));
     }
@@ -337,8 +337,8 @@ impl congestion::Controller for Ours {
         self.mtu = u64::from(new_mtu);
     }
 
-    /// The window, but no less than two packets [RFC 9002 §7.2], and a byte more: quinn keeps what is
-    /// in flight below its window, and a controller here allows as much as its window.
+    /// The window, at least two packets [RFC 9002 §7.2], and one byte more: quinn keeps the bytes
+    /// in flight below its window, and a controller here allows bytes up to its window.
     fn window(&self) -> u64 {
         self.inner.allowance().window.get().max(2 * self.mtu) + 1
     }

@@ -1,7 +1,7 @@
-//! A connection of quinn through a bottleneck, in memory and by a clock of its own.
+//! A connection of quinn through a bottleneck, in memory and on a private clock.
 //!
-//! Both ends are quinn's own state machines, and nothing else is: no sockets, no threads and no time
-//! of the machine. So a transfer over minutes takes a moment.
+//! Both ends are quinn's own state machines. There are no sockets, no threads and no time of the
+//! machine, so that a transfer over minutes takes a moment.
 
 use crate::Plain;
 use crate::end::End;
@@ -11,26 +11,26 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The addresses of the ends. They mean nothing.
+/// The addresses of the ends, which are arbitrary.
 const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 pub(crate) const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 2);
 
-/// What is added to a UDP payload on the wire: the headers of IPv4 and UDP.
+/// The overhead of a UDP payload on the wire: the headers of IPv4 and UDP.
 const HEADERS: u64 = 28;
 
-/// The path from the client to the server. The way back has the same delay and no bottleneck.
+/// The path from the client to the server. The reverse path has the same delay and no bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The rate in bit/s. At 0 there is no bottleneck.
     pub rate: u64,
-    /// The bytes that may wait, with the headers of IPv4 and UDP.
+    /// The size of the buffer in bytes, including the headers of IPv4 and UDP.
     pub buffer: u64,
-    /// The delay of each way.
+    /// The one-way delay.
     pub delay: Duration,
 }
 
 impl Link {
-    /// A path that takes no time.
+    /// A path without delay.
     pub const WIDE: Link = Link {
         rate: 0,
         buffer: u64::MAX,
@@ -38,7 +38,7 @@ impl Link {
     };
 }
 
-/// An end of the connection, and what is on the way to it in the order of its arrival.
+/// An end of the connection, and the datagrams in flight to it in the order of their arrival.
 pub(crate) struct Host {
     pub end: End,
     coming: VecDeque<(Instant, Option<EcnCodepoint>, Vec<u8>)>,
@@ -51,25 +51,22 @@ pub struct Pair {
     config: quinn_proto::ClientConfig,
     link: Link,
     now: Instant,
-    /// The time at which the bottleneck has sent all that waits.
+    /// The time at which the bottleneck becomes idle.
     free: Instant,
     stream: Option<StreamId>,
     finished: bool,
-    /// The bytes that are still to be given to the stream.
+    /// The bytes not yet written to the stream.
     left: u64,
     received: u64,
     dropped: u64,
-    /// The first packet that the client sent.
+    /// The first packet of the client.
     pub(crate) first: Vec<u8>,
 }
 
 impl Pair {
     /// Creates a client and a server that are not connected, with the settings of each.
     pub fn new(client: Arc<TransportConfig>, server: Arc<TransportConfig>, link: Link) -> Pair {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "only differences to it are ever looked at"
-        )]
+        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
         let now = Instant::now();
         let mut config = Plain::client();
         config.transport_config(client);
@@ -109,7 +106,7 @@ impl Pair {
         self.received
     }
 
-    /// The datagrams that found the buffer full.
+    /// The number of datagrams dropped at the full buffer.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -123,10 +120,11 @@ impl Pair {
         connection.expect("connect() comes first")
     }
 
-    /// Connects, and goes on until nothing is on the way.
+    /// Connects, and runs until nothing is in flight.
     ///
     /// # Panics
-    /// Panics if quinn does not connect. That is a mistake in its settings.
+    ///
+    /// Panics if quinn does not connect, which is an error in its settings.
     pub fn connect(&mut self) {
         let connected = (self.client.end).connect(self.now, self.config.clone());
         connected.expect("the settings are sound");
@@ -138,7 +136,7 @@ impl Pair {
         self.flush();
     }
 
-    /// Sends so many bytes over a stream, at most for `span` longer. Returns whether all arrived.
+    /// Sends `bytes` bytes over a stream, for at most `span`. Returns true if all arrived.
     ///
     /// # Panics
     /// Panics before [`Pair::connect`].
@@ -153,7 +151,7 @@ impl Pair {
         self.received >= whole
     }
 
-    /// Goes on to the next event before `end`. Returns whether there is one.
+    /// Advances to the next event before `end`. Returns false if there is none.
     fn step(&mut self, end: Option<Instant>) -> bool {
         self.flush();
         let arrival = |host: &Host| host.coming.front().map(|(at, ..)| *at);
@@ -182,7 +180,7 @@ impl Pair {
         true
     }
 
-    /// Sends all that both ends have to send now.
+    /// Sends all datagrams that both ends have at present.
     fn flush(&mut self) {
         self.feed();
         self.received += self.server.end.read();
@@ -200,7 +198,7 @@ impl Pair {
         }
     }
 
-    /// Returns when a packet of so many bytes arrives, unless it is dropped.
+    /// Returns the arrival time of a packet of `bytes` bytes, unless it is dropped.
     fn forward(&mut self, bytes: u64) -> Option<Instant> {
         if self.link.rate == 0 {
             return Some(self.now + self.link.delay);
@@ -216,7 +214,7 @@ impl Pair {
         Some(self.free + self.link.delay)
     }
 
-    /// Gives the stream as much as it takes.
+    /// Writes data until the stream accepts no more.
     fn feed(&mut self) {
         let (Some(stream), Some(connection)) = (self.stream, self.client.end.connection_mut())
         else {

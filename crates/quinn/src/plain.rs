@@ -1,7 +1,7 @@
-//! QUIC connections without encryption, in memory: what estimators are made with, and tests.
+//! QUIC connections without encryption, in memory, for estimators and tests.
 //!
-//! The handshake has the messages of TLS 1.3 in their order, and nothing in them but transport
-//! parameters. Packets are as long as with AES-GCM. None of it may meet a network.
+//! The handshake has the messages of TLS 1.3 in their order, with only transport parameters in
+//! them. Packets are as long as with AES-GCM. It must not be used on a network.
 
 use bytes::BytesMut;
 use quinn_proto::crypto::{
@@ -21,7 +21,7 @@ const TAG: usize = 16;
 pub struct Plain;
 
 impl Plain {
-    /// Returns the configuration of an endpoint. Its random numbers are always the same.
+    /// Returns the configuration of an endpoint, with constant random numbers.
     pub fn endpoint() -> EndpointConfig {
         let mut config = EndpointConfig::new(Arc::new(Plain));
         config.rng_seed(Some([7; 32]));
@@ -66,18 +66,18 @@ impl ServerConfig for Plain {
     }
 }
 
-/// The next message that an end sends or waits for.
+/// The next message that an end sends or expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Hello,
-    /// The client has nothing to say here, and takes the keys of the handshake.
+    /// The client sends nothing here, and takes the keys of the handshake.
     Keys,
     Finished,
     Done,
 }
 
-/// A handshake. Each end sends its transport parameters and then an empty message. A message has
-/// two bytes of length in front.
+/// A handshake. Each end sends its transport parameters and then an empty message. A message has a
+/// length of two bytes in front.
 struct Handshake {
     side: Side,
     parameters: Vec<u8>,
@@ -101,7 +101,7 @@ impl Handshake {
         }
     }
 
-    /// Takes a whole message out of what was received.
+    /// Takes a complete message out of the received bytes.
     fn message(&mut self) -> Option<Vec<u8>> {
         let length = self.received.first_chunk::<2>()?;
         let length = usize::from(u16::from_be_bytes(*length));
@@ -161,8 +161,8 @@ impl Session for Handshake {
     }
 
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
-        // A server speaks when it has heard the client, and a client ends when it has heard the
-        // server end.
+        // A server sends after the client's message, and a client finishes after the server's last
+        // message.
         let may = match (self.side, self.sending) {
             (Side::Client, Stage::Hello) => true,
             (Side::Server, Stage::Hello) | (_, Stage::Keys) => self.peer.is_some(),

@@ -1,6 +1,6 @@
 //! Controllers of quinn in the engines of Accord.
 //!
-//! | quinn is told | when |
+//! | call of quinn | when |
 //! |---|---|
 //! | `on_sent` | a packet goes, for the first time or again; each counts as a packet of its own |
 //! | `on_ack`, `on_end_acks` | an acknowledgement reports packets: their bytes, and when the newest of them was sent |
@@ -8,16 +8,16 @@
 //! | the same with no bytes | packets were marked |
 //! | the same as persistent congestion | the retransmission timer runs out twice for one packet |
 //!
-//! The stream repairs losses by selective acknowledgements, which is closest to what QUIC does. It
-//! spaces packets as quinn's pacer does: by a token bucket that fills at 1.25 windows per smoothed
-//! round-trip time [RFC 9002 §7.7] and holds 2 ms of a window per round-trip time, ten packets at least
-//! and 256 at most. Where the bucket is empty, the next packets go when it is full, or with an
-//! acknowledgement. After an idle time the window stays.
+//! The stream repairs losses by selective acknowledgements, which is closest to QUIC. It spaces
+//! packets as quinn's pacer does: by a token bucket that fills at 1.25 windows per smoothed
+//! round-trip time [RFC 9002 §7.7] and holds 2 ms of a window per round-trip time, at least ten
+//! packets and at most 256. If the bucket is empty, the next packets leave when it is full, or with
+//! an acknowledgement. The window stays unchanged after an idle time.
 //!
-//! Departures from a connection of quinn. A loss is found by duplicate acknowledgements and a
-//! retransmission timer, not by thresholds of time and by probes. Losses are told before the
-//! acknowledgements that came with them. One acknowledgement counts as one packet, whatever number
-//! of packets it reports. Acknowledgements are not delayed.
+//! Departures from a connection of quinn. Losses are detected by duplicate acknowledgements and a
+//! retransmission timer, not by time thresholds and probes. Losses are reported before the
+//! acknowledgements that came with them. One acknowledgement counts as one packet, for any number
+//! of packets that it covers. Acknowledgements are not delayed.
 
 use crate::clock::{Clock, theirs};
 use crate::estimator::Estimator;
@@ -33,37 +33,37 @@ use std::time::Instant;
 
 /// The windows per smoothed round-trip time at which packets are spaced [RFC 9002 §7.7].
 const PACE: f64 = 1.25;
-/// The time at a window per smoothed round-trip time that the bucket of quinn's pacer holds, and the
-/// fewest and the most packets of it.
+/// The time at a window per smoothed round-trip time that the bucket of quinn's pacer holds, and
+/// its minimum and maximum in packets.
 const BURST: f64 = 2e-3;
 const PACKETS: (u64, u64) = (10, 256);
 /// The round-trip time that quinn assumes before the first sample.
 const FIRST_RTT: Duration = Duration::from_ms(333);
 
-/// A controller of quinn, as a stream of Accord has it.
+/// A controller of quinn in a stream of Accord.
 pub struct Theirs {
     inner: Box<dyn congestion::Controller>,
     clock: Clock,
-    /// The estimator of round-trip times that the controller is shown.
+    /// The estimator of round-trip times that the controller receives.
     estimator: Estimator,
     packet: u64,
     marks: Marks,
-    /// The transmissions that no acknowledgement has passed: their times and numbers.
+    /// The transmissions not yet passed by an acknowledgement: their times and numbers.
     sent: VecDeque<(Time, u64)>,
     /// The number of the last transmission.
     number: u64,
-    /// The number of the newest transmission that was acknowledged.
+    /// The number of the newest acknowledged transmission.
     acked: Option<u64>,
-    /// The bytes lost that the controller was not told of.
+    /// The bytes lost that have not been reported to the controller.
     lost: u64,
-    /// The time at which the controller was last told of congestion.
-    told: Time,
+    /// The time of the last congestion event.
+    congested: Time,
     srtt: Duration,
 }
 
 impl Theirs {
     /// Creates a controller for packets of `packet` bytes: the one that `make` returns, given the
-    /// present instant. `marks` says what marks mean to it: nothing, or what a loss means.
+    /// present instant. `marks` defines the meaning of marks: none, or that of a loss.
     pub fn new(
         make: impl FnOnce(Instant) -> Box<dyn congestion::Controller>,
         packet: Bytes,
@@ -80,14 +80,14 @@ impl Theirs {
             number: 0,
             acked: None,
             lost: 0,
-            told: Time::ZERO,
+            congested: Time::ZERO,
             srtt: Duration::ZERO,
         }
     }
 
     /// Returns the number of the newest transmission that an acknowledgement of `packets` packets
-    /// tells of, if its packet was sent at `sent`. Packets that were sent at the same time are
-    /// acknowledged in their order.
+    /// covers, if its packet was sent at `sent`. Packets sent at the same time are acknowledged in
+    /// order.
     fn newest(&mut self, sent: Time, packets: u64) -> Option<u64> {
         let mut same = 0;
         while let Some(&(at, number)) = self.sent.front() {
@@ -101,7 +101,7 @@ impl Theirs {
         self.acked
     }
 
-    /// The smoothed round-trip time in seconds, as quinn's pacer has it.
+    /// The smoothed round-trip time in seconds, as in quinn's pacer.
     fn seconds(&self) -> f64 {
         let srtt = if self.srtt.is_zero() {
             FIRST_RTT
@@ -111,35 +111,36 @@ impl Theirs {
         theirs(srtt).as_secs_f64()
     }
 
-    /// Tells of losses that the stream takes for part of the last congestion.
-    fn tell_lost(&mut self, now: Time) {
+    /// Reports losses that the stream attributes to the last congestion.
+    fn report_lost(&mut self, now: Time) {
         let lost = std::mem::take(&mut self.lost);
         if lost > 0 {
-            let (now, sent) = (self.clock.instant(now), self.clock.instant(self.told));
+            let (now, sent) = (self.clock.instant(now), self.clock.instant(self.congested));
             self.inner.on_congestion_event(now, sent, false, lost);
         }
     }
 }
 
 impl Controller for Theirs {
-    /// The controller is told by [`Controller::on_delivery`], which says more.
+    /// The controller is notified by [`Controller::on_delivery`], which has more information.
     fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}
 
     fn on_congestion(&mut self, what: Congestion, _: &PathView, now: Time) {
         let lost = match what {
             Congestion::Ecn => 0,
-            // What the timer takes for lost is told later. Zero would be a mark.
+            // Losses found by the timer are reported later. Zero would be a mark.
             _ => std::mem::take(&mut self.lost).max(self.packet),
         };
         let persistent = what == Congestion::RepeatedTimeout;
-        self.told = now;
+        self.congested = now;
         let now = self.clock.instant(now);
-        // The stream says when congestion is news. So the packet is newer than the last news.
+        // The stream reports only new congestion, so that the packet is newer than the previous
+        // event.
         self.inner.on_congestion_event(now, now, persistent, lost);
     }
 
     fn on_delivery(&mut self, delivery: &Delivery, path: &PathView, now: Time) -> bool {
-        self.tell_lost(now);
+        self.report_lost(now);
         self.srtt = path.srtt;
         let sent = Time::from_ps(now.as_ps().saturating_sub(delivery.rtt.as_ps()));
         let shown = self.estimator.sample(delivery.rtt);

@@ -1,9 +1,9 @@
-//! What a controller of quinn's trait was told, and what it decided: recorded in one stack,
-//! replayed in another.
+//! The calls of quinn's trait to a controller, and its decisions: recorded in one stack, replayed
+//! in another.
 //!
-//! A [`Recorder`] stands between a stack and a controller. It writes each call down with the window
+//! A [`Recorder`] stands between a stack and a controller. It records each call with the window
 //! after it. [`replay`] makes the same calls to another controller. A controller that depends on
-//! anything else than these calls gives another window somewhere.
+//! other inputs yields another window somewhere.
 
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
@@ -56,7 +56,7 @@ pub struct Decision {
     pub window: u64,
 }
 
-/// The decisions of a controller, in their order. Copies are the same trace.
+/// The decisions of a controller, in order. Clones share the trace.
 #[derive(Clone, Default)]
 pub struct Trace(Arc<Mutex<Vec<Decision>>>);
 
@@ -66,7 +66,7 @@ impl Trace {
         Trace::default()
     }
 
-    /// Returns the decisions so far, and forgets them.
+    /// Returns the decisions so far, and clears them.
     pub fn take(&self) -> Vec<Decision> {
         std::mem::take(&mut self.decisions())
     }
@@ -111,7 +111,7 @@ pub fn replay(decisions: &[Decision], controller: &mut dyn Controller) -> Vec<u6
     windows.collect()
 }
 
-/// A controller that is told what it would be told without the recorder, and a trace of that.
+/// A controller with a trace of its calls, which are passed on unchanged.
 pub struct Recorder {
     inner: Box<dyn Controller>,
     trace: Trace,
@@ -222,7 +222,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Records what `inner` makes in `trace`.
+    /// Records the controllers of `inner` in `trace`.
     pub fn new(inner: Arc<dyn ControllerFactory + Send + Sync>, trace: Trace) -> Recording {
         Recording { inner, trace }
     }

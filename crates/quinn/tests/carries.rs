@@ -1,4 +1,4 @@
-//! Which controllers quinn can carry. The page of the book has the same table.
+//! The controllers that quinn can carry. The page of the book has the same table.
 
 use accord_quinn::pair::{Link, Pair};
 use accord_quinn::{Factory, Refused};
@@ -6,7 +6,7 @@ use quinn_proto::TransportConfig;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What becomes of each controller of Accord in quinn.
+/// Returns the outcome of each controller of Accord in quinn.
 #[test]
 fn the_page_says_which_controllers_quinn_carries() {
     let mut table = String::from("| controller | in quinn |\n|---|---|\n");
@@ -36,7 +36,7 @@ fn why(refused: &Refused) -> String {
     format!("it {why}")
 }
 
-/// The refusals that a user of quinn has to rely on.
+/// The refusals that users of quinn depend on.
 #[test]
 fn what_quinn_cannot_carry_is_refused() {
     let refused = |name: &str| {
@@ -58,7 +58,7 @@ fn what_quinn_cannot_carry_is_refused() {
     assert_eq!(refused, Some(Refused::NotAController(aqm.name)));
 }
 
-/// What works moves data: 10 MB over 20 Mbit/s, which take 4 s at least, within 20 s.
+/// Supported controllers move data: 10 MB over 20 Mbit/s, which takes at least 4 s, within 20 s.
 #[test]
 fn what_quinn_carries_moves_data() {
     let link = Link {

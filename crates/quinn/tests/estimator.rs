@@ -1,4 +1,4 @@
-//! quinn's estimator shows what the samples say.
+//! quinn's estimator follows the samples.
 
 use accord_quinn::Estimator;
 use accord_units::Duration;

@@ -1,6 +1,6 @@
-//! Flows of the live engine that quinn carries. Most of what is asserted holds on a busy machine,
-//! too: lateness only makes things later. A comparison of rates is left out where the machine was
-//! too busy for a verdict, and the test says so.
+//! Flows of the live engine carried by quinn. Most assertions hold on a busy machine, too: lateness
+//! only delays events. A comparison of rates is skipped where the machine was too busy for a
+//! verdict, and the test reports it.
 #![cfg(target_os = "linux")]
 
 use accord::live::{Mode, obstacle};
@@ -10,7 +10,7 @@ use accord::{Options, run};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 
-/// A live run has the machine for itself.
+/// Live runs are made one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// The interval of samples of all scenarios here, in seconds.
@@ -39,14 +39,14 @@ fn packets(s: &Scenario) -> Run {
     run(s, Engine::Packet, &Options::default(), &mut Quiet).expect("it runs")
 }
 
-/// Samples of a metric, absent ones left out.
+/// Returns the samples of a metric, without missing ones.
 fn values(run: &Run, metric: Metric, entity: Entity) -> Vec<f64> {
     let series = run.series(metric, entity).expect("it is recorded");
     let values = series.values.iter().copied();
     values.filter(|v| !v.is_nan()).collect()
 }
 
-/// The bits that a flow moved from a time on, in seconds.
+/// Returns the bits that a flow moved from a time on, in seconds.
 fn bits(run: &Run, metric: Metric, flow: usize, from: f64) -> f64 {
     let rates = values(run, metric, Entity::Flow(flow));
     rates.iter().skip((from / SAMPLE) as usize).sum::<f64>() * SAMPLE
@@ -75,10 +75,10 @@ const SINGLE: &str = r#"
     controller = "quinn-cubic"
 "#;
 
-/// quinn's own controller and one of ours in it fill a link as they do in the packet engine.
+/// quinn's own controller and one of ours in it fill a link as in the packet engine.
 #[test]
 fn alone_it_fills_the_bottleneck() {
-    // quinn begins with ten packets, and ours with two and the byte more that quinn wants.
+    // quinn begins with ten packets, and ours with two and the extra byte for quinn.
     for (controller, first) in [("quinn-cubic", 15_000.0), ("cubic", 3_001.0)] {
         let s = scenario(&SINGLE.replace("quinn-cubic", controller));
         let run = live(&s, Mode::Loopback);
@@ -90,8 +90,8 @@ fn alone_it_fills_the_bottleneck() {
             "{fresh} {came} {sent}"
         );
         assert!(came <= 10e6 * 6.0);
-        // A way there and back of 40 ms, and the bottleneck's time for a full packet one way. Before
-        // that, packets of the handshake are smaller.
+        // A round trip of 40 ms, and the bottleneck's transmission time for a full packet. Packets
+        // of the handshake before that are smaller.
         let of = |metric| values(&run, metric, Entity::Flow(0));
         for metric in [Metric::Rtt, Metric::MinRtt] {
             let rtt = of(metric);
@@ -169,7 +169,7 @@ fn demands_are_carried_by_streams() {
     let one: Vec<_> = transfers(0).collect();
     assert_eq!(one.len(), 1);
     assert_eq!((one[0].start, one[0].size.get()), (0.2, 150_000));
-    // The handshake, ten packets, then what is left: four round trips of 20 ms at least.
+    // The handshake, ten packets, then the rest: at least four round trips of 20 ms.
     let took = one[0].duration;
     assert!(took.is_nan() || took > 0.08, "{took}");
     // A hundred packets with data, and a few of the handshake.
@@ -181,7 +181,7 @@ fn demands_are_carried_by_streams() {
 
     assert!(transfers(1).filter(|t| !t.duration.is_nan()).count() > 2);
     assert!(transfers(1).all(|t| t.start <= 1.5), "it has stopped");
-    // What is sent at 1.5 s closes the connection. After it the peer may only repeat that.
+    // A packet at 1.5 s closes the connection. Afterwards the peer may only repeat that.
     assert!(bits(&run, Metric::SendingRate, 1, 1.6) < 8.0 * 1300.0);
 
     let constant = bits(&run, Metric::Goodput, 2, 1.0) / 2.0;
@@ -196,8 +196,8 @@ fn demands_are_carried_by_streams() {
     );
 }
 
-/// A queue that marks, with room for all that is sent while that does not help: so nothing is
-/// dropped only if marks reach quinn, which answers them.
+/// A queue that marks, with room for all data sent until the sender reacts: nothing is dropped only
+/// if marks reach quinn and it responds.
 const MARKED: &str = r#"
     duration = "2.5 s"
     sample = "50 ms"
@@ -229,7 +229,7 @@ fn a_router_s_mark_reaches_quinn() {
         .iter()
         .sum();
     assert_eq!(again, 0.0);
-    // The window has been cut though nothing was lost.
+    // The window was reduced although nothing was lost.
     assert!(!values(&run, Metric::Ssthresh, Entity::Flow(0)).is_empty());
 
     let (marks, drops, _) = marks_and_drops(&MARKED.replace("ecn = true }\n", "ecn = false }\n"));
@@ -239,13 +239,13 @@ fn a_router_s_mark_reaches_quinn() {
     );
 }
 
-/// The example of the book, for half of its time.
+/// The example of the book, for half of its duration.
 const BESIDE: &str = include_str!("../../../docs/examples/quic.toml");
-/// How far the throughput of a group may be from that in the packet engine, relative to it. Over 15 s
-/// its standard deviation between live runs is a tenth to a fifth of it. The phase effect, which the
-/// jitter of the scenario keeps out, doubles the throughput of one group and halves that of another.
+/// The maximum relative deviation of a group's throughput from that in the packet engine. Over 15 s
+/// its standard deviation between live runs is a tenth to a fifth. The phase effect, which the
+/// jitter of the scenario prevents, doubles the throughput of one group and halves that of another.
 const BAND: f64 = 0.5;
-/// So many runs may be outside of the band before it is a failure.
+/// The number of runs outside of the band that make a failure.
 const ATTEMPTS: usize = 3;
 
 #[test]
@@ -304,7 +304,7 @@ fn what_quinn_cannot_run_is_refused_with_the_reason() {
         e.contains("no QUIC stack \"msquic\"") && e.contains("there are: quinn"),
         "{e}"
     );
-    // A program without quinn says how to get it.
+    // A program without quinn reports where to get it.
     for (controller, lacking) in [
         ("quinn-cubic", "no controller \"quinn-cubic\""),
         ("cubic", "no QUIC stack \"quinn\""),

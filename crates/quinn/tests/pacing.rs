@@ -10,12 +10,12 @@ use std::any::Any;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// What quinn puts into a packet.
+/// The payload of quinn's packets.
 const MTU: u16 = 1224;
 
 static SENT: Mutex<Vec<Instant>> = Mutex::new(Vec::new());
 
-/// A window that stays, and the times of what is sent.
+/// A constant window, and the times of packets sent.
 #[derive(Clone)]
 struct Fixed {
     window: u64,
@@ -69,8 +69,8 @@ fn transport(window: u64) -> Arc<TransportConfig> {
     Arc::new(config)
 }
 
-/// The packets of a window that quinn sends after a pause, before the first acknowledgement: the first
-/// burst, and the time to the next.
+/// The packets of a window that quinn sends after a pause, before the first acknowledgement: the
+/// first burst, and the time to the next.
 fn bursts_of_quinn(packets: u64) -> (u64, f64) {
     let window = packets * u64::from(MTU);
     let link = Link {
@@ -88,7 +88,7 @@ fn bursts_of_quinn(packets: u64) -> (u64, f64) {
     (at_once as u64, (sent[at_once] - first).as_secs_f64())
 }
 
-/// The same of the bucket that the shim describes: what it holds, and how long it takes to fill.
+/// The same for the shim's bucket: its size, and the time to fill it.
 fn bursts_of_the_shim(packets: u64) -> (u64, f64) {
     let window = packets * u64::from(MTU);
     let packet = Bytes::new(u64::from(MTU));
@@ -129,8 +129,9 @@ fn bursts_of_the_shim(packets: u64) -> (u64, f64) {
     )
 }
 
-/// quinn sends no fewer packets at once after a pause, and goes on after the same time. Its round-trip time has the handshake in it, and
-/// the delay of acknowledgements, so that its times are a little longer.
+/// quinn sends no fewer packets at once after a pause, and continues after the same time. Its
+/// round-trip time includes the handshake and the delay of acknowledgements, so that its times are
+/// slightly longer.
 #[test]
 fn bursts_are_those_of_quinn() {
     for window in [20, 100, 1000] {

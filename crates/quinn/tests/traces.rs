@@ -1,5 +1,5 @@
-//! Decision traces: the events that a controller saw in one stack give the same windows in the
-//! other, and alone.
+//! Decision traces: the calls of a controller in one stack yield the same windows in the other, and
+//! alone.
 
 use accord::control::{
     Acked, Allowance, AnyController, Capabilities, Congestion, Controller, Maker, Marks, PathView,
@@ -18,17 +18,17 @@ use quinn_proto::congestion::{self, BbrConfig, ControllerFactory, CubicConfig, N
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
-/// 20 Mbit/s, 40 ms there and back, and a buffer of a round trip.
+/// 20 Mbit/s, a round trip of 40 ms, and a buffer of one bandwidth-delay product.
 const LINK: Link = Link {
     rate: 20_000_000,
     buffer: 100_000,
     delay: Duration::from_millis(20),
 };
-/// What quinn puts into a packet, and that packet on the wire, with the headers of IPv4 and UDP.
+/// The payload of quinn's packets, and such a packet on the wire, with the headers of IPv4 and UDP.
 const MTU: u16 = 1224;
 const PACKET: u64 = 1252;
 
-/// A path that has packets of one size, and carries a stream of any length.
+/// A path with packets of one size, which carries a stream of any length.
 fn transport(factory: Arc<dyn ControllerFactory + Send + Sync>) -> Arc<TransportConfig> {
     let mut config = TransportConfig::default();
     config
@@ -49,7 +49,7 @@ fn transfer(factory: Arc<dyn ControllerFactory + Send + Sync>) -> Pair {
     pair
 }
 
-/// What a controller of ours heard, and its window after it.
+/// An event of a controller of ours, and the window after it.
 #[derive(Clone, Debug)]
 enum Heard {
     Ack(Acked, PathView, Time),
@@ -58,7 +58,7 @@ enum Heard {
 
 static HEARD: Mutex<Vec<(Heard, Bytes)>> = Mutex::new(Vec::new());
 
-/// A controller that notes what it hears.
+/// A controller that records its events.
 #[derive(Clone, Debug)]
 struct Tapped(AnyController);
 
@@ -121,7 +121,8 @@ fn tap(name: &str, packet: Bytes) -> AnyController {
     AnyController::foreign(Tapped(inner))
 }
 
-/// What our controllers hear in a real connection of quinn gives the same windows without quinn.
+/// The events of our controllers in a real connection of quinn yield the same windows without
+/// quinn.
 #[test]
 fn ours_decides_in_quinn_as_alone() {
     for name in ["cubic", "vegas", "copa"] {
@@ -159,8 +160,8 @@ fn ours_decides_in_quinn_as_alone() {
 }
 
 static TRACE: LazyLock<Trace> = LazyLock::new(Trace::new);
-/// A copy of the controller that is recorded, from before it heard anything. BBR draws random
-/// numbers, and the copy draws the same.
+/// A copy of the recorded controller in its initial state. BBR draws random numbers, and the copy
+/// draws the same.
 static FRESH: Mutex<Option<Box<dyn congestion::Controller>>> = Mutex::new(None);
 
 /// A controller of quinn with a recorder, for the packet engine.
@@ -220,7 +221,7 @@ fn engine(controller: &str, seconds: u64) -> Run {
     accord::run(scenario, Engine::Packet, &Options::default(), &mut Quiet).expect("a run")
 }
 
-/// What quinn's controllers hear in the packet engine gives the same windows without it.
+/// The events of quinn's controllers in the packet engine yield the same windows without it.
 #[test]
 fn theirs_decides_in_the_packet_engine_as_alone() {
     for name in ["recorded-newreno", "recorded-cubic", "recorded-bbr"] {
@@ -233,7 +234,7 @@ fn theirs_decides_in_the_packet_engine_as_alone() {
     }
 }
 
-/// What quinn's controllers hear in a connection of quinn gives the same windows without it.
+/// The events of quinn's controllers in a connection of quinn yield the same windows without it.
 #[test]
 fn theirs_decides_in_quinn_as_alone() {
     let trace = Trace::new();
@@ -268,7 +269,7 @@ fn agree(name: &str, decisions: &[Decision], alone: &mut dyn congestion::Control
     assert!(different.len() > 10, "{name}: {} windows", different.len());
 }
 
-/// A trace from which a call is missing gives other windows: the comparison can fail.
+/// A trace with a missing call yields other windows: the comparison can fail.
 #[test]
 fn a_missing_call_shows() {
     let trace = Trace::new();
@@ -283,8 +284,8 @@ fn a_missing_call_shows() {
     assert!(!same);
 }
 
-/// The same controller over the same bottleneck gets the same goodput in both stacks, but for what
-/// QUIC's own headers take: 1224 bytes of a packet are quinn's, and about 1180 the application's.
+/// The same controller over the same bottleneck has the same goodput in both stacks, except for
+/// QUIC's own headers: 1224 bytes of a packet are quinn's, and about 1180 the application's.
 #[test]
 fn both_stacks_give_theirs_the_same_share() {
     type Make = Arc<dyn ControllerFactory + Send + Sync>;

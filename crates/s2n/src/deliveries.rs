@@ -1,12 +1,12 @@
-//! Samples of the delivery rate [draft-ietf-ccwg-bbr-06 §4.1], of what s2n-quic tells.
+//! Samples of the delivery rate [draft-ietf-ccwg-bbr-06 §4.1], from s2n-quic's callbacks.
 //!
-//! s2n-quic gives back the facts of the newest packet of an acknowledgement, and the bytes of all of
-//! them. The sample needs no more.
+//! s2n-quic returns the stored data of the newest packet of an acknowledgement, and the bytes of
+//! all packets. The sample needs no more.
 
 use accord_control::{Delivery, Lost};
 use accord_units::{Duration, Rate, Time};
 
-/// The facts of a packet, which s2n-quic keeps until it is acknowledged or lost.
+/// The data of a packet, which s2n-quic stores until it is acknowledged or lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     pub(crate) number: u64,
@@ -27,11 +27,11 @@ pub struct Deliveries {
     delivered_time: Time,
     first_sent: Time,
     lost: u64,
-    /// Samples are limited by the application until more than this is delivered. Zero for "not".
+    /// Samples are application-limited until more than this is delivered. Zero if they are not.
     app_limited: u64,
 }
 
-/// An acknowledgement that was counted.
+/// A counted acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
     total: u64,
@@ -47,7 +47,7 @@ impl Deliveries {
         self.next
     }
 
-    /// A packet is sent. With it so many bytes are in flight.
+    /// Records a packet, with which `in_flight` bytes are in flight.
     pub fn send(&mut self, bytes: u64, in_flight: u64, app_limited: bool, now: Time) -> Packet {
         if in_flight <= bytes {
             (self.first_sent, self.delivered_time) = (now, now);
@@ -68,7 +68,7 @@ impl Deliveries {
         }
     }
 
-    /// So many bytes are acknowledged, and this packet is the newest of them.
+    /// Records the acknowledgement of `bytes` bytes, whose newest packet is `newest`.
     pub fn acknowledge(&mut self, bytes: u64, newest: &Packet, now: Time) -> Counted {
         self.delivered += bytes;
         self.delivered_time = now;
@@ -85,7 +85,7 @@ impl Deliveries {
         }
     }
 
-    /// A packet is taken for lost.
+    /// Records a lost packet.
     pub fn lose(&mut self, bytes: u64, packet: &Packet) -> Lost {
         self.lost += bytes;
         Lost {
@@ -98,12 +98,12 @@ impl Deliveries {
         }
     }
 
-    /// The application has too little to send, with so many bytes in flight.
+    /// Records that the application has too little to send, with `in_flight` bytes in flight.
     pub fn mark_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// Whether the application had too little to send.
+    /// Returns true if the application had too little to send.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited != 0
     }

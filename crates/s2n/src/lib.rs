@@ -1,9 +1,9 @@
-//! Controllers of Accord in s2n-quic, by the trait that s2n-quic calls unstable.
+//! Controllers of Accord in s2n-quic, through its unstable trait.
 //!
-//! [s2n-quic]'s trait carries more than quinn's: the time at which the next packet may leave, facts
+//! [s2n-quic]'s trait carries more than quinn's: the time at which the next packet may leave, data
 //! of a packet until it is acknowledged or lost, each lost packet, the number of marks, and the
-//! latest round-trip time. So controllers with a pace of their own, with samples of the delivery rate
-//! and with counted marks run, too. Only control packets are missing.
+//! latest round-trip time. So controllers with a pace, with samples of the delivery rate and with
+//! counted marks run, too. Only control packets are missing.
 //!
 //! ```
 //! use accord_s2n::Endpoint;
@@ -34,10 +34,10 @@ use std::fmt;
 pub use deliveries::Packet;
 
 /// The windows per smoothed round-trip time at which packets are spaced, for a controller without a
-/// pace of its own [RFC 9002 §7.7].
+/// pace [RFC 9002 §7.7].
 const PACE: f64 = 1.25;
 
-/// The controller cannot run in s2n-quic, because it is none of a stream.
+/// The controller cannot run in s2n-quic, since it does not run on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused(pub &'static str);
 
@@ -53,7 +53,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// Makes a controller of Accord for each path. It goes into `with_congestion_controller` of the
+/// Creates a controller of Accord for each path. It is set by `with_congestion_controller` of the
 /// builder of a server or a client.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
@@ -75,7 +75,7 @@ impl Endpoint {
         }
     }
 
-    /// Returns a controller for packets of so many bytes.
+    /// Returns a controller for packets of `max_datagram_size` bytes.
     pub fn controller(&self, max_datagram_size: u16) -> Ours {
         let packet = Bytes::new(u64::from(max_datagram_size));
         let mut controller = AnyController::build(&self.values, packet);
@@ -92,26 +92,26 @@ impl congestion_controller::Endpoint for Endpoint {
     }
 }
 
-/// A controller of Accord, as a path of s2n-quic has it.
+/// A controller of Accord in a path of s2n-quic.
 #[derive(Clone, Debug)]
 pub struct Ours {
     inner: AnyController,
     capabilities: Capabilities,
     packet: Bytes,
     mtu: u64,
-    /// The time of the first event, which is the zero of times.
+    /// The time of the first event, the zero of times.
     zero: Option<Timestamp>,
     deliveries: Deliveries,
     in_flight: u64,
-    /// The application had too little to send when the last packet left.
+    /// True if the application had too little to send when the last packet left.
     app_limited: bool,
     /// The round trip ends when this packet is acknowledged.
     round_end: u64,
-    /// What was sent until then belongs to congestion that was answered.
+    /// Packets sent until then belong to congestion that was answered.
     answered: Option<Time>,
-    /// The packets marked that the controller was not told of.
+    /// The marked packets not yet reported to the controller.
     marked: u64,
-    /// A repair may leave beyond the window.
+    /// True if a retransmission may exceed the window.
     repair: bool,
     /// The time at which the next packet may leave.
     next: Option<Timestamp>,
@@ -152,7 +152,7 @@ impl Ours {
         Time::ZERO + ours(at.saturating_duration_since(zero))
     }
 
-    /// The window, but no less than two packets [RFC 9002 §7.2].
+    /// The window, at least two packets [RFC 9002 §7.2].
     fn window(&self) -> u64 {
         self.inner.allowance().window.get().max(2 * self.mtu)
     }
@@ -331,7 +331,7 @@ impl congestion_controller::CongestionController for Ours {
     ) {
         let now = self.time(event_time);
         self.marked += ce_count;
-        // Once per round trip. s2n-quic does not say which packets were marked.
+        // Once per round trip. s2n-quic does not identify marked packets.
         let known = self.answered.is_some_and(|at| now.since(at) < self.srtt);
         if self.capabilities.marks == Marks::Loss && !known {
             self.answered = Some(now);

@@ -14,7 +14,7 @@ use s2n_quic_core::time::{Clock, NoopClock, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Listens to nothing.
+/// An event subscriber without effect.
 struct Quiet;
 
 impl Publisher for Quiet {
@@ -24,7 +24,7 @@ impl Publisher for Quiet {
     fn on_bbr_state_changed(&mut self, _: BbrState) {}
 }
 
-/// The same random numbers for all.
+/// Constant random numbers.
 struct Steady;
 
 impl Generator for Steady {
@@ -36,7 +36,7 @@ impl Generator for Steady {
     }
 }
 
-/// 20 Mbit/s, 20 ms each way, and a buffer of a round trip.
+/// 20 Mbit/s, 20 ms one-way, and a buffer of one bandwidth-delay product.
 const RATE: f64 = 20e6;
 const DELAY: f64 = 0.02;
 const BUFFER: f64 = 100_000.0;
@@ -46,11 +46,12 @@ struct Sent<I> {
     number: u64,
     at: Timestamp,
     info: I,
-    /// When its acknowledgement comes back, unless it is dropped.
+    /// The arrival time of its acknowledgement, unless it is dropped.
     acked: Option<f64>,
 }
 
-/// What a transfer of 20 seconds came to: the used part of the rate, and the packets lost.
+/// Returns the results of a transfer of 20 seconds: the utilisation, and the number of lost
+/// packets.
 fn transfer<C: CongestionController>(mut c: C) -> (f64, u64) {
     let zero = NoopClock.get_time();
     let at = |t: f64| zero.checked_add(Duration::from_secs_f64(t)).expect("soon");
@@ -115,7 +116,7 @@ fn transfer<C: CongestionController>(mut c: C) -> (f64, u64) {
             &mut Quiet,
         );
         delivered += u64::from(PACKET);
-        // Three packets later a packet is lost [RFC 9002 §6.1.1].
+        // A packet is lost three packets later [RFC 9002 §6.1.1].
         let mut burst = true;
         while out.front().is_some_and(|s| s.number + 3 <= sent.number) {
             let gone = out.pop_front().expect("it is there");
@@ -137,7 +138,7 @@ fn transfer<C: CongestionController>(mut c: C) -> (f64, u64) {
     (delivered as f64 * 8.0 / 20.0 / RATE, lost)
 }
 
-/// s2n-quic's own controllers use the link in this test. So the test treats controllers as it should.
+/// s2n-quic's own controllers use the link in this test, which validates the test.
 #[test]
 fn its_own_use_the_link() {
     let cubic = transfer(CubicCongestionController::new(PACKET, Default::default()));
@@ -146,8 +147,8 @@ fn its_own_use_the_link() {
     assert!(cubic.0 > 0.9 && bbr.0 > 0.9, "{cubic:?} {bbr:?}");
 }
 
-/// All of ours that run on a stream use it, too: those with a pace and samples of the delivery rate
-/// among them.
+/// All of ours that run on a stream use it, too, including those with a pace and samples of the
+/// delivery rate.
 #[test]
 fn ours_use_the_link() {
     let mut carried = Vec::new();

@@ -97,8 +97,8 @@ fn report(problem: &Problem) {
     );
 }
 
-/// Lets flows come and go one by one, and prints the mean CPU time of a solution beside that of a cold
-/// start. "check" is the certificate of all flows, which each solution has in the form of its rows.
+/// Lets flows come and go one by one, and prints the mean CPU time of a solution and of a cold
+/// start. "check" is the certificate of all flows; each solution has it in the form of its rows.
 fn warm(problem: &Problem) {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
     let pool = pool.build().expect("there is a thread");

@@ -1,14 +1,14 @@
 //! An interval that contains each flow's optimal rate, given prices and their gap.
 //!
-//! D(p) − U(x*) is a sum of parts that are not negative: p·(c − y*) per link, and per flow an area.
-//! With price q and marginal utility q* = U′(x*) at the optimum, it is the area between the demand
-//! curve of the flow and its optimal rate,
+//! D(p) − U(x*) is a sum of non-negative parts: p·(c − y*) per link, and an area per flow. With
+//! price q and marginal utility q* = U′(x*) at the optimum, it is the area between the demand curve
+//! of the flow and its optimal rate,
 //!
 //! E(q*) = ∫ (x(s) − x*) ds from q to q*, which grows on either side of q.
 //!
-//! No part exceeds the whole, so E(q*) ≤ gap. This gives an interval of prices, and hence of rates.
-//! For `Log`, with r = x*/x, it reads w·(r − 1 − ln r) ≤ gap. A gap of 1e-6 of all weights thus
-//! says nothing about one flow among a million. A gap of 1e-12 bounds its rate to 0.14 %.
+//! No part exceeds the whole, so E(q*) ≤ gap. This bounds the prices, and hence the rates. For
+//! `Log`, with r = x*/x, it reads w·(r − 1 − ln r) ≤ gap. A gap of 1e-6 of all weights thus does
+//! not bound one flow among a million. A gap of 1e-12 bounds its rate to 0.14 %.
 //!
 //! The interval is widened until the area exceeds the gap by [`SURPLUS`], which covers the rounding
 //! of E. As the gap is at least its own rounding (4e-15 of the flow's own spending), an interval is
@@ -23,8 +23,8 @@ const SURPLUS: f64 = 1e-6;
 const PRECISION: f64 = 1e-3;
 
 impl Certificate {
-    /// Returns the interval in which the optimal rate of `flow` lies, whatever the rates that were
-    /// checked. It is a proof as far as the [`gap`](Self::gap) is one.
+    /// Returns an interval that contains the optimal rate of `flow`, independent of the rates that
+    /// were checked. It is a proof as far as the [`gap`](Self::gap) is one.
     ///
     /// `prices` must be those that the certificate was made for. Without a finite gap the interval
     /// is the whole range of the flow's rates.
@@ -55,8 +55,8 @@ fn bounds(demand: &Demand, q: f64, gap: f64) -> (f64, f64) {
         return (demand.least(), demand.rate(0.0).max(0.0));
     }
     let most = gap * (1.0 + SURPLUS);
-    // The distance is taken after rounding. Otherwise the two parts of the area do not belong
-    // together.
+    // The distance is computed after rounding, so that both parts of the area refer to the same
+    // price.
     let dearer = |by: f64| {
         let to = q + by;
         demand.integral(q, to) - demand.rate(to) * (to - q) > most
@@ -83,7 +83,7 @@ fn bounds(demand: &Demand, q: f64, gap: f64) -> (f64, f64) {
     )
 }
 
-/// Returns the least distance up to `limit` at which `beyond` holds, or a little more: one that is
+/// Returns approximately the smallest distance up to `limit` at which `beyond` holds: one that is
 /// not the `same` as a distance at which it does not hold. Returns `None` if it does not hold up to
 /// `limit`.
 fn reach(

@@ -1,5 +1,4 @@
-//! The distance of given rates and prices from the optimum: a check that does not have to trust a
-//! solver.
+//! The distance of given rates and prices from the optimum: a check independent of any solver.
 //!
 //! The residuals are those of the Karush-Kuhn-Tucker conditions `[Xia05 prop. 2]`. The gap rests on
 //! duality alone. With x = x(q), the utility of any feasible rates is at most the dual value D(p)
@@ -9,19 +8,19 @@
 //!
 //! U(x*) − U(x′) ≤ Σ p·(c − y) + Σ loss, where U(x) − U(x′) ≤ loss = U′(x′)·(x − x′).
 //!
-//! A link with a highest price P may lose what does not fit. It needs no scaling, and P·(y − c)⁺ is
-//! added to the bound instead.
+//! A link with a highest price P may drop the excess. It needs no scaling; P·(y − c)⁺ is added to
+//! the bound instead.
 //!
 //! For `Log` the loss is w·ln k exactly. With W = Σ w the whole is the closed form W·(c·p/W − 1 +
 //! ln k). It is divided by Σ q·x (which is W if all demands are `Log`).
 //!
-//! **Rounding.** The residuals are plain floating point, good to about 1e-15. The gap is rounded
-//! outward, so that it is a proof. It uses of q only that it is within [`PRICE`]. It uses of x(q)
-//! only that demands fall with the price, so that x at either end of that interval encloses it
-//! ([`Enclosed`]). Loads are summed without loss ([`Sum`]). Every inequality is taken at the end of
-//! the intervals at which it says less. The proof rests on IEEE 754 arithmetic and on `ln_1p` and
-//! `powf` being within 4 units in the last place. The common libraries are within 1. On the whole
-//! this adds some 4e-15 to the relative gap.
+//! **Rounding.** The residuals are plain floating point, accurate to about 1e-15. The gap is
+//! rounded outward, so that it is a proof. It assumes of q only that it is within [`PRICE`], and of
+//! x(q) only that demands decrease with the price, so that x at either end of that interval
+//! encloses it ([`Enclosed`]). Loads are summed without rounding loss ([`Sum`]). Every inequality
+//! is evaluated at the weaker end of its intervals. The proof rests on IEEE 754 arithmetic and on
+//! `ln_1p` and `powf` being within 4 units in the last place; the common libraries are within 1.
+//! This adds some 4e-15 to the relative gap.
 
 use crate::merge::{Bounded, Merged, Visit};
 use crate::parallel::{part_count, parts, scatter};
@@ -29,16 +28,15 @@ use crate::sum::Sum;
 use crate::{Demand, Problem};
 use std::ops::AddAssign;
 
-/// Half the distance of two floating-point numbers, relative.
+/// Half the relative distance of adjacent floating-point numbers.
 const ROUNDING: f64 = f64::EPSILON / 2.0;
-/// The relative error of a computed path price, which is a sum without loss of numbers that are not
-/// negative.
+/// The relative error of a computed path price, a sum without rounding loss of non-negative
+/// numbers.
 const PRICE: f64 = 4.0 * ROUNDING;
 /// The relative error of a demand at a given price, or of a few operations here.
 const OPERATIONS: f64 = 16.0 * ROUNDING;
 
-/// The residuals of rates and prices. They are zero at the optimum, and infinite if they are not
-/// even numbers.
+/// The residuals of rates and prices. They are zero at the optimum, and infinite for NaN inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certificate {
     /// Stationarity: the largest |x − x(q)| / max(x, x(q)).
@@ -49,8 +47,8 @@ pub struct Certificate {
     pub dual: f64,
     /// Complementary slackness: the largest p·(c − y)⁺ of a link relative to Σ q·x of its flows.
     pub complementarity: f64,
-    /// The bound on the missing utility, in the unit of the weights, rounded outward. It is a
-    /// statement on the prices, whatever the rates.
+    /// The bound on the missing utility, in the unit of the weights, rounded outward. It depends on
+    /// the prices only, not on the rates.
     pub gap: f64,
     /// The same bound relative to Σ q·x(q).
     pub relative_gap: f64,
@@ -61,7 +59,8 @@ impl Certificate {
     ///
     /// # Panics
     ///
-    /// Panics if there are not as many rates as flows, or not as many prices as links.
+    /// Panics if the number of rates is not the number of flows, or the number of prices not that
+    /// of links.
     pub fn new(problem: &Problem, rates: &[f64], prices: &[f64]) -> Self {
         assert_eq!(
             rates.len(),
@@ -86,9 +85,10 @@ impl Certificate {
         Self::judged(&network, &flows, others)
     }
 
-    /// Checks the demands of `rows` at `prices`, which is the certificate of the flows if their rates are
-    /// their demands. The `Log` flows of a row are one here: they share its rate in proportion to their
-    /// weights, whatever the rate, and their loss is that of one flow with the sum of their weights.
+    /// Checks the demands of `rows` at `prices`, which is the certificate of the flows if their
+    /// rates are their demands. The `Log` flows of a row are one here: they share its rate in
+    /// proportion to their weights, and their loss is that of one flow with the sum of their
+    /// weights.
     pub(crate) fn of_rows(merged: &Merged, prices: &[f64]) -> Self {
         let network = Network {
             capacities: &merged.capacities,
@@ -115,8 +115,8 @@ impl Certificate {
         }
     }
 
-    /// Judges sums over flows. `others` are the price of its path and the demand of each elastic flow
-    /// that is not `Log`.
+    /// Returns the certificate from sums over flows. `others` has the path price and the demand of
+    /// each elastic flow that is not `Log`.
     fn judged<'a>(
         network: &Network,
         flows: &Flows,
@@ -146,7 +146,7 @@ impl Certificate {
         };
         let complementarity = largest(links().map(slack));
 
-        // A link may be scaled, unless it is at its highest price or insisted on. Then it loses
+        // A link may be scaled, unless it is at its highest price or oversubscribed. Then it drops
         // data.
         let parts = || {
             links().zip(limits).map(|(((link, &c), &p), &limit)| {
@@ -273,12 +273,12 @@ struct Link {
 }
 
 impl Link {
-    /// Returns the factor by which a plain sum over the flows may be larger.
+    /// Returns the factor by which a plain sum over the flows may exceed the exact one.
     fn rounding(&self) -> f64 {
         1.0 + OPERATIONS + 2.0 * ROUNDING * f64::from(self.flows)
     }
 
-    /// Returns what [`Sum`] loses of the capacity.
+    /// Returns the rounding loss of [`Sum`] relative to the capacity.
     fn lost(&self) -> f64 {
         let n = f64::from(self.flows);
         n * n * ROUNDING * ROUNDING
@@ -323,7 +323,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds a flow with a rate, or with what it demands.
+    /// Adds a flow with its rate, or with its demand if `rate` is `None`.
     #[inline(always)]
     fn add(
         &mut self,
@@ -388,7 +388,7 @@ impl Flows {
     fn new(problem: &Problem, rates: &[f64], prices: &[f64]) -> Self {
         let routes = problem.routes();
         let mut links = vec![Link::default(); routes.links()];
-        // A link's sums are long, so parts have to be longer to be worth it.
+        // A link's sums are large, so that parts have to be longer to pay.
         let parts = part_count(routes.hops(), 4 * routes.links());
         let share = routes.flows().div_ceil(parts);
         let part = |i: usize| i * share..((i + 1) * share).min(routes.flows());
@@ -507,8 +507,7 @@ pub(crate) fn path_price(path: &[u32], prices: &[f64]) -> f64 {
     sum.value()
 }
 
-/// Returns a/b for residuals. 0/0 is fine, and any other result that is no number is infinitely
-/// bad.
+/// Returns a/b for residuals. 0/0 is zero, and any other NaN result is infinitely bad.
 fn ratio(a: f64, b: f64) -> f64 {
     if a == 0.0 { 0.0 } else { number(a / b) }
 }
@@ -521,7 +520,7 @@ fn number(residual: f64) -> f64 {
     }
 }
 
-/// Returns the largest residual, which is not less than zero. It is infinite if one is no number.
+/// Returns the largest residual, at least zero. It is infinite if one is NaN.
 fn largest(residuals: impl IntoIterator<Item = f64>) -> f64 {
     residuals.into_iter().map(number).fold(0.0, f64::max)
 }

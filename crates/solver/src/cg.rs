@@ -36,7 +36,7 @@ impl ConjugateGradients {
             }
             multiply(&self.direction, &mut self.product);
             let curvature = dot(&self.direction, &self.product);
-            // Rounding has removed the curvature, or it is not a number.
+            // Rounding has consumed the curvature, or it is NaN.
             if !(curvature > 0.0 && curvature.is_finite()) {
                 return step;
             }

@@ -1,8 +1,8 @@
 //! The rate of a flow at a given price of its path: the demand function x(q).
 //!
 //! A demand is a non-increasing function of the path price q. The utility behind it is the concave
-//! U with U′(x) = q. The solver needs the following five functions and knows nothing else of a
-//! demand. So a new kind of demand is one variant and one arm in each of these:
+//! U with U′(x) = q. The solver depends only on the following five functions of a demand. So a new
+//! demand is one variant and one arm in each of these:
 //!
 //! | method | meaning |
 //! |---|---|
@@ -12,12 +12,12 @@
 //! | [`integral`](Demand::integral) | ∫ x dq between two prices: a difference of `[Low02 eq. 9]` |
 //! | [`least`](Demand::least) | the limit of x(q) at an infinite price |
 //!
-//! Sources. `Log` is `[Xia05 eq. 13]` and `[Low02 eq. 3]`. `Vegas` is Theorem 3
-//! `[Low02 eqs. 24-25]`. `Contract` is `[Har02 eqs. 12-16]`: the part above the contracted rate is
-//! shared in proportion to its target accumulation ā, and the accumulation x·q stays below A.
-//! `Capped` (and the cap of `Contract`) is a flow whose application has no more to send. `Fixed` is
-//! a flow that does not respond. `Reno` has the utility (√2/D)·arctan(x·D/√2), with the loss
-//! probability as its price `[Low02 §3.2]`.
+//! Sources. `Log` is `[Xia05 eq. 13]` and `[Low02 eq. 3]`. `Vegas` is Theorem 3 `[Low02 eqs.
+//! 24-25]`. `Contract` is `[Har02 eqs. 12-16]`: the part above the contracted rate is shared in
+//! proportion to its target accumulation ā, and the accumulation x·q stays below A. `Capped` (and
+//! the cap of `Contract`) is a flow whose application offers no more. `Fixed` is an unresponsive
+//! flow. `Reno` has the utility (√2/D)·arctan(x·D/√2), with the loss probability as its price
+//! `[Low02 §3.2]`.
 
 use crate::ProblemError;
 
@@ -66,12 +66,14 @@ pub enum Demand {
         /// b = ε·d, in the unit of the price. It is negative if the delay is underestimated.
         bias: f64,
     },
-    /// x = min(cap, w/(q + s)): a flow that answers to more than the price of its path, by a
-    /// surcharge s. For a flow that measures round trips that is the queuing delay of its way back.
+    /// x = min(cap, w/(q + s)): a flow that responds to the price of its path plus a surcharge s.
+    /// For a flow that measures round-trip times the surcharge is the queuing delay of the reverse
+    /// path.
     Surcharged {
-        /// w: the accumulation that the flow keeps on its way there and back.
+        /// w: the accumulation that the flow keeps on its forward and reverse path.
         weight: f64,
-        /// s, in the unit of the price. It is negative for a flow that answers to less.
+        /// s, in the unit of the price. It is negative for a flow that responds to less than the
+        /// price of its path.
         surcharge: f64,
         /// The largest rate. It may be infinite.
         cap: f64,
@@ -82,7 +84,7 @@ pub enum Demand {
         /// D, in packets over the unit of the rate: a round-trip time.
         round_trip: f64,
     },
-    /// x = r, whatever the price: an unresponsive flow.
+    /// x = r at any price: an unresponsive flow.
     Fixed {
         /// The rate, zero or more.
         rate: f64,
@@ -104,7 +106,7 @@ impl Demand {
         Vegas { weight, bias }
     }
 
-    /// Returns whether the price has any influence on the flow.
+    /// Returns true if the rate depends on the price.
     pub fn is_elastic(&self) -> bool {
         !matches!(self, Fixed { .. })
     }
@@ -203,8 +205,8 @@ impl Demand {
     /// Returns ∫ x(s) ds from `from` to `to`, where the demand is finite. It is negative if
     /// `to < from`.
     ///
-    /// The result is exact to rounding relative to itself, however near the two prices are. The
-    /// solver's line search depends on this.
+    /// The result is exact to relative rounding, for prices at any distance. The solver's line
+    /// search depends on this.
     pub fn integral(&self, from: f64, to: f64) -> f64 {
         match *self {
             Log { weight } => weight * log_ratio(from, to),
@@ -218,8 +220,8 @@ impl Demand {
                 limit,
                 cap,
             } => {
-                // At low prices the cap rules. Below the knee the share is on top of the floor, and
-                // above it the limit rules.
+                // At low prices the cap applies. Below the knee the share adds to the floor, and
+                // above it the limit applies.
                 let (capped, (from, to)) = split(from, to, self.price(cap));
                 let (below, above) = split(from, to, knee(weight, floor, limit));
                 let mut area = 0.0;

@@ -10,11 +10,12 @@ use crate::merge::{Bounded, Merged, Part, Rows, Visit};
 use crate::parallel::{cut, parts, scatter};
 use std::ops::AddAssign;
 
-/// What an evaluation reads and adds up of a link. It is together because every row touches all of it.
+/// The inputs and sums of a link in an evaluation, in one struct since every row touches all of
+/// them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Link {
     price: f64,
-    /// The load y, at the rates that the flows want to send.
+    /// The load y, at the demands of the flows.
     pub load: f64,
     /// The diagonal of the Hessian.
     pub curvature: f64,
@@ -142,7 +143,7 @@ impl<'a> Dual<'a> {
             .sum()
     }
 
-    /// Sets the loads of `at` by its prices, and nothing else of it.
+    /// Sets the loads of `at` by its prices, and leaves its other fields unchanged.
     pub fn load(&mut self, at: &mut Point) {
         let merged = self.merged;
         let prices = &at.prices;
@@ -199,7 +200,7 @@ impl<'a> Dual<'a> {
     }
 }
 
-/// What a product reads and adds up of a link. It is together because every row touches both.
+/// The inputs and sums of a link in a product, in one struct since every row touches both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cell {
     v: f64,
@@ -262,10 +263,10 @@ impl Visit for Load<'_> {
     }
 }
 
-/// Returns ln(1 + x). Near the solution all x are small, and a few products do.
+/// Returns ln(1 + x). Near the solution all x are small, and a polynomial suffices.
 #[inline(always)]
 fn ln_1p(x: f64) -> f64 {
-    // What is left out is x⁷/8 of x, which is below the rounding of x.
+    // The omitted term is x⁷/8 of x, which is below the rounding of x.
     const SMALL: f64 = 1.0 / 256.0;
     if x.abs() >= SMALL {
         return x.ln_1p();

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A problem that has no meaning. Every variant names the flow or link to look at.
+/// A problem without meaning. Every variant names the flow or link concerned.
 ///
 /// Flows and links are numbered from 0 in the order in which they were given. A problem that has a
 /// meaning but no solution is not an error, but [`Status::Infeasible`](crate::Status::Infeasible).
@@ -18,7 +18,7 @@ pub enum ProblemError {
     /// More flows, links or hops than 32-bit indices can count.
     #[error("{count} {what} are more than 32-bit indices can count")]
     TooLarge {
-        /// The kind of item of which there are too many.
+        /// The plural name of the items.
         what: &'static str,
         /// The number of these items.
         count: usize,
@@ -90,7 +90,7 @@ pub enum ProblemError {
     BadCapacity {
         /// The link.
         link: usize,
-        /// Its capacity.
+        /// The capacity.
         value: f64,
     },
     /// A parameter of a demand that is outside its range.
@@ -100,17 +100,17 @@ pub enum ProblemError {
         flow: usize,
         /// The parameter.
         what: &'static str,
-        /// Its range, in words.
+        /// The valid range, as text.
         expected: &'static str,
-        /// Its value.
+        /// The value.
         value: f64,
     },
-    /// A demand is of a kind that does not fit the question.
+    /// A demand that does not fit the method.
     #[error("flow {flow}: {expected}")]
     WrongDemand {
         /// The flow.
         flow: usize,
-        /// The valid values, in words.
+        /// The valid demands, as text.
         expected: &'static str,
     },
     /// The number of propagation delays or targets is not the number of flows.

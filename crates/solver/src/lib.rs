@@ -1,10 +1,10 @@
 //! Fair shares of a network, with certificates: network utility maximisation and max-min.
 //!
 //! Flows that keep a target accumulation in the network share it as if they maximised a sum of
-//! utilities within the capacities. The queuing delays are the prices of that problem
-//! `[Xia05 appendix]`, `[Low02 theorem 1]`. This crate computes those rates and prices to all
-//! digits, for networks of up to millions of flows, and certifies them. It knows routes, demands
-//! and capacities, as plain `f64` in the caller's units, and nothing else.
+//! utilities within the capacities. The queuing delays are the prices of that problem `[Xia05
+//! appendix]`, `[Low02 theorem 1]`. This crate computes those rates and prices to all digits, for
+//! networks of up to millions of flows, and certifies them. Its inputs are only routes, demands and
+//! capacities, as plain `f64` in the caller's units.
 //!
 //! - [`Routes`]: the links that each flow crosses.
 //! - [`Demand`]: the rate that a flow sends at a price. Vegas, Monaco and contracted rates differ
@@ -13,7 +13,8 @@
 //! - [`solve`]: finds rates and prices, as a [`Solution`].
 //! - [`Sequence`]: solves again when flows come and go, from the last prices.
 //! - [`max_min`]: finds max-min fair rates, which have no prices.
-//! - [`Certificate`]: the distance of any rates and prices from the optimum, whatever their origin.
+//! - [`Certificate`]: the distance of any rates and prices from the optimum, independent of their
+//!   origin.
 //!
 //! Two flows share a link of 10, and one of them crosses a second link of 3:
 //!

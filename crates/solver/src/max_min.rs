@@ -1,4 +1,5 @@
-//! Weighted max-min fairness: no flow can have a larger rate unless a flow that has no more loses.
+//! Weighted max-min fairness: a rate can increase only at the expense of a flow with an equal or
+//! smaller one.
 //!
 //! The result is exact, by progressive filling (Bertsekas and Gallager, *Data Networks*, §6.5). All
 //! flows grow together, each in proportion to its weight. A flow stops at its cap, or when a link
@@ -16,12 +17,12 @@ use crate::{Demand, Problem, ProblemError, Status};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// The reason why a flow has no larger rate.
+/// The reason why a flow's rate is not larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bottleneck {
     /// This link is full, and no other flow on it has more per weight.
     Link(u32),
-    /// The flow is at its own cap, or does not respond at all.
+    /// The flow is at its own cap, or is unresponsive.
     Own,
 }
 
@@ -30,7 +31,7 @@ pub enum Bottleneck {
 pub struct MaxMin {
     /// The rate x of each flow.
     pub rates: Vec<f64>,
-    /// The reason why each flow has no larger rate.
+    /// The reason why each flow's rate is not larger.
     pub bottlenecks: Vec<Bottleneck>,
     /// The outcome: [`Solved`](Status::Solved), or [`Infeasible`](Status::Infeasible) if the
     /// `Fixed` flows take more than there is. Then the other flows have nothing.
@@ -39,7 +40,7 @@ pub struct MaxMin {
     pub certificate: MaxMinCertificate,
 }
 
-/// The residuals of rates that are meant to be max-min fair. They are zero if the rates are.
+/// The residuals of rates with respect to max-min fairness. They are zero for max-min fair rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MaxMinCertificate {
     /// Primal feasibility: the largest (y − c)⁺ / c.
@@ -54,11 +55,11 @@ impl MaxMinCertificate {
     ///
     /// # Errors
     ///
-    /// Fails for a demand that has no place in max-min fairness, as [`max_min`] does.
+    /// Fails for a demand without a meaning in max-min fairness, as [`max_min`] does.
     ///
     /// # Panics
     ///
-    /// Panics if there are not as many rates as flows.
+    /// Panics if the number of rates is not the number of flows.
     pub fn new(problem: &Problem, rates: &[f64]) -> Result<Self, ProblemError> {
         let shares = shares(problem)?;
         assert_eq!(rates.len(), shares.len(), "one rate for each flow");
@@ -97,7 +98,7 @@ impl MaxMinCertificate {
     }
 }
 
-/// Returns the larger residual, which is infinite if the second is no number.
+/// Returns the larger residual, or infinity if the second is NaN.
 fn worse(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
@@ -115,7 +116,7 @@ fn shares(problem: &Problem) -> Result<Vec<Share>, ProblemError> {
         let (weight, cap, fixed) = match *demand {
             Demand::Log { weight } => (weight, f64::INFINITY, false),
             Demand::Capped { weight, cap } => (weight, cap, false),
-            // A rate of any size counts as no level at all.
+            // A fixed rate counts as no level.
             Demand::Fixed { rate } => (f64::INFINITY, rate, true),
             _ => {
                 let expected = "max-min fairness is for flows with a weight, a cap or a fixed rate";
@@ -141,7 +142,7 @@ fn shares(problem: &Problem) -> Result<Vec<Share>, ProblemError> {
 ///
 /// # Errors
 ///
-/// Fails for a demand of another kind, because its price response has no meaning here.
+/// Fails for other demands, since their response to prices has no meaning here.
 pub fn max_min(problem: &Problem) -> Result<MaxMin, ProblemError> {
     let shares = shares(problem)?;
     let mut filling = Filling::new(problem, &shares);

@@ -1,4 +1,4 @@
-//! The problem as the solver sees it: one row per route, in an order that is kind to caches.
+//! The problem in the solver's form: one row per route, in a cache-friendly order.
 //!
 //! Flows of the same route see the same price, so their demands add exactly. Weights of `Log`
 //! demands add to one number `[Har02 §V]`. Rows are ordered by length, then by links. Loops over
@@ -10,11 +10,11 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 /// The multiple of the narrowest link of a route (of the largest possible rate, if links have
-/// highest prices) above which its rates are cut off. No solution has such rates, and they make bad
-/// models. At 1 the cut would be at the solution of a flow alone on its link.
+/// highest prices) above which its rates are cut off. No solution has such rates, and they spoil
+/// the quadratic model. At 1 the cut would be at the solution of a flow alone on its link.
 const HEADROOM: f64 = 2.0;
 
-/// The highest price to start from, so that the prices of a path have a sum.
+/// The highest initial price, so that sums over a path are finite.
 const DEAREST: f64 = 1e300;
 
 #[derive(Debug)]
@@ -30,8 +30,8 @@ pub(crate) struct Merged {
     pub others: Vec<(u32, Bounded)>,
     /// The highest price of each link.
     pub price_limits: Vec<f64>,
-    /// The power of y/c in the update of a link's price when it moves alone. It is the smallest α
-    /// of its elastic flows, with 1 for those that are not α-fair.
+    /// The exponent of y/c in the update of a single link's price: the smallest α of its elastic
+    /// flows, with 1 for flows that are not α-fair.
     pub stiffness: Vec<f64>,
     /// The row of each flow, or [`NO_ROW`] if it is `Fixed`.
     pub row_of: Vec<u32>,
@@ -80,7 +80,7 @@ impl Merged {
         for flow in order {
             let path = routes.path(flow as usize);
             if path != last {
-                // The same links in another order make another row. This is right, although not
+                // The same links in another order make another row. This is correct, although not
                 // merged.
                 merged.rows.push(path);
                 merged.weights.push(0.0);
@@ -117,8 +117,8 @@ impl Merged {
         visitor.1
     }
 
-    /// Returns prices to start from: the spending of each row if it had half of its narrowest link,
-    /// spread evenly over its links. If all demands are `Log`, this meets c·p = Σ w.
+    /// Returns initial prices: the spending of each row if it had half of its narrowest link,
+    /// spread evenly over its links. If all demands are `Log`, this satisfies c·p = Σ w.
     pub fn starting_prices(&self) -> Vec<f64> {
         struct Spread<'a>(&'a [f64], Vec<f64>);
         impl Visit for Spread<'_> {
@@ -161,7 +161,7 @@ impl Merged {
         self.knees[row as usize] = self.most(row).knee(weight);
     }
 
-    /// Adds a demand that is not `Log`, and returns what it usually spends.
+    /// Adds a demand that is not `Log`, and returns its usual spending.
     pub fn add_other(&mut self, row: u32, demand: Demand) -> f64 {
         let at = self.others.partition_point(|(at, _)| *at <= row);
         let bounded = self.most(row).bounded(demand);
@@ -246,7 +246,7 @@ fn order(problem: &Problem) -> Vec<u32> {
     order
 }
 
-/// Returns the flows in the order of a key below `keys`, and in the order given where it is the same.
+/// Returns the flows in the order of a key below `keys`, stable for equal keys.
 fn counted(flows: &[u32], keys: usize, key: impl Fn(u32) -> u32) -> Vec<u32> {
     let mut first = vec![0; keys + 1];
     for &flow in flows {
@@ -264,7 +264,7 @@ fn counted(flows: &[u32], keys: usize, key: impl Fn(u32) -> u32) -> Vec<u32> {
     sorted
 }
 
-/// A demand that no longer grows beyond a ceiling.
+/// A demand with a ceiling.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounded {
     demand: Demand,
@@ -292,7 +292,7 @@ impl Bounded {
         self.demand.rate(q).min(self.ceiling)
     }
 
-    /// Returns the slope. At the ceiling there is none, which would leave Newton's model without
+    /// Returns the slope. At the ceiling it would be zero, which would leave Newton's model without
     /// curvature. There it is the slope of the chord to the point at which the flow fills its
     /// narrowest link.
     pub fn slope(&self, q: f64) -> f64 {
@@ -315,7 +315,7 @@ impl Bounded {
     }
 }
 
-/// The links of each row, with rows of equal length side by side.
+/// The links of each row, with rows of equal length adjacent.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     pub hops: Vec<u32>,
@@ -445,7 +445,7 @@ impl Most {
         }
     }
 
-    /// Returns a demand that is cut off.
+    /// Returns a demand with a ceiling.
     fn bounded(&self, demand: Demand) -> Bounded {
         let most = self.rate(|price| demand.rate(price));
         Bounded::new(demand, HEADROOM * most)
@@ -481,8 +481,8 @@ pub(crate) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Visits the rows in order, numbered from 0 in each part. For the usual lengths the length is
-    /// a constant for the compiler.
+    /// Visits the rows in order, numbered from 0 in each part. Common lengths are constants to the
+    /// compiler.
     #[inline(always)]
     pub fn visit(&self, visitor: &mut impl Visit) {
         let (mut rest, mut row) = (self.hops, 0);

@@ -1,8 +1,8 @@
 //! The solver: Newton's method on the dual, with an active set on p ≥ 0.
 //!
 //! Minimises D(p) over p ≥ 0 `[Low02 eq. 8]`, which shares the capacities as in `[Xia05 eq. 13]`.
-//! The gradient projection of `[Low02 eqs. 11-12]` has the same solution and models what the
-//! network does. It needs too many steps to be the method here.
+//! The gradient projection of `[Low02 eqs. 11-12]` has the same solution and models the behaviour
+//! of the network, but needs too many steps for a solver.
 //!
 //! 1. *Warm-up*: p ← p·(y/c)^α, some times, where α is the smallest of the link's flows (1 if not
 //!    α-fair). On a link alone this meets c at once. If all demands are `Log` this is the EM
@@ -13,7 +13,7 @@
 //!    is pinned to its highest price. The other links move by Newton.
 //! 3. *Direction*: (R·X·Rᵀ + λ·diag)·d = y − c on the other links, with X = diag(−dx/dq), which is
 //!    diag(x²/w) for `Log`. Conjugate gradients solve it as exactly as the residual deserves. At
-//!    the kinks of a demand X takes one of the slopes beside it (semismooth Newton).
+//!    the kinks of a demand X takes a one-sided slope (semismooth Newton).
 //! 4. *Line search* along the projection of p + α·d on the bounds of p, on the difference of D. If
 //!    the full step fails, the links that it would take outside are pinned, too, and the direction
 //!    of the others is corrected for them. Nearly redundant links need this. Only then is the step
@@ -35,34 +35,35 @@ use std::ops::ControlFlow;
 
 /// The multiplicative steps before the first Newton step.
 const WARM_UP: usize = 12;
-/// The same from prices near the solution: a flow that came or went is mostly the matter of its links.
+/// The multiplicative steps from prices near the solution: a change of one flow mostly concerns its
+/// own links.
 pub(crate) const WARM_UP_AGAIN: usize = 2;
 /// The multiplicative steps after a Newton step, and the relative overload that calls for them.
 const POLISH: usize = 2;
 const POLISH_ABOVE: f64 = 0.01;
-/// The part of the residual that Levenberg's λ is, within bounds.
+/// Levenberg's λ as a fraction of the residual, within bounds.
 const DAMPING: f64 = 0.1;
 const DAMPING_BOUNDS: (f64, f64) = (1e-13, 0.05);
 /// The bounds of the boost that also multiplies λ. The boost falls with each full step and rises
-/// with each other one, so that directions of little curvature are not damped for good. Above the
-/// upper bound the solver gives up.
+/// with each other one, so that directions of little curvature are not damped permanently. Above
+/// the upper bound the solver gives up.
 const LEAST_BOOST: f64 = 1e-6;
 const LARGEST_BOOST: f64 = 1e8;
 /// The largest tolerance of conjugate gradients, which stop at residual^¾ ...
 const LOOSEST: f64 = 0.1;
-/// ... and the part of the solver's tolerance below which they never take the residual.
+/// ... and the fraction of the solver's tolerance that bounds it from below.
 const LAST_STEP: f64 = 0.1;
 /// The part of the predicted decrease that a step must achieve (Armijo).
 const SUFFICIENT: f64 = 1e-4;
 const HALVINGS: usize = 30;
-/// The number of times that a step which fails at full length is tried with more links pinned
+/// The number of times that a step which fails at full length is retried with more links pinned
 /// before it is shortened.
 const PINNINGS: usize = 8;
-/// The relative change of D below which it is rounding and proves nothing.
+/// The relative change of D below which it is rounding and carries no information.
 const ROUNDING: f64 = 1e-15;
-/// The Newton steps allowed after the residuals over all links are within the tolerance, for those
-/// of single links to follow. It is also the number of rounds over single links that may improve
-/// nothing.
+/// The number of Newton steps allowed after the residuals over all links are within the tolerance,
+/// for those of single links to follow. Also the number of rounds over single links without an
+/// improvement.
 const PATIENCE: usize = 8;
 
 /// Finds the rates and prices of the equilibrium.
@@ -89,9 +90,9 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Solution {
     solve_watched(problem, settings, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Does the same as [`solve`], and tells `watch` before each Newton step how far it is. On `Break`
-/// it returns what it has. The status is then [`Status::NotConverged`] unless that happens to be a
-/// solution.
+/// Solves as [`solve`] does, and notifies `watch` of the progress before each Newton step. On
+/// `Break` it returns the present prices. The status is then [`Status::NotConverged`] unless they
+/// happen to be a solution.
 pub fn solve_watched(
     problem: &Problem,
     settings: &Settings,
@@ -103,15 +104,15 @@ pub fn solve_watched(
     }
 }
 
-/// Returns what flows insist on, where that is too much.
+/// Returns the fixed and contracted rates, where they exceed a capacity.
 pub(crate) fn oversubscribed(problem: &Problem, status: Status) -> Solution {
     let rates = problem.demands().iter().map(Demand::least).collect();
     let prices = vec![0.0; problem.routes().links()];
     finish(problem, rates, prices, status, (0, 0))
 }
 
-/// Solves a feasible problem, which is also given `merged`, from prices near its solution or from the
-/// demands alone.
+/// Solves a feasible problem and its merged form, from prices near its solution or from the demands
+/// alone.
 pub(crate) fn solve_merged(
     problem: &Problem,
     merged: &Merged,
@@ -142,7 +143,7 @@ pub(crate) fn solve_merged(
     }
 }
 
-/// Returns the solution at some prices, as it stands.
+/// Returns the solution at the given prices.
 fn solution(
     problem: &Problem,
     settings: &Settings,
@@ -191,7 +192,7 @@ struct Residuals {
 }
 
 /// Returns the price of a link after a multiplicative step, or the old price if the new one would
-/// be no number.
+/// be NaN.
 fn multiplied(merged: &Merged, links: &[Link], link: usize, price: f64) -> f64 {
     let overload = links[link].load / merged.capacities[link];
     let factor = match merged.stiffness[link] {
@@ -208,7 +209,7 @@ fn multiplied(merged: &Merged, links: &[Link], link: usize, price: f64) -> f64 {
 /// conjugate gradient steps so far.
 type Judge<'a> = dyn FnMut(&[f64], (usize, usize)) -> f64 + 'a;
 
-/// Newton's method in the course of its work.
+/// The state of Newton's method.
 pub(crate) struct Solver<'a> {
     settings: &'a Settings,
     merged: &'a Merged,
@@ -216,7 +217,7 @@ pub(crate) struct Solver<'a> {
     /// The present point, and the one that a step may lead to.
     at: Point,
     trial: Point,
-    /// The sizes of prices, for links whose curvature says nothing.
+    /// The typical prices, for links without informative curvature.
     usual: &'a [f64],
     system: &'a mut System,
     /// The numbers of Newton steps and of conjugate gradient steps.
@@ -224,7 +225,7 @@ pub(crate) struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    /// Begins at some prices. `system` is a new one, or has served for `merged` before.
+    /// Starts at the given prices. `system` is new, or was used for `merged` before.
     pub fn new(
         settings: &'a Settings,
         merged: &'a Merged,
@@ -248,8 +249,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Makes Newton steps until the residuals over all links are within the tolerance, and so is what
-    /// `judge` returns. The prices that it was last asked for are the result.
+    /// Makes Newton steps until the residuals over all links and the result of `judge` are within
+    /// the tolerance. The result are the prices that `judge` last received.
     pub fn run(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>, judge: &mut Judge) {
         self.dual.evaluate(&mut self.at, None);
         let mut boost = 1.0;
@@ -282,8 +283,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Mends the prices of `found`, which Newton's method could not solve, link by link as long as
-    /// that improves them.
+    /// Improves the prices of `found`, which Newton's method could not solve, link by link while
+    /// that reduces the residuals.
     fn swept(
         mut self,
         problem: &Problem,
@@ -357,8 +358,7 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Makes one Newton step. Returns the number of lengths that were tried, or `None` if none was
-    /// any good.
+    /// Makes one Newton step. Returns the number of lengths tried, or `None` if none succeeded.
     fn step(&mut self, residuals: &Residuals, boost: f64) -> Option<usize> {
         let (least, most) = DAMPING_BOUNDS;
         let lambda = boost * (DAMPING * residuals.total).clamp(least, most);
@@ -399,7 +399,7 @@ impl<'a> Solver<'a> {
         }
         let change = self.dual.evaluate(&mut self.trial, Some(&self.at));
         let falls = predicted < 0.0 && change <= SUFFICIENT * predicted;
-        // D does not show links that have next to nothing of all spending. Their loads do.
+        // D does not resolve links with a negligible share of all spending. Their loads do.
         let moved = falls
             || predicted.abs() <= ROUNDING * residuals.spending
                 && self.residuals(&self.trial).overload <= residuals.total.max(POLISH_ABOVE);

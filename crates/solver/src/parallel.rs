@@ -1,16 +1,16 @@
-//! Sums over rows, on all cores. The result does not depend on the number of cores. Rows are cut
+//! Sums over rows, on all cores. The result does not depend on the number of cores: rows are cut
 //! into parts by the size of the problem alone, and the sums of the parts are added in order.
 
 use crate::merge::{Part, Rows};
 use rayon::prelude::*;
 use std::ops::AddAssign;
 
-/// The fewest hops that are worth handing over to other cores.
+/// The minimum number of hops for which other cores pay.
 const LEAST_HOPS: usize = 1 << 17;
-/// The fewest hops per link that are worth a part. Each part has sums of its own for all links,
-/// which have to be cleared and added.
+/// The minimum number of hops per link for which a part pays. Each part has its own sums for all
+/// links, which have to be cleared and added.
 const HOPS_PER_LINK: usize = 2;
-/// The most parts.
+/// The maximum number of parts.
 const MOST_PARTS: usize = 16;
 /// The number of links whose sums are added at a time.
 const CHUNK: usize = 1 << 13;
@@ -28,8 +28,9 @@ pub(crate) fn parts(rows: &Rows, links: usize) -> Vec<Part<'_>> {
     rows.parts(part_count(rows.hops.len(), links))
 }
 
-/// Lets `work` add each of `parts` to sums for all links, which `clear` makes those of nothing. Leaves
-/// the total in `out`, and returns the results of `work`, in order. `scratch` is kept between calls.
+/// Calls `work` for each of `parts` to add to sums for all links, which `clear` initialises. Leaves
+/// the total in `out`, and returns the results of `work`, in order. `scratch` is kept between
+/// calls.
 pub(crate) fn scatter<P, T, R>(
     parts: Vec<P>,
     out: &mut [T],

@@ -4,8 +4,8 @@ use crate::{Demand, ProblemError, Routes, Status};
 
 /// A network whose capacity is shared by prices `[Xia05 eq. 13]`, `[Low02 eqs. 4-5]`.
 ///
-/// Units are the caller's, as long as they agree: capacities and rates have one unit (say bit/s),
-/// and weights have that unit times the unit of the price. With weights in bits of accumulation and
+/// Units are the caller's, if consistent: capacities and rates have one unit (say bit/s), and
+/// weights have that unit times the unit of the price. With weights in bits of accumulation and
 /// rates in bit/s, prices are queuing delays in seconds `[Low02 eq. 21]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -56,9 +56,9 @@ impl Problem {
     /// without one.
     ///
     /// With delays as prices, P = B/c is the delay of a full buffer `[Har02 eq. 17]`. A link at its
-    /// limit may be overloaded, and loses what does not fit. The problem is then max Σ U(x) − Σ P·z
-    /// subject to R·x ≤ c + z, z ≥ 0, where z is what is lost. Its dual is the one without limits
-    /// on 0 ≤ p ≤ P, so rates are as unique as they were.
+    /// limit may be overloaded, and drops the excess. The problem is then max Σ U(x) − Σ P·z
+    /// subject to R·x ≤ c + z, z ≥ 0, where z is the lost rate. Its dual is the one without limits
+    /// on 0 ≤ p ≤ P, so that rates remain unique.
     ///
     /// # Errors
     ///
@@ -98,9 +98,9 @@ impl Problem {
         &self.demands
     }
 
-    /// Returns the rate that the flows of each link insist on whatever the price, which is the sum
-    /// of [`Demand::least`] over the link, and whether any of them needs more than that. On a link
-    /// with a highest price only flows that do not respond at all insist.
+    /// Returns the rate that the flows of each link need at any price, the sum of [`Demand::least`]
+    /// over the link, and whether any of them needs more than that. On a link with a highest price
+    /// only unresponsive flows count.
     pub(crate) fn insisted(&self) -> (Vec<f64>, Vec<bool>) {
         let mut load = vec![0.0; self.routes.links()];
         let mut elastic = vec![false; self.routes.links()];
@@ -117,10 +117,11 @@ impl Problem {
         (load, elastic)
     }
 
-    /// Returns the link that cannot give what is insisted on, if there is one `[Har02 eq. 15]`.
+    /// Returns the link that is oversubscribed by rates needed at any price, if there is one
+    /// `[Har02 eq. 15]`.
     ///
-    /// This is the only way to be infeasible. If every link has something left over for the flows
-    /// that want more than they insist on, then there are rates strictly within all capacities.
+    /// This is the only way to be infeasible. If every link has capacity left for the flows that
+    /// need more than their least rate, then there are rates strictly within all capacities.
     pub(crate) fn oversubscribed(&self) -> Option<Status> {
         let (insisted, elastic) = self.insisted();
         let links = insisted

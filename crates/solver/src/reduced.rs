@@ -1,7 +1,7 @@
 //! The rows of R restricted to the links that are free to move.
 //!
-//! Conjugate gradients pass over these rows some dozen times. So it pays to leave the pinned links
-//! out once: there are fewer hops and fewer links, and rows of equal length are side by side again.
+//! Conjugate gradients pass over these rows some dozen times. So it pays to remove the pinned links
+//! once: there are fewer hops and fewer links, and rows of equal length are adjacent again.
 
 use crate::dual::{Cell, Product, fill};
 use crate::merge::{Rows, Visit};
@@ -16,7 +16,7 @@ const PINNED: u32 = u32::MAX;
 pub(crate) struct Reduced {
     rows: Rows,
     slopes: Vec<f64>,
-    /// The row of the problem that each row is made of.
+    /// The row of the problem for each row.
     made_of: Vec<u32>,
     /// The free links.
     pub free: Vec<u32>,
@@ -28,8 +28,8 @@ pub(crate) struct Reduced {
 }
 
 impl Reduced {
-    /// Takes the links of `rows` for which `is_free`. Since the last time rows may have been added, but
-    /// not changed.
+    /// Takes the links of `rows` for which `is_free`. Since the previous call rows may have been
+    /// added, but not changed.
     pub fn fill(
         &mut self,
         rows: &Rows,
@@ -45,7 +45,7 @@ impl Reduced {
         });
         let number: Vec<u32> = number.collect();
         if number == self.number && slopes.len() == self.of_rows {
-            // The same links are free as the last time, and there are the same rows.
+            // The same links are free as before, and there are the same rows.
             for (slope, &row) in self.slopes.iter_mut().zip(&self.made_of) {
                 *slope = slopes[row as usize];
             }

@@ -1,14 +1,14 @@
-//! Sequences of problems, each of which differs from the one before by some flows.
+//! Sequences of problems that differ from the previous one by some flows.
 //!
-//! A flow that comes or goes changes the price of every link, if only in the seventh digit, so that no
-//! part of the network can be left as it was: a certificate of 1e-12 asks for that digit. But little
-//! else has to be done again. The rows of the merged problem stay, and change by a weight or by a row at
-//! their end. Newton's method starts at the prices of the problem before, where two or three steps are
-//! left. The certificate is made of the rows, on which flows of the same path are one.
+//! A flow that comes or goes changes the price of every link, if only in the seventh digit, so that
+//! no part of the network can be skipped: a certificate of 1e-12 needs that digit. But little else
+//! is recomputed. The rows of the merged problem stay, and change by a weight or by a row at their
+//! end. Newton's method starts at the prices of the previous problem, and needs two or three steps.
+//! The certificate is made from the rows, in which flows of the same path are one.
 //!
-//! Flows that insist on a rate (contracts without limit, fixed rates) change the capacities that are left
-//! for the others, or make the problem infeasible. Problems with such flows are merged anew after each
-//! change, and only the prices are kept.
+//! Flows with a rate needed at any price (contracts without limit, fixed rates) change the
+//! capacities left for the others, or make the problem infeasible. Problems with such flows are
+//! merged again after each change, and only the prices are kept.
 
 use crate::merge::Merged;
 use crate::newton::{Solver, WARM_UP_AGAIN, oversubscribed, solve_merged};
@@ -21,8 +21,7 @@ use std::ops::ControlFlow;
 
 /// A problem whose flows come and go, with its solution.
 ///
-/// Flows have numbers. Those of the first problem are numbered from 0, and those that arrive follow. No
-/// number is used twice.
+/// Flows are numbered from 0 in the first problem, and new flows continue. No number is reused.
 ///
 /// ```
 /// use accord_solver::{Demand, Problem, Routes, Sequence, Settings, Status};
@@ -51,12 +50,12 @@ pub struct Sequence {
     settings: Settings,
     capacities: Vec<f64>,
     price_limits: Vec<f64>,
-    /// The flows by number, without those that have left.
+    /// The flows by number; `None` for those that have left.
     flows: Vec<Option<Flow>>,
-    /// The number of flows that are there, and of those that insist on a rate.
+    /// The number of present flows, and of those with a rate needed at any price.
     present: usize,
     insisting: usize,
-    /// The rows, as long as they follow the flows.
+    /// The merged rows, while they follow the flows.
     kept: Option<Kept>,
     /// The flows that arrived since the last solution.
     newcomers: Vec<usize>,
@@ -71,32 +70,32 @@ pub struct Sequence {
 struct Flow {
     path: Box<[u32]>,
     demand: Demand,
-    /// Its row among those that are kept.
+    /// The row of the flow among the kept rows.
     row: u32,
 }
 
-/// The merged problem of flows that insist on nothing.
+/// The merged problem of flows without a rate needed at any price.
 #[derive(Debug)]
 struct Kept {
     merged: Merged,
-    /// The rows that are sorted, and the others by path.
+    /// The number of sorted rows, and the others by path.
     sorted: usize,
     added: BTreeMap<Vec<u32>, u32>,
     /// The sum of the weights of the `Log` flows of each row, and their number.
     log: Vec<(Sum, u32)>,
-    /// The sizes of prices, for links whose curvature says nothing.
+    /// The typical prices, for links without informative curvature.
     usual: Vec<f64>,
-    /// The system of Newton steps, with the rows of the links that were free last.
+    /// The system of Newton steps, with the rows of the latest free links.
     system: System,
 }
 
-/// The part of the rows that may be added before all rows are sorted again.
+/// The fraction of the rows that may be added before all rows are sorted again.
 const ADDED: f64 = 0.25;
-/// The rows that may be added in any case.
+/// The number of rows that may be added in any case.
 const ADDED_ALWAYS: usize = 64;
 
 impl Sequence {
-    /// Begins with a problem, which [`solve`](Self::solve) solves from the start.
+    /// Begins with a problem, which [`solve`](Self::solve) solves from scratch.
     pub fn new(problem: &Problem, settings: Settings) -> Self {
         let flows = problem.routes().iter().zip(problem.demands());
         let flows = flows.map(|(path, &demand)| {
@@ -127,7 +126,8 @@ impl Sequence {
     ///
     /// # Errors
     ///
-    /// Fails as [`Routes::new`] and [`Problem::new`] do, for the number that the flow would have had.
+    /// Fails as [`Routes::new`] and [`Problem::new`] do, with the number that the flow would have
+    /// had.
     pub fn arrive(&mut self, path: &[u32], demand: Demand) -> Result<usize, ProblemError> {
         let flow = self.flows.len();
         Routes::check_path(flow, path, self.capacities.len())?;
@@ -165,13 +165,14 @@ impl Sequence {
         Some(demand)
     }
 
-    /// Solves the problem as it is now, from the prices of the last time if that went well.
+    /// Solves the present problem, from the previous prices if that was solved.
     pub fn solve(&mut self) -> Status {
         self.solve_watched(&mut |_| ControlFlow::Continue(()))
     }
 
-    /// Does the same as [`solve`](Self::solve), and tells `watch` before each Newton step how far it is.
-    /// On `Break` it keeps what it has, as [`solve_watched`](crate::solve_watched) does.
+    /// Solves as [`solve`](Self::solve) does, and notifies `watch` of the progress before each
+    /// Newton step. On `Break` it keeps the present prices, as
+    /// [`solve_watched`](crate::solve_watched) does.
     pub fn solve_watched(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Status {
         let mut start = self.start();
         self.newcomers.clear();
@@ -209,18 +210,18 @@ impl Sequence {
             start = None;
         }
         if start.is_some() && !stopped.get() {
-            let status = self.solve_anew(start.as_deref(), &mut watch);
+            let status = self.solve_again(start.as_deref(), &mut watch);
             if status != Status::NotConverged {
                 return status;
             }
         }
         match stopped.get() {
             true => self.ends(Status::NotConverged),
-            false => self.solve_anew(None, &mut watch),
+            false => self.solve_again(None, &mut watch),
         }
     }
 
-    /// Returns the prices to start from, if there are any.
+    /// Returns the initial prices, if there are any.
     fn start(&self) -> Option<Vec<f64>> {
         if self.status != Some(Status::Solved) {
             return None;
@@ -231,7 +232,7 @@ impl Sequence {
             .iter()
             .filter_map(|&f| self.flows[f].as_ref())
         {
-            // Where a price is missing, the flow alone would overload its narrowest link.
+            // Without a price, a flow alone would overload its narrowest link.
             let width = |link: &&u32| self.capacities[**link as usize];
             let narrowest = flow
                 .path
@@ -247,8 +248,8 @@ impl Sequence {
         Some(prices)
     }
 
-    /// Merges the flows anew, and solves from prices or from the start.
-    fn solve_anew(
+    /// Merges the flows again, and solves from prices or from scratch.
+    fn solve_again(
         &mut self,
         start: Option<&[f64]>,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -289,13 +290,13 @@ impl Sequence {
         Some((&flow.path, flow.demand))
     }
 
-    /// The price of each link, as [`solve`](Self::solve) found it last.
+    /// The price of each link, as of the latest [`solve`](Self::solve).
     pub fn prices(&self) -> &[f64] {
         &self.prices
     }
 
-    /// Returns the rate of a flow at the [`prices`](Self::prices), or what it insists on if the problem is
-    /// infeasible, or `None` if there is no such flow.
+    /// Returns the rate of a flow at the [`prices`](Self::prices), or its least rate if the problem
+    /// is infeasible, or `None` if there is no such flow.
     pub fn rate(&self, flow: usize) -> Option<f64> {
         let flow = self.flows.get(flow)?.as_ref()?;
         let price = flow.path.iter().map(|&l| self.prices[l as usize]).sum();
@@ -310,14 +311,14 @@ impl Sequence {
         &self.certificate
     }
 
-    /// The numbers of Newton steps and of conjugate gradient steps within them that
-    /// [`solve`](Self::solve) made last.
+    /// The numbers of Newton steps and of conjugate gradient steps within them of the latest
+    /// [`solve`](Self::solve).
     pub fn steps(&self) -> (usize, usize) {
         self.steps
     }
 
-    /// Returns the problem as it is now, with the flows in the order of their numbers, or `None` if there
-    /// is no flow.
+    /// Returns the present problem, with the flows in the order of their numbers, or `None` if
+    /// there is no flow.
     pub fn problem(&self) -> Option<Problem> {
         let flows = || self.flows.iter().flatten();
         if self.present == 0 {
@@ -340,7 +341,7 @@ impl Sequence {
     }
 }
 
-/// Whether a flow takes a rate whatever the price.
+/// Returns true if a flow needs a rate at any price.
 fn insists(demand: &Demand) -> bool {
     demand.least() > 0.0 || !demand.is_elastic()
 }

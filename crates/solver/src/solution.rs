@@ -5,10 +5,10 @@ use crate::{Certificate, Status};
 /// The tolerance and the limits of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// The largest residual ([`Certificate::worst`]) with which a solution counts as solved, as a
-    /// fraction. The default is 1e-12. Rounding alone makes about 1e-15.
+    /// The largest residual ([`Certificate::worst`]) that counts as solved, as a fraction. The
+    /// default is 1e-12. Rounding alone makes about 1e-15.
     pub tolerance: f64,
-    /// The largest number of Newton steps. The default is 100, and ten to twenty are usual.
+    /// The maximum number of Newton steps. The default is 100, and ten to twenty are usual.
     pub max_iterations: usize,
 }
 

@@ -5,20 +5,20 @@
 pub enum Status {
     /// Every residual is within the tolerance.
     Solved,
-    /// No rates fit. On one link the flows insist on more than there is `[Har02 eq. 15]`, or on all
-    /// there is while another flow needs some of it.
+    /// No rates fit. On one link the flows need more than its capacity at any price `[Har02 eq.
+    /// 15]`, or all of it while another flow needs some.
     ///
-    /// The rates are then those that the flows insist on, and the prices are zero.
+    /// The rates are then those needed at any price, and the prices are zero.
     Infeasible {
         /// The link that is oversubscribed by the largest factor.
         link: usize,
-        /// The rates that its flows insist on: contracted rates without accumulation limit, and
-        /// fixed rates.
+        /// The rate that its flows need at any price: contracted rates without accumulation limit,
+        /// and fixed rates.
         insisted: f64,
         /// The capacity of the link.
         capacity: f64,
     },
-    /// The residuals did not come within the tolerance. The rates and prices are the best that were
-    /// found, and the certificate says how good they are.
+    /// The residuals did not come within the tolerance. The rates and prices are the best found,
+    /// and the certificate bounds their error.
     NotConverged,
 }

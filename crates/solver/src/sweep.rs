@@ -1,18 +1,18 @@
-//! Finds prices link by link, for problems whose prices differ by more orders of magnitude than
-//! numbers have digits.
+//! Prices link by link, for problems whose prices differ by more orders of magnitude than numbers
+//! have digits.
 //!
-//! With large α a cheap link may have 10⁻²² of all spending. The dual function then cannot tell
-//! whether the price of that link is right, and Newton's line search uses that function. The load
-//! of the link can tell. Each link in turn, the dearest first, gets the price at which its load is
-//! its capacity, while the other prices stay (Gauss and Seidel's method on R·x(p) = c). The price
-//! of a link moves the loads of dearer links by next to nothing. So the equations are nearly
-//! triangular in this order, and few rounds suffice.
+//! With large α a cheap link may have 10⁻²² of all spending. The dual function, and with it
+//! Newton's line search, then cannot resolve the price of that link, but the load of the link can.
+//! Each link in turn, the dearest first, gets the price at which its load equals its capacity, with
+//! the other prices fixed (Gauss and Seidel's method on R·x(p) = c). The price of a link hardly
+//! affects the loads of dearer links. So the equations are nearly triangular in this order, and few
+//! rounds suffice.
 
 use crate::Problem;
 
-/// The relative error at which a load is exact enough to go on.
+/// The relative error at which a load is exact enough.
 const EXACT: f64 = 1e-15;
-/// The most evaluations for one link.
+/// The maximum number of evaluations for one link.
 const TRIES: usize = 80;
 
 /// Makes one round over all links.
@@ -47,7 +47,7 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
         })
         .collect();
     let demands = problem.demands();
-    // The logarithm of the overload falls with the price.
+    // The logarithm of the overload decreases with the price.
     let over = |price: f64| {
         let loads = users.iter().zip(&others);
         let load: f64 = loads
@@ -87,7 +87,7 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
         }
         below = at(high);
     }
-    // The root is found by regula falsi. An end that stays has its value halved (Illinois).
+    // The root is found by regula falsi. The value of an end that stays is halved (Illinois).
     let mut u = low;
     for _ in 0..TRIES {
         u = match (above - below).is_finite() {

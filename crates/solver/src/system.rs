@@ -4,7 +4,7 @@ use crate::cg::ConjugateGradients;
 use crate::dual::{Dual, Point};
 use crate::reduced::Reduced;
 
-/// The most conjugate gradient steps. The direction is then good enough to go on from.
+/// The maximum number of conjugate gradient steps. The direction is then good enough.
 const INNER_STEPS: usize = 500;
 
 /// The system (R·X·Rᵀ + damping)·d = y − c on the free links. The prices of the pinned links go to
@@ -25,7 +25,7 @@ pub(crate) struct System {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Equation {
-    /// The price that a pinned link goes to: zero or its limit. It is `None` for a free link.
+    /// The price that a pinned link moves to: zero or its limit. It is `None` for a free link.
     pinned: Option<f64>,
     rhs: f64,
     damping: f64,

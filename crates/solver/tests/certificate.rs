@@ -122,7 +122,7 @@ fn what_is_no_number_is_infinitely_bad() {
         Certificate::new(&problem, &good.rates, &free).gap,
         f64::INFINITY
     );
-    // A price that is no number on a link that nobody uses.
+    // NaN as the price of an unused link.
     let routes = Routes::new(2, [[0]]).unwrap();
     let problem = Problem::new(routes, vec![1.0; 2], vec![Demand::Log { weight: 1.0 }]).unwrap();
     assert!(Certificate::new(&problem, &[1.0], &[1.0, 0.0]).worst() <= 5e-15);
@@ -132,7 +132,7 @@ fn what_is_no_number_is_infinitely_bad() {
     );
 }
 
-/// The closed form c·p/W − 1 + ln k, and what it promises: U(x*) − U(x/k) ≤ W·gap.
+/// The closed form c·p/W − 1 + ln k, and the bound that it implies: U(x*) − U(x/k) ≤ W·gap.
 #[test]
 fn the_gap_bounds_what_is_missing() {
     for seed in 0..20 {

@@ -96,7 +96,7 @@ proptest! {
             if rates[longs.len()] <= 0.0 {
                 continue;
             }
-            // The path of a long flow costs what the first cross flow of each link pays.
+            // The path of a long flow costs the sum of the prices of each link's first cross flow.
             let mut first = longs.len();
             let mut q = 0.0;
             for weights in &cross {
@@ -117,9 +117,9 @@ proptest! {
         prop_assert_eq!(agreeing, 1);
     }
 
-    /// The conditions that make rates and prices the optimum of max Σ U(x) − Σ P·z, and so
-    /// unique: each flow sends what its price makes it want, a link with capacity to spare costs
-    /// nothing, one that is overloaded costs its limit.
+    /// The conditions under which rates and prices are the unique optimum of max Σ U(x) − Σ P·z:
+    /// each flow sends its demand at its price, a link with spare capacity costs nothing, an
+    /// overloaded link costs its limit.
     #[test]
     fn full_buffers_meet_the_optimality_conditions(
         (longs, cross) in lot(),
@@ -156,8 +156,8 @@ fn one_link(capacity: f64, demands: Vec<Demand>) -> Problem {
     Problem::new(routes, vec![capacity], demands).expect("parameters in range")
 }
 
-/// Two contracts of 60 and 70 on 100, targets of 3 and 1, a full buffer at the price 0.1: what
-/// they want is 60 + 30 and 70 + 10; a third flow without contract wants 20.
+/// Two contracts of 60 and 70 on 100, targets of 3 and 1, a full buffer at the price 0.1: their
+/// demands are 60 + 30 and 70 + 10; a third flow without contract demands 20.
 #[test]
 fn a_full_buffer_loses_what_oversubscribed_contracts_want_beyond_it() {
     let forever = f64::INFINITY;
@@ -249,8 +249,8 @@ fn limits_that_are_none_are_refused() {
     assert!(problem().with_price_limits(vec![]).is_err());
 }
 
-/// Behind a full buffer of delay 0.1 the flow would send 50; the next link has 7, and is no
-/// wider for what was lost before it: its price makes up for the rest, 5/7 − 0.1.
+/// Behind a full buffer of delay 0.1 the flow would send 50; the next link has 7, and gains nothing
+/// from the losses before it: its price makes up for the rest, 5/7 − 0.1.
 #[test]
 fn behind_a_full_buffer_the_next_link_rules() {
     let routes = Routes::new(2, [vec![0, 1]]).expect("sound path");

@@ -63,7 +63,7 @@ proptest! {
         let (left, right) = (demand.rate(q - step), demand.rate(q + step));
         prop_assert!(left >= right);
         let chord = (left - right) / (2.0 * step);
-        // Beside a kink the chord is between the slopes of either side.
+        // At a kink the chord is between the slopes of either side.
         let (a, b) = (demand.slope(q - step), demand.slope(q + step));
         let (low, high) = (a.min(b), a.max(b));
         let near = 1e-6 * (high + 1e-3);

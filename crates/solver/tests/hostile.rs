@@ -271,7 +271,7 @@ fn oversubscription_names_the_link() {
             capacity: 8.0
         }
     );
-    // With a limit to the accumulation nobody insists on anything: 8 is shared.
+    // With an accumulation limit no flow needs a fixed rate: 8 is shared.
     let limited = solve(20.0);
     assert_eq!(limited.status, Status::Solved);
     assert!((limited.rates[0] + limited.rates[1] - 8.0).abs() < 1e-9);

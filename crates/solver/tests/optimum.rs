@@ -207,7 +207,7 @@ fn bisection_agrees_on_one_link() {
                 }
             })
             .collect();
-        // Written out again: what these flows send at a price [Low02 eqs. 12, 25].
+        // An independent form of the demand of these flows at a price [Low02 eqs. 12, 25].
         let load = |price: f64| -> f64 {
             let rate = |demand: &Demand| match *demand {
                 Demand::AlphaFair { weight, alpha } => ((weight.ln() - price.ln()) / alpha).exp(),

@@ -1,7 +1,7 @@
 //! Sequences of arrivals and departures, against problems that are solved from the start.
 //!
-//! The oracle is a cold solve of the problem as it is then: its certificate bounds the rate of each flow,
-//! and the certificate of the flows, not of the rows, judges what the sequence found.
+//! The oracle is a cold solve of the present problem: its certificate bounds the rate of each flow,
+//! and the certificate of the flows, not of the rows, judges the result of the sequence.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn compare(shares: &Sequence, flows: &[usize], status: Status) {
     let certificate = Certificate::new(&problem, &rates, shares.prices());
     assert!(certificate.worst() <= 1.01e-12, "{certificate:?}");
     let claimed = shares.certificate();
-    // What is rounded outward depends on the order of flows.
+    // Outward rounding depends on the order of flows.
     let rounding = 1e-14;
     assert!((claimed.relative_gap - certificate.relative_gap).abs() <= rounding);
     assert!((claimed.primal - certificate.primal).abs() <= rounding);
@@ -57,7 +57,7 @@ fn wander(seed: u64, problem: &Problem, changes: usize, demand: impl Fn(&mut Ran
                 assert_eq!(shares.rate(gone), None);
             } else {
                 let path = match random.below(3) {
-                    // That of a flow that is there, so that weights add up.
+                    // The demand of a present flow, so that weights add up.
                     0 => {
                         let problem = shares.problem().unwrap();
                         let flow = random.below(problem.routes().flows());

@@ -8,13 +8,14 @@ use accord_units::{Duration, Rate, Size};
 accord_family::config! {
     /// The parameters of CLCC over BAT.
     pub struct Config of FAMILY {
-        /// Time from one update of the transmit probabilities to the next.
+        /// Interval between updates of the transmit probabilities.
         pub period: Duration,
-        /// Change of a transmit probability in a period while a rate is out of its bounds.
+        /// Relative change of a transmit probability per period while a rate is out of its bounds.
         pub step: f64,
-        /// Increase of a transmit probability in a period while bandwidth is left.
+        /// Increase of a transmit probability per period while bandwidth is left.
         pub increase: f64,
-        /// Share that a transmit probability loses in a period while none is left, of an aggregate that offers the link's rate c.
+        /// Relative decrease of a transmit probability per period while none is left, for an
+        /// aggregate that offers the link's rate c.
         pub decrease: f64,
         /// Weight of the latest value in the average of the excess-bandwidth signal.
         pub memory: f64,
@@ -22,13 +23,13 @@ accord_family::config! {
         pub offered_memory: f64,
         /// The queue below which bandwidth may be left; a quarter of the buffer if not given (of 20 ms, where the buffer has no limit in bytes).
         pub threshold: Option<Size>,
-        /// The part of the link's rate below which bandwidth is left, whatever is queued.
+        /// Utilisation below which bandwidth is left, for any backlog.
         pub busy: f64,
-        /// Time from one measurement of the rates to the next.
+        /// Interval between measurements of the rates.
         pub sample: Duration,
-        /// Time over which rates are averaged.
+        /// Averaging time of the rates.
         pub average: Duration,
-        /// Time from one step of the loop to the next.
+        /// Interval between steps of the loop.
         pub control: Duration,
         /// Gain while the error is small.
         pub gain_fine: f64,
@@ -38,15 +39,15 @@ accord_family::config! {
         pub gain_coarse: f64,
         /// An error below this is small.
         pub error_fine: f64,
-        /// An error from this on is large.
+        /// An error of this or more is large.
         pub error_coarse: f64,
-        /// The least decrease factor (times the link's rate).
+        /// Smallest decrease factor (times the link's rate).
         pub decrease_min: f64,
         /// Keeps decrease factors below one over the sum of the offered rates.
         pub bound: bool,
         /// Suspends the loop for an aggregate that offers less than it should get.
         pub preemption: bool,
-        /// Part that a decrease factor loses in each step while the loop is suspended.
+        /// Relative decrease of a decrease factor per step while the loop is suspended.
         pub relief: f64,
     }
 }
@@ -54,17 +55,17 @@ accord_family::config! {
 accord_family::config! {
     /// The parameters of an aggregate.
     pub struct AggregateConfig of aggregates of FAMILY {
-        /// The rate that the aggregate has for sure; none if not given.
+        /// Guaranteed rate of the aggregate; none if not given.
         pub min: Option<Rate>,
-        /// The rate that it never has more than; no bound if not given.
+        /// Maximum rate of the aggregate; no bound if not given.
         pub max: Option<Rate>,
-        /// Its increase against that of the others, and so its rate.
+        /// Increase relative to the other aggregates, and so the relative rate.
         pub weight: f64,
-        /// Its own decrease, instead of that of all.
+        /// The aggregate's decrease, instead of the common one.
         pub decrease: Option<f64>,
-        /// Its rate against that of the others, as it should be: r_ref is the ratio of two.
+        /// Target rate relative to the other aggregates: r_ref is the ratio of two shares.
         pub share: f64,
-        /// Whether the loop steers its decrease factor; not that of traffic that responds by itself.
+        /// True if the loop steers the decrease factor; false for responsive traffic.
         pub steered: bool,
     }
 }

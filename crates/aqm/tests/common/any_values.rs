@@ -41,8 +41,8 @@ fn set(values: &mut Values, params: &'static [Param], raws: Vec<Option<Raw>>) {
     }
 }
 
-/// Parameters of `family` that its check accepts, with none to three aggregates where it tells
-/// them apart.
+/// Returns parameters of `family` that its check accepts, with none to three aggregates if it
+/// distinguishes aggregates.
 pub fn any_values(family: &'static Family) -> impl Strategy<Value = Values> {
     let each = family.aggregate_params();
     let most = if each.is_empty() { 0 } else { 3 };

@@ -1,21 +1,21 @@
-//! The arrivals at queues, and the equations that move them.
+//! Arrivals at queues, and the equations of the links.
 
 use super::Integration;
-use crate::conserve::{Loads, Problem, Ways};
+use crate::conserve::{Loads, Problem, Routes};
 use crate::feeds::Feeds;
 
 /// The arrivals at each queue.
 pub(super) struct Inflow {
     pub feeds: Vec<Feeds>,
-    /// Bytes that had arrived at each queue at the last step, but for changes of delays.
+    /// The bytes that had arrived at each queue by the previous step, without changes of delays.
     pub arrived: Vec<f64>,
-    /// The bytes that changes of delays and routes have moved on the wires to each queue.
+    /// The bytes on the wires to each queue that changes of delays and routes have moved.
     pub moved: Vec<f64>,
-    /// The rate at which the links before it bring them.
+    /// The total rate of the preceding links.
     pub lines: Vec<f64>,
-    /// All that came to each queue.
+    /// All bytes that arrived at each queue.
     pub came: Vec<f64>,
-    /// The bytes that came in this step.
+    /// The bytes that arrive in this step.
     pub comes: Vec<f64>,
 }
 
@@ -32,30 +32,31 @@ impl Inflow {
     }
 }
 
-/// The ACK-clocked model's equations.
+/// The equations of the ACK-clocked model.
 pub(super) struct Equations {
-    /// Queues on each kind's path.
-    pub ways: Ways,
+    /// The queues on each class's path.
+    pub routes: Routes,
     pub round_trips: Vec<f64>,
     pub capacities: Vec<f64>,
     pub loads: Loads,
-    /// Queues of links that serve nothing.
+    /// Queues of links with rate 0.
     pub dead: Vec<bool>,
-    /// Queues to which all comes out of one queue before them that is no faster: nothing waits there.
+    /// Queues whose arrivals all come from one preceding queue that is no faster, so that nothing
+    /// waits there.
     pub follows: Vec<bool>,
-    /// The queues whose delay is known: those of `dead` links, and those where nothing waits.
+    /// The queues of known delay: those of `dead` links, and those where nothing waits.
     pub given: Vec<bool>,
-    /// The queues to be.
+    /// The new queuing delays.
     pub next: Vec<f64>,
-    /// The rates that arrive at them.
+    /// Their arrival rates.
     pub arrives: Vec<f64>,
 }
 
 impl Equations {
-    pub fn new(kinds: usize, queues: usize) -> Equations {
+    pub fn new(classes: usize, queues: usize) -> Equations {
         Equations {
-            ways: Ways::default(),
-            round_trips: vec![0.0; kinds],
+            routes: Routes::default(),
+            round_trips: vec![0.0; classes],
             capacities: Vec::new(),
             loads: Loads::default(),
             dead: vec![false; queues],
@@ -68,9 +69,9 @@ impl Equations {
 }
 
 impl Integration<'_, '_> {
-    /// Returns the bytes that arrive at a queue in a step, if `total` has been sent to it. Bytes that a
-    /// shorter delay has moved arrive too, no faster than the links before bring them. Bytes that a
-    /// longer delay has held back are waited for.
+    /// Returns the bytes that arrive at a queue in a step, if `total` bytes have been sent to it.
+    /// Bytes that a shorter delay has moved arrive as well, at most at the rate of the preceding
+    /// links. Bytes that a longer delay holds back arrive later.
     #[inline]
     fn comes(&mut self, q: usize, total: f64, h: f64) -> f64 {
         let mut arrived = (total - self.inflow.arrived[q]).max(0.0);
@@ -90,7 +91,7 @@ impl Integration<'_, '_> {
         for q in 0..self.queues.len() {
             let total = self.inflow.feeds[q].sum(&self.sent, now);
             let arrived = self.comes(q, total, h);
-            // The arrivals of packets, which are not integrated, are added.
+            // Add the bytes of packets, which are not integrated.
             let brought = self.queues[q].beside;
             self.inflow.comes[q] = arrived;
             self.inflow.came[q] += brought;
@@ -101,7 +102,7 @@ impl Integration<'_, '_> {
         }
     }
 
-    /// Returns the bytes of the fluid that came to a queue in the latest step.
+    /// Returns the fluid bytes that arrived at a queue in the latest step.
     pub fn came_now(&self, queue: usize) -> f64 {
         self.inflow.comes[queue]
     }
@@ -119,7 +120,7 @@ impl Integration<'_, '_> {
             capacity: &self.equations.capacities,
             loads: &self.equations.loads,
             base_rtt: &self.motion.base_rtt,
-            ways: &self.equations.ways,
+            routes: &self.equations.routes,
             crossed_once: self.hops <= 1,
             given: &self.equations.given,
             round_trips: &mut self.equations.round_trips,
@@ -128,15 +129,15 @@ impl Integration<'_, '_> {
             &mut self.equations.next[..],
             &mut self.equations.arrives[..],
         );
-        // As predicted.
+        // The prediction.
         delay.copy_from_slice(self.shown.delays.of(now));
         let residual = problem.solve(delay, rate);
         self.residual = self.residual.max(residual);
         let mut bounded = false;
         let known = self.inflow.comes.iter().zip(&self.equations.given);
         for ((p, queue), (arrived, given)) in delay.iter_mut().zip(&mut self.queues).zip(known) {
-            // The data that windows send beyond a full buffer is lost; and however little they send, a
-            // queue falls no faster than the link serves it.
+            // Data that windows send beyond a full buffer is lost. A queue drains no faster than
+            // the link serves it.
             let mut within = p.max(queue.delay - h).min(queue.longest);
             if *given && !queue.is_dead() {
                 continue;

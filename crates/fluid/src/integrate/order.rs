@@ -1,25 +1,25 @@
-//! The order in which kinds move: side by side, or one by one.
+//! The order in which classes move: in batches, or one by one.
 
 use super::Integration;
 use crate::law::Service;
 use crate::motion::{Law, Proportional, Run, View};
 use accord_family::{BaseRtt, Reads, WindowDynamics, WindowLaw};
 
-/// The kinds by how they move.
+/// The classes by the way they move.
 pub(super) struct Order {
-    /// Kinds that move side by side.
+    /// Batches of adjacent classes.
     pub runs: Vec<Run>,
-    /// What kinds in runs see, side by side.
+    /// The queues that adjacent classes in batches see.
     pub views: Vec<View>,
-    /// Kinds in runs that see their queues one by one.
+    /// Classes in batches that see their queues individually.
     pub looks: Vec<u32>,
-    /// Active kinds that do not move side by side.
+    /// Active classes outside of batches.
     pub others: Vec<u32>,
-    /// Kinds that do not run.
-    pub still: Vec<u32>,
-    /// Kinds that start within the step to come, and when.
+    /// Inactive classes.
+    pub inactive: Vec<u32>,
+    /// Classes that start within the next step, and their times.
     pub late: Vec<(u32, f64)>,
-    /// True after a change of the set.
+    /// True after a change of the active classes.
     pub stale: bool,
 }
 
@@ -30,7 +30,7 @@ impl Default for Order {
             views: Vec::new(),
             looks: Vec::new(),
             others: Vec::new(),
-            still: Vec::new(),
+            inactive: Vec::new(),
             late: Vec::new(),
             stale: true,
         }
@@ -38,8 +38,8 @@ impl Default for Order {
 }
 
 impl Integration<'_, '_> {
-    /// Returns the law of a kind that is the common case: out of slow start, always more to send, and no memory
-    /// beside that of CUBIC.
+    /// Returns the law of a class that can move in a batch: out of slow start, unlimited data, and
+    /// no memory except CUBIC's.
     fn side_by_side(&self, k: usize) -> Option<Law> {
         let flow = &self.flows[k];
         let endless = flow.offered.is_infinite() && flow.size.is_infinite();
@@ -60,14 +60,14 @@ impl Integration<'_, '_> {
             && flow.hops.len() == 1
         {
             let packet = control.packet;
-            return Some(Law::Glides(Proportional {
+            return Some(Law::Proportional(Proportional {
                 gain,
                 target,
                 packet,
                 most,
             }));
         }
-        let remembers = control.spares
+        let remembers = control.per_flow
             || matches!(base, BaseRtt::Last { .. })
             || matches!(reads, Reads::Marks { .. });
         let hidden = self.taps[flow.hops.clone()].iter().any(|see| see.hidden);
@@ -75,20 +75,20 @@ impl Integration<'_, '_> {
         (moves && !remembers && !hidden).then_some(Law::Of(flow.control))
     }
 
-    /// Finds out which kinds move side by side.
+    /// Sorts the classes into batches.
     pub(super) fn sort(&mut self) {
         self.order.runs.clear();
         self.order.views.clear();
         self.order.looks.clear();
         self.order.others.clear();
-        self.order.still.clear();
+        self.order.inactive.clear();
         self.order.stale = false;
         for k in 0..self.flows.len() {
             let flow = &self.flows[k];
             let Some(law) = self.side_by_side(k) else {
                 match flow.active {
                     true => self.order.others.push(k as u32),
-                    false => self.order.still.push(k as u32),
+                    false => self.order.inactive.push(k as u32),
                 }
                 continue;
             };
@@ -98,9 +98,9 @@ impl Integration<'_, '_> {
                 _ => self.order.runs.push(Run { first, end, law }),
             }
             if (self.motion.price[k], self.motion.loss[k]) != (0.0, 0.0) {
-                self.shown.loud = self
+                self.shown.latest_signal = self
                     .shown
-                    .loud
+                    .latest_signal
                     .max(self.clock.now - self.shown.furthest - 1);
             }
             match self.taps[flow.hops.clone()] {

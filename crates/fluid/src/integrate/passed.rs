@@ -1,15 +1,16 @@
-//! Queues at which nothing waits, because all that comes there comes out of a queue that is no faster.
+//! Queues at which nothing waits, since all arrivals come from a queue that is no faster.
 //!
-//! The equations of the links do not say which of two equal links in a row has the queue, and a fluid
-//! that splits it between them by rounding does not use them whole. Packets wait at the first.
+//! The equations do not determine which of two equal links in series holds the queue, and rounding
+//! would split it between them, so that neither link is fully used. Packets wait at the first.
 
 use super::Integration;
 use crate::path::{Hop, Network};
 use accord_family::QueueLaw;
 
 impl Integration<'_, '_> {
-    /// Returns for each queue whether all that comes there comes out of one queue before it that is no
-    /// faster, and its discipline goes by what waits. Of equal links in a row the first has the queue.
+    /// Returns for each queue whether all its arrivals come from one preceding queue that is no
+    /// faster, and its discipline depends on the backlog. Of equal links in series the first has
+    /// the queue.
     pub(super) fn following(&self, network: &Network) -> Vec<bool> {
         let mut before: Vec<Option<Vec<usize>>> = vec![None; self.queues.len()];
         for path in &network.paths {
@@ -43,14 +44,14 @@ impl Integration<'_, '_> {
             .collect()
     }
 
-    /// Passes on what comes to a queue at which nothing waits.
+    /// Passes arrivals on at a queue where nothing waits.
     pub(super) fn pass(&mut self, q: usize, rate: f64, h: f64) {
         let queue = &mut self.queues[q];
         queue.fills = false;
         queue.set(0.0, rate.min(queue.capacity), h);
     }
 
-    /// Whether nothing waits at a queue, as far as one knows.
+    /// Returns true if nothing waits at a queue, by the present arrivals.
     pub(super) fn is_passed(&self, q: usize) -> bool {
         self.equations.follows[q] && self.queues[q].backlog == 0.0 && !self.equations.dead[q]
     }

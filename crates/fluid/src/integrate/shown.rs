@@ -1,30 +1,30 @@
-//! The signals of queues, and when sources hear of them.
+//! The signals of queues, and their delays to the sources.
 //!
-//! A mark, a drop or a virtual delay is put on what arrives at a queue. It waits there with it, as the
-//! packets behind a hole in the sequence do, and in the queues of the rest of the path. CoDel judges what
-//! leaves.
+//! A mark, a drop or a virtual delay applies to arrivals at a queue. It waits there with them, as
+//! the packets behind a gap in the sequence do, and in the remaining queues of the path. CoDel
+//! judges departures.
 
-use super::{Book, Integration};
+use super::{Counter, Integration};
 use crate::history::{Histories, Tap};
 use crate::law::Seen;
 use crate::motion::SIGNALS;
 use accord_family::QueueLaw;
 
-/// The history of what queues show, and of what they put on what arrives.
+/// The histories of the signals of queues, at departure and at arrival.
 pub(super) struct Shown {
-    /// Queuing delays, side by side.
+    /// Queuing delays, contiguous.
     pub delays: Histories,
-    /// The signals of each queue, in a row of their own, as what leaves it carries them.
+    /// The signals of each queue, one row each, as departing bytes carry them.
     pub signals: Histories,
-    /// The step at which any queue showed some last.
-    pub loud: usize,
-    /// The steps back to the furthest place at which a source sees a queue.
+    /// The latest step at which any queue had a signal.
+    pub latest_signal: usize,
+    /// The number of steps back to the furthest point at which a source sees a queue.
     pub furthest: usize,
-    /// The queues that can show some.
+    /// The queues that can signal.
     pub signalling: Vec<usize>,
-    /// The signals that they put on what arrives.
+    /// The signals applied to arrivals.
     pub put: Histories,
-    /// Whether they have done so yet.
+    /// True for queues that have applied a signal.
     pub has_put: Vec<bool>,
 }
 
@@ -33,7 +33,7 @@ impl Shown {
         Shown {
             delays: Histories::new(queues, depth),
             signals: Histories::new(SIGNALS * queues, depth),
-            loud: 0,
+            latest_signal: 0,
             furthest: 0,
             signalling: Vec::new(),
             put: Histories::new(SIGNALS * queues, depth),
@@ -43,11 +43,11 @@ impl Shown {
 }
 
 impl Integration<'_, '_> {
-    /// Returns the signals of its queues that a source sees now, and the share of marks, if it looks at
-    /// each queue by a `tap` of this.
+    /// Returns the signals of its queues that a source sees now, and the share of marks, with the
+    /// delay to each queue given by `tap`.
     #[inline(always)]
-    pub(super) fn look(&self, kind: usize, tap: impl Fn(&Tap) -> Tap) -> (Seen, f64) {
-        let flow = &self.flows[kind];
+    pub(super) fn look(&self, class: usize, tap: impl Fn(&Tap) -> Tap) -> (Seen, f64) {
+        let flow = &self.flows[class];
         let now = self.clock.now;
         let (mut seen, mut unmarked) = (Seen::default(), 1.0);
         let hops = &self.taps[flow.hops.clone()];
@@ -67,7 +67,7 @@ impl Integration<'_, '_> {
             let (queue, mut tap) = (see.queue as usize, tap(&see.tap));
             let [delay] = self.shown.delays.read(queue, now, &tap);
             passed += delay;
-            // What the queues of the rest of the path hold up.
+            // The delay in the remaining queues of the path.
             let rest = seen.queue - passed;
             if rest > 0.0 {
                 tap = Tap::new(tap.delay + rest);
@@ -84,7 +84,7 @@ impl Integration<'_, '_> {
         (seen, 1.0 - unmarked)
     }
 
-    /// Shows at the start of a step what was shown at the end of the one before.
+    /// Repeats the signals of the end of the previous step at the start of a step.
     pub(super) fn keep_signals(&mut self) {
         let now = self.clock.now;
         for &q in &self.shown.signalling {
@@ -95,7 +95,7 @@ impl Integration<'_, '_> {
         }
     }
 
-    /// Writes the signals of the queues that have some, of the byte that leaves them at the end of a step.
+    /// Writes the signals of the byte that leaves each signalling queue at the end of a step.
     pub(super) fn show_signals(&mut self) {
         let now = self.clock.now;
         for i in 0..self.shown.signalling.len() {
@@ -115,10 +115,11 @@ impl Integration<'_, '_> {
             let mut shown = put;
             if self.shown.has_put[q] && queue.backlog > 0.0 && !queue.is_dead() {
                 let left = (now - 1, 1.0);
-                let books = self.books(q, left);
-                let waits = books[Book::Entered as usize] > books[Book::Served as usize];
+                let counters = self.counters(q, left);
+                let waits =
+                    counters[Counter::Entered as usize] > counters[Counter::Served as usize];
                 if waits {
-                    let (_, from) = self.entered(q, left, &books);
+                    let (_, from) = self.entered(q, left, &counters);
                     shown = std::array::from_fn(|i| self.shown.put.at(rows.start + i, from));
                 }
             }
@@ -127,7 +128,7 @@ impl Integration<'_, '_> {
             *mark = (*mark + at_head.1).min(1.0);
             self.shown.signals.of_mut(now)[rows].copy_from_slice(&shown);
             if shown != [0.0; SIGNALS] {
-                self.shown.loud = now;
+                self.shown.latest_signal = now;
             }
         }
     }

@@ -1,6 +1,6 @@
-//! What a model leaves out of a scenario, as notes of a run.
+//! The omissions of a model, as notes of a run.
 
-use super::{Kind, Model, is_left_out};
+use super::{Class, Model, is_left_out};
 use crate::discipline::Discipline;
 use crate::law::Control;
 use accord_family::{GivesUp, WindowLaw};
@@ -10,7 +10,7 @@ use accord_units::Time;
 use std::collections::BTreeSet;
 
 impl Model<'_> {
-    /// Says what the model does not have.
+    /// Records the omissions of the model.
     pub(super) fn leave_out(&mut self) {
         let s = self.scenario;
         let mut notes = Vec::new();
@@ -19,11 +19,11 @@ impl Model<'_> {
             .iter()
             .any(|f| matches!(f.demand, Demand::OnOff { rate: None, .. }))
         {
-            note("bursts without a rate are taken at a mean rate as if they took no time");
+            note("bursts without a rate are taken at a mean rate, as if they were instantaneous");
         }
         if s.has_tunnels() {
             note(
-                "a tunnel sends all that it can from its start on; the flows in tunnels, which share that, are left out",
+                "a tunnel always sends as much as it can; the flows in tunnels, which share its rate, are left out",
             );
         }
         let unloaded = |f: &Flow| f.through.is_none() && is_left_out(f);
@@ -39,7 +39,7 @@ impl Model<'_> {
             note("random demands are taken at their mean rates");
         }
         if s.flows.iter().any(|f| matches!(f.demand, Demand::Media(_))) {
-            note("live video is taken at its highest rate, or what it gets if that is less");
+            note("live video is taken at its highest rate, or at its share if that is less");
         }
         if s.links.iter().any(|l| l.control_loss > 0.0) {
             note("losses of control packets on the wire are left out");
@@ -60,44 +60,45 @@ impl Model<'_> {
         let refuses = |q| Discipline::refuses(&self.dynamics(q).law);
         if self.queues.iter().any(finite) || (0..self.queues.len()).any(refuses) {
             note(
-                "a full buffer loses what does not fit; a flow that loses, or takes marks for losses, halves its window at most once a round trip, as if they were spread evenly over flows",
+                "a full buffer drops the excess; a flow with losses, or with marks that count as losses, halves its window at most once per round trip, as if losses were spread evenly over flows",
             );
             let keeps = |c: &Control| c.dynamics.gives_up != GivesUp::Window;
             if self.controls.iter().any(keeps) {
                 note(
-                    "of flows with loss = \"accumulation\", a loss halves what they have queued, as far as they know it by the queues of the way there",
+                    "of flows with loss = \"accumulation\", a loss halves their backlog, as estimated from the queues of the forward path",
                 );
             }
         }
         notes.extend(self.few_flows());
-        let between = |k: &&Kind| matches!(k.control.dynamics.law, WindowLaw::Vegas { low, high, .. } if low < high);
-        let groups = self.kinds.iter().filter(between);
+        let between = |k: &&Class| matches!(k.control.dynamics.law, WindowLaw::Vegas { low, high, .. } if low < high);
+        let groups = self.classes.iter().filter(between);
         let groups = groups.map(|k| s.flows[k.members[0]].group);
         for group in groups.collect::<BTreeSet<_>>() {
             notes.push(format!(
-                "fluid: {} rests anywhere between its two thresholds; where it stops depends on the way there",
+                "fluid: {} has an equilibrium anywhere between its two thresholds; which one it reaches depends on the trajectory",
                 s.groups[group].name
             ));
         }
         self.notes = notes;
     }
 
-    /// Says which queues are too short for as few flows as go by losses there: B below the product of rate
-    /// and round-trip time over the root of their number [Appenzeller, Keslassy, McKeown, "Sizing Router
-    /// Buffers", SIGCOMM 2004]. Packets of few flows are lost together, and leave the link idle then.
+    /// Notes queues too short for the number of their loss-based flows: the buffer is below the
+    /// product of rate and round-trip time over the root of that number [Appenzeller, Keslassy,
+    /// McKeown, "Sizing Router Buffers", SIGCOMM 2004]. A few flows lose packets together and then
+    /// leave the link idle.
     fn few_flows(&self) -> Vec<String> {
         let network = self.network(Time::ZERO);
         let of = |q: usize| {
             let link = self.queues[q];
             let (mut flows, mut round_trips) = (0.0, 0.0);
-            for (kind, path) in self.kinds.iter().zip(&network.paths) {
+            for (class, path) in self.classes.iter().zip(&network.paths) {
                 let reacts = matches!(
-                    kind.control.dynamics.law,
+                    class.control.dynamics.law,
                     WindowLaw::Reno | WindowLaw::Cubic { .. }
                 );
                 let comes = path.hops[..path.forward].iter().any(|h| h.queue == q);
                 if reacts && comes && !self.private[link] {
-                    let many = kind.members.len() as f64;
+                    let many = class.members.len() as f64;
                     flows += many;
                     round_trips += many * path.base_rtt;
                 }
@@ -106,7 +107,7 @@ impl Model<'_> {
             let has = self.buffer(q);
             (flows > 0.0 && has < needs).then(|| {
                 format!(
-                    "fluid: {} loses too much of too few flows at once for a fluid ({flows:.0} that go by losses, and a buffer of {:.2} of what they need): packets leave it idle after losses, and the fluid does not",
+                    "fluid: the buffer of {} is too small for a fluid of so few flows ({flows:.0} loss-based flows, {:.2} of the buffer that they need): packets leave the link idle after losses, and the fluid does not",
                     self.scenario.links[link].name,
                     has / needs
                 )

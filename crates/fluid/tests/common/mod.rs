@@ -1,4 +1,4 @@
-//! Scenarios from text, and what comes out of them.
+//! Scenarios from text, and readings of their runs.
 #![allow(dead_code)]
 
 use accord_family::Catalogue;
@@ -25,7 +25,7 @@ pub fn fluid(text: &str) -> (Scenario, Run) {
     (s, run)
 }
 
-/// The last sample.
+/// Returns the last sample.
 pub fn last(run: &Run, metric: Metric, entity: Entity) -> f64 {
     let series = run.series(metric, entity).expect("it is recorded");
     *series.values.last().expect("there are samples")
@@ -40,7 +40,7 @@ pub fn window(from: f64, to: f64) -> Window {
 }
 
 /// Five classes of 50 flows over one link of 2.4 Gbps [Low02 §6.1.1], with a controller that
-/// measures by control packets. Base round trips are those of data: 0.17 ms for transmissions.
+/// measures by control packets. Base round-trip times are those of data: 0.17 ms of transmissions.
 pub fn five_classes(controller: &str, model: &str, seconds: u32) -> String {
     let mut text = format!(
         "duration = \"{seconds} s\"\nfluid = {{ link_model = \"{model}\" }}\n\
@@ -58,7 +58,7 @@ pub fn five_classes(controller: &str, model: &str, seconds: u32) -> String {
     text
 }
 
-/// The same with links of 1 bps as links that serve nothing.
+/// Parses a scenario in which links of 1 bps become links with rate 0.
 pub fn with_outages(text: &str) -> Scenario {
     let mut s = scenario(text);
     for event in &mut s.events {

@@ -1,4 +1,4 @@
-//! Measurements while they are read: flows by name, and the records that are damaged.
+//! Measurements during reading: flows by name, and damaged records.
 
 use super::{Flow, Measured, Quantity, Sample};
 use crate::error::ImportError;
@@ -6,27 +6,27 @@ use crate::limits;
 use serde_json::Error;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most samples that are read.
+/// The maximum number of samples.
 const SAMPLES: usize = 20_000_000;
-/// The most flows.
+/// The maximum number of flows.
 const FLOWS: usize = 10_000;
 
-/// The content of a file as far as it was read.
+/// The content read so far.
 #[derive(Default)]
 pub(super) struct Draft {
     pub measured: Measured,
-    /// The flows by the names that the file has for them.
+    /// The flows by their names in the file.
     flows: BTreeMap<String, usize>,
     names: BTreeSet<String>,
-    /// There are more flows than are read.
+    /// True if there are more flows than the maximum.
     too_many: bool,
-    /// The number of damaged records, and the error of the first.
+    /// The number of damaged records, and the first error.
     damaged: usize,
     first: Option<ImportError>,
 }
 
 impl Draft {
-    /// Returns the index of the flow of this name, which is made if it is not there.
+    /// Returns the index of the flow of this name, which is created if necessary.
     pub fn flow(&mut self, name: &str) -> usize {
         match self.flows.get(name) {
             Some(&at) => at,
@@ -34,7 +34,7 @@ impl Draft {
         }
     }
 
-    /// Makes a flow, to which the name belongs from now on. A number tells equal names apart.
+    /// Creates a flow, to which the name refers from now on. A number distinguishes equal names.
     pub fn new_flow(&mut self, name: &str) -> usize {
         let at = self.measured.flows.len();
         if at == FLOWS {
@@ -73,7 +73,7 @@ impl Draft {
         }
     }
 
-    /// Counts a damaged record, which is left out.
+    /// Counts a damaged record, which is skipped.
     pub fn damage(&mut self, error: impl FnOnce() -> ImportError) {
         self.damaged += 1;
         self.first.get_or_insert_with(error);
@@ -86,11 +86,12 @@ impl Draft {
             let line = text[..at].matches('\n').count() + error.line().max(1);
             let why = error.to_string();
             let why = why.split(" at line ").next().unwrap_or(&why);
-            ImportError::at(line, format!("this is no JSON: {why}"))
+            ImportError::at(line, format!("invalid JSON: {why}"))
         });
     }
 
-    /// Counts times from the first sample, drops flows without any, and says what is not there.
+    /// Counts times from the first sample, removes flows without samples, and adds remarks on
+    /// missing quantities.
     pub fn finish(mut self, promised: &[Quantity]) -> Result<Measured, ImportError> {
         if self.too_many {
             let message = format!("there are more than {FLOWS} flows");
@@ -125,7 +126,7 @@ impl Draft {
         Ok(self.measured)
     }
 
-    /// Says which of the quantities no flow has, and which some flows have not.
+    /// Adds remarks on quantities that no flow has, or that some flows lack.
     fn remark_missing(&mut self, promised: &[Quantity]) {
         let flows = &self.measured.flows;
         let (mut nowhere, mut somewhere) = (Vec::new(), Vec::new());
@@ -142,12 +143,12 @@ impl Draft {
         }
         if !nowhere.is_empty() {
             let list = nowhere.join(", ");
-            self.remark(format!("The file has nothing for these series: {list}."));
+            self.remark(format!("Series without data in the file: {list}."));
         }
         if !somewhere.is_empty() {
             let list = somewhere.join(", ");
             self.remark(format!(
-                "Series that some flows do not have, with their number: {list}."
+                "Series missing for some flows, with their number: {list}."
             ));
         }
     }

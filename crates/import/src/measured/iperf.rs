@@ -1,5 +1,5 @@
-//! The JSON of iperf3, of a sender or of a receiver: one document (`iperf3 --json`), several one after the
-//! other, as a server writes them, or a line per event (`--json-stream`), with the document behind them
+//! The JSON of an iperf3 sender or receiver: one document (`iperf3 --json`), several documents, as
+//! a server writes them, or a line per event (`--json-stream`), followed by the document
 //! (`--json-stream-full-output`).
 
 use super::Quantity;
@@ -20,7 +20,7 @@ pub fn read(text: &str, draft: &mut Draft) {
             damage
                 .iter()
                 .for_each(|(at, e)| draft.damaged_json(text, *at, e));
-            draft.remark("The file is cut off or damaged. What is whole of it is here.");
+            draft.remark("The file is truncated or damaged. Its complete part is here.");
             return tests.document(&file, draft);
         }
     }
@@ -45,21 +45,22 @@ fn is_interval(value: &Value) -> bool {
 /// The tests of a file.
 #[derive(Default)]
 struct Tests {
-    /// Their number, the time of the first, and that of the present one since then, in seconds.
+    /// The number of tests, the time of the first, and the time of the present one since the first,
+    /// in seconds.
     count: usize,
     first: Option<f64>,
     offset: f64,
     intervals: usize,
-    /// The test came as events, so that a document behind them has nothing new.
+    /// True if the test came as events, so that a document after them repeats it.
     events: bool,
-    /// The clock of a test starts again at the end of what is omitted (`--omit`).
+    /// True after an omitted interval (`--omit`), at whose end the clock of the test restarts.
     omitted: bool,
-    /// The bytes so far, by flow: those handed over or arrived, the packets sent again and those lost.
+    /// The bytes so far, by flow: bytes sent or received, packets retransmitted and packets lost.
     totals: BTreeMap<usize, [f64; 3]>,
 }
 
 impl Tests {
-    /// Takes a document or an event.
+    /// Processes a document or an event.
     fn take(&mut self, record: &Value, draft: &mut Draft) {
         let data = record.get("data").unwrap_or(&Value::Null);
         match record.get("event").and_then(Value::as_str) {
@@ -110,7 +111,7 @@ impl Tests {
         }
     }
 
-    /// Begins a test. Its times are counted from its own start.
+    /// Begins a test. Its times count from its own start.
     fn begin(&mut self, start: &Value) {
         let stamp = start.get("timestamp");
         let part = |name| number(stamp?, name);
@@ -125,13 +126,13 @@ impl Tests {
         };
     }
 
-    /// Takes what iperf3 says of an end that is none of its own.
+    /// Processes an abnormal end reported by iperf3.
     fn failed(&self, error: &Value, draft: &mut Draft) {
         let error = quote(error.as_str().unwrap_or(""));
         match self.intervals {
             0 => draft.damage(|| ImportError::whole(format!("iperf3 failed: {error}"))),
             _ => draft.remark(format!(
-                "iperf3 ended early: {error}. What it had measured is here."
+                "iperf3 ended early: {error}. Its measurements until then are here."
             )),
         }
     }
@@ -145,7 +146,7 @@ impl Tests {
         };
         for (j, stream) in streams.iter().enumerate() {
             if stream.get("omitted").and_then(Value::as_bool) == Some(true) {
-                draft.remark("What iperf3 omits (--omit) is left out.");
+                draft.remark("Intervals omitted by iperf3 (--omit) are left out.");
                 self.omitted = true;
                 continue;
             }
@@ -160,7 +161,7 @@ impl Tests {
         draft.remark("Rates are those of the application's data, without headers.");
     }
 
-    /// Adds what an interval has of a stream.
+    /// Adds an interval of a stream.
     fn add(&mut self, stream: &Value, part: Part, draft: &mut Draft) {
         let flow = draft.flow(&match self.count {
             0 | 1 => format!("stream {}", part.socket),
@@ -202,7 +203,7 @@ impl Tests {
     }
 }
 
-/// The part of a stream that every interval has.
+/// The fields common to all intervals of a stream.
 struct Part {
     socket: f64,
     start: f64,
@@ -227,10 +228,10 @@ impl Part {
 }
 
 fn server_output(draft: &mut Draft) {
-    draft.remark("The output of the server, which the file has too, is left out.");
+    draft.remark("The output of the server, which the file also has, is left out.");
 }
 
-/// A number of at least zero.
+/// Returns a number of at least zero.
 fn number(object: &Value, name: &str) -> Option<f64> {
     let value = object.get(name)?.as_f64()?;
     (value.is_finite() && (0.0..1e18).contains(&value)).then_some(value)

@@ -1,8 +1,8 @@
-//! Readers of what other programs measured of real flows: qlog, `ss -tin` and iperf3.
+//! Readers of other programs' measurements of real flows: qlog, `ss -tin` and iperf3.
 //!
-//! A reader takes text and returns [`Measured`]: flows with samples of quantities at times, or an
-//! [`ImportError`] that says where the text is wrong. A record that is damaged is left out. What a
-//! reader leaves out, and what it does not find, it says in [`Measured::remarks`].
+//! A reader returns [`Measured`]: flows with timed samples of quantities, or an [`ImportError`]
+//! with the place of the error. Damaged records are skipped. [`Measured::remarks`] lists everything
+//! left out or missing.
 //!
 //! ```
 //! use accord_import::measured::{Format, Quantity, read};
@@ -30,7 +30,7 @@ use draft::Draft;
 pub enum Format {
     /// qlog, in JSON text sequences or as one JSON document.
     Qlog,
-    /// The output of `ss -tin`, again and again, with the time before each.
+    /// Repeated outputs of `ss -tin`, each after a line with the time.
     Ss,
     /// The JSON of iperf3.
     Iperf3,
@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// Returns the format of a text. Returns `None` if it does not tell.
+    /// Returns the format of a text, or `None` if it is not recognised.
     pub fn guess(text: &str) -> Option<Format> {
         let start = text.trim_start_matches('\u{feff}').trim_start();
         let head: String = start.chars().take(16_000).collect();
@@ -84,12 +84,12 @@ impl std::str::FromStr for Format {
         let found = Format::NAMES.iter().find(|(name, _)| *name == s);
         found.map(|(_, format)| *format).ok_or_else(|| {
             let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
-            format!("there is no such format (there are: {})", names.join(", "))
+            format!("unknown format (known: {})", names.join(", "))
         })
     }
 }
 
-/// What a sample is of. A total counts from any zero, and only its growth means anything.
+/// The quantity of a sample. A total counts from an arbitrary start; only its growth has a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
     /// The congestion window, in bytes.
@@ -100,13 +100,13 @@ pub enum Quantity {
     Rtt,
     /// The smallest round-trip time, in seconds.
     MinRtt,
-    /// The bytes that were sent, those sent again included: a total.
+    /// The bytes sent, including retransmissions: a total.
     Sent,
     /// The bytes that arrived for the first time: a total.
     Arrived,
-    /// The packets that were sent again: a total.
+    /// The packets retransmitted: a total.
     Retransmitted,
-    /// The packets that were taken for lost: a total.
+    /// The packets declared lost: a total.
     Lost,
 }
 
@@ -119,7 +119,7 @@ impl Quantity {
         Quantity::Lost,
     ];
 
-    /// Returns whether samples are totals.
+    /// Returns true if samples are totals.
     pub fn is_total(self) -> bool {
         Quantity::TOTALS.contains(&self)
     }
@@ -153,7 +153,7 @@ pub struct Sample {
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// The name, as the file has it.
+    /// The name in the file.
     pub name: String,
     /// The samples, by time.
     pub samples: Vec<Sample>,
@@ -162,9 +162,9 @@ pub struct Flow {
 /// The content of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// The flows, in the order in which the file names them.
+    /// The flows, in the order of the file.
     pub flows: Vec<Flow>,
-    /// What the reader left out or assumed, a sentence each.
+    /// Omissions and assumptions of the reader, a sentence each.
     pub remarks: Vec<String>,
 }
 
@@ -180,7 +180,8 @@ impl Measured {
 /// Reads measurements.
 ///
 /// # Errors
-/// Fails if the text is too large or is not of that format, or if nothing was measured.
+///
+/// Fails if the text is too large or invalid in that format, or has no measurements.
 pub fn read(format: Format, text: &str) -> Result<Measured, ImportError> {
     limits::check_measured(text)?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -1,9 +1,9 @@
 //! qlog: JSON text sequences [RFC 7464], JSON lines, or one JSON document with traces.
 //!
-//! Read are the drafts since 2022 (`quic:packet_sent`), version 0.3 and the drafts from 02 on
-//! (`transport:packet_sent`), and draft-00 and -01, whose events are lists of the values that
-//! `event_fields` names. Stacks have names of their own for some fields and events; those of aioquic,
-//! mvfst, picoquic and quinn are known. A file is of one end, and tells what it sent.
+//! Supported are the drafts since 2022 (`quic:packet_sent`), version 0.3 and the drafts from 02 on
+//! (`transport:packet_sent`), and draft-00 and -01, whose events are lists of the values named by
+//! `event_fields`. Some stacks rename fields and events; the names of aioquic, mvfst, picoquic and
+//! quinn are known. A file has the view of one end, and records the packets that it sent.
 
 use super::Quantity;
 use super::draft::Draft;
@@ -22,7 +22,7 @@ pub fn read(text: &str, draft: &mut Draft) {
             damage
                 .iter()
                 .for_each(|(at, e)| draft.damaged_json(text, *at, e));
-            draft.remark("The file is cut off or damaged. What is whole of it is here.");
+            draft.remark("The file is truncated or damaged. Its complete part is here.");
             contained(&file, draft);
             return;
         }
@@ -85,7 +85,7 @@ fn is_record(value: &Value) -> bool {
     is_header(value) || is_event(value)
 }
 
-/// A document with all traces in it.
+/// Reads a document with all traces in it.
 fn contained(file: &Value, draft: &mut Draft) {
     let Some(traces) = file.get("traces").and_then(Value::as_array) else {
         draft.damage(|| ImportError::whole("`traces` is no list"));
@@ -94,7 +94,7 @@ fn contained(file: &Value, draft: &mut Draft) {
     for (i, about) in traces.iter().enumerate() {
         let place = format!("traces[{i}]");
         let Some(events) = about.get("events").and_then(Value::as_array) else {
-            // A trace that could not be made has an error in place of events.
+            // A trace that could not be converted has an error in place of events.
             draft.remark(format!("{place} has no events and is left out."));
             continue;
         };
@@ -109,24 +109,24 @@ fn contained(file: &Value, draft: &mut Draft) {
     }
 }
 
-/// The number space that a packet is of [RFC 9000 §12.3], with its path, which has one of its own in
+/// The number space of a packet [RFC 9000 §12.3], with its path, which has its own space in
 /// multipath QUIC.
 type Space = (u64, u8);
 
 /// A connection, or a path of it.
 type Key = (Option<String>, u64);
 
-/// A trace while it is read.
+/// A trace during reading.
 struct Trace {
     name: String,
-    /// Times are counted from the last event.
+    /// True if times count from the previous event.
     delta: bool,
-    /// What one unit of time is, in seconds.
+    /// The unit of time, in seconds.
     unit: f64,
     now: f64,
-    /// The names of the values of an event that is a list of them.
+    /// The names of the values of events that are lists.
     fields: Vec<String>,
-    /// The connections that events name by their index.
+    /// The connections to which events refer by index.
     groups: Vec<Value>,
     flows: BTreeMap<Key, Connection>,
 }
@@ -136,16 +136,16 @@ struct Connection {
     flow: usize,
     /// The time of its first event.
     first: f64,
-    /// The sizes of the packets that are not acknowledged, by number.
+    /// The sizes of unacknowledged packets, by number.
     out: BTreeMap<(Space, u64), f64>,
-    /// The times at which bytes were sent or arrived, or packets were lost, with their number.
+    /// The times at which bytes were sent or arrived, or packets were lost, with the amount.
     counts: Vec<(f64, Quantity, f64)>,
 }
 
-/// The most packets that may be in flight.
+/// The maximum number of packets in flight.
 const IN_FLIGHT: usize = 1_000_000;
 
-/// The names of the events of metrics.
+/// The names of events with metrics.
 const METRICS: [&str; 4] = [
     "recovery_metrics_updated",
     "metrics_updated",
@@ -189,7 +189,8 @@ impl Trace {
         }
     }
 
-    /// The field of an event that has one of these names. The oldest draft has them in capitals.
+    /// Returns the field of an event that has one of these names. The oldest draft has them in
+    /// capitals.
     fn field<'v>(&self, event: &'v Value, names: &[&str]) -> Option<&'v Value> {
         names.iter().find_map(|name| match event {
             Value::Array(values) => values.get(self.fields.iter().position(|f| f == name)?),
@@ -197,7 +198,7 @@ impl Trace {
         })
     }
 
-    /// Takes an event. An error says what is wrong with it, and nothing of it is taken.
+    /// Processes an event. If it returns an error, the whole event is skipped.
     fn take(&mut self, event: &Value, draft: &mut Draft) -> Result<(), String> {
         let now = self.time(event)?;
         let name = self.field(event, &["name", "event", "event_type", "type"]);
@@ -262,7 +263,7 @@ impl Trace {
         Ok(())
     }
 
-    /// The time of an event, in seconds.
+    /// Returns the time of an event, in seconds.
     fn time(&mut self, event: &Value) -> Result<f64, String> {
         let own = |name| self.field(event, &[name]);
         let delta = match own("time_format").and_then(Value::as_str) {
@@ -276,7 +277,7 @@ impl Trace {
         Ok(self.now)
     }
 
-    /// The connection that an event is of, where it says so itself.
+    /// Returns the connection that an event names.
     fn group(&self, event: &Value) -> Option<String> {
         let group = self.field(event, &["group_id"])?;
         let index = group.as_u64().and_then(|i| self.groups.get(i as usize));
@@ -306,7 +307,7 @@ impl Trace {
         })
     }
 
-    /// Adds the totals, which are counted in the order of time.
+    /// Adds the totals, in the order of time.
     fn finish(self, draft: &mut Draft) {
         for mut connection in self.flows.into_values() {
             let flow = connection.flow;
@@ -314,7 +315,7 @@ impl Trace {
             for quantity in [Quantity::Sent, Quantity::Arrived, Quantity::Lost] {
                 let mut total = 0.0;
                 for (time, _, more) in connection.counts.iter().filter(|c| c.1 == quantity) {
-                    // Losses are single events, and without one there was none before.
+                    // Losses are single events; without one there were none.
                     if quantity == Quantity::Lost {
                         if total == 0.0 {
                             draft.add(flow, connection.first, quantity, total);
@@ -345,7 +346,7 @@ fn is_delta(format: &str) -> bool {
     matches!(format, "delta" | "relative_to_previous_event")
 }
 
-/// The metrics of an event, by the names that drafts and stacks have for them.
+/// Returns the metrics of an event, by their names in drafts and stacks.
 fn metrics(data: &Value, unit: f64) -> Result<Vec<(Quantity, f64)>, String> {
     let known: [(Quantity, f64, &[&str]); 4] = [
         (
@@ -364,7 +365,7 @@ fn metrics(data: &Value, unit: f64) -> Result<Vec<(Quantity, f64)>, String> {
             continue;
         };
         let value = number(&data[*name])
-            .ok_or_else(|| format!("{} is no number of at least 0", quote(name)))?;
+            .ok_or_else(|| format!("{} is not a number of at least 0", quote(name)))?;
         // The largest number stands for a value that is not set.
         if value < 1e15 && value != f64::from(u32::MAX) {
             found.push((quantity, value * unit));
@@ -373,7 +374,8 @@ fn metrics(data: &Value, unit: f64) -> Result<Vec<(Quantity, f64)>, String> {
     Ok(found)
 }
 
-/// The ranges of packets in a list of numbers and of ranges, which are lists of one or two numbers.
+/// Returns the ranges of packets in a list of numbers and ranges, which are lists of one or two
+/// numbers.
 fn ranges(list: Option<&Value>) -> impl Iterator<Item = (u64, u64)> {
     let one = list.filter(|list| !list.is_array());
     let many = list.and_then(Value::as_array).into_iter().flatten();
@@ -386,7 +388,7 @@ fn ranges(list: Option<&Value>) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// The size of a packet: a field that has moved from version to version.
+/// Returns the size of a packet, whose field differs between versions.
 fn size(data: &Value) -> Option<f64> {
     let header = data.get("header");
     let places = [
@@ -403,7 +405,8 @@ fn packet_number(data: &Value) -> Option<u64> {
     integer(header.or(data.get("packet_number"))?)
 }
 
-/// The number space of a packet: 0 of Initial packets, 1 of Handshake packets, 2 of all others.
+/// Returns the number space of a packet: 0 for Initial packets, 1 for Handshake packets, 2 for all
+/// others.
 fn space(data: &Value) -> u8 {
     let header = data.get("header").and_then(|h| h.get("packet_type"));
     let own = ["packet_type", "packet_number_space", "packet_num_space"];
@@ -419,7 +422,7 @@ fn space(data: &Value) -> u8 {
     }
 }
 
-/// A finite number; old versions have them as texts.
+/// Returns a finite number; old versions have numbers as texts.
 fn any_number(value: &Value) -> Option<f64> {
     let value = match value {
         Value::String(text) => text.parse().ok()?,
@@ -428,7 +431,7 @@ fn any_number(value: &Value) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// A number of at least zero.
+/// Returns a number of at least zero.
 fn number(value: &Value) -> Option<f64> {
     any_number(value).filter(|value| (0.0..1e20).contains(value))
 }

@@ -1,16 +1,16 @@
 //! The records of a JSON text: a sequence of values, or lists inside of one value.
 //!
-//! A damaged record costs itself, and reading goes on where the next one begins [RFC 7464 §2.3]. Between
+//! A damaged record is skipped, and reading resumes at the next one [RFC 7464 §2.3]. Between
 //! records there may be white space, commas and the separators of JSON text sequences.
 
 use serde_json::{Deserializer, Error, Value};
 
-/// Returns whether a value is a record. The parts of a damaged record are none.
+/// Returns true if a value is a record. The parts of a damaged record are not.
 pub type Accept = fn(&Value) -> bool;
 
-/// The longest record that is looked for behind a damaged one, in bytes.
+/// The maximum length of a record searched for after a damaged one, in bytes.
 const RECORD: usize = 1 << 16;
-/// The most attempts to find records behind damaged ones in one text.
+/// The maximum number of searches for records after damaged ones in one text.
 const ATTEMPTS: usize = 20_000;
 
 /// The records of a text.
@@ -18,9 +18,9 @@ pub struct Records<'a> {
     text: &'a str,
     at: usize,
     accept: Accept,
-    /// The text is read from inside a list, up to its end.
+    /// True if the text is read from inside a list, up to its end.
     list: bool,
-    /// There was no record at `at`.
+    /// True if there was no record at `at`.
     lost: bool,
     attempts: usize,
 }
@@ -38,7 +38,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Returns the next record behind a damaged one.
+    /// Returns the next record after a damaged one.
     fn resume(&mut self) -> Option<(usize, Value)> {
         let first = self.text[self.at..].chars().next()?;
         let mut from = self.at + first.len_utf8();
@@ -92,16 +92,17 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// Returns the value at the start of a text with its length, or `None` for an empty text.
+/// Parses the value at the start of a text, and returns it with its length, or `None` for an empty
+/// text.
 fn value(text: &str) -> Option<Result<(Value, usize), Error>> {
     let mut values = Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?;
     Some(value.map(|value| (value, values.byte_offset())))
 }
 
-/// Reads a text that is one value, which is cut off or has damaged records in its lists of the name
-/// `key`. Tells `damaged` of each such record. Returns `None` if there is no such list, or if the rest is
-/// damaged, too.
+/// Reads a text that is one value, and is truncated or has damaged records in its lists named
+/// `key`. Calls `damaged` for each such record. Returns `None` if there is no such list, or if
+/// other parts are damaged, too.
 pub fn mend(
     text: &str,
     key: &str,
@@ -131,7 +132,7 @@ pub fn mend(
                 Err((at, e)) => damaged(at, e),
             }
         }
-        // The list has its number in the place of its records.
+        // The list's number replaces its records.
         frame += &format!("{}{}]", &text[at..open], lists.len());
         lists.push(whole);
         (at, end) = (records.at, frame.len());
@@ -144,7 +145,7 @@ pub fn mend(
     (!lists.is_empty()).then_some(value)
 }
 
-/// Returns a text with the brackets that are open at its end closed.
+/// Returns a text with its open brackets closed.
 fn closed(text: &str) -> String {
     let (mut open, mut quoted, mut escaped) = (Vec::new(), false, false);
     for c in text.chars() {
@@ -162,7 +163,7 @@ fn closed(text: &str) -> String {
     text.chars().chain(open.into_iter().rev()).collect()
 }
 
-/// Puts the lists in the place of their numbers.
+/// Replaces numbers by their lists.
 fn fill(value: &mut Value, key: &str, lists: &mut [Vec<Value>]) {
     match value {
         Value::Array(values) => values.iter_mut().for_each(|v| fill(v, key, lists)),

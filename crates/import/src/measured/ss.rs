@@ -1,13 +1,13 @@
-//! `ss -tin`, again and again: of the kernel's TCP connections.
+//! Repeated outputs of `ss -tin`: connections of the kernel's TCP.
 //!
-//! `ss` prints no times. So each output has a line with the time in seconds before it:
+//! `ss` prints no times, so that each output follows a line with the time in seconds:
 //!
 //! ```sh
 //! while sleep 0.1; do date +%s.%N; ss -tinH state established; done
 //! ```
 //!
-//! A connection is a line with its two addresses, and what is known of it: on the next lines, which
-//! are indented, or behind the addresses with `-O`.
+//! A connection is a line with its two addresses, followed by its figures on indented lines, or on
+//! the same line with `-O`.
 
 use super::draft::Draft;
 use super::{Flow, Quantity, Sample};
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 
 pub fn read(text: &str, draft: &mut Draft) {
     let mut now: Option<f64> = None;
-    // The connection whose figures the next lines have, by its name.
+    // The name of the connection to which the next lines belong.
     let mut connected: Option<String> = None;
     let mut last_time = f64::NEG_INFINITY;
-    // The figures of each connection when it was last seen.
+    // The latest figures of each connection.
     let mut last: BTreeMap<String, Vec<(Quantity, f64)>> = BTreeMap::new();
     let (lines, whole) = (text.lines().count(), text.ends_with('\n'));
     for (i, line) in text.lines().enumerate() {
@@ -32,8 +32,8 @@ pub fn read(text: &str, draft: &mut Draft) {
             now = (time >= last_time).then_some(time);
             match now {
                 Some(time) => last_time = time,
-                // What is below it has no time.
-                None => draft.damage(at("the time is before the one above".into())),
+                // The lines below it have no time.
+                None => draft.damage(at("the time is earlier than the previous one".into())),
             }
             continue;
         }
@@ -42,7 +42,7 @@ pub fn read(text: &str, draft: &mut Draft) {
             false => {
                 let Some((name, info)) = connection(line) else {
                     connected = None;
-                    let what = format!("{} is no time and no connection", quote(line));
+                    let what = format!("{} is neither a time nor a connection", quote(line));
                     draft.damage(at(what));
                     continue;
                 };
@@ -58,11 +58,11 @@ pub fn read(text: &str, draft: &mut Draft) {
             continue;
         };
         let Some(name) = &connected else {
-            let message = "there is no connection that these figures are of";
+            let message = "there is no connection before these figures";
             draft.damage(at(message.into()));
             continue;
         };
-        // The last word of a file that is cut off may be a part of one.
+        // The last word of a truncated file may be incomplete.
         let info = match whole || i + 1 < lines {
             true => info,
             false => info.trim_end_matches(|c: char| !c.is_whitespace()),
@@ -78,7 +78,7 @@ pub fn read(text: &str, draft: &mut Draft) {
         let less = |&(quantity, value): &(Quantity, f64)| {
             quantity.is_total() && figures.iter().any(|f| f.0 == quantity && f.1 < value)
         };
-        // Totals that fell are of another connection with the addresses of one that is over.
+        // Totals that decreased belong to a new connection with the same addresses.
         let flow = match last.get(name).is_some_and(|old| old.iter().any(less)) {
             true => draft.new_flow(name),
             false => draft.flow(name),
@@ -91,8 +91,7 @@ pub fn read(text: &str, draft: &mut Draft) {
     draft.measured.flows.iter_mut().for_each(begin_totals);
 }
 
-/// Lets totals that a connection has later begin with zero at its first sample: `ss` leaves out what is
-/// zero.
+/// Starts totals that appear late at zero at the first sample: `ss` omits totals of zero.
 fn begin_totals(flow: &mut Flow) {
     let Some(time) = flow.samples.first().map(|s| s.time) else {
         return;
@@ -114,16 +113,16 @@ fn begin_totals(flow: &mut Flow) {
 }
 
 const HINT: &str =
-    "the file is made by: while sleep 0.1; do date +%s.%N; ss -tinH state established; done";
+    "create the file with: while sleep 0.1; do date +%s.%N; ss -tinH state established; done";
 
-/// The time of a line that is nothing else.
+/// Returns the time of a line that has only a time.
 pub fn time(line: &str) -> Option<f64> {
     let digits = |c: char| c.is_ascii_digit() || c == '.';
     let seconds: f64 = line.chars().all(digits).then(|| line.parse().ok())??;
     (seconds.is_finite() && seconds < 1e12).then_some(seconds)
 }
 
-/// The two addresses of a connection, and what is behind them.
+/// Returns the two addresses of a connection, and the rest of the line.
 fn connection(line: &str) -> Option<(String, &str)> {
     let mut ends = Vec::new();
     let mut rest = line;
@@ -143,7 +142,7 @@ fn connection(line: &str) -> Option<(String, &str)> {
     Some((format!("{} > {}", ends[0], ends[1]), rest))
 }
 
-/// The quantities that a line tells of.
+/// Returns the quantities of a line.
 fn figures(line: &str) -> Result<Vec<(Quantity, f64)>, String> {
     let mut found = Vec::new();
     let (mut mss, mut cwnd, mut ssthresh, mut retrans) = (None, None, None, None);
@@ -154,15 +153,19 @@ fn figures(line: &str) -> Result<Vec<(Quantity, f64)>, String> {
         let number = |text: &str| {
             let value: Option<f64> = text.parse().ok();
             let sound = |v: &f64| v.is_finite() && *v >= 0.0 && *v < 1e18;
-            value
-                .filter(sound)
-                .ok_or_else(|| format!("{} of {} is no number", quote(value_of(word)), quote(name)))
+            value.filter(sound).ok_or_else(|| {
+                format!(
+                    "{} of {} is not a number",
+                    quote(value_of(word)),
+                    quote(name)
+                )
+            })
         };
         match name {
             "mss" => mss = Some(number(value)?),
             "cwnd" => cwnd = Some(number(value)?),
             "ssthresh" => ssthresh = Some(number(value)?),
-            // The smoothed one, and its variation.
+            // The smoothed value, and its variation.
             "rtt" => {
                 let smoothed = value.split('/').next().unwrap_or(value);
                 found.push((Quantity::Rtt, number(smoothed)? * 1e-3));
@@ -170,7 +173,7 @@ fn figures(line: &str) -> Result<Vec<(Quantity, f64)>, String> {
             "minrtt" => found.push((Quantity::MinRtt, number(value)? * 1e-3)),
             "bytes_sent" => found.push((Quantity::Sent, number(value)?)),
             "bytes_acked" => found.push((Quantity::Arrived, number(value)?)),
-            // Those in flight now, and those since the beginning.
+            // The present number, and the total.
             "retrans" => {
                 let total = value.split('/').next_back().unwrap_or(value);
                 retrans = Some(number(total)?);
@@ -178,7 +181,7 @@ fn figures(line: &str) -> Result<Vec<(Quantity, f64)>, String> {
             _ => {}
         }
     }
-    // `ss` leaves out what is zero.
+    // `ss` omits totals of zero.
     if let Some(total) = retrans.or(cwnd.map(|_| 0.0)) {
         found.push((Quantity::Retransmitted, total));
     }

@@ -18,9 +18,9 @@ use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
-/// The most packets that are taken from a device before other devices have their turn.
+/// The maximum number of packets read from a device before other devices have their turn.
 const BATCH: usize = 256;
-/// The most events that are taken at a time.
+/// The maximum number of events per poll.
 const EVENTS: usize = 64;
 
 /// An event of a connection, with the index of its flow.
@@ -34,9 +34,9 @@ enum Ready {
     SinkDevice(usize),
     /// The socket of a sink has something to read.
     SinkSocket(usize),
-    /// The device to the network has a packet, of the site where a tunnel begins (0) or ends (1).
+    /// A tunnel's gateway at its entry (0) or exit (1) has a datagram for the network.
     Wan(usize, usize),
-    /// The device to the flows of the site where a tunnel ends has a packet.
+    /// The gateway at a tunnel's exit has a packet for its site.
     Lan(usize),
 }
 
@@ -67,13 +67,15 @@ impl Ready {
     }
 }
 
-/// The listener to all devices and sockets of a station's connections.
+/// The poller of all devices and sockets of a station's connections.
 #[derive(Clone, Debug)]
-pub struct Ear(Arc<Epoll>);
+pub struct Poller(Arc<Epoll>);
 
-impl Ear {
-    fn new() -> Result<Ear> {
-        Ok(Ear(Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?)))
+impl Poller {
+    fn new() -> Result<Poller> {
+        Ok(Poller(Arc::new(Epoll::new(
+            EpollCreateFlags::EPOLL_CLOEXEC,
+        )?)))
     }
 
     fn listen(&self, fd: impl AsFd, flags: EpollFlags, ready: Ready) -> Result<()> {
@@ -92,16 +94,16 @@ impl Ear {
     }
 }
 
-impl AsFd for Ear {
+impl AsFd for Poller {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.0.as_fd()
     }
 }
 
-/// The ends of connections that are at the nodes of a station, by flow.
+/// The ends of kernel connections at the nodes of a station, by flow.
 #[derive(Debug)]
 pub struct Kernel {
-    ear: Ear,
+    poller: Poller,
     sources: BTreeMap<usize, Connection>,
     sinks: BTreeMap<usize, Drain>,
     /// The sites of tunnels, by flow and end, with their nodes.
@@ -109,10 +111,10 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Takes the ends that are at these nodes. Returns `None` if there are none.
+    /// Takes the ends at these nodes. Returns `None` if there are none.
     pub fn of(scenario: &Scenario, nodes: &[NodeId], ends: &mut [Ends]) -> Result<Option<Kernel>> {
         let mut kernel = Kernel {
-            ear: Ear::new()?,
+            poller: Poller::new()?,
             sources: BTreeMap::new(),
             sinks: BTreeMap::new(),
             sites: BTreeMap::new(),
@@ -121,17 +123,16 @@ impl Kernel {
             let (source, sink) = scenario.ends(flow);
             let connection = ends.source.take_if(|_| nodes.contains(&source));
             if let Some(connection) = connection {
-                (kernel.ear).listen(
+                (kernel.poller).listen(
                     &connection.tun,
                     EpollFlags::EPOLLIN,
                     Ready::SourceDevice(flow),
                 )?;
                 if let Some(socket) = connection.socket() {
-                    // The event is once per time that room becomes free. Most of the time there is
-                    // room.
+                    // Edge-triggered: room becomes free rarely; usually there is room.
                     let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
                     kernel
-                        .ear
+                        .poller
                         .listen(socket, flags, Ready::SourceSocket(flow))?;
                 }
                 kernel.sources.insert(flow, connection);
@@ -139,10 +140,10 @@ impl Kernel {
             if let Some(drain) = ends.sink.take_if(|_| nodes.contains(&sink)) {
                 let flags = EpollFlags::EPOLLIN;
                 kernel
-                    .ear
+                    .poller
                     .listen(&drain.tun, flags, Ready::SinkDevice(flow))?;
                 kernel
-                    .ear
+                    .poller
                     .listen(drain.listener(), flags, Ready::SinkSocket(flow))?;
                 kernel.sinks.insert(flow, drain);
             }
@@ -150,10 +151,10 @@ impl Kernel {
                 let Some(site) = site.take_if(|_| nodes.contains(&node)) else {
                     continue;
                 };
-                let (ear, flags) = (&kernel.ear, EpollFlags::EPOLLIN);
-                ear.listen(&site.wan, flags, Ready::Wan(flow, end))?;
+                let (poller, flags) = (&kernel.poller, EpollFlags::EPOLLIN);
+                poller.listen(&site.wan, flags, Ready::Wan(flow, end))?;
                 if end == 1 {
-                    ear.listen(&site.lan, flags, Ready::Lan(flow))?;
+                    poller.listen(&site.lan, flags, Ready::Lan(flow))?;
                 }
                 kernel.sites.insert((flow, end), (node, site));
             }
@@ -163,27 +164,27 @@ impl Kernel {
         Ok(any.then_some(kernel))
     }
 
-    /// Returns the listener to these connections.
-    pub fn ear(&self) -> Ear {
-        self.ear.clone()
+    /// Returns the poller of these connections.
+    pub fn poller(&self) -> Poller {
+        self.poller.clone()
     }
 
-    /// Returns the connections that broke, and the reasons.
+    /// Returns the broken connections, with the reasons.
     pub fn broken(&mut self) -> Vec<(usize, String)> {
         let sources = self.sources.iter_mut();
         let broken = sources.filter_map(|(flow, c)| Some((*flow, c.broken.take()?)));
         broken.collect()
     }
 
-    /// Fills the state of the connections into a sample of the station.
+    /// Adds the state of the connections to a sample of the station.
     pub fn fill_in(&mut self, part: &mut Part) {
         for (flow, reading) in &mut part.sources {
             if let Some(connection) = self.sources.get_mut(flow) {
                 reading.view = connection.view();
             }
             if let Some((_, site)) = self.sites.get(&(*flow, 0)) {
-                let told = site.told.get();
-                (reading.view, reading.edge) = (told.view, Some(told.edge));
+                let report = site.report.get();
+                (reading.view, reading.edge) = (report.view, Some(report.edge));
             }
         }
     }
@@ -215,7 +216,7 @@ impl Kernel {
         refused
     }
 
-    /// Gives a packet to the kernel at its end. Returns whether the kernel has taken it.
+    /// Passes a packet to the kernel at its end. Returns false if the kernel refused it.
     fn deliver(&mut self, packet: &Packet, station: &mut Station) -> bool {
         let Ok((header, inner)) = wire::unwrap(&packet.datagram) else {
             return false;
@@ -237,7 +238,7 @@ impl Kernel {
         taken
     }
 
-    /// Gives a packet to the site where a tunnel begins. Returns whether the kernel has taken it.
+    /// Passes a packet to the entry of a tunnel. Returns false if the kernel refused it.
     fn enter(&mut self, tunnel: usize, packet: &Packet) -> bool {
         let Ok((_, inner)) = wire::unwrap(&packet.datagram) else {
             return false;
@@ -248,10 +249,10 @@ impl Kernel {
         site.is_some_and(|(_, site)| whole && site.lan.send(&inner).unwrap_or(false))
     }
 
-    /// Lets the applications of connections write and read. Puts the packets that the kernel has
-    /// for the other ends into the ports of the station.
+    /// Runs the applications of connections, and puts the packets that the kernel has for the other
+    /// ends into the ports of the station.
     pub fn serve(&mut self, station: &mut Station, buffer: &mut [u8]) -> Result<()> {
-        for ready in self.ear.ready()? {
+        for ready in self.poller.ready()? {
             match ready {
                 Ready::SourceSocket(flow) => {
                     let source = self.sources.get_mut(&flow);
@@ -261,7 +262,7 @@ impl Kernel {
                     if let Some(drain) = self.sinks.get_mut(&flow)
                         && let Some(socket) = drain.read()
                     {
-                        self.ear.listen(socket, EpollFlags::EPOLLIN, ready)?;
+                        self.poller.listen(socket, EpollFlags::EPOLLIN, ready)?;
                     }
                 }
                 Ready::SourceDevice(flow) => {
@@ -290,8 +291,8 @@ impl Kernel {
     }
 }
 
-/// Puts the packets of a device into the first port of its flow's path. `way` is 0 there and 1
-/// back.
+/// Puts the packets of a device into the first port of its flow's path. `way` is 0 for the forward
+/// and 1 for the reverse path.
 fn send_on(
     station: &mut Station,
     (flow, way): (usize, usize),
@@ -315,7 +316,7 @@ fn send_on(
 }
 
 /// Puts the datagrams of a gateway into the first port of its tunnel's path. They keep their DSCP,
-/// by which a router knows control packets.
+/// by which a router recognises control packets.
 fn send_datagrams(
     station: &mut Station,
     (tunnel, way): (usize, usize),
@@ -336,7 +337,7 @@ fn send_datagrams(
     Ok(())
 }
 
-/// Lets the packets go on that a gateway has for the flows of its site, which is at `node`.
+/// Forwards the packets of a gateway to the flows of its site, which is at `node`.
 fn leave(station: &mut Station, node: NodeId, site: &Site, buffer: &mut [u8]) -> Result<()> {
     for _ in 0..BATCH {
         let Some(length) = site.lan.receive(buffer)? else {

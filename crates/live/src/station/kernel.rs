@@ -1,4 +1,4 @@
-//! Connections of the kernel, as the station sees them.
+//! Connections of the kernel at a station.
 
 use super::Station;
 use crate::ends::Order;
@@ -9,7 +9,7 @@ use accord_transport::wire::{self, Header, Kind};
 use accord_units::Bytes;
 
 impl Station<'_> {
-    /// Returns whether a flow waits for its connection of the kernel to have delivered everything.
+    /// Returns true if a flow waits for its connection of the kernel to deliver everything.
     pub fn awaits_kernel(&self, flow: usize) -> bool {
         let source = self.source_of[flow].map(|i| &self.sources[i]);
         source.is_some_and(|s| s.is_kernel && s.session.is_transferring())
@@ -22,8 +22,8 @@ impl Station<'_> {
         }
     }
 
-    /// Puts an IP packet of a flow that others carry into the flow's first port. `way` is 0 there and
-    /// 1 back.
+    /// Puts an IP packet of a flow of another stack into the flow's first port. `way` is 0 for the
+    /// forward and 1 for the reverse path.
     pub fn send_whole(&mut self, flow: usize, way: usize, tos: u8, inner: &[u8]) {
         let packet = self.whole(flow, way, tos, inner);
         let size = packet.header.size;
@@ -43,13 +43,13 @@ impl Station<'_> {
         }
     }
 
-    /// Takes a packet of a flow that has come out of a tunnel, which ends at `node`.
+    /// Takes a packet of a flow that left a tunnel, whose exit is at `node`.
     pub fn leave_tunnel(&mut self, flow: usize, node: NodeId, tos: u8, inner: &[u8]) {
         let packet = self.whole(flow, 0, tos, inner);
         self.arrive(node, packet);
     }
 
-    /// Returns the tunnel that a packet of a flow enters at a node, if it does.
+    /// Returns the tunnel that a packet of a flow enters at a node, if any.
     pub(super) fn enters(&self, flow: usize, node: NodeId, kind: Kind) -> Option<usize> {
         let scenario = self.plan.scenario;
         let tunnel = scenario.flows[flow].through?;

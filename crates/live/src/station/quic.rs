@@ -1,4 +1,4 @@
-//! Flows that a QUIC stack carries, as the station moves them.
+//! Flows of a QUIC stack at a station.
 
 use super::Station;
 use crate::agenda::Due;
@@ -7,7 +7,7 @@ use crate::packet::Packet;
 use accord_transport::{ip, wire};
 
 impl Station<'_> {
-    /// Takes the ends of connections that are at the nodes of the station. `ends` are by flow.
+    /// Takes the ends of connections at the nodes of the station. `ends` are by flow.
     pub fn connect(&mut self, ends: &mut [Ends]) {
         for (flow, ends) in ends.iter_mut().enumerate() {
             if let Some(i) = self.source_of[flow] {
@@ -19,13 +19,13 @@ impl Station<'_> {
         }
     }
 
-    /// Returns whether a QUIC stack carries a flow with an end at this station.
+    /// Returns true if a QUIC stack carries a flow with an end at this station.
     pub(super) fn is_quic(&self, flow: usize) -> bool {
         self.source_of[flow].is_some_and(|i| self.sources[i].quic.is_some())
             || self.sink_of[flow].is_some_and(|i| self.sinks[i].quic.is_some())
     }
 
-    /// Lets the sending end of a flow send what it may, and sets its timer.
+    /// Sends the datagrams that the sending end of a flow may send, and sets its timer.
     pub(super) fn pump_client(&mut self, i: usize) {
         let flow = self.sources[i].flow;
         while let Some(quic) = &mut self.sources[i].quic {
@@ -42,7 +42,7 @@ impl Station<'_> {
         }
     }
 
-    /// Lets the receiving end of a flow send what it may, and sets its timer.
+    /// Sends the datagrams that the receiving end of a flow may send, and sets its timer.
     pub(super) fn pump_server(&mut self, i: usize) {
         let flow = self.sinks[i].flow;
         while let Some(quic) = &mut self.sinks[i].quic {
@@ -55,7 +55,7 @@ impl Station<'_> {
         }
     }
 
-    /// Lets the receiving end of a flow do what is due.
+    /// Processes the due timer of a flow's receiving end.
     pub(super) fn answer(&mut self, i: usize) {
         if let Some(quic) = &mut self.sinks[i].quic {
             quic.end.on_wake(self.now);
@@ -63,14 +63,14 @@ impl Station<'_> {
         self.pump_server(i);
     }
 
-    /// Delivers a packet to the end that it is for.
+    /// Delivers a packet to its end.
     pub(super) fn deliver_quic(&mut self, flow: usize, packet: &Packet) {
         let Ok((header, inner)) = wire::unwrap(&packet.datagram) else {
             self.tally.foreign += 1;
             return;
         };
         let mut inner = inner.to_vec();
-        // The ends do not understand marks where they do not ask for them.
+        // The ends do not understand marks unless they ask for them.
         let whole = ip::exit(&mut inner, packet.tos);
         let Some(inside) = ip::Packet::new(&inner).filter(|_| whole) else {
             return;

@@ -7,7 +7,7 @@ use accord_live::{Mode, obstacle};
 use accord_scenario::Scenario;
 use std::io::Write;
 
-/// The scenario of this text.
+/// Returns the scenario of this text.
 pub fn scenario(text: &str) -> Scenario {
     let catalogue = Catalogue {
         controllers: accord_control::FAMILIES,
@@ -19,7 +19,7 @@ pub fn scenario(text: &str) -> Scenario {
         .remove(0)
 }
 
-/// All modes that this machine has. Says loudly which it has not.
+/// Returns all modes that this machine supports, and reports those that it does not.
 #[expect(
     clippy::disallowed_methods,
     reason = "it has to get past what the harness captures"
@@ -29,7 +29,7 @@ pub fn modes() -> Vec<Mode> {
     for (name, mode) in Mode::NAMES {
         match obstacle(mode, &[]) {
             None => modes.push(mode),
-            // Past what the test harness captures.
+            // Not captured by the test harness.
             Some(why) => {
                 let _ = writeln!(std::io::stderr(), "SKIPPED: no live run with {name}: {why}");
             }

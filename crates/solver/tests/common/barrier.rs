@@ -32,7 +32,8 @@ fn scale(demand: &Demand) -> f64 {
     }
 }
 
-/// Rates strictly within all bounds: what is insisted on, and the same little more for all.
+/// Returns rates strictly within all bounds: the rates needed at any price, and the same small
+/// amount for all.
 fn interior(problem: &Problem) -> Vec<f64> {
     let base: Vec<f64> = problem.demands().iter().map(least).collect();
     let loads = problem.routes().loads(&base);

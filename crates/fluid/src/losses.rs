@@ -1,25 +1,26 @@
-//! What a kind of flows remembers of its losses and of its slow start, where flows leave it one by one.
+//! The memory of a class of flows of its losses and its slow start, with losses per flow.
 
-/// What losses have done to flows of a kind.
+/// The loss state of a class of flows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Trouble {
-    /// S: the part that sends again what was lost.
+pub(crate) struct Losses {
+    /// S: the fraction in loss repair.
     pub repairing: f64,
-    /// T: the part that waits for the timer, or is in slow start after it.
+    /// T: the fraction that waits for a timeout, or is in slow start after it.
     pub timed_out: f64,
-    /// What the mean window lacks because of these.
+    /// The shortfall of the mean window due to timeouts.
     pub missing: f64,
-    /// The part of packets that is lost, in the mean of about a round trip.
+    /// The fraction of packets lost, averaged over about a round trip.
     pub loss: f64,
-    /// The losses of this round trip, and its time so far; and the part that the one before lost.
+    /// The losses of this round trip and its time so far; and the loss fraction of the previous
+    /// one.
     round: (f64, f64),
     pub before: f64,
-    /// Those that are still in their first slow start.
+    /// The flows in their first slow start.
     pub starting: Starting,
 }
 
-impl Trouble {
-    /// The part `loss` is lost in a step of `h`.
+impl Losses {
+    /// Records the loss fraction `loss` for a step of `h`.
     pub fn hear(&mut self, loss: f64, rtt: f64, h: f64) {
         self.loss += (loss - self.loss) * -(-h / rtt).exp_m1();
         let (lost, time) = &mut self.round;
@@ -32,33 +33,33 @@ impl Trouble {
     }
 }
 
-/// The flows of a kind that are in their first slow start, if not all are.
+/// The flows of a class in their first slow start, if not all are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Starting {
-    /// s: the part of the flows; 0 before the first step.
+    /// s: the fraction of the flows; 0 before the first step.
     pub part: f64,
-    /// v: the window of these, and the mean window of the others.
+    /// v: the window of these flows, and the mean window of the others.
     pub window: f64,
     pub others: f64,
     pub rounds: Rounds,
     pub pairs: Pairs,
 }
 
-/// The rounds of HyStart++ [RFC 9406 §4.2]. A round is a round trip, and the smallest round-trip time in it
+/// The rounds of HyStart++ [RFC 9406 §4.2]. A round is a round trip, whose smallest round-trip time
 /// is that at its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     /// The time since the start of the round.
     elapsed: f64,
-    /// The round-trip time at the start of the round before; 0 if there was none.
+    /// The round-trip time at the start of the previous round; 0 if there was none.
     last: f64,
     /// Conservative slow start: the round-trip time that began it, and its rounds.
     pub careful: Option<(f64, u32)>,
 }
 
 impl Rounds {
-    /// Returns whether slow start ends in a step of `h`, at the end of which the round-trip time is `rtt`.
-    /// Rounds of few samples are not judged.
+    /// Returns true if slow start ends in a step of `h` with the round-trip time `rtt` at its end.
+    /// Rounds with few samples are not judged.
     pub fn passes(&mut self, rtt: f64, judged: bool, h: f64) -> bool {
         self.elapsed += h;
         if self.elapsed < rtt {
@@ -78,18 +79,18 @@ impl Rounds {
     }
 }
 
-/// The rounds of Vegas in slow start, of which every second one measures what the one before has sent.
+/// The rounds of Vegas in slow start. Every second one measures the data sent in the previous one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pairs {
-    /// The time since the start of the round, and the rounds before it.
+    /// The time since the start of the round, and the number of previous rounds.
     elapsed: f64,
     pub rounds: u32,
-    /// What was queued of the window in the measuring round.
+    /// The backlog of the window in the measuring round.
     pub queued: f64,
 }
 
 impl Pairs {
-    /// Returns whether a round ends in a step of `h`.
+    /// Returns true if a round ends in a step of `h`.
     pub fn pass(&mut self, rtt: f64, h: f64) -> bool {
         self.elapsed += h;
         let ends = self.elapsed >= rtt;
@@ -101,8 +102,8 @@ impl Pairs {
     }
 }
 
-/// The samples of a round that HyStart++ takes, the e-folds per round trip of conservative slow start, which
-/// grows by a quarter of what is acknowledged, and its rounds [RFC 9406 §4.3].
+/// The number of samples per round that HyStart++ needs; the growth of conservative slow start in
+/// e-folds per round trip, by a quarter of the acknowledged data; and its rounds [RFC 9406 §4.3].
 pub(crate) const SAMPLES: f64 = 8.0;
 pub(crate) const QUARTER: f64 = 0.223_143_551_314_209_76;
 const CAREFUL: u32 = 5;

@@ -1,18 +1,18 @@
-//! A step of a window, for flows that all do the same, and for those that lose one by one.
+//! A step of a window: with losses of all flows together, or counted per flow.
 
 use crate::cubic::{Cubic, Epoch, counted};
 use crate::law::{Control, Seen, Window};
-use crate::trouble::{QUARTER, SAMPLES, Starting};
+use crate::losses::{QUARTER, SAMPLES, Starting};
 use accord_family::WindowLaw;
 
-/// The part of flows that counts as none.
+/// The fraction of flows that counts as zero.
 const LAST: f64 = 1e-3;
 
 /// `E[w²]` over `E[w]²`.
 pub const SPREAD: f64 = 7.0 / 6.0;
 
 impl Control {
-    /// Moves the window over a step of `h`, with what is seen at both its ends.
+    /// Advances the window by a step of `h`, with the signals at both its ends.
     #[inline]
     pub(crate) fn advance(
         &self,
@@ -26,13 +26,13 @@ impl Control {
             state.window = self.dynamics.initial;
             return;
         }
-        if self.spares {
+        if self.per_flow {
             let rtt = base_rtt + to.queue;
-            state.trouble.hear(to.loss, rtt, h);
+            state.losses.hear(to.loss, rtt, h);
         }
         let mut left = h;
         let mut from = *from;
-        if state.slow_start && self.spares {
+        if state.slow_start && self.per_flow {
             left = self.begin(state, base_rtt, &from, to, h);
             if left <= 0.0 {
                 return;
@@ -49,18 +49,18 @@ impl Control {
             from.queue += part * (to.queue - from.queue);
             from.price += part * (to.price - from.price);
         }
-        state.window = match self.spares {
-            true => self.spare(state, base_rtt, &from, to, left),
+        state.window = match self.per_flow {
+            true => self.with_losses(state, base_rtt, &from, to, left),
             false => self.moved(state, base_rtt, &from, to, left),
         };
     }
 
-    /// Returns the mean window after `h` outside of slow start, where flows are spared.
+    /// Returns the mean window after `h` outside of slow start, with losses per flow.
     ///
-    /// Windows w of a kind differ, and the large ones lose more: at random losses E[w²] is 7/6 of E[w]²
-    /// where they rest, by dE[w²]/dt = 0 and the third moment of a gamma distribution. A free flow
-    /// loses λ times per second, and is spared from then on for D, in which it sends again what it
-    /// lost. With probability Q that ends by the timer and in slow start, which take τ:
+    /// The windows w of a class differ, and large ones lose more: at random losses E[w²] is 7/6 of
+    /// E[w]² in equilibrium, by dE[w²]/dt = 0 and the third moment of a gamma distribution. A free
+    /// flow loses λ times per second, and is then in repair for D, in which it retransmits lost
+    /// packets. With probability Q the repair ends in a timeout and slow start, which take τ:
     ///
     /// ```text
     /// dS/dt = (1 − S − T)·λ·(1 − Q)·D/rtt − S/rtt
@@ -68,26 +68,33 @@ impl Control {
     /// dw/dt = (1 − S − T)·(dw/dt without losses − λ·w/2)
     /// ```
     ///
-    /// w is the window of those that have not timed out. Where all rests, S is of no meaning for it.
-    /// Senders have whole packets on the way, and halve to whole packets: with w the packets on the
-    /// way, Reno's window is half a packet larger in the mean, and halving takes w/2 + 3/4.
-    fn spare(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
-        let mut trouble = state.trouble;
-        let w = state.window + trouble.missing;
+    /// w is the window of the flows that have not timed out. In equilibrium S does not affect it.
+    /// Senders have whole packets in flight and halve to whole packets: with w the packets in
+    /// flight, Reno's window is half a packet larger in the mean, and halving takes w/2 + 3/4.
+    fn with_losses(
+        &self,
+        state: &mut Window,
+        base_rtt: f64,
+        from: &Seen,
+        to: &Seen,
+        h: f64,
+    ) -> f64 {
+        let mut memory = state.losses;
+        let w = state.window + memory.missing;
         let rtt = base_rtt + to.queue;
         let losses = SPREAD * w / rtt * to.loss / self.packet;
-        let repair = self.repair(w, rtt, trouble.loss, trouble.before);
-        // S and T at the end of the step, and S in its mean, as if the rates stayed what they are.
-        let there = 1.0 - trouble.timed_out;
+        let repair = self.repair(w, rtt, memory.loss, memory.before);
+        // S and T at the end of the step, and the mean of S, with constant coefficients.
+        let there = 1.0 - memory.timed_out;
         let begun = losses * (1.0 - repair.gives_out) * repair.round_trips;
         let pace = begun + 1.0 / rtt;
         let (rest, moved) = (there * begun / pace, -(-pace * h).exp_m1());
-        let mean = rest + (trouble.repairing - rest) * moved / (pace * h);
+        let mean = rest + (memory.repairing - rest) * moved / (pace * h);
         let free = (there - mean).max(0.0);
-        trouble.repairing += moved * (rest - trouble.repairing);
+        memory.repairing += moved * (rest - memory.repairing);
         let left = (-h / repair.absence).exp();
         let came = free * losses * repair.gives_out * repair.absence;
-        trouble.timed_out = (trouble.timed_out * left + came * (1.0 - left)).clamp(0.0, 0.99);
+        memory.timed_out = (memory.timed_out * left + came * (1.0 - left)).clamp(0.0, 0.99);
 
         let part = free / there;
         let w = if let WindowLaw::Cubic {
@@ -97,7 +104,7 @@ impl Control {
             ..
         } = self.dynamics.law
         {
-            // A repair is no part of an epoch [RFC 9438 §4.2].
+            // A repair is not part of an epoch [RFC 9438 §4.2].
             let losses = losses / SPREAD * counted(fast_convergence);
             let (packets, h) = (w / self.packet, part * h);
             let moved = state
@@ -119,27 +126,27 @@ impl Control {
             let moves = kept * (grown - w) - (gone + rounding) * losses * h;
             self.floor(w + part * moves)
         };
-        trouble.missing = trouble.timed_out * repair.misses(w, rtt);
-        state.trouble = trouble;
-        w - trouble.missing
+        memory.missing = memory.timed_out * repair.misses(w, rtt);
+        state.losses = memory;
+        w - memory.missing
     }
 
-    /// Moves flows that are spared while some of them are in slow start. Returns how much of the step is
-    /// left when all have ended it together.
+    /// Advances flows with losses per flow while some are in slow start. Returns the rest of the
+    /// step if all have ended slow start together.
     ///
-    /// A flow in slow start leaves it by its first loss, and not by those of others: of a part s of the
-    /// flows with the window v the part v·p/rtt leaves per second, with half of v. It joins those that
-    /// have left before, whose means are of more flows then:
+    /// A flow leaves slow start by its own first loss, not by those of others: of a fraction s of
+    /// the flows with the window v, the fraction v·p/rtt leaves per second, with half of v. It
+    /// joins the flows that left before, and enters their means:
     ///
     /// ```text
-    /// ds/dt = −s·v·p/rtt,  (1 − s)·dw/dt = (1 − s)·(dw/dt of `spare`) + (v/2 − w)·s·v·p/rtt
+    /// ds/dt = −s·v·p/rtt,  (1 − s)·dw/dt = (1 − s)·(dw/dt of `with_losses`) + (v/2 − w)·s·v·p/rtt
     /// ```
     ///
-    /// What a flow loses in the round trip of its first loss is v·p, by p as it is now: the queue stays
-    /// full until those that lose have told it. Whether it loses that again goes by the round trip before,
-    /// since the queue has been told then.
+    /// In the round trip of its first loss a flow loses v·p, with the present p: the queue stays
+    /// full until its senders learn of the losses. The probability of losing a retransmission is
+    /// that of the previous round trip, since by then the senders have slowed down.
     fn begin(&self, state: &mut Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> f64 {
-        let mut start = state.trouble.starting;
+        let mut start = state.losses.starting;
         if start.part <= 0.0 {
             start = Starting {
                 part: 1.0,
@@ -149,7 +156,7 @@ impl Control {
         }
         if start.part < 1.0 {
             state.window = start.others;
-            start.others = self.spare(state, base_rtt, from, to, h);
+            start.others = self.with_losses(state, base_rtt, from, to, h);
         }
         let lossless = |seen: &Seen| Seen { loss: 0.0, ..*seen };
         let mut first = Window {
@@ -186,8 +193,8 @@ impl Control {
         if leave > 0.0 {
             let joins = start.part * leave;
             let weight = joins / (1.0 - start.part + joins);
-            let mut trouble = state.trouble;
-            let repair = self.repair(v, rtt, to.loss, trouble.before);
+            let mut memory = state.losses;
+            let repair = self.repair(v, rtt, to.loss, memory.before);
             let (kept, repairing, timed_out, epoch) = match (first.slow_start, self.cubic()) {
                 (false, _) => (v, 0.0, 0.0, first.epoch),
                 (true, cubic) => {
@@ -200,25 +207,25 @@ impl Control {
                 }
             };
             state.epoch.mix(&epoch, weight);
-            trouble.repairing += weight * (repairing - trouble.repairing);
-            trouble.timed_out += weight * (timed_out - trouble.timed_out);
-            trouble.timed_out = trouble.timed_out.min(0.99);
-            let w = start.others + trouble.missing;
+            memory.repairing += weight * (repairing - memory.repairing);
+            memory.timed_out += weight * (timed_out - memory.timed_out);
+            memory.timed_out = memory.timed_out.min(0.99);
+            let w = start.others + memory.missing;
             let w = w + weight * (kept - w);
-            trouble.missing = trouble.timed_out * repair.misses(w, rtt);
-            start.others = w - trouble.missing;
-            state.trouble = trouble;
+            memory.missing = memory.timed_out * repair.misses(w, rtt);
+            start.others = w - memory.missing;
+            state.losses = memory;
             start.part -= joins;
         }
         start.window = v;
         if start.part < LAST {
             state.slow_start = false;
-            state.trouble.starting = Starting::default();
+            state.losses.starting = Starting::default();
             state.window = start.others;
             return if used < h { h - used } else { 0.0 };
         }
         state.window = start.others + start.part * (v - start.others);
-        state.trouble.starting = start;
+        state.losses.starting = start;
         0.0
     }
 }
@@ -227,7 +234,7 @@ impl Control {
 mod tests {
     use super::*;
     use crate::law::Service;
-    use crate::trouble::Trouble;
+    use crate::losses::Losses;
     use accord_family::{BaseRtt, Reads, Repairs, WindowDynamics};
 
     const PACKET: f64 = 1000.0;
@@ -241,7 +248,7 @@ mod tests {
 
     fn newreno() -> Control {
         Control {
-            spares: true,
+            per_flow: true,
             dynamics: WindowDynamics {
                 law: WindowLaw::Reno,
                 reads: Reads::RoundTrip,
@@ -272,13 +279,13 @@ mod tests {
             window: packets * PACKET,
             slow_start: false,
             min_rtt: 0.1,
-            trouble: Trouble::default(),
+            losses: Losses::default(),
             epoch: Epoch::default(),
         }
     }
 
-    /// Windows at random losses, in packets that arrive per round trip of 60 ms, over 1.3095/√p: as ten
-    /// flows of packets have them, without SACK, to 3 % and 2 % (docs/src/validation.md).
+    /// Windows at random losses, in packets that arrive per round trip of 60 ms, over 1.3095/√p:
+    /// those of ten packet flows without SACK, to 3 % and 2 % (docs/src/validation.md).
     #[test]
     fn windows_rest_at_those_of_packets() {
         for (loss, packets) in [(1e-4, 0.992), (1e-3, 0.999), (1e-2, 0.909), (3e-2, 0.815)] {
@@ -298,7 +305,7 @@ mod tests {
         }
     }
 
-    /// CUBIC's windows at random losses, as packets have them to 5 % (docs/src/validation.md), in both
+    /// CUBIC's windows at random losses, those of packets to 5 % (docs/src/validation.md), in both
     /// regions.
     #[test]
     fn cubics_windows_rest_at_those_of_packets() {
@@ -327,9 +334,10 @@ mod tests {
         }
     }
 
-    /// A flow of a kind leaves slow start by its own loss. With a = p/ln 2 of a window in packets the part
-    /// exp(−a·(v − v₀)) has lost nothing by the window v, and those that have lost something have halved theirs:
-    /// v·exp(−a·x) + ½·∫(y + v₀)·a·exp(−a·y) dy up to x = v − v₀, five round trips after v₀ = 10.
+    /// A flow of a class leaves slow start by its own loss. With a = p/ln 2 per packet of window,
+    /// the fraction exp(−a·(v − v₀)) has lost nothing by the window v, and the others have halved
+    /// theirs: v·exp(−a·x) + ½·∫(y + v₀)·a·exp(−a·y) dy up to x = v − v₀, five round trips after v₀
+    /// = 10.
     #[test]
     fn flows_leave_slow_start_one_by_one() {
         let mut w = Window {
@@ -342,14 +350,15 @@ mod tests {
             w.slow_start && (found / 232.3 - 1.0).abs() < 0.02,
             "{found}"
         );
-        // Of those that lose a half of everything none is left in it.
+        // If half of all packets is lost, no flow remains in slow start.
         after(0.1, 0.5, &mut w);
         assert!(!w.slow_start);
     }
 
-    /// HyStart++ where the round-trip time rises by a fifth of the time: a round without a round before, one
-    /// that shows the rise, and five by a quarter. A round ends with the first packet of it, whose round trip
-    /// is 1/0.8 of the one at its start, so that it has ∫dt/rtt = ln(1/0.8)/0.2 round trips.
+    /// HyStart++ with a round-trip time that grows by 0.2 s per second: one round without a
+    /// predecessor, one that shows the rise, and five by a quarter. A round ends with the first
+    /// packet sent in it, whose round-trip time is 1/0.8 of the one at its start, so that it has
+    /// ∫dt/rtt = ln(1/0.8)/0.2 round trips.
     #[test]
     fn slow_start_ends_five_careful_rounds_after_a_rise() {
         let mut control = newreno();
@@ -376,9 +385,10 @@ mod tests {
         );
     }
 
-    /// Vegas alone on a wide link, over a round trip of 100 ms and with 0.2 ms for a packet: w/4 packets queue of
-    /// its own bursts. That is more than one of its w packets from 2·√(100/0.2) = 44.7 on, so that it
-    /// leaves at the next power of two, 64, where it keeps 7/8. It is there after nine rounds, and leaves after two more.
+    /// Vegas alone on a wide link, with a round-trip time of 100 ms and 0.2 ms per packet: w/4
+    /// packets queue from its own bursts. That exceeds one of its w packets from 2·√(100/0.2) =
+    /// 44.7 on, so that it leaves at the next power of two, 64, of which it keeps 7/8. It is there
+    /// after nine rounds, and leaves after two more.
     #[test]
     fn vegas_leaves_slow_start_by_its_own_bursts() {
         let mut control = newreno();
@@ -404,17 +414,17 @@ mod tests {
         assert!((time - 1.1).abs() < 0.02, "{time}");
     }
 
-    /// However much is lost within a round trip, a window is halved once.
+    /// A window is halved once for any number of losses within a round trip.
     #[test]
     fn a_burst_of_losses_halves_once() {
         let mut w = window(100.0);
         after(0.05, 0.5, &mut w);
         let found = w.window / PACKET;
-        // A part of them comes back within this half of a round trip, and is halved again.
+        // Some of the flows return within this half of a round trip, and halve again.
         assert!((35.0..=55.0).contains(&found), "{found}");
         let mut gentle = window(100.0);
         after(0.05, 0.01, &mut gentle);
-        // 0.58 losses per flow: 1 − exp(−0.58) of the flows have one.
+        // 0.58 losses per flow: the fraction 1 − exp(−0.58) of the flows has one.
         let found = gentle.window / PACKET;
         let expected = 100.0 - 50.0 * (1.0 - f64::exp(-0.58));
         assert!((found - expected).abs() < 4.0, "{found}, not {expected}");

@@ -6,46 +6,46 @@ use accord_family::Values;
 use hdrhistogram::Histogram;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The longest age of a decision that is told from longer ones, in nanoseconds.
+/// The largest age of a decision in the histogram, in nanoseconds.
 const LONGEST_AGE: u64 = 60_000_000_000;
 
-/// A connection of the book.
+/// A connection.
 #[derive(Debug)]
 pub struct Entry {
-    /// The number of the connection.
+    /// The generation of the connection in its slot.
     pub generation: u32,
     /// The latest report.
     pub last: Report,
-    /// The connection with its controller, which is as it was left if it failed. There is none if it could
-    /// not be made.
+    /// The connection with its controller, in its last state if it failed; `None` if it could not
+    /// be created.
     pub connection: Option<Connection>,
-    /// The reason why the controller is not asked any more, if there is one.
+    /// The reason why the controller is no longer used, if there is one.
     pub failed: Option<String>,
-    /// The ages of the connection's decisions when they were written, the latest and the greatest, in
-    /// nanoseconds.
+    /// The ages of the connection's decisions at the time of writing, the latest and the maximum,
+    /// in nanoseconds.
     pub age_ns: (u64, u64),
 }
 
-/// The connections by their slots, and counts of their reports.
+/// The connections by slot, and counters of their reports.
 #[derive(Debug)]
-pub struct Book {
+pub struct Registry {
     values: Values,
     entries: Vec<Option<Entry>>,
-    /// The connections since the start.
+    /// The number of connections since the start.
     pub connections: u64,
-    /// The connections whose controller failed.
+    /// The number of connections whose controller failed.
     pub failed: u64,
-    /// The reports that were heard.
+    /// The number of reports received.
     pub reports: u64,
-    /// The ages of decisions when they were written, in nanoseconds.
+    /// The ages of decisions at the time of writing, in nanoseconds.
     pub ages: Histogram<u64>,
 }
 
-impl Book {
-    /// Creates a book whose connections have the controller that `values` describes.
-    pub fn new(values: Values) -> Book {
+impl Registry {
+    /// Creates an empty registry of connections with the controller that `values` describes.
+    pub fn new(values: Values) -> Registry {
         let ages = Histogram::new_with_bounds(1, LONGEST_AGE, 2);
-        Book {
+        Registry {
             values,
             entries: Vec::new(),
             connections: 0,
@@ -61,7 +61,7 @@ impl Book {
         entries.filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
     }
 
-    /// Tells the controller of the report's connection, and returns its decision. There is none
+    /// Passes a report to the controller of its connection, and returns the decision. There is none
     /// for a connection that is closed, or whose controller failed.
     pub fn hear(&mut self, report: &Report) -> Option<Decision> {
         self.reports += 1;
@@ -90,7 +90,7 @@ impl Book {
         if entry.failed.is_some() {
             return None;
         }
-        // A controller that panics is never used again, whatever state it is in.
+        // A controller that panicked is never used again.
         let (connection, values) = (&mut entry.connection, &self.values);
         let heard = catch_unwind(AssertUnwindSafe(|| {
             let connection = connection.get_or_insert_with(|| Connection::new(values, report));
@@ -108,7 +108,7 @@ impl Book {
         }
     }
 
-    /// Notes that the decision on the connection in a slot was written at an age.
+    /// Records the age of the decision for the connection in a slot.
     pub fn written(&mut self, slot: u32, age_ns: u64) {
         self.ages.saturating_record(age_ns);
         if let Some(Some(entry)) = self.entries.get_mut(slot as usize) {

@@ -1,4 +1,4 @@
-//! Kinds that are moved side by side: the same to the bit as one by one.
+//! Batches of classes: identical to the bit to classes moved one by one.
 
 mod common;
 
@@ -7,8 +7,8 @@ use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric};
 use common::scenario;
 
-/// Ten flows of different delays that come one after the other to a buffer that their slow starts
-/// overflow, with a change of its delay. An application that ends some time is enough to be moved by itself.
+/// Ten flows with different delays and start times over a buffer that their slow starts overflow,
+/// with a change of delay. A demand that ends excludes a flow from batches.
 fn ten(model: &str, controller: &str, access: &str, queue: &str, demand: &str) -> Run {
     let mut text = format!(
         "duration = \"20 s\"\nsample = \"50 ms\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"50 Mbps\"\ndelay = \"5 ms\"\nqueue = {queue}\n\
@@ -25,7 +25,7 @@ fn ten(model: &str, controller: &str, access: &str, queue: &str, demand: &str) -
     run(&scenario(&text), &mut Quiet).expect("it runs")
 }
 
-/// Compares runs with a limit that is overflown all the time, and one that is overflown by slow starts at most.
+/// Compares runs with a limit that always overflows, and one that only slow starts overflow.
 fn compare(controller: &str, access: &str) {
     for model in ["integrator", "ack-clocked"] {
         for (limit, loses) in [("35 kB", true), ("2 MB", false)] {
@@ -56,17 +56,17 @@ fn every_law_is_the_same_side_by_side() {
     }
 }
 
-/// A link of a flow's own that is slower than the one that all share has a queue.
+/// A private link slower than the shared one has a queue.
 #[test]
-fn so_it_is_with_several_queues_on_the_way() {
+fn batches_with_several_queues_are_exact() {
     for controller in ["\"monaco\"", "\"vegas\"", "\"newreno\""] {
         compare(controller, "30 Mbps");
     }
 }
 
-/// Marks, and a delay that is only told.
+/// Marks, and a virtual delay.
 #[test]
-fn so_it_is_with_what_disciplines_signal() {
+fn batches_with_signals_are_exact() {
     let red = "{ discipline = \"red\", min_threshold = \"5 pkt\", max_threshold = \"60 pkt\", ecn = true, limit = \"1 MB\" }";
     let cases = [
         ("{ name = \"newreno\", ecn = true }", red),
@@ -86,18 +86,19 @@ fn so_it_is_with_what_disciplines_signal() {
     }
 }
 
-/// Monaco at a queue that only delays has a loop of its own, with fewer divisions: the same but for rounding.
+/// Monaco at a queue that only delays has a separate loop with fewer divisions: the same up to
+/// rounding.
 #[test]
-fn at_a_queue_that_only_delays_the_law_is_the_same_but_for_rounding() {
+fn proportional_batches_are_exact_up_to_rounding() {
     for model in ["integrator", "ack-clocked"] {
         let queue = "{ discipline = \"droptail\", limit = \"unlimited\" }";
         let run = |demand| ten(model, "\"monaco\"", "1 Gbps", queue, demand);
-        let (glides, alone) = (run("\"greedy\""), run("{ size = \"1000 GB\" }"));
+        let (batched, alone) = (run("\"greedy\""), run("{ size = \"1000 GB\" }"));
         assert_ne!(
-            glides.manifest.digest, alone.manifest.digest,
+            batched.manifest.digest, alone.manifest.digest,
             "{model}: another loop"
         );
-        for (a, b) in glides.series.iter().zip(&alone.series) {
+        for (a, b) in batched.series.iter().zip(&alone.series) {
             assert_eq!((a.metric, a.entity), (b.metric, b.entity));
             let scale = b.values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
             for (x, y) in a.values.iter().zip(&b.values) {
