@@ -65,7 +65,7 @@ mod session;
 mod transit;
 
 pub use ends::ends;
-pub use link::{InOrder, Loss, dice, ledger, port, timeline};
+pub use link::{InOrder, Loss, dice, port, port_state, timeline};
 pub use reading::{read_flow, read_link};
 pub use session::Session;
 pub use transit::Transit;

@@ -1,13 +1,13 @@
 //! Directed links: their ports, the loss on their wires, and the order of their packets.
 
 use accord_aqm::AnyAqm;
-use accord_port::{Bucket, Hosts, Ledger, Limit, Packet, Port, Service, Timeline};
+use accord_port::{Bucket, Hosts, Limit, Port, PortPacket, PortState, Service, Timeline};
 use accord_scenario::{self as scenario, Link, LinkId, OPPORTUNITY, Scenario};
 use accord_traffic::{Dice, Purpose, secret};
 use accord_units::{Duration, Time};
 
 /// Creates the port of a link in the form that holds packets.
-pub fn port<P: Packet>(scenario: &Scenario, id: LinkId) -> Port<P> {
+pub fn port<P: PortPacket>(scenario: &Scenario, id: LinkId) -> Port<P> {
     let (link, seed) = (&scenario.links[id], scenario.seed);
     let port = Port::with_service(service(link), limit(link), aqm(link), tie(id, seed));
     let mut port = port.with_hosts(|| hosts(scenario));
@@ -45,8 +45,8 @@ fn service(link: &Link) -> Service {
 }
 
 /// Creates the books of a link's port, for a droptail port whose packets its owner holds.
-pub fn ledger(link: &Link, id: LinkId, seed: u64) -> Ledger {
-    Ledger::new(Service::new(link.rate), limit(link), tie(id, seed))
+pub fn port_state(link: &Link, id: LinkId, seed: u64) -> PortState {
+    PortState::new(Service::new(link.rate), limit(link), tie(id, seed))
 }
 
 /// Creates the port of a link as a timeline, which has to be able to do all that the link needs.

@@ -51,7 +51,7 @@ impl Session {
     /// pacing or a window per round trip, whichever is less. Before the first round trip nothing is
     /// known of that, so that the application keeps to its least. A sender without a controller
     /// allows all.
-    pub fn heed(&mut self, sender: &Sender, now: Time) {
+    pub fn allow(&mut self, sender: &Sender, now: Time) {
         let application = self.application.as_mut().filter(|a| a.follows());
         let Some(application) = application else {
             return;

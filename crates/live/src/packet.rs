@@ -47,7 +47,7 @@ impl Packet {
     }
 }
 
-impl accord_port::Packet for Packet {
+impl accord_port::PortPacket for Packet {
     /// The class follows from the IP header. Only the packet's own header says whether it collects
     /// virtual delay.
     fn meta(&self) -> PacketMeta {

@@ -5,7 +5,7 @@
 //! begins, its service ends, and timers run when they are due.
 
 use accord_aqm::{AnyAqm, Aqm, Class, Ecn, Entropy, FAMILIES, PacketMeta};
-use accord_port::{Limit, Packet, Port};
+use accord_port::{Limit, Port, PortPacket};
 use accord_units::{Bytes, Duration, Rate, Time};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -17,7 +17,7 @@ struct Pkt {
     _rest: [u64; 3],
 }
 
-impl Packet for Pkt {
+impl PortPacket for Pkt {
     fn meta(&self) -> PacketMeta {
         self.meta
     }

@@ -2,7 +2,7 @@
 //!
 //! The probabilities and their control are in `aqm/src/dualpi2.rs`.
 
-use crate::Packet;
+use crate::PortPacket;
 use accord_aqm::{Class, DualPi2, Ecn, Verdict};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ pub(crate) struct DualQueues<P> {
     credit: f64,
 }
 
-impl<P: Packet> DualQueues<P> {
+impl<P: PortPacket> DualQueues<P> {
     /// Creates queues without packets.
     pub fn new(aqm: DualPi2) -> DualQueues<P> {
         DualQueues {

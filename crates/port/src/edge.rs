@@ -5,7 +5,7 @@
 //! left by their weights (start-time fair queueing). One packet is taken out ahead of its time, so
 //! that its size is known.
 
-use crate::{DropReason, Limit, Packet, Port};
+use crate::{DropReason, Limit, Port, PortPacket};
 use accord_aqm::FqCodel;
 use accord_aqm::fq_codel::Config;
 use accord_family::Service;
@@ -19,7 +19,7 @@ const BURST: f64 = 2.0;
 
 /// The packets of a class.
 #[derive(Debug)]
-struct Queue<P> {
+struct ClassQueue<P> {
     port: Port<P, FqCodel>,
     share: Service,
     /// The bytes that the class may send ahead of the others, as of `since`.
@@ -41,7 +41,7 @@ pub struct Head<P> {
 /// The queues of a tunnel.
 #[derive(Debug)]
 pub struct Edge<P> {
-    queues: Vec<Queue<P>>,
+    queues: Vec<ClassQueue<P>>,
     head: Option<Head<P>>,
     /// What the class that was served last had got before.
     virtual_time: f64,
@@ -53,7 +53,7 @@ pub struct Edge<P> {
 
 /// The counts of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ClassCounts {
     /// The packets and bytes that wait.
     pub waiting: (u64, u64),
     /// The packets that were dropped because they had waited too long.
@@ -64,14 +64,14 @@ pub struct Counts {
     pub marked: u64,
 }
 
-impl<P: Packet> Edge<P> {
+impl<P: PortPacket> Edge<P> {
     /// Creates queues of at most `limit` bytes each, for classes with these shares. No packet is
     /// larger than `largest`.
     pub fn new(shares: &[Service], limit: Bytes, largest: Bytes, secret: u64) -> Edge<P> {
         let queue = |share: &Service| {
             let discipline = Config::default().build();
             let discipline = discipline.expect("the defaults are within their ranges");
-            Queue {
+            ClassQueue {
                 port: Port::new(AT_ONCE, Limit::bytes(limit), discipline, secret),
                 share: *share,
                 credit: 0.0,
@@ -149,11 +149,11 @@ impl<P: Packet> Edge<P> {
     }
 
     /// The counts of each class.
-    pub fn counts(&self) -> Vec<Counts> {
-        let counts = |queue: &Queue<P>| {
+    pub fn counts(&self) -> Vec<ClassCounts> {
+        let counts = |queue: &ClassQueue<P>| {
             let (packets, bytes) = queue.port.backlog();
             let counters = queue.port.counters();
-            Counts {
+            ClassCounts {
                 waiting: (packets, bytes.get()),
                 late: counters.refused.packets,
                 overflowed: counters.overflowed.packets,
@@ -220,7 +220,7 @@ mod tests {
     /// A packet of 1000 bytes of a flow.
     struct Data(u32);
 
-    impl Packet for Data {
+    impl PortPacket for Data {
         fn meta(&self) -> PacketMeta {
             PacketMeta {
                 size: Bytes::new(1000),

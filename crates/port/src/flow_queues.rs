@@ -2,7 +2,7 @@
 //!
 //! The parameters and their meaning are in `aqm/src/fq_codel.rs` and `aqm/src/host_fq.rs`.
 
-use crate::{Hosts, Packet};
+use crate::{Hosts, PortPacket};
 use accord_aqm::{Aqm, Codel, Entropy, FqCodel, QueueView, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -19,7 +19,7 @@ struct FlowQueue<P> {
     /// larger packet.
     credit: i64,
     codel: Codel,
-    turn: Turn,
+    list: ListState,
     /// The flows that it holds packets of, or has since it was idle, where there are several ways.
     flows: Vec<u32>,
     /// The source and the destination of the flow that was there first.
@@ -28,15 +28,15 @@ struct FlowQueue<P> {
 
 /// The place of a queue in the order of turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum ListState {
     /// It is in no list and holds nothing.
     Idle,
     /// It is in the list of new queues.
     New,
     /// It is in the list of old queues, and was empty when it came there.
-    Waiting,
+    OldEmpty,
     /// It is in the list of old queues, and counts for its hosts.
-    Counted,
+    Old,
 }
 
 /// The hosts of flows, and what they have waiting.
@@ -92,7 +92,7 @@ const NONE: u32 = u32::MAX;
 /// queue as much as it held when it was longest.
 const KEPT: usize = 16;
 
-impl<P: Packet> FlowQueues<P> {
+impl<P: PortPacket> FlowQueues<P> {
     /// Creates queues without packets.
     pub fn new(config: FqCodel) -> FlowQueues<P> {
         FlowQueues {
@@ -162,20 +162,20 @@ impl<P: Packet> FlowQueues<P> {
     fn queue(&mut self, flow: u32, entropy: &mut dyn Entropy) -> &mut FlowQueue<P> {
         let place = self.place(flow, entropy);
         let queue = &mut self.queues[place as usize];
-        match queue.turn {
-            Turn::Idle => {
+        match queue.list {
+            ListState::Idle => {
                 if let Some(isolation) = &self.isolation {
                     queue.hosts = isolation.of.of(flow);
                 }
-                queue.turn = Turn::New;
+                queue.list = ListState::New;
                 queue.credit = share(&self.config, self.isolation.as_ref(), queue.hosts);
                 self.new.push_back(place);
             }
-            Turn::Waiting => {
-                queue.turn = Turn::Counted;
+            ListState::OldEmpty => {
+                queue.list = ListState::Old;
                 count(&mut self.isolation, queue.hosts, 1);
             }
-            Turn::New | Turn::Counted => {}
+            ListState::New | ListState::Old => {}
         }
         queue
     }
@@ -207,7 +207,7 @@ impl<P: Packet> FlowQueues<P> {
             bytes: 0,
             credit: 0,
             codel: self.config.codel.clone(),
-            turn: Turn::Idle,
+            list: ListState::Idle,
             flows: Vec::new(),
             hosts: [0; 2],
         });
@@ -223,7 +223,7 @@ impl<P: Packet> FlowQueues<P> {
             place => place,
         };
         let queue = &mut self.queues[place as usize];
-        if queue.turn == Turn::Idle {
+        if queue.list == ListState::Idle {
             queue.flows.clear();
         }
         if !queue.flows.contains(&flow) {
@@ -239,7 +239,7 @@ impl<P: Packet> FlowQueues<P> {
         let all = || (0..ways).map(|k| first + (home - first + k) % ways);
         let queue = |index: &usize| self.queues.get(self.places[*index] as usize);
         let own = |index: &usize| queue(index).is_some_and(|q| q.flows.contains(&flow));
-        let idle = |index: &usize| queue(index).is_none_or(|q| q.turn == Turn::Idle);
+        let idle = |index: &usize| queue(index).is_none_or(|q| q.list == ListState::Idle);
         all().find(own).or_else(|| all().find(idle)).unwrap_or(home)
     }
 
@@ -254,11 +254,11 @@ impl<P: Packet> FlowQueues<P> {
             if queue.credit <= 0 {
                 list.pop_front();
                 if is_new {
-                    queue.turn = match queue.packets.is_empty() {
-                        true => Turn::Waiting,
-                        false => Turn::Counted,
+                    queue.list = match queue.packets.is_empty() {
+                        true => ListState::OldEmpty,
+                        false => ListState::Old,
                     };
-                    if queue.turn == Turn::Counted {
+                    if queue.list == ListState::Old {
                         count(&mut self.isolation, queue.hosts, 1);
                     }
                 }
@@ -271,7 +271,7 @@ impl<P: Packet> FlowQueues<P> {
                 // A new queue that is empty waits for a turn among the old ones before it is new
                 // again. Otherwise a flow could always be first.
                 if is_new {
-                    queue.turn = Turn::Waiting;
+                    queue.list = ListState::OldEmpty;
                     self.old.push_back(place);
                     continue;
                 }
@@ -341,10 +341,10 @@ impl<P> FlowQueue<P> {
     /// Takes the queue, which holds nothing, out of the turns.
     #[inline]
     fn rest(&mut self, isolation: &mut Option<Isolation>) {
-        if self.turn == Turn::Counted {
+        if self.list == ListState::Old {
             count(isolation, self.hosts, -1);
         }
-        self.turn = Turn::Idle;
+        self.list = ListState::Idle;
         if self.packets.capacity() > KEPT {
             self.packets = VecDeque::new();
         }

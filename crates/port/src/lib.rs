@@ -5,7 +5,7 @@
 //! offered, its service begins, its service ends. It can do all that a port can do. [`Timeline`]
 //! holds no packets. It computes the departure of a packet at the moment when the packet arrives.
 //! This is possible with one FIFO queue, a discipline that judges arrivals only and a rate that
-//! never changes. Tests compare the two. [`Ledger`] is the line and the books that a [`Port`] is made of,
+//! never changes. Tests compare the two. [`PortState`] is the line and the books that a [`Port`] is made of,
 //! for a caller that holds the packets of a droptail port by itself.
 //!
 //! [`Edge`] is the queue of a tunnel between two sites: a port for each class of packets, whose turns
@@ -57,23 +57,23 @@ mod edge;
 mod entry;
 mod flow_queues;
 mod hosts;
-mod ledger;
 mod opportunities;
 mod packet;
 mod port;
+mod queues;
 mod service;
+mod state;
 mod ties;
 mod timeline;
-mod waiting;
 
 pub use bucket::Bucket;
 pub use counters::{Area, Count, Counters, DropReason};
-pub use edge::{Counts, Edge, Head};
+pub use edge::{ClassCounts, Edge, Head};
 pub use hosts::Hosts;
-pub use ledger::{Ledger, Priority};
-pub use packet::Packet;
+pub use packet::PortPacket;
 pub use port::Port;
 pub use service::Service;
+pub use state::{PortState, Priority};
 pub use timeline::Timeline;
 
 use accord_units::Bytes;

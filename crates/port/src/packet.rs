@@ -4,7 +4,7 @@ use accord_aqm::PacketMeta;
 use accord_units::Duration;
 
 /// A packet as ports see it. The simulator passes it by value, and a live router with its buffer.
-pub trait Packet {
+pub trait PortPacket {
     /// Returns the size, the class and the ECN capability.
     fn meta(&self) -> PacketMeta;
     /// Returns whether the packet is an acknowledgement that says nothing beyond what `newer`, a

@@ -1,7 +1,7 @@
 //! A port that computes departures and holds no packets.
 
 use crate::ties::Ties;
-use crate::{Area, Count, Counters, DropReason, Limit, Packet, Service};
+use crate::{Area, Count, Counters, DropReason, Limit, PortPacket, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, QueueView, Structure, Verdict};
 use accord_units::{Bytes, Rate, Time};
 
@@ -58,7 +58,7 @@ impl<A: Aqm> Timeline<A> {
     pub fn offer(
         &mut self,
         now: Time,
-        packet: &mut impl Packet,
+        packet: &mut impl PortPacket,
         entropy: &mut dyn Entropy,
     ) -> Result<Time, DropReason> {
         self.advance(now);
@@ -79,7 +79,7 @@ impl<A: Aqm> Timeline<A> {
 
     /// Counts a packet for which there is no room.
     #[cold]
-    fn overflow(&mut self, packet: &impl Packet) -> DropReason {
+    fn overflow(&mut self, packet: &impl PortPacket) -> DropReason {
         let meta = packet.meta();
         self.counters.drop(DropReason::Overflow, meta.size);
         self.aqm.on_overflow(&meta);
@@ -91,7 +91,7 @@ impl<A: Aqm> Timeline<A> {
     fn judge(
         &mut self,
         now: Time,
-        packet: &mut impl Packet,
+        packet: &mut impl PortPacket,
         entropy: &mut dyn Entropy,
     ) -> Result<(), DropReason> {
         let (view, meta) = (self.view(), packet.meta());

@@ -10,7 +10,7 @@
 //! calendar of a thousand links stays in the first-level cache.
 //!
 //! The order is a property of the events, not of when they were added. It is by time, then by
-//! [`Kind`], then by index. The time permutes the indices, so that no link or flow wins all ties.
+//! [`EventKind`], then by index. The time permutes the indices, so that no link or flow wins all ties.
 //! So a run is the same whichever of its events the engine can do without.
 
 use accord_units::{Duration, Time};
@@ -22,7 +22,7 @@ use std::collections::BinaryHeap;
 /// flow which starts with it has no part in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Kind {
+pub enum EventKind {
     /// The port of link `index` has sent its packet.
     Sent,
     /// A step of the fluid ends.
@@ -52,29 +52,29 @@ pub enum Kind {
     Arrive,
 }
 
-impl Kind {
+impl EventKind {
     /// The kind with the number zero.
-    pub const FIRST: Kind = Kind::Sent;
+    pub const FIRST: EventKind = EventKind::Sent;
 }
 
 /// The kinds by number. The last one is repeated to fill the table up.
-const KINDS: [Kind; 16] = [
-    Kind::Sent,
-    Kind::Fluid,
-    Kind::Sample,
-    Kind::Watch,
-    Kind::Change,
-    Kind::Discipline,
-    Kind::Start,
-    Kind::Stop,
-    Kind::Application,
-    Kind::Wake,
-    Kind::Processed,
-    Kind::Overtake,
-    Kind::Arrive,
-    Kind::Arrive,
-    Kind::Arrive,
-    Kind::Arrive,
+const EVENT_KINDS: [EventKind; 16] = [
+    EventKind::Sent,
+    EventKind::Fluid,
+    EventKind::Sample,
+    EventKind::Watch,
+    EventKind::Change,
+    EventKind::Discipline,
+    EventKind::Start,
+    EventKind::Stop,
+    EventKind::Application,
+    EventKind::Wake,
+    EventKind::Processed,
+    EventKind::Overtake,
+    EventKind::Arrive,
+    EventKind::Arrive,
+    EventKind::Arrive,
+    EventKind::Arrive,
 ];
 
 /// The number of bits of index in a key. The kind is above them.
@@ -92,13 +92,13 @@ fn shuffle(time: u64) -> u32 {
 
 /// Returns the place of an event among those at the same time.
 #[inline]
-pub(crate) fn key(time: Time, kind: Kind, index: usize) -> u32 {
+pub(crate) fn key(time: Time, kind: EventKind, index: usize) -> u32 {
     (kind as u32) << INDEX_BITS | (index as u32 ^ shuffle(time.as_ps()))
 }
 
 /// A pending event in a slot of the wheel.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct WheelNode {
     time: u64,
     key: u32,
     /// The next node of the slot, or of the free nodes.
@@ -120,7 +120,7 @@ const FIRST_SHIFT: u32 = 21;
 pub struct Calendar {
     /// The end of the run. Later events are not kept.
     end: u64,
-    nodes: Vec<Node>,
+    nodes: Vec<WheelNode>,
     free: u32,
     /// The first node of each slot.
     heads: Box<[u32; SLOTS]>,
@@ -175,7 +175,7 @@ impl Calendar {
     /// Adds an event, not before the one taken last. `index` is at most [`MAX_INDEX`]. An event
     /// after the end, in particular at `Time::MAX`, is never due.
     #[inline]
-    pub fn push(&mut self, time: Time, kind: Kind, index: usize) {
+    pub fn push(&mut self, time: Time, kind: EventKind, index: usize) {
         if time.as_ps() > self.end {
             return;
         }
@@ -188,7 +188,7 @@ impl Calendar {
         let slot = time >> self.shift;
         if slot.wrapping_sub(self.slot + 1) < SLOTS as u64 - 1 {
             let i = slot as usize % SLOTS;
-            let node = Node {
+            let node = WheelNode {
                 time,
                 key,
                 next: self.heads[i],
@@ -240,12 +240,12 @@ impl Calendar {
 
     /// Takes the next event.
     #[inline]
-    pub fn pop(&mut self) -> Option<(Time, Kind, usize)> {
+    pub fn pop(&mut self) -> Option<(Time, EventKind, usize)> {
         let (time, key) = match self.due.pop() {
             Some(event) => event,
             None => self.turn()?,
         };
-        let kind = KINDS[(key >> INDEX_BITS) as usize % KINDS.len()];
+        let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
         let index = (key & INDEX) ^ shuffle(time);
         Some((Time::from_ps(time), kind, index as usize))
     }
@@ -253,7 +253,7 @@ impl Calendar {
     /// Returns an event that is due soon, most likely the next one. Another event of its slot may
     /// be earlier, or may be added before it is taken.
     #[inline]
-    pub fn peek(&self) -> Option<(Kind, usize)> {
+    pub fn peek(&self) -> Option<(EventKind, usize)> {
         let (time, key) = match self.due.last() {
             Some(&event) => event,
             None if self.in_wheel == 0 => return None,
@@ -262,7 +262,7 @@ impl Calendar {
                 (node.time, node.key)
             }
         };
-        let kind = KINDS[(key >> INDEX_BITS) as usize % KINDS.len()];
+        let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
         let index = (key & INDEX) ^ shuffle(time);
         Some((kind, index as usize))
     }
@@ -381,10 +381,10 @@ impl Calendar {
     pub fn bring_forward(&mut self, by: Duration) {
         self.end -= by.as_ps();
         for (time, key) in self.take_all() {
-            let kind = KINDS[(key >> INDEX_BITS) as usize % KINDS.len()];
+            let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
             let index = (key & INDEX) ^ shuffle(time);
             let time = match kind {
-                Kind::Change | Kind::Start | Kind::Stop => time - by.as_ps(),
+                EventKind::Change | EventKind::Start | EventKind::Stop => time - by.as_ps(),
                 _ => time,
             };
             self.push(Time::from_ps(time), kind, index as usize);
@@ -436,7 +436,7 @@ mod tests {
         let mut calendar = Calendar::new(Time::MAX);
         let mut expected = Vec::new();
         let add = |calendar: &mut Calendar, index| {
-            calendar.push(Time::ZERO, Kind::Start, index);
+            calendar.push(Time::ZERO, EventKind::Start, index);
             assert!(calendar.due.len() <= MOST_DUE, "{index}");
         };
         for index in 0..N {
@@ -447,11 +447,11 @@ mod tests {
         for (i, key) in expected.iter().enumerate() {
             // While they are taken, later ones are added.
             if i % 10 == 0 {
-                calendar.push(Time::ZERO, Kind::Wake, i);
+                calendar.push(Time::ZERO, EventKind::Wake, i);
                 assert!(calendar.due.len() <= MOST_DUE);
             }
             let index = (key ^ shuffle(0)) as usize;
-            assert_eq!(calendar.pop(), Some((Time::ZERO, Kind::Start, index)));
+            assert_eq!(calendar.pop(), Some((Time::ZERO, EventKind::Start, index)));
         }
         let rest = std::iter::from_fn(|| calendar.pop());
         assert_eq!(rest.count(), N / 10);

@@ -1,12 +1,12 @@
 //! The state that both engines share: flows, packets, the calendar and the record of a run.
 
 use crate::SimError;
-use crate::calendar::{Calendar, Kind};
+use crate::calendar::{Calendar, EventKind};
 use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::gateway::Gateway;
 use crate::packet::{Packet, UNREAD};
-use crate::pool::{Place, Pool};
+use crate::pool::{Handle, Pool};
 use crate::skip::Skip;
 use accord_aqm::Ecn;
 use accord_record::{Observer, Recorder, Transfers};
@@ -82,12 +82,12 @@ impl<'a> Core<'a> {
         let mut calendar = Calendar::new(end);
         let packets = |(_, f): &(usize, &accord_scenario::Flow)| !f.is_fluid;
         for (id, f) in scenario.flows.iter().enumerate().filter(packets) {
-            calendar.push(f.start, Kind::Start, id);
+            calendar.push(f.start, EventKind::Start, id);
             if let Some(stop) = f.stop {
-                calendar.push(stop, Kind::Stop, id);
+                calendar.push(stop, EventKind::Stop, id);
             }
         }
-        calendar.push(first, Kind::Sample, 0);
+        calendar.push(first, EventKind::Sample, 0);
         let ids = 0..flows.len();
         Core {
             scenario,
@@ -187,7 +187,7 @@ impl<'a> Core<'a> {
     pub fn act(&mut self, id: usize) -> bool {
         self.wake_up(id);
         let flow = &mut self.flows[id];
-        flow.session.heed(&flow.sender, self.now);
+        flow.session.allow(&flow.sender, self.now);
         let Some(step) = flow.session.act(self.now) else {
             return false;
         };
@@ -198,7 +198,8 @@ impl<'a> Core<'a> {
         }
         flow.sender.supply(step.supply);
         if let Some(span) = step.again {
-            self.calendar.push(self.now + span, Kind::Application, id);
+            self.calendar
+                .push(self.now + span, EventKind::Application, id);
         }
         true
     }
@@ -244,7 +245,8 @@ impl<'a> Core<'a> {
         let start = self.reported(done.start);
         (self.transfers).add(self.scenario, id, start, done.size, Some(took));
         if let Some(pause) = done.pause {
-            self.calendar.push(self.now + pause, Kind::Application, id);
+            self.calendar
+                .push(self.now + pause, EventKind::Application, id);
         }
     }
 
@@ -285,8 +287,8 @@ impl<'a> Core<'a> {
 
     /// Delivers a reply to its sender. Returns the flow.
     #[inline]
-    pub fn reply(&mut self, place: Place) -> usize {
-        let packet = self.pool.remove(place);
+    pub fn reply(&mut self, handle: Handle) -> usize {
+        let packet = self.pool.remove(handle);
         let now = self.now;
         match packet.segment {
             Segment::Ack { next, block, .. } => self.digest.ack(now, packet.flow, next, block),
@@ -300,10 +302,58 @@ impl<'a> Core<'a> {
         packet.flow as usize
     }
 
+    /// Delivers a packet ahead of the clock: its receiver takes it now, as of `at`. The answer replaces
+    /// the packet. Returns whether there is an answer.
+    #[inline(always)]
+    pub fn deliver_ahead(&mut self, handle: Handle, at: Time) -> bool {
+        let packet = self.pool.packet(handle);
+        let Segment::Data { number, sent } = packet.segment else {
+            return self.deliver_control_ahead(handle, at);
+        };
+        let id = packet.flow;
+        let flow = &mut self.flows[id as usize];
+        self.digest.data(at, id, number);
+        let (fresh, reply) = match &mut flow.receiver {
+            Receiver::Stream(r) => {
+                let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
+                (fresh, Some(ack))
+            }
+            Receiver::Tunnel(r) => {
+                let count = r.on_data(packet.bytes(), f64::from(packet.virtual_s), at);
+                (true, count)
+            }
+            Receiver::Datagrams => (true, None),
+        };
+        flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
+        match reply {
+            Some(reply) => {
+                *packet = flow.answer(id, reply);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Delivers a control packet of a tunnel ahead of the clock.
+    #[inline(never)]
+    fn deliver_control_ahead(&mut self, handle: Handle, at: Time) -> bool {
+        let packet = self.pool.packet(handle);
+        self.digest.delivered(at, packet);
+        let id = packet.flow;
+        let flow = &mut self.flows[id as usize];
+        match flow.receive(packet, at).reply {
+            Some(reply) => {
+                *packet = flow.answer(id, reply);
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Removes a packet that is lost, and counts it.
     #[cold]
-    pub fn lost(&mut self, place: Place) {
-        let packet = self.pool.remove(place);
+    pub fn lost(&mut self, handle: Handle) {
+        let packet = self.pool.remove(handle);
         self.lose(&packet);
     }
 

@@ -34,7 +34,7 @@ pub struct Flow {
     pub receiver: Receiver,
     /// The data packets that the receiver knows of ahead of time and that are not counted yet, in the
     /// order of their delivery.
-    coming: VecDeque<Coming>,
+    pending: VecDeque<PendingDelivery>,
     /// The data sent.
     pub sent: Count,
     /// The data delivered.
@@ -59,13 +59,13 @@ pub struct Flow {
     /// The application.
     pub session: Session,
     /// Whether samples have to read the flow.
-    rest: Rest,
+    activity: Activity,
 }
 
 /// Whether the counts and the state of a flow can change before an event that wakes it: a start, an
 /// application that acts, a reply, a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
+enum Activity {
     /// Something has happened since the last sample, or may happen.
     Awake,
     /// Nothing can happen, and the last sample was the first to read that.
@@ -80,14 +80,14 @@ const _: () = assert!(size_of::<Flow>() <= 704);
 #[derive(Default)]
 pub struct Outgoing {
     /// The packets in the order in which they were sent.
-    sent: VecDeque<Due>,
+    sent: VecDeque<NominalArrival>,
     /// The latest packet that would have arrived.
-    due: Due,
+    due: NominalArrival,
 }
 
 /// The time at which a data packet would have arrived over empty queues.
 #[derive(Clone, Copy, Default)]
-struct Due {
+struct NominalArrival {
     sent: Time,
     at: Time,
     /// The bytes sent up to it.
@@ -95,7 +95,7 @@ struct Due {
 }
 
 /// A data packet on its way that the receiver knows of already.
-struct Coming {
+struct PendingDelivery {
     /// The time of its delivery.
     at: Time,
     sent: Time,
@@ -125,7 +125,7 @@ impl Flow {
             packet: f.packet.get() as u16,
             ack: f.ack.get() as u16,
             control: f.control.get() as u16,
-            coming: VecDeque::new(),
+            pending: VecDeque::new(),
             one_way: network.one_way_of(id, f.packet),
             propagation: network.one_way_of(id, Bytes::ZERO),
             sent: Count::default(),
@@ -136,14 +136,14 @@ impl Flow {
             data_lost: Count::default(),
             outgoing: None,
             host: Host::new(f, id, scenario),
-            rest: Rest::Asleep,
+            activity: Activity::Asleep,
         }
     }
 
     /// Notes that something happens to the flow. Returns whether it was asleep.
     #[inline]
     pub fn wake_up(&mut self) -> bool {
-        std::mem::replace(&mut self.rest, Rest::Awake) == Rest::Asleep
+        std::mem::replace(&mut self.activity, Activity::Awake) == Activity::Asleep
     }
 
     /// Returns whether the next sample has to read the flow, which this one has read.
@@ -153,12 +153,12 @@ impl Flow {
             // A tunnel has clocks of its own, and a log is of everything.
             Sender::Tunnel(_) | Sender::Logged(_) => false,
         };
-        self.rest = match self.rest {
-            _ if !idle || self.in_network() > 0 => Rest::Awake,
-            Rest::Awake => Rest::Resting,
-            Rest::Resting | Rest::Asleep => Rest::Asleep,
+        self.activity = match self.activity {
+            _ if !idle || self.in_network() > 0 => Activity::Awake,
+            Activity::Awake => Activity::Resting,
+            Activity::Resting | Activity::Asleep => Activity::Asleep,
         };
-        self.rest != Rest::Asleep
+        self.activity != Activity::Asleep
     }
 
     /// Gives a packet to the receiver.
@@ -231,14 +231,14 @@ impl Flow {
     /// Counts the deliveries before `now`.
     #[inline(never)]
     pub fn deliver_until(&mut self, now: Time) {
-        let mut coming = std::mem::take(&mut self.coming);
+        let mut pending = std::mem::take(&mut self.pending);
         let mut due = 0;
-        for c in coming.iter().take_while(|c| c.at < now) {
+        for c in pending.iter().take_while(|c| c.at < now) {
             self.deliver(c.fresh, c.size, c.at.since(c.sent));
             due += 1;
         }
-        coming.drain(..due);
-        self.coming = coming;
+        pending.drain(..due);
+        self.pending = pending;
     }
 
     /// Counts data that will be delivered at `at`, not before any added earlier. Counts are not read
@@ -246,12 +246,12 @@ impl Flow {
     #[inline]
     pub fn deliver_later(&mut self, unread: Time, at: Time, sent: Time, size: u16, fresh: bool) {
         if at < unread {
-            if !self.coming.is_empty() {
+            if !self.pending.is_empty() {
                 self.deliver_until(unread);
             }
             return self.deliver(fresh, size, at.since(sent));
         }
-        self.coming.push_back(Coming {
+        self.pending.push_back(PendingDelivery {
             at,
             sent,
             size,
@@ -260,20 +260,20 @@ impl Flow {
     }
 
     /// Returns the bytes of data that the receiver knows of already and that are not counted yet.
-    pub fn coming_bytes(&self) -> u64 {
-        self.coming.iter().map(|c| u64::from(c.size)).sum()
+    pub fn pending_bytes(&self) -> u64 {
+        self.pending.iter().map(|c| u64::from(c.size)).sum()
     }
 
     /// Returns the bytes of data that the receiver knows of already and that would have arrived by
     /// `now` over empty queues. They are those sent by `late`.
-    pub fn coming_late(&mut self, late: Option<Time>) -> u64 {
+    pub fn pending_sent_by(&mut self, late: Option<Time>) -> u64 {
         // A ring that once was long is passed through in full, which takes many cache lines.
-        if self.coming.capacity() > 16 + 2 * self.coming.len() {
-            self.coming.shrink_to(self.coming.len() * 3 / 2);
+        if self.pending.capacity() > 16 + 2 * self.pending.len() {
+            self.pending.shrink_to(self.pending.len() * 3 / 2);
         }
         // They are also in the order in which they were sent.
-        let late = |c: &&Coming| Some(c.sent) <= late;
-        let sizes = self.coming.iter().take_while(late);
+        let late = |c: &&PendingDelivery| Some(c.sent) <= late;
+        let sizes = self.pending.iter().take_while(late);
         sizes.map(|c| u64::from(c.size)).sum()
     }
 
@@ -281,7 +281,7 @@ impl Flow {
     #[inline]
     pub fn remember(&mut self, now: Time) {
         if let Some(outgoing) = &mut self.outgoing {
-            outgoing.sent.push_back(Due {
+            outgoing.sent.push_back(NominalArrival {
                 sent: now,
                 at: now + self.one_way,
                 bytes: self.sent.bytes,
@@ -309,7 +309,7 @@ impl Flow {
     pub fn path_changed(&mut self, first: Time) {
         let one_way = self.one_way;
         if let Some(outgoing) = &mut self.outgoing {
-            let meets_it = |due: &&mut Due| due.sent >= first;
+            let meets_it = |due: &&mut NominalArrival| due.sent >= first;
             for due in outgoing.sent.iter_mut().rev().take_while(meets_it) {
                 due.at = due.sent + one_way;
             }
@@ -338,7 +338,7 @@ impl Flow {
         let outgoing = self.outgoing.as_mut()?;
         outgoing.settle(now);
         // The definition is of a fluid: a part of the packet that is due next has arrived.
-        let Due { at, bytes, .. } = outgoing.due;
+        let NominalArrival { at, bytes, .. } = outgoing.due;
         let part = outgoing.sent.front().map_or(0.0, |next| {
             let gap = next.at.since(at).as_secs_f64();
             (next.bytes - bytes) as f64 * (now.since(at).as_secs_f64() / gap.max(1e-12))
@@ -377,7 +377,7 @@ impl Outgoing {
             }
             // Packets do not overtake each other.
             let at = next.at.max(self.due.at);
-            self.due = Due { at, ..next };
+            self.due = NominalArrival { at, ..next };
             self.sent.pop_front();
         }
     }

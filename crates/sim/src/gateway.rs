@@ -6,7 +6,7 @@
 use crate::packet::Packet;
 use accord_aqm::PacketMeta;
 use accord_family::Service;
-use accord_port::{Count, Edge, Packet as _};
+use accord_port::{Count, Edge, PortPacket as _};
 use accord_scenario::Scenario;
 use accord_traffic::{Purpose, secret};
 use accord_transport::{Segment, Sender};
@@ -15,12 +15,12 @@ use std::collections::VecDeque;
 
 /// A packet that waits at the edge.
 #[derive(Clone, Copy)]
-struct Waiting {
+struct EdgePacket {
     packet: Packet,
     overhead: u16,
 }
 
-impl accord_port::Packet for Waiting {
+impl accord_port::PortPacket for EdgePacket {
     fn meta(&self) -> PacketMeta {
         let meta = self.packet.meta();
         PacketMeta {
@@ -40,7 +40,7 @@ impl accord_port::Packet for Waiting {
 
 /// The gateways of a tunnel: where packets enter it, and where they leave it.
 pub struct Gateway {
-    edge: Edge<Waiting>,
+    edge: Edge<EdgePacket>,
     overhead: u16,
     /// Whether the tunnel sends.
     open: bool,
@@ -70,7 +70,7 @@ impl Gateway {
 
     /// Takes a packet that came to the edge.
     pub fn push(&mut self, packet: Packet, now: Time) {
-        let waiting = Waiting {
+        let waiting = EdgePacket {
             packet,
             overhead: self.overhead,
         };

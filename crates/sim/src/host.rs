@@ -2,7 +2,7 @@
 
 use crate::gateway::Gateway;
 use crate::packet::Packet;
-use crate::pool::{Place, Pool, Queue};
+use crate::pool::{Handle, Pool, Queue};
 use accord_scenario::{Flow, Scenario};
 use accord_traffic::{Dice, Purpose, Sizer};
 use accord_transport::Sender;
@@ -96,14 +96,14 @@ impl Host {
     }
 
     /// Keeps a packet until the host is done with it. Returns whether no packet is before it.
-    pub fn hold(&mut self, pool: &mut Pool, place: Place, until: Time) -> bool {
-        pool.push(&mut self.waiting, place, until)
+    pub fn hold(&mut self, pool: &mut Pool, handle: Handle, until: Time) -> bool {
+        pool.push(&mut self.waiting, handle, until)
     }
 
     /// Returns the packet that the host is done with, and the time at which it is done with the
     /// next.
-    pub fn done(&mut self, pool: &mut Pool) -> Option<(Place, Time)> {
-        let place = pool.pop(&mut self.waiting)?;
-        Some((place, self.waiting.time()))
+    pub fn done(&mut self, pool: &mut Pool) -> Option<(Handle, Time)> {
+        let handle = pool.pop(&mut self.waiting)?;
+        Some((handle, self.waiting.time()))
     }
 }

@@ -1,11 +1,11 @@
 //! How a simulation watches itself and jumps over time in which nothing changes (`skip.rs`).
 
-use crate::calendar::Kind;
+use crate::calendar::EventKind;
 use crate::core::{Core, Limits};
 use crate::flow::Flow;
 use crate::gauge::Links;
 use crate::skip::Skip;
-use crate::steady::{Readings, Verdict};
+use crate::steady::{Readings, Steadiness};
 use accord_scenario::{Entity, LinkId, Metric, State, Window};
 use accord_traffic::Demand;
 use accord_units::{Duration, Time};
@@ -70,7 +70,7 @@ impl Core<'_> {
     }
 
     fn await_reading(&mut self, skip: &Skip) {
-        self.calendar.push(skip.next, Kind::Watch, 0);
+        self.calendar.push(skip.next, EventKind::Watch, 0);
         self.limits = Limits::new(self.limits.end, self.next_sample.min(skip.next));
     }
 
@@ -153,14 +153,14 @@ impl Core<'_> {
             }
             let percent = |part: f64| format!("{:.1} %", 100.0 * part);
             let mean = match (watched.readings).judge(skip.period.as_secs_f64(), grain, longer) {
-                Verdict::Settled(mean) => mean,
-                Verdict::Drifts(drift) => {
+                Steadiness::Settled(mean) => mean,
+                Steadiness::Drifts(drift) => {
                     let drift = percent(drift);
                     return Some(format!(
                         "at {now} {what} {name} drifted by {drift} per jump"
                     ));
                 }
-                Verdict::Varies(part) => {
+                Steadiness::Varies(part) => {
                     let part = percent(part);
                     return Some(format!(
                         "at {now} {what} {name} varied so much that a drift of {part} in {window} \

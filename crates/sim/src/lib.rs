@@ -39,6 +39,7 @@
 
 mod audit;
 mod because;
+mod buffered;
 mod calendar;
 mod core;
 mod digest;
@@ -46,6 +47,7 @@ mod events;
 mod flow;
 mod gateway;
 mod gauge;
+mod hop;
 mod host;
 mod jump;
 mod memory;
@@ -63,7 +65,7 @@ mod windows;
 pub use audit::Audit;
 pub use because::Because;
 #[doc(hidden)]
-pub use calendar::{Calendar, Kind};
+pub use calendar::{Calendar, EventKind};
 #[doc(hidden)]
 pub use plan::Shortcuts;
 pub use plan::{Plan, plan};
@@ -129,12 +131,12 @@ fn run_planned<'a>(
     core.skip = skip.map(Box::new);
     match plan {
         Plan::Windows(layout) => {
-            let mut engine = windows::Engine::new(core, *layout);
+            let mut engine = windows::WindowsEngine::new(core, *layout);
             engine.run(observer)?;
             Ok(engine.finish())
         }
         Plan::Events(_) => {
-            let mut engine = events::Engine::new(core, ports, crowd)?;
+            let mut engine = events::EventsEngine::new(core, ports, crowd)?;
             engine.run(observer)?;
             Ok(engine.finish())
         }
@@ -169,7 +171,7 @@ pub fn run_stalled(
     // A packet that is computed ahead of its events is not held up.
     let crowd = crowd(scenario)?;
     let (core, _, ports) = prepare(scenario, crowd.as_ref(), Shortcuts::None);
-    let mut engine = events::Engine::new(core, ports, crowd.as_ref())?;
+    let mut engine = events::EventsEngine::new(core, ports, crowd.as_ref())?;
     engine.stall(stalls);
     engine.run(observer)?;
     Ok(engine.finish().0)

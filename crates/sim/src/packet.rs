@@ -67,7 +67,7 @@ impl Packet {
     }
 }
 
-impl accord_port::Packet for Packet {
+impl accord_port::PortPacket for Packet {
     #[inline]
     fn meta(&self) -> PacketMeta {
         let class = match self.segment {

@@ -3,7 +3,7 @@
 use crate::because::Because;
 use crate::flow::Flow;
 use crate::survey::{Form, Ports, Survey};
-use crate::windows::Layout;
+use crate::windows::WindowsLayout;
 use accord_scenario::{LinkId, Scenario};
 use accord_units::Time;
 use std::fmt::{self, Display, Formatter};
@@ -11,7 +11,7 @@ use std::fmt::{self, Display, Formatter};
 /// The engine that runs a scenario packet by packet. Both give the same run, to the bit.
 pub enum Plan {
     /// The windows engine, which needs no event per packet.
-    Windows(Box<Layout>),
+    Windows(Box<WindowsLayout>),
     /// The events engine, for this reason.
     Events(Because),
 }
@@ -31,7 +31,7 @@ pub enum Shortcuts {
     /// All shortcuts are taken.
     All,
     /// Links are fused. Packets that reach others have their events.
-    Fused,
+    CutThrough,
     /// Departures are computed if they can be. Each hop has its event.
     Departures,
     /// Each departure and each arrival has its event.
@@ -58,13 +58,13 @@ pub fn choose(
     shortcuts: Shortcuts,
 ) -> (Plan, Ports) {
     let most = match shortcuts {
-        Shortcuts::All | Shortcuts::Fused => Form::Pipe,
+        Shortcuts::All | Shortcuts::CutThrough => Form::Pipe,
         Shortcuts::Departures => Form::Timeline,
         Shortcuts::None => Form::Stepped,
     };
     let ports = Survey::new(scenario, flows).ports(scenario, shared, most);
     let plan = match shortcuts {
-        Shortcuts::All => match Layout::new(&ports, scenario, flows) {
+        Shortcuts::All => match WindowsLayout::new(&ports, scenario, flows) {
             Ok(layout) => Plan::Windows(Box::new(layout)),
             Err(because) => Plan::Events(because),
         },

@@ -34,7 +34,7 @@ const BLOCK: usize = 1 << 14;
 
 /// The place of a packet in a [`Pool`]. A packet keeps its place on its whole way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(u32);
+pub struct Handle(u32);
 
 /// The pool of all packets. The place that was freed last is taken first, so that no more memory is
 /// touched than there are packets, however many there once were.
@@ -97,19 +97,19 @@ impl Pool {
 
     /// Returns a place by its number, whatever is there.
     #[cfg(test)]
-    pub fn place(number: u32) -> Place {
-        Place(number)
+    pub fn handle(number: u32) -> Handle {
+        Handle(number)
     }
 
     /// Adds a new packet.
     #[inline]
-    pub fn insert(&mut self, packet: Packet) -> Place {
+    pub fn insert(&mut self, packet: Packet) -> Handle {
         let id = self.free;
         match self.near.get_mut(id as usize) {
             Some(node) => {
                 self.free = node.next;
                 node.packet = packet;
-                Place(id)
+                Handle(id)
             }
             None => self.insert_far(packet),
         }
@@ -118,10 +118,10 @@ impl Pool {
     /// Adds a new packet to a pool without a free node that is near.
     #[cold]
     #[inline(never)]
-    fn insert_far(&mut self, packet: Packet) -> Place {
+    fn insert_far(&mut self, packet: Packet) -> Handle {
         if let Some(id) = self.far_free.pop() {
             self.far(id).packet = packet;
-            return Place(id);
+            return Handle(id);
         }
         let nodes = if self.near.len() < self.room {
             &mut self.near
@@ -136,7 +136,7 @@ impl Pool {
             next_time: Time::MAX,
             next: NIL,
         });
-        Place((self.len() - 1) as u32)
+        Handle((self.len() - 1) as u32)
     }
 
     /// Returns the number of nodes.
@@ -164,11 +164,11 @@ impl Pool {
 
     /// Removes a packet, which is in no queue.
     #[inline]
-    pub fn remove(&mut self, place: Place) -> Packet {
-        let Some(node) = self.near.get_mut(place.0 as usize) else {
-            return self.remove_far(place);
+    pub fn remove(&mut self, handle: Handle) -> Packet {
+        let Some(node) = self.near.get_mut(handle.0 as usize) else {
+            return self.remove_far(handle);
         };
-        node.next = std::mem::replace(&mut self.free, place.0);
+        node.next = std::mem::replace(&mut self.free, handle.0);
         let packet = node.packet;
         node.packet.flow = FREE;
         packet
@@ -177,9 +177,9 @@ impl Pool {
     /// Removes a packet that is not near.
     #[cold]
     #[inline(never)]
-    fn remove_far(&mut self, place: Place) -> Packet {
-        self.far_free.push(place.0);
-        let packet = &mut self.far(place.0).packet;
+    fn remove_far(&mut self, handle: Handle) -> Packet {
+        self.far_free.push(handle.0);
+        let packet = &mut self.far(handle.0).packet;
         let removed = *packet;
         packet.flow = FREE;
         removed
@@ -187,29 +187,29 @@ impl Pool {
 
     /// Returns a packet.
     #[inline]
-    pub fn packet(&mut self, place: Place) -> &mut Packet {
-        &mut self.node(place.0).packet
+    pub fn packet(&mut self, handle: Handle) -> &mut Packet {
+        &mut self.node(handle.0).packet
     }
 
     /// Adds a packet to a queue. Returns whether it is the first one.
     #[inline(always)]
-    pub fn push(&mut self, queue: &mut Queue, place: Place, time: Time) -> bool {
-        let node = self.node(place.0);
+    pub fn push(&mut self, queue: &mut Queue, handle: Handle, time: Time) -> bool {
+        let node = self.node(handle.0);
         node.next_time = Time::MAX;
         node.next = NIL;
-        let before = std::mem::replace(&mut queue.last, place.0);
+        let before = std::mem::replace(&mut queue.last, handle.0);
         if before == NIL {
-            (queue.first, queue.time) = (place.0, time);
+            (queue.first, queue.time) = (handle.0, time);
             return true;
         }
         let before = self.node(before);
-        (before.next, before.next_time) = (place.0, time);
+        (before.next, before.next_time) = (handle.0, time);
         false
     }
 
     /// Takes the first packet out of a queue.
     #[inline]
-    pub fn pop(&mut self, queue: &mut Queue) -> Option<Place> {
+    pub fn pop(&mut self, queue: &mut Queue) -> Option<Handle> {
         let first = queue.first;
         let node = match self.near.get(first as usize) {
             Some(node) => node,
@@ -221,7 +221,7 @@ impl Pool {
             queue.last = NIL;
         }
         self.prefetch(queue.first);
-        Some(Place(first))
+        Some(Handle(first))
     }
 
     /// Returns whether the pool holds, or held, more packets than near caches do.
@@ -238,8 +238,8 @@ impl Pool {
 
     /// Has the processor fetch a packet, which is wanted soon.
     #[inline]
-    pub fn prepare_packet(&self, place: Place) {
-        self.prefetch(place.0);
+    pub fn prepare_packet(&self, handle: Handle) {
+        self.prefetch(handle.0);
     }
 
     /// Has the processor fetch a node that is wanted some events later. The node was last touched
@@ -309,18 +309,18 @@ mod tests {
 
     fn keeps_places_and_order(mut pool: Pool, near: usize) {
         let n = (near + 2 * BLOCK + 5) as u64;
-        let places: Vec<Place> = (0..n).map(|i| pool.insert(packet(i))).collect();
+        let handles: Vec<Handle> = (0..n).map(|i| pool.insert(packet(i))).collect();
         // Those of even and of odd numbers, from the last to the first.
         let mut queues = [Queue::EMPTY, Queue::EMPTY];
         for i in (0..n).rev() {
             let queue = &mut queues[i as usize % 2];
-            pool.push(queue, places[i as usize], Time::from_ps(n - i));
+            pool.push(queue, handles[i as usize], Time::from_ps(n - i));
         }
         for (k, queue) in queues.iter_mut().enumerate() {
             for i in (0..n).rev().filter(|i| *i as usize % 2 == k) {
                 assert_eq!(queue.time(), Time::from_ps(n - i));
-                let place = pool.pop(queue).expect("it has a packet");
-                assert_eq!(pool.remove(place), packet(i));
+                let handle = pool.pop(queue).expect("it has a packet");
+                assert_eq!(pool.remove(handle), packet(i));
             }
             assert_eq!(pool.pop(queue), None);
         }

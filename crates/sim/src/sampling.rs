@@ -1,7 +1,7 @@
 //! The samples of flows and links.
 
 use crate::SimError;
-use crate::calendar::Kind;
+use crate::calendar::EventKind;
 use crate::core::{Core, Limits};
 use crate::flow::Flow;
 use crate::gauge::Links;
@@ -22,7 +22,7 @@ impl Core<'_> {
             let (queued, late) = &mut queued[id as usize];
             let flow = &mut self.flows[id as usize];
             *late = flow.late(self.now);
-            *queued = flow.coming_late(*late);
+            *queued = flow.pending_sent_by(*late);
         }
         // A loop would ask each time which of the chained iterators is next.
         self.packets().for_each(|p| {
@@ -66,7 +66,7 @@ impl Core<'_> {
         if self.flows.len() > AUDITED {
             return true;
         }
-        let mut on_the_way: Vec<u64> = self.flows.iter().map(Flow::coming_bytes).collect();
+        let mut on_the_way: Vec<u64> = self.flows.iter().map(Flow::pending_bytes).collect();
         for packet in self.packets() {
             if let Segment::Data { .. } = packet.segment {
                 on_the_way[packet.flow as usize] += u64::from(packet.size);
@@ -94,7 +94,7 @@ impl Core<'_> {
         }
         self.skip_steady(links);
         self.next_sample = time + self.recorder.period();
-        self.calendar.push(self.next_sample, Kind::Sample, 0);
+        self.calendar.push(self.next_sample, EventKind::Sample, 0);
         let reading = self.skip.as_ref().map_or(Time::MAX, |skip| skip.next());
         self.limits = Limits::new(self.limits.end, self.next_sample.min(reading));
         Ok(())

@@ -74,7 +74,7 @@ impl Readings {
     /// Judges the quantity by the later half of the readings, which are `period` seconds apart. Its rate is
     /// per second. Smaller than `grain` it counts as if it were that large: readings are no finer. The
     /// jump is `longer` than the window by this factor.
-    pub fn judge(&self, period: f64, grain: f64, longer: f64) -> Verdict {
+    pub fn judge(&self, period: f64, grain: f64, longer: f64) -> Steadiness {
         let half = self.len() / 2;
         let step = half / BATCHES;
         let span = step as f64 * period;
@@ -95,7 +95,7 @@ impl Readings {
 
 /// What a window says of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+pub enum Steadiness {
     /// It has settled at this mean.
     Settled(f64),
     /// It would drift by this part of its mean over the jump.
@@ -104,21 +104,21 @@ pub enum Verdict {
     Varies(f64),
 }
 
-fn judge(batches: &Batches, grain: f64, longer: f64) -> Verdict {
-    let line = Line::through(batches);
+fn judge(batches: &Batches, grain: f64, longer: f64) -> Steadiness {
+    let line = Trend::through(batches);
     let size = line.mean.abs().max(grain);
     let (drift, error) = (line.rise / size, line.error / size);
     if drift.abs() > error && longer * drift.abs() > DRIFT {
-        Verdict::Drifts(longer * drift)
+        Steadiness::Drifts(longer * drift)
     } else if drift.abs() + error > UNSEEN {
-        Verdict::Varies(drift.abs() + error)
+        Steadiness::Varies(drift.abs() + error)
     } else {
-        Verdict::Settled(line.mean)
+        Steadiness::Settled(line.mean)
     }
 }
 
 /// The straight line of least squares through the means of batches.
-struct Line {
+struct Trend {
     mean: f64,
     /// Its rise from the first batch to the last.
     rise: f64,
@@ -126,8 +126,8 @@ struct Line {
     error: f64,
 }
 
-impl Line {
-    fn through(batches: &Batches) -> Line {
+impl Trend {
+    fn through(batches: &Batches) -> Trend {
         let n = BATCHES as f64;
         let mean = batches.iter().sum::<f64>() / n;
         let places = || (0..BATCHES).map(|i| i as f64 - (n - 1.0) / 2.0);
@@ -142,7 +142,7 @@ impl Line {
             false => 0.0,
         };
         let variance = own / (n - 2.0) * (1.0 + correlation) / (1.0 - correlation);
-        Line {
+        Trend {
             mean,
             rise: slope * (n - 1.0),
             error: STUDENT * (n - 1.0) * (variance / squares).sqrt(),
@@ -196,7 +196,7 @@ mod tests {
             }
             readings.add(sum);
             if readings.are_enough()
-                && let Verdict::Settled(mean) = readings.judge(period as f64, 0.0, 1.0)
+                && let Steadiness::Settled(mean) = readings.judge(period as f64, 0.0, 1.0)
             {
                 return Some((second, mean));
             }
@@ -232,15 +232,15 @@ mod tests {
     fn a_line_is_the_line() {
         let rising: Batches = std::array::from_fn(|i| 100.0 + i as f64);
         match judge(&rising, 0.0, 1.0) {
-            Verdict::Drifts(drift) => assert!((drift - 31.0 / 115.5).abs() < 1e-12, "{drift}"),
+            Steadiness::Drifts(drift) => assert!((drift - 31.0 / 115.5).abs() < 1e-12, "{drift}"),
             other => panic!("{other:?}"),
         }
-        assert_eq!(judge(&[3.0; BATCHES], 0.0, 1e6), Verdict::Settled(3.0));
-        assert_eq!(judge(&[0.0; BATCHES], 1.0, 1e6), Verdict::Settled(0.0));
+        assert_eq!(judge(&[3.0; BATCHES], 0.0, 1e6), Steadiness::Settled(3.0));
+        assert_eq!(judge(&[0.0; BATCHES], 1.0, 1e6), Steadiness::Settled(0.0));
         // What is small beside the grain of readings is no drift.
-        assert!(matches!(judge(&rising, 1e4, 1.0), Verdict::Settled(_)));
+        assert!(matches!(judge(&rising, 1e4, 1.0), Steadiness::Settled(_)));
         // 0.3 % over the window is none, and is 3 % over ten times as long.
-        assert!(matches!(judge(&rising, 1e4, 10.0), Verdict::Drifts(_)));
+        assert!(matches!(judge(&rising, 1e4, 10.0), Steadiness::Drifts(_)));
     }
 
     /// What is at rest is found to be, with the precision that the head of this file states, whether

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
     /// Its queue is that of a fluid, which packets share. Departures are known at arrival.
-    Shared,
+    Fluid,
     /// Holds its packets. Each departure has an event.
     Stepped,
     /// Holds the packets that wait. The end of a service is known when it begins.
@@ -27,7 +27,7 @@ pub enum Form {
 
 /// The source of a link's packets.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Feed {
+pub enum PacketSource {
     /// No flow uses the link.
     Nothing,
     /// The host of this flow's sender.
@@ -43,7 +43,7 @@ pub enum Feed {
 /// The first pass: all paths that the scenario ever uses.
 pub struct Survey {
     /// The source of each link's packets.
-    pub feeds: Vec<Feed>,
+    pub sources: Vec<PacketSource>,
     /// The links whose ports serve out-of-band packets first, and have some.
     pub control_first: Vec<bool>,
     /// The links whose rate or delay changes.
@@ -65,7 +65,7 @@ impl Survey {
     pub fn new(scenario: &Scenario, flows: &[Flow]) -> Survey {
         let links = scenario.links.len();
         let mut survey = Survey {
-            feeds: vec![Feed::Nothing; links],
+            sources: vec![PacketSource::Nothing; links],
             control_first: vec![false; links],
             changed: vec![false; links],
             rerouted: vec![false; flows.len()],
@@ -73,9 +73,9 @@ impl Survey {
         let mut paths = |id: usize, path: &[LinkId], back: &[LinkId], inside: Option<&[LinkId]>| {
             let controls = matches!(flows[id].sender, Sender::Tunnel(_));
             let (before, after) = around(path, inside);
-            survey.walk(scenario, before, Feed::Sender(id), controls);
-            survey.walk(scenario, after, Feed::Several, controls);
-            survey.walk(scenario, back, Feed::Receiver(id), controls);
+            survey.walk(scenario, before, PacketSource::Sender(id), controls);
+            survey.walk(scenario, after, PacketSource::Several, controls);
+            survey.walk(scenario, back, PacketSource::Receiver(id), controls);
         };
         // The paths of tunnels, as events leave them.
         let mut tunnelled: BTreeMap<usize, &[LinkId]> = BTreeMap::new();
@@ -111,19 +111,25 @@ impl Survey {
     }
 
     /// Follows a part of a path on which packets come from `from`.
-    fn walk(&mut self, scenario: &Scenario, path: &[LinkId], mut from: Feed, controls: bool) {
+    fn walk(
+        &mut self,
+        scenario: &Scenario,
+        path: &[LinkId],
+        mut from: PacketSource,
+        controls: bool,
+    ) {
         for &id in path {
             let link = &scenario.links[id];
             self.control_first[id] |= controls && link.control_priority;
-            self.feeds[id] = match self.feeds[id] {
-                Feed::Nothing => from,
+            self.sources[id] = match self.sources[id] {
+                PacketSource::Nothing => from,
                 same if same == from => same,
-                _ => Feed::Several,
+                _ => PacketSource::Several,
             };
             // A link whose packets overtake each other does not know their order when it sends.
             from = match link.parts.as_deref().is_some_and(|parts| parts.reorders()) {
-                true => Feed::Several,
-                false => Feed::Link(id),
+                true => PacketSource::Several,
+                false => PacketSource::Link(id),
             };
         }
     }
@@ -132,7 +138,7 @@ impl Survey {
     /// cheaper than `most`.
     pub fn ports(self, scenario: &Scenario, shared: &[LinkId], most: Form) -> Ports {
         let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
-        shared.iter().for_each(|&link| forms[link] = Form::Shared);
+        shared.iter().for_each(|&link| forms[link] = Form::Fluid);
         for (form, changed) in forms.iter_mut().zip(&self.changed) {
             // The change applies to the packet in service and to those behind it.
             if *changed {

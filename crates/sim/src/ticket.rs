@@ -1,16 +1,16 @@
 //! What ports hold of packets.
 
 use crate::packet::Packet;
-use crate::pool::Place;
+use crate::pool::Handle;
 use accord_aqm::{Class, Ecn, PacketMeta};
-use accord_port::Packet as _;
+use accord_port::PortPacket as _;
 use accord_transport::Segment;
 use accord_units::{Bytes, Duration};
 
 /// What a port that holds packets knows of one. The packet itself keeps its place in the pool.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket {
-    pub place: Place,
+    pub handle: Handle,
     flow: u32,
     size: u16,
     class: Class,
@@ -40,7 +40,7 @@ const _: () = assert!(size_of::<Ticket>() <= 24);
 impl Ticket {
     /// Creates the ticket of the packet at this place.
     #[inline]
-    pub fn new(place: Place, packet: &Packet) -> Ticket {
+    pub fn new(handle: Handle, packet: &Packet) -> Ticket {
         let meta = packet.meta();
         let (answer, value) = match packet.segment {
             Segment::Ack {
@@ -51,7 +51,7 @@ impl Ticket {
             _ => (Answer::Unread, 0),
         };
         Ticket {
-            place,
+            handle,
             flow: meta.flow,
             size: packet.size,
             class: meta.class,
@@ -84,7 +84,7 @@ impl Ticket {
     }
 }
 
-impl accord_port::Packet for Ticket {
+impl accord_port::PortPacket for Ticket {
     #[inline]
     fn meta(&self) -> PacketMeta {
         PacketMeta {

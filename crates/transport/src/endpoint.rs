@@ -16,7 +16,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub enum Sender {
     /// A stream: packets are acknowledged, and losses repaired.
-    Stream(stream::Sender),
+    Stream(stream::StreamSender),
     /// A tunnel: packets are steered by control pairs.
     /// It is boxed, because most flows are streams.
     Tunnel(Box<tunnel::Ingress>),
@@ -30,7 +30,7 @@ pub enum Sender {
 #[derive(Clone, Debug)]
 pub enum Receiver {
     /// The receiving end of [`Sender::Stream`].
-    Stream(stream::Receiver),
+    Stream(stream::StreamReceiver),
     /// The receiving end of [`Sender::Tunnel`].
     /// It is boxed, because most flows are streams, whose end is small.
     Tunnel(Box<tunnel::Egress>),
@@ -99,8 +99,8 @@ pub fn endpoints(
             Receiver::Tunnel(Box::new(tunnel::Egress::new(meter(values), counts(values)))),
         ),
         Transport::Stream => (
-            Sender::Stream(stream::Sender::new(controller, packet, settings)),
-            Receiver::Stream(stream::Receiver::new()),
+            Sender::Stream(stream::StreamSender::new(controller, packet, settings)),
+            Receiver::Stream(stream::StreamReceiver::new()),
         ),
     }
 }
@@ -241,7 +241,7 @@ impl Sender {
     }
 
     /// The stream, if it is one.
-    fn stream(&self) -> Option<&stream::Sender> {
+    fn stream(&self) -> Option<&stream::StreamSender> {
         match self {
             Sender::Stream(s) => Some(s),
             Sender::Logged(s) => Some(s.sender()),
@@ -249,7 +249,7 @@ impl Sender {
         }
     }
 
-    fn stream_mut(&mut self) -> Option<&mut stream::Sender> {
+    fn stream_mut(&mut self) -> Option<&mut stream::StreamSender> {
         match self {
             Sender::Stream(s) => Some(s),
             Sender::Logged(s) => Some(s.sender_mut()),
@@ -381,7 +381,7 @@ impl Sender {
     }
 }
 
-impl stream::Sender {
+impl stream::StreamSender {
     /// The controller, the round-trip times and the packets sent again.
     fn facts(&self) -> (&AnyController, &RoundTrip, u64) {
         (self.controller(), self.round_trip(), self.retransmissions())

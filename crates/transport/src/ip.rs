@@ -4,7 +4,7 @@ use crate::tos::{ECN, MARKED};
 
 /// An IPv4 packet that is as long as its header says.
 #[derive(Clone, Copy, Debug)]
-pub struct Packet<'a> {
+pub struct Ipv4Packet<'a> {
     bytes: &'a [u8],
     /// The length of the header, in bytes.
     header: usize,
@@ -17,14 +17,14 @@ const UDP: u8 = 17;
 /// The length of the headers of IP and UDP, in bytes. They count as part of a packet's size.
 pub const UDP_HEADERS: usize = 28;
 
-impl<'a> Packet<'a> {
+impl<'a> Ipv4Packet<'a> {
     /// Returns the bytes as a packet, if they are one.
-    pub fn new(bytes: &'a [u8]) -> Option<Packet<'a>> {
+    pub fn new(bytes: &'a [u8]) -> Option<Ipv4Packet<'a>> {
         let first = *bytes.first()?;
         let header = usize::from(first & 0xf) * 4;
         let length = usize::from(u16::from_be_bytes([*bytes.get(2)?, *bytes.get(3)?]));
         let sound = first >> 4 == 4 && header >= 20 && header <= length && length == bytes.len();
-        sound.then_some(Packet { bytes, header })
+        sound.then_some(Ipv4Packet { bytes, header })
     }
 
     /// The octet of DSCP and ECN.
@@ -98,7 +98,7 @@ pub fn entry(inner: u8) -> u8 {
 /// understand marks and the router should have dropped it [RFC 6040 §4.2]. Bytes that are no packet
 /// stay as they are.
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
-    let Some(tos) = Packet::new(packet).map(|p| p.tos()) else {
+    let Some(tos) = Ipv4Packet::new(packet).map(|p| p.tos()) else {
         return true;
     };
     let Some(ecn) = decapsulated(tos, outer) else {

@@ -26,7 +26,7 @@ use std::fmt::Write;
 /// A stream's sender that logs what it does. It does the same as without a log.
 #[derive(Clone, Debug)]
 pub struct Logged {
-    sender: stream::Sender,
+    sender: stream::StreamSender,
     /// The records that have not been taken yet.
     text: String,
     /// The latest transmission of each packet that is not known to have arrived.
@@ -56,7 +56,7 @@ struct Metrics {
 
 impl Logged {
     /// Creates the log of a sender that has sent nothing.
-    pub fn new(sender: stream::Sender) -> Logged {
+    pub fn new(sender: stream::StreamSender) -> Logged {
         Logged {
             sender,
             text: String::new(),
@@ -71,12 +71,12 @@ impl Logged {
     }
 
     /// The sender.
-    pub fn sender(&self) -> &stream::Sender {
+    pub fn sender(&self) -> &stream::StreamSender {
         &self.sender
     }
 
     /// The sender, for calls that are not logged.
-    pub fn sender_mut(&mut self) -> &mut stream::Sender {
+    pub fn sender_mut(&mut self) -> &mut stream::StreamSender {
         &mut self.sender
     }
 
@@ -85,7 +85,7 @@ impl Logged {
         std::mem::take(&mut self.text)
     }
 
-    /// [`stream::Sender::poll`].
+    /// [`stream::StreamSender::poll`].
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
         let polled = self.sender.poll(now);
         if let Ok(Segment::Data { number, .. }) = polled {
@@ -94,7 +94,7 @@ impl Logged {
         polled
     }
 
-    /// [`stream::Sender::on_wake`].
+    /// [`stream::StreamSender::on_wake`].
     pub fn on_wake(&mut self, now: Time) {
         let timeouts = self.sender.timeouts();
         self.sender.on_wake(now);
@@ -103,7 +103,7 @@ impl Logged {
         }
     }
 
-    /// [`stream::Sender::on_ack`].
+    /// [`stream::StreamSender::on_ack`].
     pub fn on_ack(
         &mut self,
         next: u64,

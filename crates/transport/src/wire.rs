@@ -222,7 +222,7 @@ pub fn unwrap(datagram: &[u8]) -> Result<(Header, &[u8]), Malformed> {
         return Err(Malformed::Kind(header.kind as u8));
     }
     let packet = datagram.get(LEAST..).ok_or(Malformed::Short)?;
-    match ip::Packet::new(packet) {
+    match ip::Ipv4Packet::new(packet) {
         Some(_) if header.size.get() == packet.len() as u64 => Ok((header, packet)),
         _ => Err(Malformed::Value),
     }

@@ -2,7 +2,7 @@
 
 use accord_control::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
 use accord_transport::Segment;
-use accord_transport::stream::{Sender, Settings};
+use accord_transport::stream::{Settings, StreamSender};
 use accord_units::{Bytes, Duration, Time};
 
 const PACKET: Bytes = Bytes::new(1000);
@@ -42,13 +42,13 @@ impl Controller for Recorder {
     }
 }
 
-fn sender() -> Sender<Recorder> {
-    let mut sender = Sender::new(Recorder::default(), PACKET, Settings::LINUX);
+fn sender() -> StreamSender<Recorder> {
+    let mut sender = StreamSender::new(Recorder::default(), PACKET, Settings::LINUX);
     sender.supply(u64::MAX);
     sender
 }
 
-fn send(sender: &mut Sender<Recorder>, now: Time) {
+fn send(sender: &mut StreamSender<Recorder>, now: Time) {
     while let Ok(Segment::Data { .. }) = sender.poll(now) {}
 }
 

@@ -24,8 +24,8 @@ struct Flying {
 
 struct World {
     now: Time,
-    sender: stream::Sender,
-    receiver: stream::Receiver,
+    sender: stream::StreamSender,
+    receiver: stream::StreamReceiver,
     there: Air<Flying>,
     back: Air<Flying>,
     data: Weather,
@@ -58,12 +58,12 @@ impl World {
             pacing: seed % 2 == 1,
             ..stream::Settings::LINUX
         };
-        let mut sender = stream::Sender::new(controller, PACKET, settings);
+        let mut sender = stream::StreamSender::new(controller, PACKET, settings);
         sender.supply(packets);
         World {
             now: Time::ZERO,
             sender,
-            receiver: stream::Receiver::new(),
+            receiver: stream::StreamReceiver::new(),
             there: Air::new(),
             back: Air::new(),
             data,
@@ -395,7 +395,7 @@ fn a_lost_last_packet_needs_the_timer() {
 #[test]
 fn impossible_acknowledgements_are_ignored() {
     let mut sender =
-        stream::Sender::new(build("newreno", &sack()), PACKET, stream::Settings::LINUX);
+        stream::StreamSender::new(build("newreno", &sack()), PACKET, stream::Settings::LINUX);
     sender.supply(10);
     let now = Time::from_ps(1_000_000_000);
     assert!(sender.poll(now).is_ok());
@@ -414,13 +414,13 @@ fn impossible_acknowledgements_are_ignored() {
 #[test]
 fn a_new_connection_starts_slowly_and_ignores_the_one_before() {
     let controller = || build("newreno", &[]);
-    let mut sender = stream::Sender::new(controller(), PACKET, stream::Settings::LINUX);
-    let mut receiver = stream::Receiver::new();
+    let mut sender = stream::StreamSender::new(controller(), PACKET, stream::Settings::LINUX);
+    let mut receiver = stream::StreamReceiver::new();
     let rtt = Duration::from_ms(100);
     let mut now = Time::ZERO;
     // A round sends what may be sent at once, acknowledges it a round trip later, and returns the
     // number sent and the last acknowledgement.
-    let mut round = |sender: &mut stream::Sender, now: &mut Time| {
+    let mut round = |sender: &mut stream::StreamSender, now: &mut Time| {
         let mut sent = Vec::new();
         while let Ok(Segment::Data { number, sent: at }) = sender.poll(*now) {
             sent.push((number, at));
@@ -460,7 +460,7 @@ fn a_new_connection_starts_slowly_and_ignores_the_one_before() {
     assert_eq!((sender.retransmissions(), sender.timeouts()), (0, 0));
 }
 
-fn tell(sender: &mut stream::Sender, ack: Segment, now: Time) {
+fn tell(sender: &mut stream::StreamSender, ack: Segment, now: Time) {
     if let Segment::Ack {
         next,
         block,
@@ -477,7 +477,7 @@ fn tell(sender: &mut stream::Sender, ack: Segment, now: Time) {
 /// those that told of it may be lost.
 #[test]
 fn a_repair_is_acknowledged_with_what_waits_beyond_the_next_hole() {
-    let mut receiver = stream::Receiver::new();
+    let mut receiver = stream::StreamReceiver::new();
     let mut acknowledge = |number| match receiver.on_data(number, Time::ZERO, false).1 {
         Segment::Ack {
             next,

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_aqm::{AnyAqm, Class, Ecn, Entropy, FAMILIES, PacketMeta};
-use accord_port::{DropReason, Limit, Packet, Port};
+use accord_port::{DropReason, Limit, Port, PortPacket};
 use accord_units::{Bytes, Duration, Rate, Time};
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ pub struct Pkt {
     pub delay: Duration,
 }
 
-impl Packet for Pkt {
+impl PortPacket for Pkt {
     fn meta(&self) -> PacketMeta {
         self.meta
     }

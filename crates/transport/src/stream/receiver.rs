@@ -5,7 +5,7 @@ use accord_units::Time;
 
 /// Puts data in order and acknowledges each packet.
 #[derive(Clone, Debug, Default)]
-pub struct Receiver {
+pub struct StreamReceiver {
     next: u64,
     /// Blocks beyond `next`: first and one past last, in order, never touching.
     blocks: Vec<(u64, u64)>,
@@ -13,10 +13,10 @@ pub struct Receiver {
     marked: u32,
 }
 
-impl Receiver {
+impl StreamReceiver {
     /// Nothing received.
-    pub fn new() -> Receiver {
-        Receiver::default()
+    pub fn new() -> StreamReceiver {
+        StreamReceiver::default()
     }
 
     /// A data packet arrived, with a congestion mark or without. Gives whether it is new,

@@ -2,11 +2,11 @@
 
 mod by_time;
 mod deliveries;
+mod notify;
 mod pace;
 mod prr;
 mod rack;
 mod repair;
-mod tell;
 
 use self::deliveries::Deliveries;
 use self::prr::Prr;
@@ -54,7 +54,7 @@ use std::ops::Range;
 /// There is no latch (ECE) to be reset by CWR, since the count of marks does not need one;
 /// retransmissions may be marked, too.
 #[derive(Clone, Debug)]
-pub struct Sender<C = AnyController> {
+pub struct StreamSender<C = AnyController> {
     controller: C,
     capabilities: Capabilities,
     packet: Bytes,
@@ -104,7 +104,7 @@ pub struct Sender<C = AnyController> {
     /// When this connection was opened.
     opened: Time,
     /// Boxed, since it is idle while nothing is lost or marked.
-    trouble: Box<Trouble>,
+    loss_state: Box<LossState>,
 }
 
 /// What few senders keep of each packet in flight: one pointer, so that the others ask once.
@@ -129,7 +129,7 @@ impl Log {
 
 /// The state that matters where something is lost or marked.
 #[derive(Clone, Debug, Default)]
-struct Trouble {
+struct LossState {
     /// Packets sent again, and times that the retransmission timer ran out.
     retransmissions: u64,
     timeouts: u64,
@@ -145,7 +145,7 @@ struct Trouble {
     /// When the last cut for a loss was.
     cut: Time,
     /// Marks of packets sent from now on are congestion that was not answered.
-    heed_from: Time,
+    answer_from: Time,
     /// The next new packet when one last waited for the pacer.
     paced_to: u64,
     /// The most packets in flight since the window was last cut, as far as it was not full: maxFS
@@ -165,9 +165,9 @@ struct Trouble {
 struct Doubt {
     /// RetransmitTS: when that packet was first sent again; `Time::MAX` before.
     repaired: Time,
-    /// [`Trouble::answered`] and [`Trouble::heed_from`] before.
+    /// [`LossState::answered`] and [`LossState::answer_from`] before.
     answered: u64,
-    heed_from: Time,
+    answer_from: Time,
 }
 
 /// The settings of a stream that are not its controller's.
@@ -188,11 +188,11 @@ impl Settings {
     };
 }
 
-impl<C: Controller> Sender<C> {
+impl<C: Controller> StreamSender<C> {
     /// A sender of packets of `packet` bytes, with nothing to send yet.
-    pub fn new(controller: C, packet: Bytes, settings: Settings) -> Sender<C> {
+    pub fn new(controller: C, packet: Bytes, settings: Settings) -> StreamSender<C> {
         let capabilities = controller.capabilities();
-        Sender {
+        StreamSender {
             capabilities,
             packet,
             rtt: RoundTrip::new(settings.min_rto, 16),
@@ -216,7 +216,7 @@ impl<C: Controller> Sender<C> {
             sent: (capabilities.early_retransmission).then(Box::default),
             log: Log::new(&capabilities, packet, 0),
             opened: Time::ZERO,
-            trouble: Box::default(),
+            loss_state: Box::default(),
             controller,
         }
     }
@@ -228,13 +228,13 @@ impl<C: Controller> Sender<C> {
     /// came before in order. What is still on its way of the connection before is ignored, as
     /// packets to a port that is closed would be. There is no handshake.
     pub fn reconnect(&mut self, controller: C, now: Time) {
-        let trouble = Trouble {
-            retransmissions: self.trouble.retransmissions,
-            timeouts: self.trouble.timeouts,
-            ..Trouble::default()
+        let loss_state = LossState {
+            retransmissions: self.loss_state.retransmissions,
+            timeouts: self.loss_state.timeouts,
+            ..LossState::default()
         };
-        *self = Sender {
-            trouble: Box::new(trouble),
+        *self = StreamSender {
+            loss_state: Box::new(loss_state),
             log: Log::new(&controller.capabilities(), self.packet, self.next),
             una: self.next,
             next: self.next,
@@ -242,7 +242,7 @@ impl<C: Controller> Sender<C> {
             marked: self.marked,
             opened: now,
             idle_since: now,
-            ..Sender::new(controller, self.packet, self.settings())
+            ..StreamSender::new(controller, self.packet, self.settings())
         };
     }
 
@@ -360,14 +360,14 @@ impl<C: Controller> Sender<C> {
     fn note_pacing(&mut self) {
         self.note_flight();
         if self.pacing && self.next < self.available {
-            self.trouble.paced_to = self.next;
+            self.loss_state.paced_to = self.next;
         }
     }
 
     /// The window is not full.
     #[inline(never)]
     fn note_flight(&mut self) {
-        self.trouble.most = self.trouble.most.max(self.in_flight());
+        self.loss_state.most = self.loss_state.most.max(self.in_flight());
     }
 
     /// The window may grow though it was not full: packets waited for the pacer [RFC 9002 §7.8], or slow
@@ -377,8 +377,8 @@ impl<C: Controller> Sender<C> {
     fn may_grow_on(&self) -> bool {
         let window = self.controller.cwnd();
         let slow_start = (self.controller.ssthresh()).is_none_or(|ssthresh| window < ssthresh);
-        let doubled = 2 * self.trouble.most * self.packet.get();
-        self.una < self.trouble.paced_to || slow_start && window.get() < doubled
+        let doubled = 2 * self.loss_state.most * self.packet.get();
+        self.una < self.loss_state.paced_to || slow_start && window.get() < doubled
     }
 
     /// The window moves. `LOGGED` says that there is a log, so that a sender without one does not ask
@@ -401,7 +401,7 @@ impl<C: Controller> Sender<C> {
         self.una = next;
         let rtt = now.since(echo);
         self.rtt.sample(rtt);
-        let trouble = !self.board.is_empty();
+        let disordered = !self.board.is_empty();
         let mut new = self.board.acknowledge(n);
         if let Some(sent) = &mut self.sent {
             sent.drain(..n as usize);
@@ -419,7 +419,7 @@ impl<C: Controller> Sender<C> {
         if LOGGED && self.capabilities.recovery == Recovery::Rack {
             new += self.repair_by_time(new, block, block_len, echo, now);
             held |= self.recovering;
-        } else if self.recovering || self.duplicates > 0 || block_len > 0 || trouble {
+        } else if self.recovering || self.duplicates > 0 || block_len > 0 || disordered {
             new += self.repair(n, block, block_len, echo, timer, now);
             held |= self.recovering;
         }
@@ -436,12 +436,12 @@ impl<C: Controller> Sender<C> {
             marked: marks,
         };
         if LOGGED {
-            self.tell_delivery(rtt, full, now);
+            self.notify_delivery(rtt, full, now);
         }
         self.controller.on_ack(&ack, &self.path(), now);
     }
 
-    /// When to call [`Sender::on_wake`]; `Time::MAX` for never.
+    /// When to call [`StreamSender::on_wake`]; `Time::MAX` for never.
     #[inline]
     pub fn next_wake(&self) -> Time {
         self.deadline
@@ -504,7 +504,7 @@ impl<C: Controller> Sender<C> {
         Ok(Segment::Data { number, sent: now })
     }
 
-    /// The numbers of all packets that [`Sender::poll`] would give one by one now, before it says to ask
+    /// The numbers of all packets that [`StreamSender::poll`] would give one by one now, before it says to ask
     /// again after the next acknowledgement or time-out. `None` if more decides on them than the window.
     #[inline(always)]
     pub fn burst(&mut self, now: Time) -> Option<Range<u64>> {
@@ -540,12 +540,12 @@ impl<C: Controller> Sender<C> {
         self.deadline = now + timeout;
         if now.since(self.idle_since) > timeout {
             self.controller.on_idle();
-            self.trouble.most = 0;
+            self.loss_state.most = 0;
         }
         if self.log.is_some() {
             self.set_rto(self.deadline);
             self.schedule_probe(now);
-            self.tell_restart(now);
+            self.notify_restart(now);
         }
     }
 
@@ -601,11 +601,11 @@ impl<C: Controller> Sender<C> {
 
     /// Packets sent again.
     pub fn retransmissions(&self) -> u64 {
-        self.trouble.retransmissions
+        self.loss_state.retransmissions
     }
 
     /// Times that the retransmission timer ran out.
     pub fn timeouts(&self) -> u64 {
-        self.trouble.timeouts
+        self.loss_state.timeouts
     }
 }

@@ -7,7 +7,7 @@ use accord_units::{Duration, Time};
 
 /// Decides which data packets are answered by a count.
 #[derive(Clone, Debug)]
-pub struct Counts {
+pub struct CountSchedule {
     /// The counts per round trip; 0 for none.
     per_round_trip: f64,
     /// The time when the latest complete pair arrived.
@@ -19,10 +19,10 @@ pub struct Counts {
     next: Time,
 }
 
-impl Counts {
+impl CountSchedule {
     /// Creates a schedule of `per_round_trip` counts, at most one per packet, or of none if that is 0.
-    pub fn new(per_round_trip: f64) -> Counts {
-        Counts {
+    pub fn new(per_round_trip: f64) -> CountSchedule {
+        CountSchedule {
             per_round_trip,
             pair: None,
             spacing: Duration::ZERO,

@@ -1,6 +1,6 @@
 //! The receiving half of a tunnel.
 
-use super::{Counts, Queuing};
+use super::{CountSchedule, Queuing};
 use crate::Segment;
 use accord_control::{Arrival, Meter};
 use accord_family::Signal;
@@ -17,7 +17,7 @@ pub struct Egress {
     /// The time that a packet of this size takes at the rate that was reported last.
     packet_time: Duration,
     /// The schedule of counts.
-    counts: Counts,
+    counts: CountSchedule,
     /// The estimator of the queuing delay, if that is not the distance of a pair's halves in any case.
     queuing: Option<Box<Queuing>>,
 }
@@ -28,7 +28,7 @@ impl Egress {
     pub fn new(meter: Meter, counts: f64) -> Egress {
         Egress {
             meter,
-            counts: Counts::new(counts),
+            counts: CountSchedule::new(counts),
             received: Bytes::ZERO,
             largest: Bytes::ZERO,
             packet_time: Duration::ZERO,

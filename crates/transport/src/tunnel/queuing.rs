@@ -15,10 +15,10 @@ use std::collections::VecDeque;
 /// The out-of-band halves that are remembered.
 const MOST_OUT: usize = 64;
 /// The least delay of an in-band half from which on the two halves can be told apart.
-const TELLING: Duration = Duration::from_us(500);
+const CONCLUSIVE: Duration = Duration::from_us(500);
 /// The same in packets of the tunnel. An out-of-band half waits for the packet in service, too. So
 /// halves that are a packet late together do not tell that they wait in one queue.
-const TELLING_PACKETS: u64 = 2;
+const CONCLUSIVE_PACKETS: u64 = 2;
 /// The weight of what was seen before, for each pair that tells something.
 const MEMORY: f64 = 0.9;
 /// The pairs, the latest counting most, that show something together.
@@ -48,7 +48,7 @@ pub struct Queuing {
     configured: Signal,
     by_delay: bool,
     /// The delay of an in-band half from which on it is asked what the halves show.
-    telling: Duration,
+    conclusive: Duration,
     shown: Shown,
     floor: Floor,
     /// The floor before the route is taken to have changed, until that shows.
@@ -64,7 +64,7 @@ impl Queuing {
         Queuing {
             configured: signal,
             by_delay: true,
-            telling: TELLING,
+            conclusive: CONCLUSIVE,
             shown: Shown::default(),
             floor: Floor::default(),
             before: None,
@@ -80,7 +80,7 @@ impl Queuing {
     /// Sets the time that a packet of the tunnel takes at the rate at which its packets arrive. That is
     /// at least the time that a packet takes at the bottleneck.
     pub fn set_packet_time(&mut self, time: Duration) {
-        self.telling = TELLING.max(time * TELLING_PACKETS);
+        self.conclusive = CONCLUSIVE.max(time * CONCLUSIVE_PACKETS);
     }
 
     /// The signal in use: pairs or delay.
@@ -133,7 +133,7 @@ impl Queuing {
             Signal::Delay => self.by_delay = true,
             Signal::Pairs => self.by_delay = false,
             Signal::Auto => {
-                if let Some(distance) = distance.filter(|_| above >= self.telling) {
+                if let Some(distance) = distance.filter(|_| above >= self.conclusive) {
                     self.learn(distance, above);
                 }
             }

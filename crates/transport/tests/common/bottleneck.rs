@@ -5,7 +5,7 @@
 use crate::common::Dice;
 use accord_control::Controller;
 use accord_transport::Segment;
-use accord_transport::stream::{Receiver, Sender, Settings};
+use accord_transport::stream::{Settings, StreamReceiver, StreamSender};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -98,8 +98,8 @@ enum Event {
 
 /// A sender, its link and its receiver.
 pub struct Path<C: Controller> {
-    pub sender: Sender<C>,
-    receiver: Receiver,
+    pub sender: StreamSender<C>,
+    receiver: StreamReceiver,
     pub link: Link,
     pub now: Time,
     /// The rate at which the application has data; as much as fits without one.
@@ -131,8 +131,8 @@ impl<C: Controller> Path<C> {
 
     fn idle(controller: C, link: Link) -> Path<C> {
         Path {
-            sender: Sender::new(controller, PACKET, Settings::LINUX),
-            receiver: Receiver::new(),
+            sender: StreamSender::new(controller, PACKET, Settings::LINUX),
+            receiver: StreamReceiver::new(),
             link,
             now: Time::ZERO,
             application: None,

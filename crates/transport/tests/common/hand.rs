@@ -9,8 +9,8 @@ use accord_units::{Duration, Time};
 
 /// A path by hand. Packets arrive when the test says so, and acknowledgements take no time.
 pub struct Hand {
-    pub sender: stream::Sender,
-    pub receiver: stream::Receiver,
+    pub sender: stream::StreamSender,
+    pub receiver: stream::StreamReceiver,
     pub now: Time,
     /// When each packet was last sent.
     pub sent: Vec<Time>,
@@ -34,11 +34,11 @@ impl Hand {
         let mut changes = changes.to_vec();
         changes.push(("initial_window", Raw::Text(format!("{window} pkt"))));
         let mut sender =
-            stream::Sender::new(build(name, &changes), PACKET, stream::Settings::LINUX);
+            stream::StreamSender::new(build(name, &changes), PACKET, stream::Settings::LINUX);
         sender.supply(packets);
         let mut hand = Hand {
             sender,
-            receiver: stream::Receiver::new(),
+            receiver: stream::StreamReceiver::new(),
             now: Time::ZERO,
             sent: Vec::new(),
         };

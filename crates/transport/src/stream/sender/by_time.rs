@@ -4,7 +4,7 @@
 //! was new or a retransmission. It cuts once per round trip [RFC 5681 §4.3, RFC 8985 §9.3,
 //! RFC 9937 §6.1].
 
-use super::Sender;
+use super::StreamSender;
 use super::prr::Prr;
 use super::rack::{Alarm, Probe, Rack};
 use accord_control::{Congestion, Controller};
@@ -13,7 +13,7 @@ use accord_units::Time;
 /// Round trips without an acknowledgement after which a probe goes [§7.2].
 const PROBE_AFTER: u64 = 2;
 
-impl<C: Controller> Sender<C> {
+impl<C: Controller> StreamSender<C> {
     fn rack(&mut self) -> Option<&mut Rack> {
         self.log.as_deref_mut()?.rack.as_mut()
     }
@@ -69,9 +69,9 @@ impl<C: Controller> Sender<C> {
     }
 
     /// An acknowledgement arrived that was caused by a packet sent at `echo`.
-    pub(super) fn hear(&mut self, echo: Time, now: Time) {
+    pub(super) fn on_echo(&mut self, echo: Time, now: Time) {
         if let Some(rack) = self.rack() {
-            rack.hear(echo, now);
+            rack.on_echo(echo, now);
         }
     }
 
@@ -109,7 +109,7 @@ impl<C: Controller> Sender<C> {
         for &i in lost {
             self.board.lose(i, out);
         }
-        self.tell_lost(lost, now);
+        self.notify_lost(lost, now);
     }
 
     /// Begins a recovery where packets were lost, or another episode of one.
@@ -118,7 +118,7 @@ impl<C: Controller> Sender<C> {
         let begins = !self.recovering && !self.in_recovery() && self.board.lost() > 0;
         if begins || is_news {
             self.recovering = true;
-            self.trouble.partials = 0;
+            self.loss_state.partials = 0;
             self.recover = self.next;
             if is_news {
                 let flight = self.flight();
@@ -138,8 +138,8 @@ impl<C: Controller> Sender<C> {
 
     /// One of these packets was sent last after the last cut.
     fn is_news(&mut self, lost: &[u64]) -> bool {
-        let (una, answered) = (self.una, self.trouble.answered);
-        let cut = self.trouble.cut;
+        let (una, answered) = (self.una, self.loss_state.answered);
+        let cut = self.loss_state.cut;
         let Some(rack) = self.rack() else {
             return false;
         };
@@ -150,7 +150,7 @@ impl<C: Controller> Sender<C> {
         })
     }
 
-    /// The same of [`Sender::undo`] for what is known by time.
+    /// The same of [`StreamSender::undo`] for what is known by time.
     pub(super) fn forgive_by_time(&mut self) {
         self.stop_regulating();
         if let Some(rack) = self.rack() {
@@ -164,19 +164,19 @@ impl<C: Controller> Sender<C> {
         }
         let recover_fs = self.next - self.una - self.board.sacked() + delivered;
         let target = self.controller.allowance().window.max(self.packet).get();
-        self.trouble.prr = Some(Prr::new(recover_fs, target, self.packet.get()));
+        self.loss_state.prr = Some(Prr::new(recover_fs, target, self.packet.get()));
         self.gated = true;
     }
 
     fn stop_regulating(&mut self) {
-        self.trouble.prr = None;
+        self.loss_state.prr = None;
         self.gated = self.pacing;
     }
 
     /// The steps of PRR for an acknowledgement.
     fn regulate(&mut self, delivered: u64, safe: bool) {
         let in_flight = self.in_flight();
-        if let Some(prr) = &mut self.trouble.prr {
+        if let Some(prr) = &mut self.loss_state.prr {
             prr.acknowledge(delivered, in_flight, safe);
             self.repair_now = prr.may_send();
         }
@@ -193,7 +193,7 @@ impl<C: Controller> Sender<C> {
     /// A packet may go: by the window, or by what regulates the recovery in its place.
     #[cold]
     pub(super) fn pass_gate(&mut self, fits: bool) -> Result<bool, Time> {
-        match &self.trouble.prr {
+        match &self.loss_state.prr {
             None => Ok(fits),
             Some(prr) if prr.may_send() => {
                 self.full_to = self.next;
@@ -214,7 +214,7 @@ impl<C: Controller> Sender<C> {
         if self.pacing && spaced {
             self.pace(window, now);
         }
-        if let Some(prr) = &mut self.trouble.prr {
+        if let Some(prr) = &mut self.loss_state.prr {
             prr.sent();
             self.repair_now = prr.may_send();
         }
@@ -279,7 +279,7 @@ impl<C: Controller> Sender<C> {
 
     /// TLP_process_ack [§7.4.2]; `duplicate` if a packet arrived twice.
     fn end_probe(&mut self, duplicate: bool, now: Time) {
-        let (una, answered) = (self.una, self.trouble.answered);
+        let (una, answered) = (self.una, self.loss_state.answered);
         let Some(rack) = self.rack() else { return };
         let Some(probe) = rack.probe.filter(|probe| una >= probe.end) else {
             return;
@@ -308,7 +308,7 @@ impl<C: Controller> Sender<C> {
             Alarm::Reordering => {
                 let lost = self.detect(now);
                 self.recover_by_time(&lost, 0, now);
-                if let Some(prr) = &mut self.trouble.prr {
+                if let Some(prr) = &mut self.loss_state.prr {
                     prr.force();
                     self.repair_now = prr.may_send();
                 }

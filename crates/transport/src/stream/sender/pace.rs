@@ -14,7 +14,7 @@
 //! spaced as any packet. While packets wait for their time alone, the window counts as used up, since
 //! it says the rate.
 
-use super::Sender;
+use super::StreamSender;
 use accord_control::Controller;
 use accord_units::{Rate, Time};
 
@@ -23,7 +23,7 @@ const SPREAD: f64 = 1.0 / 1.2;
 /// The same below half of the slow-start threshold.
 const SPREAD_SLOW_START: f64 = 1.0 / 2.0;
 
-impl<C: Controller> Sender<C> {
+impl<C: Controller> StreamSender<C> {
     /// A packet goes now; says when the next one may, with a window of so many bytes.
     #[cold]
     pub(super) fn pace(&mut self, window: u64, now: Time) {

@@ -33,7 +33,7 @@ const HALF_WINDOW: Duration = Duration::from_secs(150);
 
 /// The state of a packet in flight [§5.2].
 #[derive(Clone, Copy, Debug)]
-struct Packet {
+struct PacketState {
     /// Segment.xmit_ts.
     sent: Time,
     /// The number of that transmission.
@@ -66,7 +66,7 @@ pub(super) enum Alarm {
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
     /// The packets from the first unacknowledged one on, and its number.
-    packets: VecDeque<Packet>,
+    packets: VecDeque<PacketState>,
     first: u64,
     /// Transmissions in the order in which they were sent, each with the number of its packet. Those
     /// of packets that arrived, were lost or were sent again since are skipped.
@@ -137,10 +137,10 @@ impl Rack {
         self.packets[i] = self.transmit(self.first + i as u64, true, now);
     }
 
-    fn transmit(&mut self, number: u64, again: bool, now: Time) -> Packet {
+    fn transmit(&mut self, number: u64, again: bool, now: Time) -> PacketState {
         self.serial += 1;
         self.order.push_back((self.serial, number));
-        Packet {
+        PacketState {
             sent: now,
             serial: self.serial,
             again,
@@ -150,7 +150,7 @@ impl Rack {
     }
 
     /// An acknowledgement arrived that was caused by a packet sent at `echo`. Step 1 [§6.2].
-    pub fn hear(&mut self, echo: Time, now: Time) {
+    pub fn on_echo(&mut self, echo: Time, now: Time) {
         self.min_rtt.sample(now.since(echo), now);
     }
 
@@ -176,7 +176,7 @@ impl Rack {
 
     /// RACK_update and RACK_detect_reordering for one packet [§6.2 steps 2, 3]. Packets come in the
     /// order of their numbers.
-    fn deliver(&mut self, number: u64, packet: Packet, echo: Time, now: Time) {
+    fn deliver(&mut self, number: u64, packet: PacketState, echo: Time, now: Time) {
         if packet.arrived {
             return;
         }
@@ -354,7 +354,7 @@ mod tests {
     fn rack() -> Rack {
         let mut rack = Rack::new(0);
         (0..10).for_each(|i| rack.send(at(i)));
-        rack.hear(at(0), at(100));
+        rack.on_echo(at(0), at(100));
         rack.acknowledge(1, at(0), at(100));
         rack.end_of_ack(at(100));
         rack
@@ -362,7 +362,7 @@ mod tests {
 
     fn sack(rack: &mut Rack, i: u64, now: Time) {
         let echo = rack.packets[i as usize].sent;
-        rack.hear(echo, now);
+        rack.on_echo(echo, now);
         rack.sack(i, i + 1, echo, now);
         rack.end_of_ack(now);
     }
@@ -413,7 +413,7 @@ mod tests {
         let mut rack = rack();
         rack.send_again(0, at(150));
         let newest = rack.newest;
-        rack.hear(at(1), at(151));
+        rack.on_echo(at(1), at(151));
         rack.acknowledge(1, at(1), at(151));
         rack.end_of_ack(at(151));
         assert_eq!(rack.newest, newest);
@@ -443,7 +443,7 @@ mod tests {
             let mut rack = rack();
             rack.send_again(0, at(150));
             let newest = rack.newest;
-            // Without `hear`, so that the smallest round-trip time is 100 ms.
+            // Without `on_echo`, so that the smallest round-trip time is 100 ms.
             rack.acknowledge(1, at(echo), at(now));
             rack.end_of_ack(at(now));
             assert_eq!(rack.newest != newest, counts, "{echo} {now}");

@@ -1,10 +1,10 @@
 //! A sender's reaction to losses and marks.
 
-use super::{Doubt, Sender};
+use super::{Doubt, StreamSender};
 use accord_control::{Acked, Congestion, Controller, PathView, Recovery};
 use accord_units::{Bytes, Duration, Time};
 
-impl<C: Controller> Sender<C> {
+impl<C: Controller> StreamSender<C> {
     /// The path as it was before a loss was found: all that is sent and not acknowledged
     /// counts as in flight, which is FlightSize of RFC 5681, but for what was sent beyond the
     /// window because packets arrived out of order (limited transmit, which eq. 4 must not
@@ -27,15 +27,15 @@ impl<C: Controller> Sender<C> {
     pub(super) fn answer(&mut self, what: Congestion, flight: &PathView, now: Time) {
         // A mark of a scalable flow stands for no loss, which is answered as ever [RFC 9331 §4.3].
         if what != Congestion::Ecn || !self.capabilities.scalable {
-            self.trouble.answered = self.next;
-            self.trouble.answered_flight = flight.in_flight;
-            self.trouble.cut = now;
+            self.loss_state.answered = self.next;
+            self.loss_state.answered_flight = flight.in_flight;
+            self.loss_state.cut = now;
         }
         if what != Congestion::RepeatedTimeout {
-            self.trouble.doubt = None;
+            self.loss_state.doubt = None;
         }
-        self.trouble.heed_from = now + Duration::from_ps(1);
-        self.trouble.most = 0;
+        self.loss_state.answer_from = now + Duration::from_ps(1);
+        self.loss_state.most = 0;
         self.controller.on_congestion(what, flight, now);
     }
 
@@ -43,24 +43,24 @@ impl<C: Controller> Sender<C> {
     pub(super) fn answer_loss(&mut self, what: Congestion, flight: &PathView, now: Time) {
         let doubt = Doubt {
             repaired: Time::MAX,
-            answered: self.trouble.answered,
-            heed_from: self.trouble.heed_from,
+            answered: self.loss_state.answered,
+            answer_from: self.loss_state.answer_from,
         };
         self.answer(what, flight, now);
-        self.trouble.doubt = Some(doubt);
+        self.loss_state.doubt = Some(doubt);
     }
 
     /// The window moves after such an answer. A packet sent before the repair of the first one caused
     /// that: it was not lost [RFC 3522 §3.2 step 5]. Others may have been: the acknowledgements of their
     /// repairs say so.
     pub(super) fn resolve(&mut self, echo: Time, now: Time) {
-        let Some(doubt) = self.trouble.doubt else {
+        let Some(doubt) = self.loss_state.doubt else {
             return;
         };
         if echo < doubt.repaired && self.board.has_repairs() {
             return;
         }
-        self.trouble.doubt = None;
+        self.loss_state.doubt = None;
         if echo < doubt.repaired {
             self.undo(&doubt, now);
         }
@@ -70,8 +70,9 @@ impl<C: Controller> Sender<C> {
     /// found lost again.
     #[cold]
     fn undo(&mut self, doubt: &Doubt, now: Time) {
-        (self.trouble.answered, self.trouble.heed_from) = (doubt.answered, doubt.heed_from);
-        self.trouble.timed_out = None;
+        (self.loss_state.answered, self.loss_state.answer_from) =
+            (doubt.answered, doubt.answer_from);
+        self.loss_state.timed_out = None;
         self.recovering = false;
         self.duplicates = 0;
         self.board.forgive();
@@ -91,7 +92,7 @@ impl<C: Controller> Sender<C> {
     /// that was after the last answer, also while losses are repaired.
     #[cold]
     pub(super) fn answer_marks(&mut self, echo: Time, now: Time) {
-        if echo >= self.trouble.heed_from {
+        if echo >= self.loss_state.answer_from {
             if !self.capabilities.scalable {
                 self.held_to = self.next;
             }
@@ -153,7 +154,7 @@ impl<C: Controller> Sender<C> {
                 self.duplicates = self.duplicates.saturating_sub(n - 1);
                 self.board.lose_first();
                 self.repair_now = true;
-                self.trouble.partials += 1;
+                self.loss_state.partials += 1;
                 if self.timer_runs_on() {
                     self.deadline = timer;
                 }
@@ -167,7 +168,7 @@ impl<C: Controller> Sender<C> {
     fn timer_runs_on(&self) -> bool {
         self.recovering
             && self.capabilities.recovery == Recovery::NewReno
-            && self.trouble.partials > 1
+            && self.loss_state.partials > 1
     }
 
     #[cold]
@@ -181,7 +182,7 @@ impl<C: Controller> Sender<C> {
     ) {
         self.count_duplicate(block, block_len, echo, marks, now);
         if self.log.is_some() {
-            self.tell_delivery(now.since(echo), self.was_full(), now);
+            self.notify_delivery(now.since(echo), self.was_full(), now);
         }
     }
 
@@ -210,7 +211,7 @@ impl<C: Controller> Sender<C> {
         let by_time = self.capabilities.recovery == Recovery::Rack;
         let sack = self.capabilities.recovery == Recovery::Sack || by_time;
         if by_time {
-            self.hear(echo, now);
+            self.on_echo(echo, now);
         }
         let new = match sack {
             true => self.sack(block, block_len, echo, now),
@@ -281,12 +282,12 @@ impl<C: Controller> Sender<C> {
         }
         self.repair_now = self.board.first_is_lost();
         self.recovering = true;
-        self.trouble.partials = 0;
+        self.loss_state.partials = 0;
         self.recover = self.next;
-        self.trouble.rescue = self.una;
+        self.loss_state.rescue = self.una;
         // A loss of a round trip that was answered, for its marks or for another hole of
         // Reno's, is no news.
-        if self.una >= self.trouble.answered {
+        if self.una >= self.loss_state.answered {
             self.answer_loss(what, &self.flight(), now);
         }
     }
@@ -303,10 +304,10 @@ impl<C: Controller> Sender<C> {
             return None;
         }
         self.board.take_doubtful().or_else(|| {
-            if self.una <= self.trouble.rescue {
+            if self.una <= self.loss_state.rescue {
                 return None;
             }
-            self.trouble.rescue = self.recover;
+            self.loss_state.rescue = self.recover;
             self.board.last_missing(self.next - self.una)
         })
     }
@@ -314,9 +315,9 @@ impl<C: Controller> Sender<C> {
     /// Sends a packet again, counted from the first unacknowledged one. Gives its number.
     #[cold]
     pub(super) fn resend(&mut self, i: u64, now: Time) -> u64 {
-        self.trouble.retransmissions += 1;
+        self.loss_state.retransmissions += 1;
         self.repair_now = false;
-        if let Some(doubt) = &mut self.trouble.doubt {
+        if let Some(doubt) = &mut self.loss_state.doubt {
             doubt.repaired = doubt.repaired.min(now);
         }
         // The timer is of the first packet: it starts anew when that is sent again. Otherwise
@@ -335,14 +336,14 @@ impl<C: Controller> Sender<C> {
         self.una + i
     }
 
-    /// The time of [`Sender::next_wake`] may have come.
+    /// The time of [`StreamSender::next_wake`] may have come.
     pub fn on_wake(&mut self, now: Time) {
         if now < self.deadline || self.alarmed(now) {
             return;
         }
-        self.trouble.timeouts += 1;
+        self.loss_state.timeouts += 1;
         self.rtt.back_off();
-        let what = match self.trouble.timed_out == Some(self.una) {
+        let what = match self.loss_state.timed_out == Some(self.una) {
             true => Congestion::RepeatedTimeout,
             false => Congestion::Timeout,
         };
@@ -350,8 +351,8 @@ impl<C: Controller> Sender<C> {
         // The loss of a repair is a second congestion [RFC 5681 §4.3]. A loss of a window that
         // was answered, and whose repair did not come so far, is not.
         let repair_lost = self.board.first_was_repaired() && !self.timer_runs_on();
-        if self.una < self.trouble.answered && !repair_lost {
-            flight.in_flight = self.outstanding().min(self.trouble.answered_flight);
+        if self.una < self.loss_state.answered && !repair_lost {
+            flight.in_flight = self.outstanding().min(self.loss_state.answered_flight);
         }
         // Amid a recovery the timer runs out on a repair, and an earlier one may still arrive. There were
         // losses all the same.
@@ -359,13 +360,13 @@ impl<C: Controller> Sender<C> {
             Congestion::Timeout if !self.recovering => self.answer_loss(what, &flight, now),
             _ => self.answer(what, &flight, now),
         }
-        self.trouble.timed_out = Some(self.una);
+        self.loss_state.timed_out = Some(self.una);
         // What is taken for lost is sent again, in order.
         if self.capabilities.recovery == Recovery::Rack {
             self.lose_by_time(now);
         } else {
             if self.log.is_some() {
-                self.tell_all_lost(now);
+                self.notify_all_lost(now);
             }
             // All that is not known to have arrived.
             self.board.lose_all(self.next - self.una);

@@ -19,7 +19,7 @@ pub enum Priority {
 ///
 /// [`Port`](crate::Port) is made of it. By itself it is enough for droptail.
 #[derive(Clone, Debug)]
-pub struct Ledger {
+pub struct PortState {
     pub(crate) service: Service,
     pub(crate) limit: Limit,
     /// The packets waiting and in service, by priority.
@@ -39,11 +39,11 @@ pub struct Ledger {
 
 const LOW: usize = Priority::Low as usize;
 
-impl Ledger {
+impl PortState {
     /// Creates the books of an empty port. `secret` decides ties of arrivals with departures, as the
     /// documentation of the crate says.
-    pub fn new(service: Service, limit: Limit, secret: u64) -> Ledger {
-        Ledger {
+    pub fn new(service: Service, limit: Limit, secret: u64) -> PortState {
+        PortState {
             service,
             limit,
             queued: [Count::default(); 2],
@@ -164,7 +164,7 @@ impl Ledger {
         self.queued[LOW]
     }
 
-    /// Returns the largest [`Ledger::backlog`] in packets and in bytes since the last call.
+    /// Returns the largest [`PortState::backlog`] in packets and in bytes since the last call.
     pub fn take_longest(&mut self) -> Count {
         std::mem::replace(&mut self.longest, self.queued[LOW])
     }

@@ -1,6 +1,6 @@
 //! The packets that wait, in the structure that their discipline wants.
 
-use crate::Packet;
+use crate::PortPacket;
 use crate::dual_queue::DualQueues;
 use crate::flow_queues::FlowQueues;
 use accord_aqm::{Aqm, Entropy, QueueView, Structure, Verdict};
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// The packets that wait, in one form per [`Structure`].
 #[derive(Clone, Debug)]
-pub(crate) enum Waiting<P> {
+pub(crate) enum Queues<P> {
     Fifo(VecDeque<P>),
     /// A FIFO queue with the arrival time of each packet.
     Stamped(VecDeque<(Time, P)>),
@@ -17,24 +17,24 @@ pub(crate) enum Waiting<P> {
     Dual(Box<DualQueues<P>>),
 }
 
-impl<P: Packet> Waiting<P> {
+impl<P: PortPacket> Queues<P> {
     /// Creates the structure that `aqm` wants, without packets.
-    pub fn new(aqm: &impl Aqm) -> Waiting<P> {
+    pub fn new(aqm: &impl Aqm) -> Queues<P> {
         match aqm.structure() {
-            Structure::Fifo => Waiting::Fifo(VecDeque::new()),
-            Structure::Stamped => Waiting::Stamped(VecDeque::new()),
-            Structure::Flows(config) => Waiting::Flows(Box::new(FlowQueues::new(config))),
-            Structure::Dual(aqm) => Waiting::Dual(Box::new(DualQueues::new(aqm))),
+            Structure::Fifo => Queues::Fifo(VecDeque::new()),
+            Structure::Stamped => Queues::Stamped(VecDeque::new()),
+            Structure::Flows(config) => Queues::Flows(Box::new(FlowQueues::new(config))),
+            Structure::Dual(aqm) => Queues::Dual(Box::new(DualQueues::new(aqm))),
         }
     }
 
     /// Adds a packet.
     pub fn push(&mut self, now: Time, packet: P, entropy: &mut dyn Entropy) {
         match self {
-            Waiting::Fifo(queue) => queue.push_back(packet),
-            Waiting::Stamped(queue) => queue.push_back((now, packet)),
-            Waiting::Flows(queues) => queues.push(now, packet, entropy),
-            Waiting::Dual(queues) => queues.push(now, packet),
+            Queues::Fifo(queue) => queue.push_back(packet),
+            Queues::Stamped(queue) => queue.push_back((now, packet)),
+            Queues::Flows(queues) => queues.push(now, packet, entropy),
+            Queues::Dual(queues) => queues.push(now, packet),
         }
     }
 
@@ -48,8 +48,8 @@ impl<P: Packet> Waiting<P> {
     ) -> Option<(P, Verdict, Time)> {
         match self {
             // It drops none here, so that no time is kept.
-            Waiting::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass, now)),
-            Waiting::Stamped(queue) => {
+            Queues::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass, now)),
+            Queues::Stamped(queue) => {
                 let (came, packet) = queue.pop_front()?;
                 let meta = packet.meta();
                 let mut behind = *all;
@@ -58,31 +58,31 @@ impl<P: Packet> Waiting<P> {
                 let verdict = aqm.on_departure(&meta, now.since(came), &behind, now);
                 Some((packet, verdict, came))
             }
-            Waiting::Flows(queues) => queues.pop(now, all.rate),
-            Waiting::Dual(queues) => queues.pop(now),
+            Queues::Flows(queues) => queues.pop(now, all.rate),
+            Queues::Dual(queues) => queues.pop(now),
         }
     }
 
     /// Takes the last packet that is `wanted`, wherever it waits.
     pub fn take(&mut self, wanted: impl Fn(&P) -> bool) -> Option<P> {
         match self {
-            Waiting::Fifo(queue) => queue.remove(queue.iter().rposition(wanted)?),
-            Waiting::Stamped(queue) => {
+            Queues::Fifo(queue) => queue.remove(queue.iter().rposition(wanted)?),
+            Queues::Stamped(queue) => {
                 let found = queue.iter().rposition(|(_, packet)| wanted(packet));
                 queue.remove(found?).map(|(_, packet)| packet)
             }
-            Waiting::Flows(queues) => queues.take(wanted),
-            Waiting::Dual(queues) => queues.take(wanted),
+            Queues::Flows(queues) => queues.take(wanted),
+            Queues::Dual(queues) => queues.take(wanted),
         }
     }
 
     /// Returns all packets. Those of one flow are in their order.
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         let (fifo, stamped, flows, dual) = match self {
-            Waiting::Fifo(queue) => (Some(queue), None, None, None),
-            Waiting::Stamped(queue) => (None, Some(queue), None, None),
-            Waiting::Flows(queues) => (None, None, Some(queues), None),
-            Waiting::Dual(queues) => (None, None, None, Some(queues)),
+            Queues::Fifo(queue) => (Some(queue), None, None, None),
+            Queues::Stamped(queue) => (None, Some(queue), None, None),
+            Queues::Flows(queues) => (None, None, Some(queues), None),
+            Queues::Dual(queues) => (None, None, None, Some(queues)),
         };
         let stamped = stamped.into_iter().flatten().map(|(_, packet)| packet);
         let flows = flows.into_iter().flat_map(|queues| queues.iter());

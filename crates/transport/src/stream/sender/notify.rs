@@ -1,12 +1,12 @@
 //! What a sender logs of its packets, and what it tells a controller that asks for deliveries. Other
 //! senders come here for losses only.
 
-use super::Sender;
+use super::StreamSender;
 use super::deliveries::Deliveries;
 use accord_control::{Controller, Delivery};
 use accord_units::{Duration, Time};
 
-impl<C: Controller> Sender<C> {
+impl<C: Controller> StreamSender<C> {
     /// The window moves, and there is a log.
     #[inline(never)]
     pub(super) fn advance_logged(
@@ -66,7 +66,7 @@ impl<C: Controller> Sender<C> {
             d.acknowledge(n, now);
         }
         if let Some(rack) = &mut log.rack {
-            rack.hear(echo, now);
+            rack.on_echo(echo, now);
             rack.acknowledge(n, echo, now);
         }
     }
@@ -94,14 +94,14 @@ impl<C: Controller> Sender<C> {
             Some(_) => {
                 let mut found = Vec::new();
                 self.board.find_losses(|i| found.push(i));
-                self.tell_lost(&found, now);
+                self.notify_lost(&found, now);
                 !found.is_empty()
             }
         }
     }
 
     /// These packets, counted from the first unacknowledged one, are taken for lost.
-    pub(super) fn tell_lost(&mut self, packets: &[u64], now: Time) {
+    pub(super) fn notify_lost(&mut self, packets: &[u64], now: Time) {
         if let Some(d) = self.log.as_deref_mut().and_then(|l| l.deliveries.as_mut()) {
             for &i in packets {
                 self.controller.on_lost(&d.lose(i), now);
@@ -115,16 +115,16 @@ impl<C: Controller> Sender<C> {
 
     /// The timer ran out: all that is not known to have arrived is lost.
     #[cold]
-    pub(super) fn tell_all_lost(&mut self, now: Time) {
+    pub(super) fn notify_all_lost(&mut self, now: Time) {
         if let Some(d) = self.deliveries() {
             let missing = d.missing();
-            self.tell_lost(&missing, now);
+            self.notify_lost(&missing, now);
         }
     }
 
     /// An acknowledgement has been taken in full; `full` says whether the window was in its round trip.
     #[cold]
-    pub(super) fn tell_delivery(&mut self, rtt: Duration, full: bool, now: Time) {
+    pub(super) fn notify_delivery(&mut self, rtt: Duration, full: bool, now: Time) {
         let min_rtt = self.rtt.min();
         let Some(d) = self.deliveries() else {
             return;
@@ -145,7 +145,7 @@ impl<C: Controller> Sender<C> {
 
     /// A packet is sent, and nothing was in flight.
     #[cold]
-    pub(super) fn tell_restart(&mut self, now: Time) {
+    pub(super) fn notify_restart(&mut self, now: Time) {
         if self.deliveries().is_some_and(|d| d.is_app_limited()) {
             self.controller.on_restart(now);
         }
