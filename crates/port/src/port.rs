@@ -10,8 +10,8 @@ use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
-/// A port with a FIFO queue for out-of-band control packets, which is served first, and one for the
-/// other packets, or as many as the discipline wants. A packet in service is never interrupted.
+/// A port with a FIFO queue for out-of-band control packets, which is served first, and the queues
+/// of its discipline for the other packets. A packet in service is never interrupted.
 ///
 /// The discipline governs all packets but out-of-band control. The limit applies to them and,
 /// separately, to the high-priority queue, which drops only packets that do not fit.
@@ -64,8 +64,8 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Returns the same port with the hosts of flows. They are asked for only if the discipline
-    /// shares by host; without them each flow is a host of its own.
+    /// Returns the same port with the hosts of flows. `hosts` is called only if the discipline
+    /// shares by host. Without hosts each flow is a host of its own.
     pub fn with_hosts(mut self, hosts: impl FnOnce() -> Hosts) -> Port<P, A> {
         if let Queues::Flows(queues) = &mut self.low {
             queues.set_hosts(hosts);
@@ -76,7 +76,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
     /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to
     /// make room for it. Each dropped packet goes to `dropped`, with the reason. The caller then
     /// tries [`Port::begin`].
-    // A caller has other ports besides, which need its registers.
+    // Not inlined, because the caller needs the registers for other forms of ports.
     #[inline(never)]
     pub fn offer(
         &mut self,
@@ -99,10 +99,9 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Passes a packet through an idle port without holding it, if there is one queue below the
-    /// out-of-band one. This is [`Port::offer`] and [`Port::begin`] in one. Returns the time when the last bit
-    /// of the packet is on the wire, or the reason why it is dropped. Returns `None` if the packet
-    /// has to be offered.
+    /// Passes a packet through an idle port without holding it, if the discipline has one queue.
+    /// This is [`Port::offer`] and [`Port::begin`] in one. Returns the departure of the packet, or
+    /// the reason why it is dropped. Returns `None` if the packet has to be offered.
     #[inline(never)]
     pub fn pass(
         &mut self,
@@ -127,7 +126,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         }))
     }
 
-    /// Asks the discipline about a packet that goes at once and leaves none behind.
+    /// Asks the discipline about a packet that departs at once and leaves the queue empty.
     fn judge_departure(&mut self, now: Time, packet: &mut P) -> Result<(), DropReason> {
         let meta = packet.meta();
         let behind = QueueView {
@@ -150,8 +149,8 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         Ok(())
     }
 
-    /// Polices a packet and has the acknowledgements that it supersedes dropped. Returns whether it
-    /// passes.
+    /// Polices a packet and drops the acknowledgements that it supersedes. Returns true if the
+    /// packet passes.
     #[cold]
     fn enter(&mut self, now: Time, packet: &P, dropped: &mut dyn FnMut(P, DropReason)) -> bool {
         let Some(entry) = &mut self.entry else {
@@ -173,7 +172,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         true
     }
 
-    /// Decides whether a packet gets in. Returns its size and its class.
+    /// Decides whether a packet is queued. Returns its size and its priority.
     #[inline(always)]
     fn admit(
         &mut self,
@@ -189,7 +188,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
             Priority::Low
         };
         let fits = match &self.low {
-            // With queues per flow, packets that are there make room for the one that arrives.
+            // With queues per flow, queued packets make room for the one that arrives.
             Queues::Flows(_) if priority == Priority::Low => self.state.limit.fits(0, 0, meta.size),
             _ => self.state.fits(now, meta.size, priority),
         };
@@ -205,7 +204,8 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         Ok((meta.size, priority))
     }
 
-    /// Asks the discipline. It sees all load, but judges only the queue that it governs.
+    /// Asks the discipline, which observes all packets, and judges those of the queues that it
+    /// governs.
     fn judge(
         &mut self,
         now: Time,
@@ -235,7 +235,8 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         Ok(())
     }
 
-    /// Drops packets from queues per flow until all fits, or only the packet in service is left.
+    /// Drops packets from queues per flow until the backlog is within the limit, or only the packet
+    /// in service is left.
     fn make_room(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) {
         let Queues::Flows(queues) = &mut self.low else {
             return;
@@ -253,8 +254,8 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
     }
 
     /// Begins the service of a packet if the line is free and the discipline lets a waiting packet
-    /// go. Returns the packet and the time when its last bit is on the wire. The caller calls
-    /// [`Port::complete`] at that time. Packets that the discipline drops go to `dropped`.
+    /// go. Returns the packet and its departure. The caller calls [`Port::complete`] at the
+    /// departure. Packets that the discipline drops go to `dropped`.
     pub fn begin(
         &mut self,
         now: Time,
@@ -271,7 +272,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         Some((packet, sent))
     }
 
-    /// Takes the next packet other than out-of-band control that the discipline lets go.
+    /// Takes the next packet of the queues that the discipline governs.
     fn next_low(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         loop {
             let view = self.view();
@@ -291,7 +292,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Ends the service of the packet in service: it is on the wire.
+    /// Ends the service of the packet in service.
     ///
     /// # Panics
     /// Panics if no packet is in service.
@@ -300,13 +301,13 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         self.state.complete();
     }
 
-    /// Ends the service of the packet in service if it is on the wire by `now`. It is for a caller
-    /// that does not call [`Port::complete`] at its time, but this before every other call.
+    /// Ends the service of the packet in service if it has departed by `now`. A caller that does
+    /// not call [`Port::complete`] at each departure calls this before every other method.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if self.is_sent(now) {
             self.complete();
-            // As if [`Port::begin`] had found nothing.
+            // The same as a [`Port::begin`] that finds no packet.
             if let Queues::Flows(queues) = &mut self.low
                 && self.state.held().packets == 0
             {
@@ -315,27 +316,27 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Returns whether a packet is in service.
+    /// Returns true if a packet is in service.
     #[inline]
     pub fn is_serving(&self) -> bool {
         self.state.is_serving()
     }
 
-    /// Returns the time when the packet in service is on the wire, if [`Port::begin`] matters then:
-    /// if others wait behind it. Returns `None` if not.
+    /// Returns the departure of the packet in service, if others wait behind it, so that
+    /// [`Port::begin`] is due then.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         self.state.next()
     }
 
-    /// Returns the time when the packet in service is on the wire, if there is one.
+    /// Returns the departure of the packet in service, if there is one.
     #[inline]
     pub fn busy_until(&self) -> Option<Time> {
         self.state.busy_until()
     }
 
-    /// The packets and bytes of the queue for packets other than out-of-band control. The packet in
-    /// service is included.
+    /// The packets and bytes of the queues that the discipline governs, the packet in service
+    /// included.
     pub fn backlog(&self) -> (u64, Bytes) {
         let Count { packets, bytes } = self.state.backlog();
         (packets, Bytes::new(bytes))
@@ -346,18 +347,18 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         self.state.take_longest()
     }
 
-    /// Returns what waits of [`Port::backlog`], without the packet in service, integrated up to `now`.
+    /// Returns the integral of [`Port::backlog`] up to `now`, without the packet in service.
     #[inline]
     pub fn area(&self, now: Time) -> Area {
         self.state.area(now)
     }
 
-    /// Returns the bytes sent by `now`. They include those of the packet in service.
+    /// Returns the bytes sent by `now`, including those of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
         self.state.sent(now)
     }
 
-    /// Returns the packets and bytes in the port, of both classes.
+    /// Returns the packets and bytes in the port, of both priorities.
     pub fn held(&self) -> Count {
         self.state.held()
     }
@@ -391,22 +392,21 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         self.state.service.rate()
     }
 
-    /// The service rate, or while that is zero the last one above zero.
+    /// The service rate, or the last one above zero while it is zero.
     pub fn nominal_rate(&self) -> Rate {
         self.state.service.nominal_rate()
     }
 
     /// Changes the service rate at `now`, for the packet in service and for those behind it.
-    /// Returns the new time when the packet in service is on the wire, if there is one.
-    /// [`Port::complete`] has to be called at that time, not at the time that [`Port::begin`]
-    /// returned.
+    /// Returns the new departure of the packet in service, if there is one. The caller calls
+    /// [`Port::complete`] then, not at the departure that [`Port::begin`] returned.
     pub fn set_rate(&mut self, now: Time, rate: Rate) -> Option<Time> {
         self.state.service.set_rate(now, rate);
         self.busy_until()
     }
 
-    /// Returns whether the packet in service is on the wire by `now`. After a change of the rate
-    /// this may differ from the time that [`Port::begin`] returned.
+    /// Returns true if the packet in service has departed by `now`. After a change of the rate the
+    /// departure may differ from the one that [`Port::begin`] returned.
     pub fn is_sent(&self, now: Time) -> bool {
         self.state.is_sent(now)
     }

@@ -1,4 +1,4 @@
-//! The packets that wait, in the structure that their discipline wants.
+//! The queues of a port, in the structure that its discipline wants.
 
 use crate::PortPacket;
 use crate::dual_queue::DualQueues;
@@ -7,7 +7,7 @@ use accord_aqm::{Aqm, Entropy, QueueView, Structure, Verdict};
 use accord_units::Time;
 use std::collections::VecDeque;
 
-/// The packets that wait, in one form per [`Structure`].
+/// The queues of a port, in one form per [`Structure`].
 #[derive(Clone, Debug)]
 pub(crate) enum Queues<P> {
     Fifo(VecDeque<P>),
@@ -18,7 +18,7 @@ pub(crate) enum Queues<P> {
 }
 
 impl<P: PortPacket> Queues<P> {
-    /// Creates the structure that `aqm` wants, without packets.
+    /// Creates the empty queues that `aqm` wants.
     pub fn new(aqm: &impl Aqm) -> Queues<P> {
         match aqm.structure() {
             Structure::Fifo => Queues::Fifo(VecDeque::new()),
@@ -38,8 +38,9 @@ impl<P: PortPacket> Queues<P> {
         }
     }
 
-    /// Takes the packet whose turn it is, with the verdict on it and the time when it came. `all` is the waiting packets,
-    /// including this one. `aqm` judges it, unless its queue has a discipline of its own.
+    /// Takes the next packet, with the verdict on it and the time of its arrival. `all` is the
+    /// waiting packets, including this one. `aqm` judges the packet, unless its queue has a
+    /// discipline of its own.
     pub fn pop(
         &mut self,
         now: Time,
@@ -47,7 +48,7 @@ impl<P: PortPacket> Queues<P> {
         all: &QueueView,
     ) -> Option<(P, Verdict, Time)> {
         match self {
-            // It drops none here, so that no time is kept.
+            // Packets of a plain FIFO queue are never dropped here, so their arrivals are not kept.
             Queues::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass, now)),
             Queues::Stamped(queue) => {
                 let (came, packet) = queue.pop_front()?;
@@ -63,7 +64,7 @@ impl<P: PortPacket> Queues<P> {
         }
     }
 
-    /// Takes the last packet that is `wanted`, wherever it waits.
+    /// Takes the last packet for which `wanted` holds.
     pub fn take(&mut self, wanted: impl Fn(&P) -> bool) -> Option<P> {
         match self {
             Queues::Fifo(queue) => queue.remove(queue.iter().rposition(wanted)?),
@@ -76,7 +77,7 @@ impl<P: PortPacket> Queues<P> {
         }
     }
 
-    /// Returns all packets. Those of one flow are in their order.
+    /// Returns all packets. The packets of one flow are in order.
     pub fn iter(&self) -> impl Iterator<Item = &P> {
         let (fifo, stamped, flows, dual) = match self {
             Queues::Fifo(queue) => (Some(queue), None, None, None),
