@@ -25,20 +25,21 @@ impl Display for Plan {
     }
 }
 
-/// The shortcuts that a run may take. Its result is the same with any of them.
+/// The shortcuts that a run may take. The result is the same with any of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortcuts {
     /// All shortcuts are taken.
     All,
-    /// Links are fused. Packets that reach others have their events.
+    /// Links are cut-through where they can be. Arrivals at other links have events.
     CutThrough,
-    /// Departures are computed if they can be. Each hop has its event.
+    /// Departures are computed where they can be. Each hop has its event.
     Departures,
     /// Each departure and each arrival has its event.
     None,
 }
 
-/// Returns the plan for a scenario, as [`run`](crate::run) has it for an observer that wants no packets.
+/// Returns the plan of [`run`](crate::run) for a scenario, with an observer that does not want
+/// packets.
 pub fn plan(scenario: &Scenario) -> Plan {
     if scenario.has_fluid() {
         return Plan::Events(Because::Fluid);
@@ -49,8 +50,8 @@ pub fn plan(scenario: &Scenario) -> Plan {
     choose(scenario, &mut flows, &[], Shortcuts::All).0
 }
 
-/// Chooses the engine. Also returns the ports, from which the events engine lays out its network. Packets
-/// share the queues of the links `shared` with a fluid.
+/// Chooses the engine. Also returns the ports, from which the events engine lays out its network.
+/// `shared` is the links that packets share with a fluid.
 pub fn choose(
     scenario: &Scenario,
     flows: &mut [Flow],
