@@ -26,7 +26,7 @@ impl Core<'_> {
             return;
         };
         if skip.passes_edge(self.reported(self.now)) {
-            self.observe_anew(&mut skip, links);
+            self.restart_observation(&mut skip, links);
         } else {
             self.read(&mut skip, links);
             // All quantities have the same number of readings.
@@ -52,14 +52,14 @@ impl Core<'_> {
     pub fn begin_to_watch(&mut self, links: &mut dyn Links) {
         if let Some(mut skip) = self.skip.take() {
             skip.passes_edge(self.now);
-            self.observe_anew(&mut skip, links);
+            self.restart_observation(&mut skip, links);
             self.await_reading(&skip);
             self.skip = Some(skip);
         }
     }
 
     /// Restarts the observation.
-    fn observe_anew(&mut self, skip: &mut Skip, links: &mut dyn Links) {
+    fn restart_observation(&mut self, skip: &mut Skip, links: &mut dyn Links) {
         skip.settled = None;
         skip.period = skip.shortest;
         for watched in &mut skip.watched {
@@ -221,7 +221,7 @@ impl Core<'_> {
         };
         let now = self.reported(self.now);
         if skip.passes_edge(now) || self.jump(&mut skip, now) {
-            self.observe_anew(&mut skip, links);
+            self.restart_observation(&mut skip, links);
             self.await_reading(&skip);
         }
         self.skip = Some(skip);

@@ -109,7 +109,7 @@ impl EventsEngine<'_> {
         };
         self.core.calendar.push(next, EventKind::Processed, id);
         let hop = self.paths.hop(self.core.pool.packet(handle).hop);
-        self.go(handle, hop, self.core.now);
+        self.traverse(handle, hop, self.core.now);
     }
 
     /// Wakes a sender, if it is for now that it asked.

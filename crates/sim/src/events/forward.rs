@@ -23,7 +23,7 @@ impl EventsEngine<'_> {
         if hop.is_end() {
             self.deliver(handle);
         } else {
-            self.go(handle, hop, self.core.now);
+            self.traverse(handle, hop, self.core.now);
         }
     }
 
@@ -40,7 +40,7 @@ impl EventsEngine<'_> {
     }
 
     /// Moves a packet from the port of `hop` as far as it can go without an event.
-    pub fn go(&mut self, handle: Handle, mut hop: Hop, mut at: Time) {
+    pub fn traverse(&mut self, handle: Handle, mut hop: Hop, mut at: Time) {
         loop {
             let packet = self.core.pool.packet(handle);
             let mut exit;
@@ -119,7 +119,7 @@ impl EventsEngine<'_> {
         } else if hop.is_end() {
             self.answer_ahead(handle, exit);
         } else {
-            self.go(handle, hop, exit.at);
+            self.traverse(handle, hop, exit.at);
         }
     }
 
@@ -150,12 +150,12 @@ impl EventsEngine<'_> {
         is_answered
     }
 
-    /// Moves a new packet as `go` does. Most hosts are at a pipe, for which all of `go` is too much.
+    /// Moves a new packet as `traverse` does. Most hosts are at a pipe, for which all of `traverse` is too much.
     #[inline]
     pub fn enter_path(&mut self, handle: Handle, hop: Hop, at: Time) {
         let link = hop.index();
         let EventPort::Pipe(pipe) = &mut self.wires[link].port else {
-            return self.go(handle, hop, at);
+            return self.traverse(handle, hop, at);
         };
         let sent = pipe.offer(
             at,
@@ -165,7 +165,7 @@ impl EventsEngine<'_> {
         self.depart(link, handle, sent);
     }
 
-    /// Delivers data ahead of time, and moves the answer as `go` does.
+    /// Delivers data ahead of time, and moves the answer as `traverse` does.
     #[inline(never)]
     fn answer_ahead(&mut self, handle: Handle, exit: WireExit) {
         if !self.deliver_ahead(handle, exit.at) {
@@ -173,7 +173,7 @@ impl EventsEngine<'_> {
         }
         let hop = self.paths.hop(self.core.pool.packet(handle).hop);
         match hop.is_cut_through() {
-            true => self.go(handle, hop, exit.at),
+            true => self.traverse(handle, hop, exit.at),
             false => self.await_arrival(handle, exit),
         }
     }

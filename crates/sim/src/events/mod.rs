@@ -11,7 +11,7 @@
 //! - **Line**: the form of a port. `Held` keeps packets as **tickets**, and is *stepped* if each departure has an
 //!   event. `Timeline` and `Pipe` know departures at arrival. `FluidPort` has a fluid's queue (`shared.rs`,
 //!   `background.rs`). `TunnelEdge` is the queue before a tunnel (`tunnels.rs`).
-//! - **Moves**: `go` (from a port on), `depart` and `leave` (onto a wire), `await_arrival` (to an event), `arrive`
+//! - **Moves**: `traverse` (from a port on), `depart` and `leave` (onto a wire), `await_arrival` (to an event), `arrive`
 //!   (`forward.rs`); `enter`, `sent` and `resume` at a port that holds packets (`ports.rs`).
 //! - **Ends** (`ends.rs`): `pump` lets a sender send, `deliver` gives a packet to its end, `processed` is for
 //!   hosts that take time.

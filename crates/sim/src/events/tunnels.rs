@@ -43,7 +43,7 @@ impl EventsEngine<'_> {
         let handle = self.core.pool.insert(packet);
         match hop.is_end() {
             true => self.deliver(handle),
-            false => self.go(handle, hop, self.core.now),
+            false => self.traverse(handle, hop, self.core.now),
         }
     }
 

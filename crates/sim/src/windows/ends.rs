@@ -16,7 +16,7 @@ impl WindowsEngine<'_> {
         let handle = self.core.pool.insert(packet);
         let now = self.core.now;
         match hop.is_cut_through() {
-            false => self.put(handle, hop, now, self.event),
+            false => self.enqueue(handle, hop, now, self.event),
             true => {
                 if let Some(exit) = self.pass(handle, hop, now) {
                     self.forward(handle, exit);
@@ -111,7 +111,7 @@ impl WindowsEngine<'_> {
         }
         if !hop.is_cut_through() {
             let event = EventId::new(EventKind::Processed, packet.flow as usize);
-            self.put(handle, hop, at, event);
+            self.enqueue(handle, hop, at, event);
         } else if let Some(exit) = self.pass(handle, hop, at) {
             self.forward(handle, exit);
         }

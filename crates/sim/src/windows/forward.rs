@@ -41,14 +41,14 @@ impl WindowsEngine<'_> {
         // Nothing happens after the end of the run.
         if exit.at <= self.core.limits.end {
             let event = EventId::new(EventKind::Arrive, exit.link);
-            self.put(handle, hop, exit.at, event);
+            self.enqueue(handle, hop, exit.at, event);
         }
     }
 
     /// Notes that a packet arrives at the station of `hop`, or at its sender. `event` is the event that this
     /// would be.
     #[inline(always)]
-    pub fn put(&mut self, handle: Handle, hop: Hop, at: Time, event: EventId) {
+    pub fn enqueue(&mut self, handle: Handle, hop: Hop, at: Time, event: EventId) {
         if hop.is_end() {
             let flow = self.core.pool.packet(handle).flow as usize;
             self.senders.replies[flow].queue.push((at, handle));

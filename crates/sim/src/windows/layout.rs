@@ -194,7 +194,9 @@ impl<'a> CutThrough<'a> {
         }
         let list = |feeds: Feeds| {
             let feeds = feeds.into_iter();
-            feeds.map(|(from, delay)| Feed { from, delay }).collect()
+            feeds
+                .map(|(from, lookahead)| Feed { from, lookahead })
+                .collect()
         };
         let shared_links = shared_links.into_iter();
         Parts {

@@ -34,7 +34,7 @@
 //!   arrivals would be, and their order.
 //! - **Paths** are lists of **hops** (`hop.rs`): a station, a fused link, a stretch or an end.
 //! - **Moves** (`forward.rs`): `offer` at a station, `depart` onto its wire, `forward` through fused links and
-//!   round at the receiver, `put` to the next part; `flush` lets packets go that wait in a lane.
+//!   round at the receiver, `enqueue` to the next part; `flush` lets packets go that wait in a lane.
 //! - **Senders** (`ends.rs`): `pump` lets one send, `deliver` gives it a reply.
 
 mod arrivals;

@@ -87,7 +87,7 @@ pub struct Feed {
     /// The station that they leave, or none if senders do.
     pub from: Option<usize>,
     /// The least time that they take.
-    pub delay: Duration,
+    pub lookahead: Duration,
 }
 
 /// The paths of all flows.
@@ -143,7 +143,7 @@ pub fn safe_time(
 ) -> Time {
     let known = feeds
         .iter()
-        .map(|feed| feed.from.map_or(senders, &shared_link) + feed.delay);
+        .map(|feed| feed.from.map_or(senders, &shared_link) + feed.lookahead);
     known.fold(end, Time::min)
 }
 

@@ -28,7 +28,7 @@ pub struct UncontendedPath {
     /// The times at which packets came that do not pass it by the end of the run.
     late: Vec<Time>,
     /// Its ports of which something is recorded.
-    uncontended_ports: Vec<Informed>,
+    uncontended_ports: Vec<CountingPort>,
     /// The time from its start to the last of these.
     to_last_port: Duration,
     /// The packets of which these do not know yet, all of which come there before anything is read, and
@@ -42,7 +42,7 @@ pub struct UncontendedPath {
 }
 
 /// A port of a stretch that learns of packets.
-struct Informed {
+struct CountingPort {
     /// The index of the port.
     port: usize,
     /// The time from the start of the stretch to it.
@@ -75,7 +75,7 @@ impl UncontendedPath {
             let (link, there) = (&scenario.links[id], span);
             let sent = there + link.rate.transmission(size);
             match indices[id] {
-                LinkIndex::Uncontended(port) => uncontended_ports.push(Informed {
+                LinkIndex::Uncontended(port) => uncontended_ports.push(CountingPort {
                     port,
                     after: there,
                     known: 0,
@@ -131,16 +131,16 @@ impl UncontendedPath {
     /// Updates its ports with the packets that came there before `until` and of which they do not know yet.
     pub fn settle(&mut self, uncontended_ports: &mut [UncontendedPort], until: Time) {
         let unknown = std::mem::take(&mut self.unknown);
-        for informed in &mut self.uncontended_ports {
-            let port = &mut uncontended_ports[informed.port];
+        for counting in &mut self.uncontended_ports {
+            let port = &mut uncontended_ports[counting.port];
             if unknown > 0 {
-                port.enter(unknown, self.exit + informed.after);
+                port.enter(unknown, self.exit + counting.after);
             }
-            let others = &self.arrivals[informed.known..];
-            let come = others.partition_point(|at| *at + informed.after < until);
+            let others = &self.arrivals[counting.known..];
+            let come = others.partition_point(|at| *at + counting.after < until);
             if let Some(last) = come.checked_sub(1) {
-                port.enter(come as u64, others[last] + informed.after);
-                informed.known += come;
+                port.enter(come as u64, others[last] + counting.after);
+                counting.known += come;
             }
         }
         // The last port is the last to know.
