@@ -38,7 +38,7 @@ impl<'a> Ipv4Packet<'a> {
         ([b[12], b[13], b[14], b[15]], [b[16], b[17], b[18], b[19]])
     }
 
-    /// Returns the sequence numbers that a packet of TCP takes: the first, and how many. The flags
+    /// Returns the first sequence number of a TCP packet and the length of its sequence. The flags
     /// SYN and FIN take one each [RFC 9293 §3.4].
     pub fn sequence(&self) -> Option<(u32, u32)> {
         let tcp = self.bytes.get(self.header..)?;
@@ -95,8 +95,8 @@ pub fn entry(inner: u8) -> u8 {
 
 /// Copies the mark that a router has set on the datagram to the packet that travelled in it, and
 /// corrects the checksum. Returns `false` if the packet is to be dropped, because its ends do not
-/// understand marks and the router should have dropped it [RFC 6040 §4.2]. Bytes that are no packet
-/// stay as they are.
+/// understand marks and the router should have dropped it [RFC 6040 §4.2]. Bytes that are not a
+/// packet are not changed.
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
     let Some(tos) = Ipv4Packet::new(packet).map(|p| p.tos()) else {
         return true;

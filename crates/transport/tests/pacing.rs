@@ -181,8 +181,8 @@ fn congestion_avoidance_sends_a_window_in_five_sixths_of_a_round_trip() {
     );
 }
 
-/// The window still says how much goes: a paced sender has as many packets acknowledged after
-/// some round trips as one that is not, but for a round trip.
+/// The window still decides the amount: a paced sender has as many packets acknowledged after some
+/// round trips as one that is not, but for a round trip.
 #[test]
 fn pacing_costs_a_round_trip_at_most() {
     for name in ["newreno", "cubic", "reno"] {
@@ -230,7 +230,7 @@ fn the_least_time_out_is_a_setting_and_outlives_connections() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the controller does to its window and whatever is lost.
+    /// All changes of the window and all losses.
     #[test]
     fn no_packet_waits_longer_than_a_round_trip(values in any_controller(true), loss in 0.0..0.3f64) {
         use accord_control::{AnyController, Controller, Maker, Transport};

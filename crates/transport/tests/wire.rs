@@ -1,4 +1,4 @@
-//! The wire format: what is written is read, what is read is sane, and nothing panics.
+//! The wire format: packets are read as they were written, readings are sane, and no input panics.
 
 use accord_transport::wire::{
     Header, Kind, LEAST, LONG, Malformed, SHORT, UDP_HEADERS, add_virtual_delay, decode, encode,
@@ -83,7 +83,7 @@ proptest! {
         prop_assert_eq!(decode(&datagram[..cut]), Err(Malformed::Short));
     }
 
-    /// Whatever it is: an error, or a packet that is written as it was read.
+    /// Any bytes are an error, or a packet that is written as it was read.
     #[test]
     fn any_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..80), plausible: bool, kind in 0..10u8) {
         if plausible && bytes.len() > 1 {
@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// The same of bytes that are an IP packet as far as its length goes.
+    /// The same for bytes that are an IP packet by their length.
     #[test]
     fn whole_packets(
         rest in prop::collection::vec(any::<u8>(), 19..80), words: u8, protocol: bool,
@@ -281,7 +281,7 @@ fn sum(header: &[u8]) -> u16 {
     })
 }
 
-/// [RFC 6040 §4.2]: what leaves for each pair of what came in, inner and outer.
+/// [RFC 6040 §4.2]: the outgoing codepoint for each pair of inner and outer codepoints.
 #[test]
 fn a_router_s_mark_reaches_the_packet_inside() {
     const NOT: u8 = 0;
