@@ -5,7 +5,7 @@ use accord_transport::stream::Settings;
 use accord_transport::{Receiver, Sender, endpoints};
 use accord_units::Duration;
 
-/// Makes both ends of a flow whose path has this base round-trip time.
+/// Creates both ends of a flow on a path with this base round-trip time.
 pub fn ends(flow: &Flow, base_rtt: Duration) -> (Sender, Receiver) {
     let settings = Settings {
         min_rto: flow.min_rto,

@@ -1,11 +1,10 @@
 //! Links and ends of flows, made from a scenario, for every engine that moves packets.
 //!
 //! The simulator and the live engine have clocks of their own and keep packets in their own ways.
-//! They share the rest, which is here: the treatment of a packet by a link ([`port`], [`Loss`],
-//! [`InOrder`]), the use of a sender by an application ([`Session`]), and the readings of both for
-//! the record.
+//! They share the rest: the treatment of a packet by a link ([`port`], [`Loss`], [`InOrder`]), the
+//! use of a sender by an application ([`Session`]), and the readings of both for the record.
 //!
-//! An engine needs a clock and a place for its packets. The rest is here:
+//! An engine adds a clock and storage for its packets:
 //!
 //! ```
 //! use accord_elements::{InOrder, Session, dice, timeline};
@@ -65,7 +64,7 @@ mod session;
 mod transit;
 
 pub use ends::ends;
-pub use link::{InOrder, Loss, dice, ledger, port, timeline};
+pub use link::{InOrder, Loss, dice, port, port_state, timeline};
 pub use reading::{read_flow, read_link};
 pub use session::Session;
 pub use transit::Transit;

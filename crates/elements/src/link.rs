@@ -1,13 +1,13 @@
 //! Directed links: their ports, the loss on their wires, and the order of their packets.
 
 use accord_aqm::AnyAqm;
-use accord_port::{Bucket, Hosts, Ledger, Limit, Packet, Port, Service, Timeline};
+use accord_port::{Bucket, Hosts, Limit, Port, PortPacket, PortState, Service, Timeline};
 use accord_scenario::{self as scenario, Link, LinkId, OPPORTUNITY, Scenario};
 use accord_traffic::{Dice, Purpose, secret};
 use accord_units::{Duration, Time};
 
 /// Creates the port of a link in the form that holds packets.
-pub fn port<P: Packet>(scenario: &Scenario, id: LinkId) -> Port<P> {
+pub fn port<P: PortPacket>(scenario: &Scenario, id: LinkId) -> Port<P> {
     let (link, seed) = (&scenario.links[id], scenario.seed);
     let port = Port::with_service(service(link), limit(link), aqm(link), tie(id, seed));
     let mut port = port.with_hosts(|| hosts(scenario));
@@ -21,8 +21,8 @@ pub fn port<P: Packet>(scenario: &Scenario, id: LinkId) -> Port<P> {
     }
 }
 
-/// Returns the nodes at which flows begin and end. Packets have twice the number of their flow, and
-/// one more on the way back.
+/// Returns the end nodes of flows. Packets of flow `n` have the number 2n on the way out, and 2n +
+/// 1 on the way back.
 fn hosts(scenario: &Scenario) -> Hosts {
     let flows = 0..scenario.flows.len();
     Hosts::new(flows.flat_map(|flow| {
@@ -44,12 +44,12 @@ fn service(link: &Link) -> Service {
     }
 }
 
-/// Creates the books of a link's port, for a droptail port whose packets its owner holds.
-pub fn ledger(link: &Link, id: LinkId, seed: u64) -> Ledger {
-    Ledger::new(Service::new(link.rate), limit(link), tie(id, seed))
+/// Creates the state of a link's droptail port, for an owner that holds the packets.
+pub fn port_state(link: &Link, id: LinkId, seed: u64) -> PortState {
+    PortState::new(Service::new(link.rate), limit(link), tie(id, seed))
 }
 
-/// Creates the port of a link as a timeline, which has to be able to do all that the link needs.
+/// Creates the port of a link as a timeline, which must support all features of the link.
 pub fn timeline(link: &Link, id: LinkId, seed: u64) -> Timeline {
     Timeline::new(link.rate, limit(link), aqm(link), tie(id, seed))
 }
@@ -93,8 +93,8 @@ impl Loss {
         })
     }
 
-    /// Returns whether the next packet is lost. The control packets of tunnels have a probability
-    /// of their own.
+    /// Returns true if the next packet is lost. The control packets of tunnels have a loss
+    /// probability of their own.
     pub fn takes(&mut self, is_control: bool) -> bool {
         let p = match is_control {
             true => self.control,
@@ -113,9 +113,8 @@ pub struct InOrder {
 
 impl InOrder {
     /// Returns the time at which a packet comes out of a wire of this delay. Its service began at
-    /// `begun` and ended at `sent`. It does not overtake the packet sent before it, even if the
-    /// delay has become shorter. It follows that packet by no less than the time that its
-    /// transmission took.
+    /// `begun` and ended at `sent`. The packet does not overtake the one before it, even if the
+    /// delay has become shorter: it follows by no less than its transmission time.
     pub fn arrival(&mut self, begun: Time, sent: Time, delay: Duration) -> Time {
         let follows = self.last + sent.since(begun);
         self.last = (sent + delay).max(follows);
@@ -133,7 +132,7 @@ mod tests {
         let ms = Duration::from_ms;
         let mut wire = InOrder::default();
         assert_eq!(wire.arrival(at(0), at(1), ms(50)), at(51));
-        // With the new delay alone it would come out at 12.
+        // By the new delay alone the packet would come out at 12.
         assert_eq!(wire.arrival(at(1), at(2), ms(10)), at(52));
         assert_eq!(wire.arrival(at(100), at(101), ms(10)), at(111));
     }

@@ -6,9 +6,9 @@ use accord_record::{AggregateReading, FlowReading, LinkReading};
 use accord_transport::View;
 use accord_units::{Duration, Time};
 
-/// Returns the reading of a link whose port has `counters`. `sent` is the bytes sent by now, `area`
-/// what waits, integrated, and `longest` the most that was there since the reading before. `aqm` is the
-/// queue discipline, if it can be asked.
+/// Returns the reading of a link whose port has `counters`. `sent` is the bytes sent by `now`,
+/// `area` the integral of the waiting packets, `longest` the largest backlog since the previous
+/// reading, and `aqm` the queue discipline, unless the port has none to ask.
 pub fn read_link(
     counters: &Counters,
     sent: f64,

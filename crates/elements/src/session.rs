@@ -7,12 +7,12 @@ use accord_units::{Rate, Time};
 /// An application with its start, its stop and the transfer that it waits for.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
-    /// The application, from its start until it has no more to do. Of very many flows few are under
-    /// way at once.
+    /// The application, from its start until it has no more to do. Most of very many flows are not
+    /// under way at the same time.
     application: Option<Box<Application>>,
     started: bool,
     stopped: bool,
-    /// True while the application waits for the delivery of all that it supplied.
+    /// True while the application waits for the delivery of its transfer.
     transferring: bool,
 }
 
@@ -47,11 +47,11 @@ impl Session {
         self.transferring
     }
 
-    /// Tells an application that follows congestion control what its sender allows: the rate of
-    /// pacing or a window per round trip, whichever is less. Before the first round trip nothing is
-    /// known of that, so that the application keeps to its least. A sender without a controller
-    /// allows all.
-    pub fn heed(&mut self, sender: &Sender, now: Time) {
+    /// Notifies an application that follows congestion control of the rate that its sender allows:
+    /// the pacing rate or a window per round trip, whichever is less. Before the first round trip
+    /// the rate is zero, so that the application keeps to its least. A sender without a controller
+    /// allows any rate.
+    pub fn allow(&mut self, sender: &Sender, now: Time) {
         let application = self.application.as_mut().filter(|a| a.follows());
         let Some(application) = application else {
             return;
@@ -78,7 +78,7 @@ impl Session {
         Some(step)
     }
 
-    /// Ends the transfer under way, if there is one, because it is done or because the run is over.
+    /// Ends the transfer under way, if there is one.
     pub fn end(&mut self) -> Option<UnderWay> {
         self.transferring = false;
         let ended = self.application.as_mut()?.end();
@@ -88,8 +88,8 @@ impl Session {
         ended
     }
 
-    /// Sets the rate of the demand from the next packet on, if the demand has a rate. A session that
-    /// has not started takes its application with the rate of that time.
+    /// Sets the rate of the demand from the next packet on, if the demand has a rate. A session
+    /// that has not started takes the rate in force at its start.
     pub fn set_rate(&mut self, rate: Rate) {
         if let Some(application) = &mut self.application {
             application.set_rate(rate);

@@ -5,24 +5,24 @@ use accord_scenario::{Jitter, Link, LinkId, Reorder};
 use accord_traffic::{Dice, Purpose};
 use accord_units::{Duration, Time};
 
-/// A wire whose packets take another time than its propagation delay.
+/// A wire on which packets do not simply take the propagation delay.
 #[derive(Clone, Debug)]
 pub struct Transit {
     order: InOrder,
     jitter: Option<(Jitter, Dice)>,
-    /// When the latest packet comes out, if jitter keeps the order.
+    /// The exit time of the latest packet, if jitter keeps the order.
     last: Time,
     reorder: Option<(Reorder, Dice)>,
-    /// The packets so far.
+    /// The number of packets so far.
     count: u64,
-    /// The period of acknowledgements.
+    /// The period at whose multiples acknowledgements come out.
     period: Option<Duration>,
-    /// Whether packets may come out in another order.
+    /// True if packets may overtake each other.
     reorders: bool,
 }
 
 impl Transit {
-    /// Creates the wire of a link if its packets take another time than its propagation delay.
+    /// Creates the wire of a link if it has jitter, reordering or aggregation of acknowledgements.
     pub fn of(link: &Link, id: LinkId, seed: u64) -> Option<Transit> {
         let parts = link.parts.as_deref().filter(|parts| parts.delays())?;
         let dice = |purpose| Dice::new(seed, id, purpose);
@@ -37,13 +37,13 @@ impl Transit {
         })
     }
 
-    /// Returns whether packets may come out in another order than they went in.
+    /// Returns true if packets may overtake each other.
     pub fn reorders(&self) -> bool {
         self.reorders
     }
 
-    /// Returns the time at which a packet comes out, with the wire's present propagation delay. Its
-    /// service began at `begun` and ended at `sent`.
+    /// Returns the exit time of a packet, with the wire's present propagation delay. Its service
+    /// began at `begun` and ended at `sent`.
     pub fn arrival(&mut self, begun: Time, sent: Time, delay: Duration, is_ack: bool) -> Time {
         let mut at = match &mut self.jitter {
             None => self.order.arrival(begun, sent, delay),

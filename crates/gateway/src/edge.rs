@@ -4,7 +4,7 @@ use crate::config::OVERHEAD;
 use crate::inner::{self, Inner};
 use accord_aqm::{Class, PacketMeta};
 use accord_family::Service;
-use accord_port::{Counts, Packet};
+use accord_port::{ClassCounts, PortPacket};
 use accord_units::{Bytes, Duration, Time};
 
 /// A packet that waits.
@@ -14,7 +14,7 @@ struct Waiting {
     meta: PacketMeta,
 }
 
-impl Packet for Waiting {
+impl PortPacket for Waiting {
     fn meta(&self) -> PacketMeta {
         self.meta
     }
@@ -129,7 +129,7 @@ impl Edge {
     }
 
     /// The counts of each class.
-    pub fn counts(&self) -> Vec<Counts> {
+    pub fn counts(&self) -> Vec<ClassCounts> {
         self.queues.counts()
     }
 }

@@ -31,7 +31,7 @@ impl<'a> Inner<'a> {
     pub fn new(bytes: &'a [u8]) -> Option<Inner<'a>> {
         match bytes.first()? >> 4 {
             4 => {
-                let packet = ip::Packet::new(bytes)?;
+                let packet = ip::Ipv4Packet::new(bytes)?;
                 let (source, destination) = packet.ends();
                 Some(Inner {
                     bytes,

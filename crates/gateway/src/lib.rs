@@ -36,7 +36,7 @@ mod trial;
 mod way;
 mod wireguard;
 
-pub use accord_port::Counts;
+pub use accord_port::ClassCounts;
 pub use breaker::Breaker;
 #[cfg(target_os = "linux")]
 pub use driver::{Ended, Options, run};

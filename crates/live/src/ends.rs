@@ -94,7 +94,7 @@ impl Source {
     /// Runs the application, in the present state of the network. Returns the time of its next
     /// action.
     pub fn act(&mut self, now: Time, network: &State, orders: &mut Vec<Order>) -> Time {
-        self.session.heed(&self.sender, now);
+        self.session.allow(&self.sender, now);
         let Some(step) = self.session.act(now) else {
             return Time::MAX;
         };

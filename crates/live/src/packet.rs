@@ -1,4 +1,4 @@
-//! A packet in flight, in its wire format.
+//! A packet on its way, in its form on the wire.
 
 use accord_aqm::{Class, Ecn, PacketMeta};
 use accord_transport::Segment;
@@ -6,8 +6,8 @@ use accord_transport::wire::{self, ECN, EXPEDITED, Header, Kind, MARKED, SCALABL
 use accord_units::{Bytes, Duration};
 use std::net::Ipv4Addr;
 
-/// Returns the addresses of a flow's source and sink for IP packets of other stacks. They are in
-/// the network reserved for benchmarks [RFC 2544].
+/// Returns the addresses of a flow's source and sink inside of IP packets that others send. They are
+/// of the network for benchmarks [RFC 2544].
 pub fn addresses(flow: usize) -> (Ipv4Addr, Ipv4Addr) {
     let first = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + 2 * flow as u32;
     (Ipv4Addr::from(first), Ipv4Addr::from(first + 1))
@@ -22,12 +22,12 @@ pub struct Packet {
     pub header: Header,
     /// The octet of DSCP and ECN.
     pub tos: u8,
-    /// The index of its flow's aggregate, by which a router may distinguish traffic.
+    /// The index of its flow's aggregate, by which a router may distinguish kinds of traffic.
     pub aggregate: u8,
 }
 
 impl Packet {
-    /// Returns true for a control packet of a tunnel.
+    /// Returns whether the packet belongs to a tunnel's control.
     pub fn is_control(&self) -> bool {
         matches!(
             self.header.kind,
@@ -35,21 +35,21 @@ impl Packet {
         )
     }
 
-    /// Returns true if the packet acknowledges data. For the kernel and QUIC stacks, all packets of
-    /// the sink count.
+    /// Returns whether the packet acknowledges data. Of the kernel's and of QUIC stacks', all that
+    /// the sink sends count.
     pub fn is_ack(&self) -> bool {
         matches!(self.header.kind, Kind::Ack | Kind::IpReply)
     }
 
-    /// Returns true if a router on the path has marked the packet.
+    /// Returns whether a router on the way has marked the packet.
     pub fn is_marked(&self) -> bool {
         self.tos & ECN == MARKED
     }
 }
 
-impl accord_port::Packet for Packet {
-    /// The class follows from the IP header. Only the packet's own header contains whether it
-    /// collects virtual delay.
+impl accord_port::PortPacket for Packet {
+    /// The class follows from the IP header. Only the packet's own header says whether it collects
+    /// virtual delay.
     fn meta(&self) -> PacketMeta {
         let class = match self.header.kind {
             _ if self.tos & !ECN == EXPEDITED => Class::OutOfBand,
@@ -71,7 +71,7 @@ impl accord_port::Packet for Packet {
         }
     }
 
-    /// Acknowledgements of other stacks are never superseded, since their contents are not parsed.
+    /// Acknowledgements of others are never superseded: what is in them is not looked at.
     fn is_superseded_by(&self, newer: &Packet) -> bool {
         if self.header.kind != Kind::Ack || newer.header.kind != Kind::Ack {
             return false;

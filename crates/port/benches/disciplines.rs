@@ -1,23 +1,23 @@
 //! The cost of a packet in a port, by queue discipline: `cargo bench -p accord-port`.
 //!
-//! The port sends as much as comes, with 50 packets of 1000 bytes queued from 100 flows, at 100
-//! Mbps: 4 ms of delay, so that nothing is dropped for long. A packet is offered, its service
-//! begins, its service ends, and timers run when they are due.
+//! The port sends at the rate of arrivals, with 50 packets of 1000 bytes queued from 100 flows, at
+//! 100 Mbps: 4 ms of delay, so that nothing is dropped for long. For each packet the loop offers
+//! it, begins its service, ends its service, and runs the timers that are due.
 
 use accord_aqm::{AnyAqm, Aqm, Class, Ecn, Entropy, FAMILIES, PacketMeta};
-use accord_port::{Limit, Packet, Port};
+use accord_port::{Limit, Port, PortPacket};
 use accord_units::{Bytes, Duration, Rate, Time};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
-/// As large as the packets of the simulator.
+/// A packet of the simulator's size.
 #[derive(Clone, Copy)]
 struct Pkt {
     meta: PacketMeta,
     _rest: [u64; 3],
 }
 
-impl Packet for Pkt {
+impl PortPacket for Pkt {
     fn meta(&self) -> PacketMeta {
         self.meta
     }
@@ -27,7 +27,7 @@ impl Packet for Pkt {
     fn add_virtual_delay(&mut self, _: Duration) {}
 }
 
-/// The generator of Lehmer, good enough here.
+/// Lehmer's generator.
 struct Dice(u64);
 
 impl Entropy for Dice {

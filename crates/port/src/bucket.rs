@@ -10,7 +10,7 @@ const PS_BITS: u128 = 8_000_000_000_000;
 pub struct Bucket {
     /// The rate in bit/s.
     rate: u128,
-    /// The most that it holds, and what it holds at `since`, in bits times picoseconds per second.
+    /// The capacity, and the tokens at `since`, in bits times picoseconds per second.
     most: u128,
     tokens: u128,
     since: Time,
@@ -39,8 +39,8 @@ impl Bucket {
         self.since = now;
     }
 
-    /// Takes the tokens of a packet that arrives at `now`. Returns false, and takes none, if there
-    /// are too few.
+    /// Takes the tokens of a packet that arrives at `now`. Returns false, and takes none, if the
+    /// bucket has too few.
     pub fn take(&mut self, now: Time, size: Bytes) -> bool {
         self.fill(now);
         let cost = u128::from(size.get()) * PS_BITS;
@@ -51,8 +51,8 @@ impl Bucket {
         enough
     }
 
-    /// Takes the tokens of a packet that is ready at `now`, as soon as they are there. Returns when
-    /// that is. A packet larger than the bucket goes when the bucket is full, and takes all.
+    /// Takes the tokens of a packet that is ready at `now`, as soon as the bucket has them. Returns
+    /// that time. A packet larger than the bucket goes when the bucket is full, and empties it.
     pub fn wait(&mut self, now: Time, size: Bytes) -> Time {
         self.fill(now);
         let cost = (u128::from(size.get()) * PS_BITS).min(self.most);

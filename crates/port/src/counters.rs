@@ -60,7 +60,7 @@ pub enum DropReason {
     Overflow,
     /// The queue discipline dropped the packet.
     Discipline,
-    /// The policer had no tokens for the packet, or a later acknowledgement took its place.
+    /// The policer had no tokens for the packet, or a later acknowledgement superseded it.
     Entry,
 }
 
@@ -69,18 +69,18 @@ pub enum DropReason {
 pub struct Counters {
     /// The packets that arrived.
     pub offered: Count,
-    /// The packets wholly served.
+    /// The packets served completely.
     pub served: Count,
     /// The packets that did not fit.
     pub overflowed: Count,
     /// The packets that the discipline dropped.
     pub refused: Count,
-    /// The packets that the policer dropped, and the acknowledgements that later ones took the
-    /// place of.
+    /// The packets that the policer dropped, and the acknowledgements that later ones superseded.
     pub filtered: Count,
     /// The packets marked. They count as served, too.
     pub marked: Count,
-    /// The time that packets had waited which were dropped then, integrated: bytes times picoseconds.
+    /// The waiting times of the packets that were dropped after they were queued: bytes times
+    /// picoseconds.
     pub in_vain: u128,
 }
 
@@ -90,7 +90,7 @@ impl Counters {
         self.overflowed + self.refused + self.filtered
     }
 
-    /// Counts a packet that is dropped at `now` and had waited since `came`.
+    /// Counts a packet that is dropped at `now` after waiting since `came`.
     pub(crate) fn drop_late(&mut self, reason: DropReason, size: Bytes, came: Time, now: Time) {
         self.drop(reason, size);
         self.in_vain += u128::from(now.since(came).as_ps()) * u128::from(size.get());
@@ -106,8 +106,8 @@ impl Counters {
     }
 }
 
-/// What waits, integrated over time. The mean of it over a span is exactly the difference of two
-/// of these over the length of the span.
+/// The integral of the waiting packets over time. The mean over a span is exactly the difference of
+/// two areas over the length of the span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Area {
     /// Packets times picoseconds.
@@ -117,7 +117,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Adds the stay of a packet from `from` to `to`.
+    /// Adds the wait of a packet from `from` to `to`.
     #[inline]
     pub(crate) fn stay(&mut self, from: Time, to: Time, size: u64) {
         let span = to.since(from).as_ps();
@@ -125,8 +125,7 @@ impl Area {
         self.bytes += u128::from(span) * u128::from(size);
     }
 
-    /// Subtracts the time at which a packet enters. The sum is of all times until it leaves, and wraps
-    /// around meanwhile.
+    /// Subtracts the time at which a packet enters. The sums wrap around until the packet leaves.
     #[inline]
     pub(crate) fn enter(&mut self, at: Time, size: u64) {
         let at = u128::from(at.as_ps());
@@ -134,7 +133,7 @@ impl Area {
         self.bytes = self.bytes.wrapping_sub(at * u128::from(size));
     }
 
-    /// Adds the time at which a packet leaves that entered.
+    /// Adds the time at which a packet leaves.
     #[inline]
     pub(crate) fn leave(&mut self, at: Time, size: u64) {
         let at = u128::from(at.as_ps());
@@ -142,7 +141,7 @@ impl Area {
         self.bytes = self.bytes.wrapping_add(at * u128::from(size));
     }
 
-    /// Returns the sum up to `now`, if these packets have entered and not left.
+    /// Returns the area up to `now`, if the packets `there` have entered and not left.
     pub(crate) fn with(self, there: Count, now: Time) -> Area {
         let now = u128::from(now.as_ps());
         Area {
@@ -151,7 +150,7 @@ impl Area {
         }
     }
 
-    /// Removes the part of a stay from `from` to `to`, because the packet leaves at `from`.
+    /// Removes the part of a wait from `from` to `to`, because the packet leaves at `from`.
     pub(crate) fn cut(&mut self, from: Time, to: Time, size: u64) {
         let span = to.since(from).as_ps();
         self.packets -= u128::from(span);

@@ -1,8 +1,8 @@
-//! Two queues that share a line: one for scalable flows, one for the others [RFC 9332].
+//! Two queues that share a line: one for scalable flows, one for classic flows [RFC 9332].
 //!
 //! The probabilities and their control are in `aqm/src/dualpi2.rs`.
 
-use crate::Packet;
+use crate::PortPacket;
 use accord_aqm::{Class, DualPi2, Ecn, Verdict};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
@@ -15,12 +15,12 @@ pub(crate) struct DualQueues<P> {
     classic: VecDeque<(Time, P)>,
     /// The bytes that wait in both.
     bytes: u64,
-    /// What L has sent beyond its weight while packets waited in C, in bytes times weights. C has
-    /// its turn while it is above zero.
+    /// The excess of L over its weight since packets waited in C, in bytes times weights. C is
+    /// served while it is above zero.
     credit: f64,
 }
 
-impl<P: Packet> DualQueues<P> {
+impl<P: PortPacket> DualQueues<P> {
     /// Creates queues without packets.
     pub fn new(aqm: DualPi2) -> DualQueues<P> {
         DualQueues {
@@ -46,8 +46,7 @@ impl<P: Packet> DualQueues<P> {
         }
     }
 
-    /// Takes the packet whose turn it is, with the verdict on it [RFC 9332 fig. 7] and the time when it
-    /// came.
+    /// Takes the next packet, with the verdict on it [RFC 9332 fig. 7] and the time of its arrival.
     pub fn pop(&mut self, now: Time) -> Option<(P, Verdict, Time)> {
         let both = !self.low_latency.is_empty() && !self.classic.is_empty();
         let is_low_latency = !self.low_latency.is_empty() && (!both || self.credit <= 0.0);
@@ -65,7 +64,7 @@ impl<P: Packet> DualQueues<P> {
             _ if is_low_latency => (self.aqm).on_low_latency(now.since(came), behind, waiting),
             _ => self.aqm.on_classic(meta.ecn.is_capable(), waiting),
         };
-        // The weights count only while both want the line, and only what is sent.
+        // The weights apply only while both queues hold packets, and only to packets that are sent.
         if both && verdict != Verdict::Drop {
             let (low_latency, classic) = (1.0 - self.aqm.classic_share(), self.aqm.classic_share());
             self.credit += match is_low_latency {
@@ -76,7 +75,7 @@ impl<P: Packet> DualQueues<P> {
         Some((packet, verdict, came))
     }
 
-    /// Updates the base probability by how long the first packets have waited [RFC 9332 fig. 8].
+    /// Updates the base probability from the waiting times of the first packets [RFC 9332 fig. 8].
     pub fn update(&mut self, now: Time) {
         let first = [self.low_latency.front(), self.classic.front()];
         let waits = first
@@ -86,7 +85,7 @@ impl<P: Packet> DualQueues<P> {
         self.aqm.update(waits.max().unwrap_or(Duration::ZERO));
     }
 
-    /// Takes the last packet of a queue that is `wanted`.
+    /// Takes the last packet of a queue for which `wanted` holds.
     pub fn take(&mut self, wanted: impl Fn(&P) -> bool) -> Option<P> {
         let queues = [&mut self.classic, &mut self.low_latency];
         let found = queues.into_iter().find_map(|queue| {

@@ -1,51 +1,51 @@
-//! The queue of a tunnel at its edge: FQ-CoDel for each class, and the order of the classes.
+//! The queue of a tunnel at its edge: FQ-CoDel for each class, and a scheduler of the classes.
 //!
-//! The network is kept nearly empty by the controller, so this is where packets wait, and where a site
-//! decides who waits. A class that is below its contracted rate goes first. The others share what is
-//! left by their weights (start-time fair queueing). One packet is taken out ahead of its time, so
+//! The controller keeps the network nearly empty, so packets wait here, and the site decides their
+//! order. A class below its contracted rate goes first. The others share the rest of the rate by
+//! their weights (start-time fair queueing). One packet is taken out ahead of its departure, so
 //! that its size is known.
 
-use crate::{DropReason, Limit, Packet, Port};
+use crate::{DropReason, Limit, Port, PortPacket};
 use accord_aqm::FqCodel;
 use accord_aqm::fq_codel::Config;
 use accord_family::Service;
 use accord_units::{Bytes, Rate, Time};
 
-/// The port takes no time to send. The tunnel's pace is the sender's.
+/// The port sends in no time. The sender paces the tunnel.
 const AT_ONCE: Rate = Rate::from_bps(1_000_000_000_000);
 
-/// What a class may send at once at its contracted rate, in packets of the largest size.
+/// The burst of a class at its contracted rate, in packets of the largest size.
 const BURST: f64 = 2.0;
 
 /// The packets of a class.
 #[derive(Debug)]
-struct Queue<P> {
+struct ClassQueue<P> {
     port: Port<P, FqCodel>,
     share: Service,
     /// The bytes that the class may send ahead of the others, as of `since`.
     credit: f64,
     since: Time,
-    /// What the class has got of what is shared: bytes by weight.
+    /// The virtual finish time of the class: bytes sent at its shared rate, over its weight.
     got: f64,
 }
 
-/// A packet whose turn it is.
+/// The next packet to send.
 #[derive(Clone, Debug)]
 pub struct Head<P> {
     /// The packet.
     pub packet: P,
-    /// Its class.
+    /// The class of the packet.
     pub class: usize,
 }
 
 /// The queues of a tunnel.
 #[derive(Debug)]
 pub struct Edge<P> {
-    queues: Vec<Queue<P>>,
+    queues: Vec<ClassQueue<P>>,
     head: Option<Head<P>>,
-    /// What the class that was served last had got before.
+    /// The virtual start time of the packet that was sent last at the shared rate.
     virtual_time: f64,
-    /// What the queues of flows are drawn by.
+    /// The state of the generator from which FQ-CoDel draws its hash.
     secret: u64,
     /// The largest size of a packet.
     largest: f64,
@@ -53,7 +53,7 @@ pub struct Edge<P> {
 
 /// The counts of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ClassCounts {
     /// The packets and bytes that wait.
     pub waiting: (u64, u64),
     /// The packets that were dropped because they had waited too long.
@@ -64,14 +64,14 @@ pub struct Counts {
     pub marked: u64,
 }
 
-impl<P: Packet> Edge<P> {
+impl<P: PortPacket> Edge<P> {
     /// Creates queues of at most `limit` bytes each, for classes with these shares. No packet is
     /// larger than `largest`.
     pub fn new(shares: &[Service], limit: Bytes, largest: Bytes, secret: u64) -> Edge<P> {
         let queue = |share: &Service| {
             let discipline = Config::default().build();
             let discipline = discipline.expect("the defaults are within their ranges");
-            Queue {
+            ClassQueue {
                 port: Port::new(AT_ONCE, Limit::bytes(limit), discipline, secret),
                 share: *share,
                 credit: 0.0,
@@ -88,7 +88,7 @@ impl<P: Packet> Edge<P> {
         }
     }
 
-    /// Sets the shares of the classes. Their number stays.
+    /// Sets the shares of the classes. The number of classes does not change.
     pub fn set_shares(&mut self, shares: &[Service]) {
         for (queue, share) in self.queues.iter_mut().zip(shares) {
             queue.share = *share;
@@ -100,7 +100,7 @@ impl<P: Packet> Edge<P> {
         self.queues.len()
     }
 
-    /// Adds a packet of a class. Packets for which there is no room are given to `dropped`.
+    /// Adds a packet of a class. Passes packets for which there is no room to `dropped`.
     pub fn push(
         &mut self,
         packet: P,
@@ -111,14 +111,14 @@ impl<P: Packet> Edge<P> {
         let class = class.min(self.queues.len() - 1);
         let queue = &mut self.queues[class];
         if queue.port.held().packets == 0 {
-            // A class that was idle has saved nothing up.
+            // An idle class saves no share.
             queue.got = queue.got.max(self.virtual_time);
         }
         let mut secret = || (self.secret >> 11) as f64 / (1u64 << 53) as f64;
         queue.port.offer(now, packet, &mut secret, dropped);
     }
 
-    /// Returns the packet whose turn it is. Packets that waited too long are given to `dropped`.
+    /// Returns the next packet. Passes packets that waited too long to `dropped`.
     pub fn head(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<&Head<P>> {
         if self.head.is_none() {
             self.head = self.next(now, dropped);
@@ -149,11 +149,11 @@ impl<P: Packet> Edge<P> {
     }
 
     /// The counts of each class.
-    pub fn counts(&self) -> Vec<Counts> {
-        let counts = |queue: &Queue<P>| {
+    pub fn counts(&self) -> Vec<ClassCounts> {
+        let counts = |queue: &ClassQueue<P>| {
             let (packets, bytes) = queue.port.backlog();
             let counters = queue.port.counters();
-            Counts {
+            ClassCounts {
                 waiting: (packets, bytes.get()),
                 late: counters.refused.packets,
                 overflowed: counters.overflowed.packets,
@@ -168,7 +168,7 @@ impl<P: Packet> Edge<P> {
             let (class, floor) = self.turn(now)?;
             let queue = &mut self.queues[class];
             let Some((packet, _)) = queue.port.begin(now, dropped) else {
-                // CoDel dropped all that there was.
+                // CoDel dropped all packets of the class.
                 continue;
             };
             queue.port.complete();
@@ -184,7 +184,7 @@ impl<P: Packet> Edge<P> {
         }
     }
 
-    /// Returns the class whose turn it is, and whether it is so by its contracted rate.
+    /// Returns the next class to serve, and whether it is served at its contracted rate.
     fn turn(&mut self, now: Time) -> Option<(usize, bool)> {
         let burst = BURST * self.largest;
         let mut best: Option<(usize, bool, f64)> = None;
@@ -220,7 +220,7 @@ mod tests {
     /// A packet of 1000 bytes of a flow.
     struct Data(u32);
 
-    impl Packet for Data {
+    impl PortPacket for Data {
         fn meta(&self) -> PacketMeta {
             PacketMeta {
                 size: Bytes::new(1000),

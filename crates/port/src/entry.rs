@@ -1,14 +1,14 @@
-//! What packets meet before they are queued: a policer, and a filter of acknowledgements.
+//! The stages ahead of the queue: a policer, and a filter of acknowledgements.
 
 use crate::Bucket;
 use accord_units::{Bytes, Time};
 
-/// What packets meet before they are queued.
+/// The stages ahead of the queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     /// Drops packets that it has no tokens for.
     pub policer: Option<Bucket>,
-    /// Whether an acknowledgement has earlier ones that wait dropped.
+    /// True if an acknowledgement removes the waiting ones that it supersedes.
     pub thinning: bool,
 }
 

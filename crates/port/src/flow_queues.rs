@@ -1,13 +1,13 @@
-//! A queue per flow, served by deficit round robin [RFC 8290], and perhaps by host \[HTM18\].
+//! A queue per flow, served by deficit round robin [RFC 8290], optionally by host \[HTM18\].
 //!
 //! The parameters and their meaning are in `aqm/src/fq_codel.rs` and `aqm/src/host_fq.rs`.
 
-use crate::{Hosts, Packet};
+use crate::{Hosts, PortPacket};
 use accord_aqm::{Aqm, Codel, Entropy, FqCodel, QueueView, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Parts of a byte in which queues pay, so that a quantum can be divided.
+/// The parts of a byte in which credit is counted, so that a quantum can be divided.
 const BYTE: i64 = 1 << 16;
 
 /// The queue of the flows with one hash.
@@ -15,46 +15,47 @@ const BYTE: i64 = 1 << 16;
 struct FlowQueue<P> {
     packets: VecDeque<(Time, P)>,
     bytes: u64,
-    /// What the queue may still send in this turn, in parts of a [`BYTE`]. It is negative after a
-    /// larger packet.
+    /// The credit of the queue in this round, in parts of a [`BYTE`]. It is negative after a packet
+    /// larger than the credit.
     credit: i64,
     codel: Codel,
-    turn: Turn,
-    /// The flows that it holds packets of, or has since it was idle, where there are several ways.
+    list: ListState,
+    /// The flows whose packets the queue holds, or has held since it was idle. It is used with
+    /// several ways only.
     flows: Vec<u32>,
-    /// The source and the destination of the flow that was there first.
+    /// The source and the destination of the first flow in the queue.
     hosts: [u32; 2],
 }
 
-/// The place of a queue in the order of turns.
+/// The list that a queue is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    /// It is in no list and holds nothing.
+enum ListState {
+    /// No list. The queue is empty.
     Idle,
-    /// It is in the list of new queues.
+    /// The list of new queues.
     New,
-    /// It is in the list of old queues, and was empty when it came there.
-    Waiting,
-    /// It is in the list of old queues, and counts for its hosts.
-    Counted,
+    /// The list of old queues. The queue was empty when it entered the list.
+    OldEmpty,
+    /// The list of old queues. The queue counts for its hosts.
+    Old,
 }
 
-/// The hosts of flows, and what they have waiting.
+/// The hosts of flows, and the numbers of their queues.
 #[derive(Clone, Debug)]
 struct Isolation {
     of: Hosts,
-    /// By host, how many queues count for it as the source, and as the destination.
+    /// The number of queues that count for each host, as the source and as the destination.
     queues: [BTreeMap<u32, i64>; 2],
 }
 
 impl Isolation {
-    /// Returns how many queues share the quantum of a queue of these hosts.
+    /// Returns the number of queues that share the quantum of a queue of these hosts.
     fn load(&self, hosts: [u32; 2]) -> i64 {
         let of = |side: usize| self.queues[side].get(&hosts[side]).copied();
         of(0).max(of(1)).unwrap_or(1)
     }
 
-    /// Counts a queue more, or one less.
+    /// Adds `change` to the counts of two hosts.
     fn count(&mut self, hosts: [u32; 2], change: i64) {
         for (queues, host) in self.queues.iter_mut().zip(hosts) {
             let count = queues.entry(host).or_default();
@@ -66,33 +67,35 @@ impl Isolation {
     }
 }
 
-/// The queues per flow, and the order of their turns.
+/// The queues per flow, and their lists.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowQueues<P> {
     config: FqCodel,
     /// The secret of the hash. It is drawn when the first packet arrives.
     secret: Option<u64>,
-    /// The place of the queue for each hash, or `NONE` until a packet has arrived for it.
+    /// The index in `queues` of the queue for each hash, or `NONE` until a packet has arrived for
+    /// it.
     places: Box<[u32]>,
     queues: Vec<FlowQueue<P>>,
-    /// The queues that just began to hold packets. They are served first [RFC 8290 §4.2].
+    /// The queues that have just begun to hold packets, which are served first [RFC 8290 §4.2].
     new: VecDeque<u32>,
-    /// The other queues that hold packets, or did in their last turn.
+    /// The other queues that hold packets, or did in their last round.
     old: VecDeque<u32>,
-    /// The flow and the size of the packet that came last, if it passed while all queues were idle. Its
-    /// queue has no turn until another packet comes, and needs none if none does before it has left.
+    /// The flow and the size of the latest packet, if it passed while all queues were idle. Its
+    /// queue enters no list until another packet arrives, and needs none if no packet arrives
+    /// before it has left.
     alone: Option<(u32, Bytes)>,
-    /// The hosts of the flows, where they count and are known.
+    /// The hosts of the flows, if the discipline shares by host.
     isolation: Option<Isolation>,
 }
 
 const NONE: u32 = u32::MAX;
 
-/// The packets that an idle queue keeps room for. Others could hold more memory than packets ever do: each
-/// queue as much as it held when it was longest.
+/// The number of packets for which an idle queue keeps memory. A queue that kept more would hold
+/// the memory of its longest backlog.
 const KEPT: usize = 16;
 
-impl<P: Packet> FlowQueues<P> {
+impl<P: PortPacket> FlowQueues<P> {
     /// Creates queues without packets.
     pub fn new(config: FqCodel) -> FlowQueues<P> {
         FlowQueues {
@@ -107,7 +110,7 @@ impl<P: Packet> FlowQueues<P> {
         }
     }
 
-    /// Takes the hosts of the flows, if the discipline shares by host.
+    /// Sets the hosts of the flows, if the discipline shares by host.
     pub fn set_hosts(&mut self, hosts: impl FnOnce() -> Hosts) {
         self.isolation = self.config.hosts.then(|| Isolation {
             of: hosts(),
@@ -126,7 +129,7 @@ impl<P: Packet> FlowQueues<P> {
         queue.bytes += meta.size.get();
     }
 
-    /// Has a packet leave as it arrives, while no others are there.
+    /// Passes a packet that leaves as it arrives, while all queues are empty.
     pub fn pass(&mut self, now: Time, packet: &P, entropy: &mut dyn Entropy) {
         let meta = packet.meta();
         let place = self.place(meta.flow, entropy);
@@ -142,7 +145,7 @@ impl<P: Packet> FlowQueues<P> {
         debug_assert_eq!(verdict, Verdict::Pass, "it leaves none behind");
     }
 
-    /// Ends all turns: no packets wait, and none is in service.
+    /// Empties the lists: no packet waits, and none is in service.
     #[inline]
     pub fn rest(&mut self) {
         if self.alone.take().is_none() {
@@ -157,30 +160,30 @@ impl<P: Packet> FlowQueues<P> {
         }
     }
 
-    /// Returns the queue of a flow, to which a packet comes.
+    /// Returns the queue of a flow for a packet that arrives.
     #[inline]
     fn queue(&mut self, flow: u32, entropy: &mut dyn Entropy) -> &mut FlowQueue<P> {
         let place = self.place(flow, entropy);
         let queue = &mut self.queues[place as usize];
-        match queue.turn {
-            Turn::Idle => {
+        match queue.list {
+            ListState::Idle => {
                 if let Some(isolation) = &self.isolation {
                     queue.hosts = isolation.of.of(flow);
                 }
-                queue.turn = Turn::New;
+                queue.list = ListState::New;
                 queue.credit = share(&self.config, self.isolation.as_ref(), queue.hosts);
                 self.new.push_back(place);
             }
-            Turn::Waiting => {
-                queue.turn = Turn::Counted;
+            ListState::OldEmpty => {
+                queue.list = ListState::Old;
                 count(&mut self.isolation, queue.hosts, 1);
             }
-            Turn::New | Turn::Counted => {}
+            ListState::New | ListState::Old => {}
         }
         queue
     }
 
-    /// Returns the place of the queue for a flow.
+    /// Returns the index of the queue for a flow.
     #[inline]
     fn place(&mut self, flow: u32, entropy: &mut dyn Entropy) -> u32 {
         let secret = self
@@ -197,7 +200,7 @@ impl<P: Packet> FlowQueues<P> {
         }
     }
 
-    /// Creates the queue with this index. Returns its place.
+    /// Creates the queue for this hash. Returns its index.
     #[cold]
     fn create(&mut self, index: usize) -> u32 {
         let place = self.queues.len() as u32;
@@ -207,14 +210,14 @@ impl<P: Packet> FlowQueues<P> {
             bytes: 0,
             credit: 0,
             codel: self.config.codel.clone(),
-            turn: Turn::Idle,
+            list: ListState::Idle,
             flows: Vec::new(),
             hosts: [0; 2],
         });
         place
     }
 
-    /// Returns the place of the queue for a flow, where a hash has several ways.
+    /// Returns the index of the queue for a flow, where a hash has several ways.
     #[inline(never)]
     fn place_by_ways(&mut self, home: usize, flow: u32) -> u32 {
         let index = self.way(home, self.config.ways as usize, flow);
@@ -223,7 +226,7 @@ impl<P: Packet> FlowQueues<P> {
             place => place,
         };
         let queue = &mut self.queues[place as usize];
-        if queue.turn == Turn::Idle {
+        if queue.list == ListState::Idle {
             queue.flows.clear();
         }
         if !queue.flows.contains(&flow) {
@@ -232,19 +235,19 @@ impl<P: Packet> FlowQueues<P> {
         place
     }
 
-    /// Returns which of the ways of a hash a flow takes: the one that holds its packets, so that
-    /// they stay in order, else one that holds none, else that of the hash.
+    /// Returns the way that a flow takes: the one that holds its packets, so that they stay in
+    /// order, else an idle one, else the way of its hash.
     fn way(&self, home: usize, ways: usize, flow: u32) -> usize {
         let first = home - home % ways;
         let all = || (0..ways).map(|k| first + (home - first + k) % ways);
         let queue = |index: &usize| self.queues.get(self.places[*index] as usize);
         let own = |index: &usize| queue(index).is_some_and(|q| q.flows.contains(&flow));
-        let idle = |index: &usize| queue(index).is_none_or(|q| q.turn == Turn::Idle);
+        let idle = |index: &usize| queue(index).is_none_or(|q| q.list == ListState::Idle);
         all().find(own).or_else(|| all().find(idle)).unwrap_or(home)
     }
 
-    /// Takes the packet whose turn it is, with the verdict on it [RFC 8290 §4.2] and the time when it
-    /// came. A packet that is dropped costs its queue no credit.
+    /// Takes the next packet, with the verdict on it [RFC 8290 §4.2] and the time of its arrival. A
+    /// packet that is dropped costs its queue no credit.
     pub fn pop(&mut self, now: Time, rate: Rate) -> Option<(P, Verdict, Time)> {
         loop {
             let is_new = !self.new.is_empty();
@@ -254,11 +257,11 @@ impl<P: Packet> FlowQueues<P> {
             if queue.credit <= 0 {
                 list.pop_front();
                 if is_new {
-                    queue.turn = match queue.packets.is_empty() {
-                        true => Turn::Waiting,
-                        false => Turn::Counted,
+                    queue.list = match queue.packets.is_empty() {
+                        true => ListState::OldEmpty,
+                        false => ListState::Old,
                     };
-                    if queue.turn == Turn::Counted {
+                    if queue.list == ListState::Old {
                         count(&mut self.isolation, queue.hosts, 1);
                     }
                 }
@@ -268,10 +271,10 @@ impl<P: Packet> FlowQueues<P> {
             }
             let Some((came, packet)) = queue.packets.pop_front() else {
                 list.pop_front();
-                // A new queue that is empty waits for a turn among the old ones before it is new
-                // again. Otherwise a flow could always be first.
+                // An empty new queue moves to the old ones before it can be new again. Otherwise a
+                // flow could always be first.
                 if is_new {
-                    queue.turn = Turn::Waiting;
+                    queue.list = ListState::OldEmpty;
                     self.old.push_back(place);
                     continue;
                 }
@@ -294,8 +297,8 @@ impl<P: Packet> FlowQueues<P> {
         }
     }
 
-    /// Makes room [RFC 8290 §4.1]: takes packets from the head of the queue that holds most bytes,
-    /// until half of its bytes are gone or a batch of packets is.
+    /// Makes room [RFC 8290 §4.1]: takes packets from the head of the queue with the most bytes,
+    /// until half of its bytes or a batch of packets is gone.
     pub fn make_room(&mut self, mut dropped: impl FnMut(P, Time)) {
         let most = |queue: &&mut FlowQueue<P>| (queue.bytes, queue.packets.len());
         let Some(queue) = self.queues.iter_mut().max_by_key(most) else {
@@ -314,7 +317,7 @@ impl<P: Packet> FlowQueues<P> {
         }
     }
 
-    /// Takes the last packet of a queue that is `wanted`.
+    /// Takes the last packet of a queue for which `wanted` holds.
     pub fn take(&mut self, wanted: impl Fn(&P) -> bool) -> Option<P> {
         self.queues.iter_mut().find_map(|queue| {
             let found = queue.packets.iter().rposition(|(_, packet)| wanted(packet));
@@ -332,26 +335,26 @@ impl<P: Packet> FlowQueues<P> {
 }
 
 impl<P> FlowQueue<P> {
-    /// Takes what a packet costs from the queue's credit.
+    /// Subtracts the size of a packet from the credit.
     #[inline]
     fn pay(&mut self, size: Bytes) {
         self.credit -= size.get() as i64 * BYTE;
     }
 
-    /// Takes the queue, which holds nothing, out of the turns.
+    /// Marks the queue, which is empty, as idle.
     #[inline]
     fn rest(&mut self, isolation: &mut Option<Isolation>) {
-        if self.turn == Turn::Counted {
+        if self.list == ListState::Old {
             count(isolation, self.hosts, -1);
         }
-        self.turn = Turn::Idle;
+        self.list = ListState::Idle;
         if self.packets.capacity() > KEPT {
             self.packets = VecDeque::new();
         }
     }
 }
 
-/// Returns what a queue of these hosts gets for its turn.
+/// Returns the credit per round of a queue of these hosts.
 #[inline]
 fn share(config: &FqCodel, isolation: Option<&Isolation>, hosts: [u32; 2]) -> i64 {
     let quantum = config.quantum.get() as i64 * BYTE;
@@ -360,7 +363,7 @@ fn share(config: &FqCodel, isolation: Option<&Isolation>, hosts: [u32; 2]) -> i6
     })
 }
 
-/// Counts a queue for its hosts, or no longer, where they count.
+/// Adds `change` to the counts of two hosts, if the discipline shares by host.
 fn count(isolation: &mut Option<Isolation>, hosts: [u32; 2], change: i64) {
     if let Some(isolation) = isolation {
         isolation.count(hosts, change);

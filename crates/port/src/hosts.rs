@@ -7,14 +7,14 @@ use std::sync::Arc;
 pub struct Hosts(Arc<[[u32; 2]]>);
 
 impl Hosts {
-    /// Creates the table: by the number that packets have as their flow
-    /// ([`accord_aqm::PacketMeta::flow`]), the host that they come from and the one that they go to.
+    /// Creates the table of the source and the destination of each flow, by
+    /// [`accord_aqm::PacketMeta::flow`].
     pub fn new(hosts: impl IntoIterator<Item = [u32; 2]>) -> Hosts {
         Hosts(hosts.into_iter().collect())
     }
 
-    /// Returns where the packets of a flow come from and go to. A flow that is not in the table has
-    /// hosts of its own.
+    /// Returns the source and the destination of a flow. A flow that is not in the table has hosts
+    /// of its own.
     pub(crate) fn of(&self, flow: u32) -> [u32; 2] {
         let own = [u32::MAX - flow; 2];
         self.0.get(flow as usize).copied().unwrap_or(own)

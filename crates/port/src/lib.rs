@@ -2,18 +2,18 @@
 //! that add up.
 //!
 //! There are two forms of the same port. [`Port`] holds packets and is stepped: a packet is
-//! offered, its service begins, its service ends. It can do all that a port can do. [`Timeline`]
-//! holds no packets. It computes the departure of a packet at the moment when the packet arrives.
-//! This is possible with one FIFO queue, a discipline that judges arrivals only and a rate that
-//! never changes. Tests compare the two. [`Ledger`] is the line and the books that a [`Port`] is made of,
-//! for a caller that holds the packets of a droptail port by itself.
+//! offered, its service begins, its service ends. It has every feature of a port. [`Timeline`]
+//! holds no packets. It computes the departure of a packet when the packet arrives. This is
+//! possible with one FIFO queue, a discipline that judges arrivals only and a rate that never
+//! changes. Tests compare the two. [`PortState`] is the state of a [`Port`] without its packets,
+//! for a caller that holds the packets of a droptail port itself.
 //!
-//! [`Edge`] is the queue of a tunnel between two sites: a port for each class of packets, whose turns
-//! follow contracts and weights.
+//! [`Edge`] is the queue of a tunnel between two sites: a port for each class of packets, scheduled
+//! by contracts and weights.
 //!
 //! A packet may arrive at the very instant at which another one has left. The place of the other
-//! one is then free or still taken. A coin decides, which depends on the port's secret and the time
-//! (`ties.rs`).
+//! one may then count as free or as taken. A coin decides, as a function of the port's secret and
+//! the time (`ties.rs`).
 //!
 //! ```
 //! use accord_aqm::{AnyAqm, Class, DropTail, Ecn, PacketMeta};
@@ -57,23 +57,23 @@ mod edge;
 mod entry;
 mod flow_queues;
 mod hosts;
-mod ledger;
 mod opportunities;
 mod packet;
 mod port;
+mod queues;
 mod service;
+mod state;
 mod ties;
 mod timeline;
-mod waiting;
 
 pub use bucket::Bucket;
 pub use counters::{Area, Count, Counters, DropReason};
-pub use edge::{Counts, Edge, Head};
+pub use edge::{ClassCounts, Edge, Head};
 pub use hosts::Hosts;
-pub use ledger::{Ledger, Priority};
-pub use packet::Packet;
+pub use packet::PortPacket;
 pub use port::Port;
 pub use service::Service;
+pub use state::{PortState, Priority};
 pub use timeline::Timeline;
 
 use accord_units::Bytes;
@@ -88,7 +88,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// The limit that everything fits in.
+    /// No limit.
     pub const UNLIMITED: Limit = Limit {
         packets: u64::MAX,
         bytes: Bytes::new(u64::MAX),
@@ -102,7 +102,7 @@ impl Limit {
         }
     }
 
-    /// Creates a limit of so many bytes.
+    /// Creates a limit of `bytes` bytes.
     pub const fn bytes(bytes: Bytes) -> Limit {
         Limit {
             bytes,
@@ -110,14 +110,14 @@ impl Limit {
         }
     }
 
-    /// Returns whether a packet of `size` fits in addition to `packets` packets of `bytes`
-    /// together.
+    /// Returns true if a packet of `size` fits in addition to `packets` packets with `bytes` bytes
+    /// in all.
     #[inline]
     fn fits(&self, packets: u64, bytes: u64, size: Bytes) -> bool {
         packets < self.packets && bytes + size.get() <= self.bytes.get()
     }
 
-    /// Returns whether the queued packets are within the limit.
+    /// Returns true if the queued packets are within the limit.
     fn holds(&self, queued: Count) -> bool {
         queued.packets <= self.packets && queued.bytes <= self.bytes.get()
     }

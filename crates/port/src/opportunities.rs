@@ -1,24 +1,24 @@
 //! A line that sends at delivery opportunities only, as mahimahi's link shell does.
 //!
-//! At each opportunity a number of bytes leave: the rest of a packet, and then of those behind it.
-//! A packet has left when its last byte has. The bytes of an opportunity that no packet takes are
-//! lost. An opportunity is for packets that were there before it: one that arrives at its very
-//! instant to an idle line waits for the next.
+//! At each opportunity a number of bytes leave: the rest of a packet, then bytes of the packets
+//! behind it. A packet has left when its last byte has. The bytes of an opportunity that no packet
+//! takes are lost. An opportunity serves packets that arrived before it: a packet that arrives at
+//! its very instant at an idle line waits for the next one.
 
 use accord_units::{Bytes, Duration, Time};
 use std::sync::Arc;
 
-/// Delivery opportunities, which repeat for ever, and the state of the packet in service.
+/// Delivery opportunities, which repeat forever, and the state of the packet in service.
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunities {
     /// The times of one round in milliseconds, in order. The last one is the length of a round.
     times: Arc<[u32]>,
-    /// The bytes that leave at each.
+    /// The bytes that leave at each opportunity.
     bytes: u64,
-    /// The next opportunity: its round and its place in it.
+    /// The next opportunity: its round, and its index in the round.
     round: u64,
     place: usize,
-    /// What is left of the opportunity before, as of the end of the packet served last.
+    /// The rest of the previous opportunity, in bytes, as of the end of the packet served last.
     left: u64,
     /// The packet in service, for [`Opportunities::unsent`].
     serving: Serving,
@@ -26,9 +26,9 @@ pub(crate) struct Opportunities {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Serving {
-    /// The bytes that the packet still needed after what was left of the opportunity before.
+    /// The bytes that the packet needed beyond the rest of the previous opportunity.
     needs: u64,
-    /// The first of its opportunities.
+    /// The first opportunity of the packet.
     round: u64,
     place: usize,
 }
@@ -53,7 +53,7 @@ impl Opportunities {
     }
 
     /// Serves a packet of `size` from `now` on. `busy_until` is the end of the packet before it.
-    /// Returns the end of this one.
+    /// Returns the end of this packet.
     pub fn send(&mut self, now: Time, busy_until: Time, size: Bytes) -> Time {
         if now > busy_until {
             self.left = 0;

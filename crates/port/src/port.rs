@@ -1,31 +1,32 @@
 //! A port that holds its packets.
 
 use crate::entry::Entry;
-use crate::waiting::Waiting;
+use crate::queues::Queues;
 use crate::{
-    Area, Bucket, Count, Counters, DropReason, Hosts, Ledger, Limit, Packet, Priority, Service,
+    Area, Bucket, Count, Counters, DropReason, Hosts, Limit, PortPacket, PortState, Priority,
+    Service,
 };
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
-/// A port with a FIFO queue for out-of-band control packets, which is served first, and one for the
-/// other packets, or as many as the discipline wants. A packet in service is never interrupted.
+/// A port with a FIFO queue for out-of-band control packets, which is served first, and the queues
+/// of its discipline for the other packets. A packet in service is never interrupted.
 ///
 /// The discipline governs all packets but out-of-band control. The limit applies to them and,
 /// separately, to the high-priority queue, which drops only packets that do not fit.
 /// [`Port::without_priority`] has one queue for all packets.
 #[derive(Clone, Debug)]
 pub struct Port<P, A = AnyAqm> {
-    ledger: Ledger,
+    state: PortState,
     aqm: A,
     entry: Option<Box<Entry>>,
     priority: bool,
     high: VecDeque<P>,
-    low: Waiting<P>,
+    low: Queues<P>,
 }
 
-impl<P: Packet, A: Aqm> Port<P, A> {
+impl<P: PortPacket, A: Aqm> Port<P, A> {
     /// Creates an empty port. `secret` decides ties of arrivals with departures, as the
     /// documentation of the crate says.
     pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
@@ -36,11 +37,11 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// rate.
     pub fn with_service(service: Service, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
         Port {
-            ledger: Ledger::new(service, limit, secret),
+            state: PortState::new(service, limit, secret),
             entry: None,
             priority: true,
             high: VecDeque::new(),
-            low: Waiting::new(&aqm),
+            low: Queues::new(&aqm),
             aqm,
         }
     }
@@ -63,10 +64,10 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Returns the same port with the hosts of flows. They are asked for only if the discipline
-    /// shares by host; without them each flow is a host of its own.
+    /// Returns the same port with the hosts of flows. `hosts` is called only if the discipline
+    /// shares by host. Without hosts each flow is a host of its own.
     pub fn with_hosts(mut self, hosts: impl FnOnce() -> Hosts) -> Port<P, A> {
-        if let Waiting::Flows(queues) = &mut self.low {
+        if let Queues::Flows(queues) = &mut self.low {
             queues.set_hosts(hosts);
         }
         self
@@ -75,7 +76,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
     /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to
     /// make room for it. Each dropped packet goes to `dropped`, with the reason. The caller then
     /// tries [`Port::begin`].
-    // A caller has other ports besides, which need its registers.
+    // Not inlined, because the caller needs the registers for other forms of ports.
     #[inline(never)]
     pub fn offer(
         &mut self,
@@ -92,16 +93,15 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             Ok(_) => {
                 self.low.push(now, packet, entropy);
                 self.make_room(now, dropped);
-                self.ledger.raise();
+                self.state.raise();
             }
             Err(reason) => dropped(packet, reason),
         }
     }
 
-    /// Passes a packet through an idle port without holding it, if there is one queue below the
-    /// out-of-band one. This is [`Port::offer`] and [`Port::begin`] in one. Returns the time when the last bit
-    /// of the packet is on the wire, or the reason why it is dropped. Returns `None` if the packet
-    /// has to be offered.
+    /// Passes a packet through an idle port without holding it, if the discipline has one queue.
+    /// This is [`Port::offer`] and [`Port::begin`] in one. Returns the departure of the packet, or
+    /// the reason why it is dropped. Returns `None` if the packet has to be offered.
     #[inline(never)]
     pub fn pass(
         &mut self,
@@ -109,24 +109,24 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         packet: &mut P,
         entropy: &mut dyn Entropy,
     ) -> Option<Result<Time, DropReason>> {
-        if self.held().packets > 0 || matches!(self.low, Waiting::Dual(_)) {
+        if self.held().packets > 0 || matches!(self.low, Queues::Dual(_)) {
             return None;
         }
         let admitted = self.admit(now, packet, entropy);
         Some(admitted.and_then(|(size, priority)| {
             if priority == Priority::Low {
-                self.ledger.raise();
+                self.state.raise();
                 match &mut self.low {
-                    Waiting::Stamped(_) => self.judge_departure(now, packet)?,
-                    Waiting::Flows(queues) => queues.pass(now, packet, entropy),
-                    Waiting::Fifo(_) | Waiting::Dual(_) => {}
+                    Queues::Stamped(_) => self.judge_departure(now, packet)?,
+                    Queues::Flows(queues) => queues.pass(now, packet, entropy),
+                    Queues::Fifo(_) | Queues::Dual(_) => {}
                 }
             }
-            Ok(self.ledger.send(now, size, priority))
+            Ok(self.state.send(now, size, priority))
         }))
     }
 
-    /// Asks the discipline about a packet that goes at once and leaves none behind.
+    /// Asks the discipline about a packet that departs at once and leaves the queue empty.
     fn judge_departure(&mut self, now: Time, packet: &mut P) -> Result<(), DropReason> {
         let meta = packet.meta();
         let behind = QueueView {
@@ -138,19 +138,19 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             Verdict::Pass => {}
             Verdict::Mark => {
                 packet.mark();
-                self.ledger.counters.marked.add(meta.size);
+                self.state.counters.marked.add(meta.size);
             }
             Verdict::Drop => {
-                self.ledger.remove(now, meta.size, Priority::Low);
-                self.ledger.counters.drop(DropReason::Discipline, meta.size);
+                self.state.remove(now, meta.size, Priority::Low);
+                self.state.counters.drop(DropReason::Discipline, meta.size);
                 return Err(DropReason::Discipline);
             }
         }
         Ok(())
     }
 
-    /// Polices a packet and has the acknowledgements that it supersedes dropped. Returns whether it
-    /// passes.
+    /// Polices a packet and drops the acknowledgements that it supersedes. Returns true if the
+    /// packet passes.
     #[cold]
     fn enter(&mut self, now: Time, packet: &P, dropped: &mut dyn FnMut(P, DropReason)) -> bool {
         let Some(entry) = &mut self.entry else {
@@ -158,21 +158,21 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         };
         let size = packet.meta().size;
         if !entry.admits(now, size) {
-            self.ledger.counters.offered.add(size);
-            self.ledger.counters.drop(DropReason::Entry, size);
+            self.state.counters.offered.add(size);
+            self.state.counters.drop(DropReason::Entry, size);
             return false;
         }
         let thinning = entry.thinning;
         while thinning && let Some(old) = self.low.take(|old| old.is_superseded_by(packet)) {
             let size = old.meta().size;
-            self.ledger.remove(now, size, Priority::Low);
-            self.ledger.counters.drop(DropReason::Entry, size);
+            self.state.remove(now, size, Priority::Low);
+            self.state.counters.drop(DropReason::Entry, size);
             dropped(old, DropReason::Entry);
         }
         true
     }
 
-    /// Decides whether a packet gets in. Returns its size and its class.
+    /// Decides whether a packet is queued. Returns its size and its priority.
     #[inline(always)]
     fn admit(
         &mut self,
@@ -181,32 +181,31 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         entropy: &mut dyn Entropy,
     ) -> Result<(Bytes, Priority), DropReason> {
         let meta = packet.meta();
-        self.ledger.counters.offered.add(meta.size);
+        self.state.counters.offered.add(meta.size);
         let priority = if meta.class == Class::OutOfBand && self.priority {
             Priority::High
         } else {
             Priority::Low
         };
         let fits = match &self.low {
-            // With queues per flow, packets that are there make room for the one that arrives.
-            Waiting::Flows(_) if priority == Priority::Low => {
-                self.ledger.limit.fits(0, 0, meta.size)
-            }
-            _ => self.ledger.fits(now, meta.size, priority),
+            // With queues per flow, queued packets make room for the one that arrives.
+            Queues::Flows(_) if priority == Priority::Low => self.state.limit.fits(0, 0, meta.size),
+            _ => self.state.fits(now, meta.size, priority),
         };
         if !fits {
-            self.ledger.counters.drop(DropReason::Overflow, meta.size);
+            self.state.counters.drop(DropReason::Overflow, meta.size);
             self.aqm.on_overflow(&meta);
             return Err(DropReason::Overflow);
         }
         if !self.aqm.passes_all() {
             self.judge(now, &meta, priority, packet, entropy)?;
         }
-        self.ledger.enter(now, meta.size, priority);
+        self.state.enter(now, meta.size, priority);
         Ok((meta.size, priority))
     }
 
-    /// Asks the discipline. It sees all load, but judges only the queue that it governs.
+    /// Asks the discipline, which observes all packets, and judges those of the queues that it
+    /// governs.
     fn judge(
         &mut self,
         now: Time,
@@ -219,10 +218,10 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         match verdict {
             Verdict::Mark if priority == Priority::Low => {
                 packet.mark();
-                self.ledger.counters.marked.add(meta.size);
+                self.state.counters.marked.add(meta.size);
             }
             Verdict::Drop if priority == Priority::Low => {
-                self.ledger.counters.drop(DropReason::Discipline, meta.size);
+                self.state.counters.drop(DropReason::Discipline, meta.size);
                 return Err(DropReason::Discipline);
             }
             _ => {}
@@ -236,26 +235,27 @@ impl<P: Packet, A: Aqm> Port<P, A> {
         Ok(())
     }
 
-    /// Drops packets from queues per flow until all fits, or only the packet in service is left.
+    /// Drops packets from queues per flow until the backlog is within the limit, or only the packet
+    /// in service is left.
     fn make_room(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) {
-        let Waiting::Flows(queues) = &mut self.low else {
+        let Queues::Flows(queues) = &mut self.low else {
             return;
         };
-        let books = &mut self.ledger;
-        let in_service = u64::from(matches!(books.serving, Some((_, Priority::Low))));
-        while !books.limit.holds(books.backlog()) && books.backlog().packets > in_service {
+        let state = &mut self.state;
+        let in_service = u64::from(matches!(state.serving, Some((_, Priority::Low))));
+        while !state.limit.holds(state.backlog()) && state.backlog().packets > in_service {
             queues.make_room(|packet, came| {
                 let size = packet.meta().size;
-                books.remove(now, size, Priority::Low);
-                (books.counters).drop_late(DropReason::Overflow, size, came, now);
+                state.remove(now, size, Priority::Low);
+                (state.counters).drop_late(DropReason::Overflow, size, came, now);
                 dropped(packet, DropReason::Overflow);
             });
         }
     }
 
     /// Begins the service of a packet if the line is free and the discipline lets a waiting packet
-    /// go. Returns the packet and the time when its last bit is on the wire. The caller calls
-    /// [`Port::complete`] at that time. Packets that the discipline drops go to `dropped`.
+    /// go. Returns the packet and its departure. The caller calls [`Port::complete`] at the
+    /// departure. Packets that the discipline drops go to `dropped`.
     pub fn begin(
         &mut self,
         now: Time,
@@ -268,11 +268,11 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             Some(p) => (p, Priority::High),
             None => (self.next_low(now, dropped)?, Priority::Low),
         };
-        let sent = self.ledger.send(now, packet.meta().size, priority);
+        let sent = self.state.send(now, packet.meta().size, priority);
         Some((packet, sent))
     }
 
-    /// Takes the next packet other than out-of-band control that the discipline lets go.
+    /// Takes the next packet of the queues that the discipline governs.
     fn next_low(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         loop {
             let view = self.view();
@@ -283,84 +283,84 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             let size = packet.meta().size;
             if verdict == Verdict::Mark {
                 packet.mark();
-                self.ledger.counters.marked.add(size);
+                self.state.counters.marked.add(size);
                 return Some(packet);
             }
-            self.ledger.remove(now, size, Priority::Low);
-            (self.ledger.counters).drop_late(DropReason::Discipline, size, came, now);
+            self.state.remove(now, size, Priority::Low);
+            (self.state.counters).drop_late(DropReason::Discipline, size, came, now);
             dropped(packet, DropReason::Discipline);
         }
     }
 
-    /// Ends the service of the packet in service: it is on the wire.
+    /// Ends the service of the packet in service.
     ///
     /// # Panics
     /// Panics if no packet is in service.
     #[inline]
     pub fn complete(&mut self) {
-        self.ledger.complete();
+        self.state.complete();
     }
 
-    /// Ends the service of the packet in service if it is on the wire by `now`. It is for a caller
-    /// that does not call [`Port::complete`] at its time, but this before every other call.
+    /// Ends the service of the packet in service if it has departed by `now`. A caller that does
+    /// not call [`Port::complete`] at each departure calls this before every other method.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if self.is_sent(now) {
             self.complete();
-            // As if [`Port::begin`] had found nothing.
-            if let Waiting::Flows(queues) = &mut self.low
-                && self.ledger.held().packets == 0
+            // The same as a [`Port::begin`] that finds no packet.
+            if let Queues::Flows(queues) = &mut self.low
+                && self.state.held().packets == 0
             {
                 queues.rest();
             }
         }
     }
 
-    /// Returns whether a packet is in service.
+    /// Returns true if a packet is in service.
     #[inline]
     pub fn is_serving(&self) -> bool {
-        self.ledger.is_serving()
+        self.state.is_serving()
     }
 
-    /// Returns the time when the packet in service is on the wire, if [`Port::begin`] matters then:
-    /// if others wait behind it. Returns `None` if not.
+    /// Returns the departure of the packet in service, if others wait behind it, so that
+    /// [`Port::begin`] is due then.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        self.ledger.next()
+        self.state.next()
     }
 
-    /// Returns the time when the packet in service is on the wire, if there is one.
+    /// Returns the departure of the packet in service, if there is one.
     #[inline]
     pub fn busy_until(&self) -> Option<Time> {
-        self.ledger.busy_until()
+        self.state.busy_until()
     }
 
-    /// The packets and bytes of the queue for packets other than out-of-band control. The packet in
-    /// service is included.
+    /// The packets and bytes of the queues that the discipline governs, the packet in service
+    /// included.
     pub fn backlog(&self) -> (u64, Bytes) {
-        let Count { packets, bytes } = self.ledger.backlog();
+        let Count { packets, bytes } = self.state.backlog();
         (packets, Bytes::new(bytes))
     }
 
     /// Returns the largest backlog in packets and in bytes since the last call.
     pub fn take_longest(&mut self) -> Count {
-        self.ledger.take_longest()
+        self.state.take_longest()
     }
 
-    /// Returns what waits of [`Port::backlog`], without the packet in service, integrated up to `now`.
+    /// Returns the integral of [`Port::backlog`] up to `now`, without the packet in service.
     #[inline]
     pub fn area(&self, now: Time) -> Area {
-        self.ledger.area(now)
+        self.state.area(now)
     }
 
-    /// Returns the bytes sent by `now`. They include those of the packet in service.
+    /// Returns the bytes sent by `now`, including those of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
-        self.ledger.sent(now)
+        self.state.sent(now)
     }
 
-    /// Returns the packets and bytes in the port, of both classes.
+    /// Returns the packets and bytes in the port, of both priorities.
     pub fn held(&self) -> Count {
-        self.ledger.held()
+        self.state.held()
     }
 
     /// Returns the packets that wait, without the one in service.
@@ -370,7 +370,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
 
     /// The counters so far.
     pub fn counters(&self) -> &Counters {
-        self.ledger.counters()
+        self.state.counters()
     }
 
     /// The queue discipline.
@@ -380,7 +380,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
 
     /// Calls the discipline's timer.
     pub fn on_timer(&mut self, now: Time) {
-        if let Waiting::Dual(queues) = &mut self.low {
+        if let Queues::Dual(queues) = &mut self.low {
             queues.update(now);
         }
         let view = self.view();
@@ -389,27 +389,26 @@ impl<P: Packet, A: Aqm> Port<P, A> {
 
     /// The service rate.
     pub fn rate(&self) -> Rate {
-        self.ledger.service.rate()
+        self.state.service.rate()
     }
 
-    /// The service rate, or while that is zero the last one above zero.
+    /// The service rate, or the last one above zero while it is zero.
     pub fn nominal_rate(&self) -> Rate {
-        self.ledger.service.nominal_rate()
+        self.state.service.nominal_rate()
     }
 
     /// Changes the service rate at `now`, for the packet in service and for those behind it.
-    /// Returns the new time when the packet in service is on the wire, if there is one.
-    /// [`Port::complete`] has to be called at that time, not at the time that [`Port::begin`]
-    /// returned.
+    /// Returns the new departure of the packet in service, if there is one. The caller calls
+    /// [`Port::complete`] then, not at the departure that [`Port::begin`] returned.
     pub fn set_rate(&mut self, now: Time, rate: Rate) -> Option<Time> {
-        self.ledger.service.set_rate(now, rate);
+        self.state.service.set_rate(now, rate);
         self.busy_until()
     }
 
-    /// Returns whether the packet in service is on the wire by `now`. After a change of the rate
-    /// this may differ from the time that [`Port::begin`] returned.
+    /// Returns true if the packet in service has departed by `now`. After a change of the rate the
+    /// departure may differ from the one that [`Port::begin`] returned.
     pub fn is_sent(&self, now: Time) -> bool {
-        self.ledger.is_sent(now)
+        self.state.is_sent(now)
     }
 
     fn view(&self) -> QueueView {
@@ -418,7 +417,7 @@ impl<P: Packet, A: Aqm> Port<P, A> {
             packets,
             bytes,
             rate: self.rate(),
-            capacity: self.ledger.limit.capacity(),
+            capacity: self.state.limit.capacity(),
         }
     }
 }

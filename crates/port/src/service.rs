@@ -1,4 +1,4 @@
-//! Exact service: the time that a line needs for packets, without losing a fraction.
+//! Exact service: the transmission times of a line, without loss of fractions of a picosecond.
 
 use crate::Bucket;
 use crate::opportunities::Opportunities;
@@ -15,32 +15,33 @@ const PS_BITS: u64 = 8_000_000_000_000;
 /// of the rate applies to the packet that the line is sending, too.
 #[derive(Clone, Debug)]
 pub struct Service {
-    /// The rate in bit/s. While the line is at rest, it is the last rate above zero.
+    /// The rate in bit/s. While the line is stopped, it is the last rate above zero.
     rate: u64,
-    /// The time at which the line is free. It is [`Time::MAX`] while the line rests in the middle
-    /// of a packet.
+    /// The time at which the line is free. It is [`Time::MAX`] while the line is stopped in the
+    /// middle of a packet.
     busy_until: Time,
     /// The fraction of a picosecond owed, as a numerator over `rate`.
     fraction: u64,
     /// The size served last. Most ports see one size over and over.
     size: Bytes,
-    /// The time that this size takes in whole picoseconds, and the rest as a numerator over `rate`.
+    /// The transmission time of this size in whole picoseconds, and the remainder as a numerator
+    /// over `rate`.
     whole: Duration,
     rest: u64,
-    /// What is unusual about the line. Then `size` is that of no packet, so that every packet sees
-    /// it and others pay nothing for it.
+    /// The state of a line that does not send at its rate. `size` is then zero, which is no
+    /// packet's size, so that every packet takes the slow path and the others pay nothing.
     unusual: Option<Box<Unusual>>,
 }
 
 /// A line that does not send at its rate.
 #[derive(Clone, Debug)]
 enum Unusual {
-    /// The rate is zero. The rest of the packet in service is in bits times picoseconds in a
-    /// second.
+    /// The rate is zero. The value is the rest of the packet in service, in bits times picoseconds
+    /// per second.
     Rest(u128),
     /// The line sends at delivery opportunities. The rate is their mean.
     Trace(Opportunities),
-    /// The line sends a packet when it has the tokens for it.
+    /// The line begins a packet when the bucket has its tokens.
     Shaped(Bucket),
 }
 
@@ -62,7 +63,7 @@ impl Service {
         }
     }
 
-    /// Creates an idle line that sends so many bytes at each of the times, in milliseconds, which
+    /// Creates an idle line that sends `bytes` bytes at each of the times, in milliseconds, which
     /// repeat from the last one. `mean` is their rate.
     ///
     /// # Panics
@@ -94,14 +95,14 @@ impl Service {
         }
     }
 
-    /// The rate, or while that is zero the last one above zero.
+    /// The rate, or the last one above zero while it is zero.
     pub fn nominal_rate(&self) -> Rate {
         Rate::from_bps(self.rate)
     }
 
     /// Changes the rate at `now`. The rest of the packet in service is sent at the new rate. At
-    /// rate zero nothing is sent until the rate changes again. A line with a trace or a bucket
-    /// keeps its rate.
+    /// rate zero the line stops until the rate changes again. A line with a trace or a bucket keeps
+    /// its rate.
     pub fn set_rate(&mut self, now: Time, rate: Rate) {
         let left = match self.unusual.as_deref() {
             Some(Unusual::Rest(left)) => *left,
@@ -114,7 +115,7 @@ impl Service {
         };
         if rate == Rate::ZERO {
             self.unusual = Some(Box::new(Unusual::Rest(left)));
-            // No packet has this size, so every packet sees that the line rests.
+            // No packet has this size, so every packet finds that the line is stopped.
             self.size = Bytes::ZERO;
             if left > 0 {
                 self.busy_until = Time::MAX;
@@ -134,14 +135,14 @@ impl Service {
         };
     }
 
-    /// The time at which the line is free. It is [`Time::MAX`] while that is not known, because the
-    /// rate is zero.
+    /// The time at which the line is free. It is [`Time::MAX`] while the rate is zero and a packet
+    /// is in service.
     #[inline]
     pub fn busy_until(&self) -> Time {
         self.busy_until
     }
 
-    /// Returns the bytes that the line has been given and still has to send at `now`.
+    /// Returns the bytes in the line that are not sent by `now`.
     pub fn unsent(&self, now: Time) -> f64 {
         match self.unusual.as_deref() {
             Some(Unusual::Rest(left)) => *left as f64 / PS_BITS as f64,
@@ -151,8 +152,8 @@ impl Service {
         }
     }
 
-    /// Sends a packet that is ready at `now` as soon as the line is free. Returns the time when its
-    /// last bit is out, which is [`Time::MAX`] at rate zero.
+    /// Sends a packet that is ready at `now` as soon as the line is free. Returns its departure,
+    /// which is [`Time::MAX`] at rate zero.
     #[inline]
     pub fn send(&mut self, now: Time, size: Bytes) -> Time {
         if size != self.size {

@@ -1,12 +1,11 @@
 //! Ties between an arrival and a departure at the same instant.
 //!
-//! If packets of one size arrive over lines as fast as the port's, arrivals and departures fall on
-//! the same instants. The order of the two then decides which packet a full queue drops. If
-//! departures always came first, a sender at the rate of the line would always find the place that
-//! just became free, and other senders would never find one. This is a phase effect
-//! [Floyd and Jacobson 1991]. So a coin decides whether the place counts as free. The coin is a
-//! function of the port's secret and the time. So a port throws the same in all its forms and with
-//! all its shortcuts.
+//! If packets of one size arrive over lines as fast as the port's, arrivals and departures
+//! coincide. The order of the two then decides which packet a full queue drops. If departures
+//! always came first, a sender at the rate of the line would always find the place that just became
+//! free, and other senders would never find one. This is a phase effect [Floyd and Jacobson 1991].
+//! A coin therefore decides whether the place counts as free. The coin is a function of the port's
+//! secret and the time, so that it falls alike in all forms of a port.
 
 use crate::{Count, Limit};
 use accord_units::{Bytes, Time};
@@ -20,7 +19,7 @@ pub(crate) struct Ties {
 }
 
 impl Ties {
-    /// Creates the state in which nothing has left.
+    /// Creates the state before the first departure.
     pub fn new(secret: u64) -> Ties {
         Ties {
             secret,
@@ -35,9 +34,9 @@ impl Ties {
         (self.left_at, self.size) = (at, size);
     }
 
-    /// Returns whether a packet of `size` that arrives at `now` fits in addition to what is
-    /// `there`. The packet that left at this very instant counts, too, if it matters (`concerns`)
-    /// and the coin says so.
+    /// Returns true if a packet of `size` that arrives at `now` fits in addition to the packets
+    /// `there`. The packet that left at this very instant still counts if it concerns the arrival
+    /// (`concerns`) and the coin says so.
     #[inline]
     pub fn admits(
         &self,
@@ -59,7 +58,7 @@ impl Ties {
     }
 }
 
-/// Returns the coin of an instant (the finaliser of splitmix64).
+/// Returns the coin of an instant, by the finaliser of splitmix64.
 #[cold]
 fn is_taken(secret: u64, now: Time) -> bool {
     let x = secret ^ now.as_ps().wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -1,29 +1,29 @@
 //! A port that computes departures and holds no packets.
 
 use crate::ties::Ties;
-use crate::{Area, Count, Counters, DropReason, Limit, Packet, Service};
+use crate::{Area, Count, Counters, DropReason, Limit, PortPacket, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, QueueView, Structure, Verdict};
 use accord_units::{Bytes, Rate, Time};
 
 /// A port with one FIFO queue and a fixed rate, as the sequence of its departures.
 ///
-/// Packets are offered in the order of their arrival. Each gets its departure time at once. The
-/// length of the queue is the number of departures to come. It computes the same as
-/// [`Port`](crate::Port). It holds 16 bytes per queued packet and saves the engine one event.
+/// Packets are offered in the order of their arrival, and each is given its departure at once. The
+/// backlog is the packets whose departure is to come. The results equal those of
+/// [`Port`](crate::Port). A queued packet takes 16 bytes, and its departure needs no event.
 #[derive(Clone, Debug)]
 pub struct Timeline<A = AnyAqm> {
     service: Service,
     limit: Limit,
     aqm: A,
-    /// Whether the discipline passes all packets.
+    /// True if the discipline passes all packets.
     passes_all: bool,
     ahead: Departures,
     ties: Ties,
-    /// What was counted, except the packets offered and served.
+    /// The counters, except those of the packets offered and served.
     counters: Counters,
-    /// What waits, integrated. It includes the whole wait of the packets that are there.
+    /// The integral of the packets that wait. It includes the whole wait of the queued packets.
     area: Area,
-    /// The largest backlog since it was last taken.
+    /// The largest backlog since the last [`Timeline::take_longest`].
     longest: Count,
 }
 
@@ -52,13 +52,13 @@ impl<A: Aqm> Timeline<A> {
         }
     }
 
-    /// Offers a packet that arrives at `now`, which is not before the arrival of any packet offered
-    /// earlier. Returns its departure: the time when its last bit is on the wire.
+    /// Offers a packet that arrives at `now`, which is not before any earlier arrival. Returns its
+    /// departure: the time at which its last bit is on the wire.
     #[inline(always)]
     pub fn offer(
         &mut self,
         now: Time,
-        packet: &mut impl Packet,
+        packet: &mut impl PortPacket,
         entropy: &mut dyn Entropy,
     ) -> Result<Time, DropReason> {
         self.advance(now);
@@ -79,7 +79,7 @@ impl<A: Aqm> Timeline<A> {
 
     /// Counts a packet for which there is no room.
     #[cold]
-    fn overflow(&mut self, packet: &impl Packet) -> DropReason {
+    fn overflow(&mut self, packet: &impl PortPacket) -> DropReason {
         let meta = packet.meta();
         self.counters.drop(DropReason::Overflow, meta.size);
         self.aqm.on_overflow(&meta);
@@ -91,7 +91,7 @@ impl<A: Aqm> Timeline<A> {
     fn judge(
         &mut self,
         now: Time,
-        packet: &mut impl Packet,
+        packet: &mut impl PortPacket,
         entropy: &mut dyn Entropy,
     ) -> Result<(), DropReason> {
         let (view, meta) = (self.view(), packet.meta());
@@ -119,7 +119,7 @@ impl<A: Aqm> Timeline<A> {
         QueueView {
             packets: self.there().packets,
             bytes: Bytes::new(self.there().bytes),
-            // A line of departures that are known does not rest.
+            // The rate of such a port is never zero.
             rate: self.service.nominal_rate(),
             capacity: self.limit.capacity(),
         }
@@ -150,11 +150,11 @@ impl<A: Aqm> Timeline<A> {
         (self.there().packets, Bytes::new(self.there().bytes))
     }
 
-    /// Returns what waits, without the packet in service, integrated up to `now`, the time of the last
-    /// [`Timeline::advance`].
+    /// Returns the integral of the packets that wait, without the packet in service, up to `now`,
+    /// the time of the last [`Timeline::advance`].
     pub fn area(&self, now: Time) -> Area {
         let mut area = self.area;
-        // The service of each begins with the departure of the one before.
+        // The service of each packet begins with the departure of the one before.
         let begins = self.ahead.iter().map(|(departure, _)| departure);
         for (begin, (_, size)) in begins.zip(self.ahead.iter().skip(1)) {
             area.cut(now, begin, u64::from(size));
@@ -162,8 +162,8 @@ impl<A: Aqm> Timeline<A> {
         area
     }
 
-    /// Returns the bytes sent by `now`, the time of the last [`Timeline::advance`]. They include
-    /// those of the packet in service.
+    /// Returns the bytes sent by `now`, the time of the last [`Timeline::advance`], including those
+    /// of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
         let served = self.ahead.left.bytes as f64;
         self.ahead
@@ -206,8 +206,8 @@ impl<A: Aqm> Timeline<A> {
 /// The departures to come.
 #[derive(Clone, Debug, Default)]
 struct Departures {
-    /// The departure and the size of each packet that has not left yet, at the number of packets that
-    /// entered before it, modulo the length. That is a power of two.
+    /// The departure and the size of each packet that has not left yet. The index is the number of
+    /// packets that entered before it, modulo the length, which is a power of two.
     ring: Box<[(Time, u32)]>,
     entered: Count,
     left: Count,
@@ -231,7 +231,7 @@ impl Departures {
         (self.left.packets..self.entered.packets).map(|number| self.at(number))
     }
 
-    /// Adds a packet. It leaves after the others.
+    /// Adds a packet, which leaves after the others.
     #[inline]
     fn push(&mut self, departure: Time, size: Bytes) {
         if self.there().packets == self.ring.len() as u64 {

@@ -1,4 +1,4 @@
-//! The queues of DualPI2: which packet waits where, and whose turn it is.
+//! The queues of DualPI2: the queue of each packet, and the order of service.
 
 mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
@@ -49,7 +49,7 @@ fn order(port: &Clocked) -> Vec<usize> {
     port.served.iter().map(|s| s.packet.number).collect()
 }
 
-/// RFC 9332 figure 3: ECT(1) and CE overtake the others, each queue in its order.
+/// RFC 9332 figure 3: ECT(1) and CE overtake the others, and each queue keeps its order.
 #[test]
 fn scalable_and_marked_packets_overtake_the_others() {
     let mut port = port();
@@ -63,11 +63,11 @@ fn scalable_and_marked_packets_overtake_the_others() {
     ];
     offer(&mut port, codepoints);
     port.until(ms(10));
-    // The first one was in service when the others came.
+    // The first packet was in service when the others came.
     assert_eq!(order(&port), [0, 3, 1, 4, 5, 2]);
 }
 
-/// §A.2: while both queues hold packets, C has a sixteenth of the line.
+/// §A.2: while both queues hold packets, C gets a sixteenth of the line.
 #[test]
 fn the_classic_queue_has_its_share() {
     let mut port = port();
@@ -81,8 +81,9 @@ fn the_classic_queue_has_its_share() {
     assert!((19..=21).contains(&classic), "{classic} of 320");
 }
 
-/// Figures 5 and 7: L is marked by its own delay. Packet k waits for k milliseconds. The second one has
-/// half a mark, the next six a whole one, and the last two no two packets behind them.
+/// Figures 5 and 7: L is marked by its own delay. Packet k waits for k milliseconds. The second
+/// packet has half a mark, the next six a whole one, and the last two have fewer than two packets
+/// behind them.
 #[test]
 fn the_low_latency_queue_is_marked_by_its_own_delay() {
     let mut port = port();
@@ -99,12 +100,13 @@ fn the_low_latency_queue_is_marked_by_its_own_delay() {
     assert_eq!(counters.offered.packets, counters.served.packets);
 }
 
-/// RFC 9332 §A.1, §A.2: the scheduler's credit ends with a busy time. After an idle time L has the first turn
-/// and C the second, whatever they had before.
+/// RFC 9332 §A.1, §A.2: the scheduler's credit ends with a busy period. After an idle time L is
+/// served first and C second, whatever was sent before.
 #[test]
 fn an_idle_link_forgets_whose_turn_it_was() {
     use Ecn::{Capable, Scalable};
-    // L went last while C waited, so that C's turn was due; or C did, which costs it fifteen turns.
+    // Either L was served last while C waited, so that C was due, or C was, which costs it fifteen
+    // turns.
     for before in [
         &[Capable, Scalable, Capable][..],
         &[Scalable, Scalable, Scalable, Capable, Capable],
@@ -121,12 +123,13 @@ fn an_idle_link_forgets_whose_turn_it_was() {
             offered.expect("there is room");
         }
         port.until(ms(30));
-        // The first one was in service when the others came.
+        // The first packet was in service when the others came.
         assert_eq!(order(&port), [0, 2, 1, 3, 4], "{before:?}");
     }
 }
 
-/// §A.2: the weights count while both queues hold packets. What L sent alone costs it no turn.
+/// §A.2: the weights apply while both queues hold packets. Packets that L sends alone cost it no
+/// credit.
 #[test]
 fn packets_sent_alone_cost_no_turn() {
     let mut port = port();

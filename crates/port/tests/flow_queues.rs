@@ -1,4 +1,4 @@
-//! FQ-CoDel against what RFC 8290 says of shares, of flows that begin, and of overflow.
+//! FQ-CoDel against RFC 8290: shares, new flows and overflow.
 
 mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
@@ -48,14 +48,14 @@ fn us(us: u64) -> Time {
     Time::ZERO + Duration::from_us(us)
 }
 
-/// Bytes served of a flow.
+/// The bytes of a flow that were served.
 fn bytes(port: &Clocked, flow: u32) -> u64 {
     let own = port.served.iter().map(|s| s.packet.meta);
     own.filter(|m| m.flow == flow).map(|m| m.size.get()).sum()
 }
 
-/// Three flows with packets of 1500, 500 and 40 bytes, all waiting: after any time they have
-/// been served as many bytes, to within a quantum and a packet.
+/// Three backlogged flows with packets of 1500, 500 and 40 bytes get the same bytes at any time, to
+/// within a quantum and a packet.
 #[test]
 fn flows_share_by_the_byte_whatever_their_packets() {
     let mut port = port(Limit::UNLIMITED, &[]);
@@ -74,9 +74,9 @@ fn flows_share_by_the_byte_whatever_their_packets() {
     }
 }
 
-/// A flow that sends a packet now and then waits for no more than the packet in service, though
-/// eight others have a hundred packets waiting each: 1.5 ms at most, where the turn of the
-/// eight is 12 ms and what waits is a second. The eight have had their own time as new flows.
+/// A sparse flow waits for the packet in service only, 1.5 ms at most, though eight others have a
+/// hundred packets waiting each. A round of the eight takes 12 ms, and their backlog is a second.
+/// The eight have ceased to be new.
 #[test]
 fn a_sparse_flow_hardly_waits() {
     let mut port = port(Limit::UNLIMITED, &[]);
@@ -97,8 +97,8 @@ fn a_sparse_flow_hardly_waits() {
     }
 }
 
-/// A flow that sends its next packet the moment the last one is gone is new each time. It gets
-/// no more than the flow that always has packets waiting.
+/// A flow that sends its next packet as the last one leaves is new each time. It gets no more than
+/// a flow that is always backlogged.
 #[test]
 fn always_being_new_earns_no_more_than_a_share() {
     let mut port = port(Limit::UNLIMITED, &[]);
@@ -119,9 +119,9 @@ fn always_being_new_earns_no_more_than_a_share() {
     assert!(new * 10 > waiting * 8, "{waiting} {new}");
 }
 
-/// RFC 8290 §4.2: a new queue that is empty goes to the end of the old ones. A packet that comes after that
-/// waits for a turn of each of them but the one whose turn it was. If the queue were new again, it would be
-/// the next.
+/// RFC 8290 §4.2: an empty new queue goes to the end of the old ones. A packet that comes after
+/// that waits for a turn of each of them but the current one. If the queue were new again, it would
+/// be the next.
 #[test]
 fn a_new_queue_that_is_empty_waits_for_a_turn_of_the_old_ones() {
     let mut port = port(Limit::UNLIMITED, &[]);
@@ -141,7 +141,7 @@ fn a_new_queue_that_is_empty_waits_for_a_turn_of_the_old_ones() {
         port.until(us(now));
     }
     let first = port.served.len();
-    // It has left, and another one is in service.
+    // The packet has left, and another one is in service.
     port.until(us(now + 1600));
     assert_eq!(port.served.len(), first + 1);
     let _ = port.offer(us(now + 1600), packet(1001, 4, 1500), &mut dice);
@@ -156,8 +156,8 @@ fn a_new_queue_that_is_empty_waits_for_a_turn_of_the_old_ones() {
     assert_eq!(between, others);
 }
 
-/// The queue that holds most pays for what does not fit, from its head, half of it at a time or
-/// a batch; the others lose nothing, nor does the packet that came.
+/// The queue with the most bytes pays for an overflow, from its head, by half of its bytes or a
+/// batch. The others and the arriving packet lose nothing.
 #[test]
 fn overflow_costs_the_fattest_queue_half_of_it_or_a_batch() {
     for (limit, batch, lost) in [(40, 64, 15), (400, 64, 64), (40, 4, 4), (40, 1, 1)] {
@@ -214,7 +214,7 @@ fn a_packet_of_a_quantum_is_a_turn() {
     assert!(flows.windows(2).all(|pair| pair[0] != pair[1]), "{flows:?}");
 }
 
-/// A packet that is larger than the buffer costs nobody anything.
+/// A packet that is larger than the buffer drops no other packet.
 #[test]
 fn what_never_fits_is_dropped_alone() {
     let mut port = port(Limit::bytes(Bytes::new(5000)), &[]);
@@ -227,7 +227,8 @@ fn what_never_fits_is_dropped_alone() {
     assert_eq!(port.dropped.len(), 1);
 }
 
-/// The same random numbers, the same order; others, another: flows meet other flows.
+/// The same random numbers give the same order; other numbers give another one, because flows share
+/// other queues.
 #[test]
 fn the_hash_is_of_the_links_random_numbers() {
     let order = |seed| {
@@ -250,7 +251,7 @@ fn the_hash_is_of_the_links_random_numbers() {
 }
 
 proptest! {
-    /// With one queue for all flows it is CoDel.
+    /// FQ-CoDel with one queue is CoDel.
     #[test]
     fn one_queue_for_all_is_codel(
         (rate, arrivals) in any_rate().prop_flat_map(|r| (Just(r), any_arrivals(r, &[Class::Data]))),

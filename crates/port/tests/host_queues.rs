@@ -1,4 +1,4 @@
-//! Host-FQ against what CAKE's isolation promises: shares by host, and a queue for each flow.
+//! Host-FQ against the isolation of CAKE: shares by host, and a queue for each flow.
 
 mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
@@ -47,8 +47,8 @@ fn packet(number: usize, flow: u32) -> Pkt {
     }
 }
 
-/// The bytes served of each of `flows` flows that all have packets waiting, over a second, after
-/// half a second, in which all have ceased to be new. Nothing is dropped: the interval is long.
+/// The bytes of each of `flows` backlogged flows that were served in a second, after half a second
+/// in which all cease to be new. The interval of CoDel is long, so that no packet is dropped.
 fn shares(mut port: Clocked, flows: u32) -> Vec<u64> {
     let mut dice = Dice(1);
     let ms = |ms| Time::ZERO + Duration::from_ms(ms);
@@ -71,8 +71,8 @@ fn patient() -> [(&'static str, Raw); 1] {
 }
 
 /// Host 10 has one flow and host 11 has eight, as sources in one run and as destinations in the
-/// other. Each host gets half, each of the eight flows a sixteenth; in FQ-CoDel a ninth each. A host
-/// is off by a quantum and a packet per flow at most.
+/// other. Each host gets half, and each of the eight flows a sixteenth; FQ-CoDel would give a ninth
+/// to each. A host is off by a quantum and a packet per flow at most.
 #[test]
 fn a_host_with_one_flow_gets_as_much_as_one_with_eight() {
     let total = 1_000_000;
@@ -100,7 +100,8 @@ fn a_host_with_one_flow_gets_as_much_as_one_with_eight() {
 /// another source, though each has a destination of its own.
 #[test]
 fn the_busier_of_both_hosts_counts() {
-    // Flows 0 to 3 from 1 to 11..14; flow 4 from 2 to 15; flow 5 from 3 to 15, which so has two.
+    // Flows 0 to 3 go from 1 to 11..14, flow 4 from 2 to 15, and flow 5 from 3 to 15, which has two
+    // flows then.
     let hosts = [[1, 11], [1, 12], [1, 13], [1, 14], [2, 15], [3, 15]];
     let queues = port("host-fq", Limit::UNLIMITED, &patient());
     let bytes = shares(with_hosts(queues, &hosts), 6);
@@ -112,7 +113,7 @@ fn the_busier_of_both_hosts_counts() {
 }
 
 /// Eight flows and eight queues: with eight ways each flow has a queue of its own, whatever the
-/// secret; with one way some share, and get less.
+/// secret. With one way some share a queue, and get less.
 #[test]
 fn flows_do_not_meet_while_queues_are_free() {
     let outcome = |ways: i64| {
@@ -128,7 +129,7 @@ fn flows_do_not_meet_while_queues_are_free() {
 }
 
 proptest! {
-    /// Where more flows come than there are queues, each flow's packets still leave in their order.
+    /// The packets of each flow leave in order even if there are more flows than queues.
     #[test]
     fn flows_that_meet_keep_their_order(
         arrivals in any_arrivals(RATE, &[Class::Data]),
@@ -151,7 +152,7 @@ proptest! {
         prop_assert_eq!(port.served.len() + port.dropped.len(), arrivals.len());
     }
 
-    /// Without hosts and with one way it is FQ-CoDel that drops packets one by one.
+    /// Host-FQ without hosts and with one way is FQ-CoDel that drops packets one by one.
     #[test]
     fn without_hosts_it_is_fq_codel(
         arrivals in any_arrivals(RATE, &[Class::Data]),

@@ -1,4 +1,4 @@
-//! In what order a port serves, and that nothing comes or goes unnoticed.
+//! The order of service of a port, and the conservation of its packets.
 
 mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
@@ -12,12 +12,12 @@ use proptest::prelude::*;
 
 const ALL: &[Class] = &[Class::Data, Class::InBand, Class::OutOfBand, Class::Data];
 
-/// Flows that have a queue each overtake each other, and scalable ones the others; nothing else does.
+/// Packets overtake others only across the queues of flows, or if they are scalable.
 fn has_one_queue(aqm: &AnyAqm) -> bool {
     !matches!(aqm.structure(), Structure::Flows(_) | Structure::Dual(_))
 }
 
-/// Whether two packets wait in the same queue of a discipline.
+/// Returns true if two packets wait in the same queue of a discipline.
 fn wait_together(structure: &Structure, a: &Pkt, b: &Pkt) -> bool {
     let low_latency = |p: &Pkt| matches!(p.meta.ecn, Ecn::Scalable | Ecn::Marked);
     match structure {
@@ -69,12 +69,12 @@ proptest! {
             let took = s.to.since(s.from).as_ps();
             prop_assert!((whole..=whole + 1).contains(&took), "{took} for {whole} ps");
             let before = k.checked_sub(1).map(|k| port.served[k]);
-            // Never interrupted, and never idle while something waits.
+            // A service is never interrupted, and the line is never idle while a packet waits.
             let free = before.map_or(accord_units::Time::ZERO, |b| b.to);
             let left = &port.served[k..];
             let next = left.iter().map(|o| arrival(&o.packet)).min().expect("not empty");
             prop_assert_eq!(s.from, free.max(next));
-            // Of those that have come, high before low, and each in the order of arrival.
+            // Among the packets present, high precedes low, and each is served in order of arrival.
             for other in &left[1..] {
                 if one_queue(&other.packet, &s.packet) {
                     prop_assert!(other.packet.number > s.packet.number, "first in, first out");
@@ -104,8 +104,8 @@ proptest! {
         prop_assert!(order.is_sorted(), "{order:?}");
     }
 
-    /// A drop-tail queue refuses what does not fit, and nothing else; beside what leaves at this
-    /// instant it may do either.
+    /// A droptail queue refuses exactly the packets that do not fit. If one leaves at the instant
+    /// of an arrival, either is right.
     #[test]
     fn droptail_drops_exactly_what_does_not_fit(
         limit in any_limit(),
@@ -136,8 +136,8 @@ proptest! {
         }
     }
 
-    /// A line that changes its rate while busy sends what is left of its packets at the new one:
-    /// by any time it has sent the integral of its rate.
+    /// A line that changes its rate while busy sends the rest at the new rate: by any time it has
+    /// sent the integral of its rate.
     #[test]
     fn a_new_rate_reaches_the_packet_in_service(
         size in 1..65_536u64,
@@ -159,7 +159,7 @@ proptest! {
         let before = change.since(start).as_secs_f64() * rates.0.as_bps_f64();
         let after = line.busy_until().since(resumed).as_secs_f64() * rates.1.as_bps_f64();
         let bits = 8.0 * size.as_f64();
-        // A picosecond of either rate may be missing, and the digits of a float.
+        // A picosecond at either rate may be missing, and the rounding of a float.
         let slack = 1e-9 * bits + 1e-12 * (rates.0.as_bps_f64() + rates.1.as_bps_f64());
         prop_assert!((before + after - bits).abs() <= slack, "{before} + {after} of {bits} bits");
     }

@@ -13,8 +13,8 @@ fn bps(bps: u64) -> Rate {
     Rate::from_bps(bps)
 }
 
-/// At 7 bit/s for 100 ms, 7.3 of the first 8 bits are left. They and the next 8 take 5.1 s at 3 bit/s,
-/// though neither takes a whole number of picoseconds.
+/// After 100 ms at 7 bit/s, 7.3 of the first 8 bits are left. They and the next 8 take 5.1 s at 3
+/// bit/s, though neither takes a whole number of picoseconds.
 #[test]
 fn the_fraction_of_the_packet_in_service_outlives_a_change_of_the_rate() {
     let mut line = Service::new(bps(7));
@@ -24,8 +24,8 @@ fn the_fraction_of_the_packet_in_service_outlives_a_change_of_the_rate() {
     assert_eq!(line.send(ms(200), PACKET), ms(5200));
 }
 
-/// At 3 bit/s for a second, 5 bits are left. With 16 more they take 3.5 s at 6 bit/s. The end at the old rate
-/// is 2/3 ps after the picosecond that is stored.
+/// After a second at 3 bit/s, 5 bits are left. With 16 more they take 3.5 s at 6 bit/s. The end at
+/// the old rate is 2/3 ps after the picosecond that is stored.
 #[test]
 fn the_fraction_owed_counts_at_a_change_of_the_rate() {
     let mut line = Service::new(bps(3));
@@ -37,7 +37,8 @@ fn the_fraction_owed_counts_at_a_change_of_the_rate() {
     assert_eq!(line.send(ms(1100), PACKET), ms(4500));
 }
 
-/// The same with a rest: what is left then goes on later, and what came while the line rested follows.
+/// The same with a stop: the rest of the packet in service goes on later, and packets offered
+/// during the stop follow.
 #[test]
 fn a_rest_keeps_what_is_left_of_a_packet() {
     let mut line = Service::new(bps(3));
@@ -51,7 +52,7 @@ fn a_rest_keeps_what_is_left_of_a_packet() {
     // 13 bits at 4 bit/s.
     line.set_rate(ms(9000), bps(4));
     assert_eq!((line.rate(), line.busy_until()), (bps(4), ms(12_250)));
-    // An idle line that rests is free, and so it is when it goes on.
+    // An idle line that is stopped is free, and is free when it goes on.
     let mut line = Service::new(bps(8));
     line.send(Time::ZERO, PACKET);
     line.set_rate(ms(2000), Rate::ZERO);
@@ -60,7 +61,8 @@ fn a_rest_keeps_what_is_left_of_a_packet() {
     assert_eq!(line.send(ms(3500), PACKET), ms(4500));
 }
 
-/// A packet whose end is now is out: a change of the rate at that instant leaves nothing to send.
+/// A packet whose service ends now has left: a change of the rate at that instant leaves nothing to
+/// send.
 #[test]
 fn a_change_of_the_rate_at_the_end_of_a_packet_costs_it_nothing() {
     let mut line = Service::new(bps(8));
@@ -73,7 +75,7 @@ fn a_change_of_the_rate_at_the_end_of_a_packet_costs_it_nothing() {
     assert_eq!(line.unsent(ms(1500)), 0.0);
 }
 
-/// A line that was idle owes no fraction: a packet takes its time rounded down.
+/// A line that was idle carries no fraction over: a packet takes its time rounded down.
 #[test]
 fn an_idle_line_owes_nothing() {
     let mut line = Service::new(bps(3));
@@ -87,7 +89,7 @@ fn an_idle_line_owes_nothing() {
     assert_eq!(line.send(ms(3000), PACKET), ms(11_000));
 }
 
-/// A packet larger than a shaper's bucket goes when the bucket is full, and leaves it empty.
+/// A packet larger than a shaper's bucket leaves when the bucket is full, and empties it.
 #[test]
 fn a_packet_larger_than_the_bucket_takes_a_full_one() {
     // A byte a millisecond.
@@ -97,12 +99,12 @@ fn a_packet_larger_than_the_bucket_takes_a_full_one() {
     assert_eq!(wait(0, 400), ms(400));
     assert_eq!(wait(500, 1001), ms(1400));
     assert_eq!(wait(1400, 1000), ms(2400));
-    // It is no fuller after a long time.
+    // The bucket is no fuller after a long time.
     assert_eq!(wait(9000, 5000), ms(9000));
     assert_eq!(wait(9000, 1), ms(9001));
 }
 
-/// A policer has no tokens for such a packet at any time, and loses none to it.
+/// A policer never has the tokens for such a packet, and loses none to it.
 #[test]
 fn a_policer_passes_no_packet_larger_than_its_bucket() {
     let mut bucket = Bucket::new(bps(8000), Bytes::new(1000));
@@ -111,8 +113,8 @@ fn a_policer_passes_no_packet_larger_than_its_bucket() {
     assert!(bucket.take(ms(50_000), Bytes::new(1000)));
 }
 
-/// A line with a bucket sends at its own rate what has its tokens: the packets of a burst follow each
-/// other, and one that waits for tokens begins when they are there.
+/// A line with a bucket sends packets at its own rate once they have tokens: the packets of a burst
+/// follow each other, and a packet that waits for tokens begins when they are there.
 #[test]
 fn a_shaped_line_begins_a_packet_when_its_tokens_are_there() {
     // A byte takes 1 ms on the line, and 4 ms in the bucket.
@@ -124,7 +126,7 @@ fn a_shaped_line_begins_a_packet_when_its_tokens_are_there() {
     // After 200 ms the bucket has 25 of the third packet's 100 bytes again by 100 ms, and 50 by 200 ms.
     assert_eq!(line.send(ms(0), size), ms(500));
     assert_eq!(line.rate(), bps(8000));
-    // It keeps its rate.
+    // The line keeps its rate.
     line.set_rate(ms(500), bps(1));
     assert_eq!(line.rate(), bps(8000));
     // 25 bytes at 500 ms, all of 200 at 1200 ms.

@@ -1,4 +1,4 @@
-//! A port in its two forms is the same port, and its service is exact.
+//! The two forms of a port are the same port, and its service is exact.
 
 mod common;
 #[path = "../../aqm/tests/common/any_values.rs"]
@@ -10,17 +10,17 @@ use accord_units::{Rate, Time};
 use common::*;
 use proptest::prelude::*;
 
-/// All that one FIFO queue may see, where control packets have none of their own.
+/// The arrivals at one FIFO queue, where control packets have no queue of their own.
 const ONE_QUEUE: &[Class] = &[Class::Data, Class::InBand, Class::OutOfBand];
 
 const ALL: &[Class] = &[Class::Data, Class::Data, Class::InBand, Class::OutOfBand];
 
-/// A discipline that judges the arrivals at one queue, no more.
+/// A discipline that only judges the arrivals at one queue.
 fn is_fifo(aqm: &AnyAqm) -> bool {
     matches!(aqm.structure(), Structure::Fifo)
 }
 
-/// A number over a line's rate: picoseconds with their fraction.
+/// A numerator over a line's rate: picoseconds with their fraction.
 type Exact = u128;
 
 proptest! {
@@ -37,8 +37,8 @@ proptest! {
         let (mut fates, mut others) = (Vec::new(), Vec::new());
         let mut touched = Vec::new();
         for &(at, packet) in &arrivals {
-            // Timers of a discipline that has some, in their time; of a long idle time only
-            // the first, since a period may be nanoseconds.
+            // Timers of the discipline, at their times. Of a long idle time only the first one
+            // counts, since a period may be nanoseconds.
             for _ in 0..100 {
                 let Some(due) = computed.aqm().next_timer().filter(|due| *due < at) else {
                     break;
@@ -73,8 +73,9 @@ proptest! {
         prop_assert_eq!(dice.0, same_dice.0, "as many throws of the dice");
     }
 
-    /// Packets that pass an idle port are those that are offered and begin: of any discipline, with queues
-    /// per flow and hosts, and with out-of-band control between them.
+    /// Packets that pass an idle port have the same fate as packets that are offered and begun,
+    /// with any discipline, with queues per flow and hosts, and with out-of-band control between
+    /// them.
     #[test]
     fn a_packet_passes_an_idle_port_as_if_it_were_offered(
         (limit, aqm) in (any_limit(), any_discipline()),
@@ -111,8 +112,8 @@ proptest! {
         prop_assert_eq!(dice.0, same_dice.0, "as many throws of the dice");
     }
 
-    /// Departures against the recursion D = max(A, D of the one before) + size / rate in exact
-    /// fractions: never off by a picosecond, however long the line is busy.
+    /// Departures against the recursion D = max(A, previous D) + size / rate in exact fractions:
+    /// never off by a picosecond, however long the line is busy.
     #[test]
     fn service_is_exact_to_the_picosecond(
         (rate, arrivals) in any_rate().prop_flat_map(|r| (Just(r), any_arrivals(r, ONE_QUEUE))),
@@ -131,7 +132,7 @@ proptest! {
 
 #[test]
 fn a_busy_line_neither_gains_nor_loses_in_the_long_run() {
-    // 12 000 bits at 7 Gbps are 1 714 285.714… ps: cut off, a line would run 0.4 ppm fast.
+    // 12 000 bits at 7 Gbps take 1 714 285.714… ps. Truncated, the line would run 0.4 ppm fast.
     let rate = Rate::from_bps(7_000_000_000);
     let mut port = Timeline::new(rate, Limit::UNLIMITED, AnyAqm::DropTail(DropTail), 1);
     let mut packet = packet(1500);

@@ -38,8 +38,8 @@ fn packet(number: usize, class: Class) -> Pkt {
     }
 }
 
-/// Packets of 1000 bytes that arrive at once. Each waits for those ahead of it at 0.8 MB/s: 1.25 ms
-/// for each of them. Out-of-band packets wait for nothing. They are in the virtual queue as all arrivals are.
+/// Packets of 1000 bytes that arrive at once. Each waits for those ahead of it at 0.8 MB/s, 1.25 ms
+/// for each. Out-of-band packets wait for none, but count in the virtual queue as all arrivals do.
 fn check(found: impl Fn(&[Pkt]) -> Vec<Pkt>, classes: &[Class], delays_us: &[u64]) {
     let sent: Vec<Pkt> = (classes.iter().enumerate())
         .map(|(i, class)| packet(i, *class))

@@ -4,7 +4,7 @@ use accord_family::Catalogue;
 use accord_language::File;
 use accord_record::Quiet;
 use accord_scenario::Scenario;
-use accord_sim::{Calendar, Kind};
+use accord_sim::{Calendar, EventKind};
 use accord_units::Time;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
@@ -58,7 +58,7 @@ fn calendar(c: &mut Criterion) {
             u64::from(x.leading_zeros()) * 500_000_000 + (x >> 33)
         };
         for index in 0..pending {
-            calendar.push(Time::from_ps(gap()), Kind::Arrive, index);
+            calendar.push(Time::from_ps(gap()), EventKind::Arrive, index);
         }
         group.bench_function(format!("pop-push-{pending}"), |b| {
             b.iter(|| {

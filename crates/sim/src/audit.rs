@@ -9,17 +9,16 @@ use accord_scenario::Engine;
 use accord_transport::Segment;
 use accord_units::Duration;
 
-/// The packets that came in, went out, were dropped and are there, of one flow's data or of one
-/// port.
+/// The packets that entered, left, were dropped and are held, for the data of a flow or for a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// The packets that came in.
+    /// The packets that entered.
     pub entered: Count,
-    /// The packets that went out.
+    /// The packets that left.
     pub left: Count,
     /// The packets that were dropped.
     pub dropped: Count,
-    /// The packets that are there.
+    /// The packets that are still held.
     pub held: Count,
 }
 
@@ -48,7 +47,7 @@ impl Audit {
 }
 
 impl Core<'_> {
-    /// Counts the last deliveries and drops, and brings ports up to date.
+    /// Counts the last deliveries and drops, and updates ports to the end of the run.
     pub fn settle_end(&mut self, links: &mut dyn Links) {
         let end = self.limits.end + Duration::from_ps(1);
         self.count_edges();
@@ -61,8 +60,8 @@ impl Core<'_> {
         }
     }
 
-    /// Ends a run that is settled. Returns the run, and the audits of ports (by link, then the edge queues of
-    /// tunnels) and of flows.
+    /// Ends a run after [`Core::settle_end`]. Returns the run, and the audits of ports (by link,
+    /// then the edge queues of tunnels) and of flows.
     pub fn finish(
         mut self,
         links: &mut dyn Links,
@@ -88,7 +87,7 @@ impl Core<'_> {
                 (self.transfers).add(self.scenario, id, start, left.size, None);
             }
         }
-        // There may be very many flows, and the recorder has let go of them by now.
+        // The recorder has freed its memory by now, which matters with very many flows.
         let flows = (self.flows.iter().zip(in_network))
             .map(|(f, held)| Audit {
                 entered: f.sent,

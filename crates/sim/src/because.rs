@@ -1,8 +1,8 @@
-//! The reasons for events of packets.
+//! The reasons for the events engine.
 
 use std::fmt::{self, Display, Formatter};
 
-/// The reason for events of packets.
+/// The reason why a scenario needs the events engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Because {
     /// The caller asks for events: packets are observed, or links are stalled.
@@ -11,11 +11,11 @@ pub enum Because {
     Fluid,
     /// The scenario changes rates, delays, demands or routes.
     Changes,
-    /// A link has something, as named, that only events can do.
+    /// The named link has this feature, which only the events engine has.
     Link(String, &'static str),
-    /// A flow has something, as named, that only events can do.
+    /// The named flow has this feature, which only the events engine has.
     Flow(String, &'static str),
-    /// A window would have fewer packets than the network has flows and stations.
+    /// A window would hold fewer packets than the network has flows and shared links.
     Short,
 }
 

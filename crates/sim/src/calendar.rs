@@ -1,35 +1,35 @@
-//! The calendar of pending events in order, in O(1) per event, or O(log n) if many fall on one
+//! The calendar of pending events, in O(1) per event, or O(log n) if many events fall into one
 //! slot.
 //!
-//! Time is cut into slots. A wheel of slots holds the near future, and a heap the far one. Only the
-//! slot that is due is ever sorted, and a bitmap finds the next slot that holds an event. A slot is
-//! about half as wide as the mean gap between events, which is measured during the run. No choice
-//! of the width changes the order of events.
+//! Time is divided into slots. A wheel of slots holds the near future, and a heap the far future.
+//! Only the current slot is ever sorted, and a bitmap finds the next slot that holds an event. A
+//! slot is about half as wide as the mean gap between events, which is measured during the run. The
+//! width does not affect the order of events.
 //!
-//! Events hold no packets, which wait in a ring at their link. So an event takes 16 bytes, and the
-//! calendar of a thousand links stays in the first-level cache.
+//! Packets wait in queues at their links, not in events. An event takes 16 bytes, and the calendar
+//! of a thousand links stays in the first-level cache.
 //!
-//! The order is a property of the events, not of when they were added. It is by time, then by
-//! [`Kind`], then by index. The time permutes the indices, so that no link or flow wins all ties.
-//! So a run is the same whichever of its events the engine can do without.
+//! The order is a property of the events, not of the sequence in which they were added: by time,
+//! then by [`EventKind`], then by index. The time permutes the indices, so that no link or flow
+//! wins all ties. A run is therefore the same whichever of its events an engine leaves out.
 
 use accord_units::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The kind of an event. Among events of the same time, the first kind here comes first. A packet
-/// that leaves a port makes room for one that arrives. A sample is of the time before it, so that a
-/// flow which starts with it has no part in it.
+/// The kind of an event. Events of the same time are handled in the order of this list. A packet
+/// that leaves a port makes room for one that arrives. A sample is of the time before it, so a flow
+/// that starts with it has no part in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Kind {
+pub enum EventKind {
     /// The port of link `index` has sent its packet.
     Sent,
     /// A step of the fluid ends.
     Fluid,
     /// A sample is due.
     Sample,
-    /// A reading of what is watched is due (`skip.rs`).
+    /// A reading for steady-state detection is due (`skip.rs`).
     Watch,
     /// The scenario's event `index`.
     Change,
@@ -43,38 +43,37 @@ pub enum Kind {
     Application,
     /// The sender of flow `index` is woken, as it asked.
     Wake,
-    /// The host of flow `index` is done with a packet.
+    /// The host of flow `index` has processed a packet.
     Processed,
-    /// A packet is the next to come out of the wire of link `index`, whose packets overtake each
-    /// other.
+    /// The next packet comes out of the wire of link `index`, which reorders packets.
     Overtake,
     /// The first packet on the wire of link `index` comes out.
     Arrive,
 }
 
-impl Kind {
+impl EventKind {
     /// The kind with the number zero.
-    pub const FIRST: Kind = Kind::Sent;
+    pub const FIRST: EventKind = EventKind::Sent;
 }
 
-/// The kinds by number. The last one is repeated to fill the table up.
-const KINDS: [Kind; 16] = [
-    Kind::Sent,
-    Kind::Fluid,
-    Kind::Sample,
-    Kind::Watch,
-    Kind::Change,
-    Kind::Discipline,
-    Kind::Start,
-    Kind::Stop,
-    Kind::Application,
-    Kind::Wake,
-    Kind::Processed,
-    Kind::Overtake,
-    Kind::Arrive,
-    Kind::Arrive,
-    Kind::Arrive,
-    Kind::Arrive,
+/// The kinds by number. The last one is repeated to fill the table.
+const EVENT_KINDS: [EventKind; 16] = [
+    EventKind::Sent,
+    EventKind::Fluid,
+    EventKind::Sample,
+    EventKind::Watch,
+    EventKind::Change,
+    EventKind::Discipline,
+    EventKind::Start,
+    EventKind::Stop,
+    EventKind::Application,
+    EventKind::Wake,
+    EventKind::Processed,
+    EventKind::Overtake,
+    EventKind::Arrive,
+    EventKind::Arrive,
+    EventKind::Arrive,
+    EventKind::Arrive,
 ];
 
 /// The number of bits of index in a key. The kind is above them.
@@ -84,21 +83,21 @@ const INDEX: u32 = (1 << INDEX_BITS) - 1;
 /// The largest index of a link or flow.
 pub const MAX_INDEX: usize = INDEX as usize;
 
-/// Returns the permutation of indices at `time`: exclusive or with bits that look random.
+/// Returns the permutation of indices at `time`: a mask for exclusive or.
 #[inline]
 fn shuffle(time: u64) -> u32 {
     (time.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - INDEX_BITS)) as u32
 }
 
-/// Returns the place of an event among those at the same time.
+/// Returns the sort key of an event among those at the same time.
 #[inline]
-pub(crate) fn key(time: Time, kind: Kind, index: usize) -> u32 {
+pub(crate) fn key(time: Time, kind: EventKind, index: usize) -> u32 {
     (kind as u32) << INDEX_BITS | (index as u32 ^ shuffle(time.as_ps()))
 }
 
 /// A pending event in a slot of the wheel.
 #[derive(Clone, Copy, Debug)]
-struct Node {
+struct WheelNode {
     time: u64,
     key: u32,
     /// The next node of the slot, or of the free nodes.
@@ -109,9 +108,9 @@ const NIL: u32 = u32::MAX;
 /// The number of slots of the wheel.
 const SLOTS: usize = 1 << 13;
 const WORDS: usize = SLOTS / 64;
-/// The most events among which an event is put in order.
+/// The largest number of events that are kept sorted.
 const MOST_DUE: usize = 64;
-/// The number of events after which the width is reconsidered.
+/// The number of events between two reviews of the width.
 const REVIEW: u32 = 1 << 14;
 /// The first width: 2^21 ps, about 2 µs.
 const FIRST_SHIFT: u32 = 21;
@@ -120,7 +119,7 @@ const FIRST_SHIFT: u32 = 21;
 pub struct Calendar {
     /// The end of the run. Later events are not kept.
     end: u64,
-    nodes: Vec<Node>,
+    nodes: Vec<WheelNode>,
     free: u32,
     /// The first node of each slot.
     heads: Box<[u32; SLOTS]>,
@@ -128,16 +127,16 @@ pub struct Calendar {
     occupied: Box<[u64; WORDS]>,
     /// The logarithm of a slot's width: it is 2^shift picoseconds.
     shift: u32,
-    /// The number of the slot that is due, counted from time zero. `due` holds what was in it.
+    /// The number of the current slot, counted from time zero. `due` holds its events.
     slot: u64,
-    /// The events that are due as (time, key), latest first.
+    /// The events of the current slot as (time, key), latest first.
     due: Vec<(u64, u32)>,
-    /// The events that are due after all of these, of a slot that was given more than `MOST_DUE`
-    /// events while it was due. It is empty if `due` is, except before the first of them is taken.
+    /// The events of the current slot beyond [`MOST_DUE`]. They are later than all of `due`. It is
+    /// empty if `due` is, except before the first of them is taken.
     rest: BinaryHeap<Reverse<(u64, u32)>>,
     /// The events beyond the wheel.
     far: BinaryHeap<Reverse<(u64, u32)>>,
-    /// The time of the first of them, or the end of time.
+    /// The time of the first event in `far`, or `u64::MAX`.
     far_first: u64,
     in_wheel: u32,
     /// The events taken and the events put beyond the wheel since the last review, and the time of
@@ -145,12 +144,13 @@ pub struct Calendar {
     taken: u32,
     beyond: u32,
     reviewed: u64,
-    /// The powers of two by which the width is above the mean gap, to cover what is pending.
+    /// The binary logarithm of the width over the mean gap, raised so that pending events fit into
+    /// the wheel.
     margin: u32,
 }
 
 impl Calendar {
-    /// Creates an empty calendar. Events after `end` are forgotten at once.
+    /// Creates an empty calendar. Events after `end` are discarded.
     pub fn new(end: Time) -> Calendar {
         Calendar {
             end: end.as_ps(),
@@ -175,7 +175,7 @@ impl Calendar {
     /// Adds an event, not before the one taken last. `index` is at most [`MAX_INDEX`]. An event
     /// after the end, in particular at `Time::MAX`, is never due.
     #[inline]
-    pub fn push(&mut self, time: Time, kind: Kind, index: usize) {
+    pub fn push(&mut self, time: Time, kind: EventKind, index: usize) {
         if time.as_ps() > self.end {
             return;
         }
@@ -188,7 +188,7 @@ impl Calendar {
         let slot = time >> self.shift;
         if slot.wrapping_sub(self.slot + 1) < SLOTS as u64 - 1 {
             let i = slot as usize % SLOTS;
-            let node = Node {
+            let node = WheelNode {
                 time,
                 key,
                 next: self.heads[i],
@@ -209,7 +209,7 @@ impl Calendar {
         }
     }
 
-    /// Puts an event into the slot that is due, or beyond the wheel.
+    /// Puts an event into the current slot, or beyond the wheel.
     #[cold]
     fn place_outside(&mut self, time: u64, key: u32, slot: u64) {
         if slot <= self.slot {
@@ -221,8 +221,8 @@ impl Calendar {
         }
     }
 
-    /// Puts an event into the slot that is due. At most `MOST_DUE` events are moved for it, or they
-    /// go to the heap. Each event goes there at most once.
+    /// Puts an event into the current slot. At most `MOST_DUE` events are moved for it, or they go
+    /// to the heap. Each event goes there at most once.
     fn place_due(&mut self, event: (u64, u32)) {
         if let Some(&Reverse(first)) = self.rest.peek()
             && event > first
@@ -240,20 +240,20 @@ impl Calendar {
 
     /// Takes the next event.
     #[inline]
-    pub fn pop(&mut self) -> Option<(Time, Kind, usize)> {
+    pub fn pop(&mut self) -> Option<(Time, EventKind, usize)> {
         let (time, key) = match self.due.pop() {
             Some(event) => event,
             None => self.turn()?,
         };
-        let kind = KINDS[(key >> INDEX_BITS) as usize % KINDS.len()];
+        let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
         let index = (key & INDEX) ^ shuffle(time);
         Some((Time::from_ps(time), kind, index as usize))
     }
 
-    /// Returns an event that is due soon, most likely the next one. Another event of its slot may
-    /// be earlier, or may be added before it is taken.
+    /// Returns an event of the next occupied slot, most likely the next event. Another event of its
+    /// slot may be earlier, or may be added before it is taken.
     #[inline]
-    pub fn peek(&self) -> Option<(Kind, usize)> {
+    pub fn peek(&self) -> Option<(EventKind, usize)> {
         let (time, key) = match self.due.last() {
             Some(&event) => event,
             None if self.in_wheel == 0 => return None,
@@ -262,13 +262,13 @@ impl Calendar {
                 (node.time, node.key)
             }
         };
-        let kind = KINDS[(key >> INDEX_BITS) as usize % KINDS.len()];
+        let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
         let index = (key & INDEX) ^ shuffle(time);
         Some((kind, index as usize))
     }
 
-    /// Goes on to the next slot that holds an event. Takes the first event of the slot, and makes
-    /// its other events due. It is only called while nothing is due.
+    /// Moves on to the next occupied slot. Returns its first event, and sorts its other events into
+    /// `due`. It is called only while `due` is empty.
     #[inline]
     fn turn(&mut self) -> Option<(u64, u32)> {
         if !self.rest.is_empty() {
@@ -302,7 +302,7 @@ impl Calendar {
         Some(event)
     }
 
-    /// Makes the rest of a slot due, except for the first event of all, which it returns.
+    /// Moves the events of a slot into `due`, except for the first one, which it returns.
     fn sort(&mut self, event: (u64, u32), mut others: u32) -> (u64, u32) {
         let mut first = event;
         while let Some(node) = self.nodes.get_mut(others as usize) {
@@ -324,7 +324,7 @@ impl Calendar {
         first
     }
 
-    /// Goes on to the first event beyond the wheel, because the wheel is empty.
+    /// Moves on to the first event beyond the wheel, because the wheel is empty.
     #[cold]
     fn jump(&mut self) -> Option<(u64, u32)> {
         let &Reverse((time, _)) = self.far.peek()?;
@@ -333,7 +333,7 @@ impl Calendar {
         self.due.pop()
     }
 
-    /// Moves events that have become near into the wheel.
+    /// Moves events of the near future into the wheel.
     #[cold]
     fn bring_near(&mut self) {
         while let Some(&Reverse((time, key))) = self.far.peek() {
@@ -347,7 +347,7 @@ impl Calendar {
         self.far_first = u64::MAX;
     }
 
-    /// Returns the place in the wheel of the next slot that holds an event. There has to be one.
+    /// Returns the index in the wheel of the next occupied slot, which must exist.
     #[inline]
     fn next_occupied(&self) -> usize {
         let start = (self.slot + 1) as usize % SLOTS;
@@ -369,22 +369,22 @@ impl Calendar {
             self.margin = (self.margin + 1).min(6);
         }
         (self.taken, self.beyond, self.reviewed) = (0, 0, now);
-        // The width is half the gap, so that few slots hold two events. It is from 1 ns to 1 ms,
-        // whatever was measured.
+        // The width is half the gap, so that few slots hold two events. It stays between 1 ns and 1
+        // ms.
         let shift = (gap.max(2).ilog2() - 1 + self.margin).clamp(10, 30);
         if shift != self.shift {
             self.resize(shift, now);
         }
     }
 
-    /// Has what comes from outside (changes, starts, stops) come earlier by this span, and the end.
+    /// Moves external events (changes, starts, stops) and the end earlier by this span.
     pub fn bring_forward(&mut self, by: Duration) {
         self.end -= by.as_ps();
         for (time, key) in self.take_all() {
-            let kind = KINDS[(key >> INDEX_BITS) as usize % KINDS.len()];
+            let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
             let index = (key & INDEX) ^ shuffle(time);
             let time = match kind {
-                Kind::Change | Kind::Start | Kind::Stop => time - by.as_ps(),
+                EventKind::Change | EventKind::Start | EventKind::Stop => time - by.as_ps(),
                 _ => time,
             };
             self.push(Time::from_ps(time), kind, index as usize);
@@ -412,7 +412,7 @@ impl Calendar {
         pending
     }
 
-    /// Changes the width. It is only called while nothing is due.
+    /// Changes the width. It is called only while `due` is empty.
     fn resize(&mut self, shift: u32, now: u64) {
         let pending = self.take_all();
         self.shift = shift;
@@ -428,15 +428,15 @@ impl Calendar {
 mod tests {
     use super::*;
 
-    /// However many events fall on one instant, in whatever order they are added, few are moved per
-    /// event.
+    /// However many events fall on one instant, and in whatever order they are added, few are moved
+    /// per event.
     #[test]
     fn simultaneous_events_are_not_moved_about() {
         const N: usize = 100_000;
         let mut calendar = Calendar::new(Time::MAX);
         let mut expected = Vec::new();
         let add = |calendar: &mut Calendar, index| {
-            calendar.push(Time::ZERO, Kind::Start, index);
+            calendar.push(Time::ZERO, EventKind::Start, index);
             assert!(calendar.due.len() <= MOST_DUE, "{index}");
         };
         for index in 0..N {
@@ -445,13 +445,13 @@ mod tests {
         }
         expected.sort_unstable();
         for (i, key) in expected.iter().enumerate() {
-            // While they are taken, later ones are added.
+            // Later events are added while these are taken.
             if i % 10 == 0 {
-                calendar.push(Time::ZERO, Kind::Wake, i);
+                calendar.push(Time::ZERO, EventKind::Wake, i);
                 assert!(calendar.due.len() <= MOST_DUE);
             }
             let index = (key ^ shuffle(0)) as usize;
-            assert_eq!(calendar.pop(), Some((Time::ZERO, Kind::Start, index)));
+            assert_eq!(calendar.pop(), Some((Time::ZERO, EventKind::Start, index)));
         }
         let rest = std::iter::from_fn(|| calendar.pop());
         assert_eq!(rest.count(), N / 10);

@@ -1,12 +1,12 @@
 //! The state that both engines share: flows, packets, the calendar and the record of a run.
 
 use crate::SimError;
-use crate::calendar::{Calendar, Kind};
+use crate::calendar::{Calendar, EventKind};
 use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::gateway::Gateway;
 use crate::packet::{Packet, UNREAD};
-use crate::pool::{Place, Pool};
+use crate::pool::{Handle, Pool};
 use crate::skip::Skip;
 use accord_aqm::Ecn;
 use accord_record::{Observer, Recorder, Transfers};
@@ -14,20 +14,20 @@ use accord_scenario::{Scenario, State};
 use accord_transport::{Datagrams, Receiver, Segment, Sender};
 use accord_units::{Duration, Time};
 
-/// The number of events after which the observer is asked again.
+/// The number of events between two reports of progress.
 const PROGRESS: u64 = 1 << 18;
 
-/// Times that limit what can be done ahead.
+/// The times up to which an engine may run ahead of the clock.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// The end of the run, after which nothing happens.
     pub end: Time,
-    /// The time before which nothing is read that is counted. At the end of the run all is.
+    /// The time of the next reading of counters. At the end of the run all counters are read.
     pub unread: Time,
 }
 
 impl Limits {
-    /// The limits of a run up to `end` in which `next` is the next time at which something is read.
+    /// The limits of a run that ends at `end` and reads counters next at `next`.
     pub fn new(end: Time, next: Time) -> Limits {
         let unread = next.min(end + Duration::from_ps(1));
         Limits { end, unread }
@@ -42,35 +42,36 @@ pub struct Core<'a> {
     /// The present state of the network.
     pub state: State<'a>,
     pub now: Time,
-    /// The end of the run, and the time at which counts are read next.
+    /// The end of the run, and the time of the next reading.
     pub limits: Limits,
     /// The time of the next sample.
     pub next_sample: Time,
     pub calendar: Calendar,
     pub pool: Pool,
     pub flows: Vec<Flow>,
-    /// The time for which a wake-up of each flow is pending. The times are apart from the flows, because
-    /// the windows engine looks at all of them in every window.
+    /// The pending wake-up of each flow, or `Time::MAX`. Kept apart from the flows, because the
+    /// windows engine reads all of them in every window.
     pub wakes: Vec<Time>,
-    /// The flows that samples read, in any order.
+    /// The flows that the next sample reads, in any order.
     pub awake: Vec<u32>,
     /// The tunnels between gateways.
     pub tunnels: Vec<usize>,
     pub recorder: Recorder,
     pub transfers: Transfers,
-    /// The bytes of each flow that are queued on its path. They are those sent by the time beside
-    /// them. The vector is kept to be filled again.
+    /// The queued bytes of each flow, and the latest departure among the data that would have
+    /// arrived over empty queues. A buffer of [`Core::sample`].
     pub queued: Vec<(u64, Option<Time>)>,
     pub digest: Digest,
     pub events: u64,
-    /// The decision on skipped time, if any may be.
+    /// The controller of skipped time, if time may be skipped.
     pub skip: Option<Box<Skip<'a>>>,
-    /// The time that was skipped, by which the reported time is ahead of the engine's.
+    /// The skipped time: reported time less engine time.
     pub ahead: Duration,
 }
 
 impl<'a> Core<'a> {
-    /// Creates a run before its start, with its starts, its stops and its first sample in the calendar.
+    /// Creates a run before its start. The calendar holds the starts and stops of flows and the
+    /// first sample.
     pub fn new(
         scenario: &'a Scenario,
         state: State<'a>,
@@ -82,12 +83,12 @@ impl<'a> Core<'a> {
         let mut calendar = Calendar::new(end);
         let packets = |(_, f): &(usize, &accord_scenario::Flow)| !f.is_fluid;
         for (id, f) in scenario.flows.iter().enumerate().filter(packets) {
-            calendar.push(f.start, Kind::Start, id);
+            calendar.push(f.start, EventKind::Start, id);
             if let Some(stop) = f.stop {
-                calendar.push(stop, Kind::Stop, id);
+                calendar.push(stop, EventKind::Stop, id);
             }
         }
-        calendar.push(first, Kind::Sample, 0);
+        calendar.push(first, EventKind::Sample, 0);
         let ids = 0..flows.len();
         Core {
             scenario,
@@ -114,7 +115,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// The time that is reported for a time of the engine.
+    /// Returns the reported time for a time of the engine.
     #[inline]
     pub fn reported(&self, time: Time) -> Time {
         time + self.ahead
@@ -128,7 +129,7 @@ impl<'a> Core<'a> {
         self.events += 1;
     }
 
-    /// Asks the observer whether to go on, if it is time for that.
+    /// Reports progress to the observer once per [`PROGRESS`] events.
     ///
     /// # Errors
     /// Fails if the observer stops the run.
@@ -139,7 +140,7 @@ impl<'a> Core<'a> {
         Ok(())
     }
 
-    /// Has senders write logs, if the observer wants them.
+    /// Starts the logs of senders, if the observer wants them.
     pub fn begin_logs(&mut self, observer: &dyn Observer) {
         if !observer.wants_logs() {
             return;
@@ -150,7 +151,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Gives the observer the logs since the last call, if it wants them.
+    /// Passes the logs since the last call to the observer, if it wants them.
     pub fn show_logs(&mut self, observer: &mut dyn Observer) {
         if !observer.wants_logs() {
             return;
@@ -161,7 +162,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Has samples read a flow, to which something happens.
+    /// Marks a flow as awake, so that the next sample reads it.
     #[inline]
     pub fn wake_up(&mut self, id: usize) {
         if self.flows[id].wake_up() {
@@ -183,11 +184,12 @@ impl<'a> Core<'a> {
         flow.sender.stop();
     }
 
-    /// Lets the application of a flow act. Returns whether its sender may have something to send.
+    /// Runs the next action of a flow's application. Returns true if its sender may have something
+    /// to send.
     pub fn act(&mut self, id: usize) -> bool {
         self.wake_up(id);
         let flow = &mut self.flows[id];
-        flow.session.heed(&flow.sender, self.now);
+        flow.session.allow(&flow.sender, self.now);
         let Some(step) = flow.session.act(self.now) else {
             return false;
         };
@@ -198,13 +200,14 @@ impl<'a> Core<'a> {
         }
         flow.sender.supply(step.supply);
         if let Some(span) = step.again {
-            self.calendar.push(self.now + span, Kind::Application, id);
+            self.calendar
+                .push(self.now + span, EventKind::Application, id);
         }
         true
     }
 
-    /// Notes that the sender of a flow is to be woken at `again`, or when it asked for. Returns that time
-    /// if it is before the pending wake-up.
+    /// Records the next wake-up of a sender: `again`, or the time that the sender asks for. Returns
+    /// it if it is before the pending wake-up.
     #[inline]
     pub fn await_wake(&mut self, id: usize, again: Time) -> Option<Time> {
         let at = again.min(self.flows[id].sender.next_wake());
@@ -214,8 +217,8 @@ impl<'a> Core<'a> {
         })
     }
 
-    /// Wakes the sender of a flow, if it is for now that it asked. An earlier deadline may have been set
-    /// after this one was scheduled, and has been handled.
+    /// Wakes the sender of a flow, if its pending wake-up is now. Returns whether it was. A wake-up
+    /// event may be stale, because an earlier deadline was set and handled after it was scheduled.
     #[inline]
     pub fn wake(&mut self, id: usize) -> bool {
         if self.wakes[id] != self.now {
@@ -226,7 +229,7 @@ impl<'a> Core<'a> {
         true
     }
 
-    /// Ends the transfer of a flow, if there is one and its sender is done.
+    /// Ends the transfer of a flow, if it has one and its sender is done.
     #[inline]
     pub fn end_transfer(&mut self, id: usize) {
         let flow = &self.flows[id];
@@ -235,7 +238,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Ends a transfer: all that the application supplied is delivered.
+    /// Ends a transfer: all of it has been delivered.
     fn transferred(&mut self, id: usize) {
         let Some(done) = self.flows[id].session.end() else {
             return;
@@ -244,12 +247,13 @@ impl<'a> Core<'a> {
         let start = self.reported(done.start);
         (self.transfers).add(self.scenario, id, start, done.size, Some(took));
         if let Some(pause) = done.pause {
-            self.calendar.push(self.now + pause, Kind::Application, id);
+            self.calendar
+                .push(self.now + pause, EventKind::Application, id);
         }
     }
 
-    /// Returns the packet with a segment of a sender, and the time at which the host is done with it,
-    /// if the host takes time for it.
+    /// Returns the packet for a segment of a sender, and the time at which the host has processed
+    /// it, if that takes time.
     #[inline(always)]
     pub fn packet_of(&mut self, id: usize, segment: Segment) -> (Packet, Option<Time>) {
         let flow = &mut self.flows[id];
@@ -285,8 +289,8 @@ impl<'a> Core<'a> {
 
     /// Delivers a reply to its sender. Returns the flow.
     #[inline]
-    pub fn reply(&mut self, place: Place) -> usize {
-        let packet = self.pool.remove(place);
+    pub fn reply(&mut self, handle: Handle) -> usize {
+        let packet = self.pool.remove(handle);
         let now = self.now;
         match packet.segment {
             Segment::Ack { next, block, .. } => self.digest.ack(now, packet.flow, next, block),
@@ -300,14 +304,62 @@ impl<'a> Core<'a> {
         packet.flow as usize
     }
 
-    /// Removes a packet that is lost, and counts it.
+    /// Delivers a packet ahead of the clock: its receiver takes it now, as of `at`. The answer replaces
+    /// the packet. Returns whether there is an answer.
+    #[inline(always)]
+    pub fn deliver_ahead(&mut self, handle: Handle, at: Time) -> bool {
+        let packet = self.pool.packet(handle);
+        let Segment::Data { number, sent } = packet.segment else {
+            return self.deliver_control_ahead(handle, at);
+        };
+        let id = packet.flow;
+        let flow = &mut self.flows[id as usize];
+        self.digest.data(at, id, number);
+        let (fresh, reply) = match &mut flow.receiver {
+            Receiver::Stream(r) => {
+                let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
+                (fresh, Some(ack))
+            }
+            Receiver::Tunnel(r) => {
+                let count = r.on_data(packet.bytes(), f64::from(packet.virtual_s), at);
+                (true, count)
+            }
+            Receiver::Datagrams => (true, None),
+        };
+        flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
+        match reply {
+            Some(reply) => {
+                *packet = flow.answer(id, reply);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Delivers a control packet of a tunnel ahead of the clock.
+    #[inline(never)]
+    fn deliver_control_ahead(&mut self, handle: Handle, at: Time) -> bool {
+        let packet = self.pool.packet(handle);
+        self.digest.delivered(at, packet);
+        let id = packet.flow;
+        let flow = &mut self.flows[id as usize];
+        match flow.receive(packet, at).reply {
+            Some(reply) => {
+                *packet = flow.answer(id, reply);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Removes a lost packet, and counts it.
     #[cold]
-    pub fn lost(&mut self, place: Place) {
-        let packet = self.pool.remove(place);
+    pub fn lost(&mut self, handle: Handle) {
+        let packet = self.pool.remove(handle);
         self.lose(&packet);
     }
 
-    /// Counts a packet that is lost.
+    /// Counts a lost packet.
     pub fn lose(&mut self, packet: &Packet) {
         self.digest.lost(self.now, packet);
         self.wake_up(packet.flow as usize);
@@ -315,7 +367,7 @@ impl<'a> Core<'a> {
         flow.losses += 1;
         if let Segment::Data { number, .. } = packet.segment {
             flow.data_lost.add(packet.bytes());
-            // What was in a datagram is lost with it.
+            // The packet in a datagram is lost with it.
             if let Some(inner) = flow.gateway_mut().and_then(|g| g.unload(number)) {
                 self.lose(&inner);
             }
@@ -331,15 +383,15 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Counts the packets that edge queues have dropped. A queue drops some when a datagram leaves,
-    /// and these are counted at the next event of the tunnel or at the next sample.
+    /// Counts the packets that edge queues have dropped. A queue drops packets when a datagram
+    /// leaves. They are counted at the next event of the tunnel or at the next sample.
     pub fn count_edges(&mut self) {
         for i in 0..self.tunnels.len() {
             self.count_edge(self.tunnels[i]);
         }
     }
 
-    /// Returns all packets on their way, except those that are certain to be delivered.
+    /// Returns all packets on their way, except those delivered ahead of the clock.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let tunnels = self.tunnels.iter();
         let carried = tunnels.filter_map(|&flow| self.flows[flow].gateway());

@@ -4,18 +4,18 @@ use crate::packet::Packet;
 use accord_transport::Segment;
 use accord_units::{Duration, Time};
 
-/// The sum over packets of the place and time of their end: delivered or lost. It does not depend
+/// The sum over packets of a hash of their end (delivered or lost) and its time. It does not depend
 /// on the order in which packets are added.
 #[derive(Clone, Copy, Debug)]
 pub struct Digest(u64);
 
 impl Digest {
-    /// Creates the digest of a run in which nothing has happened yet.
+    /// Creates the digest of a run before its start.
     pub fn new(seed: u64) -> Digest {
         Digest(seed)
     }
 
-    /// Adds a packet that was delivered.
+    /// Adds a delivered packet.
     #[inline]
     pub fn delivered(&mut self, at: Time, packet: &Packet) {
         let (kind, content) = match packet.segment {
@@ -29,19 +29,19 @@ impl Digest {
         self.add(at, packet.flow, kind, content);
     }
 
-    /// Adds a data packet that was delivered.
+    /// Adds a delivered data packet.
     #[inline]
     pub fn data(&mut self, at: Time, flow: u32, number: u64) {
         self.add(at, flow, 0, number);
     }
 
-    /// Adds an acknowledgement that was delivered.
+    /// Adds a delivered acknowledgement.
     #[inline]
     pub fn ack(&mut self, at: Time, flow: u32, next: u64, block: u32) {
         self.add(at, flow, 1, next ^ u64::from(block) << 32);
     }
 
-    /// Adds a packet that was lost.
+    /// Adds a lost packet.
     pub fn lost(&mut self, at: Time, packet: &Packet) {
         self.add(at, packet.flow, 5, u64::from(packet.size));
     }

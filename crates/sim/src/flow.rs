@@ -1,4 +1,4 @@
-//! A flow in the simulation: its two ends, its application, and its counts.
+//! Flows: their ends, their applications and their counts.
 
 use crate::gateway::Gateway;
 use crate::host::Host;
@@ -16,9 +16,9 @@ use std::collections::VecDeque;
 pub struct Flow {
     /// The sending end.
     pub sender: Sender,
-    /// The first hop of the path there.
+    /// The first hop of the forward path.
     pub path: u32,
-    /// The first hop of the path back.
+    /// The first hop of the reverse path.
     pub reverse_path: u32,
     /// The size of a data packet in bytes, or the mean size if the host draws sizes.
     pub packet: u16,
@@ -32,9 +32,9 @@ pub struct Flow {
     pub aggregate: u8,
     /// The receiving end.
     pub receiver: Receiver,
-    /// The data packets that the receiver knows of ahead of time and that are not counted yet, in the
+    /// The data packets that were delivered ahead of the clock and are not counted yet, in the
     /// order of their delivery.
-    coming: VecDeque<Coming>,
+    pending: VecDeque<PendingDelivery>,
     /// The data sent.
     pub sent: Count,
     /// The data delivered.
@@ -43,34 +43,35 @@ pub struct Flow {
     pub delays: Delays,
     /// The bytes delivered for the first time.
     pub fresh_bytes: u64,
-    /// The packets of any kind that were dropped or lost on the way.
+    /// The packets of any type that were dropped or lost.
     pub losses: u64,
-    /// The data that was dropped or lost on the way.
+    /// The data that was dropped or lost.
     pub data_lost: Count,
-    /// The time of a data packet over the path with empty queues, the host's included.
+    /// The one-way delay of a data packet over empty queues, including the host's.
     pub one_way: Duration,
-    /// The same time for a packet of size zero.
+    /// The same delay for a packet of size zero.
     pub propagation: Duration,
-    /// The data sent recently. It is remembered if the estimator asks for the true accumulation, or
-    /// if the path changes.
+    /// The data sent recently. Kept if the estimator asks for the true accumulation, or if the path
+    /// changes.
     pub outgoing: Option<Box<Outgoing>>,
     /// The host, if it draws sizes or takes time for packets.
     pub host: Option<Box<Host>>,
     /// The application.
     pub session: Session,
-    /// Whether samples have to read the flow.
-    rest: Rest,
+    /// The need of samples to read the flow.
+    activity: Activity,
 }
 
-/// Whether the counts and the state of a flow can change before an event that wakes it: a start, an
-/// application that acts, a reply, a loss.
+/// The possibility that the counts and the state of a flow change before an event wakes it: a
+/// start, an action of the application, a reply or a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
+enum Activity {
     /// Something has happened since the last sample, or may happen.
     Awake,
     /// Nothing can happen, and the last sample was the first to read that.
     Resting,
-    /// Nothing can happen, and nothing has happened between two samples. Samples pass over it.
+    /// Nothing can happen, and nothing happened between the last two samples. Samples skip the
+    /// flow.
     Asleep,
 }
 
@@ -80,22 +81,22 @@ const _: () = assert!(size_of::<Flow>() <= 704);
 #[derive(Default)]
 pub struct Outgoing {
     /// The packets in the order in which they were sent.
-    sent: VecDeque<Due>,
-    /// The latest packet that would have arrived.
-    due: Due,
+    sent: VecDeque<NominalArrival>,
+    /// The latest packet that would have arrived by now.
+    due: NominalArrival,
 }
 
-/// The time at which a data packet would have arrived over empty queues.
+/// The nominal arrival of a data packet: its arrival over empty queues.
 #[derive(Clone, Copy, Default)]
-struct Due {
+struct NominalArrival {
     sent: Time,
     at: Time,
-    /// The bytes sent up to it.
+    /// The bytes sent up to and including the packet.
     bytes: u64,
 }
 
-/// A data packet on its way that the receiver knows of already.
-struct Coming {
+/// A data packet that was delivered ahead of the clock.
+struct PendingDelivery {
     /// The time of its delivery.
     at: Time,
     sent: Time,
@@ -104,8 +105,8 @@ struct Coming {
 }
 
 impl Flow {
-    /// Creates flow `id`, which has not started, in the present state of the network. Its hops are
-    /// to be set.
+    /// Creates flow `id`, which has not started, in the present state of the network. The layout
+    /// sets its hops.
     pub fn new(id: usize, network: &State) -> Flow {
         let scenario = network.scenario;
         let f = &scenario.flows[id];
@@ -125,7 +126,7 @@ impl Flow {
             packet: f.packet.get() as u16,
             ack: f.ack.get() as u16,
             control: f.control.get() as u16,
-            coming: VecDeque::new(),
+            pending: VecDeque::new(),
             one_way: network.one_way_of(id, f.packet),
             propagation: network.one_way_of(id, Bytes::ZERO),
             sent: Count::default(),
@@ -136,32 +137,32 @@ impl Flow {
             data_lost: Count::default(),
             outgoing: None,
             host: Host::new(f, id, scenario),
-            rest: Rest::Asleep,
+            activity: Activity::Asleep,
         }
     }
 
-    /// Notes that something happens to the flow. Returns whether it was asleep.
+    /// Marks the flow as awake. Returns true if it was asleep.
     #[inline]
     pub fn wake_up(&mut self) -> bool {
-        std::mem::replace(&mut self.rest, Rest::Awake) == Rest::Asleep
+        std::mem::replace(&mut self.activity, Activity::Awake) == Activity::Asleep
     }
 
-    /// Returns whether the next sample has to read the flow, which this one has read.
+    /// Returns true if the next sample has to read the flow. The caller has read it for this one.
     pub fn stays_awake(&mut self) -> bool {
         let idle = match &self.sender {
             Sender::Stream(_) | Sender::Datagrams(_) => self.sender.is_done(),
-            // A tunnel has clocks of its own, and a log is of everything.
+            // A tunnel has timers of its own, and a log records everything.
             Sender::Tunnel(_) | Sender::Logged(_) => false,
         };
-        self.rest = match self.rest {
-            _ if !idle || self.in_network() > 0 => Rest::Awake,
-            Rest::Awake => Rest::Resting,
-            Rest::Resting | Rest::Asleep => Rest::Asleep,
+        self.activity = match self.activity {
+            _ if !idle || self.in_network() > 0 => Activity::Awake,
+            Activity::Awake => Activity::Resting,
+            Activity::Resting | Activity::Asleep => Activity::Asleep,
         };
-        self.rest != Rest::Asleep
+        self.activity != Activity::Asleep
     }
 
-    /// Gives a packet to the receiver.
+    /// Passes a packet to the receiver.
     #[inline]
     pub fn receive(&mut self, packet: &Packet, now: Time) -> Receipt {
         let truth = match packet.segment {
@@ -179,7 +180,7 @@ impl Flow {
         )
     }
 
-    /// Counts the delivery of a data packet that was on its way for `delay`.
+    /// Counts the delivery of a data packet after `delay`.
     #[inline]
     pub fn deliver(&mut self, fresh: bool, size: u16, delay: Duration) {
         self.delivered.add(Bytes::new(u64::from(size)));
@@ -189,7 +190,7 @@ impl Flow {
         }
     }
 
-    /// Returns the time of a data packet of `size` over the path with empty queues.
+    /// Returns the one-way delay of a data packet of `size` over empty queues.
     #[inline]
     fn one_way_of(&self, size: u16) -> Duration {
         match size == self.packet {
@@ -205,12 +206,12 @@ impl Flow {
         self.propagation + Duration::from_ps((transmission * share) as u64)
     }
 
-    /// The bytes of data that were sent and have neither arrived nor been lost.
+    /// The bytes of data that were sent and neither arrived nor were lost.
     pub fn in_network(&self) -> u64 {
         self.sent.bytes - self.delivered.bytes - self.data_lost.bytes
     }
 
-    /// Returns the packet that carries the receiver's answer. The flow is flow `id`.
+    /// Returns the packet with the receiver's answer. `id` is the flow's index.
     #[inline]
     pub fn answer(&self, id: u32, segment: Segment) -> Packet {
         let size = match segment {
@@ -231,27 +232,27 @@ impl Flow {
     /// Counts the deliveries before `now`.
     #[inline(never)]
     pub fn deliver_until(&mut self, now: Time) {
-        let mut coming = std::mem::take(&mut self.coming);
+        let mut pending = std::mem::take(&mut self.pending);
         let mut due = 0;
-        for c in coming.iter().take_while(|c| c.at < now) {
+        for c in pending.iter().take_while(|c| c.at < now) {
             self.deliver(c.fresh, c.size, c.at.since(c.sent));
             due += 1;
         }
-        coming.drain(..due);
-        self.coming = coming;
+        pending.drain(..due);
+        self.pending = pending;
     }
 
-    /// Counts data that will be delivered at `at`, not before any added earlier. Counts are not read
-    /// before `unread`, so that what is delivered before it is counted now.
+    /// Counts data that arrives at `at`, not before any added earlier. Counters are not read before
+    /// `unread`, so an earlier arrival is counted now.
     #[inline]
     pub fn deliver_later(&mut self, unread: Time, at: Time, sent: Time, size: u16, fresh: bool) {
         if at < unread {
-            if !self.coming.is_empty() {
+            if !self.pending.is_empty() {
                 self.deliver_until(unread);
             }
             return self.deliver(fresh, size, at.since(sent));
         }
-        self.coming.push_back(Coming {
+        self.pending.push_back(PendingDelivery {
             at,
             sent,
             size,
@@ -259,29 +260,29 @@ impl Flow {
         });
     }
 
-    /// Returns the bytes of data that the receiver knows of already and that are not counted yet.
-    pub fn coming_bytes(&self) -> u64 {
-        self.coming.iter().map(|c| u64::from(c.size)).sum()
+    /// Returns the bytes of data that were delivered ahead of the clock and are not counted yet.
+    pub fn pending_bytes(&self) -> u64 {
+        self.pending.iter().map(|c| u64::from(c.size)).sum()
     }
 
-    /// Returns the bytes of data that the receiver knows of already and that would have arrived by
-    /// `now` over empty queues. They are those sent by `late`.
-    pub fn coming_late(&mut self, late: Option<Time>) -> u64 {
-        // A ring that once was long is passed through in full, which takes many cache lines.
-        if self.coming.capacity() > 16 + 2 * self.coming.len() {
-            self.coming.shrink_to(self.coming.len() * 3 / 2);
+    /// Returns the bytes of [`Flow::pending_bytes`] that were sent by `late`, so that they would
+    /// have arrived over empty queues.
+    pub fn pending_sent_by(&mut self, late: Option<Time>) -> u64 {
+        // Iterating over a ring that once was long takes many cache lines.
+        if self.pending.capacity() > 16 + 2 * self.pending.len() {
+            self.pending.shrink_to(self.pending.len() * 3 / 2);
         }
-        // They are also in the order in which they were sent.
-        let late = |c: &&Coming| Some(c.sent) <= late;
-        let sizes = self.coming.iter().take_while(late);
+        // Deliveries are also in the order of sending.
+        let late = |c: &&PendingDelivery| Some(c.sent) <= late;
+        let sizes = self.pending.iter().take_while(late);
         sizes.map(|c| u64::from(c.size)).sum()
     }
 
-    /// Remembers what was sent, if that is needed.
+    /// Records the latest data sent, if `outgoing` is kept.
     #[inline]
     pub fn remember(&mut self, now: Time) {
         if let Some(outgoing) = &mut self.outgoing {
-            outgoing.sent.push_back(Due {
+            outgoing.sent.push_back(NominalArrival {
                 sent: now,
                 at: now + self.one_way,
                 bytes: self.sent.bytes,
@@ -289,8 +290,8 @@ impl Flow {
         }
     }
 
-    /// Returns the time by which data has to be sent to have arrived by `now` over empty queues,
-    /// with the delays that it really meets. Returns `None` if no data would have.
+    /// Returns the time of sending of the latest data that would have arrived by `now` over empty
+    /// queues, with the delays in force on its way. Returns `None` if there is none.
     pub fn late(&mut self, now: Time) -> Option<Time> {
         match &mut self.outgoing {
             Some(outgoing) => {
@@ -304,20 +305,20 @@ impl Flow {
         }
     }
 
-    /// Recomputes the due times of the data sent from `first` on, which meets the path as it is
-    /// now.
+    /// Recomputes the nominal arrivals of the data sent from `first` on, which meets the path as it
+    /// is now.
     pub fn path_changed(&mut self, first: Time) {
         let one_way = self.one_way;
         if let Some(outgoing) = &mut self.outgoing {
-            let meets_it = |due: &&mut Due| due.sent >= first;
+            let meets_it = |due: &&mut NominalArrival| due.sent >= first;
             for due in outgoing.sent.iter_mut().rev().take_while(meets_it) {
                 due.at = due.sent + one_way;
             }
         }
     }
 
-    /// Adds to the delay of the data sent at `sent`. It waits on a wire for the packets that left
-    /// the port before it, `span` longer than the wire's delay.
+    /// Adds `span` to the nominal arrival of the data sent at `sent`, which waits on a wire for the
+    /// packets ahead of it.
     pub fn hold_up(&mut self, sent: Time, span: Duration) {
         let Some(outgoing) = &mut self.outgoing else {
             return;
@@ -329,16 +330,16 @@ impl Flow {
     }
 
     /// Returns the accumulation by its definition: the bytes that would have arrived by now over
-    /// empty queues, less those that have arrived and those that were lost
-    /// [Xia05 eq. 1, Xia03 eqs. 1-6]. It is known only for flows whose estimator asks for it.
+    /// empty queues, less those that have arrived or were lost [Xia05 eq. 1, Xia03 eqs. 1-6].
+    /// Returns `None` unless the estimator asks for it.
     pub fn true_accumulation(&mut self, now: Time) -> Option<f64> {
         if !self.receiver.wants_truth() {
             return None;
         }
         let outgoing = self.outgoing.as_mut()?;
         outgoing.settle(now);
-        // The definition is of a fluid: a part of the packet that is due next has arrived.
-        let Due { at, bytes, .. } = outgoing.due;
+        // The definition is for a fluid: a part of the next packet has arrived.
+        let NominalArrival { at, bytes, .. } = outgoing.due;
         let part = outgoing.sent.front().map_or(0.0, |next| {
             let gap = next.at.since(at).as_secs_f64();
             (next.bytes - bytes) as f64 * (now.since(at).as_secs_f64() / gap.max(1e-12))
@@ -354,12 +355,12 @@ impl Flow {
         self.host.as_deref()?.gateway()
     }
 
-    /// The gateways of the flow, to be changed.
+    /// The gateways of the flow, mutably.
     pub fn gateway_mut(&mut self) -> Option<&mut Gateway> {
         self.host.as_deref_mut()?.gateway_mut()
     }
 
-    /// Tells the sender of a tunnel what waits at the edge.
+    /// Passes the state of the edge queue to the sender of a tunnel.
     pub fn offer(&mut self, now: Time) {
         let gateway = self.host.as_deref_mut().and_then(|h| h.gateway_mut());
         if let Some(gateway) = gateway {
@@ -369,7 +370,7 @@ impl Flow {
 }
 
 impl Outgoing {
-    /// Forgets the data that would have arrived by `now`.
+    /// Removes the data that would have arrived by `now`.
     fn settle(&mut self, now: Time) {
         while let Some(&next) = self.sent.front() {
             if next.at > now {
@@ -377,7 +378,7 @@ impl Outgoing {
             }
             // Packets do not overtake each other.
             let at = next.at.max(self.due.at);
-            self.due = Due { at, ..next };
+            self.due = NominalArrival { at, ..next };
             self.sent.pop_front();
         }
     }

@@ -1,12 +1,12 @@
 //! Gateways in the simulation: the edge queue of a tunnel, and the packets of other flows in it.
 //!
-//! A packet that comes to a gateway leaves the calendar. It waits in the edge queue, and then a
-//! datagram of the tunnel's flow is on its way in its place. At the far gateway the packet goes on.
+//! A packet that arrives at a gateway leaves the calendar and waits in the edge queue. A datagram
+//! of the tunnel's flow then travels in its place, and the packet goes on at the far gateway.
 
 use crate::packet::Packet;
 use accord_aqm::PacketMeta;
 use accord_family::Service;
-use accord_port::{Count, Edge, Packet as _};
+use accord_port::{Count, Edge, PortPacket as _};
 use accord_scenario::Scenario;
 use accord_traffic::{Purpose, secret};
 use accord_transport::{Segment, Sender};
@@ -15,12 +15,12 @@ use std::collections::VecDeque;
 
 /// A packet that waits at the edge.
 #[derive(Clone, Copy)]
-struct Waiting {
+struct EdgePacket {
     packet: Packet,
     overhead: u16,
 }
 
-impl accord_port::Packet for Waiting {
+impl accord_port::PortPacket for EdgePacket {
     fn meta(&self) -> PacketMeta {
         let meta = self.packet.meta();
         PacketMeta {
@@ -40,15 +40,15 @@ impl accord_port::Packet for Waiting {
 
 /// The gateways of a tunnel: where packets enter it, and where they leave it.
 pub struct Gateway {
-    edge: Edge<Waiting>,
+    edge: Edge<EdgePacket>,
     overhead: u16,
-    /// Whether the tunnel sends.
+    /// True once the tunnel may send.
     open: bool,
     /// The packets in the network, by the numbers of their datagrams.
     inside: VecDeque<(u64, Packet)>,
     /// The packets that the edge queue dropped since they were last counted.
     dropped: Vec<Packet>,
-    /// The packets that came, that were sent and that were dropped.
+    /// The packets that arrived, that were sent and that were dropped.
     counts: [Count; 3],
 }
 
@@ -68,9 +68,9 @@ impl Gateway {
         })
     }
 
-    /// Takes a packet that came to the edge.
+    /// Takes a packet that arrives at the edge.
     pub fn push(&mut self, packet: Packet, now: Time) {
-        let waiting = Waiting {
+        let waiting = EdgePacket {
             packet,
             overhead: self.overhead,
         };
@@ -82,7 +82,7 @@ impl Gateway {
         });
     }
 
-    /// Tells the sender what waits.
+    /// Passes the size of the first packet and the length of the queue to the sender.
     pub fn offer(&mut self, sender: &mut Sender, now: Time) {
         if !self.open {
             return;
@@ -96,8 +96,8 @@ impl Gateway {
         sender.set_head(size, self.edge.len());
     }
 
-    /// Puts the packet whose turn it is into a datagram. The codepoint of the packet is that of the
-    /// datagram [RFC 6040 §4.1].
+    /// Puts the next packet into a datagram. The packet's codepoint becomes that of the datagram
+    /// [RFC 6040 §4.1].
     pub fn load(&mut self, datagram: &mut Packet, sender: &mut Sender, now: Time) {
         let (Some(head), Segment::Data { number, .. }) = (self.edge.take(), datagram.segment)
         else {
@@ -138,8 +138,8 @@ impl Gateway {
         waiting.chain(self.inside.iter().map(|(_, packet)| packet))
     }
 
-    /// The packets that came, that were sent and that were dropped at the edge, in bytes with the
-    /// overhead.
+    /// The packets that arrived, that were sent and that were dropped at the edge. Bytes include
+    /// the overhead.
     pub fn counts(&self) -> [Count; 3] {
         self.counts
     }

@@ -10,34 +10,34 @@ use accord_units::Time;
 
 /// The readings of a port.
 pub trait Gauge {
-    /// Brings counters and backlog up to date.
+    /// Updates the counters and the backlog to `now`.
     fn advance(&mut self, _now: Time) {}
 
-    /// The counters so far. Those of a pipe are as of the end of the run. Those of a port that packets
-    /// share with a fluid are of the packets.
+    /// The counters so far. A pipe counts up to the end of the run. A port that packets share with
+    /// a fluid counts packets only.
     fn counters(&self) -> Counters;
 
-    /// The packets and bytes in the port, control packets included. Those of a pipe are as of the end of
-    /// the run.
+    /// The packets and bytes in the port, control packets included. For a pipe they are as of the
+    /// end of the run.
     fn held(&self) -> Count;
 
-    /// The bytes sent by `now`, the time of the last [`Gauge::advance`]. Those of a pipe are as of the end
-    /// of the run.
+    /// The bytes sent by `now`, the time of the last [`Gauge::advance`]. For a pipe they are as of
+    /// the end of the run.
     fn sent(&self, now: Time) -> f64;
 
-    /// The backlog that the discipline governs, integrated up to `now`, the time of the last
-    /// [`Gauge::advance`]. For a pipe it is not known.
+    /// The integral of the backlog that the discipline governs up to `now`, the time of the last
+    /// [`Gauge::advance`]. It is zero for a pipe.
     fn area(&self, _now: Time) -> Area {
         Area::default()
     }
 
-    /// Returns the largest backlog in packets and in bytes since the last call. For a pipe it is not
-    /// known.
+    /// Returns the largest backlog in packets and in bytes since the last call. It is zero for a
+    /// pipe.
     fn take_longest(&mut self) -> Count {
         Count::default()
     }
 
-    /// The queue discipline, unless it is known to be droptail.
+    /// The queue discipline, unless the port is droptail by its form.
     fn aqm(&self) -> Option<&AnyAqm> {
         None
     }
@@ -45,7 +45,7 @@ pub trait Gauge {
 
 /// The links of an engine, to be read.
 pub trait Links {
-    /// Brings ports up to date that learn of packets late.
+    /// Updates the ports that count packets in batches with the arrivals before `until`.
     fn settle(&mut self, _until: Time) {}
 
     /// The port of a link.
@@ -76,7 +76,7 @@ pub trait Links {
     }
 }
 
-/// Returns whether all packets that were offered were served or dropped, or are held.
+/// Returns true if all offered packets were served or dropped, or are held.
 fn balances(port: &dyn Gauge) -> bool {
     let counters = port.counters();
     counters.offered == counters.served + counters.dropped() + port.held()

@@ -1,20 +1,20 @@
-//! The host of a flow that does more than hand packets over.
+//! Hosts of flows that draw sizes, take time or are gateways.
 
 use crate::gateway::Gateway;
 use crate::packet::Packet;
-use crate::pool::{Place, Pool, Queue};
+use crate::pool::{Handle, Pool, Queue};
 use accord_scenario::{Flow, Scenario};
 use accord_traffic::{Dice, Purpose, Sizer};
 use accord_transport::Sender;
 use accord_units::{Duration, Time};
 
-/// What a host sends.
+/// The packets that a host sends.
 enum Content {
     /// Packets of one size.
     Plain,
     /// Packets of random sizes.
     Sized(Sizer),
-    /// The packets of other flows, in a tunnel.
+    /// The packets of other flows, through a tunnel.
     Others(Box<Gateway>),
 }
 
@@ -28,14 +28,14 @@ pub struct Host {
     /// The upper bound of the time per packet, in picoseconds.
     longest: f64,
     dice: Dice,
-    /// The time at which the host is done with the last packet.
+    /// The time at which the host has processed the latest packet.
     free: Time,
-    /// The packets that the host is not done with, by the time when it will be.
+    /// The packets in processing, by the time of completion.
     waiting: Queue,
 }
 
 impl Host {
-    /// Creates the host of flow `id` if it does more than hand packets over.
+    /// Creates the host of flow `id` if it draws sizes, takes time or is a gateway.
     pub fn new(flow: &Flow, id: usize, scenario: &Scenario) -> Option<Box<Host>> {
         let seed = scenario.seed;
         let sizes = flow.sizes.as_ref().map(|law| Sizer::new(law, id, seed));
@@ -56,7 +56,7 @@ impl Host {
         })
     }
 
-    /// Makes the next packet what it is, if it is not one like all others.
+    /// Sets the size, or the contents, of the next packet.
     #[inline]
     pub fn load(&mut self, packet: &mut Packet, sender: &mut Sender, now: Time) {
         match &mut self.content {
@@ -74,7 +74,7 @@ impl Host {
         }
     }
 
-    /// The gateways, to be changed.
+    /// The gateways, mutably.
     pub fn gateway_mut(&mut self) -> Option<&mut Gateway> {
         match &mut self.content {
             Content::Others(gateway) => Some(gateway),
@@ -82,8 +82,7 @@ impl Host {
         }
     }
 
-    /// Takes a packet at `now`. Returns the time at which the host is done with it, if the host
-    /// takes time for packets.
+    /// Takes a packet at `now`. Returns the time at which it is processed, if that takes time.
     #[inline]
     pub fn take(&mut self, now: Time) -> Option<Time> {
         if self.longest == 0.0 {
@@ -95,15 +94,14 @@ impl Host {
         Some(self.free)
     }
 
-    /// Keeps a packet until the host is done with it. Returns whether no packet is before it.
-    pub fn hold(&mut self, pool: &mut Pool, place: Place, until: Time) -> bool {
-        pool.push(&mut self.waiting, place, until)
+    /// Keeps a packet until it is processed. Returns true if no packet is before it.
+    pub fn hold(&mut self, pool: &mut Pool, handle: Handle, until: Time) -> bool {
+        pool.push(&mut self.waiting, handle, until)
     }
 
-    /// Returns the packet that the host is done with, and the time at which it is done with the
-    /// next.
-    pub fn done(&mut self, pool: &mut Pool) -> Option<(Place, Time)> {
-        let place = pool.pop(&mut self.waiting)?;
-        Some((place, self.waiting.time()))
+    /// Returns the packet that has been processed, and the completion time of the next one.
+    pub fn done(&mut self, pool: &mut Pool) -> Option<(Handle, Time)> {
+        let handle = pool.pop(&mut self.waiting)?;
+        Some((handle, self.waiting.time()))
     }
 }

@@ -1,35 +1,35 @@
-//! How a simulation watches itself and jumps over time in which nothing changes (`skip.rs`).
+//! Steady-state observation and jumps over time in which nothing changes (`skip.rs`).
 
-use crate::calendar::Kind;
+use crate::calendar::EventKind;
 use crate::core::{Core, Limits};
 use crate::flow::Flow;
 use crate::gauge::Links;
 use crate::skip::Skip;
-use crate::steady::{Readings, Verdict};
+use crate::steady::{Readings, Steadiness};
 use accord_scenario::{Entity, LinkId, Metric, State, Window};
 use accord_traffic::Demand;
 use accord_units::{Duration, Time};
 
-/// The relative distance up to which packets agree with theory, as in tables.
+/// The largest relative distance from theory.
 const NEAR: f64 = 0.05;
-/// The least number of samples whose means stand in a jump.
+/// The least number of samples from which the means of a jump are taken.
 const SAMPLES: usize = 4;
-/// The number of round trips before the next event at which packets resume.
+/// The number of round trips between the end of a jump and the next event.
 const ROUND_TRIPS: u64 = 4;
-/// The backlog below which it is measured against this number of packets, not against itself.
+/// The number of packets that is the resolution of backlogs.
 const FEW_PACKETS: f64 = 10.0;
 
 impl Core<'_> {
-    /// Takes a reading of what is watched, if it is time for one.
+    /// Takes a reading of all observed quantities, if one is due.
     pub fn watch(&mut self, links: &mut dyn Links) {
         let Some(mut skip) = self.skip.take_if(|skip| skip.next == self.now) else {
             return;
         };
         if skip.passes_edge(self.reported(self.now)) {
-            self.observe_anew(&mut skip, links);
+            self.restart_observation(&mut skip, links);
         } else {
             self.read(&mut skip, links);
-            // All have as many.
+            // All quantities have the same number of readings.
             let any = |is: fn(&Readings) -> bool| skip.watched.iter().any(|w| is(&w.readings));
             let (enough, full) = (any(Readings::are_enough), any(Readings::are_full));
             if enough {
@@ -48,18 +48,18 @@ impl Core<'_> {
         self.skip = Some(skip);
     }
 
-    /// Begins to watch.
+    /// Begins the observation.
     pub fn begin_to_watch(&mut self, links: &mut dyn Links) {
         if let Some(mut skip) = self.skip.take() {
             skip.passes_edge(self.now);
-            self.observe_anew(&mut skip, links);
+            self.restart_observation(&mut skip, links);
             self.await_reading(&skip);
             self.skip = Some(skip);
         }
     }
 
-    /// Forgets what was observed.
-    fn observe_anew(&mut self, skip: &mut Skip, links: &mut dyn Links) {
+    /// Restarts the observation.
+    fn restart_observation(&mut self, skip: &mut Skip, links: &mut dyn Links) {
         skip.settled = None;
         skip.period = skip.shortest;
         for watched in &mut skip.watched {
@@ -70,7 +70,7 @@ impl Core<'_> {
     }
 
     fn await_reading(&mut self, skip: &Skip) {
-        self.calendar.push(skip.next, Kind::Watch, 0);
+        self.calendar.push(skip.next, EventKind::Watch, 0);
         self.limits = Limits::new(self.limits.end, self.next_sample.min(skip.next));
     }
 
@@ -100,7 +100,7 @@ impl Core<'_> {
         skip.next = now + skip.period;
     }
 
-    /// Judges whether all that is watched has settled.
+    /// Judges whether all observed quantities are steady.
     fn judge(&self, skip: &mut Skip) {
         let readings = skip.watched.first().map_or(0, |w| w.readings.len());
         let window = skip.period * (readings / 2) as u64;
@@ -113,8 +113,8 @@ impl Core<'_> {
         }
     }
 
-    /// Returns the reason why time cannot be skipped, if there is one. The later half of what was
-    /// observed took this long.
+    /// Returns the reason why time cannot be skipped, if there is one. `window` is the length of
+    /// the later half of the observation.
     fn unsettled(&self, skip: &Skip, window: Duration) -> Option<String> {
         let busy = (0..self.flows.len()).filter(|&id| is_busy(&self.flows[id], id, &self.state));
         let mut works = vec![false; self.flows.len()];
@@ -153,14 +153,14 @@ impl Core<'_> {
             }
             let percent = |part: f64| format!("{:.1} %", 100.0 * part);
             let mean = match (watched.readings).judge(skip.period.as_secs_f64(), grain, longer) {
-                Verdict::Settled(mean) => mean,
-                Verdict::Drifts(drift) => {
+                Steadiness::Settled(mean) => mean,
+                Steadiness::Drifts(drift) => {
                     let drift = percent(drift);
                     return Some(format!(
                         "at {now} {what} {name} drifted by {drift} per jump"
                     ));
                 }
-                Verdict::Varies(part) => {
+                Steadiness::Varies(part) => {
                     let part = percent(part);
                     return Some(format!(
                         "at {now} {what} {name} varied so much that a drift of {part} in {window} \
@@ -189,7 +189,7 @@ impl Core<'_> {
         None
     }
 
-    /// Returns whether the sources that hear nothing send at least as much to a link as it can.
+    /// Returns true if open-loop sources offer a link at least its rate.
     fn fills(&self, link: LinkId, works: &[bool]) -> bool {
         let open = (0..self.flows.len()).filter(|&id| works[id] && self.flows[id].sender.is_open());
         let comes = open.filter(|&id| self.state.path(id).contains(&link));
@@ -199,7 +199,8 @@ impl Core<'_> {
         load > 0.0 && load >= self.state.rate[link].as_bps_f64()
     }
 
-    /// Returns the longest time for which a controller at work remembers, or a token bucket fills.
+    /// Returns the longest memory of an active controller, or the longest time in which a token
+    /// bucket fills.
     fn memory(&self, works: &[bool]) -> Duration {
         let flows = self.flows.iter().zip(works).filter(|(_, works)| **works);
         let remembered = flows.map(|(flow, _)| flow.sender.memory());
@@ -213,14 +214,14 @@ impl Core<'_> {
         remembered.chain(filled).max().unwrap_or_default()
     }
 
-    /// Jumps at a sample, if all that is watched has settled.
+    /// Jumps at a sample, if all observed quantities are steady.
     pub fn skip_steady(&mut self, links: &mut dyn Links) {
         let Some(mut skip) = self.skip.take() else {
             return;
         };
         let now = self.reported(self.now);
         if skip.passes_edge(now) || self.jump(&mut skip, now) {
-            self.observe_anew(&mut skip, links);
+            self.restart_observation(&mut skip, links);
             self.await_reading(&skip);
         }
         self.skip = Some(skip);
@@ -258,12 +259,12 @@ impl Core<'_> {
     }
 }
 
-/// Returns the time this long before another.
+/// Returns the time that is `span` before `time`.
 fn before(time: Time, span: Duration) -> Time {
     Time::ZERO + (time.since_start() - span)
 }
 
-/// Returns whether a flow has, or may soon have, data to send or on its way.
+/// Returns true if a flow has, or may soon have, data to send or on its way.
 fn is_busy(flow: &Flow, id: usize, network: &State) -> bool {
     let session = &flow.session;
     let done = match network.demand(id) {
@@ -273,7 +274,7 @@ fn is_busy(flow: &Flow, id: usize, network: &State) -> bool {
     session.is_started() && (!done || flow.in_network() > 0)
 }
 
-/// Returns what an application does that does not go on as it did, if it does so.
+/// Returns the name of the application if its demand is not stationary.
 fn uncertain(demand: Demand) -> Option<&'static str> {
     match demand {
         Demand::Greedy | Demand::Constant(_) | Demand::Poisson(_) => None,

@@ -1,9 +1,9 @@
 //! The packet engine: discrete-event simulation of every packet.
 //!
-//! Endpoints, controllers, ports and queue disciplines are those of the crates `transport`,
-//! `control`, `port` and `aqm`. This crate adds a virtual clock and wires, in two engines side by side:
-//! `events` and `windows`. [`plan`] chooses one of them. Both give the same run, to the bit, and share
-//! flows, the pool of packets, the calendar and the record (`core.rs`).
+//! Endpoints, controllers, ports and queue disciplines come from the crates `transport`, `control`,
+//! `port` and `aqm`. This crate adds a virtual clock and wires, in two engines side by side:
+//! `events` and `windows`. [`plan`] chooses one of them. Both give the same run, to the bit, and
+//! share flows, the pool of packets, the calendar and the record (`core.rs`).
 //!
 //! ```
 //! use accord_family::Catalogue;
@@ -39,6 +39,7 @@
 
 mod audit;
 mod because;
+mod buffered;
 mod calendar;
 mod core;
 mod digest;
@@ -46,6 +47,7 @@ mod events;
 mod flow;
 mod gateway;
 mod gauge;
+mod hop;
 mod host;
 mod jump;
 mod memory;
@@ -63,7 +65,7 @@ mod windows;
 pub use audit::Audit;
 pub use because::Because;
 #[doc(hidden)]
-pub use calendar::{Calendar, Kind};
+pub use calendar::{Calendar, EventKind};
 #[doc(hidden)]
 pub use plan::Shortcuts;
 pub use plan::{Plan, plan};
@@ -80,7 +82,7 @@ use survey::Ports;
 /// Runs a scenario, packet by packet.
 ///
 /// # Errors
-/// Fails if the observer stops the run, or if flows that are a fluid cannot be integrated.
+/// Fails if the observer stops the run, or if fluid flows cannot be integrated.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, SimError> {
     run_audited(scenario, observer).map(|(run, _, _)| run)
 }
@@ -98,7 +100,7 @@ pub fn run_audited(
 }
 
 /// Runs a scenario as [`run_audited`] does, with fewer shortcuts. Tests use it to show that
-/// shortcuts change nothing.
+/// shortcuts do not change the result.
 ///
 /// # Errors
 /// Fails if the observer stops the run.
@@ -108,7 +110,7 @@ pub fn run_with(
     observer: &mut dyn Observer,
     shortcuts: Shortcuts,
 ) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
-    // A packet is observed at its event. The result is the same with fewer shortcuts.
+    // A packet is observed at its event, so each packet needs its events.
     let shortcuts = match observer.wants_packets() {
         true => Shortcuts::None,
         false => shortcuts,
@@ -117,7 +119,7 @@ pub fn run_with(
     run_planned(scenario, crowd.as_ref(), shortcuts, None, observer)
 }
 
-/// Runs a scenario by the engine that its plan says.
+/// Runs a scenario with the engine of its plan.
 fn run_planned<'a>(
     scenario: &'a Scenario,
     crowd: Option<&'a Crowd<'a>>,
@@ -129,12 +131,12 @@ fn run_planned<'a>(
     core.skip = skip.map(Box::new);
     match plan {
         Plan::Windows(layout) => {
-            let mut engine = windows::Engine::new(core, *layout);
+            let mut engine = windows::WindowsEngine::new(core, *layout);
             engine.run(observer)?;
             Ok(engine.finish())
         }
         Plan::Events(_) => {
-            let mut engine = events::Engine::new(core, ports, crowd)?;
+            let mut engine = events::EventsEngine::new(core, ports, crowd)?;
             engine.run(observer)?;
             Ok(engine.finish())
         }
@@ -156,7 +158,7 @@ fn prepare<'a>(
     (core, plan, ports)
 }
 
-/// Runs a scenario as [`run`] does, with links that hand packets over as late as a machine did in a
+/// Runs a scenario as [`run`] does, with links that deliver packets as late as a machine did in a
 /// live run.
 ///
 /// # Errors
@@ -166,17 +168,17 @@ pub fn run_stalled(
     stalls: &[Stalls],
     observer: &mut dyn Observer,
 ) -> Result<Run, SimError> {
-    // A packet that is computed ahead of its events is not held up.
+    // Stalls apply at events only, so each packet needs its events.
     let crowd = crowd(scenario)?;
     let (core, _, ports) = prepare(scenario, crowd.as_ref(), Shortcuts::None);
-    let mut engine = events::Engine::new(core, ports, crowd.as_ref())?;
+    let mut engine = events::EventsEngine::new(core, ports, crowd.as_ref())?;
     engine.stall(stalls);
     engine.run(observer)?;
     Ok(engine.finish().0)
 }
 
-/// Runs a scenario as [`run`] does, but passes over the time in which nothing changes (`skip.rs`). A run
-/// of theory says where not to: there is no jump where rates differ from its.
+/// Runs a scenario as [`run`] does, but skips the time in which nothing changes (`skip.rs`). No
+/// time is skipped where the rates differ from those of `theory`, if it is given.
 ///
 /// # Errors
 /// Fails as [`run`] does.
@@ -188,8 +190,8 @@ pub fn run_skipping(
     run_skipping_audited(scenario, theory, observer).map(|(run, _, _)| run)
 }
 
-/// Runs a scenario as [`run_skipping`] does. Also returns the audits, as [`run_audited`] does, of what was
-/// not skipped.
+/// Runs a scenario as [`run_skipping`] does. Also returns the audits, as [`run_audited`] does, of
+/// the time that was not skipped.
 ///
 /// # Errors
 /// Fails as [`run`] does.
@@ -210,7 +212,7 @@ pub fn run_skipping_audited(
     run_planned(scenario, None, Shortcuts::All, Some(skip), observer)
 }
 
-/// Returns the flows of a scenario that are a fluid to packets, if there are any.
+/// Returns the flows of a scenario that run as a fluid, if there are any.
 fn crowd(scenario: &Scenario) -> Result<Option<Crowd<'_>>, FluidError> {
     (scenario.has_fluid().then(|| Crowd::new(scenario))).transpose()
 }
@@ -218,7 +220,7 @@ fn crowd(scenario: &Scenario) -> Result<Option<Crowd<'_>>, FluidError> {
 /// The reason why a simulation has no run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SimError {
-    /// The flows that are a fluid cannot be integrated.
+    /// The fluid flows cannot be integrated.
     #[error(transparent)]
     Fluid(#[from] FluidError),
     /// The observer stopped the run.

@@ -1,9 +1,9 @@
-//! What the processor and the system are told of memory ahead.
+//! Prefetching, and huge pages.
 
 /// The bytes of a cache line.
 pub const LINE: usize = 64;
 
-/// Has the processor fetch the cache line where a value begins, which is wanted soon.
+/// Prefetches the cache line in which a value begins.
 #[inline(always)]
 pub fn fetch<T>(value: &T) {
     fetch_at(std::ptr::from_ref(value));
@@ -21,7 +21,7 @@ fn fetch_at<T>(place: *const T) {
     }
 }
 
-/// Has the processor fetch all cache lines of a value.
+/// Prefetches all cache lines of a value.
 #[inline(always)]
 pub fn fetch_all<T>(value: &T) {
     let begin = std::ptr::from_ref(value).cast::<u8>();
@@ -30,8 +30,8 @@ pub fn fetch_all<T>(value: &T) {
     }
 }
 
-/// Asks the system for huge pages for all that a vector has room for, before it is filled. If values lie
-/// anywhere in much memory, the processor then has the places of all pages at hand.
+/// Asks the system for huge pages for the capacity of a vector, before it is filled. Random access
+/// to much memory then misses the TLB less.
 #[allow(unsafe_code)]
 pub fn in_huge_pages<T>(values: &Vec<T>) {
     #[cfg(target_os = "linux")]

@@ -14,7 +14,7 @@ pub struct Packet {
     pub segment: Segment,
     /// The flow that the packet belongs to.
     pub flow: u32,
-    /// The place of the packet: an index into the engine's list of hops.
+    /// The position of the packet: an index into the engine's list of hops.
     pub hop: u32,
     /// The virtual delay that the packet has collected, in seconds, or [`UNREAD`].
     pub virtual_s: f32,
@@ -61,13 +61,13 @@ impl Packet {
         tap.segment(link, at, envelope, &header, &self.segment);
     }
 
-    /// Returns whether the packet belongs to the control of a tunnel.
+    /// Returns true if the packet is a control packet of a tunnel.
     pub fn is_control(&self) -> bool {
         !matches!(self.segment, Segment::Data { .. } | Segment::Ack { .. })
     }
 }
 
-impl accord_port::Packet for Packet {
+impl accord_port::PortPacket for Packet {
     #[inline]
     fn meta(&self) -> PacketMeta {
         let class = match self.segment {
@@ -77,7 +77,7 @@ impl accord_port::Packet for Packet {
                 Class::OutOfBand
             }
         };
-        // These packets are sent by a receiver.
+        // Receivers send these packets.
         let back = matches!(
             self.segment,
             Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. }

@@ -1,17 +1,17 @@
-//! Ports without a limit whose backlog is never read.
+//! Ports without a limit, whose backlog is never read.
 
 use accord_port::{Count, Service};
 use accord_units::{Bytes, Rate, Time};
 
-/// A droptail port without a limit, at a fixed rate, of which no series is recorded. All that
-/// matters is when each packet leaves. It is the same port as [`Timeline`](accord_port::Timeline),
-/// which remembers departures to know its backlog. A pipe only has to know what has left by the end
-/// of the run, for the audit.
+/// A droptail port without a limit, at a fixed rate, of which no series is recorded. Only
+/// departures matter. It gives the same departures as [`Timeline`](accord_port::Timeline), which
+/// keeps them to know its backlog. A pipe only counts the packets that leave by the end of the run,
+/// for the audit.
 pub struct Pipe {
     service: Service,
     /// The packets that leave by the end of the run.
     pub served: Count,
-    /// The packets that do not. Most pipes have none and should stay small.
+    /// The packets that leave after it. Boxed, because most pipes have none.
     late: Option<Box<Count>>,
 }
 
@@ -38,7 +38,7 @@ impl Pipe {
         departure
     }
 
-    /// Counts packets of one size that leave by the end of the run, if they are `served`, or do not.
+    /// Counts packets of one size. They leave by the end of the run if `served` is true.
     pub fn count(&mut self, packets: u64, size: Bytes, served: bool) {
         let count = Count {
             packets,
@@ -53,7 +53,7 @@ impl Pipe {
         }
     }
 
-    /// Returns the time at which all services that have begun end.
+    /// Returns the time at which the line is free.
     #[inline]
     pub fn busy_until(&self) -> Time {
         self.service.busy_until()

@@ -3,7 +3,7 @@
 use crate::because::Because;
 use crate::flow::Flow;
 use crate::survey::{Form, Ports, Survey};
-use crate::windows::Layout;
+use crate::windows::WindowsLayout;
 use accord_scenario::{LinkId, Scenario};
 use accord_units::Time;
 use std::fmt::{self, Display, Formatter};
@@ -11,7 +11,7 @@ use std::fmt::{self, Display, Formatter};
 /// The engine that runs a scenario packet by packet. Both give the same run, to the bit.
 pub enum Plan {
     /// The windows engine, which needs no event per packet.
-    Windows(Box<Layout>),
+    Windows(Box<WindowsLayout>),
     /// The events engine, for this reason.
     Events(Because),
 }
@@ -25,20 +25,21 @@ impl Display for Plan {
     }
 }
 
-/// The shortcuts that a run may take. Its result is the same with any of them.
+/// The shortcuts that a run may take. The result is the same with any of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortcuts {
     /// All shortcuts are taken.
     All,
-    /// Links are fused. Packets that reach others have their events.
-    Fused,
-    /// Departures are computed if they can be. Each hop has its event.
+    /// Links are cut-through where they can be. Arrivals at other links have events.
+    CutThrough,
+    /// Departures are computed where they can be. Each hop has its event.
     Departures,
     /// Each departure and each arrival has its event.
     None,
 }
 
-/// Returns the plan for a scenario, as [`run`](crate::run) has it for an observer that wants no packets.
+/// Returns the plan of [`run`](crate::run) for a scenario, with an observer that does not want
+/// packets.
 pub fn plan(scenario: &Scenario) -> Plan {
     if scenario.has_fluid() {
         return Plan::Events(Because::Fluid);
@@ -49,8 +50,8 @@ pub fn plan(scenario: &Scenario) -> Plan {
     choose(scenario, &mut flows, &[], Shortcuts::All).0
 }
 
-/// Chooses the engine. Also returns the ports, from which the events engine lays out its network. Packets
-/// share the queues of the links `shared` with a fluid.
+/// Chooses the engine. Also returns the ports, from which the events engine lays out its network.
+/// `shared` is the links that packets share with a fluid.
 pub fn choose(
     scenario: &Scenario,
     flows: &mut [Flow],
@@ -58,13 +59,13 @@ pub fn choose(
     shortcuts: Shortcuts,
 ) -> (Plan, Ports) {
     let most = match shortcuts {
-        Shortcuts::All | Shortcuts::Fused => Form::Pipe,
+        Shortcuts::All | Shortcuts::CutThrough => Form::Pipe,
         Shortcuts::Departures => Form::Timeline,
         Shortcuts::None => Form::Stepped,
     };
     let ports = Survey::new(scenario, flows).ports(scenario, shared, most);
     let plan = match shortcuts {
-        Shortcuts::All => match Layout::new(&ports, scenario, flows) {
+        Shortcuts::All => match WindowsLayout::new(&ports, scenario, flows) {
             Ok(layout) => Plan::Windows(Box::new(layout)),
             Err(because) => Plan::Events(because),
         },

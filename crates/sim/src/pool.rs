@@ -4,12 +4,12 @@ use crate::memory::{self, fetch};
 use crate::packet::Packet;
 use accord_units::Time;
 
-/// A packet and its links in a queue: one cache line.
+/// A packet and its link to the next one of a queue: one cache line.
 #[repr(align(64))]
 struct Node {
     packet: Packet,
-    /// The time that the next node of the queue waits for. It is here because the next node itself
-    /// is likely not in a near cache.
+    /// The time of the next node of the queue. Kept here because the next node is likely not in a
+    /// near cache.
     next_time: Time,
     /// The next node of the queue, or of the free nodes.
     next: u32,
@@ -22,37 +22,36 @@ const _: () = assert!(size_of::<Node>() == 64);
 
 const NIL: u32 = u32::MAX;
 
-/// The number of packets above which a pool is large. They take 256 KiB, a part of a second-level
-/// cache.
+/// The number of packets above which a pool is large: 256 KiB, a part of a second-level cache.
 const LARGE: usize = 1 << 12;
 
-/// The number of nodes that lie in one vector, which is copied as it grows, if there is no room for more.
+/// The capacity of the first vector, which is copied as it grows, unless more is reserved.
 const NEAR: usize = 1 << 16;
 
-/// The number of nodes in each of the blocks beyond it, which do not move.
+/// The number of nodes per block beyond the first vector. Blocks do not move.
 const BLOCK: usize = 1 << 14;
 
-/// The place of a packet in a [`Pool`]. A packet keeps its place on its whole way.
+/// The index of a packet in a [`Pool`]. A packet keeps its handle from source to sink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(u32);
+pub struct Handle(u32);
 
-/// The pool of all packets. The place that was freed last is taken first, so that no more memory is
-/// touched than there are packets, however many there once were.
+/// The pool of all packets. The node that was freed last is reused first, so that the memory
+/// touched is that of the packets under way, however many there once were.
 ///
-/// Most pools have few packets, and a node is found by one look. A pool that grows beyond that does
-/// so by blocks, so that it takes no more memory than its packets do.
+/// Most pools are small, and a node is found by one lookup. A larger pool grows by blocks, so that
+/// it takes no more memory than its packets do.
 pub struct Pool {
     near: Vec<Node>,
-    /// The number of nodes that may be near.
+    /// The capacity of `near`.
     room: usize,
     far: Vec<Vec<Node>>,
-    /// The first of the free nodes that are near.
+    /// The first free node in `near`.
     free: u32,
-    /// The free nodes that are not. They are not linked, because to read them takes long.
+    /// The free nodes in `far`. They are not linked, because reading them takes long.
     far_free: Vec<u32>,
 }
 
-/// A FIFO queue of packets of a [`Pool`], in the order of the times that they wait for.
+/// A FIFO queue of packets of a [`Pool`], in the order of their times.
 pub struct Queue {
     first: u32,
     last: u32,
@@ -67,7 +66,7 @@ impl Queue {
         time: Time::MAX,
     };
 
-    /// The time that the first packet waits for, or `Time::MAX` if there is none.
+    /// The time of the first packet, or `Time::MAX` if the queue is empty.
     #[inline]
     pub fn time(&self) -> Time {
         self.time
@@ -86,8 +85,8 @@ impl Pool {
         }
     }
 
-    /// Makes room for so many packets near each other, if they are many and the system lets it. It gives the
-    /// memory when they come.
+    /// Reserves contiguous memory for `packets` packets, if that is more than the default and the
+    /// system allows it. The system commits the memory as it is used.
     pub fn reserve(&mut self, packets: usize) {
         if packets > self.room && self.near.try_reserve_exact(packets).is_ok() {
             self.room = packets;
@@ -95,33 +94,33 @@ impl Pool {
         }
     }
 
-    /// Returns a place by its number, whatever is there.
+    /// Returns the handle of this number.
     #[cfg(test)]
-    pub fn place(number: u32) -> Place {
-        Place(number)
+    pub fn handle(number: u32) -> Handle {
+        Handle(number)
     }
 
     /// Adds a new packet.
     #[inline]
-    pub fn insert(&mut self, packet: Packet) -> Place {
+    pub fn insert(&mut self, packet: Packet) -> Handle {
         let id = self.free;
         match self.near.get_mut(id as usize) {
             Some(node) => {
                 self.free = node.next;
                 node.packet = packet;
-                Place(id)
+                Handle(id)
             }
             None => self.insert_far(packet),
         }
     }
 
-    /// Adds a new packet to a pool without a free node that is near.
+    /// Adds a new packet to a pool without a free node in `near`.
     #[cold]
     #[inline(never)]
-    fn insert_far(&mut self, packet: Packet) -> Place {
+    fn insert_far(&mut self, packet: Packet) -> Handle {
         if let Some(id) = self.far_free.pop() {
             self.far(id).packet = packet;
-            return Place(id);
+            return Handle(id);
         }
         let nodes = if self.near.len() < self.room {
             &mut self.near
@@ -136,7 +135,7 @@ impl Pool {
             next_time: Time::MAX,
             next: NIL,
         });
-        Place((self.len() - 1) as u32)
+        Handle((self.len() - 1) as u32)
     }
 
     /// Returns the number of nodes.
@@ -154,7 +153,7 @@ impl Pool {
         }
     }
 
-    /// Returns a node that is not near.
+    /// Returns a node of `far`.
     #[cold]
     #[inline(never)]
     fn far(&mut self, id: u32) -> &mut Node {
@@ -162,24 +161,24 @@ impl Pool {
         &mut self.far[i / BLOCK][i % BLOCK]
     }
 
-    /// Removes a packet, which is in no queue.
+    /// Removes a packet, which must not be in a queue.
     #[inline]
-    pub fn remove(&mut self, place: Place) -> Packet {
-        let Some(node) = self.near.get_mut(place.0 as usize) else {
-            return self.remove_far(place);
+    pub fn remove(&mut self, handle: Handle) -> Packet {
+        let Some(node) = self.near.get_mut(handle.0 as usize) else {
+            return self.remove_far(handle);
         };
-        node.next = std::mem::replace(&mut self.free, place.0);
+        node.next = std::mem::replace(&mut self.free, handle.0);
         let packet = node.packet;
         node.packet.flow = FREE;
         packet
     }
 
-    /// Removes a packet that is not near.
+    /// Removes a packet in `far`.
     #[cold]
     #[inline(never)]
-    fn remove_far(&mut self, place: Place) -> Packet {
-        self.far_free.push(place.0);
-        let packet = &mut self.far(place.0).packet;
+    fn remove_far(&mut self, handle: Handle) -> Packet {
+        self.far_free.push(handle.0);
+        let packet = &mut self.far(handle.0).packet;
         let removed = *packet;
         packet.flow = FREE;
         removed
@@ -187,29 +186,29 @@ impl Pool {
 
     /// Returns a packet.
     #[inline]
-    pub fn packet(&mut self, place: Place) -> &mut Packet {
-        &mut self.node(place.0).packet
+    pub fn packet(&mut self, handle: Handle) -> &mut Packet {
+        &mut self.node(handle.0).packet
     }
 
-    /// Adds a packet to a queue. Returns whether it is the first one.
+    /// Adds a packet to a queue. Returns true if it is the first one.
     #[inline(always)]
-    pub fn push(&mut self, queue: &mut Queue, place: Place, time: Time) -> bool {
-        let node = self.node(place.0);
+    pub fn push(&mut self, queue: &mut Queue, handle: Handle, time: Time) -> bool {
+        let node = self.node(handle.0);
         node.next_time = Time::MAX;
         node.next = NIL;
-        let before = std::mem::replace(&mut queue.last, place.0);
+        let before = std::mem::replace(&mut queue.last, handle.0);
         if before == NIL {
-            (queue.first, queue.time) = (place.0, time);
+            (queue.first, queue.time) = (handle.0, time);
             return true;
         }
         let before = self.node(before);
-        (before.next, before.next_time) = (place.0, time);
+        (before.next, before.next_time) = (handle.0, time);
         false
     }
 
     /// Takes the first packet out of a queue.
     #[inline]
-    pub fn pop(&mut self, queue: &mut Queue) -> Option<Place> {
+    pub fn pop(&mut self, queue: &mut Queue) -> Option<Handle> {
         let first = queue.first;
         let node = match self.near.get(first as usize) {
             Some(node) => node,
@@ -221,29 +220,29 @@ impl Pool {
             queue.last = NIL;
         }
         self.prefetch(queue.first);
-        Some(Place(first))
+        Some(Handle(first))
     }
 
-    /// Returns whether the pool holds, or held, more packets than near caches do.
+    /// Returns true if the pool has grown beyond the near caches.
     #[inline]
     pub fn is_large(&self) -> bool {
         self.near.len() > LARGE
     }
 
-    /// Has the processor fetch the first packet of a queue, which is wanted soon.
+    /// Prefetches the first packet of a queue.
     #[inline]
     pub fn prepare(&self, queue: &Queue) {
         self.prefetch(queue.first);
     }
 
-    /// Has the processor fetch a packet, which is wanted soon.
+    /// Prefetches a packet.
     #[inline]
-    pub fn prepare_packet(&self, place: Place) {
-        self.prefetch(place.0);
+    pub fn prepare_packet(&self, handle: Handle) {
+        self.prefetch(handle.0);
     }
 
-    /// Has the processor fetch a node that is wanted some events later. The node was last touched
-    /// milliseconds ago and is in no near cache.
+    /// Prefetches a node that is used some events later. It was last touched milliseconds ago and
+    /// is in no near cache.
     #[inline]
     fn prefetch(&self, id: u32) {
         match self.near.get(id as usize) {
@@ -292,7 +291,8 @@ mod tests {
         }
     }
 
-    /// The first packets are near, and the others in three blocks, of which the last is not full.
+    /// The first packets are in `near`, and the others in three blocks, of which the last is not
+    /// full.
     #[test]
     fn packets_keep_their_places_and_queues_their_order_beyond_the_first_vector() {
         keeps_places_and_order(Pool::new(), NEAR);
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(reserved.room, NEAR);
         reserved.reserve(NEAR + 7);
         keeps_places_and_order(reserved, NEAR + 7);
-        // More than any system has changes nothing.
+        // A reservation beyond any system's memory changes nothing.
         let mut refused = Pool::new();
         refused.reserve(usize::MAX);
         assert_eq!(refused.room, NEAR);
@@ -309,18 +309,18 @@ mod tests {
 
     fn keeps_places_and_order(mut pool: Pool, near: usize) {
         let n = (near + 2 * BLOCK + 5) as u64;
-        let places: Vec<Place> = (0..n).map(|i| pool.insert(packet(i))).collect();
-        // Those of even and of odd numbers, from the last to the first.
+        let handles: Vec<Handle> = (0..n).map(|i| pool.insert(packet(i))).collect();
+        // One queue of even and one of odd numbers, from the last to the first.
         let mut queues = [Queue::EMPTY, Queue::EMPTY];
         for i in (0..n).rev() {
             let queue = &mut queues[i as usize % 2];
-            pool.push(queue, places[i as usize], Time::from_ps(n - i));
+            pool.push(queue, handles[i as usize], Time::from_ps(n - i));
         }
         for (k, queue) in queues.iter_mut().enumerate() {
             for i in (0..n).rev().filter(|i| *i as usize % 2 == k) {
                 assert_eq!(queue.time(), Time::from_ps(n - i));
-                let place = pool.pop(queue).expect("it has a packet");
-                assert_eq!(pool.remove(place), packet(i));
+                let handle = pool.pop(queue).expect("it has a packet");
+                assert_eq!(pool.remove(handle), packet(i));
             }
             assert_eq!(pool.pop(queue), None);
         }
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(pool.near.len(), near);
         assert_eq!(pool.far.len(), 3);
 
-        // Places are taken again, all of them before there are more.
+        // All handles are reused before new ones are made.
         for i in 0..n {
             pool.insert(packet(i));
         }

@@ -1,7 +1,7 @@
 //! The samples of flows and links.
 
 use crate::SimError;
-use crate::calendar::Kind;
+use crate::calendar::EventKind;
 use crate::core::{Core, Limits};
 use crate::flow::Flow;
 use crate::gauge::Links;
@@ -10,21 +10,21 @@ use accord_record::{FlowReading, Observer};
 use accord_transport::Segment;
 use accord_units::Time;
 
-/// The most flows whose packets are counted at each sample.
+/// The largest number of flows whose data is audited at each sample.
 const AUDITED: usize = 4096;
 
 impl Core<'_> {
-    /// Finds the queued bytes of each flow that is awake: data that is on its way and would have
-    /// arrived by now over empty queues [Xia05 eq. 1]. The others have no data on the way.
+    /// Finds the queued bytes of each flow that is awake: data on its way that would have arrived
+    /// by now over empty queues [Xia05 eq. 1]. Other flows have no data on the way.
     fn find_queued(&mut self) {
         let mut queued = std::mem::take(&mut self.queued);
         for &id in &self.awake {
             let (queued, late) = &mut queued[id as usize];
             let flow = &mut self.flows[id as usize];
             *late = flow.late(self.now);
-            *queued = flow.coming_late(*late);
+            *queued = flow.pending_sent_by(*late);
         }
-        // A loop would ask each time which of the chained iterators is next.
+        // `for_each` runs the chained iterators one by one, which a loop does not.
         self.packets().for_each(|p| {
             if let Segment::Data { sent, .. } = p.segment
                 && let (queued, late) = &mut queued[p.flow as usize]
@@ -36,12 +36,12 @@ impl Core<'_> {
         self.queued = queued;
     }
 
-    /// Records a sample of everything.
+    /// Records a sample.
     pub fn sample(&mut self, links: &mut dyn Links) {
         let now = self.now;
         let reported = self.reported(now);
         self.count_edges();
-        // The order in which flows woke up is of no meaning.
+        // The order in which flows woke up has no meaning.
         self.awake.sort_unstable();
         for &id in &self.awake {
             self.flows[id as usize].deliver_until(now);
@@ -60,13 +60,12 @@ impl Core<'_> {
         self.awake.retain(|&id| flows[id as usize].stays_awake());
     }
 
-    /// Returns whether the data of each flow that was sent and has neither arrived nor been lost is on its
-    /// way.
+    /// Returns true if each flow's data that has neither arrived nor been lost is on its way.
     fn is_conserved(&self) -> bool {
         if self.flows.len() > AUDITED {
             return true;
         }
-        let mut on_the_way: Vec<u64> = self.flows.iter().map(Flow::coming_bytes).collect();
+        let mut on_the_way: Vec<u64> = self.flows.iter().map(Flow::pending_bytes).collect();
         for packet in self.packets() {
             if let Segment::Data { .. } = packet.segment {
                 on_the_way[packet.flow as usize] += u64::from(packet.size);
@@ -76,8 +75,7 @@ impl Core<'_> {
         flows.into_iter().all(|(f, there)| f.in_network() == there)
     }
 
-    /// Reports a sample that was recorded, jumps over time that is to be skipped, and schedules the next
-    /// sample.
+    /// Reports a sample, jumps over time that is to be skipped, and schedules the next sample.
     ///
     /// # Errors
     /// Fails if the observer stops the run.
@@ -94,7 +92,7 @@ impl Core<'_> {
         }
         self.skip_steady(links);
         self.next_sample = time + self.recorder.period();
-        self.calendar.push(self.next_sample, Kind::Sample, 0);
+        self.calendar.push(self.next_sample, EventKind::Sample, 0);
         let reading = self.skip.as_ref().map_or(Time::MAX, |skip| skip.next());
         self.limits = Limits::new(self.limits.end, self.next_sample.min(reading));
         Ok(())

@@ -1,28 +1,29 @@
-//! Skipping the time in which nothing changes.
+//! Skipping of time in which nothing changes.
 //!
-//! **Two clocks.** A jump does not touch the state of the network. The engine goes on in its own time, in
-//! which the jump takes none, and [`Core::ahead`](crate::core::Core::ahead) is by how much the time that is reported is ahead of
-//! it. So packets on their way, timers, controllers, estimators and random streams are as they were, and
-//! none can be forgotten. What comes from outside is in reported time: starts, stops and changes
-//! ([`Calendar::bring_forward`](crate::calendar::Calendar::bring_forward)), the end of the run, the samples,
-//! and the times of transfers.
+//! **Two clocks.** A jump does not touch the state of the network. The engine continues in engine
+//! time, in which a jump takes no time; [`Core::ahead`](crate::core::Core::ahead) is reported time
+//! less engine time. So packets on their way, timers, controllers, estimators and random streams
+//! stay as they are, and none can be forgotten. External times are in reported time: starts, stops
+//! and changes ([`Calendar::bring_forward`](crate::calendar::Calendar::bring_forward)), the end of
+//! the run, the samples, and the times of transfers.
 //!
-//! **When.** From each start, stop, change or edge of a measured window on, and from the end of each jump,
-//! the deliveries of each flow (or group, where groups are recorded) and the backlog of each link are
-//! watched once per round trip. `steady.rs` judges the later half of what was watched since then. If all
-//! have settled, and the rates are within 5 % of those that theory has for this phase, if it has any,
-//! there is a jump at the next sample. It ends some round trips before the next such time, in packets.
+//! **When.** Each start, stop, change, edge of a measured window and end of a jump restarts the
+//! observation. From then on the deliveries of each flow (or group, where groups are recorded) and
+//! the backlog of each link are read once per round trip. `steady.rs` judges the later half of the
+//! readings. If all quantities are steady, and the rates are within 5 % of theory's for this phase,
+//! if there is a theory, the run jumps at the next sample. The jump ends some round trips before
+//! the next external time.
 //!
-//! **What stands there.** A sample within a jump has the mean of each metric over the samples of that later
-//! half. It repeats what was observed and knows no more. What a flow sent counts there as what it delivered
-//! and lost, so that nothing is lost or counted twice over the run.
+//! **Samples in a jump.** A sample within a jump has the mean of each metric over the samples of
+//! the judged half. It repeats the observed means and adds no information. Sent data counts there
+//! as delivered and lost data, so that data is conserved over the run.
 //!
-//! **Where not.** Nothing is skipped while an application other than a greedy, constant or Poisson one is at
-//! work, nor while a flow that has data delivers none: its timers go by the clock. Nor while more comes to
-//! a link from sources that hear nothing than it can send, and it drops none yet: its queue grows for as
-//! long as there is room. Nor before as much was watched as the controllers remember
-//! (`Controller::memory`), and as token buckets take to fill. Nor
-//! in a run with flows that are a fluid, with a link whose rate follows a trace, or whose packets or logs somebody wants.
+//! **Exceptions.** No time is skipped while an application other than a greedy, constant or Poisson
+//! one is at work; while a flow with data delivers none, because its timers follow the clock; while
+//! open-loop sources offer a link more than it can send and it does not drop yet, because its queue
+//! grows; before the readings span the controllers' memory (`Controller::memory`) and the time in
+//! which token buckets fill; or in a run with fluid flows, with a link whose rate follows a trace,
+//! or with an observer that wants packets or logs.
 
 use crate::steady::Readings;
 use accord_record::{Observer, Run};
@@ -30,42 +31,42 @@ use accord_scenario::{Entity, Scenario, Window};
 use accord_units::{Duration, Time};
 use std::ops::Range;
 
-/// What decides on jumps.
+/// The observation that decides on jumps.
 pub struct Skip<'a> {
-    /// The run of theory, which says where not to skip.
+    /// The run of theory. No time is skipped where rates differ from its.
     pub theory: Option<&'a Run>,
-    /// The times, as reported, at which something may change or a measurement begins or ends. The
-    /// latest is first.
+    /// The reported times at which something may change or a measurement begins or ends, latest
+    /// first.
     pub edges: Vec<Time>,
     pub watched: Vec<Watched>,
     /// The size of the largest data packet, in bytes.
     pub packet: f64,
-    /// The first period of readings, and the present one.
+    /// The initial and the present period of readings.
     pub shortest: Duration,
     pub period: Duration,
     /// The time of the next reading.
     pub next: Time,
-    /// The time from which on all have settled, as far as the last judgement says.
+    /// The start of the steady window, if the last judgement found all quantities steady.
     pub settled: Option<Time>,
-    /// The jumps, as reported.
+    /// The jumps, in reported time.
     pub jumps: Vec<Window>,
-    /// The reason why the last judgement let nothing be skipped.
+    /// The reason why the last judgement did not allow a jump.
     pub why: String,
 }
 
-/// A flow, a group or a link that is watched.
+/// An observed flow, group or link.
 pub struct Watched {
     pub entity: Entity,
     /// The flows of a flow or a group.
     pub flows: Range<usize>,
-    /// The bytes delivered so far, or the backlog integrated so far in bytes times seconds.
+    /// The bytes delivered so far, or the integral of the backlog so far in byte-seconds.
     pub readings: Readings,
     /// The packets that a link has dropped so far.
     pub drops: Readings,
 }
 
 impl Watched {
-    /// The name of what is watched.
+    /// The name of the flow, group or link.
     pub fn name<'a>(&self, scenario: &'a Scenario) -> &'a str {
         match self.entity {
             Entity::Flow(i) => &scenario.flows[i].name,
@@ -76,7 +77,7 @@ impl Watched {
 }
 
 impl<'a> Skip<'a> {
-    /// Creates what decides on the jumps of a run, if there can be any. The error says why not.
+    /// Creates the observation of a run. The error is the reason why no time can be skipped.
     pub fn new(
         scenario: &'a Scenario,
         theory: Option<&'a Run>,
@@ -137,7 +138,7 @@ impl<'a> Skip<'a> {
         self.next
     }
 
-    /// Returns whether an edge has been passed by `now`, as reported, since the last call.
+    /// Returns true if an edge has been passed since the last call. `now` is in reported time.
     pub fn passes_edge(&mut self, now: Time) -> bool {
         let before = self.edges.len();
         while self.edges.pop_if(|edge| *edge <= now).is_some() {}
@@ -162,7 +163,7 @@ impl<'a> Skip<'a> {
     }
 }
 
-/// Returns the note on a run that skipped nothing.
+/// Returns the note on a run without jumps.
 pub fn nothing(why: &str) -> String {
     format!("nothing was skipped: {why}")
 }

@@ -1,52 +1,53 @@
-//! Whether a quantity has settled: a test by batch means.
+//! Steady-state detection: a test by batch means.
 //!
-//! The readings of a window are cut into [`BATCHES`] of equal length. The means of batches are nearly
-//! normal, and nearly independent if a batch holds several cycles of what the quantity does; where
-//! neighbours are correlated the error is widened as for a process of first order. A straight line is
-//! fitted to them. The quantity has settled if the line neither rises nor falls over the window, at 99 %
-//! confidence, or by at most [`DRIFT`] of the mean; and if it does so by less than [`UNSEEN`] of the mean at
-//! 99 % confidence. The second bound also says how well the mean is known: the error of the line's rise is
-//! √12 times that of the mean, so that the mean is known to within 1.1 % at 95 %.
+//! The readings of a window are divided into [`BATCHES`] batches of equal length. The means of
+//! batches are nearly normal, and nearly independent if a batch holds several cycles of the
+//! quantity. Where neighbours are correlated, the error is widened as for a process of first order.
+//! A straight line is fitted to the means. The quantity is steady if the line does not rise or fall
+//! over the window at 99 % confidence, or by at most [`DRIFT`] of the mean, and if a rise or fall
+//! of [`UNSEEN`] of the mean is excluded at 99 % confidence. The second bound also bounds the error
+//! of the mean: the error of the line's rise is √12 times that of the mean, so that the mean is
+//! known to within 1.1 % at 95 %.
 //!
-//! A drift that is no chance is judged over the jump that is to follow, which may be many times as long
-//! as the window: it may come to no more than [`DRIFT`] there.
+//! A significant drift is extrapolated over the jump that is to follow, which may be many times as
+//! long as the window. It may be at most [`DRIFT`] there.
 //!
-//! A cycle that is longer than the window looks like a drift or like correlated batches, as long as it is
-//! seen at all. What comes around once in several windows is not.
+//! A cycle longer than the window looks like a drift or like correlated batches, if it is visible
+//! in the window at all. A cycle of several windows may go undetected.
 
 /// The number of batches of a window.
 const BATCHES: usize = 32;
-/// The drift over a window that does not count, relative to the mean.
+/// The largest acceptable drift, relative to the mean.
 const DRIFT: f64 = 0.01;
-/// The drift that may not go unseen.
+/// The drift that must be excluded, relative to the mean.
 const UNSEEN: f64 = 0.05;
-/// The quantile of Student's distribution for 99 % between both ends, with two degrees of freedom less
-/// than there are batches.
+/// The quantile of Student's distribution for a two-sided interval of 99 %, with two degrees of
+/// freedom fewer than batches.
 const STUDENT: f64 = 2.750;
-/// The largest correlation of neighbours that is believed.
+/// The upper bound of the estimated correlation of neighbours.
 const CORRELATION: f64 = 0.95;
 
 /// The number of readings before the first judgement, and the number between two.
 const FIRST: usize = 4 * BATCHES;
 const EVERY: usize = 2 * BATCHES;
-/// The number of readings of which every other is then forgotten.
+/// The number of readings at which every other one is discarded.
 const MOST: usize = 8 * BATCHES;
 
 /// The means of the batches of a window.
 type Batches = [f64; BATCHES];
 
-/// What is known of a quantity that adds up: its sum at each reading, from the first on. There are as many
-/// readings as there are periods between them.
+/// The sums of a cumulative quantity at each reading. The number of periods is one less than the
+/// number of sums.
 #[derive(Clone, Debug, Default)]
 pub struct Readings(Vec<f64>);
 
 impl Readings {
-    /// Forgets all readings.
+    /// Discards all readings.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Takes a reading.
+    /// Adds a reading.
     pub fn add(&mut self, sum: f64) {
         self.0.push(sum);
     }
@@ -56,25 +57,25 @@ impl Readings {
         self.0.len().saturating_sub(1)
     }
 
-    /// Returns whether to judge by as many readings.
+    /// Returns true if a judgement is due at this number of readings.
     pub fn are_enough(&self) -> bool {
         self.len() >= FIRST && self.len().is_multiple_of(EVERY)
     }
 
-    /// Returns whether there are as many readings as are kept.
+    /// Returns true if the number of readings is the largest that is kept.
     pub fn are_full(&self) -> bool {
         self.len() == MOST
     }
 
-    /// Forgets every other reading.
+    /// Discards every other reading.
     pub fn thin_out(&mut self) {
         self.0 = self.0.iter().copied().step_by(2).collect();
     }
 
-    /// Judges the quantity by the later half of the readings, which are `period` seconds apart. Its rate is
-    /// per second. Smaller than `grain` it counts as if it were that large: readings are no finer. The
-    /// jump is `longer` than the window by this factor.
-    pub fn judge(&self, period: f64, grain: f64, longer: f64) -> Verdict {
+    /// Judges the quantity by the later half of the readings, which are `period` seconds apart.
+    /// Rates are per second. `grain` is the resolution of readings: a smaller mean counts as
+    /// `grain`. `longer` is the length of the jump over that of the window.
+    pub fn judge(&self, period: f64, grain: f64, longer: f64) -> Steadiness {
         let half = self.len() / 2;
         let step = half / BATCHES;
         let span = step as f64 * period;
@@ -85,7 +86,7 @@ impl Readings {
         judge(&batches, grain, longer.max(1.0))
     }
 
-    /// Returns what was added over the later half of the readings.
+    /// Returns the increase over the later half of the readings.
     pub fn recent(&self) -> f64 {
         self.0
             .last()
@@ -93,41 +94,41 @@ impl Readings {
     }
 }
 
-/// What a window says of a quantity.
+/// The judgement on a quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
-    /// It has settled at this mean.
+pub enum Steadiness {
+    /// The quantity is steady at this mean.
     Settled(f64),
-    /// It would drift by this part of its mean over the jump.
+    /// The quantity would drift by this part of its mean over the jump.
     Drifts(f64),
-    /// It varies so much that a drift of this part of its mean may go unseen.
+    /// The quantity varies so much that a drift of this part of its mean cannot be excluded.
     Varies(f64),
 }
 
-fn judge(batches: &Batches, grain: f64, longer: f64) -> Verdict {
-    let line = Line::through(batches);
+fn judge(batches: &Batches, grain: f64, longer: f64) -> Steadiness {
+    let line = Trend::through(batches);
     let size = line.mean.abs().max(grain);
     let (drift, error) = (line.rise / size, line.error / size);
     if drift.abs() > error && longer * drift.abs() > DRIFT {
-        Verdict::Drifts(longer * drift)
+        Steadiness::Drifts(longer * drift)
     } else if drift.abs() + error > UNSEEN {
-        Verdict::Varies(drift.abs() + error)
+        Steadiness::Varies(drift.abs() + error)
     } else {
-        Verdict::Settled(line.mean)
+        Steadiness::Settled(line.mean)
     }
 }
 
 /// The straight line of least squares through the means of batches.
-struct Line {
+struct Trend {
     mean: f64,
-    /// Its rise from the first batch to the last.
+    /// The rise from the first batch to the last.
     rise: f64,
     /// The half-width of the confidence interval of the rise.
     error: f64,
 }
 
-impl Line {
-    fn through(batches: &Batches) -> Line {
+impl Trend {
+    fn through(batches: &Batches) -> Trend {
         let n = BATCHES as f64;
         let mean = batches.iter().sum::<f64>() / n;
         let places = || (0..BATCHES).map(|i| i as f64 - (n - 1.0) / 2.0);
@@ -142,7 +143,7 @@ impl Line {
             false => 0.0,
         };
         let variance = own / (n - 2.0) * (1.0 + correlation) / (1.0 - correlation);
-        Line {
+        Trend {
             mean,
             rise: slope * (n - 1.0),
             error: STUDENT * (n - 1.0) * (variance / squares).sqrt(),
@@ -185,7 +186,8 @@ mod tests {
         }
     }
 
-    /// Reads a quantity as a run does, until it has settled or is over. Returns when, and the mean.
+    /// Reads a quantity as a run does, until it is steady or the series ends. Returns the time, and
+    /// the mean.
     fn settles(most: usize, mut rate: impl FnMut(usize) -> f64) -> Option<(usize, f64)> {
         let (mut readings, mut period, mut sum) = (Readings::default(), 1, 0.0);
         readings.add(0.0);
@@ -196,7 +198,7 @@ mod tests {
             }
             readings.add(sum);
             if readings.are_enough()
-                && let Verdict::Settled(mean) = readings.judge(period as f64, 0.0, 1.0)
+                && let Steadiness::Settled(mean) = readings.judge(period as f64, 0.0, 1.0)
             {
                 return Some((second, mean));
             }
@@ -210,8 +212,8 @@ mod tests {
 
     const SERIES: u64 = 400;
 
-    /// Returns the parts of many series that settle, and of those that settle with a mean off by more
-    /// than this.
+    /// Returns the share of many series that are found steady, and among these the share whose mean
+    /// is off by more than `off`.
     fn settled(
         off: f64,
         most: usize,
@@ -232,19 +234,19 @@ mod tests {
     fn a_line_is_the_line() {
         let rising: Batches = std::array::from_fn(|i| 100.0 + i as f64);
         match judge(&rising, 0.0, 1.0) {
-            Verdict::Drifts(drift) => assert!((drift - 31.0 / 115.5).abs() < 1e-12, "{drift}"),
+            Steadiness::Drifts(drift) => assert!((drift - 31.0 / 115.5).abs() < 1e-12, "{drift}"),
             other => panic!("{other:?}"),
         }
-        assert_eq!(judge(&[3.0; BATCHES], 0.0, 1e6), Verdict::Settled(3.0));
-        assert_eq!(judge(&[0.0; BATCHES], 1.0, 1e6), Verdict::Settled(0.0));
-        // What is small beside the grain of readings is no drift.
-        assert!(matches!(judge(&rising, 1e4, 1.0), Verdict::Settled(_)));
+        assert_eq!(judge(&[3.0; BATCHES], 0.0, 1e6), Steadiness::Settled(3.0));
+        assert_eq!(judge(&[0.0; BATCHES], 1.0, 1e6), Steadiness::Settled(0.0));
+        // A quantity far below the resolution of readings does not drift.
+        assert!(matches!(judge(&rising, 1e4, 1.0), Steadiness::Settled(_)));
         // 0.3 % over the window is none, and is 3 % over ten times as long.
-        assert!(matches!(judge(&rising, 1e4, 10.0), Verdict::Drifts(_)));
+        assert!(matches!(judge(&rising, 1e4, 10.0), Steadiness::Drifts(_)));
     }
 
-    /// What is at rest is found to be, with the precision that the head of this file states, whether
-    /// neighbours are correlated or not.
+    /// A steady quantity is found steady, with the precision stated at the head of this file,
+    /// whether neighbours are correlated or not.
     #[test]
     fn rest_is_found() {
         for (size, correlation) in [(0.03, 0.0), (0.1, 0.0), (0.1, 0.5), (0.1, 0.9)] {
@@ -257,8 +259,8 @@ mod tests {
         }
     }
 
-    /// The rate of false alarms, over all judgements of a long series. The drift is 6 % over the later half
-    /// of any number of readings: just what may not go unseen.
+    /// The rate of false positives over all judgements of a long series. The drift is 6 % over the
+    /// later half of any number of readings, just above the drift that must be excluded.
     #[test]
     fn a_drift_is_not_taken_for_rest() {
         for (size, correlation) in [(0.0, 0.0), (0.03, 0.0), (0.1, 0.5), (0.3, 0.9)] {

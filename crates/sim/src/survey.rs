@@ -1,7 +1,7 @@
-//! The facts about links from which both engines lay out their networks.
+//! The properties of links from which both engines lay out their networks.
 //!
-//! Each pass takes the result of the pass before it: [`Survey`], [`Ports`], and then the passes of an
-//! engine's own layout.
+//! Each pass takes the result of the pass before it: [`Survey`], [`Ports`], and then the passes of
+//! the engine's own layout.
 
 use crate::flow::Flow;
 use accord_aqm::{AnyAqm, Aqm, Structure};
@@ -9,25 +9,25 @@ use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_transport::Sender;
 use std::collections::BTreeMap;
 
-/// The forms of a port as far as the link and its packets decide, from the one that can do everything to
-/// the cheapest. If two of them can be used, they give the same departures.
+/// The forms of a port, from the most general to the cheapest, as the link and its packets allow.
+/// Two forms that a link allows give the same departures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
-    /// Its queue is that of a fluid, which packets share. Departures are known at arrival.
-    Shared,
-    /// Holds its packets. Each departure has an event.
+    /// Packets share the queue of a fluid. Departures are known at arrival.
+    Fluid,
+    /// Holds its packets. The engine ends each service.
     Stepped,
     /// Holds the packets that wait. The end of a service is known when it begins.
     Port,
-    /// Has one FIFO queue at a fixed rate. A departure is known at arrival.
+    /// Has one FIFO queue at a fixed rate. Departures are known at arrival.
     Timeline,
-    /// Has one FIFO queue at a fixed rate, without a limit, whose length is never read.
+    /// Has one FIFO queue at a fixed rate, without a limit. Its backlog is never read.
     Pipe,
 }
 
 /// The source of a link's packets.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Feed {
+pub enum PacketSource {
     /// No flow uses the link.
     Nothing,
     /// The host of this flow's sender.
@@ -36,15 +36,15 @@ pub enum Feed {
     Receiver(usize),
     /// One link, whose packets come in the order in which it sends them.
     Link(LinkId),
-    /// Several of these.
+    /// Several of the above.
     Several,
 }
 
-/// The first pass: all paths that the scenario ever uses.
+/// The first pass: all paths of the scenario.
 pub struct Survey {
     /// The source of each link's packets.
-    pub feeds: Vec<Feed>,
-    /// The links whose ports serve out-of-band packets first, and have some.
+    pub sources: Vec<PacketSource>,
+    /// The links that carry out-of-band packets and serve them first.
     pub control_first: Vec<bool>,
     /// The links whose rate or delay changes.
     pub changed: Vec<bool>,
@@ -56,7 +56,7 @@ pub struct Survey {
 pub struct Ports {
     /// The form of each link's port.
     pub forms: Vec<Form>,
-    /// The facts that they follow from.
+    /// The result of the first pass.
     pub survey: Survey,
 }
 
@@ -65,7 +65,7 @@ impl Survey {
     pub fn new(scenario: &Scenario, flows: &[Flow]) -> Survey {
         let links = scenario.links.len();
         let mut survey = Survey {
-            feeds: vec![Feed::Nothing; links],
+            sources: vec![PacketSource::Nothing; links],
             control_first: vec![false; links],
             changed: vec![false; links],
             rerouted: vec![false; flows.len()],
@@ -73,11 +73,11 @@ impl Survey {
         let mut paths = |id: usize, path: &[LinkId], back: &[LinkId], inside: Option<&[LinkId]>| {
             let controls = matches!(flows[id].sender, Sender::Tunnel(_));
             let (before, after) = around(path, inside);
-            survey.walk(scenario, before, Feed::Sender(id), controls);
-            survey.walk(scenario, after, Feed::Several, controls);
-            survey.walk(scenario, back, Feed::Receiver(id), controls);
+            survey.walk(scenario, before, PacketSource::Sender(id), controls);
+            survey.walk(scenario, after, PacketSource::Several, controls);
+            survey.walk(scenario, back, PacketSource::Receiver(id), controls);
         };
-        // The paths of tunnels, as events leave them.
+        // The present paths of tunnels.
         let mut tunnelled: BTreeMap<usize, &[LinkId]> = BTreeMap::new();
         for (id, f) in scenario.flows.iter().enumerate() {
             if f.tunnel.is_some() {
@@ -110,31 +110,37 @@ impl Survey {
         survey
     }
 
-    /// Follows a part of a path on which packets come from `from`.
-    fn walk(&mut self, scenario: &Scenario, path: &[LinkId], mut from: Feed, controls: bool) {
+    /// Follows a part of a path whose packets come from `from`.
+    fn walk(
+        &mut self,
+        scenario: &Scenario,
+        path: &[LinkId],
+        mut from: PacketSource,
+        controls: bool,
+    ) {
         for &id in path {
             let link = &scenario.links[id];
             self.control_first[id] |= controls && link.control_priority;
-            self.feeds[id] = match self.feeds[id] {
-                Feed::Nothing => from,
+            self.sources[id] = match self.sources[id] {
+                PacketSource::Nothing => from,
                 same if same == from => same,
-                _ => Feed::Several,
+                _ => PacketSource::Several,
             };
-            // A link whose packets overtake each other does not know their order when it sends.
+            // A link that reorders packets does not know their order of arrival when it sends.
             from = match link.parts.as_deref().is_some_and(|parts| parts.reorders()) {
-                true => Feed::Several,
-                false => Feed::Link(id),
+                true => PacketSource::Several,
+                false => PacketSource::Link(id),
             };
         }
     }
 
-    /// Finds the form of each port. Packets share the queues of the links `shared` with a fluid. No form is
-    /// cheaper than `most`.
+    /// Finds the form of each port. `shared` is the links that packets share with a fluid. No form
+    /// is cheaper than `most`.
     pub fn ports(self, scenario: &Scenario, shared: &[LinkId], most: Form) -> Ports {
         let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
-        shared.iter().for_each(|&link| forms[link] = Form::Shared);
+        shared.iter().for_each(|&link| forms[link] = Form::Fluid);
         for (form, changed) in forms.iter_mut().zip(&self.changed) {
-            // The change applies to the packet in service and to those behind it.
+            // A change applies to the packet in service and to those behind it.
             if *changed {
                 *form = Form::Stepped;
             }
@@ -147,10 +153,10 @@ impl Survey {
     }
 }
 
-/// Returns the cheapest form of the link's port, as far as the link alone decides.
+/// Returns the cheapest form of port that the link itself allows.
 fn form(link: &Link) -> Form {
-    // The parts of a link need the times of packets as they come.
-    // A packet that is lost on the wire is lost when it has left the port, not before.
+    // `Parts` act on packets at their events. A packet that the wire loses is lost when it leaves
+    // the port, not before.
     if link.is_lossy() || link.parts.is_some() {
         return Form::Stepped;
     }
@@ -166,14 +172,14 @@ fn form(link: &Link) -> Form {
     }
 }
 
-/// Returns whether the link's queue drops what does not fit, and nothing else.
+/// Returns true if the discipline of the link is droptail.
 pub fn is_droptail(link: &Link) -> bool {
     let aqm = AnyAqm::build(&link.queue.discipline);
     aqm.passes_all() && matches!(aqm.structure(), Structure::Fifo)
 }
 
-/// Returns the parts of a path before and behind the path of a tunnel. Without a tunnel all of it is
-/// before.
+/// Returns the parts of a path before and behind the path of a tunnel. Without a tunnel all of the
+/// path is before.
 pub fn around<'a>(path: &'a [LinkId], inside: Option<&[LinkId]>) -> (&'a [LinkId], &'a [LinkId]) {
     let Some(inside) = inside else {
         return (path, &[]);

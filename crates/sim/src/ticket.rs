@@ -1,46 +1,46 @@
-//! What ports hold of packets.
+//! The entries of packets in the queues of ports.
 
 use crate::packet::Packet;
-use crate::pool::Place;
+use crate::pool::Handle;
 use accord_aqm::{Class, Ecn, PacketMeta};
-use accord_port::Packet as _;
+use accord_port::PortPacket as _;
 use accord_transport::Segment;
 use accord_units::{Bytes, Duration};
 
-/// What a port that holds packets knows of one. The packet itself keeps its place in the pool.
+/// The entry of a packet in the queue of a port. The packet itself stays in the pool.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket {
-    pub place: Place,
+    pub handle: Handle,
     flow: u32,
     size: u16,
     class: Class,
     ecn: Ecn,
     aggregate: u8,
     answer: Answer,
-    /// Of an acknowledgement, the number below which all has arrived. Of another packet, the
-    /// picoseconds of virtual delay that it has collected here.
+    /// For an acknowledgement, the number below which all data has arrived. For another packet, the
+    /// virtual delay that it has collected at this port, in picoseconds.
     value: u64,
 }
 
-/// What a packet says of what has arrived.
+/// The acknowledgement in a packet, if it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
-    /// Nothing. The packet collects virtual delay.
+    /// No acknowledgement. The packet collects virtual delay.
     None,
-    /// Nothing. The packet collects no virtual delay.
+    /// No acknowledgement. The packet collects no virtual delay.
     Unread,
-    /// All below a number, and no more.
+    /// A cumulative acknowledgement only.
     Plain,
-    /// There is a gap.
+    /// An acknowledgement with a block beyond a gap.
     Gap,
 }
 
 const _: () = assert!(size_of::<Ticket>() <= 24);
 
 impl Ticket {
-    /// Creates the ticket of the packet at this place.
+    /// Creates the ticket of a packet.
     #[inline]
-    pub fn new(place: Place, packet: &Packet) -> Ticket {
+    pub fn new(handle: Handle, packet: &Packet) -> Ticket {
         let meta = packet.meta();
         let (answer, value) = match packet.segment {
             Segment::Ack {
@@ -51,7 +51,7 @@ impl Ticket {
             _ => (Answer::Unread, 0),
         };
         Ticket {
-            place,
+            handle,
             flow: meta.flow,
             size: packet.size,
             class: meta.class,
@@ -62,13 +62,13 @@ impl Ticket {
         }
     }
 
-    /// Returns whether the port may have done something to the packet.
+    /// Returns true if the port may have changed the packet.
     #[inline]
     pub fn is_changed(&self) -> bool {
         self.ecn == Ecn::Marked || self.is_virtual()
     }
 
-    /// Writes to the packet what the port did to it.
+    /// Applies the mark and the virtual delay of the port to the packet.
     #[inline]
     pub fn settle(&self, packet: &mut Packet) {
         packet.ecn = self.ecn;
@@ -77,14 +77,14 @@ impl Ticket {
         }
     }
 
-    /// Returns whether the packet has collected virtual delay here.
+    /// Returns true if the packet has collected virtual delay at this port.
     #[inline]
     fn is_virtual(&self) -> bool {
         self.answer == Answer::None && self.value > 0
     }
 }
 
-impl accord_port::Packet for Ticket {
+impl accord_port::PortPacket for Ticket {
     #[inline]
     fn meta(&self) -> PacketMeta {
         PacketMeta {
@@ -96,8 +96,8 @@ impl accord_port::Packet for Ticket {
         }
     }
 
-    /// An acknowledgement that tells of a gap is never superseded: its block may be known to no
-    /// other.
+    /// An acknowledgement with a gap is never superseded, because no other one may report its
+    /// block.
     fn is_superseded_by(&self, newer: &Ticket) -> bool {
         self.answer == Answer::Plain
             && matches!(newer.answer, Answer::Plain | Answer::Gap)
@@ -143,7 +143,7 @@ mod tests {
         Ticket::new(Pool::new().insert(*packet), packet)
     }
 
-    /// Both add to the virtual delay that they have collected at other ports.
+    /// Both kinds of packets add to the virtual delay that they have collected at other ports.
     #[test]
     fn data_and_in_band_packets_collect_virtual_delay() {
         let data = Segment::Data {
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// Data whose receiver reads none is left as it is.
+    /// Data whose receiver does not read virtual delay is not changed.
     #[test]
     fn data_of_streams_collects_no_virtual_delay() {
         let data = Segment::Data {
@@ -183,7 +183,7 @@ mod tests {
         assert!(!ticket.is_changed());
     }
 
-    /// An acknowledgement keeps its number, by which a newer one supersedes it.
+    /// An acknowledgement keeps its number, so that a newer one supersedes it.
     #[test]
     fn acknowledgements_collect_none() {
         let ack = |next| {

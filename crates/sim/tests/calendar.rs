@@ -1,10 +1,15 @@
 //! The calendar against a sorted list.
 
-use accord_sim::{Calendar, Kind};
+use accord_sim::{Calendar, EventKind};
 use accord_units::Time;
 use proptest::prelude::*;
 
-const KINDS: [Kind; 4] = [Kind::Sent, Kind::Sample, Kind::Change, Kind::Arrive];
+const EVENT_KINDS: [EventKind; 4] = [
+    EventKind::Sent,
+    EventKind::Sample,
+    EventKind::Change,
+    EventKind::Arrive,
+];
 
 /// The next action of a test.
 #[derive(Clone, Debug)]
@@ -28,11 +33,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         3 => 0..100_000_000_000u64,
         1 => 0..10_000_000_000_000_000u64,
     ];
-    let push = (after, 0..KINDS.len(), 0..5000usize).prop_map(|(after, kind, index)| Act::Push {
-        after,
-        kind,
-        index,
-    });
+    let push = (after, 0..EVENT_KINDS.len(), 0..5000usize)
+        .prop_map(|(after, kind, index)| Act::Push { after, kind, index });
     prop::collection::vec(
         prop_oneof![3 => push, 1 => (1..6usize).prop_map(Act::Pop)],
         1..400,
@@ -42,7 +44,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 /// Takes events from both until `n` are taken or there are none; gives the last time.
 fn take(
     calendar: &mut Calendar,
-    list: &mut Vec<(u64, Kind, usize)>,
+    list: &mut Vec<(u64, EventKind, usize)>,
     n: usize,
     mut now: u64,
 ) -> Result<u64, TestCaseError> {
@@ -78,7 +80,7 @@ proptest! {
         for act in acts {
             match act {
                 Act::Push { after, kind, index } => {
-                    let (time, kind) = (now + after, KINDS[kind]);
+                    let (time, kind) = (now + after, EVENT_KINDS[kind]);
                     calendar.push(Time::from_ps(time), kind, index);
                     list.push((time, kind, index));
                 }
@@ -100,7 +102,7 @@ proptest! {
             let events: Vec<_> = times.iter().enumerate().collect();
             for i in 0..events.len() {
                 let (index, time) = events[(i + rotation) % events.len()];
-                calendar.push(Time::from_ps(*time * 1_000_000), Kind::Arrive, index);
+                calendar.push(Time::from_ps(*time * 1_000_000), EventKind::Arrive, index);
             }
             std::iter::from_fn(|| calendar.pop()).collect::<Vec<_>>()
         };
@@ -120,7 +122,11 @@ fn keeps_the_order_through_changes_of_width() {
         x >> 33
     };
     for index in 0..1000 {
-        calendar.push(Time::from_ps(random() % 1_000_000), Kind::Arrive, index);
+        calendar.push(
+            Time::from_ps(random() % 1_000_000),
+            EventKind::Arrive,
+            index,
+        );
     }
     let mut last = (Time::ZERO, [Time::ZERO; 1000]);
     for n in 0..400_000u64 {
@@ -130,7 +136,7 @@ fn keeps_the_order_through_changes_of_width() {
         // Gaps of 1 ns, 1 ms and 1 µs on the mean.
         let mean = [1_000, 1_000_000_000, 1_000_000][(n / 100_000) as usize % 3];
         let next = Time::from_ps(now.as_ps() + random() % (2000 * mean));
-        calendar.push(next, Kind::Arrive, index);
+        calendar.push(next, EventKind::Arrive, index);
         last.0 = now;
         last.1[index] = next;
     }
@@ -142,7 +148,7 @@ fn no_index_always_wins_its_ties() {
     let mut calendar = Calendar::new(Time::MAX);
     for time in 1..=1000 {
         for index in [3, 4] {
-            calendar.push(Time::from_ps(time * 8_000_000), Kind::Arrive, index);
+            calendar.push(Time::from_ps(time * 8_000_000), EventKind::Arrive, index);
         }
     }
     let mut first = 0;
@@ -160,9 +166,12 @@ fn no_index_always_wins_its_ties() {
 #[test]
 fn forgets_what_is_after_the_end() {
     let mut calendar = Calendar::new(Time::from_ps(10));
-    calendar.push(Time::from_ps(11), Kind::Wake, 0);
-    calendar.push(Time::MAX, Kind::Wake, 1);
-    calendar.push(Time::from_ps(10), Kind::Wake, 2);
-    assert_eq!(calendar.pop(), Some((Time::from_ps(10), Kind::Wake, 2)));
+    calendar.push(Time::from_ps(11), EventKind::Wake, 0);
+    calendar.push(Time::MAX, EventKind::Wake, 1);
+    calendar.push(Time::from_ps(10), EventKind::Wake, 2);
+    assert_eq!(
+        calendar.pop(),
+        Some((Time::from_ps(10), EventKind::Wake, 2))
+    );
     assert_eq!(calendar.pop(), None);
 }

@@ -29,7 +29,7 @@ fn see(scenario: &Scenario, shortcuts: Shortcuts) -> (Seen, u64) {
 fn same(what: &str, scenario: &Scenario) -> [u64; 3] {
     let (none, every) = see(scenario, Shortcuts::None);
     let (departures, fewer) = see(scenario, Shortcuts::Departures);
-    let (fused, few) = see(scenario, Shortcuts::Fused);
+    let (fused, few) = see(scenario, Shortcuts::CutThrough);
     let (all, _) = see(scenario, Shortcuts::All);
     assert!(none.2 > 10_000, "{what}: too little happens");
     assert!(none == departures, "{what}: computed departures");

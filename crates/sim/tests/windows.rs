@@ -12,7 +12,7 @@ use proptest::prelude::*;
 /// Compares the runs. Returns the events without windows and with them. Events of timers that were
 /// moved do not happen in windows, so that the two differ where there are windows.
 fn same(s: &Scenario) -> [u64; 2] {
-    let [fused, windows] = [Shortcuts::Fused, Shortcuts::All].map(|shortcuts| {
+    let [fused, windows] = [Shortcuts::CutThrough, Shortcuts::All].map(|shortcuts| {
         let (mut run, ports, flows) = run_with(s, &mut Quiet, shortcuts).expect("it runs");
         // The plan is the one thing that differs.
         run.manifest.plan = None;
@@ -387,7 +387,8 @@ fn a_plan_has_the_engine_and_the_reason() {
         assert_eq!(plan(&s).to_string(), expected);
         assert_eq!(run.manifest.plan.as_deref(), Some(expected));
     }
-    let fused = run_with(&text("", greedy, ""), &mut Quiet, Shortcuts::Fused).expect("it runs");
+    let fused =
+        run_with(&text("", greedy, ""), &mut Quiet, Shortcuts::CutThrough).expect("it runs");
     let asked = Plan::Events(Because::Asked).to_string();
     assert_eq!(fused.0.manifest.plan, Some(asked));
 }

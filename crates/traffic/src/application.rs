@@ -35,7 +35,7 @@ pub struct Step {
     pub is_transfer: bool,
     /// True if the packets go over a new connection.
     pub new_connection: bool,
-    /// The span after which the application acts again on its own. It is `None` if that is after a
+    /// The time after which the application acts again on its own. It is `None` if that is after a
     /// transfer, or never.
     pub again: Option<Duration>,
 }
@@ -47,14 +47,13 @@ pub struct UnderWay {
     pub start: Time,
     /// The amount. It is carried in whole packets.
     pub size: Bytes,
-    /// The span after the end of the transfer after which the application acts again. It is `None`
-    /// for never.
+    /// The pause after the end of the transfer. It is `None` if the application does not act again.
     pub pause: Option<Duration>,
 }
 
 impl Application {
-    /// Creates the application of flow `id`. Its packets have this mean size. They follow a law if
-    /// sizes are random.
+    /// Creates the application of flow `id`. `packet` is the mean size of its packets, and `sizes`
+    /// their law if they are random.
     pub fn new(
         demand: Demand,
         packet: Bytes,
@@ -74,7 +73,7 @@ impl Application {
         }
     }
 
-    /// Acts: the application is started, or its time has come.
+    /// Returns the next action of an application that is started, or whose time has come.
     pub fn act(&mut self, now: Time) -> Step {
         match self.demand {
             Demand::Greedy => Step {
@@ -137,13 +136,12 @@ impl Application {
         }
     }
 
-    /// Returns whether the application follows the rate that congestion control allows.
+    /// Returns true if the application follows the rate that congestion control allows.
     pub fn follows(&self) -> bool {
         matches!(self.demand, Demand::Media(_))
     }
 
-    /// Notifies an application that follows it of the rate that congestion control allows, in
-    /// bit/s.
+    /// Notifies the application of the rate that congestion control allows, in bit/s.
     pub fn allow(&mut self, allowed: f64, now: Time) {
         if let Demand::Media(media) = &self.demand {
             self.encoder.allow(media, allowed, now);
@@ -155,7 +153,7 @@ impl Application {
         self.demand = self.demand.at_rate(rate);
     }
 
-    /// Ends the transfer under way, if there is one, because it is done or because the run is over.
+    /// Ends the transfer under way, if there is one.
     pub fn end(&mut self) -> Option<UnderWay> {
         self.transfer.take()
     }

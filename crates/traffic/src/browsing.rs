@@ -8,9 +8,9 @@ use accord_units::{Bytes, Duration};
 /// The state of a user.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Browsing {
-    /// True after the user has begun its first page.
+    /// True once the user has begun its first page.
     begun: bool,
-    /// The objects of the page that are still to be fetched.
+    /// The objects of the page that remain to be fetched.
     objects: u64,
 }
 

@@ -56,10 +56,10 @@ impl Demand {
         }
     }
 
-    /// Returns the mean rate in bit/s if the network takes all of it. Returns `None` for a demand
-    /// that takes whatever it gets, and for web users without a load. Of live video it is the
-    /// highest rate. A burst without a rate counts
-    /// as if it took no time, so that the result is an upper bound.
+    /// Returns the mean rate in bit/s if the network carries all of the demand. Returns `None` for
+    /// a demand without a rate of its own, and for web users without a load. For live video it is
+    /// the highest rate. A burst without a rate counts as if it took no time, so that the result is
+    /// an upper bound.
     pub fn mean_rate(&self) -> Option<f64> {
         match self {
             Demand::Constant(rate) | Demand::Poisson(rate) => Some(rate.as_bps_f64()),
@@ -84,7 +84,7 @@ impl Demand {
     }
 }
 
-/// A quantity that an application draws anew each time.
+/// The law of a quantity that an application draws each time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Draw<T> {
     /// A constant value.

@@ -1,8 +1,8 @@
 //! Traffic: the data that applications send, and when.
 //!
-//! A [`Demand`] is the data that the application of a flow wants to send. An [`Application`] acts
-//! it out on any clock. [`PacketSizes`] are laws of packet sizes. All random values come from a
-//! [`Dice`], one per seed, entity and [`Purpose`]. So another flow changes no draw.
+//! A [`Demand`] is the data that the application of a flow wants to send. An [`Application`]
+//! carries it out on any clock. [`PacketSizes`] are laws of packet sizes. All random values come
+//! from a [`Dice`], one per seed, entity and [`Purpose`]. So another flow changes no draw.
 //!
 //! ```
 //! use accord_traffic::{Application, Demand};

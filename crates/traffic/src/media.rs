@@ -1,11 +1,11 @@
 //! Live video after the statistical model of RFC 8593 §5.
 //!
-//! An encoder makes a frame per interval. The size of a frame is what the target rate has for an
+//! An encoder makes a frame per interval. The size of a frame is the target rate times the
 //! interval. Both vary. The target follows the rate that congestion control allows.
 //!
 //! | what | law | key | default [RFC 8593 §5.3] |
 //! |---|---|---|---|
-//! | target rate R_v | what is allowed, between R_min and R_max | `min`, `max` | – |
+//! | target rate R_v | the allowed rate, between R_min and R_max | `min`, `max` | – |
 //! | reaction latency τ_v | the target changes once per τ_v at most | `latency` | 200 ms |
 //! | frame interval | t_0 = 1/FPS, times 1 + a Laplace variable of scale `interval_scale` | `fps`, `interval_scale` | 30, 0.15 |
 //! | frame size | B_0 = R_v·t_0/8, times 1 + a Laplace variable of scale `size_scale` | `size_scale` | 0.15 |
@@ -135,7 +135,7 @@ mod tests {
         pause: None,
     };
 
-    /// Frames of one byte per packet, so that sizes are seen.
+    /// Frames of one byte per packet, so that the number of packets is the size.
     fn frames(encoder: &mut Encoder, media: &Media, count: usize) -> Vec<(u64, f64)> {
         let mut dice = Dice::new(1, 0, Purpose::Demand);
         let frame = |_| {
@@ -186,7 +186,7 @@ mod tests {
         );
         assert_eq!(sizes[..8].iter().sum::<u64>(), 33_333);
         assert!([4166, 4167].contains(&sizes[8]));
-        // A change of 40 % brings no transient, and none is heeded within the latency.
+        // A change of 40 % causes no transient, and changes within the latency are ignored.
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
         encoder.allow(&even, 3e5, at(199));
         assert!([4166, 4167].contains(&frames(&mut encoder, &even, 1)[0].0));

@@ -1,5 +1,5 @@
-//! Random streams: one per (seed, entity, purpose). So another flow or another random choice does
-//! not change the existing draws.
+//! Random streams: one per (seed, entity, purpose). Another flow or another random choice therefore
+//! does not change the existing draws.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -35,12 +35,12 @@ pub enum Purpose {
 
 /// Returns the random stream of `entity` for `purpose` under `seed`.
 pub fn stream(seed: u64, entity: usize, purpose: Purpose) -> Xoshiro256PlusPlus {
-    // seed_from_u64 spreads its input by SplitMix64. So inputs only need to differ.
+    // seed_from_u64 spreads its input by SplitMix64, so inputs only need to differ.
     let tag = (entity as u64) << 8 | purpose as u64;
     Xoshiro256PlusPlus::seed_from_u64(splitmix(seed) ^ splitmix(tag ^ 0x6163_636f_7264))
 }
 
-/// Returns a number that no other stream has, to be mixed with the subject of a decision.
+/// Returns a number that is unique to the stream, to be hashed with the subject of a decision.
 pub fn secret(seed: u64, entity: usize, purpose: Purpose) -> u64 {
     stream(seed, entity, purpose).next_u64()
 }

@@ -44,7 +44,7 @@ impl PacketSizes {
         }
     }
 
-    /// Returns the law with each of its sizes put through `f`.
+    /// Returns the law with `f` applied to each of its sizes.
     pub fn map(&self, f: impl Fn(Bytes) -> Bytes) -> PacketSizes {
         match self {
             PacketSizes::Exponential(mean) => PacketSizes::Exponential(f(*mean)),

@@ -1,6 +1,6 @@
 //! Users of the web, after Barford and Crovella's SURGE.
 //!
-//! A user fetches a page and reads it, for ever. A page is a main file and the objects embedded in
+//! A user fetches a page and reads it, forever. A page is a main file and the objects embedded in
 //! it, which are fetched one after the other. Each is a transfer over a new connection.
 //!
 //! | what | law | defaults |

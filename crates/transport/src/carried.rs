@@ -1,4 +1,4 @@
-//! Connections of QUIC stacks of others, as machines without I/O and without a clock. They carry
+//! Connections of other QUIC stacks, as state machines without I/O and without a clock. They carry
 //! flows of the live engine.
 
 use crate::View;
@@ -9,8 +9,8 @@ use std::fmt;
 /// The sending end and the receiving end of a connection.
 pub type Ends = [Box<dyn Carried>; 2];
 
-/// The [`Stack::maker`] of a QUIC stack: a function that makes a connection that carries a flow. Its
-/// error says why there is none.
+/// The [`Stack::maker`] of a QUIC stack: a function that creates a connection to carry a flow. The
+/// error is the reason why there is none.
 #[derive(Clone, Copy, Debug)]
 pub struct Connector(pub fn(&Setup<'_>) -> Result<Ends, String>);
 
@@ -19,7 +19,7 @@ pub struct Connector(pub fn(&Setup<'_>) -> Result<Ends, String>);
 pub struct Setup<'a> {
     /// The controller of the sending end.
     pub controller: &'a Values,
-    /// The size of the IP packets that are full.
+    /// The size of a full IP packet.
     pub packet: Bytes,
 }
 
@@ -34,18 +34,18 @@ pub struct Datagram {
 
 /// An end of a connection. The receiving end discards the data that it receives.
 pub trait Carried: fmt::Debug + Send {
-    /// Supplies data that fills so many packets, or data without end for `u64::MAX`. The first data
-    /// opens the connection. The end notices when a transfer has been acknowledged.
+    /// Supplies data that fills `packets` packets, or data without end for `u64::MAX`. The first
+    /// data opens the connection. The end notices when a transfer has been acknowledged.
     fn supply(&mut self, packets: u64, is_transfer: bool, now: Time);
 
-    /// Returns whether all of the last transfer has been acknowledged.
+    /// Returns true if all of the last transfer has been acknowledged.
     fn is_done(&self) -> bool;
 
     /// Closes the connection. Data that was not sent is never sent.
     fn stop(&mut self, now: Time);
 
-    /// Takes a datagram that arrived with this ECN codepoint. Returns whether it brought anything
-    /// that had not arrived before.
+    /// Takes a datagram that arrived with this ECN codepoint. Returns true if it carried anything
+    /// new.
     fn receive(&mut self, payload: &[u8], ecn: u8, now: Time) -> bool;
 
     /// Returns the next datagram to send now, if there is one.
@@ -54,7 +54,7 @@ pub trait Carried: fmt::Debug + Send {
     /// The time at which the end wants to be woken. `Time::MAX` is never.
     fn next_wake(&mut self) -> Time;
 
-    /// Lets the end do what is due by now.
+    /// Runs the timers that are due.
     fn on_wake(&mut self, now: Time);
 
     /// Returns the state, or the last state after the end of the connection. Datagrams count as

@@ -16,13 +16,13 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub enum Sender {
     /// A stream: packets are acknowledged, and losses repaired.
-    Stream(stream::Sender),
+    Stream(stream::StreamSender),
     /// A tunnel: packets are steered by control pairs.
     /// It is boxed, because most flows are streams.
     Tunnel(Box<tunnel::Ingress>),
-    /// Neither: packets leave as the application makes them.
+    /// Datagrams: packets leave as the application makes them.
     Datagrams(Datagrams),
-    /// A stream whose sender logs what it does.
+    /// A stream whose sender writes a log.
     Logged(Box<Logged>),
 }
 
@@ -30,7 +30,7 @@ pub enum Sender {
 #[derive(Clone, Debug)]
 pub enum Receiver {
     /// The receiving end of [`Sender::Stream`].
-    Stream(stream::Receiver),
+    Stream(stream::StreamReceiver),
     /// The receiving end of [`Sender::Tunnel`].
     /// It is boxed, because most flows are streams, whose end is small.
     Tunnel(Box<tunnel::Egress>),
@@ -38,7 +38,7 @@ pub enum Receiver {
     Datagrams,
 }
 
-/// A sender that sends at once what it is given.
+/// A sender that sends supplied packets at once.
 #[derive(Clone, Debug, Default)]
 pub struct Datagrams {
     available: u64,
@@ -67,15 +67,15 @@ pub struct View {
 /// A receiver's answer to a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Receipt {
-    /// For a data packet: true if it arrived for the first time.
+    /// True if a data packet arrived for the first time. It is `None` for other packets.
     pub data: Option<bool>,
     /// The packet to send back.
     pub reply: Option<Segment>,
 }
 
 /// Creates both ends of a flow with packets of `packet` bytes and a path whose base round-trip time
-/// is `base_rtt`. `values` are the parameters of its controller, and `service` is what it is to
-/// get.
+/// is `base_rtt`. `values` is the parameters of its controller, and `service` the service that it
+/// is to get.
 pub fn endpoints(
     values: &Values,
     service: &Service,
@@ -99,8 +99,8 @@ pub fn endpoints(
             Receiver::Tunnel(Box::new(tunnel::Egress::new(meter(values), counts(values)))),
         ),
         Transport::Stream => (
-            Sender::Stream(stream::Sender::new(controller, packet, settings)),
-            Receiver::Stream(stream::Receiver::new()),
+            Sender::Stream(stream::StreamSender::new(controller, packet, settings)),
+            Receiver::Stream(stream::StreamReceiver::new()),
         ),
     }
 }
@@ -138,9 +138,9 @@ impl Sender {
         }
     }
 
-    /// Starts a new connection for what is supplied next, with the controller of `values` on a path
-    /// of this base round-trip time. A tunnel stays, whatever connections go through it. Datagrams
-    /// have no connections.
+    /// Starts a new connection for the data supplied from now on, with the controller of `values`
+    /// on a path of this base round-trip time. A tunnel stays, whichever connections it carries.
+    /// Datagrams have no connections.
     pub fn reconnect(&mut self, values: &Values, service: &Service, base_rtt: Duration, now: Time) {
         if let Some(s) = self.stream_mut() {
             s.reconnect(controller(values, service, s.packet(), base_rtt), now);
@@ -157,7 +157,7 @@ impl Sender {
         }
     }
 
-    /// Returns whether nothing comes back to it.
+    /// Returns true if the sender is open-loop.
     pub fn is_open(&self) -> bool {
         matches!(self, Sender::Datagrams(_))
     }
@@ -180,8 +180,9 @@ impl Sender {
         }
     }
 
-    /// The numbers of all data packets that [`Sender::poll`] would give one by one now, before it says to
-    /// ask again after the next reply or wake. `None` if they are not known.
+    /// Returns the numbers of all data packets that [`Sender::poll`] would return one by one now,
+    /// before it returns the time of the next reply or wake-up. Returns `None` if they are not
+    /// known.
     #[inline(always)]
     pub fn burst(&mut self, now: Time) -> Option<Range<u64>> {
         match self {
@@ -190,9 +191,9 @@ impl Sender {
         }
     }
 
-    /// The number of the data packet that [`Sender::poll`] would give now, and the time at which to ask
-    /// again if nothing else happens: now, or before [`Sender::next_wake`]. `None` if that is not known so
-    /// easily.
+    /// Returns the number of the data packet that [`Sender::poll`] would return now, and the time
+    /// at which to ask again if nothing else happens: now, or before [`Sender::next_wake`]. Returns
+    /// `None` if that is not known cheaply.
     #[inline]
     pub fn paced(&mut self, now: Time) -> Option<(u64, Time)> {
         match self {
@@ -222,15 +223,15 @@ impl Sender {
         }
     }
 
-    /// Sets the size of a tunnel's next data packet and the number of those that wait for it, this
-    /// one included. Other endpoints have no packets of others.
+    /// Sets the size of a tunnel's next data packet and the number of waiting packets, this one
+    /// included. Other endpoints do not carry packets of others.
     pub fn set_head(&mut self, size: Option<Bytes>, packets: u64) {
         if let Sender::Tunnel(s) = self {
             s.set_head(size, packets);
         }
     }
 
-    /// Returns whether all that the endpoint had to send has arrived.
+    /// Returns true if all supplied data has arrived.
     pub fn is_done(&self) -> bool {
         match self {
             Sender::Stream(s) => s.is_done(),
@@ -241,7 +242,7 @@ impl Sender {
     }
 
     /// The stream, if it is one.
-    fn stream(&self) -> Option<&stream::Sender> {
+    fn stream(&self) -> Option<&stream::StreamSender> {
         match self {
             Sender::Stream(s) => Some(s),
             Sender::Logged(s) => Some(s.sender()),
@@ -249,7 +250,7 @@ impl Sender {
         }
     }
 
-    fn stream_mut(&mut self) -> Option<&mut stream::Sender> {
+    fn stream_mut(&mut self) -> Option<&mut stream::StreamSender> {
         match self {
             Sender::Stream(s) => Some(s),
             Sender::Logged(s) => Some(s.sender_mut()),
@@ -323,7 +324,7 @@ impl Sender {
                     egress_rate: Rate::from_bps_f64(f64::from(egress_bps)),
                     virtual_delay: Duration::from_secs_f64(f64::from(virtual_s)),
                     lost,
-                    // The ingress knows it.
+                    // The ingress knows the virtual delay.
                     lost_bytes: Bytes::ZERO,
                     received,
                 };
@@ -340,8 +341,8 @@ impl Sender {
         }
     }
 
-    /// Returns the ECN codepoint of its data packets, which follows from what marks mean to the
-    /// controller: zero if nothing, ECT(0) or ECT(1).
+    /// Returns the ECN codepoint of the data packets, by the controller's reaction to marks: zero
+    /// for none, ECT(0) or ECT(1).
     pub fn codepoint(&self) -> u8 {
         let Some(stream) = self.stream() else {
             return 0;
@@ -381,7 +382,7 @@ impl Sender {
     }
 }
 
-impl stream::Sender {
+impl stream::StreamSender {
     /// The controller, the round-trip times and the packets sent again.
     fn facts(&self) -> (&AnyController, &RoundTrip, u64) {
         (self.controller(), self.round_trip(), self.retransmissions())
@@ -390,8 +391,8 @@ impl stream::Sender {
 
 impl Receiver {
     /// Takes a packet that arrived, with a congestion mark or without one. `virtual_delay` is the
-    /// virtual delay in seconds that the packet has collected. `truth` is the accumulation by its
-    /// definition, for the ideal estimator. It matters for in-band packets only.
+    /// virtual delay that the packet has collected, in seconds. `truth` is the accumulation by its
+    /// definition, for the ideal estimator, and is used for in-band packets only.
     #[inline]
     pub fn on_segment(
         &mut self,
@@ -433,7 +434,7 @@ impl Receiver {
         }
     }
 
-    /// Returns whether the estimator needs the truth.
+    /// Returns true if the estimator needs the truth.
     pub fn wants_truth(&self) -> bool {
         matches!(self, Receiver::Tunnel(r) if r.wants_truth())
     }

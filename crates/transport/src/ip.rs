@@ -4,7 +4,7 @@ use crate::tos::{ECN, MARKED};
 
 /// An IPv4 packet that is as long as its header says.
 #[derive(Clone, Copy, Debug)]
-pub struct Packet<'a> {
+pub struct Ipv4Packet<'a> {
     bytes: &'a [u8],
     /// The length of the header, in bytes.
     header: usize,
@@ -17,14 +17,14 @@ const UDP: u8 = 17;
 /// The length of the headers of IP and UDP, in bytes. They count as part of a packet's size.
 pub const UDP_HEADERS: usize = 28;
 
-impl<'a> Packet<'a> {
+impl<'a> Ipv4Packet<'a> {
     /// Returns the bytes as a packet, if they are one.
-    pub fn new(bytes: &'a [u8]) -> Option<Packet<'a>> {
+    pub fn new(bytes: &'a [u8]) -> Option<Ipv4Packet<'a>> {
         let first = *bytes.first()?;
         let header = usize::from(first & 0xf) * 4;
         let length = usize::from(u16::from_be_bytes([*bytes.get(2)?, *bytes.get(3)?]));
         let sound = first >> 4 == 4 && header >= 20 && header <= length && length == bytes.len();
-        sound.then_some(Packet { bytes, header })
+        sound.then_some(Ipv4Packet { bytes, header })
     }
 
     /// The octet of DSCP and ECN.
@@ -38,7 +38,7 @@ impl<'a> Packet<'a> {
         ([b[12], b[13], b[14], b[15]], [b[16], b[17], b[18], b[19]])
     }
 
-    /// Returns the sequence numbers that a packet of TCP takes: the first, and how many. The flags
+    /// Returns the first sequence number of a TCP packet and the length of its sequence. The flags
     /// SYN and FIN take one each [RFC 9293 §3.4].
     pub fn sequence(&self) -> Option<(u32, u32)> {
         let tcp = self.bytes.get(self.header..)?;
@@ -95,10 +95,10 @@ pub fn entry(inner: u8) -> u8 {
 
 /// Copies the mark that a router has set on the datagram to the packet that travelled in it, and
 /// corrects the checksum. Returns `false` if the packet is to be dropped, because its ends do not
-/// understand marks and the router should have dropped it [RFC 6040 §4.2]. Bytes that are no packet
-/// stay as they are.
+/// understand marks and the router should have dropped it [RFC 6040 §4.2]. Bytes that are not a
+/// packet are not changed.
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
-    let Some(tos) = Packet::new(packet).map(|p| p.tos()) else {
+    let Some(tos) = Ipv4Packet::new(packet).map(|p| p.tos()) else {
         return true;
     };
     let Some(ecn) = decapsulated(tos, outer) else {

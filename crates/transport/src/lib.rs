@@ -1,13 +1,13 @@
 //! Endpoints without I/O and without a clock: sending, acknowledging, loss detection,
 //! round-trip estimation, pacing, and the control packets of accumulation-based schemes.
 //!
-//! There are two kinds of transport. A *stream* ([`stream`]) acknowledges each packet and repairs
+//! There are two types of transport. A *stream* ([`stream`]) acknowledges each packet and repairs
 //! losses, as TCP does. Window controllers (Reno, Vegas) run on it. A *tunnel* ([`tunnel`]) carries
 //! datagrams from an ingress to an egress, and measures the path once per round trip by a pair of
 //! control packets [Xia05 §IV-B.1]. Monaco runs on it.
 //!
-//! Every endpoint is a state machine. Its driver tells it what arrived and what time it is. The
-//! driver then polls it for packets to send, and asks when to wake it.
+//! Every endpoint is a state machine. Its driver passes arrivals and the time to it, polls it for
+//! packets to send, and asks when to wake it.
 //!
 //! A stream without a clock, on a path of 50 ms that loses the fifth packet:
 //!

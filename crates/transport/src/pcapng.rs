@@ -147,7 +147,7 @@ fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-/// Returns the headers of IPv4 and UDP of a packet of so many bytes in all.
+/// Returns the headers of IPv4 and UDP for a packet of `length` bytes in all.
 fn headers(envelope: Envelope, length: u16) -> [u8; wire::UDP_HEADERS] {
     let address = |node: usize| (0x0a00_0001_u32).wrapping_add(node as u32).to_be_bytes();
     let mut h = [0; wire::UDP_HEADERS];

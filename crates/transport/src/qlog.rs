@@ -1,9 +1,9 @@
 //! The log of a stream's sender as events of qlog [draft-ietf-quic-qlog-quic-events-13], in JSON text
 //! sequences [RFC 7464].
 //!
-//! A stream is no QUIC, and is told in its words. Each transmission is a packet with a number of its
-//! own. Data are a stream frame. An acknowledgement is a packet with an ACK frame of what it reports
-//! as arrived and no earlier one did.
+//! A stream is not QUIC, but is described in terms of QUIC. Each transmission is a packet with a
+//! number of its own. Data is a stream frame. An acknowledgement is a packet with an ACK frame of
+//! the packets that it is the first to report.
 //!
 //! | event | when |
 //! |---|---|
@@ -14,8 +14,7 @@
 //! | `congestion_state_updated` | the state has changed, after the same |
 //!
 //! The states are those of RFC 9002 §7.3: `slow_start`, `congestion_avoidance` and `recovery`; and
-//! `no_ssthresh` while a controller has no slow-start threshold, whether it has not set it yet or
-//! knows none.
+//! `no_ssthresh` while a controller has no slow-start threshold.
 
 use crate::{Segment, stream};
 use accord_control::Controller;
@@ -23,10 +22,10 @@ use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A stream's sender that logs what it does. It does the same as without a log.
+/// A stream's sender with a log. It behaves as the sender without a log.
 #[derive(Clone, Debug)]
 pub struct Logged {
-    sender: stream::Sender,
+    sender: stream::StreamSender,
     /// The records that have not been taken yet.
     text: String,
     /// The latest transmission of each packet that is not known to have arrived.
@@ -56,7 +55,7 @@ struct Metrics {
 
 impl Logged {
     /// Creates the log of a sender that has sent nothing.
-    pub fn new(sender: stream::Sender) -> Logged {
+    pub fn new(sender: stream::StreamSender) -> Logged {
         Logged {
             sender,
             text: String::new(),
@@ -71,12 +70,12 @@ impl Logged {
     }
 
     /// The sender.
-    pub fn sender(&self) -> &stream::Sender {
+    pub fn sender(&self) -> &stream::StreamSender {
         &self.sender
     }
 
     /// The sender, for calls that are not logged.
-    pub fn sender_mut(&mut self) -> &mut stream::Sender {
+    pub fn sender_mut(&mut self) -> &mut stream::StreamSender {
         &mut self.sender
     }
 
@@ -85,7 +84,7 @@ impl Logged {
         std::mem::take(&mut self.text)
     }
 
-    /// [`stream::Sender::poll`].
+    /// [`stream::StreamSender::poll`].
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
         let polled = self.sender.poll(now);
         if let Ok(Segment::Data { number, .. }) = polled {
@@ -94,7 +93,7 @@ impl Logged {
         polled
     }
 
-    /// [`stream::Sender::on_wake`].
+    /// [`stream::StreamSender::on_wake`].
     pub fn on_wake(&mut self, now: Time) {
         let timeouts = self.sender.timeouts();
         self.sender.on_wake(now);
@@ -103,7 +102,7 @@ impl Logged {
         }
     }
 
-    /// [`stream::Sender::on_ack`].
+    /// [`stream::StreamSender::on_ack`].
     pub fn on_ack(
         &mut self,
         next: u64,
@@ -136,7 +135,7 @@ impl Logged {
         );
     }
 
-    /// A packet is sent again. So its last transmission was lost.
+    /// Logs a retransmission, and the loss of the transmission before.
     fn lost(&mut self, number: u64, now: Time) {
         let Some(packet) = self.out.remove(&number) else {
             return;
@@ -193,7 +192,7 @@ impl Logged {
         );
     }
 
-    /// Logs what has changed.
+    /// Logs the metrics and states that have changed.
     fn measure(&mut self, now: Time) {
         let state = self.state();
         if let Some(old) = self.state.filter(|old| *old != state) {

@@ -37,17 +37,17 @@ pub fn tos(kind: Kind, ecn: u8) -> u8 {
     }
 }
 
-/// The place of the virtual delay, which has 32 bits and is in microseconds.
+/// The offset of the virtual delay, which has 32 bits and is in microseconds.
 const VIRTUAL_DELAY: usize = 16;
 
-/// The part of a packet that a router reads. All kinds have it.
+/// The part of a packet that a router reads. All packets have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The kind of the contents.
     pub kind: Kind,
     /// The size of the packet in bytes, headers included, as links count it. The datagram is padded
-    /// to it. A packet smaller than its header is sent longer than it counts. So is a whole IP
-    /// packet, which counts as if it travelled on its own.
+    /// to it. A packet smaller than its header is sent longer than it counts. A whole IP packet is,
+    /// too: it counts as if it travelled on its own.
     pub size: Bytes,
     /// The flow that the packet belongs to.
     pub flow: u32,
@@ -92,17 +92,17 @@ impl Kind {
         }
     }
 
-    /// Returns whether packets of this kind travel from the receiver to the sender.
+    /// Returns true if packets of this kind travel from the receiver to the sender.
     pub fn is_reply(self) -> bool {
         matches!(self, Kind::Ack | Kind::Report | Kind::Count | Kind::IpReply)
     }
 
-    /// Returns whether packets of this kind are whole IP packets.
+    /// Returns true if packets of this kind are whole IP packets.
     pub fn is_ip(self) -> bool {
         matches!(self, Kind::Ip | Kind::IpReply)
     }
 
-    /// Returns whether packets of this kind carry a flow's data. The others are answers or control
+    /// Returns true if packets of this kind carry a flow's data. The others are answers or control
     /// packets.
     pub fn is_data(self) -> bool {
         matches!(self, Kind::Data | Kind::Ip)
@@ -117,14 +117,14 @@ impl Kind {
     }
 }
 
-/// The reason why bytes are no packet.
+/// The reason why bytes are not a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
     /// There are too few bytes.
     Short,
-    /// The version is another one, or the bytes are no packet of Accord at all.
+    /// The version is another one, or the bytes are not a packet of Accord.
     Version(u8),
-    /// There is no such kind.
+    /// The kind is unknown.
     Kind(u8),
     /// A field has a value that no sender writes.
     Value,
@@ -222,7 +222,7 @@ pub fn unwrap(datagram: &[u8]) -> Result<(Header, &[u8]), Malformed> {
         return Err(Malformed::Kind(header.kind as u8));
     }
     let packet = datagram.get(LEAST..).ok_or(Malformed::Short)?;
-    match ip::Packet::new(packet) {
+    match ip::Ipv4Packet::new(packet) {
         Some(_) if header.size.get() == packet.len() as u64 => Ok((header, packet)),
         _ => Err(Malformed::Value),
     }
@@ -261,8 +261,8 @@ pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
     })
 }
 
-/// Reads a packet. The numbers of a report have to be ones that a receiver can have measured. Whole
-/// IP packets are no segments, so they are refused.
+/// Reads a packet. The numbers of a report must be ones that a receiver can measure. Whole IP
+/// packets are not segments, so they are refused.
 pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
     let header = header(datagram)?;
     let small = u32::from_be_bytes(at(datagram, 20)?);
@@ -316,7 +316,7 @@ pub fn virtual_delay(datagram: &[u8]) -> Result<Duration, Malformed> {
 }
 
 /// Adds to the virtual delay that a packet has collected, up to the largest value of the field.
-/// Bytes that are no packet stay as they are.
+/// Bytes that are not a packet are not changed.
 pub fn add_virtual_delay(datagram: &mut [u8], more: Duration) {
     if let Some(field) = datagram.get_mut(VIRTUAL_DELAY..VIRTUAL_DELAY + 4)
         && let Ok(bytes) = <[u8; 4]>::try_from(&*field)

@@ -1,13 +1,13 @@
-//! What a sender tells its controller of acknowledgements: round trips and marks.
+//! The reports of acknowledgements from a sender to its controller: round trips and marks.
 
 use accord_control::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
 use accord_transport::Segment;
-use accord_transport::stream::{Sender, Settings};
+use accord_transport::stream::{Settings, StreamSender};
 use accord_units::{Bytes, Duration, Time};
 
 const PACKET: Bytes = Bytes::new(1000);
 
-/// A window of four packets, and what the sender told.
+/// A window of four packets, and the reports of the sender.
 #[derive(Clone, Debug, Default)]
 struct Recorder {
     acks: Vec<(bool, u64)>,
@@ -42,13 +42,13 @@ impl Controller for Recorder {
     }
 }
 
-fn sender() -> Sender<Recorder> {
-    let mut sender = Sender::new(Recorder::default(), PACKET, Settings::LINUX);
+fn sender() -> StreamSender<Recorder> {
+    let mut sender = StreamSender::new(Recorder::default(), PACKET, Settings::LINUX);
     sender.supply(u64::MAX);
     sender
 }
 
-fn send(sender: &mut Sender<Recorder>, now: Time) {
+fn send(sender: &mut StreamSender<Recorder>, now: Time) {
     while let Ok(Segment::Data { .. }) = sender.poll(now) {}
 }
 
@@ -71,7 +71,8 @@ fn a_round_trip_ends_when_data_sent_after_the_last_one_is_acknowledged() {
     assert_eq!(ended, [1, 5, 9, 13]);
 }
 
-/// The receiver counts marked packets. An acknowledgement that was overtaken has the lower count, and tells of none.
+/// The receiver counts marked packets. An acknowledgement that was overtaken has a lower count, and
+/// reports none.
 #[test]
 fn an_overtaken_count_of_marks_is_no_news() {
     let mut sender = sender();

@@ -1,5 +1,4 @@
-//! BBRv1 on a path, against what Linux's source says of it and what is derived from that
-//! [Cardwell16].
+//! BBRv1 on a path, against Linux's source and its consequences [Cardwell16].
 
 #[path = "common/bottleneck.rs"]
 mod bottleneck;
@@ -105,7 +104,7 @@ fn a_steady_flow_has_a_queue_of_a_quarter_of_the_product_at_most() {
         (last, most) = (p.now, most.max(queued));
     });
     let seconds = path.now.since(from).as_secs_f64();
-    // A phase of 1.25 raises what is in flight to 1.25 products and the budget.
+    // A phase of 1.25 raises the data in flight to 1.25 products and the budget.
     assert!((most as f64) < 0.25 * bdp + 12.0, "{most}");
     assert!(area / seconds < 0.15 * bdp, "{}", area / seconds);
     let used = (path.arrived - arrived) as f64 * PACKET.bits_f64() / seconds / 20e6;

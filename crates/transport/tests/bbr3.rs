@@ -112,9 +112,9 @@ fn a3_drain_ends_when_the_queue_is_gone() {
         "{v:?}"
     );
     assert!(v.round_count <= began + 1, "in a round trip");
-    // That round trip is the longest one: its packets met the queue that Startup left.
+    // The last round trip is the longest one: its packets met the queue of Startup.
     assert!(path.now.since(from) < Duration::from_ms(100));
-    // What is queued is what the last packets in flight are beyond the product.
+    // The queue is the excess of the last packets in flight over the product.
     assert!(
         path.link.queued(path.now) <= 4,
         "{}",
@@ -166,7 +166,7 @@ fn a6_and_a21_probing_up_ends_on_loss() {
         path.link.loss = 0.2;
         path.until(1.0, "ProbeBW_DOWN", |p| view(p).state != State::ProbeBwUp);
         let v = view(&path);
-        // Little is in flight after so many losses, so that DOWN may end at once.
+        // Little is in flight after these losses, so that DOWN may end at once.
         assert!(
             matches!(v.state, State::ProbeBwDown | State::ProbeBwCruise),
             "{v:?}"
@@ -179,7 +179,7 @@ fn a6_and_a21_probing_up_ends_on_loss() {
                 // At least Beta of the target in flight.
                 assert!(packets(bytes) >= 0.69 * bdp, "{}", packets(bytes));
             }
-            // Samples limited by the application do not bound what is in flight.
+            // Samples limited by the application do not bound the data in flight.
             (true, bytes) => assert_eq!(bytes, before),
             (false, None) => panic!("no bound"),
         }
@@ -397,8 +397,8 @@ fn one_percent_of_random_loss_costs_a_sixth() {
     );
 }
 
-/// Disturbs a flow in this state so that it takes packets for lost which are not, until it knows.
-/// Gives the state then, and how many times the timer ran out.
+/// Disturbs a flow in this state so that it takes packets for lost that are not, until it detects
+/// that. Returns the state then, and the number of time-outs.
 fn spurious(state: State, disturb: impl Fn(&mut Path<Bbr3>)) -> (View, u64) {
     let mut path = usual(100_000);
     path.until(30.0, "the state", |p| {
@@ -415,7 +415,7 @@ fn spurious(state: State, disturb: impl Fn(&mut Path<Bbr3>)) -> (View, u64) {
     (view(&path), path.sender.timeouts())
 }
 
-/// Nothing was learnt from losses that were none. Of the states the flow goes back to Startup, and to
+/// The flow learns nothing from spurious losses. From each state it goes back to Startup, or to
 /// ProbeBW_UP by ProbeBW_REFILL [§5.5.11.2].
 fn assert_undone(before: State, after: View) {
     assert_eq!(after.bw_shortterm, None, "{before:?}");
@@ -456,9 +456,9 @@ fn a19_spurious_rto_recovery_is_undone() {
     }
 }
 
-/// What A.13 allows an aggregate to add is of acknowledgements that come together, not of bursts of
-/// the application: 100 KB, then 50 ms of nothing, at 100 Mbps and 100 ms. The window is the 100 KB,
-/// twice [§5.6.4.2], and what was acknowledged together.
+/// The aggregation budget of A.13 is for acknowledgements that arrive together, not for bursts of
+/// the application: 100 KB, then 50 ms without data, at 100 Mbps and 100 ms. The window is twice
+/// the 100 KB [§5.6.4.2], and the data acknowledged together.
 #[test]
 fn pauses_do_not_widen_the_window() {
     let mut path = Path::limited(bbr(), Link::new(100.0, 100.0, 100_000), Rate::from_bps(1));

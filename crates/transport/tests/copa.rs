@@ -1,4 +1,4 @@
-//! Copa on a path, against what its paper derives [Arun18 §2, §3].
+//! Copa on a path, against the derivations of its paper [Arun18 §2, §3].
 
 #[path = "common/bottleneck.rs"]
 mod bottleneck;
@@ -94,8 +94,8 @@ fn slow_start_ends_when_the_queue_is_there() {
     path.until(2.0, "the product", |p| {
         p.controller().cwnd().as_f64() > bdp * PACKET.as_f64()
     });
-    // The first round trip tells of ten packets, which double to 66.7 in 2.7 more; the pace spreads
-    // a window over half a round trip.
+    // The first round trip acknowledges ten packets, which double to 66.7 in 2.7 more; the pace
+    // spreads a window over half a round trip.
     let rounds = path.now.since(Time::ZERO).as_secs_f64() / 0.0406;
     assert!(rounds <= 4.5, "{rounds}");
     path.run(1.0, |_| ());

@@ -1,4 +1,4 @@
-//! The receiving end of a tunnel: which data it answers by a count.
+//! The receiving end of a tunnel: the data that it answers by a count.
 
 use accord_control::{Estimator, Meter};
 use accord_transport::{Segment, tunnel};
@@ -26,8 +26,8 @@ impl Egress {
         }
     }
 
-    /// A packet arrives each millisecond, from `from` on and before `until`. Returns the times of the
-    /// counts, each of which has to be of all that has arrived.
+    /// A packet arrives each millisecond, from `from` on and before `until`. Returns the times of
+    /// the counts, each of which has to include all data received by then.
     fn data(&mut self, from: u64, until: u64) -> Vec<u64> {
         let mut counted = Vec::new();
         for ms in from..until {
@@ -132,7 +132,7 @@ fn there_is_at_most_one_count_per_packet() {
     assert_eq!(counts, 1);
 }
 
-/// Copies of a pair, and pairs without their other half, say nothing of the round trip.
+/// Copies of a pair, and pairs without their other half, do not measure the round trip.
 #[test]
 fn only_complete_pairs_move_the_schedule() {
     let mut e = Egress::new(4.0);

@@ -85,7 +85,7 @@ fn the_sawtooth_is_that_of_the_paper() {
             "{case}: {} of {alpha}",
             s.alpha
         );
-        // A period is so many round trips that alpha falls within it: a cut is of what is left.
+        // A period lasts until alpha has fallen within it: a cut is of the remaining window.
         let amplitude = (s.critical + 1.0) * s.at_cuts / 2.0;
         let swing = s.most - s.least;
         assert!(

@@ -3,7 +3,7 @@
 use accord_control::{AnyController, Controller, FAMILIES};
 use accord_family::Raw;
 use accord_transport::Segment;
-use accord_transport::stream::{Receiver, Sender, Settings};
+use accord_transport::stream::{Settings, StreamReceiver, StreamSender};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
@@ -37,8 +37,8 @@ fn windows(
     fate: impl Fn(u64) -> Fate,
     ack_lost: impl Fn(u64) -> bool,
 ) -> Vec<u64> {
-    let mut sender = Sender::new(controller(name), Bytes::new(1000), Settings::LINUX);
-    let mut receiver = Receiver::new();
+    let mut sender = StreamSender::new(controller(name), Bytes::new(1000), Settings::LINUX);
+    let mut receiver = StreamReceiver::new();
     sender.supply(u64::MAX);
     let mut wire: VecDeque<(Time, Segment, bool)> = VecDeque::new();
     let (mut now, mut sent, mut acks) = (Time::ZERO, 0, 0);

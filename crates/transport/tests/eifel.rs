@@ -1,4 +1,4 @@
-//! Losses that were none: the answer is undone, by the echo [RFC 3522, RFC 4015 §3].
+//! Spurious losses: the answer is undone, by the echo [RFC 3522, RFC 4015 §3].
 
 mod common;
 #[path = "common/hand.rs"]
@@ -30,7 +30,8 @@ fn controllers() -> Vec<(&'static str, Vec<(&'static str, Raw)>)> {
     ]
 }
 
-/// Until the retransmission timer has run out; what is sent until then, and at once after it.
+/// Runs until the retransmission timer has expired. Returns the packets sent until then, and at
+/// once after it.
 fn until_timeout(hand: &mut Hand) -> Vec<u64> {
     let (before, mut sent) = (hand.sender.timeouts(), Vec::new());
     while hand.sender.timeouts() == before {
@@ -41,8 +42,8 @@ fn until_timeout(hand: &mut Hand) -> Vec<u64> {
     sent
 }
 
-/// A standstill of the path. The packets come through afterwards, as they were first sent. The window
-/// and the threshold are again what they were, and nothing more is sent again [RFC 4015 §3.2].
+/// A standstill of the path. The packets come through afterwards, as they were first sent. The
+/// window and the threshold are restored, and no more packets are sent again [RFC 4015 §3.2].
 #[test]
 fn a_standstill_costs_one_repair_and_no_window() {
     for (name, changes) in controllers() {

@@ -26,7 +26,7 @@ impl Flow {
         }
     }
 
-    /// Returns a flow whose window is outstanding, which is 8 packets or more.
+    /// Returns a flow with its whole window outstanding, at least 8 packets.
     fn full(law: &str, switches: &[(&str, &str)]) -> Flow {
         let mut f = Flow::new(law, switches);
         assert_eq!(f.run(), 1, "the first window");
@@ -141,8 +141,8 @@ fn no_more_arrives_than_was_sent() {
     }
 }
 
-/// Counts cannot show a loss. The report of a pair behind the lost data does. What is lost is no longer
-/// outstanding, and halves the window.
+/// Counts cannot show a loss. The report of a pair behind the lost data does. Lost data is no
+/// longer outstanding, and halves the window.
 #[test]
 fn lost_data_is_found_by_a_report() {
     for law in LAWS {
@@ -163,10 +163,10 @@ fn lost_data_is_found_by_a_report() {
         assert_eq!(f.i.lost(), 2000, "{law}");
         assert_eq!(f.i.in_flight(), f.i.sent() - ahead, "{law}");
         if law == "accord" {
-            // Under the papers' laws a loss is what the receiver reports as one.
+            // Under the papers' laws a loss is one that the receiver reports.
             assert!(f.window() as f64 <= 0.5 * window + 1.0, "{law}");
         }
-        // What was late and not lost arrives.
+        // The data that was late and not lost arrives.
         f.run();
         let (_, ahead) = f.pair;
         f.answer(3000.0, ahead, 0);
@@ -203,7 +203,7 @@ fn virtually_queued_data_is_outstanding_where_the_window_holds_it() {
     ] {
         let mut f = Flow::full(law, switches);
         let (case, sent) = (format!("{law} {switches:?}"), f.i.sent());
-        // All has arrived, so that a window goes, less what is virtually queued.
+        // All has arrived, so that a window less the virtually queued bytes goes.
         let rtt = f.i.round_trip().latest().as_secs_f64();
         f.i.on_count(sent, rtt);
         let window = f.window() / 1000;

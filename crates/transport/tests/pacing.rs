@@ -7,7 +7,7 @@ mod values;
 use accord_control::Controller;
 use accord_family::Raw;
 use accord_transport::Segment;
-use accord_transport::stream::{Receiver, Sender, Settings};
+use accord_transport::stream::{Settings, StreamReceiver, StreamSender};
 use accord_units::{Duration, Time};
 use common::*;
 use proptest::prelude::*;
@@ -21,8 +21,8 @@ const PACED: Settings = Settings {
 
 /// A sender over a wire of [`RTT`] that acknowledges each packet; some are lost on it.
 struct Wire {
-    sender: Sender,
-    receiver: Receiver,
+    sender: StreamSender,
+    receiver: StreamReceiver,
     now: Time,
     back: VecDeque<(Time, Segment)>,
     /// Of each packet: when it went, the window then, and the smoothed round-trip time.
@@ -34,12 +34,12 @@ struct Wire {
 }
 
 impl Wire {
-    fn new(sender: Sender, loss: f64) -> Wire {
+    fn new(sender: StreamSender, loss: f64) -> Wire {
         let mut sender = sender;
         sender.supply(u64::MAX);
         Wire {
             sender,
-            receiver: Receiver::new(),
+            receiver: StreamReceiver::new(),
             now: Time::ZERO,
             back: VecDeque::new(),
             sent: Vec::new(),
@@ -50,7 +50,10 @@ impl Wire {
     }
 
     fn of(name: &str, changes: &[(&str, Raw)], settings: Settings) -> Wire {
-        Wire::new(Sender::new(build(name, changes), PACKET, settings), 0.0)
+        Wire::new(
+            StreamSender::new(build(name, changes), PACKET, settings),
+            0.0,
+        )
     }
 
     fn run(&mut self, until: Time) {
@@ -149,7 +152,7 @@ fn a_window_goes_at_once_or_over_the_round_trip() {
 fn congestion_avoidance_sends_a_window_in_five_sixths_of_a_round_trip() {
     // A loss puts the threshold where the window is. From there it grows by a packet per round trip.
     let mut wire = Wire::new(
-        Sender::new(build("newreno", &window_of(40)), PACKET, PACED),
+        StreamSender::new(build("newreno", &window_of(40)), PACKET, PACED),
         0.0,
     );
     wire.run(at(101));
@@ -178,8 +181,8 @@ fn congestion_avoidance_sends_a_window_in_five_sixths_of_a_round_trip() {
     );
 }
 
-/// The window still says how much goes: a paced sender has as many packets acknowledged after
-/// some round trips as one that is not, but for a round trip.
+/// The window still decides the amount: a paced sender has as many packets acknowledged after some
+/// round trips as one that is not, but for a round trip.
 #[test]
 fn pacing_costs_a_round_trip_at_most() {
     for name in ["newreno", "cubic", "reno"] {
@@ -227,7 +230,7 @@ fn the_least_time_out_is_a_setting_and_outlives_connections() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever the controller does to its window and whatever is lost.
+    /// All changes of the window and all losses.
     #[test]
     fn no_packet_waits_longer_than_a_round_trip(values in any_controller(true), loss in 0.0..0.3f64) {
         use accord_control::{AnyController, Controller, Maker, Transport};
@@ -235,7 +238,7 @@ proptest! {
         let controller = AnyController::build(&values, PACKET);
         // One that says its own pace from the start is not spaced by the transport.
         prop_assume!(controller.allowance().pacing.is_none());
-        let mut wire = Wire::new(Sender::new(controller, PACKET, PACED), loss);
+        let mut wire = Wire::new(StreamSender::new(controller, PACKET, PACED), loss);
         wire.run(at(700));
         prop_assert!(wire.longest <= 1.0, "{} round trips", wire.longest);
     }

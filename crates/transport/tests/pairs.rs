@@ -1,4 +1,4 @@
-//! When an ingress of our law sends its control pairs.
+//! The times at which an ingress of our law sends its control pairs.
 
 mod ingress;
 
@@ -36,7 +36,7 @@ fn sends(i: &mut tunnel::Ingress, from: Time, until: Time) -> Vec<(Time, Sent)> 
     }
 }
 
-/// The pairs among what was sent.
+/// The pairs among the packets sent.
 fn pairs(sent: &[(Time, Sent)]) -> Vec<(u64, u64)> {
     sent.iter()
         .filter_map(|(_, s)| match s {
@@ -128,7 +128,7 @@ fn a_path_that_answers_nothing_is_not_flooded() {
     assert!(i.in_flight() <= window, "{} of {window}", i.in_flight());
 }
 
-/// The report that tells of a loss may be lost itself.
+/// The report of a loss may itself be lost.
 #[test]
 fn a_loss_is_seen_in_what_arrived_in_all() {
     for (missing, halved) in [(0, false), (1000, true)] {

@@ -7,8 +7,8 @@ use accord_transport::{Segment, tunnel};
 use accord_units::{Bytes, Duration, Rate, Time};
 use ingress::{at, ingress, ingress_with};
 
-/// Returns what the ingress sends from `now` until it asks for a time after `until`: the numbers of
-/// pairs, and the number of data packets.
+/// Returns the numbers of pairs, and the number of data packets, that the ingress sends from `now`
+/// until it asks for a time after `until`.
 fn sends(ingress: &mut tunnel::Ingress, now: Time, until: Time) -> (Vec<u64>, u64) {
     let (mut pairs, mut data, mut now) = (Vec::new(), 0, now);
     loop {
@@ -102,7 +102,7 @@ fn pairs_wait_for_the_least_time_out_that_is_given() {
     }
 }
 
-/// Late answers are told by their number.
+/// Late answers are identified by their number.
 #[test]
 fn only_the_answer_to_the_latest_pair_counts() {
     for (law, counts) in [("xia05", false), ("har02", false), ("accord", true)] {

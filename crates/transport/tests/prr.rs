@@ -11,7 +11,7 @@ use hand::*;
 
 const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
 
-/// How many packets go for each acknowledgement of these: N of new data, R of repairs, as in the
+/// The packets sent for each of these acknowledgements: N for new data, R for repairs, as in the
 /// figures; "." for none.
 fn sent(hand: &mut Hand, packets: impl IntoIterator<Item = u64>) -> Vec<String> {
     let row = |hand: &mut Hand, number| {
@@ -33,9 +33,9 @@ fn sent(hand: &mut Hand, packets: impl IntoIterator<Item = u64>) -> Vec<String> 
 /// Figure 1: one loss of 20 packets. With RFC 6675 half of the window passes in silence; with PRR
 /// every second acknowledgement lets a packet out. Both have the same window after.
 ///
-/// At acknowledgement 19 as much is in flight as the target. The figure lets a packet out there and
+/// At acknowledgement 19 as much is in flight as the target. The figure sends a packet there and
 /// none at 20. The algorithm of §6.2 takes the proportional part only where more is in flight, and
-/// so waits for 20. That is what is built.
+/// so waits for 20. The code follows the algorithm.
 #[test]
 fn figure_1_a_single_loss() {
     let mut rfc6675 = Hand::new("newreno", 20, &[sack(true)]);

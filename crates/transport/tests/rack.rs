@@ -1,5 +1,5 @@
-//! RACK-TLP, rule by rule [RFC 8985]: a sender, a receiver, and a hand that decides which packets
-//! arrive, and when. Beside each rule stands what RFC 6675 does in its place.
+//! RACK-TLP, rule by rule [RFC 8985]: a sender, a receiver, and a script of arrivals. Each rule is
+//! contrasted with that of RFC 6675.
 
 mod common;
 #[path = "common/hand.rs"]
@@ -133,7 +133,7 @@ fn a_lost_repair_is_found_within_a_round_trip() {
     assert!(new.iter().all(|n| *n > 21), "{new:?}");
     assert_eq!(hand.window(), (10.0, 10.0));
     hand.wait(84);
-    // The repair does not arrive, what was sent after it does.
+    // The repair does not arrive, but the packets sent after it do.
     assert_eq!(hand.all([20, 21]).iter().filter(|n| **n == 0).count(), 0);
     hand.wait(1);
     let sent = hand.arrive(22);
@@ -218,8 +218,8 @@ fn a_probe_in_vain_costs_nothing() {
     assert_eq!(cuts(&hand), f64::INFINITY);
 }
 
-/// §7.4.1: several lost packets at the tail. The probe's acknowledgement tells, and all are repaired
-/// in a recovery, with one cut and no time-out.
+/// §7.4.1: several lost packets at the tail. The probe's acknowledgement reveals the losses, and
+/// all are repaired in a recovery, with one cut and no time-out.
 #[test]
 fn a_probe_tells_of_the_losses_before_it() {
     let mut hand = Hand::with("newreno", 10, 10, &[RACK]);
@@ -261,14 +261,14 @@ fn a_new_packet_is_the_probe_where_there_is_one() {
     assert_eq!(hand.window().0, 1.0);
 }
 
-/// §7.2: no probe while packets were told out of order, or losses are repaired.
+/// §7.2: no probe while packets are reported out of order, or losses are repaired.
 #[test]
 fn no_probe_amid_recovery() {
     let mut hand = Hand::with("newreno", 20, 20, &[RACK]);
     hand.wait(40);
     assert_eq!(hand.all(1..4), [0]);
     hand.all(4..19);
-    // 0 is repaired and 19 is lost. Neither is told, so that nothing but the timer is left.
+    // 0 is repaired and 19 is lost. Neither is reported, so that only the timer is left.
     assert_eq!(hand.time_out(), [0]);
 }
 
@@ -279,8 +279,8 @@ fn a_timeout_spares_what_was_sent_a_moment_ago() {
     let mut hand = Hand::with("newreno", 10, 12, &[RACK]);
     hand.wait(100);
     hand.all(1..3);
-    // The probe is not scheduled, since packets were told out of order; the reordering timer finds
-    // packet 0, and its repair is lost. Two new packets leave just before the timer runs out.
+    // The probe is not scheduled, since packets were reported out of order; the reordering timer
+    // finds packet 0, and its repair is lost. Two new packets leave just before the timer runs out.
     hand.now = hand.sender.next_wake();
     hand.sender.on_wake(hand.now);
     assert_eq!(hand.send()[0], 0);
@@ -318,8 +318,8 @@ fn an_acknowledgement_that_was_overtaken_still_tells_of_its_block() {
     }
 }
 
-/// RFC 2883: only a packet that arrives a second time is a DSACK, not an acknowledgement that tells
-/// nothing new. Two of one instant overtake each other, and the window of RACK stays a quarter of the
+/// RFC 2883: only a packet that arrives a second time is a DSACK, not an acknowledgement without
+/// news. Two of one instant overtake each other, and the window of RACK stays a quarter of the
 /// smallest round-trip time.
 #[test]
 fn acknowledgements_that_overtake_each_other_are_no_duplicates() {

@@ -1,5 +1,5 @@
-//! Rules of TLP and of the end of its probes [RFC 8985 §7], and of NewReno after a time-out [RFC 6582 §3.2]: a
-//! sender, a receiver, and a hand that decides which packets arrive, and when.
+//! Rules of TLP and of the end of its probes [RFC 8985 §7], and of NewReno after a time-out [RFC
+//! 6582 §3.2]: a sender, a receiver, and a script of arrivals.
 
 mod common;
 #[path = "common/hand.rs"]
@@ -17,7 +17,7 @@ fn threshold(hand: &Hand) -> f64 {
     hand.window().1
 }
 
-/// The time of the next timer comes; what is sent then.
+/// Moves on to the next timer. Returns the packets sent then.
 fn wake(hand: &mut Hand) -> Vec<u64> {
     hand.now = hand.sender.next_wake();
     hand.sender.on_wake(hand.now);
@@ -182,7 +182,7 @@ fn a_duplicate_widens_the_window_for_sixteen_recoveries() {
     hand.wait(100);
     hand.all((0..10).chain([9]));
     assert_eq!(hand.receiver.duplicates(), 1);
-    // Sends so many packets of which the first is lost. Gives the time until the loss is found.
+    // Sends `packets` packets of which the first is lost. Returns the time until the loss is found.
     let lose = |hand: &mut Hand, packets: u64| {
         // The window grows beyond these first.
         hand.sender.supply(20);
@@ -257,9 +257,9 @@ fn a_scalable_flow_answers_a_loss_in_the_round_trip_of_a_mark() {
     assert!(lost <= 0.71 * marked, "{lost} of {marked}");
 }
 
-/// RFC 6582 §3.2 step 3: a partial acknowledgement deflates the window by what it acknowledges, and adds a packet.
-/// At the third duplicate it is 10 and 3, and 28 after 15 more. Ten packets less and one more leave 19 beyond
-/// packet 10: the hole and one new packet.
+/// RFC 6582 §3.2 step 3: a partial acknowledgement deflates the window by the acknowledged packets,
+/// and adds a packet. At the third duplicate it is 10 and 3, and 28 after 15 more. Ten packets less
+/// and one more leave 19 beyond packet 10: the hole and one new packet.
 #[test]
 fn a_partial_acknowledgement_deflates_the_window() {
     let mut hand = Hand::new("newreno", 20, &[sack(false)]);

@@ -1,5 +1,4 @@
-//! The rules of the RFCs, one by one: a sender, a receiver, and a hand that decides which
-//! packets arrive, and when.
+//! The rules of the RFCs, one by one: a sender, a receiver, and a script of arrivals.
 
 mod common;
 #[path = "common/hand.rs"]
@@ -61,7 +60,7 @@ fn newreno_repairs_a_hole_a_round_trip() {
 
 /// RFC 6582 §3.2: the timer is set again by the first partial acknowledgement only. When it runs
 /// out, the window starts again. The losses are of the window that was cut already: the threshold
-/// is half of what is out [RFC 5681 eq. 4], not half of the half.
+/// is half of the outstanding data [RFC 5681 eq. 4], not half of the half.
 #[test]
 fn the_impatient_newreno_sets_the_timer_on_the_first_partial_acknowledgement() {
     let mut hand = Hand::new("newreno", 20, &[]);
@@ -307,9 +306,9 @@ fn vegas_repairs_on_the_first_duplicate() {
     }
 }
 
-/// RFC 6675 §5: the window is cut at once, so that half a round trip of acknowledgements lets nothing
-/// out, and each of the other half a packet. RFC 9937 §6.2 lets a packet out for every second
-/// acknowledgement of the whole round trip (`prr.rs`).
+/// RFC 6675 §5: the window is cut at once, so that half a round trip of acknowledgements releases
+/// no packet, and each of the other half releases one. RFC 9937 §6.2 releases a packet for every
+/// second acknowledgement of the whole round trip (`prr.rs`).
 #[test]
 fn a_recovery_is_silent_until_the_window_has_room() {
     let mut hand = Hand::new("newreno", 20, &[sack(true)]);

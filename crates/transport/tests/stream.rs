@@ -18,14 +18,14 @@ struct Flying {
     segment: Segment,
     /// The number of time-outs before it, or the data that caused it, was sent.
     epoch: u64,
-    /// The data are new to the receiver, as far as can be told.
+    /// True if the data is new to the receiver, as far as is known.
     new: bool,
 }
 
 struct World {
     now: Time,
-    sender: stream::Sender,
-    receiver: stream::Receiver,
+    sender: stream::StreamSender,
+    receiver: stream::StreamReceiver,
     there: Air<Flying>,
     back: Air<Flying>,
     data: Weather,
@@ -34,13 +34,13 @@ struct World {
     /// The number of times that each packet was new to the receiver.
     delivered: Vec<u32>,
     transmissions: u64,
-    /// The packet sent last is the first one that the sender knows nothing of: it goes at once,
-    /// whatever the window, where a recovery begins or goes on [RFC 5681 §3.2, RFC 6582 §3.2].
+    /// True if the latest packet is the first one of unknown fate to the sender. It goes at once,
+    /// whatever the window, when a recovery begins or goes on [RFC 5681 §3.2, RFC 6582 §3.2].
     first: bool,
-    /// The number that the sender was told: all packets before it have arrived.
+    /// The latest cumulative acknowledgement that the sender took.
     told: u64,
-    /// Acknowledgements since the last time-out of what was sent before it, or in vain: a sender
-    /// without SACK takes each for a sign that something of use arrived.
+    /// The acknowledgements since the last time-out of packets that were sent before it, or
+    /// unnecessarily. A sender without SACK takes each as the arrival of a useful packet.
     in_vain: u64,
     /// Numbers of transmissions that the data wire loses, counted from 0.
     accidents: Vec<u64>,
@@ -58,12 +58,12 @@ impl World {
             pacing: seed % 2 == 1,
             ..stream::Settings::LINUX
         };
-        let mut sender = stream::Sender::new(controller, PACKET, settings);
+        let mut sender = stream::StreamSender::new(controller, PACKET, settings);
         sender.supply(packets);
         World {
             now: Time::ZERO,
             sender,
-            receiver: stream::Receiver::new(),
+            receiver: stream::StreamReceiver::new(),
             there: Air::new(),
             back: Air::new(),
             data,
@@ -78,7 +78,7 @@ impl World {
         }
     }
 
-    /// Sends all that may be sent. `Err` says when to ask again.
+    /// Sends all packets that may be sent. `Err` is the time at which to ask again.
     fn send(&mut self, check: &impl Fn(&World)) -> Time {
         loop {
             match self.sender.poll(self.now) {
@@ -200,10 +200,9 @@ impl World {
         assert_eq!(self.sender.retransmissions(), repeated);
     }
 
-    /// Packets that are on their way there, or whose acknowledgement is on its way back, of
-    /// those that were sent since the last time-out. What the receiver has already is sent
-    /// in vain after a time-out, and leaves the sender's books with all before it: it does
-    /// not count.
+    /// The packets on their way, or whose acknowledgement is, among those sent since the last
+    /// time-out. Packets that the receiver had already are sent unnecessarily after a time-out, and
+    /// leave the sender's state with all before them, so they do not count.
     fn flying(&self) -> u64 {
         let now = self.sender.timeouts();
         let there = self.there.count(|f| match f.segment {
@@ -266,8 +265,8 @@ proptest! {
     }
 
     /// A regulated recovery begins above its window and comes down to it [RFC 9937 §7], and a
-    /// time-out spares what was sent a moment ago [RFC 8985 §6.3]. So the bound is the largest window
-    /// so far, and one packet more: a probe, or the first repair.
+    /// time-out spares the latest packets [RFC 8985 §6.3]. So the bound is the largest window so
+    /// far, and one packet more: a probe, or the first repair.
     #[test]
     fn newreno_with_rack_keeps_its_largest_window((packets, data, acks, seed) in any_lossy()) {
         let controller = build("newreno", &[("rack", Raw::Flag(true))]);
@@ -350,8 +349,8 @@ fn several_losses_of_a_window_cost_no_timeout() {
     }
 }
 
-/// A packet is lost, and its repair, too: the timer finds that, with much sent beyond the hole
-/// meanwhile. The window is not the wider for it.
+/// A packet is lost, and its repair, too: the timer finds that, after many packets were sent beyond
+/// the hole. The window does not grow for it.
 #[test]
 fn what_is_sent_beyond_a_hole_does_not_widen_the_window() {
     for sack in [false, true] {
@@ -385,17 +384,17 @@ fn what_is_sent_beyond_a_hole_does_not_widen_the_window() {
 
 #[test]
 fn a_lost_last_packet_needs_the_timer() {
-    // Nothing comes after it to tell of the loss.
+    // No later packet reveals the loss.
     let world = with_accidents("newreno", true, &[199]);
     assert_eq!(world.sender.timeouts(), 1);
     assert_eq!(world.sender.retransmissions(), 1);
 }
 
-/// Acknowledgements of what was never sent come from nowhere, and change nothing.
+/// Acknowledgements of packets that were never sent change nothing.
 #[test]
 fn impossible_acknowledgements_are_ignored() {
     let mut sender =
-        stream::Sender::new(build("newreno", &sack()), PACKET, stream::Settings::LINUX);
+        stream::StreamSender::new(build("newreno", &sack()), PACKET, stream::Settings::LINUX);
     sender.supply(10);
     let now = Time::from_ps(1_000_000_000);
     assert!(sender.poll(now).is_ok());
@@ -414,13 +413,13 @@ fn impossible_acknowledgements_are_ignored() {
 #[test]
 fn a_new_connection_starts_slowly_and_ignores_the_one_before() {
     let controller = || build("newreno", &[]);
-    let mut sender = stream::Sender::new(controller(), PACKET, stream::Settings::LINUX);
-    let mut receiver = stream::Receiver::new();
+    let mut sender = stream::StreamSender::new(controller(), PACKET, stream::Settings::LINUX);
+    let mut receiver = stream::StreamReceiver::new();
     let rtt = Duration::from_ms(100);
     let mut now = Time::ZERO;
-    // A round sends what may be sent at once, acknowledges it a round trip later, and returns the
-    // number sent and the last acknowledgement.
-    let mut round = |sender: &mut stream::Sender, now: &mut Time| {
+    // A round sends the packets that may be sent at once, acknowledges them a round trip later, and
+    // returns their number and the last acknowledgement.
+    let mut round = |sender: &mut stream::StreamSender, now: &mut Time| {
         let mut sent = Vec::new();
         while let Ok(Segment::Data { number, sent: at }) = sender.poll(*now) {
             sent.push((number, at));
@@ -442,7 +441,7 @@ fn a_new_connection_starts_slowly_and_ignores_the_one_before() {
     let (burst, stale) = round(&mut sender, &mut now);
     assert_eq!(burst, 100);
     assert!(sender.is_done());
-    // ... a new one begins anew.
+    // ... a new one starts afresh.
     now += rtt;
     sender.reconnect(controller(), now);
     sender.supply(1000);
@@ -460,7 +459,7 @@ fn a_new_connection_starts_slowly_and_ignores_the_one_before() {
     assert_eq!((sender.retransmissions(), sender.timeouts()), (0, 0));
 }
 
-fn tell(sender: &mut stream::Sender, ack: Segment, now: Time) {
+fn tell(sender: &mut stream::StreamSender, ack: Segment, now: Time) {
     if let Segment::Ack {
         next,
         block,
@@ -473,11 +472,11 @@ fn tell(sender: &mut stream::Sender, ack: Segment, now: Time) {
     }
 }
 
-/// RFC 2018 §4: an acknowledgement that moves the window tells again of what waits beyond it, since
-/// those that told of it may be lost.
+/// RFC 2018 §4: an acknowledgement that moves the window reports again the data beyond it, since
+/// earlier reports may be lost.
 #[test]
 fn a_repair_is_acknowledged_with_what_waits_beyond_the_next_hole() {
-    let mut receiver = stream::Receiver::new();
+    let mut receiver = stream::StreamReceiver::new();
     let mut acknowledge = |number| match receiver.on_data(number, Time::ZERO, false).1 {
         Segment::Ack {
             next,

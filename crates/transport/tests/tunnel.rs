@@ -19,12 +19,12 @@ struct World {
     now: Time,
     ingress: tunnel::Ingress,
     egress: tunnel::Egress,
-    /// Data there, control there, reports back; and whether it is a copy.
+    /// Data out, control out, reports back; true for a copy.
     air: [Air<(Segment, bool)>; 3],
     weather: [Weather; 3],
     dice: [Dice; 3],
     line_free: Time,
-    /// Each control packet and report is followed by a copy, so much later.
+    /// The delay after which a copy of each control packet and report follows, if any does.
     copies: Option<Duration>,
     sent: Vec<Time>,
     arrived: u64,
@@ -138,7 +138,7 @@ impl World {
             if at != self.now {
                 self.ingress.on_wake(self.now);
             }
-            // Nobody asks because of a copy.
+            // A copy does not cause a poll.
             if !copy {
                 again = self.poll();
             }
@@ -146,7 +146,7 @@ impl World {
         panic!("it never ends");
     }
 
-    /// Gives whether it was a copy.
+    /// Returns true if it was a copy.
     fn arrive(&mut self, way: usize) -> bool {
         let (segment, copy) = self.air[way].take().expect("it is there");
         match segment {
@@ -315,8 +315,8 @@ proptest! {
         prop_assert_eq!(world.most, 0);
     }
 
-    /// A second copy of a control packet says nothing new: what is sent, and when, is as if
-    /// there were none.
+    /// A second copy of a control packet carries no information: the packets sent, and their times,
+    /// are as without it.
     #[test]
     fn copies_of_control_packets_change_nothing(
         values in any_controller(false),

@@ -28,7 +28,7 @@ fn ten_packets_of_ten_grow_the_window_as_those_of_an_endless_transfer() {
     let mut families = 0;
     for family in FAMILIES {
         let window = family.params.iter().any(|p| p.name == "initial_window");
-        // BBR paces its first packets, and grows by what is acknowledged in any case.
+        // BBR paces its first packets, and grows by the acknowledged data in any case.
         let bbr = family.name.starts_with("bbr");
         let on_stream = matches!(Maker::of(family).transport, Transport::Stream);
         if !on_stream || !window || bbr {
@@ -58,7 +58,7 @@ fn four_packets_of_twenty_leave_the_window_alone() {
     }
 }
 
-/// Rule 2: slow start goes on up to twice what was in flight.
+/// Rule 2: slow start goes on up to twice the flight.
 #[test]
 fn slow_start_stops_at_twice_the_flight() {
     let mut hand = Hand::with("newreno", 10, 10, &[]);

@@ -1,4 +1,4 @@
-//! The wire format: what is written is read, what is read is sane, and nothing panics.
+//! The wire format: packets are read as they were written, readings are sane, and no input panics.
 
 use accord_transport::wire::{
     Header, Kind, LEAST, LONG, Malformed, SHORT, UDP_HEADERS, add_virtual_delay, decode, encode,
@@ -83,7 +83,7 @@ proptest! {
         prop_assert_eq!(decode(&datagram[..cut]), Err(Malformed::Short));
     }
 
-    /// Whatever it is: an error, or a packet that is written as it was read.
+    /// Any bytes are an error, or a packet that is written as it was read.
     #[test]
     fn any_bytes(mut bytes in prop::collection::vec(any::<u8>(), 0..80), plausible: bool, kind in 0..10u8) {
         if plausible && bytes.len() > 1 {
@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// The same of bytes that are an IP packet as far as its length goes.
+    /// The same for bytes that are an IP packet by their length.
     #[test]
     fn whole_packets(
         rest in prop::collection::vec(any::<u8>(), 19..80), words: u8, protocol: bool,
@@ -137,7 +137,7 @@ proptest! {
         prop_assert!(unwrap(&datagram[..whole.saturating_sub(cut)]).is_err());
         datagram.push(0);
         prop_assert!(unwrap(&datagram).is_err());
-        if let Some(inside) = ip::Packet::new(&packet) {
+        if let Some(inside) = ip::Ipv4Packet::new(&packet) {
             let fits = inside.sequence().is_none_or(|(_, n)| n as usize <= packet.len());
             prop_assert!(fits);
         }
@@ -281,7 +281,7 @@ fn sum(header: &[u8]) -> u16 {
     })
 }
 
-/// [RFC 6040 §4.2]: what leaves for each pair of what came in, inner and outer.
+/// [RFC 6040 §4.2]: the outgoing codepoint for each pair of inner and outer codepoints.
 #[test]
 fn a_router_s_mark_reaches_the_packet_inside() {
     const NOT: u8 = 0;
@@ -322,20 +322,20 @@ fn what_is_needed_of_a_packet_is_read() {
     let (syn, fin) = (0x02, 0x11);
     for (flags, payload, takes) in [(0x10, 7, 7), (syn, 0, 1), (fin, 3, 4), (0x10, 0, 0)] {
         let packet = segment_of_tcp(0, flags, payload);
-        let read = ip::Packet::new(&packet).unwrap();
+        let read = ip::Ipv4Packet::new(&packet).unwrap();
         assert_eq!(read.ends(), ([198, 18, 0, 1], [198, 18, 0, 2]));
         assert_eq!(read.sequence(), Some((0xffff_fff0, takes)));
     }
     let mut other = segment_of_tcp(0, syn, 0);
     other[9] = 17;
     assert_eq!(
-        ip::Packet::new(&other).unwrap().sequence(),
+        ip::Ipv4Packet::new(&other).unwrap().sequence(),
         None,
         "it is UDP"
     );
     let mut other = segment_of_tcp(0, syn, 0);
     other[0] = 0x60;
-    assert!(ip::Packet::new(&other).is_none(), "it is IPv6");
+    assert!(ip::Ipv4Packet::new(&other).is_none(), "it is IPv6");
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn a_datagram_comes_out_of_its_packet() {
             let packet = ip::wrap_udp(from, to, tos, &payload);
             assert_eq!(packet.len(), UDP_HEADERS + length);
             assert_eq!(sum(&packet[..20]), 0xffff, "its checksum is right");
-            let read = ip::Packet::new(&packet).expect("a packet");
+            let read = ip::Ipv4Packet::new(&packet).expect("a packet");
             assert_eq!((read.tos(), read.ends()), (tos, (from.0, to.0)));
             assert_eq!(read.udp(), Some(&payload[..]));
             assert_eq!(read.sequence(), None);
@@ -357,10 +357,10 @@ fn a_datagram_comes_out_of_its_packet() {
         }
     }
     let tcp = segment_of_tcp(0, 0x10, 7);
-    assert_eq!(ip::Packet::new(&tcp).expect("a packet").udp(), None);
+    assert_eq!(ip::Ipv4Packet::new(&tcp).expect("a packet").udp(), None);
     let mut short = ip::wrap_udp(from, to, 0, b"quic");
     short[25] += 1;
-    assert_eq!(ip::Packet::new(&short).expect("a packet").udp(), None);
+    assert_eq!(ip::Ipv4Packet::new(&short).expect("a packet").udp(), None);
 }
 
 /// The layout is a contract, as above.

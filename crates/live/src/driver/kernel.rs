@@ -232,7 +232,7 @@ impl Kernel {
         });
         let taken = tun.is_some_and(|tun| whole && tun.send(&inner).unwrap_or(false));
         if end == 1 && (site.is_none() || carries_data(&inner)) {
-            let numbers = ip::Packet::new(&inner).and_then(|p| p.sequence());
+            let numbers = ip::Ipv4Packet::new(&inner).and_then(|p| p.sequence());
             station.kernel_received(flow, header.size, numbers);
         }
         taken
@@ -305,7 +305,7 @@ fn send_on(
             break;
         };
         // Other packets of the kernel do not belong to the connection.
-        let of_it = ip::Packet::new(&buffer[..length])
+        let of_it = ip::Ipv4Packet::new(&buffer[..length])
             .filter(|p| p.sequence().is_some() && p.ends() == (ends.0.octets(), ends.1.octets()));
         if let Some(inner) = of_it {
             let tos = ip::entry(inner.tos());
@@ -328,8 +328,8 @@ fn send_datagrams(
         let Some(length) = site.wan.receive(buffer)? else {
             break;
         };
-        let datagram =
-            ip::Packet::new(&buffer[..length]).filter(|p| p.udp().is_some() && p.ends() == ends);
+        let datagram = ip::Ipv4Packet::new(&buffer[..length])
+            .filter(|p| p.udp().is_some() && p.ends() == ends);
         if let Some(datagram) = datagram {
             station.send_whole(tunnel, way, datagram.tos(), &buffer[..length]);
         }
@@ -343,7 +343,7 @@ fn leave(station: &mut Station, node: NodeId, site: &Site, buffer: &mut [u8]) ->
         let Some(length) = site.lan.receive(buffer)? else {
             break;
         };
-        let of_it = ip::Packet::new(&buffer[..length]).filter(|p| p.sequence().is_some());
+        let of_it = ip::Ipv4Packet::new(&buffer[..length]).filter(|p| p.sequence().is_some());
         if let Some(inner) = of_it
             && let Some(flow) = site.riders.get(&Ipv4Addr::from(inner.ends().1))
         {

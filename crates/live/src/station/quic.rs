@@ -72,7 +72,7 @@ impl Station<'_> {
         let mut inner = inner.to_vec();
         // The ends do not understand marks unless they ask for them.
         let whole = ip::exit(&mut inner, packet.tos);
-        let Some(inside) = ip::Packet::new(&inner).filter(|_| whole) else {
+        let Some(inside) = ip::Ipv4Packet::new(&inner).filter(|_| whole) else {
             return;
         };
         let Some(payload) = inside.udp() else { return };

@@ -2,11 +2,11 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_aqm::{AnyAqm, Class, Ecn, Entropy, FAMILIES, PacketMeta};
-use accord_port::{DropReason, Limit, Packet, Port};
+use accord_port::{DropReason, Limit, Port, PortPacket};
 use accord_units::{Bytes, Duration, Rate, Time};
 use proptest::prelude::*;
 
-/// The same dice on every run (splitmix64).
+/// A generator of the same numbers on every run (splitmix64).
 #[derive(Clone)]
 pub struct Dice(pub u64);
 
@@ -20,7 +20,7 @@ impl Entropy for Dice {
     }
 }
 
-/// A packet that remembers what was done to it.
+/// A packet that records its marks and its virtual delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pkt {
     pub number: usize,
@@ -29,7 +29,7 @@ pub struct Pkt {
     pub delay: Duration,
 }
 
-impl Packet for Pkt {
+impl PortPacket for Pkt {
     fn meta(&self) -> PacketMeta {
         self.meta
     }
@@ -41,10 +41,11 @@ impl Packet for Pkt {
     }
 }
 
-/// The arrivals at a port: an instant and a packet each, in the order of time.
+/// The arrivals at a port, in the order of time: an instant and a packet each.
 pub type Arrival = (Time, Pkt);
 
-/// Rates of all magnitudes, those that divide nothing evenly included.
+/// Rates of all magnitudes, including ones that do not divide a second into whole picoseconds per
+/// bit.
 pub fn any_rate() -> impl Strategy<Value = Rate> {
     prop_oneof![
         Just(1_000_000),
@@ -119,12 +120,12 @@ pub fn any_arrivals(rate: Rate, classes: &'static [Class]) -> impl Strategy<Valu
 /// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fate {
-    /// It left, at that time.
+    /// The packet departed, at this time.
     Left(Time),
     Dropped(DropReason),
 }
 
-/// One service: from, to, of which packet.
+/// One service: begin, end and packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Served {
     pub from: Time,
@@ -132,8 +133,7 @@ pub struct Served {
     pub packet: Pkt,
 }
 
-/// A stepped port, driven by a clock: what departs at an instant has departed before
-/// anything arrives at it.
+/// A stepped port, driven by a clock. Departures at an instant precede arrivals at it.
 pub struct Clocked {
     pub port: Port<Pkt>,
     pub served: Vec<Served>,
@@ -163,7 +163,7 @@ impl Clocked {
         }
     }
 
-    /// Lets time pass.
+    /// Moves the clock on.
     pub fn until(&mut self, now: Time) {
         while let Some(at) = self.busy.filter(|at| *at <= now) {
             self.now = at;
@@ -174,7 +174,7 @@ impl Clocked {
         self.now = now;
     }
 
-    /// A packet arrives. Gives why it was dropped, if it was at once.
+    /// Offers a packet. Returns the reason if it is dropped at once.
     pub fn offer(&mut self, at: Time, packet: Pkt, dice: &mut Dice) -> Result<(), DropReason> {
         self.until(at);
         let (number, before) = (packet.number, self.dropped.len());
@@ -191,7 +191,8 @@ impl Clocked {
     }
 }
 
-/// The same port for a caller that computes the ends of services, and lets packets pass an idle port.
+/// The same port for a caller that computes the ends of services and passes packets through an idle
+/// port.
 pub struct Computed {
     pub port: Port<Pkt>,
     pub served: Vec<Served>,
@@ -214,7 +215,7 @@ impl Computed {
             .extend(begun.map(|(packet, to)| Served { from, to, packet }));
     }
 
-    /// Lets time pass.
+    /// Moves the clock on.
     pub fn until(&mut self, now: Time) {
         while let Some(at) = self.port.next().filter(|at| *at <= now) {
             self.port.complete();

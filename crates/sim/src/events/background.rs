@@ -1,20 +1,20 @@
 //! Packets over a fluid: its steps, and the ways of packets through the ports that they share.
 
-use super::engine::Engine;
-use super::shared::Fate;
-use super::wire::Line;
-use crate::calendar::Kind;
-use crate::pool::Place;
+use super::engine::EventsEngine;
+use super::fluid_port::Admission;
+use super::wire::EventPort;
+use crate::calendar::EventKind;
+use crate::pool::Handle;
 use accord_units::Time;
 
-impl Engine<'_> {
+impl EventsEngine<'_> {
     /// Schedules the next step of the fluid, if there is one.
     pub fn await_fluid(&mut self) {
         let Some(background) = &mut self.background else {
             return;
         };
         let at = background.fluid.next(self.core.next_sample);
-        self.core.calendar.push(at, Kind::Fluid, 0);
+        self.core.calendar.push(at, EventKind::Fluid, 0);
     }
 
     /// Has ports know what the fluid does from now on.
@@ -23,7 +23,7 @@ impl Engine<'_> {
             return;
         };
         for (queue, &link) in background.links.iter().enumerate() {
-            if let Line::Shared(port) = &mut self.wires[link].line {
+            if let EventPort::Fluid(port) = &mut self.wires[link].port {
                 port.0.begin(self.core.now, background.fluid.shared(queue));
             }
         }
@@ -38,8 +38,8 @@ impl Engine<'_> {
         let packets = background
             .links
             .iter()
-            .map(|&link| match &mut wires[link].line {
-                Line::Shared(port) => port.0.end(),
+            .map(|&link| match &mut wires[link].port {
+                EventPort::Fluid(port) => port.0.end(),
                 _ => (0.0, 0.0),
             });
         background.fluid.step(packets);
@@ -51,40 +51,40 @@ impl Engine<'_> {
     }
 
     /// Puts a packet into a port that packets share with a fluid.
-    pub fn share(&mut self, link: usize, place: Place) {
-        let Line::Shared(port) = &mut self.wires[link].line else {
+    pub fn offer_fluid_port(&mut self, link: usize, handle: Handle) {
+        let EventPort::Fluid(port) = &mut self.wires[link].port else {
             return;
         };
         let (port, dice) = &mut **port;
-        let packet = self.core.pool.packet(place);
+        let packet = self.core.pool.packet(handle);
         let size = packet.bytes();
         match port.offer(self.core.now, packet, dice) {
-            Fate::Dropped => self.core.lost(place),
-            Fate::Passes(at) => {
+            Admission::Dropped => self.core.lost(handle),
+            Admission::Expedited(at) => {
                 let sent = port.in_order(at);
-                self.leave(link, place, sent, Time::ZERO);
+                self.leave(link, handle, sent, Time::ZERO);
             }
-            Fate::Waits(at) => {
+            Admission::Queued(at) => {
                 if port.waiting.is_empty() {
-                    self.core.calendar.push(at, Kind::Sent, link);
+                    self.core.calendar.push(at, EventKind::Sent, link);
                 }
-                port.waiting.push_back((at, place, size));
+                port.waiting.push_back((at, handle, size));
             }
         }
     }
 
     /// Sends the packet on whose service ends now at a port that packets share with a fluid.
-    pub fn sent_shared(&mut self, link: usize) {
-        let Line::Shared(port) = &mut self.wires[link].line else {
+    pub fn sent_fluid_port(&mut self, link: usize) {
+        let EventPort::Fluid(port) = &mut self.wires[link].port else {
             return;
         };
-        let Some((place, next)) = port.0.leave(self.core.now) else {
+        let Some((handle, next)) = port.0.leave(self.core.now) else {
             return;
         };
         let sent = port.0.in_order(self.core.now);
         if let Some(at) = next {
-            self.core.calendar.push(at, Kind::Sent, link);
+            self.core.calendar.push(at, EventKind::Sent, link);
         }
-        self.leave(link, place, sent, Time::ZERO);
+        self.leave(link, handle, sent, Time::ZERO);
     }
 }

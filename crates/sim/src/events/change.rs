@@ -1,13 +1,13 @@
 //! The changes by events of a scenario.
 
-use super::engine::Engine;
-use super::wire::Line;
-use crate::calendar::Kind;
+use super::engine::EventsEngine;
+use super::wire::EventPort;
+use crate::calendar::EventKind;
 use accord_scenario::{Change, Event, LinkId};
 use accord_transport::Segment;
 use accord_units::{Bytes, Time};
 
-impl Engine<'_> {
+impl EventsEngine<'_> {
     /// Carries out the next event of the scenario.
     pub fn change(&mut self) {
         let Some(Event { change, .. }) = self.changes.next() else {
@@ -20,10 +20,10 @@ impl Engine<'_> {
                 self.path_changed(Some(*link));
             }
             Change::Rate(link, rate) => {
-                if let Line::Port(held) = &mut self.wires[*link].line
-                    && let Some(end) = held.port.set_rate(self.core.now, *rate)
+                if let EventPort::Buffered(held) = &mut self.wires[*link].port
+                    && let Some(end) = held.port.port.set_rate(self.core.now, *rate)
                 {
-                    self.core.calendar.push(end, Kind::Sent, *link);
+                    self.core.calendar.push(end, EventKind::Sent, *link);
                 }
                 self.path_changed(Some(*link));
             }
@@ -64,7 +64,7 @@ impl Engine<'_> {
         for packet in self.core.packets() {
             let mut ahead = self.paths.ahead(packet.hop);
             if let Segment::Data { sent, .. } = packet.segment
-                && ahead.any(|hop| hop.link() == link)
+                && ahead.any(|hop| hop.index() == link)
             {
                 let first = &mut first[packet.flow as usize];
                 *first = sent.min(*first);

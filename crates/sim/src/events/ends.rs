@@ -1,31 +1,31 @@
 //! The ends of flows: applications supply data, senders send it, and packets are delivered.
 
-use super::engine::Engine;
-use crate::calendar::Kind;
+use super::engine::EventsEngine;
+use crate::calendar::EventKind;
 use crate::packet::Packet;
-use crate::pool::Place;
+use crate::pool::Handle;
 use accord_transport::Segment;
 use accord_units::Time;
 
-impl Engine<'_> {
+impl EventsEngine<'_> {
     /// Puts a new packet at the first port of its path.
     #[inline(always)]
     fn send(&mut self, packet: Packet) {
         let hop = self.paths.hop(packet.hop);
-        let place = self.core.pool.insert(packet);
-        self.set_out(place, hop, self.core.now);
+        let handle = self.core.pool.insert(packet);
+        self.enter_path(handle, hop, self.core.now);
     }
 
     /// Delivers a packet to its endpoint.
     #[inline]
-    pub fn deliver(&mut self, place: Place) {
+    pub fn deliver(&mut self, handle: Handle) {
         if let Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. } =
-            self.core.pool.packet(place).segment
+            self.core.pool.packet(handle).segment
         {
-            let id = self.core.reply(place);
+            let id = self.core.reply(handle);
             return self.pump(id);
         }
-        let packet = self.core.pool.remove(place);
+        let packet = self.core.pool.remove(handle);
         let id = packet.flow as usize;
         let now = self.core.now;
         self.core.digest.delivered(now, &packet);
@@ -35,13 +35,13 @@ impl Engine<'_> {
             flow.deliver(fresh, packet.size, now.since(*sent));
         }
         let Some(reply) = receipt.reply else {
-            return self.unload(&packet);
+            return self.leave_tunnel(&packet);
         };
         let reply = flow.answer(packet.flow, reply);
         self.send(reply);
         // A datagram of a tunnel is counted, and its packet goes on.
         if let Segment::Count { .. } = reply.segment {
-            self.unload(&packet);
+            self.leave_tunnel(&packet);
         }
     }
 
@@ -59,7 +59,7 @@ impl Engine<'_> {
             None => self.pump_one_by_one(id),
         };
         if let Some(at) = self.core.await_wake(id, again) {
-            self.core.calendar.push(at, Kind::Wake, id);
+            self.core.calendar.push(at, EventKind::Wake, id);
         }
         self.core.end_transfer(id);
     }
@@ -88,28 +88,28 @@ impl Engine<'_> {
     #[inline]
     fn process(&mut self, packet: Packet, at: Time) {
         let hop = self.paths.hop(packet.hop);
-        let place = self.core.pool.insert(packet);
+        let handle = self.core.pool.insert(packet);
         // Nothing happens after the end of the run.
-        if hop.is_early() && at <= self.core.limits.end {
-            return self.set_out(place, hop, at);
+        if hop.is_cut_through() && at <= self.core.limits.end {
+            return self.enter_path(handle, hop, at);
         }
         let id = packet.flow as usize;
         if let Some(host) = &mut self.core.flows[id].host
-            && host.hold(&mut self.core.pool, place, at)
+            && host.hold(&mut self.core.pool, handle, at)
         {
-            self.core.calendar.push(at, Kind::Processed, id);
+            self.core.calendar.push(at, EventKind::Processed, id);
         }
     }
 
     /// Puts a packet that its host is done with at the first port of its path.
     pub fn processed(&mut self, id: usize) {
         let host = self.core.flows[id].host.as_deref_mut();
-        let Some((place, next)) = host.and_then(|host| host.done(&mut self.core.pool)) else {
+        let Some((handle, next)) = host.and_then(|host| host.done(&mut self.core.pool)) else {
             return debug_assert!(false, "an event means a packet");
         };
-        self.core.calendar.push(next, Kind::Processed, id);
-        let hop = self.paths.hop(self.core.pool.packet(place).hop);
-        self.go(place, hop, self.core.now);
+        self.core.calendar.push(next, EventKind::Processed, id);
+        let hop = self.paths.hop(self.core.pool.packet(handle).hop);
+        self.traverse(handle, hop, self.core.now);
     }
 
     /// Wakes a sender, if it is for now that it asked.

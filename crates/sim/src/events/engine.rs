@@ -1,11 +1,11 @@
 //! The engine: it takes the next event from the calendar and carries it out.
 
-use super::layout::{Layout, Paths};
-use super::shared::Crowded;
+use super::fluid_port::SharedFluid;
+use super::layout::{EventsLayout, Paths};
 use super::wire::Wire;
 use crate::SimError;
 use crate::audit::Audit;
-use crate::calendar::Kind;
+use crate::calendar::EventKind;
 use crate::core::Core;
 use crate::gauge::{Gauge, Links};
 use crate::survey::Ports;
@@ -16,7 +16,7 @@ use accord_transport::pcapng::Capture;
 use accord_units::Time;
 
 /// A run with events of packets.
-pub struct Engine<'a> {
+pub struct EventsEngine<'a> {
     pub core: Core<'a>,
     pub wires: Vec<Wire>,
     pub paths: Paths,
@@ -28,16 +28,16 @@ pub struct Engine<'a> {
     /// The capture of packets, if the observer wants it.
     pub tap: Option<Box<Capture>>,
     /// The flows that are a fluid.
-    pub background: Option<Box<Crowded<'a>>>,
+    pub background: Option<Box<SharedFluid<'a>>>,
 }
 
 /// The links, to be read.
-struct Read<'a, 'b> {
+struct LinkReader<'a, 'b> {
     wires: &'a mut [Wire],
-    background: Option<&'a Crowded<'b>>,
+    background: Option<&'a SharedFluid<'b>>,
 }
 
-impl<'a> Engine<'a> {
+impl<'a> EventsEngine<'a> {
     /// Creates a run before its start. `crowd` has the flows that are a fluid.
     ///
     /// # Errors
@@ -46,14 +46,14 @@ impl<'a> Engine<'a> {
         mut core: Core<'a>,
         ports: Ports,
         crowd: Option<&'a Crowd<'a>>,
-    ) -> Result<Engine<'a>, FluidError> {
+    ) -> Result<EventsEngine<'a>, FluidError> {
         let scenario = core.scenario;
-        let layout = Layout::new(ports, scenario, &core.tunnels, &mut core.flows);
+        let layout = EventsLayout::new(ports, scenario, &core.tunnels, &mut core.flows);
         let links = layout.forms.iter().enumerate();
         let wires = links.map(|(id, form)| Wire::new(scenario, id, *form));
         let edges = core.tunnels.iter().map(|&flow| Wire::edge(flow));
-        let background = crowd.map(|crowd| Crowded::new(crowd, scenario.links.len()));
-        let mut engine = Engine {
+        let background = crowd.map(|crowd| SharedFluid::new(crowd, scenario.links.len()));
+        let mut engine = EventsEngine {
             wires: wires.chain(edges).collect(),
             paths: layout.paths,
             changes: scenario.events.iter(),
@@ -70,11 +70,11 @@ impl<'a> Engine<'a> {
     fn schedule(&mut self) {
         let calendar = &mut self.core.calendar;
         for (id, e) in self.core.scenario.events.iter().enumerate() {
-            calendar.push(e.at, Kind::Change, id);
+            calendar.push(e.at, EventKind::Change, id);
         }
         for (id, wire) in self.wires.iter().enumerate() {
             if let Some(at) = wire.next_timer() {
-                calendar.push(at, Kind::Discipline, id);
+                calendar.push(at, EventKind::Discipline, id);
             }
         }
         self.show_fluid();
@@ -108,33 +108,33 @@ impl<'a> Engine<'a> {
             // The packet of the next event was touched milliseconds ago. It is fetched during this
             // event.
             if self.core.pool.is_large()
-                && let Some((Kind::Arrive, link)) = self.core.calendar.peek()
+                && let Some((EventKind::Arrive, link)) = self.core.calendar.peek()
             {
-                self.core.pool.prepare(&self.wires[link].flying);
+                self.core.pool.prepare(&self.wires[link].in_flight);
             }
             match kind {
-                Kind::Arrive => self.arrive(index),
-                Kind::Overtake => self.overtake(index),
-                Kind::Wake => self.wake(index),
-                Kind::Processed => self.processed(index),
-                Kind::Sent => self.sent(index),
-                Kind::Application => self.application(index),
-                Kind::Start => {
+                EventKind::Arrive => self.arrive(index),
+                EventKind::Overtake => self.overtake(index),
+                EventKind::Wake => self.wake(index),
+                EventKind::Processed => self.processed(index),
+                EventKind::Sent => self.sent(index),
+                EventKind::Application => self.application(index),
+                EventKind::Start => {
                     self.core.start(index);
                     match self.core.scenario.flows[index].tunnel {
                         Some(_) => self.open(index),
                         None => self.application(index),
                     }
                 }
-                Kind::Stop => self.core.stop(index),
-                Kind::Discipline => self.discipline(index),
-                Kind::Change => self.change(),
-                Kind::Fluid => self.step_fluid(),
-                Kind::Watch => {
+                EventKind::Stop => self.core.stop(index),
+                EventKind::Discipline => self.discipline(index),
+                EventKind::Change => self.change(),
+                EventKind::Fluid => self.step_fluid(),
+                EventKind::Watch => {
                     let (core, mut read) = self.read();
                     core.watch(&mut read);
                 }
-                Kind::Sample => self.sample(observer)?,
+                EventKind::Sample => self.sample(observer)?,
             }
             self.core.progress(observer)?;
         }
@@ -170,9 +170,9 @@ impl<'a> Engine<'a> {
         self.core.show_logs(observer);
     }
 
-    fn read(&mut self) -> (&mut Core<'a>, Read<'_, 'a>) {
+    fn read(&mut self) -> (&mut Core<'a>, LinkReader<'_, 'a>) {
         let links = self.core.scenario.links.len();
-        let read = Read {
+        let read = LinkReader {
             wires: &mut self.wires[..links],
             background: self.background.as_deref(),
         };
@@ -189,7 +189,7 @@ impl<'a> Engine<'a> {
             notes = fluid.notes();
             self.core.digest.fluid(fluid.sent());
         }
-        let mut read = Read {
+        let mut read = LinkReader {
             wires: &mut self.wires,
             background: None,
         };
@@ -197,7 +197,7 @@ impl<'a> Engine<'a> {
     }
 }
 
-impl Links for Read<'_, '_> {
+impl Links for LinkReader<'_, '_> {
     fn port(&mut self, link: LinkId) -> &mut dyn Gauge {
         self.wires[link].gauge()
     }

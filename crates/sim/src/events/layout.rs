@@ -8,36 +8,36 @@
 //!   There is one event per hop, not two.
 //! - A pipe that is fed by one other link only needs no event at all. Its packets arrive in the
 //!   order in which the other link sends them, and its state is not read before the end. So they
-//!   are sent through it at once ([`Hop::is_early`]). The same holds for a pipe that is fed by
+//!   are sent through it at once ([`Hop::is_cut_through`]). The same holds for a pipe that is fed by
 //!   one sender's host only, which knows when it will be done with a packet.
 //! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also take a packet
-//!   ahead of time ([`Hop::is_early`]), because only the sender sees the effect. The counts of the
+//!   ahead of time ([`Hop::is_cut_through`]), because only the sender sees the effect. The counts of the
 //!   packet are read at the next sample after its time.
 //!
 //! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
 
-use super::hop::Hop;
 use crate::flow::Flow;
-use crate::survey::{Feed, Form, Ports, around};
+use crate::hop::Hop;
+use crate::survey::{Form, PacketSource, Ports, around};
 use accord_scenario::{LinkId, Scenario};
 use accord_transport::Receiver;
 
 /// The third pass: the links that take packets before their time.
-struct Fused {
+struct CutThroughLinks {
     ports: Ports,
     /// The links.
-    fused: Vec<bool>,
+    cut_through: Vec<bool>,
 }
 
 /// The fourth pass: the receivers that take packets before their time.
-struct Ends {
-    fused: Fused,
+struct CutThroughReceivers {
+    cut_through: CutThroughLinks,
     /// The last hop of each flow's path.
     ends: Vec<Hop>,
 }
 
 /// The last pass: the paths of all flows.
-pub struct Layout {
+pub struct EventsLayout {
     /// The form of each link's port.
     pub forms: Vec<Form>,
     /// The lists of hops.
@@ -49,26 +49,27 @@ pub struct Paths {
     /// The lists of hops, each closed by an end. Packets carry their place in it.
     hops: Vec<Hop>,
     /// The links that take packets before their time.
-    fused: Vec<bool>,
+    cut_through: Vec<bool>,
 }
 
-impl Fused {
-    fn new(mut ports: Ports) -> Fused {
+impl CutThroughLinks {
+    fn new(mut ports: Ports) -> CutThroughLinks {
         for (form, control_first) in ports.forms.iter_mut().zip(&ports.survey.control_first) {
             // A port with two priorities knows no departure before the service begins.
             if *control_first {
                 *form = Form::Port.min(*form);
             }
         }
-        let links = ports.survey.feeds.iter().zip(&ports.forms);
-        let fused = links.map(|(feed, form)| *form == Form::Pipe && *feed != Feed::Several);
-        Fused {
-            fused: fused.collect(),
+        let links = ports.survey.sources.iter().zip(&ports.forms);
+        let cut_through =
+            links.map(|(feed, form)| *form == Form::Pipe && *feed != PacketSource::Several);
+        CutThroughLinks {
+            cut_through: cut_through.collect(),
             ports,
         }
     }
 
-    fn ends(self, scenario: &Scenario, flows: &[Flow]) -> Ends {
+    fn ends(self, scenario: &Scenario, flows: &[Flow]) -> CutThroughReceivers {
         let ports = &self.ports;
         let pipe = |link: LinkId| ports.forms[link] == Form::Pipe;
         let ahead = |id: usize| {
@@ -79,30 +80,36 @@ impl Fused {
                 && pipe(last)
                 && match flows[id].receiver {
                     Receiver::Stream(_) => {
-                        pipe(back) && ports.survey.feeds[back] == Feed::Receiver(id)
+                        pipe(back) && ports.survey.sources[back] == PacketSource::Receiver(id)
                     }
                     Receiver::Datagrams => true,
                     Receiver::Tunnel(_) => false,
                 }
         };
-        let end = |id| if ahead(id) { Hop::END_EARLY } else { Hop::END };
-        Ends {
+        let end = |id| {
+            if ahead(id) {
+                Hop::END_CUT_THROUGH
+            } else {
+                Hop::END
+            }
+        };
+        CutThroughReceivers {
             ends: (0..flows.len()).map(end).collect(),
-            fused: self,
+            cut_through: self,
         }
     }
 }
 
-impl Ends {
-    fn lay(self, scenario: &Scenario, tunnels: &[usize], flows: &mut [Flow]) -> Layout {
-        let Fused { ports, fused } = self.fused;
+impl CutThroughReceivers {
+    fn lay(self, scenario: &Scenario, tunnels: &[usize], flows: &mut [Flow]) -> EventsLayout {
+        let CutThroughLinks { ports, cut_through } = self.cut_through;
         // The delays of packets tell those that are queued from those on the wire.
         let parts = |id: LinkId| scenario.links[id].parts.as_deref();
         let changing =
             |id: LinkId| ports.survey.changed[id] || parts(id).is_some_and(|p| p.delays());
         let mut paths = Paths {
             hops: Vec::new(),
-            fused,
+            cut_through,
         };
         for (id, (flow, end)) in flows.iter_mut().zip(self.ends).enumerate() {
             let f = &scenario.flows[id];
@@ -112,17 +119,22 @@ impl Ends {
             flow.path = paths.add_with(&f.path, inside, tunnels, end);
             flow.reverse_path = paths.add(&f.reverse_path, None, tunnels);
         }
-        Layout {
+        EventsLayout {
             forms: ports.forms,
             paths,
         }
     }
 }
 
-impl Layout {
+impl EventsLayout {
     /// Lays the network out, and sets the paths of flows. The edges of `tunnels` are behind the links.
-    pub fn new(ports: Ports, scenario: &Scenario, tunnels: &[usize], flows: &mut [Flow]) -> Layout {
-        let ends = Fused::new(ports).ends(scenario, flows);
+    pub fn new(
+        ports: Ports,
+        scenario: &Scenario,
+        tunnels: &[usize],
+        flows: &mut [Flow],
+    ) -> EventsLayout {
+        let ends = CutThroughLinks::new(ports).ends(scenario, flows);
         ends.lay(scenario, tunnels, flows)
     }
 }
@@ -159,14 +171,17 @@ impl Paths {
         end: Hop,
     ) -> u32 {
         let first = self.hops.len() as u32;
-        let hop = |&link: &LinkId| Hop::over(link, self.fused[link]);
+        let hop = |&link: &LinkId| match self.cut_through[link] {
+            true => Hop::cut_through(link),
+            false => Hop::link(link),
+        };
         let (before, after) = around(path, inside.map(|(_, path)| path));
         self.hops.extend(before.iter().map(hop));
         if let Some((tunnel, _)) = inside {
             // The edge of the tunnel is in the place of its path.
             let edge = tunnels.iter().position(|&id| id == tunnel);
-            let edge = self.fused.len() + edge.expect("flows ride in tunnels");
-            self.hops.push(Hop::over(edge, false));
+            let edge = self.cut_through.len() + edge.expect("flows ride in tunnels");
+            self.hops.push(Hop::link(edge));
         }
         self.hops.extend(after.iter().map(hop));
         self.hops.push(end);

@@ -9,9 +9,9 @@
 //! - **Wire** (`wire.rs`): a link with its port, its delay and its packets on the way (*flying*: in order;
 //!   *loose*: in any order). One event is pending per wire, for the first packet on it.
 //! - **Line**: the form of a port. `Held` keeps packets as **tickets**, and is *stepped* if each departure has an
-//!   event. `Timeline` and `Pipe` know departures at arrival. `Shared` has a fluid's queue (`shared.rs`,
-//!   `background.rs`). `Edge` is the queue before a tunnel (`tunnels.rs`).
-//! - **Moves**: `go` (from a port on), `depart` and `leave` (onto a wire), `fly` (to an event), `arrive`
+//!   event. `Timeline` and `Pipe` know departures at arrival. `FluidPort` has a fluid's queue (`shared.rs`,
+//!   `background.rs`). `TunnelEdge` is the queue before a tunnel (`tunnels.rs`).
+//! - **Moves**: `traverse` (from a port on), `depart` and `leave` (onto a wire), `await_arrival` (to an event), `arrive`
 //!   (`forward.rs`); `enter`, `sent` and `resume` at a port that holds packets (`ports.rs`).
 //! - **Ends** (`ends.rs`): `pump` lets a sender send, `deliver` gives a packet to its end, `processed` is for
 //!   hosts that take time.
@@ -27,12 +27,11 @@ mod background;
 mod change;
 mod ends;
 mod engine;
+mod fluid_port;
 mod forward;
-mod hop;
 mod layout;
 mod ports;
-mod shared;
 mod tunnels;
 mod wire;
 
-pub use engine::Engine;
+pub use engine::EventsEngine;

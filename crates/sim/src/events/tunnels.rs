@@ -1,20 +1,20 @@
 //! The events of tunnels: packets come to gateways, and leave them.
 
-use super::engine::Engine;
-use super::wire::{Edge, Line};
+use super::engine::EventsEngine;
+use super::wire::{EventPort, TunnelEdge};
 use crate::packet::Packet;
-use crate::pool::Place;
+use crate::pool::Handle;
 use accord_aqm::Ecn;
 use accord_transport::Segment;
 
-impl Engine<'_> {
+impl EventsEngine<'_> {
     /// Puts a packet that came to a gateway into the edge queue.
     #[cold]
-    pub fn board(&mut self, link: usize, place: Place) {
-        let Line::Edge(Edge(tunnel)) = self.wires[link].line else {
+    pub fn enter_tunnel(&mut self, link: usize, handle: Handle) {
+        let EventPort::TunnelEdge(TunnelEdge(tunnel)) = self.wires[link].port else {
             return;
         };
-        let packet = self.core.pool.remove(place);
+        let packet = self.core.pool.remove(handle);
         if let Some(gateway) = self.core.flows[tunnel].gateway_mut() {
             gateway.push(packet, self.core.now);
         }
@@ -26,7 +26,7 @@ impl Engine<'_> {
     /// Lets the packet go on that was in a datagram. It has the mark of the datagram, if it can have
     /// one [RFC 6040 §4.2].
     #[cold]
-    pub fn unload(&mut self, datagram: &Packet) {
+    pub fn leave_tunnel(&mut self, datagram: &Packet) {
         let (id, Segment::Data { number, .. }) = (datagram.flow as usize, datagram.segment) else {
             return;
         };
@@ -40,10 +40,10 @@ impl Engine<'_> {
         self.core.count_edge(id);
         packet.hop += 1;
         let hop = self.paths.hop(packet.hop);
-        let place = self.core.pool.insert(packet);
+        let handle = self.core.pool.insert(packet);
         match hop.is_end() {
-            true => self.deliver(place),
-            false => self.go(place, hop, self.core.now),
+            true => self.deliver(handle),
+            false => self.traverse(handle, hop, self.core.now),
         }
     }
 

@@ -1,15 +1,15 @@
 //! A directed link: its port, its wire, and the packets on it.
 
-use super::shared::Shared;
+use super::fluid_port::FluidPort;
+use crate::buffered::BufferedPort;
 use crate::gauge::Gauge;
 use crate::packet::Packet;
 use crate::pipe::Pipe;
-use crate::pool::{Place, Queue};
+use crate::pool::{Handle, Queue};
 use crate::survey::Form;
-use crate::ticket::Ticket;
-use accord_aqm::{AnyAqm, Aqm};
-use accord_elements::{InOrder, Loss, Transit, dice, port, timeline};
-use accord_port::{Area, Count, Counters, DropReason, Port, Timeline};
+use accord_aqm::Aqm;
+use accord_elements::{InOrder, Loss, Transit, dice, timeline};
+use accord_port::{Count, Counters, Timeline};
 use accord_scenario::Scenario;
 use accord_traffic::Dice;
 use accord_transport::Segment;
@@ -19,58 +19,50 @@ use std::collections::BinaryHeap;
 
 /// A port in one of its forms. The larger ones are boxed, because a network may have very many
 /// links, and most of those are pipes.
-pub enum Line {
+pub enum EventPort {
     /// A port of [`Form::Stepped`] or [`Form::Port`].
-    Port(Box<Held>),
+    Buffered(Box<BufferedLink>),
     /// A port of [`Form::Timeline`], with the random stream of its discipline.
     Timeline(Box<(Timeline, Dice)>),
     /// A port of [`Form::Pipe`].
     Pipe(Pipe),
-    /// A port of [`Form::Shared`], with its random stream.
-    Shared(Box<(Shared, Dice)>),
+    /// A port of [`Form::Fluid`], with its random stream.
+    Fluid(Box<(FluidPort, Dice)>),
     /// No port: the edge of a tunnel, which is this flow.
-    Edge(Edge),
+    TunnelEdge(TunnelEdge),
 }
 
 /// The edge of a tunnel, which is this flow. The flow has what waits there.
-pub struct Edge(pub usize);
+pub struct TunnelEdge(pub usize);
 
-/// A port that holds packets.
-pub struct Held {
+/// A port that holds packets, and the order of the packets on its wire.
+pub struct BufferedLink {
     /// The port.
-    pub port: Port<Ticket>,
-    /// True if a packet leaves the port by an event of its own. If not, it leaves when its service
-    /// begins.
-    pub stepped: bool,
-    /// The packet in service, if the port is stepped.
-    pub serving: Option<Ticket>,
-    /// The time at which its service began.
+    pub port: BufferedPort,
+    /// The time at which the service in progress began, if the port is stepped.
     pub begun: Time,
     /// The order of the packets on the wire.
     pub order: InOrder,
-    /// What else decides when packets come out of the wire, if anything.
+    /// The jitter, the reordering and the aggregation of the wire, if it has any.
     pub transit: Option<Box<Transit>>,
-    /// The packets on a wire whose packets overtake each other, by the time when they come out and
-    /// then by the order in which they went in.
-    pub loose: BinaryHeap<Reverse<(Time, u64, Place)>>,
-    /// The number of packets that went in there.
-    pub loosened: u64,
+    /// The packets on a reordering wire, ordered by (exit time, entry order).
+    pub unordered: BinaryHeap<Reverse<(Time, u64, Handle)>>,
+    /// The number of packets that have entered a reordering wire.
+    pub entered: u64,
     /// True if the end of the service has an event.
     pub pending: bool,
-    /// The random stream of the discipline.
-    pub dice: Dice,
 }
 
 /// A directed link: two cache lines.
 #[repr(align(64))]
 pub struct Wire {
     /// The port.
-    pub line: Line,
+    pub port: EventPort,
     /// The propagation delay.
     pub delay: Duration,
     /// The packets in the port and on the wire whose arrival at the far end is known, with that
     /// time, in order. An event is pending for the first one.
-    pub flying: Queue,
+    pub in_flight: Queue,
     loss: Option<Box<Loss>>,
 }
 
@@ -82,27 +74,24 @@ impl Wire {
     pub fn new(scenario: &Scenario, id: usize, form: Form) -> Wire {
         let (link, seed) = (&scenario.links[id], scenario.seed);
         let dice = dice(id, seed);
-        let line = match form {
-            Form::Stepped | Form::Port => Line::Port(Box::new(Held {
-                port: port(scenario, id),
-                stepped: form == Form::Stepped,
-                serving: None,
+        let port = match form {
+            Form::Stepped | Form::Port => EventPort::Buffered(Box::new(BufferedLink {
+                port: BufferedPort::new(scenario, id, form == Form::Stepped),
                 begun: Time::ZERO,
                 order: InOrder::default(),
                 transit: Transit::of(link, id, seed).map(Box::new),
-                loose: BinaryHeap::new(),
-                loosened: 0,
+                unordered: BinaryHeap::new(),
+                entered: 0,
                 pending: false,
-                dice,
             })),
-            Form::Shared => Line::Shared(Box::new((Shared::new(link), dice))),
-            Form::Timeline => Line::Timeline(Box::new((timeline(link, id, seed), dice))),
-            Form::Pipe => Line::Pipe(Pipe::new(link.rate)),
+            Form::Fluid => EventPort::Fluid(Box::new((FluidPort::new(link), dice))),
+            Form::Timeline => EventPort::Timeline(Box::new((timeline(link, id, seed), dice))),
+            Form::Pipe => EventPort::Pipe(Pipe::new(link.rate)),
         };
         Wire {
-            line,
+            port,
             delay: link.delay,
-            flying: Queue::EMPTY,
+            in_flight: Queue::EMPTY,
             loss: Loss::of(link, id, seed).map(Box::new),
         }
     }
@@ -110,9 +99,9 @@ impl Wire {
     /// Creates the edge of a tunnel, which is this flow. The flow has what waits there.
     pub fn edge(tunnel: usize) -> Wire {
         Wire {
-            line: Line::Edge(Edge(tunnel)),
+            port: EventPort::TunnelEdge(TunnelEdge(tunnel)),
             delay: Duration::ZERO,
-            flying: Queue::EMPTY,
+            in_flight: Queue::EMPTY,
             loss: None,
         }
     }
@@ -128,26 +117,26 @@ impl Wire {
 
     /// The port, to be read.
     pub fn gauge(&mut self) -> &mut dyn Gauge {
-        match &mut self.line {
-            Line::Port(held) => &mut **held,
-            Line::Timeline(timeline) => &mut timeline.0,
-            Line::Pipe(pipe) => pipe,
-            Line::Shared(shared) => &mut shared.0,
-            Line::Edge(edge) => edge,
+        match &mut self.port {
+            EventPort::Buffered(link) => &mut link.port,
+            EventPort::Timeline(timeline) => &mut timeline.0,
+            EventPort::Pipe(pipe) => pipe,
+            EventPort::Fluid(port) => &mut port.0,
+            EventPort::TunnelEdge(edge) => edge,
         }
     }
 
     /// Returns the time at which the queue discipline wants its timer.
     pub fn next_timer(&self) -> Option<Time> {
-        match &self.line {
-            Line::Port(held) => held.port.aqm().next_timer(),
-            Line::Timeline(timeline) => timeline.0.aqm().next_timer(),
-            Line::Pipe(_) | Line::Shared(_) | Line::Edge(_) => None,
+        match &self.port {
+            EventPort::Buffered(link) => link.port.next_timer(),
+            EventPort::Timeline(timeline) => timeline.0.aqm().next_timer(),
+            EventPort::Pipe(_) | EventPort::Fluid(_) | EventPort::TunnelEdge(_) => None,
         }
     }
 }
 
-impl Gauge for Edge {
+impl Gauge for TunnelEdge {
     fn counters(&self) -> Counters {
         Counters::default()
     }
@@ -161,39 +150,7 @@ impl Gauge for Edge {
     }
 }
 
-impl Gauge for Held {
-    fn advance(&mut self, now: Time) {
-        if !self.stepped {
-            self.port.advance(now);
-        }
-    }
-
-    fn counters(&self) -> Counters {
-        *self.port.counters()
-    }
-
-    fn held(&self) -> Count {
-        self.port.held()
-    }
-
-    fn sent(&self, now: Time) -> f64 {
-        self.port.sent(now)
-    }
-
-    fn area(&self, now: Time) -> Area {
-        self.port.area(now)
-    }
-
-    fn take_longest(&mut self) -> Count {
-        self.port.take_longest()
-    }
-
-    fn aqm(&self) -> Option<&AnyAqm> {
-        Some(self.port.aqm())
-    }
-}
-
-impl Held {
+impl BufferedLink {
     /// Returns the time at which `packet`, which was in service and is on the wire at `now`, comes out of
     /// it.
     pub fn arrival(&mut self, now: Time, delay: Duration, packet: &Packet) -> Time {
@@ -207,28 +164,7 @@ impl Held {
     }
 
     /// Returns whether packets may come out of the wire in another order than they went in.
-    pub fn is_loose(&self) -> bool {
+    pub fn reorders(&self) -> bool {
         self.transit.as_ref().is_some_and(|t| t.reorders())
-    }
-
-    /// Passes a packet that arrives at `now` through an idle port, as [`Port::pass`] does.
-    #[inline]
-    pub fn pass(
-        &mut self,
-        now: Time,
-        place: Place,
-        packet: &mut Packet,
-    ) -> Option<Result<Time, DropReason>> {
-        if self.stepped {
-            return None;
-        }
-        self.port.advance(now);
-        if self.port.held().packets > 0 {
-            return None;
-        }
-        let (dice, mut ticket) = (&mut self.dice, Ticket::new(place, packet));
-        let passed = (self.port).pass(now, &mut ticket, &mut || dice.uniform());
-        ticket.settle(packet);
-        passed
     }
 }

@@ -1,7 +1,7 @@
 //! The arrivals at a station, put in order.
 
-use crate::calendar::{Kind, key};
-use crate::pool::Place;
+use crate::calendar::{EventKind, key};
+use crate::pool::Handle;
 use accord_units::{Duration, Time};
 use std::cmp::Ordering;
 
@@ -11,20 +11,20 @@ pub struct Arrival {
     /// The time.
     pub at: Time,
     /// The event that this would be. It decides among arrivals at the same time.
-    pub cause: Cause,
+    pub event: EventId,
     /// The packet.
-    pub place: Place,
+    pub handle: Handle,
 }
 
 /// The kind and the index of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cause(u32);
+pub struct EventId(u32);
 
-impl Cause {
+impl EventId {
     /// Creates the cause of an event.
     #[inline]
-    pub fn new(kind: Kind, index: usize) -> Cause {
-        Cause(key(Time::ZERO, kind, index))
+    pub fn new(kind: EventKind, index: usize) -> EventId {
+        EventId(key(Time::ZERO, kind, index))
     }
 }
 
@@ -39,13 +39,13 @@ impl Arrival {
 
     #[inline(never)]
     fn key(&self) -> u32 {
-        self.cause.0 ^ key(self.at, Kind::FIRST, 0)
+        self.event.0 ^ key(self.at, EventKind::FIRST, 0)
     }
 }
 
 /// The arrivals to come at a station. They are kept by slots of time, so that those that are not due
 /// yet are not looked at.
-pub struct Coming {
+pub struct ArrivalQueue {
     /// The logarithm of a slot's width: it is 2^shift picoseconds.
     shift: u32,
     /// The first slot that may hold an arrival, counted from time zero.
@@ -58,7 +58,7 @@ pub struct Coming {
     /// The arrivals beyond all slots.
     far: Vec<Arrival>,
     /// Empty pages. The one that was emptied last is filled first: it is in near caches still.
-    spare: Vec<Vec<Arrival>>,
+    free_pages: Vec<Vec<Arrival>>,
 }
 
 /// The number of windows that slots are kept for.
@@ -71,25 +71,25 @@ const AT_ONCE: usize = if cfg!(test) { 1 << 5 } else { 1 << 12 };
 /// as single vectors, each would keep what a slow start once needed.
 const PAGE: usize = if cfg!(test) { 1 << 2 } else { 1 << 8 };
 
-impl Coming {
+impl ArrivalQueue {
     /// Creates an empty list, from which windows of this length will be taken, for so many flows.
-    pub fn new(window: Duration, flows: usize) -> Coming {
+    pub fn new(window: Duration, flows: usize) -> ArrivalQueue {
         let [least, most] = PER_WINDOW;
         let per_window = (flows / 256).clamp(least, most).next_power_of_two();
         let slots = WINDOWS * per_window;
-        Coming {
+        ArrivalQueue {
             shift: (window.as_ps() / per_window as u64).max(1).ilog2(),
             first: 0,
             slots: (0..slots).map(|_| Vec::new()).collect(),
             full: (0..slots).map(|_| Vec::new()).collect(),
             far: Vec::new(),
-            spare: Vec::new(),
+            free_pages: Vec::new(),
         }
     }
 
     /// The place of a slot in the list.
     #[inline]
-    fn place(&self, slot: u64) -> usize {
+    fn slot_index(&self, slot: u64) -> usize {
         slot as usize & (self.slots.len() - 1)
     }
 
@@ -98,10 +98,10 @@ impl Coming {
     pub fn push(&mut self, arrival: Arrival) {
         let slot = arrival.at.as_ps() >> self.shift;
         if slot - self.first < self.slots.len() as u64 {
-            let place = self.place(slot);
-            let page = &mut self.slots[place];
+            let index = self.slot_index(slot);
+            let page = &mut self.slots[index];
             if page.len() == page.capacity() {
-                return self.turn_page(place, arrival);
+                return self.turn_page(index, arrival);
             }
             page.push(arrival);
         } else {
@@ -112,15 +112,15 @@ impl Coming {
     /// Adds an arrival to a slot whose page is full.
     #[cold]
     #[inline(never)]
-    fn turn_page(&mut self, place: usize, arrival: Arrival) {
-        let page = &mut self.slots[place];
+    fn turn_page(&mut self, index: usize, arrival: Arrival) {
+        let page = &mut self.slots[index];
         match page.capacity() {
             PAGE.. => {
-                let next = self.spare.pop();
+                let next = self.free_pages.pop();
                 let next = next.unwrap_or_else(|| Vec::with_capacity(PAGE));
-                self.full[place].push(std::mem::replace(page, next));
+                self.full[index].push(std::mem::replace(page, next));
             }
-            0 if !self.spare.is_empty() => *page = self.spare.pop().unwrap_or_default(),
+            0 if !self.free_pages.is_empty() => *page = self.free_pages.pop().unwrap_or_default(),
             few => page.reserve_exact((2 * few).max(4) - few),
         }
         page.push(arrival);
@@ -133,14 +133,14 @@ impl Coming {
         if last > self.first {
             let end = last.min(self.first + self.slots.len() as u64);
             for slot in self.first..end {
-                let place = self.place(slot);
-                for mut page in self.full[place].drain(..) {
+                let index = self.slot_index(slot);
+                for mut page in self.full[index].drain(..) {
                     due.append(&mut page);
-                    self.spare.push(page);
+                    self.free_pages.push(page);
                 }
-                due.append(&mut self.slots[place]);
-                if self.slots[place].capacity() >= PAGE {
-                    self.spare.push(std::mem::take(&mut self.slots[place]));
+                due.append(&mut self.slots[index]);
+                if self.slots[index].capacity() >= PAGE {
+                    self.free_pages.push(std::mem::take(&mut self.slots[index]));
                 }
                 // What is far comes behind all slots.
                 if due.len() >= AT_ONCE && slot + 1 < end && end == last {
@@ -156,8 +156,8 @@ impl Coming {
                 }
             }
         }
-        let place = self.place(last);
-        for page in self.full[place].iter_mut().chain([&mut self.slots[place]]) {
+        let index = self.slot_index(last);
+        for page in self.full[index].iter_mut().chain([&mut self.slots[index]]) {
             due.extend(page.extract_if(.., |arrival| arrival.at < until));
         }
         until
@@ -177,12 +177,17 @@ pub struct Sorter {
 const MOST: u32 = 32;
 
 impl Sorter {
-    /// Takes the arrivals before `until` out of `coming`, none of which is before `from`: all, or the first of
+    /// Takes the arrivals before `until` out of `arrivals`, none of which is before `from`: all, or the first of
     /// many. Returns them in order, in a vector to be given back, and the time before which these are all.
     /// Those of the same order stay as they are.
-    pub fn take(&mut self, coming: &mut Coming, from: Time, until: Time) -> (Vec<Arrival>, Time) {
+    pub fn take(
+        &mut self,
+        arrivals: &mut ArrivalQueue,
+        from: Time,
+        until: Time,
+    ) -> (Vec<Arrival>, Time) {
         self.due.clear();
-        let before = coming.take(until, &mut self.due);
+        let before = arrivals.take(until, &mut self.due);
         let mut sorted = std::mem::take(&mut self.sorted);
         self.sort(from, before, &mut sorted);
         (sorted, before)
@@ -236,12 +241,12 @@ fn insert(arrivals: &mut [Arrival]) {
             continue;
         }
         let arrival = arrivals[end];
-        let mut place = end;
-        while place > 0 && arrival.order(&arrivals[place - 1]).is_lt() {
-            arrivals[place] = arrivals[place - 1];
-            place -= 1;
+        let mut at = end;
+        while at > 0 && arrival.order(&arrivals[at - 1]).is_lt() {
+            arrivals[at] = arrivals[at - 1];
+            at -= 1;
         }
-        arrivals[place] = arrival;
+        arrivals[at] = arrival;
     }
 }
 
@@ -270,25 +275,25 @@ mod tests {
             flows in prop_oneof![Just(1), Just(3000), Just(100_000)],
         ) {
             let (mut sorter, mut left) = (Sorter::default(), Vec::new());
-            let mut coming = Coming::new(Duration::from_ps(width), flows);
+            let mut arrivals = ArrivalQueue::new(Duration::from_ps(width), flows);
             let (mut from, mut number) = (Time::from_ps(100), 0);
             for (times, span) in windows {
                 let until = Time::from_ps(from.as_ps() + span);
                 for (time, (index, wakes)) in times.into_iter().zip(&indices) {
-                    let kind = if *wakes { Kind::Wake } else { Kind::Arrive };
+                    let kind = if *wakes { EventKind::Wake } else { EventKind::Arrive };
                     let at = Time::from_ps(from.as_ps() + time - 100);
-                    let place = Pool::place(number);
+                    let handle = Pool::handle(number);
                     number += 1;
-                    coming.push(Arrival { at, cause: Cause::new(kind, *index), place });
-                    left.push(((at, key(at, kind, *index), number), place));
+                    arrivals.push(Arrival { at, event: EventId::new(kind, *index), handle });
+                    left.push(((at, key(at, kind, *index), number), handle));
                 }
                 left.sort();
                 let due = left.partition_point(|((at, ..), _)| *at < until);
-                let expected: Vec<_> = left.drain(..due).map(|(_, place)| place).collect();
+                let expected: Vec<_> = left.drain(..due).map(|(_, handle)| handle).collect();
                 let mut found = Vec::new();
                 while from < until {
-                    let (sorted, before) = sorter.take(&mut coming, from, until);
-                    found.extend(sorted.iter().map(|arrival| arrival.place));
+                    let (sorted, before) = sorter.take(&mut arrivals, from, until);
+                    found.extend(sorted.iter().map(|arrival| arrival.handle));
                     sorter.give_back(sorted);
                     from = before;
                 }

@@ -1,25 +1,25 @@
 //! The senders: they send data, and take replies.
 
-use super::arrivals::Cause;
-use super::engine::Engine;
-use crate::calendar::Kind;
+use super::arrivals::EventId;
+use super::engine::WindowsEngine;
+use crate::calendar::EventKind;
 use crate::packet::Packet;
-use crate::pool::Place;
+use crate::pool::Handle;
 use accord_transport::Segment;
 use accord_units::Time;
 
-impl Engine<'_> {
+impl WindowsEngine<'_> {
     /// Puts a new packet at the first link of its path.
     #[inline(always)]
     fn send(&mut self, packet: Packet) {
         let hop = self.net.paths.hops[packet.hop as usize];
-        let place = self.core.pool.insert(packet);
+        let handle = self.core.pool.insert(packet);
         let now = self.core.now;
-        match hop.is_early() {
-            false => self.put(place, hop, now, self.cause),
+        match hop.is_cut_through() {
+            false => self.enqueue(handle, hop, now, self.event),
             true => {
-                if let Some(came) = self.pass(place, hop, now) {
-                    self.onward(place, came);
+                if let Some(exit) = self.pass(handle, hop, now) {
+                    self.forward(handle, exit);
                 }
             }
         }
@@ -27,8 +27,8 @@ impl Engine<'_> {
 
     /// Delivers a reply to its sender.
     #[inline]
-    pub fn deliver(&mut self, place: Place) {
-        let id = self.core.reply(place);
+    pub fn deliver(&mut self, handle: Handle) {
+        let id = self.core.reply(handle);
         self.pump(id);
     }
 
@@ -79,7 +79,7 @@ impl Engine<'_> {
             if again >= self.known || again > reply.min(self.core.wakes[id]) {
                 return again;
             }
-            (self.core.now, self.cause) = (again, Cause::new(Kind::Wake, id));
+            (self.core.now, self.event) = (again, EventId::new(EventKind::Wake, id));
             self.core.wakes[id] = Time::MAX;
             self.core.events += 1;
         }
@@ -105,15 +105,15 @@ impl Engine<'_> {
     fn process(&mut self, packet: Packet, at: Time) {
         // Nothing happens after the end of the run.
         let hop = self.net.paths.hops[packet.hop as usize];
-        let place = self.core.pool.insert(packet);
+        let handle = self.core.pool.insert(packet);
         if at > self.core.limits.end {
             return;
         }
-        if !hop.is_early() {
-            let cause = Cause::new(Kind::Processed, packet.flow as usize);
-            self.put(place, hop, at, cause);
-        } else if let Some(came) = self.pass(place, hop, at) {
-            self.onward(place, came);
+        if !hop.is_cut_through() {
+            let event = EventId::new(EventKind::Processed, packet.flow as usize);
+            self.enqueue(handle, hop, at, event);
+        } else if let Some(exit) = self.pass(handle, hop, at) {
+            self.forward(handle, exit);
         }
     }
 

@@ -1,26 +1,26 @@
 //! The engine: part by part, without events of packets.
 
-use super::arrivals::{Cause, Sorter};
-use super::hop::Hop;
-use super::layout::Layout;
-use super::network::{Feed, Network, Onward, horizon};
+use super::arrivals::{EventId, Sorter};
+use super::layout::WindowsLayout;
+use super::network::{FedPipe, Feed, Network, safe_time};
 use super::ring::Ring;
 use crate::SimError;
 use crate::audit::Audit;
-use crate::calendar::Kind;
+use crate::calendar::EventKind;
 use crate::core::Core;
+use crate::hop::Hop;
 use crate::memory;
-use crate::pool::Place;
+use crate::pool::Handle;
 use accord_record::{Observer, Run};
 use accord_units::{Duration, Time};
 
 /// A run in windows.
-pub struct Engine<'a> {
+pub struct WindowsEngine<'a> {
     pub core: Core<'a>,
     pub net: Network,
     pub senders: Senders,
     /// The present event of a sender, by which its packets are ordered.
-    pub cause: Cause,
+    pub event: EventId,
     /// The time before which all replies to senders are known while they are handled, or zero.
     pub known: Time,
     /// Sorts arrivals.
@@ -32,7 +32,7 @@ pub struct Senders {
     /// The parts that feed them.
     feeds: Vec<Feed>,
     /// The lanes that they feed.
-    pub lanes: Vec<Onward>,
+    pub priority_pipes: Vec<FedPipe>,
     /// The time before which all of their events have been handled.
     pub clock: Time,
     /// The acknowledgements on their way from the last station, by flow.
@@ -43,9 +43,9 @@ pub struct Senders {
 pub struct Replies {
     /// The packets and their times. They are not linked in the pool: a packet is not touched when it comes
     /// here.
-    pub queue: Ring<(Time, Place)>,
+    pub queue: Ring<(Time, Handle)>,
     /// The event that the arrival of one would be.
-    cause: Cause,
+    event: EventId,
 }
 
 /// The number of rounds after which the observer is asked again.
@@ -69,25 +69,25 @@ impl Replies {
         let last = flow.reverse_path.last();
         Replies {
             queue: Ring::default(),
-            cause: Cause::new(Kind::Arrive, last.copied().unwrap_or_default()),
+            event: EventId::new(EventKind::Arrive, last.copied().unwrap_or_default()),
         }
     }
 }
 
-impl<'a> Engine<'a> {
+impl<'a> WindowsEngine<'a> {
     /// Creates a run before its start.
-    pub fn new(mut core: Core<'a>, layout: Layout) -> Engine<'a> {
+    pub fn new(mut core: Core<'a>, layout: WindowsLayout) -> WindowsEngine<'a> {
         // All of them send as long as the run lasts.
         core.pool.reserve(ROOM * core.flows.len());
-        Engine {
+        WindowsEngine {
             senders: Senders {
                 feeds: layout.senders,
-                lanes: layout.lanes,
+                priority_pipes: layout.priority_pipes,
                 clock: Time::ZERO,
                 replies: core.scenario.flows.iter().map(Replies::new).collect(),
             },
             net: layout.network,
-            cause: Cause::new(Kind::Sample, 0),
+            event: EventId::new(EventKind::Sample, 0),
             known: Time::ZERO,
             sorter: Sorter::default(),
             core,
@@ -104,23 +104,23 @@ impl<'a> Engine<'a> {
         while let Some((time, kind, index)) = self.core.calendar.pop() {
             // A flow that starts has no events before, and others meet its packets at links only. All
             // flows would be looked at for each that starts.
-            let is_ahead = kind == Kind::Start;
+            let is_ahead = kind == EventKind::Start;
             if !is_ahead {
                 self.advance(time, observer)?;
             }
             let before = self.core.now;
             self.core.event(time);
-            self.cause = Cause::new(kind, index);
+            self.event = EventId::new(kind, index);
             match kind {
-                Kind::Start => {
+                EventKind::Start => {
                     self.core.start(index);
                     if self.core.act(index) {
                         self.pump(index);
                     }
                 }
-                Kind::Stop => self.core.stop(index),
-                Kind::Watch => self.core.watch(&mut self.net),
-                Kind::Sample => {
+                EventKind::Stop => self.core.stop(index),
+                EventKind::Watch => self.core.watch(&mut self.net),
+                EventKind::Sample => {
                     self.core.sample(&mut self.net);
                     self.core.show_logs(observer);
                     self.core.end_sample(&mut self.net, observer)?;
@@ -143,8 +143,8 @@ impl<'a> Engine<'a> {
     /// Ends the run. Returns it, and the audits of ports by link and of flows.
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
         self.core.settle_end(&mut self.net);
-        for stretch in &self.net.paths.stretches {
-            stretch.count(&mut self.net.fused, self.core.limits.end);
+        for uncontended in &self.net.paths.uncontended_paths {
+            uncontended.count(&mut self.net.cut_through, self.core.limits.end);
         }
         self.core.finish(&mut self.net, Vec::new())
     }
@@ -153,8 +153,8 @@ impl<'a> Engine<'a> {
     fn advance(&mut self, end: Time, observer: &mut dyn Observer) -> Result<(), SimError> {
         for round in 1u32.. {
             let mut is_done = self.advance_senders(end);
-            for id in 0..self.net.stations.len() {
-                is_done &= self.advance_station(id, end);
+            for id in 0..self.net.shared_links.len() {
+                is_done &= self.advance_shared_link(id, end);
             }
             if is_done {
                 break;
@@ -167,15 +167,15 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns the time up to which a part with these feeds can be computed now.
-    pub fn horizon(&self, feeds: &[Feed], end: Time) -> Time {
-        let stations = &self.net.stations;
-        horizon(feeds, self.senders.clock, |id| stations[id].clock, end)
+    pub fn safe_time(&self, feeds: &[Feed], end: Time) -> Time {
+        let shared_links = &self.net.shared_links;
+        safe_time(feeds, self.senders.clock, |id| shared_links[id].clock, end)
     }
 
     /// Handles the events of the senders as far as they are known. Returns whether that is up to
     /// `end`.
     fn advance_senders(&mut self, end: Time) -> bool {
-        let until = self.horizon(&self.senders.feeds, end);
+        let until = self.safe_time(&self.senders.feeds, end);
         debug_assert!(until >= self.senders.clock, "the senders' clock goes back");
         if until > self.senders.clock {
             self.senders.clock = until;
@@ -187,9 +187,9 @@ impl<'a> Engine<'a> {
                 self.advance_sender(id, until);
             }
             self.known = Time::ZERO;
-            for i in 0..self.senders.lanes.len() {
-                let lane = self.senders.lanes[i];
-                self.clear(lane.fused, until + lane.delay);
+            for i in 0..self.senders.priority_pipes.len() {
+                let pipe = self.senders.priority_pipes[i];
+                self.flush(pipe.index, until + pipe.delay);
             }
         }
         until == end
@@ -208,16 +208,16 @@ impl<'a> Engine<'a> {
             memory::fetch_all(&self.core.flows[id + 4]);
         }
         if let Some(replies) = busy(id + 2) {
-            for (_, place) in (0..REPLIES_AHEAD).map_while(|i| replies.queue.get(i)) {
-                self.core.pool.prepare_packet(place);
+            for (_, handle) in (0..REPLIES_AHEAD).map_while(|i| replies.queue.get(i)) {
+                self.core.pool.prepare_packet(handle);
             }
             let flow = &self.core.flows[id + 2];
             if let Some(host) = flow.host.as_deref() {
                 memory::fetch_all(host);
             }
             let hop: Hop = self.net.paths.hops[flow.path as usize];
-            if hop.is_fused() {
-                memory::fetch_all(&self.net.fused[hop.index()]);
+            if hop.is_cut_through_link() {
+                memory::fetch_all(&self.net.cut_through[hop.index()]);
             }
         }
     }
@@ -232,14 +232,14 @@ impl<'a> Engine<'a> {
             }
             self.core.events += 1;
             if wake <= reply {
-                (self.core.now, self.cause) = (wake, Cause::new(Kind::Wake, id));
+                (self.core.now, self.event) = (wake, EventId::new(EventKind::Wake, id));
                 self.wake(id);
-            } else if let Some((_, place)) = replies.queue.pop() {
+            } else if let Some((_, handle)) = replies.queue.pop() {
                 if let Some((_, later)) = replies.queue.get(REPLIES_AHEAD - 1) {
                     self.core.pool.prepare_packet(later);
                 }
-                (self.core.now, self.cause) = (reply, replies.cause);
-                self.deliver(place);
+                (self.core.now, self.event) = (reply, replies.event);
+                self.deliver(handle);
             }
         }
     }

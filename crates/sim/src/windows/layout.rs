@@ -1,18 +1,19 @@
 //! The passes by which a network is laid out to be run in windows. Each takes the result of the pass
 //! before it.
 
-use super::arrivals::Coming;
-use super::fused::{Fused, Line, Place};
-use super::hop::Hop;
-use super::lines::{Calm, Express, Lane};
-use super::network::{Feed, Held, Lossy, Network, Onward, Paths, Queue, Station, horizon};
-use super::stretch::{self, Stretch};
+use super::arrivals::ArrivalQueue;
+use super::cut_through::{CutThroughLink, CutThroughPort, LinkIndex};
+use super::network::{FedPipe, Feed, LinkPort, Network, Routes, SharedLink, safe_time};
+use super::ports::{PriorityPipe, PriorityPort, UncontendedPort};
+use super::uncontended::{self, UncontendedPath};
 use crate::because::Because;
+use crate::buffered::BufferedPort;
 use crate::flow::Flow;
+use crate::hop::Hop;
 use crate::pipe::Pipe;
 use crate::survey::{self, Form, Ports};
 use accord_aqm::{AnyAqm, Aqm};
-use accord_elements::{Loss, dice, ledger, port, timeline};
+use accord_elements::{Loss, dice, port_state, timeline};
 use accord_scenario::{LinkId, Scenario};
 use accord_traffic::Demand;
 use accord_transport::Sender;
@@ -33,12 +34,12 @@ struct Suited<'a> {
 }
 
 /// The fourth pass: the links that take packets before their time.
-struct Early<'a> {
+struct CutThrough<'a> {
     suited: Suited<'a>,
     /// The size of the packets of each link on which none waits.
     free: Vec<Option<u16>>,
     /// Those links, and the links whose packets come in order.
-    early: Vec<bool>,
+    cut_through: Vec<bool>,
 }
 
 /// The least times from one part to another, by the part that packets come from: a station, or none for
@@ -47,30 +48,30 @@ type Feeds = BTreeMap<Option<usize>, Duration>;
 
 /// The fifth pass: the parts of the network, and the times between them.
 struct Parts<'a> {
-    early: Early<'a>,
-    places: Vec<Place>,
+    links: CutThrough<'a>,
+    indices: Vec<LinkIndex>,
     /// The link of each station, and what feeds it.
-    stations: Vec<(LinkId, Vec<Feed>)>,
+    shared_links: Vec<(LinkId, Vec<Feed>)>,
     /// The link of each fused link, calm port and idle port.
-    fused: Vec<LinkId>,
-    calms: Vec<(LinkId, u16)>,
-    idle: Vec<LinkId>,
+    cut_through: Vec<LinkId>,
+    uncontended_ports: Vec<(LinkId, u16)>,
+    unused: Vec<LinkId>,
     /// The feeds of the senders.
     senders: Vec<Feed>,
     /// The lanes, by the part that feeds them.
-    lanes: Vec<(Option<usize>, Onward)>,
+    priority_pipes: Vec<(Option<usize>, FedPipe)>,
 }
 
 /// The sixth pass: windows are long enough.
-struct Long<'a>(Parts<'a>);
+struct LongEnough<'a>(Parts<'a>);
 
 /// The last pass: the network, to be run in windows.
-pub struct Layout {
+pub struct WindowsLayout {
     pub(super) network: Network,
     /// The feeds of the senders.
     pub(super) senders: Vec<Feed>,
     /// The lanes that senders feed.
-    pub(super) lanes: Vec<Onward>,
+    pub(super) priority_pipes: Vec<FedPipe>,
 }
 
 impl<'a> Suited<'a> {
@@ -84,7 +85,7 @@ impl<'a> Suited<'a> {
         }
         for (link, form) in scenario.links.iter().zip(&ports.forms) {
             let because = |what| Err(Because::Link(link.name.clone(), what));
-            if *form == Form::Shared {
+            if *form == Form::Fluid {
                 return Err(Because::Fluid);
             } else if link.parts.is_some() {
                 return because("has a trace, token buckets, jitter, reordering or a filter");
@@ -109,43 +110,44 @@ impl<'a> Suited<'a> {
         Ok(Suited { scenario, ports })
     }
 
-    fn early(self, flows: &[Flow]) -> Early<'a> {
+    fn cut_through(self, flows: &[Flow]) -> CutThrough<'a> {
         let Suited { scenario, ports } = self;
-        let free = stretch::find(scenario, flows, &ports.forms);
-        let early = (0..free.len()).map(|id| {
-            let ordered = ports.survey.feeds[id] != survey::Feed::Several;
+        let free = uncontended::find(scenario, flows, &ports.forms);
+        let cut_through = (0..free.len()).map(|id| {
+            let ordered = ports.survey.sources[id] != survey::PacketSource::Several;
             ports.forms[id] == Form::Pipe && ordered || free[id].is_some()
         });
-        Early {
-            early: early.collect(),
+        CutThrough {
+            cut_through: cut_through.collect(),
             free,
             suited: self,
         }
     }
 }
 
-impl<'a> Early<'a> {
+impl<'a> CutThrough<'a> {
     fn parts(self) -> Parts<'a> {
         let Suited { scenario, ports } = self.suited;
         let links = scenario.links.len();
-        let mut places: Vec<Option<Place>> = vec![None; links];
-        let (mut fused, mut calms, mut idle) = (Vec::new(), Vec::new(), Vec::new());
-        for id in (0..links).filter(|&id| self.early[id]) {
-            places[id] = Some(match self.free[id] {
+        let mut indices: Vec<Option<LinkIndex>> = vec![None; links];
+        let (mut cut_through, mut uncontended_ports, mut unused) =
+            (Vec::new(), Vec::new(), Vec::new());
+        for id in (0..links).filter(|&id| self.cut_through[id]) {
+            indices[id] = Some(match self.free[id] {
                 Some(size) if ports.forms[id] != Form::Pipe => {
-                    calms.push((id, size));
-                    Place::Calm(calms.len() - 1)
+                    uncontended_ports.push((id, size));
+                    LinkIndex::Uncontended(uncontended_ports.len() - 1)
                 }
                 _ => {
-                    fused.push(id);
-                    Place::Fused(fused.len() - 1)
+                    cut_through.push(id);
+                    LinkIndex::CutThrough(cut_through.len() - 1)
                 }
             });
         }
-        let mut stations: Vec<(LinkId, Feeds)> = Vec::new();
+        let mut shared_links: Vec<(LinkId, Feeds)> = Vec::new();
         let mut senders = Feeds::new();
-        let mut lanes: Vec<(Option<usize>, Onward)> = Vec::new();
-        let mut in_lanes = vec![false; links];
+        let mut priority_pipes: Vec<(Option<usize>, FedPipe)> = Vec::new();
+        let mut in_priority_pipes = vec![false; links];
         let feed = |feeds: &mut Feeds, from, delay: Duration| {
             let least = feeds.entry(from).or_insert(delay);
             *least = delay.min(*least);
@@ -153,26 +155,22 @@ impl<'a> Early<'a> {
         for f in &scenario.flows {
             let (mut from, mut delay) = (None, Duration::ZERO);
             for &link in f.path.iter().chain(&f.reverse_path) {
-                match places[link] {
-                    Some(Place::Station(id)) => {
-                        feed(&mut stations[id].1, from, delay);
+                match indices[link] {
+                    Some(LinkIndex::Shared(id)) => {
+                        feed(&mut shared_links[id].1, from, delay);
                         (from, delay) = (Some(id), Duration::ZERO);
                     }
-                    Some(Place::Fused(index)) => {
-                        if ports.survey.control_first[link] && !in_lanes[link] {
-                            in_lanes[link] = true;
-                            let onward = Onward {
-                                fused: index,
-                                delay,
-                            };
-                            lanes.push((from, onward));
+                    Some(LinkIndex::CutThrough(index)) => {
+                        if ports.survey.control_first[link] && !in_priority_pipes[link] {
+                            in_priority_pipes[link] = true;
+                            priority_pipes.push((from, FedPipe { index, delay }));
                         }
                     }
-                    Some(Place::Calm(_) | Place::Idle(_)) => {}
+                    Some(LinkIndex::Uncontended(_) | LinkIndex::Unused(_)) => {}
                     None => {
-                        let id = stations.len();
-                        places[link] = Some(Place::Station(id));
-                        stations.push((link, Feeds::from([(from, delay)])));
+                        let id = shared_links.len();
+                        indices[link] = Some(LinkIndex::Shared(id));
+                        shared_links.push((link, Feeds::from([(from, delay)])));
                         (from, delay) = (Some(id), Duration::ZERO);
                     }
                 }
@@ -180,34 +178,38 @@ impl<'a> Early<'a> {
             }
             feed(&mut senders, from, delay);
         }
-        for (link, place) in places.iter_mut().enumerate() {
-            if place.is_some() {
+        for (link, index) in indices.iter_mut().enumerate() {
+            if index.is_some() {
                 continue;
             }
             // Timers run on links that no flow uses, too.
             let aqm = AnyAqm::build(&scenario.links[link].queue.discipline);
-            *place = Some(if aqm.next_timer().is_some() {
-                stations.push((link, Feeds::new()));
-                Place::Station(stations.len() - 1)
+            *index = Some(if aqm.next_timer().is_some() {
+                shared_links.push((link, Feeds::new()));
+                LinkIndex::Shared(shared_links.len() - 1)
             } else {
-                idle.push(link);
-                Place::Idle(idle.len() - 1)
+                unused.push(link);
+                LinkIndex::Unused(unused.len() - 1)
             });
         }
         let list = |feeds: Feeds| {
             let feeds = feeds.into_iter();
-            feeds.map(|(from, delay)| Feed { from, delay }).collect()
+            feeds
+                .map(|(from, lookahead)| Feed { from, lookahead })
+                .collect()
         };
-        let stations = stations.into_iter();
+        let shared_links = shared_links.into_iter();
         Parts {
-            places: places.into_iter().flatten().collect(),
-            stations: stations.map(|(link, feeds)| (link, list(feeds))).collect(),
-            fused,
-            calms,
-            idle,
+            indices: indices.into_iter().flatten().collect(),
+            shared_links: shared_links
+                .map(|(link, feeds)| (link, list(feeds)))
+                .collect(),
+            cut_through,
+            uncontended_ports,
+            unused,
             senders: list(senders),
-            lanes,
-            early: self,
+            priority_pipes,
+            links: self,
         }
     }
 }
@@ -215,16 +217,19 @@ impl<'a> Early<'a> {
 impl<'a> Parts<'a> {
     /// Checks that windows are long enough: all parts are looked at in each of them, so that there should
     /// be a packet for each part.
-    fn long(self) -> Result<Long<'a>, Because> {
-        let scenario = self.early.suited.scenario;
-        let fed = self.stations.iter().filter(|(_, feeds)| !feeds.is_empty());
+    fn long(self) -> Result<LongEnough<'a>, Because> {
+        let scenario = self.links.suited.scenario;
+        let fed = self
+            .shared_links
+            .iter()
+            .filter(|(_, feeds)| !feeds.is_empty());
         let rate = fed.map(|(link, _)| scenario.links[*link].rate).max();
         let packet = scenario.flows.iter().map(|f| f.packet.get()).max();
         let bytes = rate.unwrap_or_default().bytes_in(self.span()).get();
         let packets = bytes / packet.unwrap_or(1).max(1);
-        let parts = scenario.flows.len() + self.stations.len();
+        let parts = scenario.flows.len() + self.shared_links.len();
         match packets as usize >= parts {
-            true => Ok(Long(self)),
+            true => Ok(LongEnough(self)),
             false => Err(Because::Short),
         }
     }
@@ -232,84 +237,89 @@ impl<'a> Parts<'a> {
     /// Returns how long a window is in the mean, where nothing else ends it.
     fn span(&self) -> Duration {
         let end = Time::ZERO + Duration::from_secs(1000);
-        let (mut senders, mut clocks) = (Time::ZERO, vec![Time::ZERO; self.stations.len()]);
+        let (mut senders, mut clocks) = (Time::ZERO, vec![Time::ZERO; self.shared_links.len()]);
         for _ in 0..ROUNDS {
-            senders = horizon(&self.senders, senders, |id| clocks[id], end);
-            for (id, (_, feeds)) in self.stations.iter().enumerate() {
-                clocks[id] = horizon(feeds, senders, |id| clocks[id], end);
+            senders = safe_time(&self.senders, senders, |id| clocks[id], end);
+            for (id, (_, feeds)) in self.shared_links.iter().enumerate() {
+                clocks[id] = safe_time(feeds, senders, |id| clocks[id], end);
             }
         }
         Duration::from_ps(senders.since(Time::ZERO).as_ps() / ROUNDS)
     }
 }
 
-impl Long<'_> {
-    fn lay(self, flows: &mut [Flow]) -> Layout {
+impl LongEnough<'_> {
+    fn lay(self, flows: &mut [Flow]) -> WindowsLayout {
         let Parts {
-            early,
-            places,
-            stations,
-            fused,
-            calms,
-            idle,
+            links,
+            indices,
+            shared_links,
+            cut_through,
+            uncontended_ports,
+            unused,
             senders,
-            lanes,
+            priority_pipes,
         } = self.0;
-        let Suited { scenario, ports } = early.suited;
+        let Suited { scenario, ports } = links.suited;
         // All packets come around in this time, so that it is about a window's.
         let state = scenario.at(Time::ZERO);
         let ids = 0..scenario.flows.len();
         let least = ids.map(|id| state.base_rtt(id)).min().unwrap_or_default();
-        let lanes_of = |part: Option<usize>| {
-            let of_it = lanes.iter().filter(|(from, _)| *from == part);
-            of_it.map(|(_, lane)| *lane).collect::<Vec<_>>()
+        let priority_pipes_of = |part: Option<usize>| {
+            let of_it = priority_pipes.iter().filter(|(from, _)| *from == part);
+            of_it.map(|(_, pipe)| *pipe).collect::<Vec<_>>()
         };
-        let queue = |link| queue(scenario, ports, link);
-        let stations = stations.into_iter().enumerate().map(|(id, (link, feeds))| {
-            let queue = queue(link);
-            Station {
-                link,
-                timer: queue.next_timer(),
-                queue,
-                delay: scenario.links[link].delay,
-                feeds,
-                clock: Time::ZERO,
-                coming: Coming::new(least, scenario.flows.len()),
-                lanes: lanes_of(Some(id)),
-            }
-        });
-        let fused = fused.into_iter().map(|link| Fused {
-            line: match ports.survey.control_first[link] {
-                true => Line::Lane(Box::new(Lane::new(scenario.links[link].rate))),
-                false => Line::Pipe(Pipe::new(scenario.links[link].rate)),
+        let port = |link| link_port(scenario, ports, link);
+        let shared_links = shared_links
+            .into_iter()
+            .enumerate()
+            .map(|(id, (link, feeds))| {
+                let port = port(link);
+                SharedLink {
+                    link,
+                    timer: port.next_timer(),
+                    port,
+                    delay: scenario.links[link].delay,
+                    feeds,
+                    clock: Time::ZERO,
+                    arrivals: ArrivalQueue::new(least, scenario.flows.len()),
+                    priority_pipes: priority_pipes_of(Some(id)),
+                }
+            });
+        let cut_through = cut_through.into_iter().map(|link| CutThroughLink {
+            port: match ports.survey.control_first[link] {
+                true => {
+                    CutThroughPort::Priority(Box::new(PriorityPipe::new(scenario.links[link].rate)))
+                }
+                false => CutThroughPort::Pipe(Pipe::new(scenario.links[link].rate)),
             },
             delay: scenario.links[link].delay,
             link,
         });
-        let calms = calms.into_iter().map(|(link, size)| {
+        let uncontended_ports = uncontended_ports.into_iter().map(|(link, size)| {
             let size = Bytes::new(u64::from(size));
-            Calm::new(scenario.links[link].rate, size)
+            UncontendedPort::new(scenario.links[link].rate, size)
         });
         let mut network = Network {
-            stations: stations.collect(),
-            fused: fused.collect(),
-            calms: calms.collect(),
-            idle: idle.into_iter().map(queue).collect(),
-            paths: Paths {
+            shared_links: shared_links.collect(),
+            cut_through: cut_through.collect(),
+            uncontended_ports: uncontended_ports.collect(),
+            unused: unused.into_iter().map(port).collect(),
+            paths: Routes {
                 hops: Vec::new(),
-                stretches: Vec::new(),
+                uncontended_paths: Vec::new(),
             },
-            places,
+            indices,
         };
         for (f, flow) in scenario.flows.iter().zip(flows) {
-            let mut add = |path, size, end| network.add(scenario, &early.free, path, size, end);
-            flow.path = add(&f.path, flow.packet, Hop::RECEIVER);
-            flow.reverse_path = add(&f.reverse_path, flow.ack, Hop::SENDER);
+            let mut add = |path, size, end| network.add(scenario, &links.free, path, size, end);
+            flow.path = add(&f.path, flow.packet, Hop::END_CUT_THROUGH);
+            flow.reverse_path = add(&f.reverse_path, flow.ack, Hop::END);
         }
-        Layout {
+        WindowsLayout {
             network,
             senders,
-            lanes: lanes_of(None),
+            priority_pipes: priority_pipes_of(None),
         }
     }
 }
@@ -324,20 +334,20 @@ impl Network {
         size: u16,
         end: Hop,
     ) -> u32 {
-        let (hops, stretches) = (&mut self.paths.hops, &mut self.paths.stretches);
+        let (hops, uncontended_paths) = (&mut self.paths.hops, &mut self.paths.uncontended_paths);
         let first = hops.len() as u32;
         for links in path.chunk_by(|&a, &b| free[a].is_some() == free[b].is_some()) {
             if free[links[0]].is_some() {
-                hops.push(Hop::stretch(stretches.len()));
+                hops.push(Hop::uncontended(uncontended_paths.len()));
                 let size = Bytes::new(u64::from(size));
-                stretches.push(Stretch::new(scenario, &self.places, links, size));
+                uncontended_paths.push(UncontendedPath::new(scenario, &self.indices, links, size));
                 continue;
             }
             for &link in links {
-                match self.places[link] {
-                    Place::Station(id) => hops.push(Hop::station(id)),
-                    Place::Fused(id) => hops.push(Hop::fused(id)),
-                    Place::Calm(_) | Place::Idle(_) => {
+                match self.indices[link] {
+                    LinkIndex::Shared(id) => hops.push(Hop::link(id)),
+                    LinkIndex::CutThrough(id) => hops.push(Hop::cut_through(id)),
+                    LinkIndex::Uncontended(_) | LinkIndex::Unused(_) => {
                         debug_assert!(false, "calm links are free, and idle ones on no path");
                     }
                 }
@@ -349,40 +359,38 @@ impl Network {
 }
 
 /// Creates the port of a station.
-fn queue(scenario: &Scenario, ports: &Ports, id: LinkId) -> Queue {
+fn link_port(scenario: &Scenario, ports: &Ports, id: LinkId) -> LinkPort {
     let (link, seed) = (&scenario.links[id], scenario.seed);
     let droptail = || survey::is_droptail(link);
     match ports.forms[id] {
         Form::Pipe | Form::Timeline if ports.survey.control_first[id] && droptail() => {
-            Queue::Express(Box::new(Express::new(ledger(link, id, seed))))
+            LinkPort::Priority(Box::new(PriorityPort::new(port_state(link, id, seed))))
         }
         Form::Timeline if !ports.survey.control_first[id] => {
-            Queue::Timeline(Box::new((timeline(link, id, seed), dice(id, seed))))
+            LinkPort::Timeline(Box::new((timeline(link, id, seed), dice(id, seed))))
         }
-        Form::Pipe => Queue::Pipe(Pipe::new(link.rate)),
-        Form::Timeline | Form::Port | Form::Stepped | Form::Shared => {
-            let lossy = |loss| {
-                Box::new(Lossy {
-                    loss,
-                    serving: None,
-                })
-            };
-            Queue::Held(Box::new(Held {
-                port: port(scenario, id),
-                dice: dice(id, seed),
-                lossy: Loss::of(link, id, seed).map(lossy),
-            }))
+        Form::Pipe => LinkPort::Pipe(Pipe::new(link.rate)),
+        Form::Timeline | Form::Port | Form::Stepped | Form::Fluid => {
+            let loss = Loss::of(link, id, seed);
+            let port = BufferedPort::new(scenario, id, loss.is_some());
+            LinkPort::Buffered(Box::new((port, loss)))
         }
     }
 }
 
-impl Layout {
+impl WindowsLayout {
     /// Lays the network out, and sets the paths of flows.
     ///
     /// # Errors
     /// Fails if the scenario needs events, or is faster with them.
-    pub fn new(ports: &Ports, scenario: &Scenario, flows: &mut [Flow]) -> Result<Layout, Because> {
-        let parts = Suited::new(scenario, flows, ports)?.early(flows).parts();
+    pub fn new(
+        ports: &Ports,
+        scenario: &Scenario,
+        flows: &mut [Flow],
+    ) -> Result<WindowsLayout, Because> {
+        let parts = Suited::new(scenario, flows, ports)?
+            .cut_through(flows)
+            .parts();
         Ok(parts.long()?.lay(flows))
     }
 }

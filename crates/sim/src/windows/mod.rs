@@ -24,31 +24,30 @@
 //!   starts, stops and samples only. It has the network, the senders and the shared state (`Core`: flows,
 //!   packets, calendar, record).
 //! - **Layout** (`layout.rs`): the passes by which the parts and the paths are found, or the reason for events.
-//! - **Station** (`network.rs`, `station.rs`): a link with its **clock**, its **feeds**, its arrivals to come and
-//!   its **queue**: `Held`, `Express`, `Timeline` or `Pipe`.
-//! - **Fused** link (`fused.rs`): a `Pipe`, or a **lane** with two priorities (`lines.rs`).
-//! - **Stretch** (`stretch.rs`): links in a row on which no packet waits. Its **calm** ports learn of packets when
+//! - **Station** (`network.rs`, `shared_link.rs`): a link with its **clock**, its **feeds**, its arrivals to come and
+//!   its **queue**: `Held`, `PriorityPort`, `Timeline` or `Pipe`.
+//! - **Fused** link (`cut_through.rs`): a `Pipe`, or a **lane** with two priorities (`lines.rs`).
+//! - **Stretch** (`uncontended.rs`): links in a row on which no packet waits. Its **calm** ports learn of packets when
 //!   they are read.
 //! - **Horizon**: the time up to which a part can be computed.
 //! - **Arrival**, **cause**, **sorter** (`arrivals.rs`): the packets to come at a station, the events that their
 //!   arrivals would be, and their order.
 //! - **Paths** are lists of **hops** (`hop.rs`): a station, a fused link, a stretch or an end.
-//! - **Moves** (`forward.rs`): `offer` at a station, `depart` onto its wire, `onward` through fused links and
-//!   round at the receiver, `put` to the next part; `clear` lets packets go that wait in a lane.
+//! - **Moves** (`forward.rs`): `offer` at a station, `depart` onto its wire, `forward` through fused links and
+//!   round at the receiver, `enqueue` to the next part; `flush` lets packets go that wait in a lane.
 //! - **Senders** (`ends.rs`): `pump` lets one send, `deliver` gives it a reply.
 
 mod arrivals;
+mod cut_through;
 mod ends;
 mod engine;
 mod forward;
-mod fused;
-mod hop;
 mod layout;
-mod lines;
 mod network;
+mod ports;
 mod ring;
-mod station;
-mod stretch;
+mod shared_link;
+mod uncontended;
 
-pub use engine::Engine;
-pub use layout::Layout;
+pub use engine::WindowsEngine;
+pub use layout::WindowsLayout;

@@ -1,19 +1,18 @@
 //! The parts of a network that is run in windows.
 
-use super::arrivals::Coming;
-use super::fused::{Fused, Line, Place};
-use super::hop::{Came, Hop};
-use super::lines::{Calm, Express};
-use super::stretch::Stretch;
+use super::arrivals::ArrivalQueue;
+use super::cut_through::{CutThroughLink, CutThroughPort, LinkIndex};
+use super::ports::{PriorityPort, UncontendedPort};
+use super::uncontended::UncontendedPath;
+use crate::buffered::BufferedPort;
 use crate::core::Limits;
 use crate::gauge::{Gauge, Links};
+use crate::hop::{Hop, WireExit};
 use crate::packet::Packet;
 use crate::pipe::Pipe;
-use crate::pool::Place as PacketPlace;
-use crate::ticket::Ticket;
-use accord_aqm::{AnyAqm, Aqm};
+use accord_aqm::Aqm;
 use accord_elements::Loss;
-use accord_port::{Area, Count, Counters, DropReason, Port, Timeline};
+use accord_port::Timeline;
 use accord_scenario::LinkId;
 use accord_traffic::Dice;
 use accord_units::{Duration, Time};
@@ -21,21 +20,21 @@ use accord_units::{Duration, Time};
 /// The links of a network, and the paths over them.
 pub struct Network {
     /// The place of each link.
-    pub places: Vec<Place>,
-    pub stations: Vec<Station>,
-    pub fused: Vec<Fused>,
-    pub calms: Vec<Calm>,
+    pub indices: Vec<LinkIndex>,
+    pub shared_links: Vec<SharedLink>,
+    pub cut_through: Vec<CutThroughLink>,
+    pub uncontended_ports: Vec<UncontendedPort>,
     /// The ports that no flow uses and that have no timer.
-    pub idle: Vec<Queue>,
-    pub paths: Paths,
+    pub unused: Vec<LinkPort>,
+    pub paths: Routes,
 }
 
 /// A link that several feed, or whose queue matters.
-pub struct Station {
+pub struct SharedLink {
     /// The link.
     pub link: LinkId,
     /// Its port.
-    pub queue: Queue,
+    pub port: LinkPort,
     /// Its propagation delay.
     pub delay: Duration,
     /// The parts that feed it.
@@ -43,18 +42,18 @@ pub struct Station {
     /// The time before which all arrivals have been handled.
     pub clock: Time,
     /// The packets that will arrive.
-    pub coming: Coming,
+    pub arrivals: ArrivalQueue,
     /// The lanes that it feeds.
-    pub lanes: Vec<Onward>,
+    pub priority_pipes: Vec<FedPipe>,
     /// The time at which the queue discipline wants its timer.
     pub timer: Time,
 }
 
-impl Station {
+impl SharedLink {
     /// Returns where a packet comes out that is on the wire at `sent`.
     #[inline(always)]
-    pub fn leaves(&self, sent: Time) -> Came {
-        Came {
+    pub fn leaves(&self, sent: Time) -> WireExit {
+        WireExit {
             link: self.link,
             at: sent + self.delay,
         }
@@ -62,40 +61,23 @@ impl Station {
 }
 
 /// The port of a station.
-pub enum Queue {
-    /// Holds the packets that wait. The end of a service is known when it begins.
-    Held(Box<Held>),
+pub enum LinkPort {
+    /// Holds the packets that wait, and is stepped if its wire loses packets.
+    Buffered(Box<(BufferedPort, Option<Loss>)>),
     /// A droptail port with two priorities that leaves its packets in the pool.
-    Express(Box<Express>),
-    /// Has one FIFO queue at a fixed rate, with the random stream of its discipline. A departure is known
+    Priority(Box<PriorityPort>),
+    /// Has one FIFO queue at a fixed rate, with the random stream of its discipline. Departures are known
     /// at arrival.
     Timeline(Box<(Timeline, Dice)>),
-    /// Has one FIFO queue at a fixed rate, without a limit, whose length is never read.
+    /// Has one FIFO queue at a fixed rate, without a limit. Its backlog is never read.
     Pipe(Pipe),
-}
-
-/// A port that holds packets.
-pub struct Held {
-    pub port: Port<Ticket>,
-    /// The random stream of the discipline.
-    pub dice: Dice,
-    /// The losses on the wire, if there are any. A packet leaves such a port when its service ends, since
-    /// it is lost then.
-    pub lossy: Option<Box<Lossy>>,
-}
-
-/// The end of a service at a port whose wire loses packets.
-pub struct Lossy {
-    pub loss: Loss,
-    /// The packet in service.
-    pub serving: Option<Ticket>,
 }
 
 /// A lane that a part feeds.
 #[derive(Clone, Copy)]
-pub struct Onward {
+pub struct FedPipe {
     /// The index of the fused link.
-    pub fused: usize,
+    pub index: usize,
     /// The least time from the part to it.
     pub delay: Duration,
 }
@@ -105,158 +87,104 @@ pub struct Feed {
     /// The station that they leave, or none if senders do.
     pub from: Option<usize>,
     /// The least time that they take.
-    pub delay: Duration,
+    pub lookahead: Duration,
 }
 
 /// The paths of all flows.
-pub struct Paths {
+pub struct Routes {
     /// The lists of hops, each closed by an end. Packets carry their place in it.
     pub hops: Vec<Hop>,
-    pub stretches: Vec<Stretch>,
+    pub uncontended_paths: Vec<UncontendedPath>,
 }
 
-impl Paths {
-    /// Moves a packet that came out of the link of its hop to the next hop, as [`Paths::reach`] does.
+impl Routes {
+    /// Moves a packet that came out of the link of its hop to the next hop, as [`Routes::reach`] does.
     #[inline(always)]
-    pub fn step(&mut self, packet: &mut Packet, came: &mut Came, limits: Limits) -> (Hop, bool) {
+    pub fn step(
+        &mut self,
+        packet: &mut Packet,
+        exit: &mut WireExit,
+        limits: Limits,
+    ) -> (Hop, bool) {
         packet.hop += 1;
-        self.reach(&mut packet.hop, came, limits)
+        self.reach(&mut packet.hop, exit, limits)
     }
 
     /// Returns the hop of a packet that is at this place, and whether it takes the packet before its time.
     /// A stretch is passed at once. A packet that would come out of it after the end stays there: its
     /// time is `Time::MAX`.
     #[inline(always)]
-    pub fn reach(&mut self, place: &mut u32, came: &mut Came, limits: Limits) -> (Hop, bool) {
+    pub fn reach(&mut self, place: &mut u32, exit: &mut WireExit, limits: Limits) -> (Hop, bool) {
         let mut hop = self.hops[*place as usize];
-        if hop.is_stretch() {
-            let stretch = &mut self.stretches[hop.index()];
-            let Some(there) = stretch.pass(came.at, limits) else {
-                came.at = Time::MAX;
+        if hop.is_uncontended() {
+            let uncontended = &mut self.uncontended_paths[hop.index()];
+            let Some(there) = uncontended.pass(exit.at, limits) else {
+                exit.at = Time::MAX;
                 return (hop, false);
             };
             *place += 1;
-            *came = Came {
-                link: stretch.last,
+            *exit = WireExit {
+                link: uncontended.last,
                 at: there,
             };
             hop = self.hops[*place as usize];
         }
-        (hop, hop.is_early() && came.at <= limits.end)
+        (hop, hop.is_cut_through() && exit.at <= limits.end)
     }
 }
 
 /// Returns the time up to which a part with these feeds can be computed, if the senders and the stations
 /// have been up to these times. It is at most `end`.
-pub fn horizon(feeds: &[Feed], senders: Time, station: impl Fn(usize) -> Time, end: Time) -> Time {
+pub fn safe_time(
+    feeds: &[Feed],
+    senders: Time,
+    shared_link: impl Fn(usize) -> Time,
+    end: Time,
+) -> Time {
     let known = feeds
         .iter()
-        .map(|feed| feed.from.map_or(senders, &station) + feed.delay);
+        .map(|feed| feed.from.map_or(senders, &shared_link) + feed.lookahead);
     known.fold(end, Time::min)
 }
 
-impl Queue {
+impl LinkPort {
     /// The port, to be read.
     fn gauge(&mut self) -> &mut dyn Gauge {
         match self {
-            Queue::Held(held) => &mut **held,
-            Queue::Express(express) => &mut **express,
-            Queue::Timeline(timeline) => &mut timeline.0,
-            Queue::Pipe(pipe) => pipe,
+            LinkPort::Buffered(buffered) => &mut buffered.0,
+            LinkPort::Priority(port) => &mut **port,
+            LinkPort::Timeline(timeline) => &mut timeline.0,
+            LinkPort::Pipe(pipe) => pipe,
         }
     }
 
     /// Returns the time at which the queue discipline wants its timer, or `Time::MAX`.
     pub fn next_timer(&self) -> Time {
         let at = match self {
-            Queue::Held(held) => held.port.aqm().next_timer(),
-            Queue::Timeline(timeline) => timeline.0.aqm().next_timer(),
-            Queue::Express(_) | Queue::Pipe(_) => None,
+            LinkPort::Buffered(buffered) => buffered.0.next_timer(),
+            LinkPort::Timeline(timeline) => timeline.0.aqm().next_timer(),
+            LinkPort::Priority(_) | LinkPort::Pipe(_) => None,
         };
         at.unwrap_or(Time::MAX)
     }
 }
 
-impl Held {
-    /// Passes a packet that arrives at `now` through an idle port, as [`Port::pass`] does.
-    #[inline]
-    pub fn pass(
-        &mut self,
-        now: Time,
-        place: PacketPlace,
-        packet: &mut Packet,
-    ) -> Option<Result<Time, DropReason>> {
-        if self.lossy.is_some() {
-            return None;
-        }
-        self.port.advance(now);
-        if self.port.held().packets > 0 {
-            return None;
-        }
-        let (dice, mut ticket) = (&mut self.dice, Ticket::new(place, packet));
-        let passed = (self.port).pass(now, &mut ticket, &mut || dice.uniform());
-        ticket.settle(packet);
-        passed
-    }
-
-    /// Returns the time at which a service ends, if that matters to the port.
-    #[inline]
-    pub fn next(&self) -> Option<Time> {
-        match self.lossy {
-            Some(_) => self.port.busy_until(),
-            None => self.port.next(),
-        }
-    }
-}
-
-impl Gauge for Held {
-    fn advance(&mut self, now: Time) {
-        if self.lossy.is_none() {
-            self.port.advance(now);
-        }
-    }
-
-    fn counters(&self) -> Counters {
-        *self.port.counters()
-    }
-
-    fn held(&self) -> Count {
-        self.port.held()
-    }
-
-    fn sent(&self, now: Time) -> f64 {
-        self.port.sent(now)
-    }
-
-    fn area(&self, now: Time) -> Area {
-        self.port.area(now)
-    }
-
-    fn take_longest(&mut self) -> Count {
-        self.port.take_longest()
-    }
-
-    fn aqm(&self) -> Option<&AnyAqm> {
-        Some(self.port.aqm())
-    }
-}
-
 impl Links for Network {
     fn settle(&mut self, until: Time) {
-        for stretch in &mut self.paths.stretches {
-            stretch.settle(&mut self.calms, until);
+        for uncontended in &mut self.paths.uncontended_paths {
+            uncontended.settle(&mut self.uncontended_ports, until);
         }
     }
 
     fn port(&mut self, link: LinkId) -> &mut dyn Gauge {
-        match self.places[link] {
-            Place::Station(i) => self.stations[i].queue.gauge(),
-            Place::Fused(i) => match &mut self.fused[i].line {
-                Line::Pipe(pipe) => pipe,
-                Line::Lane(lane) => &mut **lane,
+        match self.indices[link] {
+            LinkIndex::Shared(i) => self.shared_links[i].port.gauge(),
+            LinkIndex::CutThrough(i) => match &mut self.cut_through[i].port {
+                CutThroughPort::Pipe(pipe) => pipe,
+                CutThroughPort::Priority(pipe) => &mut **pipe,
             },
-            Place::Calm(i) => &mut self.calms[i],
-            Place::Idle(i) => self.idle[i].gauge(),
+            LinkIndex::Uncontended(i) => &mut self.uncontended_ports[i],
+            LinkIndex::Unused(i) => self.unused[i].gauge(),
         }
     }
 }

@@ -4,5 +4,5 @@ mod receiver;
 mod scoreboard;
 mod sender;
 
-pub use receiver::Receiver;
-pub use sender::{Sender, Settings};
+pub use receiver::StreamReceiver;
+pub use sender::{Settings, StreamSender};

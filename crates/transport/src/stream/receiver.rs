@@ -3,24 +3,24 @@
 use crate::Segment;
 use accord_units::Time;
 
-/// Puts data in order and acknowledges each packet.
+/// Orders data and acknowledges each packet.
 #[derive(Clone, Debug, Default)]
-pub struct Receiver {
+pub struct StreamReceiver {
     next: u64,
-    /// Blocks beyond `next`: first and one past last, in order, never touching.
+    /// The blocks beyond `next` as half-open ranges, in order and disjoint.
     blocks: Vec<(u64, u64)>,
     duplicates: u64,
     marked: u32,
 }
 
-impl Receiver {
-    /// Nothing received.
-    pub fn new() -> Receiver {
-        Receiver::default()
+impl StreamReceiver {
+    /// Creates a receiver without data.
+    pub fn new() -> StreamReceiver {
+        StreamReceiver::default()
     }
 
-    /// A data packet arrived, with a congestion mark or without. Gives whether it is new,
-    /// and the acknowledgement to send.
+    /// Takes a data packet, with a congestion mark or without one. Returns whether it is new, and
+    /// the acknowledgement to send.
     #[inline]
     pub fn on_data(&mut self, number: u64, sent: Time, marked: bool) -> (bool, Segment) {
         self.marked = self.marked.wrapping_add(u32::from(marked));
@@ -42,7 +42,7 @@ impl Receiver {
 
     #[cold]
     fn out_of_order(&mut self, number: u64, sent: Time) -> (bool, Segment) {
-        // Mostly it goes on where the latest one was: there may be hundreds of blocks.
+        // Most packets extend the latest block. There may be hundreds of blocks.
         let (new, block) = match self.blocks.last_mut() {
             Some(last) if last.1 == number => {
                 last.1 += 1;
@@ -58,9 +58,9 @@ impl Receiver {
                 (new, self.block_of(number))
             }
         };
-        // A packet that moves the window is in no block. Its acknowledgement repeats the latest one, as
-        // those of RFC 2018 §4 do: the acknowledgements that told of it may be lost. That of a packet
-        // which had arrived before says so, in place of a DSACK option.
+        // A packet that moves the window is in no block. Its acknowledgement repeats the latest
+        // block, as RFC 2018 §4 does, because the acknowledgements that reported the block may be
+        // lost. A packet that had arrived before is reported as such, in place of a DSACK option.
         let (block, block_len) = match block.or(self.blocks.last().copied()) {
             _ if !new => (1, 0),
             Some((from, to)) => ((from - self.next) as u32, (to - from) as u32),
@@ -78,7 +78,7 @@ impl Receiver {
         )
     }
 
-    /// The block that holds a packet.
+    /// Returns the block that holds a packet.
     fn block_of(&self, number: u64) -> Option<(u64, u64)> {
         let i = self.blocks.partition_point(|&(_, to)| to <= number);
         let block = self.blocks.get(i).copied();
@@ -97,7 +97,7 @@ impl Receiver {
             self.blocks[i].1 = self.blocks[i + 1].1;
             self.blocks.remove(i + 1);
         }
-        // The packet that was missing: the first block, if it starts here, is in order now.
+        // The missing packet: the first block, if it starts here, is in order now.
         if self.blocks[0].0 == self.next {
             self.next = self.blocks[0].1;
             self.blocks.remove(0);

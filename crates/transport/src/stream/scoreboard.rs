@@ -4,23 +4,23 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Sent, nothing known.
+    /// Sent, with unknown fate.
     Out,
     /// Arrived.
     Sacked,
     /// Taken for lost, not sent again yet.
     Lost,
-    /// Sent again, and the first one is lost.
+    /// Sent again, and the first transmission is lost.
     Again,
-    /// Sent again though the first one may still arrive: two of it are in flight.
+    /// Sent again though the first transmission may still arrive: two are in flight.
     Twice,
 }
 
-/// States of the packets from the first unacknowledged one on. Empty, and free, as long as
-/// nothing is out of order.
+/// The states of the packets from the first unacknowledged one on. Empty, and without cost, while
+/// all is in order.
 ///
-/// Windows of thousands of packets would be looked through on each duplicate acknowledgement,
-/// so nothing here looks at a packet twice: see [`Searched`].
+/// A scan of windows of thousands of packets on each duplicate acknowledgement would be slow, so no
+/// packet is examined twice: see [`Searched`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     states: VecDeque<State>,
@@ -31,21 +31,22 @@ pub(crate) struct Scoreboard {
     known: Box<Searched>,
 }
 
-/// What need not be looked at again: what arrived, as blocks, and how far was searched.
+/// The results of earlier searches: the blocks that arrived, and the ends of the ranges that were
+/// searched.
 #[derive(Clone, Debug, Default)]
 struct Searched {
-    /// Number of the first of the states; it stands still while there are none. The numbers
-    /// below count as it does.
+    /// The number of the first state. It does not advance while there are no states. The numbers
+    /// below have the same base.
     base: u64,
-    /// Packets that are `Again`.
+    /// The number of packets that are `Again`.
     again: u64,
-    /// What arrived beyond a gap: first and one past last, in order, never touching.
+    /// The blocks that arrived beyond a gap, as half-open ranges, in order and disjoint.
     blocks: VecDeque<(u64, u64)>,
-    /// Below it no packet is `Out` or `Twice`.
+    /// No packet below this number is `Out` or `Twice`.
     losses: u64,
-    /// Below it no packet is `Out`.
+    /// No packet below this number is `Out`.
     doubts: u64,
-    /// Below it no packet is `Lost`.
+    /// No packet below this number is `Lost`.
     repairs: u64,
 }
 
@@ -53,49 +54,49 @@ struct Searched {
 const DUP_THRESH: u64 = 3;
 
 impl Scoreboard {
-    /// Packets that arrived beyond a gap.
+    /// The number of packets that arrived beyond a gap.
     pub fn sacked(&self) -> u64 {
         self.sacked
     }
 
-    /// Packets taken for lost and not sent again yet.
+    /// The number of packets taken for lost and not sent again yet.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Packets that are in flight twice.
+    /// The number of packets that are in flight twice.
     #[inline]
     pub fn twice(&self) -> u64 {
         self.twice
     }
 
-    /// There is nothing to know.
+    /// Returns true if all packets are in order.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
     }
 
-    /// A packet was lost that is not known to have arrived since.
+    /// Returns true if a packet was lost that is not known to have arrived since.
     pub fn has_losses(&self) -> bool {
         self.lost + self.known.again > 0
     }
 
-    /// A repair is in flight.
+    /// Returns true if a repair is in flight.
     pub fn has_repairs(&self) -> bool {
         self.known.again > 0
     }
 
-    /// The first packet is taken for lost and not sent again yet.
+    /// Returns true if the first packet is taken for lost and not sent again yet.
     pub fn first_is_lost(&self) -> bool {
         self.states.front() == Some(&State::Lost)
     }
 
-    /// The first packet was lost and sent again.
+    /// Returns true if the first packet was lost and sent again.
     pub fn first_was_repaired(&self) -> bool {
         self.states.front() == Some(&State::Again)
     }
 
-    /// A packet leaves this state.
+    /// Updates the counts for a packet that leaves this state.
     fn uncount(&mut self, state: State) {
         match state {
             State::Out => {}
@@ -106,7 +107,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first `n` packets are acknowledged. Gives how many of them had not been sacked.
+    /// Takes the acknowledgement of the first `n` packets. Returns the number of them that had not
+    /// been sacked.
     #[inline]
     pub fn acknowledge(&mut self, n: u64) -> u64 {
         if self.states.is_empty() {
@@ -132,8 +134,8 @@ impl Scoreboard {
         new
     }
 
-    /// Packets `from..to`, counted from the first unacknowledged one, arrived. Gives how
-    /// many of them are news; `arrived` is called with each range of those.
+    /// Takes the arrival of packets `from..to`, counted from the first unacknowledged one. Returns
+    /// the number of newly arrived packets, and calls `arrived` with each range of them.
     pub fn sack(&mut self, from: u64, to: u64, mut arrived: impl FnMut(u64, u64)) -> u64 {
         if from >= to {
             return 0;
@@ -163,7 +165,7 @@ impl Scoreboard {
         new
     }
 
-    /// Notes that packets arrived which had not; their number.
+    /// Marks packets as arrived. Returns the number of newly arrived ones.
     fn arrive(&mut self, from: u64, to: u64, arrived: &mut impl FnMut(u64, u64)) -> u64 {
         if from >= to {
             return 0;
@@ -177,8 +179,8 @@ impl Scoreboard {
         to - from
     }
 
-    /// Takes for lost what has three arrived packets above it. Gives whether anything was; `lost` is
-    /// called with each packet, counted from the first unacknowledged one.
+    /// Marks as lost the packets with three arrived packets above them. Returns true if there are
+    /// any, and calls `lost` with each, counted from the first unacknowledged one.
     pub fn find_losses(&mut self, mut lost: impl FnMut(u64)) -> bool {
         let mut above = DUP_THRESH;
         let mut end = 0;
@@ -216,7 +218,7 @@ impl Scoreboard {
         found
     }
 
-    /// Takes the first packet for lost, whatever is known of it, unless it is already.
+    /// Marks the first packet as lost, whatever its state, unless it is already.
     pub fn lose_first(&mut self) {
         if self.states.is_empty() {
             self.states.push_back(State::Out);
@@ -229,8 +231,8 @@ impl Scoreboard {
         }
     }
 
-    /// Takes packet `i` of `out`, counted from the first unacknowledged one, for lost, whatever is
-    /// known of it, unless it arrived or is already.
+    /// Marks packet `i` of `out`, counted from the first unacknowledged one, as lost, whatever its
+    /// state, unless it arrived or is already lost.
     pub fn lose(&mut self, i: u64, out: u64) {
         self.reach(out);
         let state = self.states[i as usize];
@@ -242,7 +244,8 @@ impl Scoreboard {
         }
     }
 
-    /// The last of `out` packets is sent again though it may still arrive.
+    /// Marks the last of `out` packets as sent again though the first transmission may still
+    /// arrive.
     pub fn repeat_last(&mut self, out: u64) {
         self.reach(out);
         let last = self.states.len() - 1;
@@ -252,15 +255,15 @@ impl Scoreboard {
         }
     }
 
-    /// Holds the states of the first `out` packets.
+    /// Extends the states to the first `out` packets.
     fn reach(&mut self, out: u64) {
         if (self.states.len() as u64) < out {
             self.states.resize(out as usize, State::Out);
         }
     }
 
-    /// The first packet to send again, counted from the first unacknowledged one, which
-    /// then counts as sent again.
+    /// Takes the first packet to send again, counted from the first unacknowledged one, and marks
+    /// it as sent again.
     #[inline]
     pub fn take_lost(&mut self) -> Option<u64> {
         match self.lost {
@@ -281,8 +284,8 @@ impl Scoreboard {
         Some(i as u64)
     }
 
-    /// The first packet of which only that is known that a later one arrived, counted as in
-    /// [`Scoreboard::take_lost`]; it then counts as sent twice [RFC 6675 §4, NextSeg (3)].
+    /// Takes the first packet of which it is only known that a later one arrived, counted as in
+    /// [`Scoreboard::take_lost`], and marks it as sent twice [RFC 6675 §4, NextSeg (3)].
     pub fn take_doubtful(&mut self) -> Option<u64> {
         let (last, _) = *self.known.blocks.back()?;
         let from = self
@@ -299,7 +302,7 @@ impl Scoreboard {
         Some(i)
     }
 
-    /// The last of `out` packets that is not known to have arrived, counted as in
+    /// Returns the last of `out` packets that is not known to have arrived, counted as in
     /// [`Scoreboard::take_lost`].
     pub fn last_missing(&self, out: u64) -> Option<u64> {
         let end = match self.known.blocks.back() {
@@ -309,7 +312,7 @@ impl Scoreboard {
         end.checked_sub(1)
     }
 
-    /// Takes no packet for lost. Those sent again are in flight twice.
+    /// Marks no packet as lost. Packets sent again are in flight twice.
     pub fn forgive(&mut self) {
         for state in &mut self.states {
             *state = match *state {
@@ -324,8 +327,8 @@ impl Scoreboard {
         (self.known.losses, self.known.doubts) = (base, base);
     }
 
-    /// Takes for lost all of the first `n` packets that are not known to have arrived, as
-    /// after a time-out [RFC 6675 §5.1].
+    /// Marks as lost all of the first `n` packets that are not known to have arrived, as after a
+    /// time-out [RFC 6675 §5.1].
     pub fn lose_all(&mut self, n: u64) {
         self.states.resize(n as usize, State::Out);
         for state in &mut self.states {
@@ -375,7 +378,7 @@ mod tests {
         states.iter().filter(|s| **s == state).count() as u64
     }
 
-    /// The rules word for word, over all packets that are out.
+    /// The rules of the RFC, literally, over all packets that are out.
     #[derive(Default)]
     struct Rules(Vec<State>);
 

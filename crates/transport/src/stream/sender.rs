@@ -2,11 +2,11 @@
 
 mod by_time;
 mod deliveries;
+mod notify;
 mod pace;
 mod prr;
 mod rack;
 mod repair;
-mod tell;
 
 use self::deliveries::Deliveries;
 use self::prr::Prr;
@@ -20,104 +20,107 @@ use std::ops::Range;
 
 /// Sends packets by a controller's window, finds losses and repairs them.
 ///
-/// Loss is found by three duplicate acknowledgements or by time-out; how it is repaired is
-/// the controller's choice of [`Recovery`](accord_control::Recovery): a hole for three duplicates each (Reno), a hole a
-/// round trip (NewReno), or all that the acknowledgements tell (SACK).
+/// Loss is found by three duplicate acknowledgements or by time-out; how it is repaired is the
+/// controller's choice of [`Recovery`](accord_control::Recovery): a hole for three duplicates each
+/// (Reno), a hole per round trip (NewReno), or all holes that the acknowledgements report (SACK).
 ///
-/// | event | what is done | source |
+/// | event | action | source |
 /// |---|---|---|
 /// | first and second duplicate | a new packet each, beyond the window | RFC 3042 |
 /// | third, or three arrived beyond a hole | the window is cut, the first lost packet goes at once, the others as the window has room | RFC 5681 §3.2, RFC 6675 §5 |
-/// | acknowledgement that was overtaken | what it tells beyond the window is taken down | RFC 6675 §5 |
+/// | acknowledgement that was overtaken | its block beyond the window is recorded | RFC 6675 §5 |
 /// | first or second, Vegas | the same once the packet is older than the time-out without its floor | Low02 §1.1 |
 /// | partial acknowledgement, NewReno | the next hole goes at once; only the first one sets the timer again | RFC 6582 §3.2 |
 /// | acknowledgement that ends a recovery | the window stays at the threshold: option 2 of RFC 6582 | RFC 6582 §3.2, RFC 5681 §3.2 |
-/// | a loss of what was sent after the cut | SACK: another recovery and cut when the first ends | RFC 5681 §4.3, RFC 6675 §5 |
+/// | a loss of data sent after the cut | SACK: another recovery and cut when the first ends | RFC 5681 §4.3, RFC 6675 §5 |
 /// | nothing new to send, SACK | holes not yet known to be lost, then once the last packet | RFC 6675 §4, NextSeg (3), (4) |
 /// | time-out | slow start from the first hole; losses answered before cost no second cut, a lost repair does | RFC 5681 §3.1, §4.3 |
-/// | the first packet arrives after all, by the echo, as it was sent first | the answer to its loss is undone, and what was taken for lost is in flight | RFC 3522, RFC 4015 §3 |
+/// | the first packet arrives after all, by the echo, as it was sent first | the answer to its loss is undone, and the packets taken for lost are in flight | RFC 3522, RFC 4015 §3 |
 /// | idle for longer than the time-out | the window starts again | RFC 5681 §4.1 |
 ///
 /// With [`Recovery::Rack`] losses are found by time (`rack.rs`, `by_time.rs`), and a recovery may be
 /// regulated (`prr.rs`).
 ///
-/// Congestion marks come back as the receiver's count of them. The controller is told of
-/// each mark, and of congestion once per round trip [RFC 3168 §6.1.2]: marks and losses of
-/// packets sent before it was last told are the same congestion.
+/// The receiver returns the count of congestion marks. The controller is notified of each mark, and
+/// of congestion once per round trip [RFC 3168 §6.1.2]: marks and losses of packets sent before the
+/// last notification are the same congestion.
 ///
 /// Departures. The least time-out is a setting, by default below the 1 s of RFC 6298 §2.4. Every
-/// acknowledgement of new data gives a sample of the round-trip time. The timer starts anew when the first packet
-/// is sent again, which RFC 6675 §6 allows and RFC 6298 does not ask for. After a recovery (not
-/// after a time-out) three duplicates begin another one as soon as all that was sent before it is
-/// acknowledged; RFC 6582 §3.2 waits for one packet more. An acknowledgement tells one SACK
-/// block, not three: where acknowledgements are lost, some packets that arrived are sent again.
-/// There is no latch (ECE) to be reset by CWR, since the count of marks does not need one;
+/// acknowledgement of new data gives a sample of the round-trip time. The timer restarts when the
+/// first packet is sent again, which RFC 6675 §6 allows and RFC 6298 does not require. After a
+/// recovery (not after a time-out) three duplicates begin another one as soon as all that was sent
+/// before it is acknowledged; RFC 6582 §3.2 waits for one packet more. An acknowledgement carries
+/// one SACK block, not three: if acknowledgements are lost, some packets that arrived are sent
+/// again. There is no latch (ECE) to be reset by CWR, since the count of marks does not need one;
 /// retransmissions may be marked, too.
 #[derive(Clone, Debug)]
-pub struct Sender<C = AnyController> {
+pub struct StreamSender<C = AnyController> {
     controller: C,
     capabilities: Capabilities,
     packet: Bytes,
     rtt: RoundTrip,
     pacer: Pacer,
-    /// First packet not acknowledged, and next new one.
+    /// The first packet that is not acknowledged, and the next new one.
     una: u64,
     next: u64,
-    /// Packets that the application has to send, in all.
+    /// The total number of packets that the application has supplied.
     available: u64,
     board: Scoreboard,
-    /// Duplicate acknowledgements since the window last moved; each says that a packet
-    /// arrived (Reno and NewReno, which are not told which).
+    /// The duplicate acknowledgements since the window last moved. Each is the arrival of a packet,
+    /// whose number Reno and NewReno do not know.
     duplicates: u64,
-    /// Repairing losses, until all packets before `recover` are acknowledged.
+    /// True while losses are repaired, until all packets before `recover` are acknowledged.
     recovering: bool,
-    /// No new recovery before all packets before this one are acknowledged [RFC 6582 §3.2].
+    /// The packet before which all must be acknowledged before another recovery [RFC 6582 §3.2].
     recover: u64,
-    /// The next packet taken for lost goes even if the window has no room.
+    /// True if the next lost packet goes even though the window has no room.
     repair_now: bool,
-    /// After a mark was answered, growth waits until this packet is acknowledged, as for
+    /// The packet whose acknowledgement ends the pause of growth after a mark, as for
     /// acknowledgements with ECE [RFC 3168 §6.1.2].
     held_to: u64,
-    /// The receiver's count of marked packets.
+    /// The receiver's latest count of marked packets.
     marked: u32,
-    /// The round trip ends when this packet is acknowledged.
+    /// The packet whose acknowledgement ends the round trip.
     round_end: u64,
-    /// When the retransmission timer runs out; `Time::MAX` while nothing is in flight.
+    /// The deadline of the retransmission timer, or `Time::MAX` while nothing is in flight.
     deadline: Time,
-    /// The window was last full when this packet was the next new one.
+    /// The next new packet when the window was last full.
     full_to: u64,
-    /// Packets of a window are spaced in time.
+    /// True if the packets of a window are spaced in time.
     pacing: bool,
-    /// More decides on a packet than the window: `pacing`, or a recovery that is regulated.
+    /// True if more than the window limits a packet: `pacing`, or a regulated recovery.
     gated: bool,
-    /// While nothing is in flight: when the last packet was sent.
+    /// While nothing is in flight, the time at which the last packet was sent.
     idle_since: Time,
-    /// When each packet in flight was sent last, for a controller that looks at the age of the
-    /// first one.
+    /// The latest time of sending of each packet in flight, for a controller that checks the age of
+    /// the first one.
     #[expect(
         clippy::box_collection,
         reason = "small where it is not used: most flows"
     )]
     sent: Option<Box<VecDeque<Time>>>,
-    /// What is kept of each packet in flight for those that ask for it.
+    /// The per-packet state of packets in flight, for controllers that ask for it.
     log: Option<Box<Log>>,
-    /// When this connection was opened.
+    /// The time at which this connection was opened.
     opened: Time,
-    /// Boxed, since it is idle while nothing is lost or marked.
-    trouble: Box<Trouble>,
+    /// Boxed, because it is unused while nothing is lost or marked.
+    loss_state: Box<LossState>,
 }
 
-/// What few senders keep of each packet in flight: one pointer, so that the others ask once.
+/// The optional per-packet state of packets in flight, behind one pointer, so that other senders
+/// test once.
 #[derive(Clone, Debug)]
 struct Log {
-    /// What had been delivered when it was sent, for a controller that asks for samples.
+    /// The data delivered before each packet was sent, for a controller that asks for samples of
+    /// the delivery rate.
     deliveries: Option<Deliveries>,
-    /// When it was sent last, for loss detection by time.
+    /// The latest time of sending, for loss detection by time.
     rack: Option<Rack>,
 }
 
 impl Log {
-    /// The log of a connection that begins with packet `first`, if its controller asks for one.
+    /// Creates the log of a connection that begins with packet `first`, if its controller asks for
+    /// one.
     fn new(asked: &Capabilities, packet: Bytes, first: u64) -> Option<Box<Log>> {
         let log = Log {
             deliveries: (asked.deliveries).then(|| Deliveries::new(packet.get())),
@@ -127,72 +130,72 @@ impl Log {
     }
 }
 
-/// The state that matters where something is lost or marked.
+/// The state of losses and marks.
 #[derive(Clone, Debug, Default)]
-struct Trouble {
-    /// Packets sent again, and times that the retransmission timer ran out.
+struct LossState {
+    /// The packets sent again, and the number of time-outs.
     retransmissions: u64,
     timeouts: u64,
-    /// Partial acknowledgements of this recovery.
+    /// The partial acknowledgements of this recovery.
     partials: u32,
-    /// The last packet may be sent again, for nothing else to send, once this one is
-    /// acknowledged: RescueRxt of RFC 6675.
+    /// RescueRxt of RFC 6675: the packet whose acknowledgement allows the last packet to be sent
+    /// again if there is nothing else to send.
     rescue: u64,
-    /// Congestion of packets before this one has been answered.
+    /// The packet before which all congestion has been answered.
     answered: u64,
-    /// The flight that was cut then.
+    /// The flight at that answer.
     answered_flight: Bytes,
-    /// When the last cut for a loss was.
+    /// The time of the last cut for a loss.
     cut: Time,
-    /// Marks of packets sent from now on are congestion that was not answered.
-    heed_from: Time,
-    /// The next new packet when one last waited for the pacer.
+    /// The time of sending from which marks are unanswered congestion.
+    answer_from: Time,
+    /// The next new packet when a packet last waited for the pacer.
     paced_to: u64,
-    /// The most packets in flight since the window was last cut, as far as it was not full: maxFS
-    /// of draft-ietf-ccwg-ratelimited-increase §3.
+    /// maxFS of draft-ietf-ccwg-ratelimited-increase §3: the most packets in flight since the
+    /// window was last cut, while it was not full.
     most: u64,
-    /// The last answer to a loss, while it may turn out that there was none.
+    /// The last answer to a loss that may prove spurious.
     doubt: Option<Doubt>,
-    /// The first packet when the timer last ran out.
+    /// The first unacknowledged packet at the last time-out.
     timed_out: Option<u64>,
-    /// What regulates this recovery, for a controller that asks for it.
+    /// The state of PRR in this recovery, for a controller that asks for it.
     prr: Option<Prr>,
 }
 
-/// An answer to the loss of the first packet, which waits for the acknowledgement that moves the window:
-/// the Eifel algorithm [RFC 3522].
+/// An answer to the loss of the first packet, until the acknowledgement that moves the window
+/// confirms or refutes it: the Eifel algorithm [RFC 3522].
 #[derive(Clone, Copy, Debug)]
 struct Doubt {
-    /// RetransmitTS: when that packet was first sent again; `Time::MAX` before.
+    /// RetransmitTS: the time at which that packet was first sent again, or `Time::MAX` before.
     repaired: Time,
-    /// [`Trouble::answered`] and [`Trouble::heed_from`] before.
+    /// [`LossState::answered`] and [`LossState::answer_from`] before the answer.
     answered: u64,
-    heed_from: Time,
+    answer_from: Time,
 }
 
 /// The settings of a stream that are not its controller's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Least retransmission time-out [RFC 6298 §2.4].
+    /// The least retransmission time-out [RFC 6298 §2.4].
     pub min_rto: Duration,
-    /// Spaces the packets of a window in time: see `pace`. Without it they go as the window has
-    /// room.
+    /// True to space the packets of a window in time (`pace.rs`). Otherwise they go as the window
+    /// has room.
     pub pacing: bool,
 }
 
 impl Settings {
-    /// Those of Linux without the queue discipline `fq`.
+    /// The settings of Linux without the queue discipline `fq`.
     pub const LINUX: Settings = Settings {
         min_rto: Duration::from_ms(200),
         pacing: false,
     };
 }
 
-impl<C: Controller> Sender<C> {
-    /// A sender of packets of `packet` bytes, with nothing to send yet.
-    pub fn new(controller: C, packet: Bytes, settings: Settings) -> Sender<C> {
+impl<C: Controller> StreamSender<C> {
+    /// Creates a sender of packets of `packet` bytes, with nothing to send yet.
+    pub fn new(controller: C, packet: Bytes, settings: Settings) -> StreamSender<C> {
         let capabilities = controller.capabilities();
-        Sender {
+        StreamSender {
             capabilities,
             packet,
             rtt: RoundTrip::new(settings.min_rto, 16),
@@ -216,25 +219,25 @@ impl<C: Controller> Sender<C> {
             sent: (capabilities.early_retransmission).then(Box::default),
             log: Log::new(&capabilities, packet, 0),
             opened: Time::ZERO,
-            trouble: Box::default(),
+            loss_state: Box::default(),
             controller,
         }
     }
 
-    /// The application opens a new connection between the same ends, under `controller`:
-    /// window, round-trip times and timers begin afresh. What was not sent yet is dropped.
+    /// Opens a new connection between the same ends, under `controller`: window, round-trip times
+    /// and timers start afresh. Unsent data is dropped.
     ///
-    /// Packets go on being numbered, so that the receiver needs no telling; it has all that
-    /// came before in order. What is still on its way of the connection before is ignored, as
-    /// packets to a port that is closed would be. There is no handshake.
+    /// Packet numbers continue, so the receiver needs no notice; it has all earlier packets in
+    /// order. Packets and acknowledgements of the previous connection are ignored, as packets to a
+    /// closed port would be. There is no handshake.
     pub fn reconnect(&mut self, controller: C, now: Time) {
-        let trouble = Trouble {
-            retransmissions: self.trouble.retransmissions,
-            timeouts: self.trouble.timeouts,
-            ..Trouble::default()
+        let loss_state = LossState {
+            retransmissions: self.loss_state.retransmissions,
+            timeouts: self.loss_state.timeouts,
+            ..LossState::default()
         };
-        *self = Sender {
-            trouble: Box::new(trouble),
+        *self = StreamSender {
+            loss_state: Box::new(loss_state),
             log: Log::new(&controller.capabilities(), self.packet, self.next),
             una: self.next,
             next: self.next,
@@ -242,7 +245,7 @@ impl<C: Controller> Sender<C> {
             marked: self.marked,
             opened: now,
             idle_since: now,
-            ..Sender::new(controller, self.packet, self.settings())
+            ..StreamSender::new(controller, self.packet, self.settings())
         };
     }
 
@@ -253,17 +256,17 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The application has `packets` more to send; `u64::MAX` for as much as ever fits.
+    /// Adds `packets` packets of the application to send, or unlimited packets with `u64::MAX`.
     pub fn supply(&mut self, packets: u64) {
         self.available = self.available.saturating_add(packets);
     }
 
-    /// The application sends no more than what is already sent.
+    /// Ends the supply: packets that are not sent yet never are.
     pub fn stop(&mut self) {
         self.available = self.next;
     }
 
-    /// Packets in flight: sent, not known to have arrived, not taken for lost.
+    /// The packets in flight: sent, not known to have arrived, and not taken for lost.
     #[inline]
     fn in_flight(&self) -> u64 {
         let out = self.next - self.una + self.board.twice();
@@ -284,8 +287,8 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// An acknowledgement arrived. One of packets that were never sent, or sent over the
-    /// connection before, is ignored.
+    /// Takes an acknowledgement. Ignores one of packets that were never sent, or sent over the
+    /// previous connection.
     #[inline]
     pub fn on_ack(
         &mut self,
@@ -306,7 +309,7 @@ impl<C: Controller> Sender<C> {
         if block > 0 && block_len == 0 {
             self.repeated(now);
         }
-        // An acknowledgement that was overtaken tells fewer than are known.
+        // An acknowledgement that was overtaken has a lower count than the latest.
         let news = marked.wrapping_sub(self.marked);
         let marks = if news <= u32::MAX / 2 {
             u64::from(news)
@@ -331,21 +334,20 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The window stays where a loss or a mark put it.
+    /// Returns true if the window may not grow after a loss or a mark.
     #[inline]
     fn is_held(&self) -> bool {
         self.recovering || self.una < self.held_to
     }
 
-    /// The window was full after the first packet in flight was sent: at some time of the last round
-    /// trip.
+    /// Returns true if the window was full at some time in the last round trip.
     #[inline]
     fn was_full(&self) -> bool {
         self.una < self.full_to
     }
 
-    /// The bucket of the pacer still holds a packet, for a controller that lets more than one go at once.
-    /// The pacer's time is when the bucket is full.
+    /// Returns true if the pacer's bucket holds another packet, for a controller with bursts. The
+    /// pacer's time is when the bucket is full.
     #[inline(never)]
     fn may_burst(&self, pace: Option<Rate>, now: Time) -> bool {
         let burst = self.controller.burst();
@@ -354,35 +356,35 @@ impl<C: Controller> Sender<C> {
         more > Bytes::ZERO && pace.is_some_and(|rate| self.pacer.next() <= empties(rate))
     }
 
-    /// Packets wait for the pacer. Where the settings ask for it, the window says the rate, so that it
-    /// counts as full.
+    /// Records that packets wait for the pacer. If the settings ask for pacing, the window
+    /// determines the rate and counts as full.
     #[inline(never)]
     fn note_pacing(&mut self) {
         self.note_flight();
         if self.pacing && self.next < self.available {
-            self.trouble.paced_to = self.next;
+            self.loss_state.paced_to = self.next;
         }
     }
 
-    /// The window is not full.
+    /// Records the flight while the window is not full.
     #[inline(never)]
     fn note_flight(&mut self) {
-        self.trouble.most = self.trouble.most.max(self.in_flight());
+        self.loss_state.most = self.loss_state.most.max(self.in_flight());
     }
 
-    /// The window may grow though it was not full: packets waited for the pacer [RFC 9002 §7.8], or slow
-    /// start has not come to twice what was in flight
+    /// Returns true if the window may grow though it was not full: packets waited for the pacer
+    /// [RFC 9002 §7.8], or slow start has not reached twice the flight
     /// [draft-ietf-ccwg-ratelimited-increase §3 rule 2].
     #[cold]
     fn may_grow_on(&self) -> bool {
         let window = self.controller.cwnd();
         let slow_start = (self.controller.ssthresh()).is_none_or(|ssthresh| window < ssthresh);
-        let doubled = 2 * self.trouble.most * self.packet.get();
-        self.una < self.trouble.paced_to || slow_start && window.get() < doubled
+        let doubled = 2 * self.loss_state.most * self.packet.get();
+        self.una < self.loss_state.paced_to || slow_start && window.get() < doubled
     }
 
-    /// The window moves. `LOGGED` says that there is a log, so that a sender without one does not ask
-    /// for it again.
+    /// Moves the window. `LOGGED` is true if there is a log, so that a sender without one does not
+    /// test again.
     #[inline]
     fn advance<const LOGGED: bool>(
         &mut self,
@@ -401,7 +403,7 @@ impl<C: Controller> Sender<C> {
         self.una = next;
         let rtt = now.since(echo);
         self.rtt.sample(rtt);
-        let trouble = !self.board.is_empty();
+        let disordered = !self.board.is_empty();
         let mut new = self.board.acknowledge(n);
         if let Some(sent) = &mut self.sent {
             sent.drain(..n as usize);
@@ -419,7 +421,7 @@ impl<C: Controller> Sender<C> {
         if LOGGED && self.capabilities.recovery == Recovery::Rack {
             new += self.repair_by_time(new, block, block_len, echo, now);
             held |= self.recovering;
-        } else if self.recovering || self.duplicates > 0 || block_len > 0 || trouble {
+        } else if self.recovering || self.duplicates > 0 || block_len > 0 || disordered {
             new += self.repair(n, block, block_len, echo, timer, now);
             held |= self.recovering;
         }
@@ -436,23 +438,23 @@ impl<C: Controller> Sender<C> {
             marked: marks,
         };
         if LOGGED {
-            self.tell_delivery(rtt, full, now);
+            self.notify_delivery(rtt, full, now);
         }
         self.controller.on_ack(&ack, &self.path(), now);
     }
 
-    /// When to call [`Sender::on_wake`]; `Time::MAX` for never.
+    /// The time at which to call [`StreamSender::on_wake`], or `Time::MAX` for never.
     #[inline]
     pub fn next_wake(&self) -> Time {
         self.deadline
     }
 
-    /// A packet to send now, or when to ask again: `Err(Time::MAX)` means after the next
-    /// acknowledgement or time-out.
+    /// Returns a packet to send now, or the time at which to ask again. `Err(Time::MAX)` means
+    /// after the next acknowledgement or time-out.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
         let allowance = self.controller.allowance();
-        // Of a window below one packet, one packet may still be in flight.
+        // A window below one packet still allows one packet in flight.
         let window = allowance.window.max(self.packet).get();
         let mut fits = (self.in_flight() + 1) * self.packet.get() <= window;
         if !fits {
@@ -504,8 +506,8 @@ impl<C: Controller> Sender<C> {
         Ok(Segment::Data { number, sent: now })
     }
 
-    /// The numbers of all packets that [`Sender::poll`] would give one by one now, before it says to ask
-    /// again after the next acknowledgement or time-out. `None` if more decides on them than the window.
+    /// Returns the numbers of all packets that [`StreamSender::poll`] would return one by one now,
+    /// before it returns `Err(Time::MAX)`. Returns `None` if more than the window limits them.
     #[inline(always)]
     pub fn burst(&mut self, now: Time) -> Option<Range<u64>> {
         let allowance = self.controller.allowance();
@@ -534,22 +536,22 @@ impl<C: Controller> Sender<C> {
         Some(first..self.next)
     }
 
-    /// The first packet in flight is sent.
+    /// Starts the timers for the first packet in flight.
     fn begin_to_send(&mut self, now: Time) {
         let timeout = self.rtt.timeout();
         self.deadline = now + timeout;
         if now.since(self.idle_since) > timeout {
             self.controller.on_idle();
-            self.trouble.most = 0;
+            self.loss_state.most = 0;
         }
         if self.log.is_some() {
             self.set_rto(self.deadline);
             self.schedule_probe(now);
-            self.tell_restart(now);
+            self.notify_restart(now);
         }
     }
 
-    /// There is room and nothing to send.
+    /// Records that the window has room and there is nothing to send.
     #[inline]
     fn run_dry(&mut self) -> Result<Segment, Time> {
         self.note_flight();
@@ -559,53 +561,53 @@ impl<C: Controller> Sender<C> {
         Err(Time::MAX)
     }
 
-    /// All that the application had to send has been acknowledged.
+    /// Returns true if all supplied data has been acknowledged.
     pub fn is_done(&self) -> bool {
         self.una >= self.available
     }
 
-    /// Tells the controller the true base round-trip time.
+    /// Passes the true base round-trip time to the controller.
     pub fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.controller.set_base_rtt(base_rtt);
     }
 
-    /// The bytes in flight: sent, not known to have arrived, not taken for lost.
+    /// The bytes in flight: sent, not known to have arrived, and not taken for lost.
     pub fn bytes_in_flight(&self) -> Bytes {
         Bytes::new(self.in_flight() * self.packet.get())
     }
 
-    /// Whether losses are being repaired.
+    /// Returns true while losses are repaired.
     pub fn is_recovering(&self) -> bool {
         self.recovering
     }
 
-    /// The longest time for which the controller remembers.
+    /// The memory of the controller.
     pub fn memory(&self) -> Duration {
         self.controller.memory()
     }
 
-    /// Size of its packets.
+    /// The size of a packet.
     pub fn packet(&self) -> Bytes {
         self.packet
     }
 
-    /// Its controller.
+    /// The controller.
     pub fn controller(&self) -> &C {
         &self.controller
     }
 
-    /// Its round-trip times.
+    /// The round-trip times.
     pub fn round_trip(&self) -> &RoundTrip {
         &self.rtt
     }
 
-    /// Packets sent again.
+    /// The number of packets sent again.
     pub fn retransmissions(&self) -> u64 {
-        self.trouble.retransmissions
+        self.loss_state.retransmissions
     }
 
-    /// Times that the retransmission timer ran out.
+    /// The number of time-outs.
     pub fn timeouts(&self) -> u64 {
-        self.trouble.timeouts
+        self.loss_state.timeouts
     }
 }

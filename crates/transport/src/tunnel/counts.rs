@@ -1,28 +1,28 @@
 //! The schedule of a receiver's counts: acknowledgements of a tunnel's data.
 //!
-//! Counts are cumulative, so that a lost one costs nothing but time. A pair is sent once per round
-//! trip, so that the time between pairs tells the receiver the round trip.
+//! Counts are cumulative, so the loss of one only costs time. A pair is sent once per round trip,
+//! so the receiver takes the time between pairs as the round-trip time.
 
 use accord_units::{Duration, Time};
 
-/// Decides which data packets are answered by a count.
+/// The schedule by which data packets are answered by a count.
 #[derive(Clone, Debug)]
-pub struct Counts {
-    /// The counts per round trip; 0 for none.
+pub struct CountSchedule {
+    /// The counts per round trip, or 0 for none.
     per_round_trip: f64,
-    /// The time when the latest complete pair arrived.
+    /// The arrival time of the latest complete pair.
     pair: Option<Time>,
     /// The least time from one count to the next. It is zero until two pairs have arrived, so that
     /// each packet is answered.
     spacing: Duration,
-    /// The time from which on the next data packet is answered.
+    /// The time from which the next data packet is answered.
     next: Time,
 }
 
-impl Counts {
+impl CountSchedule {
     /// Creates a schedule of `per_round_trip` counts, at most one per packet, or of none if that is 0.
-    pub fn new(per_round_trip: f64) -> Counts {
-        Counts {
+    pub fn new(per_round_trip: f64) -> CountSchedule {
+        CountSchedule {
             per_round_trip,
             pair: None,
             spacing: Duration::ZERO,
@@ -33,7 +33,7 @@ impl Counts {
         }
     }
 
-    /// Takes the arrival of a data packet. Returns whether it is answered by a count.
+    /// Takes the arrival of a data packet. Returns true if it is answered by a count.
     #[inline]
     pub fn is_due(&mut self, now: Time) -> bool {
         if now < self.next {
@@ -50,7 +50,7 @@ impl Counts {
         }
         if let Some(before) = self.pair.replace(now) {
             let spacing = now.since(before).mul_f64(1.0 / self.per_round_trip);
-            // The distance of two pairs is more than a round trip after a pause or a lost pair.
+            // The time between two pairs exceeds a round trip after a pause or a lost pair.
             self.spacing = match self.spacing.is_zero() {
                 true => spacing,
                 false => spacing.min(self.spacing * 2),

@@ -1,24 +1,25 @@
 //! The receiving half of a tunnel.
 
-use super::{Counts, Queuing};
+use super::{CountSchedule, Queuing};
 use crate::Segment;
 use accord_control::{Arrival, Meter};
 use accord_family::Signal;
 use accord_units::{Bytes, Duration, Time};
 
 /// Receives data and control packets. It answers each complete pair with a report, and data with
-/// counts of what has arrived.
+/// counts of the bytes received.
 #[derive(Clone, Debug)]
 pub struct Egress {
     meter: Meter,
     received: Bytes,
     /// The largest data packet.
     largest: Bytes,
-    /// The time that a packet of this size takes at the rate that was reported last.
+    /// The transmission time of a packet of this size at the latest reported rate.
     packet_time: Duration,
     /// The schedule of counts.
-    counts: Counts,
-    /// The estimator of the queuing delay, if that is not the distance of a pair's halves in any case.
+    counts: CountSchedule,
+    /// The estimator of the queuing delay. Without it the queuing delay is the spacing of a pair's
+    /// halves.
     queuing: Option<Box<Queuing>>,
 }
 
@@ -28,7 +29,7 @@ impl Egress {
     pub fn new(meter: Meter, counts: f64) -> Egress {
         Egress {
             meter,
-            counts: Counts::new(counts),
+            counts: CountSchedule::new(counts),
             received: Bytes::ZERO,
             largest: Bytes::ZERO,
             packet_time: Duration::ZERO,
@@ -36,8 +37,8 @@ impl Egress {
         }
     }
 
-    /// Finds the queuing delay by this signal of the network from now on. Without it the distance of
-    /// the halves is the delay.
+    /// Sets the signal that measures the queuing delay. Without one the spacing of the halves is
+    /// the delay.
     pub fn go_by(&mut self, signal: Signal) {
         self.queuing = Some(Box::new(Queuing::new(signal)));
     }
@@ -83,8 +84,8 @@ impl Egress {
         self.complete(pair, sent_bytes, virtual_delay, truth, now)
     }
 
-    /// Takes the in-band half of a pair that was queued for `queued`, as the caller found out, and has
-    /// collected `virtual_delay`. Returns the report to send back, unless this pair or a later one was
+    /// Takes the in-band half of a pair whose queuing delay is `queued` and that has collected
+    /// `virtual_delay`. Returns the report to send back, unless this pair or a later one was
     /// answered.
     pub fn on_queued(
         &mut self,
@@ -94,7 +95,7 @@ impl Egress {
         virtual_delay: Duration,
         now: Time,
     ) -> Option<Segment> {
-        // The meter's pair is one whose halves are as far apart as that.
+        // The meter takes a pair with that spacing of its halves.
         let out = Time::from_ps(now.as_ps().saturating_sub(queued.as_ps()));
         self.meter.on_arrival(Arrival::OutOfBand { pair }, out);
         self.complete(pair, sent_bytes, virtual_delay, None, now)
@@ -135,12 +136,12 @@ impl Egress {
         self.received
     }
 
-    /// The time that the largest data packet takes at the egress rate of the latest report.
+    /// The transmission time of the largest data packet at the egress rate of the latest report.
     pub fn packet_time(&self) -> Duration {
         self.packet_time
     }
 
-    /// Returns whether the estimator needs the truth.
+    /// Returns true if the estimator needs the truth.
     pub fn wants_truth(&self) -> bool {
         self.meter.wants_truth()
     }

@@ -1,24 +1,25 @@
 //! The least one-way delay, from which queuing delay is counted.
 //!
-//! The two clocks have an unknown offset, and run at rates that differ by some parts per million. So a
-//! raw delay is a line in time plus what was queued. Of all lines that no delay is below, the one
-//! closest to them [Moo99] is an edge of their lower hull: that over the middle of the window.
+//! The two clocks have an unknown offset, and run at rates that differ by some parts per million. A
+//! raw delay is therefore a line in time plus the queuing delay. Among all lines that no delay is
+//! below, the one closest to the delays [Moo99] is an edge of their lower hull: the edge over the
+//! middle of the window.
 //!
-//! A minimum counts for [`WINDOW`]. A route that gets shorter is seen at once. One that gets longer
-//! counts as queue until then.
+//! A minimum counts for [`WINDOW`]. A route that gets shorter is detected at once. A longer route
+//! counts as a queue until then.
 
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
 /// The time for which a minimum counts.
 const WINDOW: Duration = Duration::from_secs(300);
-/// The time of which the least delay is kept.
+/// The length of a bucket, of which the least delay is kept.
 const BUCKET: Duration = Duration::from_secs(1);
-/// The time from which on a slope can be told from noise.
+/// The time from which on a slope is distinguishable from noise.
 const LEAST: f64 = 60.0;
 /// The largest difference of two clocks' rates. Quartz is within 100 ppm.
 const SKEW: f64 = 200e-6;
-/// A distance from the floor that no queue makes: a clock stood still, and what is known is worthless.
+/// A distance from the floor beyond any queue. A clock has stood still, and the floor is void.
 const STEP: Duration = Duration::from_secs(10);
 
 /// The floor of raw one-way delays.
@@ -26,14 +27,15 @@ const STEP: Duration = Duration::from_secs(10);
 pub struct Floor {
     /// The least raw delay of each bucket: seconds, and seconds.
     least: VecDeque<(f64, f64)>,
-    /// When the last bucket began.
+    /// The start of the last bucket.
     began: Time,
     /// The floor: a delay, and its slope.
     line: Option<(f64, f64)>,
 }
 
 impl Floor {
-    /// Takes a raw delay, the difference of two clocks in picoseconds. Returns what is above the floor.
+    /// Takes a raw delay, the difference of two clocks in picoseconds. Returns the queuing delay:
+    /// the part above the floor.
     pub fn observe(&mut self, raw: i64, now: Time) -> Duration {
         let (t, raw) = (now.as_secs_f64(), raw as f64 * 1e-12);
         let far = |(a, b): (f64, f64)| (raw - a - b * t).abs() > STEP.as_secs_f64();
@@ -102,7 +104,8 @@ mod tests {
 
     const MS: f64 = 1e9;
 
-    /// Observes a raw delay of so many ms every 100 ms, and returns the last queuing delays in ms.
+    /// Observes the raw delay `raw`, in ms by time, every 100 ms for `seconds`. Returns the last
+    /// queuing delays in ms.
     fn run(seconds: u64, raw: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut floor = Floor::default();
         let times = (0..10 * seconds).map(|i| Time::ZERO + Duration::from_ms(100 * i));

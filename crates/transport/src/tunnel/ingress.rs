@@ -11,25 +11,26 @@ use std::collections::VecDeque;
 /// Sends datagrams at the controller's rate, and a pair of control packets per round trip. The next
 /// pair is sent when the answer to the last one arrives, or when that answer is overdue.
 ///
-/// The controller's window bounds the data that is outstanding: sent, and neither counted as received
-/// nor known to be lost ([`Window::Outstanding`]). The receiver's reports and the counts between them
-/// say how much has arrived. What was lost is known from a report: it was sent before the pair, and has
+/// The controller's window bounds the data that is outstanding: sent, and neither counted as
+/// received nor known to be lost ([`Window::Outstanding`]). The receiver's reports and the counts
+/// between them give the received data. A report shows losses: data sent before the pair that has
 /// not arrived with it. The other uses of the window are readings of the papers, for studies.
 ///
-/// With [`Pairs::Patient`] an answer counts, however overdue, while no later pair was answered. All
-/// answers are overdue after the round trip grew. The answer ends the wait for all other pairs that are
-/// out, so that the controller acts once per round trip. A pair that is not answered is followed by
-/// another and by `QUICK` more at short distances, and then by one per time-out.
+/// With [`Pairs::Patient`] an answer counts, however overdue, if no later pair was answered. All
+/// answers are overdue after the round trip has grown. The answer ends the wait for all other pairs
+/// in flight, so that the controller acts once per round trip. A pair that is not answered is
+/// followed by another and by `QUICK` more at short intervals, and then by one per time-out.
 ///
-/// A pair is sent right ahead of a data packet and right behind one by turns ([`Sending::by_turns`]). The
-/// out-of-band half waits at each hop for the packet in service, half a packet in the mean. This
-/// shortens the distance of the two halves. An in-band half behind data of its own meets that data
-/// in the queue, which lengthens the distance by a packet. By turns the two effects cancel. A pair
-/// that is sent when the last one is answered always follows a data packet, so that the error is fixed.
+/// A pair is sent alternately right ahead of a data packet and right behind one
+/// ([`Sending::by_turns`]). The out-of-band half waits at each hop for the packet in service, half
+/// a packet in the mean, which shortens the spacing of the halves. An in-band half behind data of
+/// its own meets that data in the queue, which lengthens the spacing by a packet. By alternation
+/// the two effects cancel. A pair that is sent when the last one is answered always follows a data
+/// packet, so that the error is fixed.
 #[derive(Clone, Debug)]
 pub struct Ingress<C = AnyController> {
     controller: C,
-    /// What the controller allows until the next report.
+    /// The allowance of the controller until the next report.
     allowance: Allowance,
     packet: Bytes,
     sending: Sending,
@@ -39,9 +40,9 @@ pub struct Ingress<C = AnyController> {
     pair: u64,
     /// The pairs sent since the last answer, the current one last.
     out: VecDeque<Pair>,
-    /// The halves of the current pair that have not been handed out yet.
+    /// The halves of the current pair that have not been sent yet.
     to_send: u8,
-    /// The time until which the current pair waits for its place among data packets.
+    /// The time until which the current pair waits for its position among data packets.
     place_by: Time,
     /// The data packets that had been sent when the pair became due.
     placed_from: u64,
@@ -56,7 +57,7 @@ pub struct Ingress<C = AnyController> {
     /// The virtual delay in seconds of the data that arrived last, if the window holds virtually queued
     /// data.
     virtual_s: f64,
-    /// The bytes that may be in flight. That is the window, less what is virtually queued.
+    /// The bytes that may be in flight: the window, less the virtually queued bytes.
     room: u64,
     /// The bytes known to have arrived by the latest report, the time of that report, and the rate of
     /// arrival between the last two.
@@ -74,17 +75,17 @@ pub struct Ingress<C = AnyController> {
     timeouts: u64,
 }
 
-/// The number of pairs, at distances of [`REPEAT`], after the pair that follows one that is not
-/// answered in time. They span a few round trips in all. So a loss among control packets costs
-/// little time. On a path that breaks, the pairs have as many bytes as two data packets.
+/// The number of pairs, at intervals of [`REPEAT`], after the pair that follows an unanswered one.
+/// They span a few round trips in all, so that a loss among control packets costs little time. On a
+/// path that breaks, the pairs have as many bytes as two data packets.
 const QUICK: u32 = 16;
 
-/// The part of a round trip between pairs that repeat one that was not answered.
+/// The part of a round trip between repeated pairs.
 const REPEAT: f64 = 0.25;
 
 /// The least part of a round trip by which the wait for an answer exceeds the round trip. On a
-/// steady path the variation of the round trip goes to zero, and the time-out to the round trip
-/// itself.
+/// steady path the variation of the round trip converges to zero, and the time-out to the round
+/// trip itself.
 const SLACK: f64 = 0.25;
 
 /// The wait for the answer to each of the first pairs, until a round trip is known.
@@ -96,33 +97,33 @@ const LEAST: Duration = Duration::from_ms(1);
 /// The time beyond the time-out of RFC 6298 for which a pair after the `QUICK` ones is waited for.
 const PATIENCE: Duration = Duration::from_ms(20);
 
-/// The largest part of a round trip that a pair waits for its place among data packets. A flow of
-/// fewer packets per round trip than its inverse sends the pair at once. For such a flow the wait
-/// and the two places by turns are a large part of the loop. With a half, a flow of four packets
+/// The largest part of a round trip for which a pair waits for its position among data packets. A
+/// flow of fewer packets per round trip than its inverse sends the pair at once. For such a flow
+/// the wait and the two positions are a large part of the loop. With a half, a flow of four packets
 /// that was slowed two hundredfold never settles.
 const PLACING: f64 = 0.125;
 
 /// The least time-out of a pair as printed [RFC 6298 §2.4].
 const LEAST_PRINTED: Duration = Duration::from_secs(1);
 
-/// The most times that the time-out doubles. Pairs are tiny, and data stops by itself if none is
-/// answered. A tunnel that loses most pairs depends on the next one.
+/// The largest number of times that the time-out doubles. Pairs are tiny, and data stops by itself
+/// if no pair is answered. A tunnel that loses most pairs depends on the next one.
 const MAX_BACKOFF: u32 = 1;
 
-/// The windows that may be neither reported nor lost before the sender stops. Two of them are in
-/// flight or sent until the next report. The others are for pairs that get lost: with fewer, a
-/// tunnel that loses a third of its pairs stands still most of the time.
+/// The number of windows that may be neither reported nor lost before the sender stops. Two of them
+/// are in flight or sent until the next report. The others are for lost pairs: with fewer, a tunnel
+/// that loses a third of its pairs is stopped most of the time.
 const UNACCOUNTED: u64 = 8;
 
-/// The most pairs that are remembered. More are out only on a path that answers none.
+/// The largest number of pairs that are kept. More are in flight only on a path that answers none.
 const MOST_OUT: usize = 64;
 
-/// A control pair that is not answered.
+/// An unanswered control pair.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     number: u64,
     at: Time,
-    /// The bytes sent before it.
+    /// The bytes sent before the pair.
     sent: u64,
 }
 
@@ -168,7 +169,7 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Adds `packets` packets of the application to send, or with `u64::MAX` as many as ever fit.
+    /// Adds `packets` packets of the application to send, or unlimited packets with `u64::MAX`.
     pub fn supply(&mut self, packets: u64) {
         self.available = self.available.saturating_add(packets);
     }
@@ -211,7 +212,7 @@ impl<C: Controller> Ingress<C> {
         self.new_pair(now);
     }
 
-    /// Makes a new pair due, at its place among data.
+    /// Makes a new pair due, at its position among data.
     fn new_pair(&mut self, now: Time) {
         if self.to_send < 2 {
             self.pair += 1;
@@ -240,7 +241,7 @@ impl<C: Controller> Ingress<C> {
         wait.max(LEAST)
     }
 
-    /// Returns whether the current pair waits for the next data packet, to be sent ahead of it or
+    /// Returns true if the current pair waits for the next data packet, to be sent ahead of it or
     /// behind it.
     fn awaits_data(&self, now: Time) -> bool {
         let next = self.pacer.next();
@@ -274,8 +275,7 @@ impl<C: Controller> Ingress<C> {
         self.sent - self.out.back().map_or(0, |pair| pair.sent)
     }
 
-    /// The bytes in flight as far as known: those sent less those known to have arrived or to be
-    /// lost.
+    /// The estimated bytes in flight: those sent less those known to have arrived or to be lost.
     pub fn in_flight(&self) -> u64 {
         self.sent.saturating_sub(self.lost + self.received)
     }
@@ -303,9 +303,9 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Takes a count of the bytes received since the start. A count that is less than an earlier one was
-    /// overtaken, and is ignored. Data that the network duplicated counts as received twice, but no
-    /// more than was sent counts.
+    /// Takes a count of the bytes received since the start. A count below an earlier one was
+    /// overtaken, and is ignored. Data that the network duplicated counts as received twice, up to
+    /// the bytes sent.
     ///
     /// `virtual_delay` is the virtual delay in seconds of the data that arrived last.
     pub fn on_count(&mut self, received: u64, virtual_delay: f64) {
@@ -319,8 +319,9 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Sets the bytes that may be in flight. By Little's law what is outstanding, with what is virtually
-    /// queued, is to what is in flight as the round-trip time with its virtual delay to that without.
+    /// Sets the bytes that may be in flight. By Little's law the ratio of outstanding to in-flight
+    /// bytes is that of the round-trip time with virtual delay to the one without. Outstanding
+    /// bytes include virtually queued ones.
     fn make_room(&mut self) {
         let (window, rtt) = (self.allowance.window, self.rtt.latest().as_secs_f64());
         self.room = match self.virtual_s > 0.0 && rtt > 0.0 {
@@ -329,7 +330,7 @@ impl<C: Controller> Ingress<C> {
         };
     }
 
-    /// Takes what the controller allows.
+    /// Takes the allowance of the controller.
     fn take_allowance(&mut self) {
         self.allowance = self.controller.allowance();
         self.make_room();
@@ -387,7 +388,7 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Returns whether the window lets no data go before the next answer.
+    /// Returns true if the window allows no data before the next answer.
     #[inline]
     fn is_full(&self) -> bool {
         let window = self.allowance.window.get();
@@ -405,7 +406,7 @@ impl<C: Controller> Ingress<C> {
         self.numbers < self.available
     }
 
-    /// The time at which the controller's pace lets the next data packet go.
+    /// The time at which the controller's pace allows the next data packet.
     pub fn next_data(&self) -> Time {
         self.pacer.next()
     }
@@ -422,7 +423,7 @@ impl<C: Controller> Ingress<C> {
             return;
         }
         if self.to_send == 2 {
-            // The pair has waited for its place long enough.
+            // The pair has waited for its position long enough.
             self.place_by = now;
             self.deadline = now + self.patience();
             return;
@@ -459,15 +460,15 @@ impl<C: Controller> Ingress<C> {
         }
         match self.poll_data(size, now) {
             Ok(number) => Ok(Segment::Data { number, sent: now }),
-            // A pair waits for its place no longer than that, whatever holds the data back.
+            // A pair waits for its position no longer than that, even if data is held back.
             Err(again) if self.to_send == 2 => Err(again.min(self.place_by)),
             Err(again) => Err(again),
         }
     }
 
-    /// Returns the number of the data packet that [`Ingress::poll`] would return now, and the time at which
-    /// to ask again. That is now, or before [`Ingress::next_wake`]. Returns `None` if `poll` would return
-    /// something else, or if there is a control pair to send.
+    /// Returns the number of the data packet that [`Ingress::poll`] would return now, and the time
+    /// at which to ask again: now, or before [`Ingress::next_wake`]. Returns `None` if `poll` would
+    /// return something else, or if a control pair is due.
     #[inline]
     pub fn paced(&mut self, now: Time) -> Option<(u64, Time)> {
         if self.to_send > 0 || !self.started || self.pacer.next() > now {
@@ -500,7 +501,7 @@ impl<C: Controller> Ingress<C> {
         Ok(self.numbers - 1)
     }
 
-    /// Returns whether all that the application had to send has arrived or is lost.
+    /// Returns true if all supplied data has arrived or is lost.
     pub fn is_done(&self) -> bool {
         !self.has_data() && self.received + self.lost >= self.sent
     }

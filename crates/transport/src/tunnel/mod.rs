@@ -7,7 +7,7 @@ mod floor;
 mod ingress;
 mod queuing;
 
-use counts::Counts;
+use counts::CountSchedule;
 pub use egress::Egress;
 pub use ingress::Ingress;
 pub use queuing::Queuing;

@@ -1,57 +1,57 @@
-//! The time for which a control pair was queued, where it is not known how routers treat the pair.
+//! The queuing delay of control pairs on paths whose treatment of EF is unknown.
 //!
-//! What is queued in the network is known in two ways. Where the path forwards EF first, it is the
-//! distance of the two halves of a pair [Xia05 §IV-B.1]: no clock is needed. Where all packets wait in
-//! one queue, both halves wait alike, and their distance is nothing. Then it is the one-way delay
-//! above its floor. Which is the case shows whenever something is queued: the out-of-band half has
-//! waited as long as the in-band half, or it has not. Until something was queued the delay is taken,
-//! which is right in both cases as long as the floor is known.
+//! The queuing delay is measured in two ways. On a path that forwards EF first, it is the spacing
+//! of the two halves of a pair [Xia05 §IV-B.1], which needs no clock. On a path with one queue for
+//! all packets, both halves wait alike and have no spacing, and the queuing delay is the one-way
+//! delay above its floor. Packets that meet a queue distinguish the two cases: the out-of-band half
+//! has waited as long as the in-band half, or it has not. Until then the one-way delay is used,
+//! which is right in both cases if the floor is known.
 
 use super::floor::Floor;
 use accord_family::Signal;
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The out-of-band halves that are remembered.
+/// The number of out-of-band halves that are kept.
 const MOST_OUT: usize = 64;
-/// The least delay of an in-band half from which on the two halves can be told apart.
-const TELLING: Duration = Duration::from_us(500);
-/// The same in packets of the tunnel. An out-of-band half waits for the packet in service, too. So
-/// halves that are a packet late together do not tell that they wait in one queue.
-const TELLING_PACKETS: u64 = 2;
-/// The weight of what was seen before, for each pair that tells something.
+/// The least delay of an in-band half at which the spacing is conclusive.
+const CONCLUSIVE: Duration = Duration::from_us(500);
+/// The same in packets of the tunnel. An out-of-band half waits for the packet in service, too, so
+/// a common delay of one packet does not prove a common queue.
+const CONCLUSIVE_PACKETS: u64 = 2;
+/// The weight of earlier pairs per conclusive pair.
 const MEMORY: f64 = 0.9;
-/// The pairs, the latest counting most, that show something together.
+/// The weighted number of pairs that is conclusive.
 const ENOUGH: f64 = 3.0;
-/// The distance of the halves as a part of the in-band half's delay: above the first the path forwards
-/// EF first, below the second it does not.
+/// The spacing of the halves as a part of the in-band half's delay: above the first bound the path
+/// forwards EF first, below the second it does not.
 const OVERTAKES: f64 = 0.5;
 const WAITS: f64 = 0.2;
-/// The mean distance of halves that wait in one queue is shorter than this. It is longer where they
-/// do not and the delay grew for another reason, such as a longer route.
+/// The upper bound of the mean spacing of halves that wait in one queue. The spacing is longer if
+/// they do not and the delay grew for another reason, such as a longer route.
 const TOGETHER: f64 = 250e-6;
 
-/// What pairs have shown of late that found something queued.
+/// The evidence of recent pairs that met a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shown {
-    /// The seconds between their halves.
+    /// The sum of the spacings, in seconds.
     distance: f64,
-    /// The seconds above the floor of their in-band halves.
+    /// The sum of the in-band delays above the floor, in seconds.
     above: f64,
-    /// The number of pairs.
+    /// The weighted number of pairs.
     pairs: f64,
 }
 
-/// Finds the queuing delay of control pairs, and which signal tells it.
+/// An estimator of the queuing delay of control pairs, which selects its signal.
 #[derive(Clone, Debug)]
 pub struct Queuing {
     configured: Signal,
     by_delay: bool,
-    /// The delay of an in-band half from which on it is asked what the halves show.
-    telling: Duration,
+    /// The in-band delay at which a pair is conclusive.
+    conclusive: Duration,
     shown: Shown,
     floor: Floor,
-    /// The floor before the route is taken to have changed, until that shows.
+    /// The floor before a suspected change of route, until the change is confirmed or rejected.
     before: Option<Floor>,
     /// The out-of-band halves whose in-band half has not arrived: the number, and the times of
     /// sending and arrival.
@@ -59,12 +59,12 @@ pub struct Queuing {
 }
 
 impl Queuing {
-    /// Creates an estimator that has seen nothing.
+    /// Creates an estimator without pairs.
     pub fn new(signal: Signal) -> Queuing {
         Queuing {
             configured: signal,
             by_delay: true,
-            telling: TELLING,
+            conclusive: CONCLUSIVE,
             shown: Shown::default(),
             floor: Floor::default(),
             before: None,
@@ -72,15 +72,15 @@ impl Queuing {
         }
     }
 
-    /// Sets the signal to go by.
+    /// Sets the signal to use.
     pub fn set_signal(&mut self, signal: Signal) {
         self.configured = signal;
     }
 
-    /// Sets the time that a packet of the tunnel takes at the rate at which its packets arrive. That is
-    /// at least the time that a packet takes at the bottleneck.
+    /// Sets the transmission time of a packet of the tunnel at its arrival rate. It is an upper
+    /// bound of the transmission time at the bottleneck.
     pub fn set_packet_time(&mut self, time: Duration) {
-        self.telling = TELLING.max(time * TELLING_PACKETS);
+        self.conclusive = CONCLUSIVE.max(time * CONCLUSIVE_PACKETS);
     }
 
     /// The signal in use: pairs or delay.
@@ -100,8 +100,7 @@ impl Queuing {
         self.out.push_back((pair, sent, at));
     }
 
-    /// Takes the in-band half of a pair. Returns the time for which it was queued. Forgets the pairs
-    /// up to it.
+    /// Takes the in-band half of a pair. Returns its queuing delay. Discards the pairs up to it.
     pub fn on_in_band(&mut self, pair: u64, sent: Time, at: Time) -> Duration {
         let above = self.floor.observe(raw(sent, at), at);
         let first = self.out.iter().find(|(number, ..)| *number == pair);
@@ -110,30 +109,30 @@ impl Queuing {
         self.out.retain(|(number, ..)| *number > pair);
         match distance {
             Some(distance) if !self.by_delay => distance,
-            // The other half was lost, or the distance says nothing.
+            // The other half was lost, or the spacing is not the signal.
             _ => above,
         }
     }
 
-    /// Returns when the pair was sent, if its out-of-band half has arrived.
+    /// Returns the time at which the pair was sent, if its out-of-band half has arrived.
     pub fn sent(&self, pair: u64) -> Option<Time> {
         let half = self.out.iter().find(|(number, ..)| *number == pair);
         half.map(|(_, sent, _)| *sent)
     }
 
-    /// Forgets the pairs of a run of the sender that has ended, and what its clock said.
+    /// Discards the pairs of a sender that has restarted, and the floor of its clock.
     pub fn begin(&mut self) {
         (self.floor, self.before) = (Floor::default(), None);
         self.out.clear();
     }
 
-    /// Finds out whether the path honours EF.
+    /// Updates the evidence on whether the path honours EF.
     fn choose(&mut self, distance: Option<Duration>, above: Duration) {
         match self.configured {
             Signal::Delay => self.by_delay = true,
             Signal::Pairs => self.by_delay = false,
             Signal::Auto => {
-                if let Some(distance) = distance.filter(|_| above >= self.telling) {
+                if let Some(distance) = distance.filter(|_| above >= self.conclusive) {
                     self.learn(distance, above);
                 }
             }
@@ -152,8 +151,8 @@ impl Queuing {
         if part > OVERTAKES {
             (self.by_delay, self.before) = (false, None);
         } else if part < WAITS && shown.distance / shown.pairs < TOGETHER && !self.by_delay {
-            // The halves are late together: they wait in one queue, or the route has got longer. A new
-            // floor tells: on another route the next queue is one that they are apart in.
+            // Both halves are late: they wait in one queue, or the route has got longer. The two
+            // cases differ with a new floor: on a longer route the next queue separates the halves.
             self.shown = Shown::default();
             match self.before.take() {
                 None => self.before = Some(std::mem::take(&mut self.floor)),
@@ -196,8 +195,8 @@ mod tests {
             }
         }
 
-        /// Sends a pair. Its halves wait for so many packets, and find the route so long. Returns the
-        /// queuing delay that is found.
+        /// Sends a pair. `out` and `inside` are the backlogs ahead of its halves, in packets, and
+        /// `route` is the propagation delay. Returns the estimated queuing delay.
         fn pair(&mut self, out: f64, inside: f64, route: Duration) -> Duration {
             self.pairs += 1;
             let sent = Time::ZERO + Duration::from_ms(100 * self.pairs);
@@ -216,8 +215,9 @@ mod tests {
     const LONG: Duration = Duration::from_ms(40);
 
     proptest! {
-        /// EF goes first: an out-of-band half waits for the packet in service. The path gets longer, and
-        /// the tunnel, which takes it for a queue at first, has nothing else queued for a while.
+        /// EF goes first: an out-of-band half waits for the packet in service. The path gets
+        /// longer, and the tunnel, which takes that for a queue at first, has an empty queue for a
+        /// while.
         #[test]
         fn a_longer_path_does_not_seem_to_be_a_queue(
             mbps in 2..=100u64,

@@ -5,13 +5,13 @@
 use crate::common::Dice;
 use accord_control::Controller;
 use accord_transport::Segment;
-use accord_transport::stream::{Receiver, Sender, Settings};
+use accord_transport::stream::{Settings, StreamReceiver, StreamSender};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
 
 pub const PACKET: Bytes = Bytes::new(1500);
 
-/// A link, and what it does to packets.
+/// A link, and its effects on packets.
 pub struct Link {
     pub rate: Rate,
     /// Both ways.
@@ -24,7 +24,7 @@ pub struct Link {
     pub batches: Option<Duration>,
     /// A token bucket with a rate and a depth in bytes in place of the queue.
     pub policer: Option<(Rate, f64)>,
-    /// A packet that finds so many packets queued, or more, is marked.
+    /// The queue length in packets from which on an arriving packet is marked.
     pub mark_at: u64,
     /// Packets of others that arrive with each packet.
     pub free: Time,
@@ -57,7 +57,8 @@ impl Link {
         (left * self.rate.as_bps_f64() / 8.0 / PACKET.as_f64()).ceil() as u64
     }
 
-    /// When a packet has passed, and whether it is marked; nothing if it is dropped.
+    /// Returns the time at which a packet has passed, and whether it is marked, or `None` if it is
+    /// dropped.
     fn pass(&mut self, now: Time, dice: &mut Dice) -> Option<(Time, bool)> {
         if self.loss > 0.0 && dice.chance(self.loss) {
             return None;
@@ -98,8 +99,8 @@ enum Event {
 
 /// A sender, its link and its receiver.
 pub struct Path<C: Controller> {
-    pub sender: Sender<C>,
-    receiver: Receiver,
+    pub sender: StreamSender<C>,
+    receiver: StreamReceiver,
     pub link: Link,
     pub now: Time,
     /// The rate at which the application has data; as much as fits without one.
@@ -131,8 +132,8 @@ impl<C: Controller> Path<C> {
 
     fn idle(controller: C, link: Link) -> Path<C> {
         Path {
-            sender: Sender::new(controller, PACKET, Settings::LINUX),
-            receiver: Receiver::new(),
+            sender: StreamSender::new(controller, PACKET, Settings::LINUX),
+            receiver: StreamReceiver::new(),
             link,
             now: Time::ZERO,
             application: None,
@@ -198,7 +199,7 @@ impl<C: Controller> Path<C> {
         }
     }
 
-    /// Until the next event has been handled. Gives whether there is one.
+    /// Handles the next event. Returns true if there was one.
     pub fn step(&mut self) -> bool {
         self.send();
         let next = self.events.first_key_value().map(|(&(at, _), _)| at);
@@ -246,7 +247,7 @@ impl<C: Controller> Path<C> {
         true
     }
 
-    /// Until a condition holds; panics if it does not within `limit` seconds.
+    /// Runs until a condition holds. Panics if it does not within `limit` seconds.
     pub fn until(&mut self, limit: f64, what: &str, mut holds: impl FnMut(&Path<C>) -> bool) {
         let end = self.now + Duration::from_secs_f64(limit);
         while !holds(self) {
@@ -254,7 +255,7 @@ impl<C: Controller> Path<C> {
         }
     }
 
-    /// For so many seconds; calls `look` after each event.
+    /// Runs for `seconds`, and calls `look` after each event.
     pub fn run(&mut self, seconds: f64, mut look: impl FnMut(&Path<C>)) {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {

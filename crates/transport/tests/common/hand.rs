@@ -1,4 +1,4 @@
-//! A sender, a receiver, and a hand that decides which packets arrive, and when.
+//! A sender, a receiver, and a script that decides which packets arrive, and when.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use super::common::*;
@@ -9,8 +9,8 @@ use accord_units::{Duration, Time};
 
 /// A path by hand. Packets arrive when the test says so, and acknowledgements take no time.
 pub struct Hand {
-    pub sender: stream::Sender,
-    pub receiver: stream::Receiver,
+    pub sender: stream::StreamSender,
+    pub receiver: stream::StreamReceiver,
     pub now: Time,
     /// When each packet was last sent.
     pub sent: Vec<Time>,
@@ -24,21 +24,21 @@ pub fn sack(on: bool) -> (&'static str, Raw) {
 pub const ECN: (&str, Raw) = ("ecn", Raw::Flag(true));
 
 impl Hand {
-    /// A sender with a window of so many packets, which are sent, and with more to come.
+    /// Creates a sender with a window of `window` packets, which are sent, and with more to send.
     pub fn new(name: &str, window: u64, changes: &[(&str, Raw)]) -> Hand {
         Hand::with(name, window, u64::MAX, changes)
     }
 
-    /// The same with `packets` to send in all.
+    /// Creates a sender with `packets` to send in all.
     pub fn with(name: &str, window: u64, packets: u64, changes: &[(&str, Raw)]) -> Hand {
         let mut changes = changes.to_vec();
         changes.push(("initial_window", Raw::Text(format!("{window} pkt"))));
         let mut sender =
-            stream::Sender::new(build(name, &changes), PACKET, stream::Settings::LINUX);
+            stream::StreamSender::new(build(name, &changes), PACKET, stream::Settings::LINUX);
         sender.supply(packets);
         let mut hand = Hand {
             sender,
-            receiver: stream::Receiver::new(),
+            receiver: stream::StreamReceiver::new(),
             now: Time::ZERO,
             sent: Vec::new(),
         };
@@ -47,7 +47,7 @@ impl Hand {
         hand
     }
 
-    /// Sends what may be sent; its numbers.
+    /// Sends the packets that may be sent. Returns their numbers.
     pub fn send(&mut self) -> Vec<u64> {
         let mut numbers = Vec::new();
         while let Ok(Segment::Data { number, .. }) = self.sender.poll(self.now) {
@@ -80,12 +80,12 @@ impl Hand {
         self.send()
     }
 
-    /// This packet arrives; what is sent then.
+    /// Delivers this packet. Returns the packets sent then.
     pub fn arrive(&mut self, number: u64) -> Vec<u64> {
         self.receive(number, false)
     }
 
-    /// The same for each of these, one after the other.
+    /// Delivers these packets, one after the other.
     pub fn all(&mut self, numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
         (numbers.into_iter()).flat_map(|n| self.arrive(n)).collect()
     }
@@ -95,7 +95,7 @@ impl Hand {
         assert!(self.now < self.sender.next_wake(), "the timer ran out");
     }
 
-    /// Until the timer runs out; what is sent then.
+    /// Runs until the timer expires. Returns the packets sent then.
     pub fn time_out(&mut self) -> Vec<u64> {
         let before = self.sender.timeouts();
         self.now = self.sender.next_wake();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The packet of all these tests.
 pub const PACKET: Bytes = Bytes::new(1000);
 
-/// The same dice on every run (splitmix64).
+/// A generator of the same numbers on every run (splitmix64).
 #[derive(Clone)]
 pub struct Dice(pub u64);
 
@@ -36,7 +36,7 @@ pub struct Weather {
     /// Probabilities, for each packet.
     pub loss: f64,
     pub twice: f64,
-    /// Up to so much more delay, for each packet its own: later ones overtake.
+    /// The largest extra delay, drawn per packet, so that later packets overtake.
     pub jitter: Duration,
 }
 
@@ -49,7 +49,7 @@ impl Weather {
     };
 }
 
-/// Everything that a network may do, as long as something gets through.
+/// Any effects of a network, as long as some packets get through.
 pub fn foul() -> impl Strategy<Value = Weather> {
     let p = || prop_oneof![Just(0.0), 0.0..0.1f64, 0.0..0.5f64];
     let jitter = prop_oneof![Just(0), 0..100_000u64, 0..10_000_000u64];
@@ -61,7 +61,7 @@ pub fn foul() -> impl Strategy<Value = Weather> {
     })
 }
 
-/// Losses only: what is sent first arrives first, and once.
+/// Losses only: packets arrive in order, and once.
 pub fn lossy() -> impl Strategy<Value = Weather> {
     (0.0..0.4f64).prop_map(|loss| Weather {
         loss,

@@ -1,4 +1,4 @@
-//! A tunnel's ingress under a law of Monaco, with as much to send as ever fits.
+//! A tunnel's ingress under a law of Monaco, with unlimited data to send.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use accord_control::{AnyController, FAMILIES, Maker, Transport};

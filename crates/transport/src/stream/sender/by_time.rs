@@ -1,30 +1,30 @@
-//! What a sender makes of RACK-TLP [RFC 8985]: recoveries, probes, and one timer for three.
+//! The reaction to RACK-TLP [RFC 8985]: recoveries, probes, and one timer for three purposes.
 //!
-//! A packet that was lost though it was sent after the last cut is another congestion, whether it
-//! was new or a retransmission. It cuts once per round trip [RFC 5681 §4.3, RFC 8985 §9.3,
-//! RFC 9937 §6.1].
+//! The loss of a packet that was sent after the last cut is another congestion, whether the packet
+//! was new or a retransmission. The window is cut once per round trip [RFC 5681 §4.3, RFC 8985
+//! §9.3, RFC 9937 §6.1].
 
-use super::Sender;
+use super::StreamSender;
 use super::prr::Prr;
 use super::rack::{Alarm, Probe, Rack};
 use accord_control::{Congestion, Controller};
 use accord_units::Time;
 
-/// Round trips without an acknowledgement after which a probe goes [§7.2].
+/// The number of round trips without an acknowledgement after which a probe goes [§7.2].
 const PROBE_AFTER: u64 = 2;
 
-impl<C: Controller> Sender<C> {
+impl<C: Controller> StreamSender<C> {
     fn rack(&mut self) -> Option<&mut Rack> {
         self.log.as_deref_mut()?.rack.as_mut()
     }
 
-    /// In fast recovery or in recovery from a time-out.
+    /// Returns true in fast recovery or in recovery from a time-out.
     fn in_recovery(&self) -> bool {
         self.una < self.recover
     }
 
-    /// The window moved by `delivered` packets that had not been told of before. Gives how many
-    /// packets beyond the window the acknowledgement tells of.
+    /// Handles a move of the window by `delivered` newly acknowledged packets. Returns the number
+    /// of newly acknowledged packets beyond the window.
     pub(super) fn repair_by_time(
         &mut self,
         delivered: u64,
@@ -49,7 +49,7 @@ impl<C: Controller> Sender<C> {
         sacked
     }
 
-    /// An acknowledgement told of `sacked` packets beyond the first gap.
+    /// Handles `sacked` newly acknowledged packets beyond the first gap.
     pub(super) fn sacked_by_time(&mut self, sacked: u64, now: Time) {
         self.drop_probe_to_come();
         let lost = self.detect(now);
@@ -58,7 +58,7 @@ impl<C: Controller> Sender<C> {
         self.rearm();
     }
 
-    /// A packet arrived that had arrived before: what a DSACK tells.
+    /// Handles the repeated arrival of a packet, which a DSACK reports.
     #[cold]
     pub(super) fn repeated(&mut self, now: Time) {
         let next = self.next;
@@ -68,22 +68,22 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// An acknowledgement arrived that was caused by a packet sent at `echo`.
-    pub(super) fn hear(&mut self, echo: Time, now: Time) {
+    /// Handles an acknowledgement that was caused by a packet sent at `echo`.
+    pub(super) fn on_echo(&mut self, echo: Time, now: Time) {
         if let Some(rack) = self.rack() {
-            rack.hear(echo, now);
+            rack.on_echo(echo, now);
         }
     }
 
-    /// An acknowledgement came before the probe could go.
+    /// Cancels the probe, because an acknowledgement arrived first.
     fn drop_probe_to_come(&mut self) {
         if let Some(rack) = self.rack() {
             rack.probe_now = false;
         }
     }
 
-    /// RACK_detect_loss_and_arm_timer [§6.2 step 5]. Gives the packets that are lost, counted from
-    /// the first unacknowledged one.
+    /// RACK_detect_loss_and_arm_timer [§6.2 step 5]. Returns the lost packets, counted from the
+    /// first unacknowledged one.
     fn detect(&mut self, now: Time) -> Vec<u64> {
         let (sacked, in_recovery) = (self.board.sacked(), self.in_recovery());
         let srtt = self.rtt.smoothed();
@@ -109,16 +109,16 @@ impl<C: Controller> Sender<C> {
         for &i in lost {
             self.board.lose(i, out);
         }
-        self.tell_lost(lost, now);
+        self.notify_lost(lost, now);
     }
 
-    /// Begins a recovery where packets were lost, or another episode of one.
+    /// Begins a recovery if packets were lost, or another episode of one.
     fn recover_by_time(&mut self, lost: &[u64], delivered: u64, now: Time) {
         let is_news = self.is_news(lost);
         let begins = !self.recovering && !self.in_recovery() && self.board.lost() > 0;
         if begins || is_news {
             self.recovering = true;
-            self.trouble.partials = 0;
+            self.loss_state.partials = 0;
             self.recover = self.next;
             if is_news {
                 let flight = self.flight();
@@ -136,10 +136,10 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// One of these packets was sent last after the last cut.
+    /// Returns true if one of these packets was last sent after the last cut.
     fn is_news(&mut self, lost: &[u64]) -> bool {
-        let (una, answered) = (self.una, self.trouble.answered);
-        let cut = self.trouble.cut;
+        let (una, answered) = (self.una, self.loss_state.answered);
+        let cut = self.loss_state.cut;
         let Some(rack) = self.rack() else {
             return false;
         };
@@ -150,7 +150,7 @@ impl<C: Controller> Sender<C> {
         })
     }
 
-    /// The same of [`Sender::undo`] for what is known by time.
+    /// The part of [`StreamSender::undo`] for loss detection by time.
     pub(super) fn forgive_by_time(&mut self) {
         self.stop_regulating();
         if let Some(rack) = self.rack() {
@@ -164,19 +164,19 @@ impl<C: Controller> Sender<C> {
         }
         let recover_fs = self.next - self.una - self.board.sacked() + delivered;
         let target = self.controller.allowance().window.max(self.packet).get();
-        self.trouble.prr = Some(Prr::new(recover_fs, target, self.packet.get()));
+        self.loss_state.prr = Some(Prr::new(recover_fs, target, self.packet.get()));
         self.gated = true;
     }
 
     fn stop_regulating(&mut self) {
-        self.trouble.prr = None;
+        self.loss_state.prr = None;
         self.gated = self.pacing;
     }
 
     /// The steps of PRR for an acknowledgement.
     fn regulate(&mut self, delivered: u64, safe: bool) {
         let in_flight = self.in_flight();
-        if let Some(prr) = &mut self.trouble.prr {
+        if let Some(prr) = &mut self.loss_state.prr {
             prr.acknowledge(delivered, in_flight, safe);
             self.repair_now = prr.may_send();
         }
@@ -190,10 +190,11 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// A packet may go: by the window, or by what regulates the recovery in its place.
+    /// Returns whether a packet may go, by the window or by PRR in its place. Returns
+    /// `Err(Time::MAX)` if PRR holds it back.
     #[cold]
     pub(super) fn pass_gate(&mut self, fits: bool) -> Result<bool, Time> {
-        match &self.trouble.prr {
+        match &self.loss_state.prr {
             None => Ok(fits),
             Some(prr) if prr.may_send() => {
                 self.full_to = self.next;
@@ -207,14 +208,14 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// A packet was sent through the gate, `spaced` if the settings ask for that and the controller
-    /// does not.
+    /// Records a packet sent through the gate. `spaced` is true if the settings ask for pacing and
+    /// the controller does not.
     #[cold]
     pub(super) fn passed_gate(&mut self, spaced: bool, window: u64, now: Time) {
         if self.pacing && spaced {
             self.pace(window, now);
         }
-        if let Some(prr) = &mut self.trouble.prr {
+        if let Some(prr) = &mut self.loss_state.prr {
             prr.sent();
             self.repair_now = prr.may_send();
         }
@@ -229,7 +230,7 @@ impl<C: Controller> Sender<C> {
             let may = rack.probe.is_none() && rack.sampled && !rack.probe_now;
             let is_reordering = matches!(rack.alarm, Some((_, Alarm::Reordering)));
             if is_reordering {
-                // It is the one that runs.
+                // The PTO timer is the one that runs.
             } else if !excluded && out > 0 && may {
                 rack.alarm = Some(((now + after).min(rack.rto), Alarm::Probe));
             } else {
@@ -239,14 +240,14 @@ impl<C: Controller> Sender<C> {
         self.rearm();
     }
 
-    /// A probe is to be sent.
+    /// Returns true if a probe is to be sent.
     #[cold]
     pub(super) fn wants_probe(&self) -> bool {
         let rack = self.log.as_deref().and_then(|log| log.rack.as_ref());
         rack.is_some_and(|rack| rack.probe_now)
     }
 
-    /// TLP_send_probe [§7.3] where nothing new is there to send: the last packet goes again.
+    /// TLP_send_probe [§7.3] without new data: sends the last packet again.
     pub(super) fn probe_again(&mut self) -> Option<u64> {
         let (next, out) = (self.next, self.next - self.una);
         let rack = self.rack()?;
@@ -262,7 +263,7 @@ impl<C: Controller> Sender<C> {
         Some(out - 1)
     }
 
-    /// The same where there was: a new packet has gone.
+    /// TLP_send_probe [§7.3] with new data: a new packet has been sent.
     pub(super) fn note_new_probe(&mut self) {
         let next = self.next;
         if let Some(rack) = self.rack()
@@ -277,9 +278,9 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// TLP_process_ack [§7.4.2]; `duplicate` if a packet arrived twice.
+    /// TLP_process_ack [§7.4.2]. `duplicate` is true if a packet arrived twice.
     fn end_probe(&mut self, duplicate: bool, now: Time) {
-        let (una, answered) = (self.una, self.trouble.answered);
+        let (una, answered) = (self.una, self.loss_state.answered);
         let Some(rack) = self.rack() else { return };
         let Some(probe) = rack.probe.filter(|probe| una >= probe.end) else {
             return;
@@ -293,7 +294,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The reordering timer or the PTO timer ran out.
+    /// Handles the expiry of the reordering timer or the PTO timer.
     #[cold]
     pub(super) fn alarmed(&mut self, now: Time) -> bool {
         let timeout = self.rtt.timeout();
@@ -308,7 +309,7 @@ impl<C: Controller> Sender<C> {
             Alarm::Reordering => {
                 let lost = self.detect(now);
                 self.recover_by_time(&lost, 0, now);
-                if let Some(prr) = &mut self.trouble.prr {
+                if let Some(prr) = &mut self.loss_state.prr {
                     prr.force();
                     self.repair_now = prr.may_send();
                 }
@@ -347,7 +348,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// One timer for the three [§8]: the RTO timer, and what comes before it.
+    /// Sets the one timer for the three of §8: the RTO timer, and any that expires before it.
     fn rearm(&mut self) {
         let idle = self.next == self.una;
         if let Some(rack) = self.rack() {

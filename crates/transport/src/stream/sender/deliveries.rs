@@ -1,12 +1,12 @@
 //! Samples of the delivery rate [draft-ietf-ccwg-bbr-06 §4.1].
 //!
-//! Each packet remembers what had been delivered when it was sent. The newest packet that an
-//! acknowledgement tells of gives the sample: the bytes delivered since that packet was sent, over
+//! Each packet records the data delivered before it was sent. The newest packet that an
+//! acknowledgement reports gives the sample: the bytes delivered since that packet was sent, over
 //! the longer of the times in which they were sent and acknowledged.
 //!
-//! Departures. A receiver's echo tells which transmission arrived, so the round-trip time is never
-//! ambiguous. The state of a packet is that of its latest transmission, as in TCP: where an earlier
-//! one arrives after all, the interval may be too short, and the sample has no rate then
+//! Departures. A receiver's echo identifies the transmission that arrived, so the round-trip time
+//! is never ambiguous. The state of a packet is that of its latest transmission, as in TCP: if an
+//! earlier one arrives after all, the interval may be too short, and the sample has no rate then
 //! [§4.1.3.5]. Packets that arrive twice count once.
 
 use accord_control::{Delivery, Lost};
@@ -19,7 +19,7 @@ pub(super) struct Deliveries {
     packet: u64,
     /// The packets in flight, from the first unacknowledged one on.
     packets: VecDeque<Sent>,
-    /// The number of the first of them.
+    /// The number of the first packet in flight.
     first: u64,
     /// C.delivered and C.lost, in bytes.
     delivered: u64,
@@ -28,14 +28,14 @@ pub(super) struct Deliveries {
     delivered_time: Time,
     first_send_time: Time,
     /// C.app_limited: samples are limited by the application until more than this is delivered.
-    /// Zero for "not".
+    /// Zero if they are not.
     app_limited: u64,
-    /// The newest packet of those that the present acknowledgement tells of, and their bytes.
+    /// The newest packet that the present acknowledgement reports, and the bytes that it reports.
     newest: Option<Sent>,
     acked: u64,
 }
 
-/// The state of a packet when it was sent last [§4.1.2.1.2].
+/// The state of a packet at its latest transmission [§4.1.2.1.2].
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     delivered: u64,
@@ -45,9 +45,9 @@ struct Sent {
     send_time: Time,
     tx_in_flight: u64,
     app_limited: bool,
-    /// It has arrived.
+    /// True if the packet has arrived.
     arrived: bool,
-    /// It was taken for lost since it was sent.
+    /// True if the packet has been taken for lost since it was sent.
     is_lost: bool,
 }
 
@@ -65,7 +65,7 @@ impl Deliveries {
         self.packets.push_back(sent);
     }
 
-    /// The same for packet `i`, which is sent again.
+    /// OnPacketSent(P) for packet `i`, which is sent again.
     pub fn send_again(&mut self, i: usize, in_flight: u64, now: Time) {
         self.packets[i] = self.transmit(in_flight, now);
     }
@@ -89,7 +89,7 @@ impl Deliveries {
         }
     }
 
-    /// The first `n` packets are acknowledged.
+    /// Takes the acknowledgement of the first `n` packets.
     #[cold]
     pub fn acknowledge(&mut self, n: u64, now: Time) {
         for _ in 0..n {
@@ -100,7 +100,7 @@ impl Deliveries {
         self.first += n;
     }
 
-    /// Packets `from..to`, counted from the first unacknowledged one, arrived.
+    /// Takes the arrival of packets `from..to`, counted from the first unacknowledged one.
     pub fn sack(&mut self, from: u64, to: u64, now: Time) {
         for i in from..to {
             let sent = self.packets[i as usize];
@@ -109,8 +109,8 @@ impl Deliveries {
         }
     }
 
-    /// UpdateRateSample(P) [§4.1.2.3]. Packets come in the order of their numbers, so that of two
-    /// sent at the same time the later one is the newest.
+    /// UpdateRateSample(P) [§4.1.2.3]. Packets come in the order of their numbers, so the later of
+    /// two sent at the same time is the newest.
     fn arrive(&mut self, sent: Sent, now: Time) {
         if sent.arrived {
             return;
@@ -124,7 +124,7 @@ impl Deliveries {
         }
     }
 
-    /// Packet `i` is taken for lost.
+    /// Marks packet `i` as lost.
     pub fn lose(&mut self, i: u64) -> Lost {
         self.lost += self.packet;
         let sent = &mut self.packets[i as usize];
@@ -139,8 +139,8 @@ impl Deliveries {
         }
     }
 
-    /// The packets, counted from the first unacknowledged one, that have neither arrived nor been
-    /// taken for lost.
+    /// Returns the packets, counted from the first unacknowledged one, that have neither arrived
+    /// nor been taken for lost.
     pub fn missing(&self) -> Vec<u64> {
         let missing = |&i: &u64| {
             let sent = &self.packets[i as usize];
@@ -149,8 +149,8 @@ impl Deliveries {
         (0..self.packets.len() as u64).filter(missing).collect()
     }
 
-    /// GenerateRateSample() [§4.1.2.3], at the end of an acknowledgement. Gives nothing if it told
-    /// of no packet.
+    /// GenerateRateSample() [§4.1.2.3], at the end of an acknowledgement. Returns `None` if it
+    /// reported no packet.
     pub fn sample(&mut self, rtt: Duration, min_rtt: Duration) -> Option<Delivery> {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
@@ -180,12 +180,12 @@ impl Deliveries {
         })
     }
 
-    /// MarkConnectionAppLimited() [§4.1.2.4], with so many bytes in flight.
+    /// MarkConnectionAppLimited() [§4.1.2.4], with `in_flight` bytes in flight.
     pub fn mark_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// The application had too little to send.
+    /// Returns true if samples are limited by the application.
     pub fn is_app_limited(&self) -> bool {
         self.app_limited != 0
     }

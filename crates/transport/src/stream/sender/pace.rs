@@ -5,26 +5,27 @@
 //! gain  = 2 where cwnd < ssthresh / 2, else 1.2
 //! ```
 //!
-//! The gains are those of `net.ipv4.tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`. Above 1, so that
-//! the window still decides how much is sent: its packets go within 1/1.2 of a round trip. Since the
-//! window is a packet at least, no packet waits longer than that.
+//! The gains are those of `net.ipv4.tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`. They are above
+//! 1, so that the window still decides the amount: its packets go within 1/1.2 of a round trip.
+//! Since the window is a packet at least, no packet waits longer than that.
 //!
-//! Departures: Linux sends the first ten packets unspaced. Here it is those that go before the first
-//! sample of the round-trip time, since there is no rate before it: the initial window. Repairs are
-//! spaced as any packet. While packets wait for their time alone, the window counts as used up, since
-//! it says the rate.
+//! Departures: Linux sends the first ten packets unspaced. Here the packets before the first sample
+//! of the round-trip time are unspaced, since there is no rate before it: the initial window.
+//! Repairs are spaced as any packet. While packets wait for the pacer only, the window counts as
+//! full, since it determines the rate.
 
-use super::Sender;
+use super::StreamSender;
 use accord_control::Controller;
 use accord_units::{Rate, Time};
 
-/// Part of the smoothed round-trip time over which the packets of a window go.
+/// The part of the smoothed round-trip time over which the packets of a window go.
 const SPREAD: f64 = 1.0 / 1.2;
-/// The same below half of the slow-start threshold.
+/// The part below half of the slow-start threshold.
 const SPREAD_SLOW_START: f64 = 1.0 / 2.0;
 
-impl<C: Controller> Sender<C> {
-    /// A packet goes now; says when the next one may, with a window of so many bytes.
+impl<C: Controller> StreamSender<C> {
+    /// Records a packet that goes now. The next one follows at the rate of a window of `window`
+    /// bytes.
     #[cold]
     pub(super) fn pace(&mut self, window: u64, now: Time) {
         let srtt = self.rtt.smoothed();

@@ -1,9 +1,9 @@
-//! Proportional Rate Reduction [RFC 9937]: how much a recovery sends.
+//! Proportional Rate Reduction [RFC 9937]: the sending rate of a recovery.
 
 /// The state of an episode. Counts are of packets, which all have one size; thresholds are of bytes.
 ///
 /// ```text
-/// begin   RecoverFS ← sent, not acknowledged in order, not told before          [§6.1]
+/// begin   RecoverFS ← sent, not acknowledged in order, not reported before      [§6.1]
 /// ACK     prr_delivered ← prr_delivered + DeliveredData
 ///         SndCnt ← ⌈prr_delivered · ssthresh / RecoverFS⌉ − prr_out             where inflight > ssthresh
 ///         SndCnt ← min(ssthresh − inflight, max(prr_delivered − prr_out, DeliveredData))  where not;
@@ -23,12 +23,12 @@ pub(super) struct Prr {
     packet: u64,
     delivered: u64,
     out: u64,
-    /// SndCnt less what was sent since.
+    /// SndCnt less the packets sent since.
     credit: u64,
 }
 
 impl Prr {
-    /// An episode begins whose target is `ssthresh` bytes.
+    /// Begins an episode with a target of `ssthresh` bytes.
     pub fn new(recover_fs: u64, ssthresh: u64, packet: u64) -> Prr {
         Prr {
             recover_fs: recover_fs.max(1),
@@ -40,7 +40,7 @@ impl Prr {
         }
     }
 
-    /// An acknowledgement tells of `delivered` packets, and leaves `in_flight`.
+    /// Takes an acknowledgement of `delivered` packets that leaves `in_flight`.
     pub fn acknowledge(&mut self, delivered: u64, in_flight: u64, safe: bool) {
         if delivered == 0 {
             return;
@@ -58,19 +58,19 @@ impl Prr {
         self.force();
     }
 
-    /// A packet goes upon entering recovery, whatever is in flight.
+    /// Allows a packet on entering recovery, whatever is in flight.
     pub fn force(&mut self) {
         if self.out == 0 {
             self.credit = self.credit.max(1);
         }
     }
 
-    /// A packet may be sent.
+    /// Returns true if a packet may be sent.
     pub fn may_send(&self) -> bool {
         self.credit > 0
     }
 
-    /// A packet was sent.
+    /// Records a packet that was sent.
     pub fn sent(&mut self) {
         self.out += 1;
         self.credit = self.credit.saturating_sub(1);
@@ -81,8 +81,8 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// What is sent for each acknowledgement, and what is in flight before, as long as no packet is
-    /// lost but the first ones.
+    /// The packets sent for each acknowledgement, and the packets in flight before it, if only the
+    /// first packets are lost.
     fn sent(prr: &mut Prr, in_flight: &mut u64, acks: u64) -> Vec<(u64, u64)> {
         let acknowledge = |_| {
             prr.acknowledge(1, *in_flight, false);
@@ -111,28 +111,29 @@ mod tests {
         assert_eq!(prr.credit, 0);
     }
 
-    /// §6.2, §7 (PRR-SSRB): below the target an acknowledgement lets out all that was delivered and not sent
-    /// for yet, prr_delivered − prr_out, or what it tells of if that is more.
+    /// §6.2, §7 (PRR-SSRB): below the target an acknowledgement releases the packets delivered and
+    /// not sent for yet, prr_delivered − prr_out, or the packets that it reports if these are more.
     #[test]
     fn below_the_target_what_was_held_back_goes() {
         for (in_flight, delivered, expected) in
             [(5, 1, 4), (8, 1, 2), (9, 1, 1), (2, 4, 7), (5, 4, 5)]
         {
             let mut prr = Prr::new(20, 10_000, 1000);
-            // Six delivered while more than the target is in flight: every second one lets a packet out.
+            // Six delivered while more than the target is in flight: every second one releases a
+            // packet.
             let held = sent(&mut prr, &mut 19, 6);
             assert_eq!(held.iter().map(|(n, _)| n).sum::<u64>(), 3);
             prr.acknowledge(delivered, in_flight, false);
             assert_eq!(prr.credit, expected);
         }
-        // As much was sent as delivered: what the acknowledgement tells of goes.
+        // As much was sent as delivered: the packets that the acknowledgement reports are sent.
         let mut prr = Prr::new(20, 10_000, 1000);
         let _ = sent(&mut prr, &mut 4, 5);
         prr.acknowledge(2, 4, false);
         assert_eq!(prr.credit, 2);
     }
 
-    /// §6.2: an acknowledgement that tells of nothing changes nothing.
+    /// §6.2: an acknowledgement that reports nothing changes nothing.
     #[test]
     fn nothing_delivered_nothing_sent() {
         let mut prr = Prr::new(20, 10_000, 1000);
@@ -140,7 +141,7 @@ mod tests {
         assert_eq!((prr.delivered, prr.credit), (0, 0));
     }
 
-    /// §7: packet conservation. Where less than the target is in flight and no acknowledgement is
+    /// §7: packet conservation. While less than the target is in flight and no acknowledgement is
     /// safe, no more is sent than was delivered.
     #[test]
     fn no_more_is_sent_than_delivered_below_the_target() {

@@ -1,8 +1,8 @@
-//! Loss detection by time: RACK-TLP [RFC 8985]. What is known of packets, and what follows from it;
-//! `by_time` is what a sender makes of it.
+//! Loss detection by time: the state and the conclusions of RACK-TLP [RFC 8985]. `by_time` has the
+//! sender's reaction.
 //!
 //! ```text
-//! an ACK     RACK.rtt, RACK.segment ← the packet sent last of those that it tells of   [§6.2 step 2]
+//! an ACK     RACK.rtt, RACK.segment ← the packet sent last of those that it reports   [§6.2 step 2]
 //!            RACK.reordering_seen ← a packet below RACK.fack that was sent once        [§6.2 step 3]
 //!            RACK.reo_wnd ← min(RACK.reo_wnd_mult · RACK.min_RTT / 4, SRTT), or 0      [§6.2 step 4]
 //! a packet sent before RACK.segment is lost at
@@ -10,33 +10,35 @@
 //! no ACK     a probe after 2·SRTT                                                      [§7.2, §7.3]
 //! ```
 //!
-//! Packets are in a list by the time when they were sent last, so that detection looks at each a
-//! few times only, as §6.2 step 5 suggests.
+//! Packets are in a list by their latest time of sending, so that detection examines each a few
+//! times only, as §6.2 step 5 suggests.
 //!
-//! Departures. Where two packets were sent at the same instant, the order in which they were sent
-//! decides, which is known; RACK_sent_after takes the order of their numbers for it. An
-//! acknowledgement has no DSACK option, but says the same where its packet had arrived before. It
-//! echoes the time of the transmission that caused it, so it is never ambiguous which one that was. Acknowledgements are not delayed, so TLP.max_ack_delay is zero. An acknowledgement
-//! tells one block, not three: where acknowledgements are lost, a packet told late may be taken for
-//! reordering. There is no handshake, so no probe goes before the first round-trip time. No probe is
-//! scheduled while §7.3 forbids to send one, so that the RTO timer is not put off.
+//! Departures. Packets sent at the same instant are ordered by transmission, which is known;
+//! RACK_sent_after orders them by number. An acknowledgement has no DSACK option, but reports a
+//! packet that had arrived before. It echoes the time of the transmission that caused it, so that
+//! transmission is never ambiguous. Acknowledgements are not delayed, so TLP.max_ack_delay is zero.
+//! An acknowledgement carries one block, not three: if acknowledgements are lost, a packet that is
+//! reported late may be taken for reordering. There is no handshake, so no probe goes before the
+//! first round-trip time. No probe is scheduled while §7.3 forbids sending one, so the RTO timer is
+//! not put off.
 
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// Packets above a hole that make it a loss while no reordering was seen [RFC 8985 §6.2 step 4].
+/// The packets above a hole that make it a loss while no reordering was seen [RFC 8985 §6.2 step
+/// 4].
 const DUP_THRESH: u64 = 3;
-/// Recoveries after which the reordering window is what it was at first [§6.2 step 4].
+/// The recoveries after which the reordering window returns to its initial value [§6.2 step 4].
 const PERSIST: u32 = 16;
-/// Half of the time for which the smallest round-trip time is remembered: Linux has 300 s.
+/// Half of the memory of the smallest round-trip time. Linux has 300 s.
 const HALF_WINDOW: Duration = Duration::from_secs(150);
 
 /// The state of a packet in flight [§5.2].
 #[derive(Clone, Copy, Debug)]
-struct Packet {
+struct PacketState {
     /// Segment.xmit_ts.
     sent: Time,
-    /// The number of that transmission.
+    /// The number of the latest transmission.
     serial: u64,
     /// Segment.retransmitted.
     again: bool,
@@ -65,17 +67,17 @@ pub(super) enum Alarm {
 /// The state of a connection [§5.3].
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
-    /// The packets from the first unacknowledged one on, and its number.
-    packets: VecDeque<Packet>,
+    /// The packets from the first unacknowledged one on, and the number of the first.
+    packets: VecDeque<PacketState>,
     first: u64,
-    /// Transmissions in the order in which they were sent, each with the number of its packet. Those
-    /// of packets that arrived, were lost or were sent again since are skipped.
+    /// The transmissions in order of sending, each with the number of its packet. Transmissions of
+    /// packets that arrived, were lost or were sent again since are skipped.
     order: VecDeque<(u64, u64)>,
-    /// Transmissions so far.
+    /// The number of transmissions so far.
     serial: u64,
     /// RACK.segment: the last transmission that is known to have arrived.
     newest: Option<u64>,
-    /// The same among the packets of this acknowledgement, with its time.
+    /// The last transmission among the packets of this acknowledgement, with its time.
     latest: Option<(u64, Time)>,
     /// RACK.rtt.
     rtt: Duration,
@@ -87,20 +89,20 @@ pub(super) struct Rack {
     multiplier: u32,
     persist: u32,
     dsack_round: Option<u64>,
-    /// The probe in flight, and whether there was a round-trip time since it was sent.
+    /// The probe in flight, and true if a round-trip time was sampled since it was sent.
     pub probe: Option<Probe>,
     pub sampled: bool,
-    /// A probe is to be sent now.
+    /// True if a probe is to be sent now.
     pub probe_now: bool,
-    /// In fast recovery, or in recovery from a time-out.
+    /// True in fast recovery, or in recovery from a time-out.
     pub recovering: bool,
-    /// When the RTO timer would run out, and what runs out before it.
+    /// The deadline of the RTO timer, and the timer that expires before it.
     pub rto: Time,
     pub alarm: Option<(Time, Alarm)>,
 }
 
 impl Rack {
-    /// State of a connection that begins with packet `first`.
+    /// Creates the state of a connection that begins with packet `first`.
     pub fn new(first: u64) -> Rack {
         Rack {
             packets: VecDeque::new(),
@@ -137,10 +139,10 @@ impl Rack {
         self.packets[i] = self.transmit(self.first + i as u64, true, now);
     }
 
-    fn transmit(&mut self, number: u64, again: bool, now: Time) -> Packet {
+    fn transmit(&mut self, number: u64, again: bool, now: Time) -> PacketState {
         self.serial += 1;
         self.order.push_back((self.serial, number));
-        Packet {
+        PacketState {
             sent: now,
             serial: self.serial,
             again,
@@ -149,12 +151,12 @@ impl Rack {
         }
     }
 
-    /// An acknowledgement arrived that was caused by a packet sent at `echo`. Step 1 [§6.2].
-    pub fn hear(&mut self, echo: Time, now: Time) {
+    /// Takes an acknowledgement that was caused by a packet sent at `echo`. Step 1 [§6.2].
+    pub fn on_echo(&mut self, echo: Time, now: Time) {
         self.min_rtt.sample(now.since(echo), now);
     }
 
-    /// The first `n` packets are acknowledged.
+    /// Takes the acknowledgement of the first `n` packets.
     pub fn acknowledge(&mut self, n: u64, echo: Time, now: Time) {
         for number in self.first..self.first + n {
             if let Some(packet) = self.packets.pop_front() {
@@ -165,7 +167,7 @@ impl Rack {
         self.sampled = true;
     }
 
-    /// Packets `from..to`, counted from the first unacknowledged one, arrived.
+    /// Takes the arrival of packets `from..to`, counted from the first unacknowledged one.
     pub fn sack(&mut self, from: u64, to: u64, echo: Time, now: Time) {
         for i in from..to {
             let packet = self.packets[i as usize];
@@ -176,7 +178,7 @@ impl Rack {
 
     /// RACK_update and RACK_detect_reordering for one packet [§6.2 steps 2, 3]. Packets come in the
     /// order of their numbers.
-    fn deliver(&mut self, number: u64, packet: Packet, echo: Time, now: Time) {
+    fn deliver(&mut self, number: u64, packet: PacketState, echo: Time, now: Time) {
         if packet.arrived {
             return;
         }
@@ -192,7 +194,7 @@ impl Rack {
         }
     }
 
-    /// The end of steps 2 and 3: all packets of the acknowledgement have been told.
+    /// Ends steps 2 and 3, after all packets of the acknowledgement.
     pub fn end_of_ack(&mut self, now: Time) {
         if let Some((serial, sent)) = self.latest.take() {
             self.rtt = now.since(sent);
@@ -200,7 +202,8 @@ impl Rack {
         }
     }
 
-    /// A packet arrived twice while packets up to `next` had been sent [§6.2 step 4].
+    /// Takes the repeated arrival of a packet while packets up to `next` had been sent [§6.2 step
+    /// 4].
     pub fn grow_window(&mut self, next: u64) {
         if self.dsack_round.is_some_and(|round| self.first >= round) {
             self.dsack_round = None;
@@ -212,7 +215,7 @@ impl Rack {
         }
     }
 
-    /// A recovery is over [§6.2 step 4].
+    /// Ends a recovery [§6.2 step 4].
     pub fn recovered(&mut self) {
         if !std::mem::take(&mut self.recovering) {
             return;
@@ -238,8 +241,8 @@ impl Rack {
         }
     }
 
-    /// RACK_detect_loss [§6.2 step 5]: calls `lost` with each packet, counted from the first
-    /// unacknowledged one. Gives when the last of those is lost that may still arrive.
+    /// RACK_detect_loss [§6.2 step 5]: calls `lost` with each lost packet, counted from the first
+    /// unacknowledged one. Returns the time at which the last packet that may still arrive is lost.
     pub fn detect(
         &mut self,
         window: Duration,
@@ -252,7 +255,7 @@ impl Rack {
         while let Some(&(serial, number)) = self.order.front() {
             let i = number.checked_sub(self.first);
             let packet = i.and_then(|i| self.packets.get_mut(i as usize));
-            // It is in flight, and this is its last transmission.
+            // The packet is in flight, and this is its latest transmission.
             if let Some(packet) = packet.filter(|p| p.serial == serial && !p.arrived && !p.lost) {
                 if serial >= newest {
                     break;
@@ -274,7 +277,7 @@ impl Rack {
         last
     }
 
-    /// No packet in flight is lost after all.
+    /// Marks no packet in flight as lost.
     pub fn forgive(&mut self) {
         self.recovering = false;
         self.order.clear();
@@ -298,7 +301,7 @@ impl Rack {
         }
     }
 
-    /// When a packet was sent last, and whether that was a retransmission.
+    /// Returns the latest time of sending of a packet, and whether that was a retransmission.
     pub fn last_sent(&self, i: u64) -> (Time, bool) {
         let packet = self.packets[i as usize];
         (packet.sent, packet.again)
@@ -308,7 +311,7 @@ impl Rack {
 /// The smallest of the round-trip times of the last 150 to 300 s, RACK.min_RTT [§6.2 step 1].
 #[derive(Clone, Copy, Debug)]
 struct RecentMin {
-    /// That of the present half, and of the one before.
+    /// The minima of the present half and of the one before.
     now: Duration,
     before: Duration,
     since: Time,
@@ -334,7 +337,7 @@ impl RecentMin {
         self.now = self.now.min(rtt);
     }
 
-    /// `Duration::MAX` without a sample.
+    /// Returns the smallest round-trip time, or `Duration::MAX` without a sample.
     fn get(&self) -> Duration {
         self.now.min(self.before)
     }
@@ -354,7 +357,7 @@ mod tests {
     fn rack() -> Rack {
         let mut rack = Rack::new(0);
         (0..10).for_each(|i| rack.send(at(i)));
-        rack.hear(at(0), at(100));
+        rack.on_echo(at(0), at(100));
         rack.acknowledge(1, at(0), at(100));
         rack.end_of_ack(at(100));
         rack
@@ -362,7 +365,7 @@ mod tests {
 
     fn sack(rack: &mut Rack, i: u64, now: Time) {
         let echo = rack.packets[i as usize].sent;
-        rack.hear(echo, now);
+        rack.on_echo(echo, now);
         rack.sack(i, i + 1, echo, now);
         rack.end_of_ack(now);
     }
@@ -374,14 +377,14 @@ mod tests {
         assert_eq!(rack.window(2, false, MS(100)), MS(25));
         assert_eq!(rack.window(3, false, MS(100)), Duration::ZERO);
         assert_eq!(rack.window(0, true, MS(100)), Duration::ZERO);
-        // A packet that was sent once arrives below the highest.
+        // A packet that was sent once arrives below the highest one.
         sack(&mut rack, 4, at(105));
         sack(&mut rack, 2, at(106));
         assert_eq!(rack.window(3, true, MS(100)), MS(25));
     }
 
-    /// §6.2 step 4: (N + 1)·min_RTT/4 after N round trips with a DSACK, at most SRTT; as before
-    /// after 16 recoveries without one.
+    /// §6.2 step 4: (N + 1)·min_RTT/4 after N round trips with a DSACK, at most SRTT, and the
+    /// initial value after 16 recoveries without one.
     #[test]
     fn round_trips_with_duplicates_widen_the_window_for_sixteen_recoveries() {
         let mut rack = rack();
@@ -407,20 +410,20 @@ mod tests {
         assert_eq!(rack.window(0, false, MS(500)), MS(25));
     }
 
-    /// §6.2 step 2: what may be the acknowledgement of an earlier transmission says nothing.
+    /// §6.2 step 2: a possible acknowledgement of an earlier transmission is ignored.
     #[test]
     fn an_echo_of_the_first_transmission_is_no_sample_of_the_second() {
         let mut rack = rack();
         rack.send_again(0, at(150));
         let newest = rack.newest;
-        rack.hear(at(1), at(151));
+        rack.on_echo(at(1), at(151));
         rack.acknowledge(1, at(1), at(151));
         rack.end_of_ack(at(151));
         assert_eq!(rack.newest, newest);
         assert_eq!(rack.rtt, MS(100));
     }
 
-    /// §6.2 step 3: a packet that was sent again and arrives below the highest is no reordering.
+    /// §6.2 step 3: the arrival of a retransmission below the highest packet is not reordering.
     #[test]
     fn a_repair_that_arrives_is_no_reordering() {
         for again in [true, false] {
@@ -435,22 +438,22 @@ mod tests {
         }
     }
 
-    /// §6.2 step 2: either sign is enough, an echo of a time before the second transmission, or less than the
-    /// smallest round-trip time since then.
+    /// §6.2 step 2: either condition suffices, an echo of a time before the second transmission, or
+    /// less than the smallest round-trip time since then.
     #[test]
     fn either_sign_of_the_first_transmission_is_enough() {
         for (echo, now, counts) in [(1, 300, false), (150, 249, false), (150, 250, true)] {
             let mut rack = rack();
             rack.send_again(0, at(150));
             let newest = rack.newest;
-            // Without `hear`, so that the smallest round-trip time is 100 ms.
+            // Without `on_echo`, so that the smallest round-trip time is 100 ms.
             rack.acknowledge(1, at(echo), at(now));
             rack.end_of_ack(at(now));
             assert_eq!(rack.newest != newest, counts, "{echo} {now}");
         }
     }
 
-    /// §6.2 step 5: the timer is of the last packet that waits.
+    /// §6.2 step 5: the timer is for the last packet that waits.
     #[test]
     fn packets_are_lost_a_window_after_their_round_trip() {
         let mut rack = rack();
@@ -477,7 +480,7 @@ mod tests {
         assert_eq!(lost, [0, 1]);
     }
 
-    /// §6.2 step 1: a longer path is the path from 300 s on.
+    /// §6.2 step 1: a longer path counts from 300 s on.
     #[test]
     fn the_smallest_round_trip_time_is_forgotten() {
         let mut min = RecentMin::default();

@@ -1,15 +1,15 @@
 //! A sender's reaction to losses and marks.
 
-use super::{Doubt, Sender};
+use super::{Doubt, StreamSender};
 use accord_control::{Acked, Congestion, Controller, PathView, Recovery};
 use accord_units::{Bytes, Duration, Time};
 
-impl<C: Controller> Sender<C> {
-    /// The path as it was before a loss was found: all that is sent and not acknowledged
-    /// counts as in flight, which is FlightSize of RFC 5681, but for what was sent beyond the
-    /// window because packets arrived out of order (limited transmit, which eq. 4 must not
-    /// count [RFC 5681 §3.2 step 2], and recovery). Halving that would widen the window where
-    /// a repair is lost, too, and packets go on beyond the hole until the timer runs out.
+impl<C: Controller> StreamSender<C> {
+    /// The path before a loss was found: all data that is sent and not acknowledged counts as in
+    /// flight, as FlightSize of RFC 5681 does. Data sent beyond the window because packets arrived
+    /// out of order does not count: limited transmit, which eq. 4 must not count [RFC 5681 §3.2
+    /// step 2], and recovery. Half of a flight with that data would widen the window if a repair is
+    /// lost, too, and packets would go on beyond the hole until the timer runs out.
     pub(super) fn flight(&self) -> PathView {
         let window = self.controller.allowance().window.max(self.packet);
         PathView {
@@ -18,65 +18,68 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// All that is sent and not acknowledged.
+    /// The packets that are sent and not acknowledged.
     fn outstanding(&self) -> Bytes {
         Bytes::new((self.next - self.una) * self.packet.get())
     }
 
-    /// Tells the controller of congestion that it was not told of.
+    /// Notifies the controller of new congestion.
     pub(super) fn answer(&mut self, what: Congestion, flight: &PathView, now: Time) {
-        // A mark of a scalable flow stands for no loss, which is answered as ever [RFC 9331 §4.3].
+        // A mark of a scalable flow does not stand for a loss, so losses in the same round trip are
+        // answered as usual [RFC 9331 §4.3].
         if what != Congestion::Ecn || !self.capabilities.scalable {
-            self.trouble.answered = self.next;
-            self.trouble.answered_flight = flight.in_flight;
-            self.trouble.cut = now;
+            self.loss_state.answered = self.next;
+            self.loss_state.answered_flight = flight.in_flight;
+            self.loss_state.cut = now;
         }
         if what != Congestion::RepeatedTimeout {
-            self.trouble.doubt = None;
+            self.loss_state.doubt = None;
         }
-        self.trouble.heed_from = now + Duration::from_ps(1);
-        self.trouble.most = 0;
+        self.loss_state.answer_from = now + Duration::from_ps(1);
+        self.loss_state.most = 0;
         self.controller.on_congestion(what, flight, now);
     }
 
-    /// The same where the first packet is taken for lost: it may arrive after all.
+    /// Notifies the controller of the loss of the first packet, which may prove spurious.
     pub(super) fn answer_loss(&mut self, what: Congestion, flight: &PathView, now: Time) {
         let doubt = Doubt {
             repaired: Time::MAX,
-            answered: self.trouble.answered,
-            heed_from: self.trouble.heed_from,
+            answered: self.loss_state.answered,
+            answer_from: self.loss_state.answer_from,
         };
         self.answer(what, flight, now);
-        self.trouble.doubt = Some(doubt);
+        self.loss_state.doubt = Some(doubt);
     }
 
-    /// The window moves after such an answer. A packet sent before the repair of the first one caused
-    /// that: it was not lost [RFC 3522 §3.2 step 5]. Others may have been: the acknowledgements of their
-    /// repairs say so.
+    /// Handles a move of the window after such an answer. If a packet sent before the repair of the
+    /// first one caused it, the first one was not lost [RFC 3522 §3.2 step 5]. Others may have been
+    /// lost: the acknowledgements of their repairs show that.
     pub(super) fn resolve(&mut self, echo: Time, now: Time) {
-        let Some(doubt) = self.trouble.doubt else {
+        let Some(doubt) = self.loss_state.doubt else {
             return;
         };
         if echo < doubt.repaired && self.board.has_repairs() {
             return;
         }
-        self.trouble.doubt = None;
+        self.loss_state.doubt = None;
         if echo < doubt.repaired {
             self.undo(&doubt, now);
         }
     }
 
-    /// What was taken for lost is in flight, as before the last answer [RFC 4015 §3.2]. It may be
-    /// found lost again.
+    /// Counts the packets taken for lost as in flight again, as before the last answer [RFC 4015
+    /// §3.2]. They may be found lost again.
     #[cold]
     fn undo(&mut self, doubt: &Doubt, now: Time) {
-        (self.trouble.answered, self.trouble.heed_from) = (doubt.answered, doubt.heed_from);
-        self.trouble.timed_out = None;
+        (self.loss_state.answered, self.loss_state.answer_from) =
+            (doubt.answered, doubt.answer_from);
+        self.loss_state.timed_out = None;
         self.recovering = false;
         self.duplicates = 0;
         self.board.forgive();
         self.forgive_by_time();
-        // Repairs in vain cause duplicate acknowledgements, which only blocks tell from others.
+        // Unnecessary repairs cause duplicate acknowledgements, which only blocks distinguish from
+        // others.
         if self.is_selective() {
             self.recover = self.una;
         }
@@ -87,11 +90,11 @@ impl<C: Controller> Sender<C> {
         matches!(self.capabilities.recovery, Recovery::Sack | Recovery::Rack)
     }
 
-    /// Marks came back with the acknowledgement of a packet sent at `echo`. They are news if
+    /// Handles marks in the acknowledgement of a packet sent at `echo`. They are new congestion if
     /// that was after the last answer, also while losses are repaired.
     #[cold]
     pub(super) fn answer_marks(&mut self, echo: Time, now: Time) {
-        if echo >= self.trouble.heed_from {
+        if echo >= self.loss_state.answer_from {
             if !self.capabilities.scalable {
                 self.held_to = self.next;
             }
@@ -99,8 +102,8 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The window moved while something was out of order; `timer` is the deadline before. Gives
-    /// how many packets beyond the window the acknowledgement tells of.
+    /// Handles a move of the window while packets are out of order. `timer` is the previous
+    /// deadline. Returns the number of newly acknowledged packets beyond the window.
     #[cold]
     pub(super) fn repair(
         &mut self,
@@ -128,8 +131,8 @@ impl<C: Controller> Sender<C> {
         } else {
             self.partial(n, timer);
         }
-        // Losses of packets that were sent after the last recovery began, or after the timer ran
-        // out: a second congestion [RFC 5681 §4.3].
+        // Losses of packets sent after the last recovery began, or after the time-out, are a second
+        // congestion [RFC 5681 §4.3].
         let over = !self.recovering && self.una >= self.recover;
         if over && self.capabilities.recovery == Recovery::Sack && self.board.has_losses() {
             self.recover_from(Congestion::Loss, now);
@@ -137,23 +140,23 @@ impl<C: Controller> Sender<C> {
         new
     }
 
-    /// `n` packets are acknowledged amid a recovery.
+    /// Handles a partial acknowledgement of `n` packets.
     fn partial(&mut self, n: u64, timer: Time) {
         match self.capabilities.recovery {
             Recovery::Reno => {
                 self.recovering = false;
                 self.duplicates = 0;
-                // The next hole is found by three duplicates of its own.
+                // Three duplicates of its own reveal the next hole.
                 self.recover = self.una;
             }
-            // The next hole is lost, too, and sent again now. In place of the inflated window
-            // of RFC 6582 §3.2 that deflates by what is acknowledged but one packet, the
-            // duplicates do.
+            // The next hole is lost, too, and sent again now. The count of duplicates replaces the
+            // inflated window of RFC 6582 §3.2, which deflates by the acknowledged packets less
+            // one.
             Recovery::NewReno | Recovery::SteadyNewReno => {
                 self.duplicates = self.duplicates.saturating_sub(n - 1);
                 self.board.lose_first();
                 self.repair_now = true;
-                self.trouble.partials += 1;
+                self.loss_state.partials += 1;
                 if self.timer_runs_on() {
                     self.deadline = timer;
                 }
@@ -162,12 +165,12 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The impatient NewReno after its first partial acknowledgement: repairs do not set the
-    /// timer again.
+    /// Keeps the timer of the impatient NewReno after its first partial acknowledgement, since
+    /// repairs do not restart it.
     fn timer_runs_on(&self) -> bool {
         self.recovering
             && self.capabilities.recovery == Recovery::NewReno
-            && self.trouble.partials > 1
+            && self.loss_state.partials > 1
     }
 
     #[cold]
@@ -181,12 +184,12 @@ impl<C: Controller> Sender<C> {
     ) {
         self.count_duplicate(block, block_len, echo, marks, now);
         if self.log.is_some() {
-            self.tell_delivery(now.since(echo), self.was_full(), now);
+            self.notify_delivery(now.since(echo), self.was_full(), now);
         }
     }
 
-    /// A later acknowledgement overtook this one, and the window has moved by `below` packets since.
-    /// What it tells beyond the window counts [RFC 6675 §5].
+    /// Handles an acknowledgement that was overtaken; the window has moved by `below` packets
+    /// since. Its block beyond the window counts [RFC 6675 §5].
     #[cold]
     pub(super) fn overtaken(
         &mut self,
@@ -210,13 +213,13 @@ impl<C: Controller> Sender<C> {
         let by_time = self.capabilities.recovery == Recovery::Rack;
         let sack = self.capabilities.recovery == Recovery::Sack || by_time;
         if by_time {
-            self.hear(echo, now);
+            self.on_echo(echo, now);
         }
         let new = match sack {
             true => self.sack(block, block_len, echo, now),
-            // No more can have arrived than is out, and the hole has not. Where duplicates may
-            // come from packets sent in vain, after a time-out, they let two packets out
-            // [RFC 3042 §2].
+            // No more packets can have arrived than are out, and the hole has not. If duplicates
+            // may come from unnecessary packets after a time-out, they release two packets [RFC
+            // 3042 §2].
             false => {
                 let out = self.next - self.una - self.board.lost().max(1);
                 let may_recover = self.recovering || self.una >= self.recover;
@@ -236,7 +239,7 @@ impl<C: Controller> Sender<C> {
                 rtt: None,
                 round_ended: false,
                 window_limited: self.was_full(),
-                // Only what is acknowledged in order makes the window grow [RFC 5681 §3.1].
+                // Only packets acknowledged in order let the window grow [RFC 5681 §3.1].
                 in_recovery: true,
                 marked: marks,
             };
@@ -266,33 +269,33 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The first packet was sent longer ago than the time-out without its floor, for a
-    /// controller that looks at that [Low02 §1.1].
+    /// Returns true if the first packet was sent longer ago than the time-out without its floor,
+    /// for a controller that checks that [Low02 §1.1].
     fn is_overdue(&self, now: Time) -> bool {
         let first = self.sent.as_ref().and_then(|sent| sent.front());
         first.is_some_and(|sent| now.since(*sent) > self.rtt.fine_timeout())
     }
 
-    /// A recovery begins: the first lost packet goes at once, before what is in flight is
-    /// compared with the window [RFC 5681 §3.2 step 3, RFC 6675 §5 step 4.3].
+    /// Begins a recovery: the first lost packet goes at once, before the flight is compared with
+    /// the window [RFC 5681 §3.2 step 3, RFC 6675 §5 step 4.3].
     fn recover_from(&mut self, what: Congestion, now: Time) {
         if self.capabilities.recovery != Recovery::Sack {
             self.board.lose_first();
         }
         self.repair_now = self.board.first_is_lost();
         self.recovering = true;
-        self.trouble.partials = 0;
+        self.loss_state.partials = 0;
         self.recover = self.next;
-        self.trouble.rescue = self.una;
-        // A loss of a round trip that was answered, for its marks or for another hole of
-        // Reno's, is no news.
-        if self.una >= self.trouble.answered {
+        self.loss_state.rescue = self.una;
+        // A loss in a round trip that was answered, for its marks or for another hole of Reno's, is
+        // not new.
+        if self.una >= self.loss_state.answered {
             self.answer_loss(what, &self.flight(), now);
         }
     }
 
-    /// What else may be sent again when there are no losses to repair and no new data: holes
-    /// of which too little is known, then the last packet, once in a recovery [RFC 6675 §4,
+    /// Returns another packet to send again if there are no losses to repair and no new data: holes
+    /// that are not yet known to be lost, then the last packet, once in a recovery [RFC 6675 §4,
     /// NextSeg (3), (4)].
     #[cold]
     pub(super) fn last_resort(&mut self) -> Option<u64> {
@@ -303,25 +306,24 @@ impl<C: Controller> Sender<C> {
             return None;
         }
         self.board.take_doubtful().or_else(|| {
-            if self.una <= self.trouble.rescue {
+            if self.una <= self.loss_state.rescue {
                 return None;
             }
-            self.trouble.rescue = self.recover;
+            self.loss_state.rescue = self.recover;
             self.board.last_missing(self.next - self.una)
         })
     }
 
-    /// Sends a packet again, counted from the first unacknowledged one. Gives its number.
+    /// Sends a packet again, counted from the first unacknowledged one. Returns its number.
     #[cold]
     pub(super) fn resend(&mut self, i: u64, now: Time) -> u64 {
-        self.trouble.retransmissions += 1;
+        self.loss_state.retransmissions += 1;
         self.repair_now = false;
-        if let Some(doubt) = &mut self.trouble.doubt {
+        if let Some(doubt) = &mut self.loss_state.doubt {
             doubt.repaired = doubt.repaired.min(now);
         }
-        // The timer is of the first packet: it starts anew when that is sent again. Otherwise
-        // it runs out a round trip and a half after a loss, while the repair is still on its
-        // way.
+        // The timer is for the first packet, and restarts when that is sent again. Otherwise it
+        // would expire a round trip and a half after a loss, while the repair is still on its way.
         if i == 0 && !self.timer_runs_on() {
             self.set_rto(now + self.rtt.timeout());
         }
@@ -335,45 +337,45 @@ impl<C: Controller> Sender<C> {
         self.una + i
     }
 
-    /// The time of [`Sender::next_wake`] may have come.
+    /// Notifies the sender that the time of [`StreamSender::next_wake`] may have come.
     pub fn on_wake(&mut self, now: Time) {
         if now < self.deadline || self.alarmed(now) {
             return;
         }
-        self.trouble.timeouts += 1;
+        self.loss_state.timeouts += 1;
         self.rtt.back_off();
-        let what = match self.trouble.timed_out == Some(self.una) {
+        let what = match self.loss_state.timed_out == Some(self.una) {
             true => Congestion::RepeatedTimeout,
             false => Congestion::Timeout,
         };
         let mut flight = self.flight();
-        // The loss of a repair is a second congestion [RFC 5681 §4.3]. A loss of a window that
-        // was answered, and whose repair did not come so far, is not.
+        // The loss of a repair is a second congestion [RFC 5681 §4.3]. A loss in a window that was
+        // answered, before its repair was sent, is not.
         let repair_lost = self.board.first_was_repaired() && !self.timer_runs_on();
-        if self.una < self.trouble.answered && !repair_lost {
-            flight.in_flight = self.outstanding().min(self.trouble.answered_flight);
+        if self.una < self.loss_state.answered && !repair_lost {
+            flight.in_flight = self.outstanding().min(self.loss_state.answered_flight);
         }
-        // Amid a recovery the timer runs out on a repair, and an earlier one may still arrive. There were
-        // losses all the same.
+        // In a recovery the timer expires on a repair, and an earlier one may still arrive. The
+        // losses were real all the same.
         match what {
             Congestion::Timeout if !self.recovering => self.answer_loss(what, &flight, now),
             _ => self.answer(what, &flight, now),
         }
-        self.trouble.timed_out = Some(self.una);
-        // What is taken for lost is sent again, in order.
+        self.loss_state.timed_out = Some(self.una);
+        // Packets taken for lost are sent again, in order.
         if self.capabilities.recovery == Recovery::Rack {
             self.lose_by_time(now);
         } else {
             if self.log.is_some() {
-                self.tell_all_lost(now);
+                self.notify_all_lost(now);
             }
-            // All that is not known to have arrived.
+            // All packets that are not known to have arrived.
             self.board.lose_all(self.next - self.una);
         }
         self.duplicates = 0;
         self.recovering = false;
         self.repair_now = false;
-        // Packets that are sent in vain now cause duplicate acknowledgements up to here. Only
+        // Packets that are sent unnecessarily now cause duplicate acknowledgements up to here. Only
         // one of a later packet rules that out [RFC 6582 §3.2 step 2].
         self.recover = self.next + u64::from(!self.is_selective());
         self.round_end = self.una;

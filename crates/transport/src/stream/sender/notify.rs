@@ -1,13 +1,13 @@
-//! What a sender logs of its packets, and what it tells a controller that asks for deliveries. Other
-//! senders come here for losses only.
+//! The per-packet log of a sender, and the notifications of controllers that ask for deliveries.
+//! Other senders come here for losses only.
 
-use super::Sender;
+use super::StreamSender;
 use super::deliveries::Deliveries;
 use accord_control::{Controller, Delivery};
 use accord_units::{Duration, Time};
 
-impl<C: Controller> Sender<C> {
-    /// The window moves, and there is a log.
+impl<C: Controller> StreamSender<C> {
+    /// Moves the window of a sender with a log.
     #[inline(never)]
     pub(super) fn advance_logged(
         &mut self,
@@ -21,7 +21,7 @@ impl<C: Controller> Sender<C> {
         self.advance::<true>(next, block, block_len, echo, marks, now);
     }
 
-    /// A new packet is sent and counted in `next`.
+    /// Logs a new packet, which is counted in `next`.
     #[cold]
     pub(super) fn log_sent(&mut self, now: Time) {
         let in_flight = self.in_flight() * self.packet.get();
@@ -42,7 +42,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Packet `i`, counted from the first unacknowledged one, is sent again.
+    /// Logs the retransmission of packet `i`, counted from the first unacknowledged one.
     #[cold]
     pub(super) fn log_sent_again(&mut self, i: u64, in_flight: u64, now: Time) {
         let Some(log) = self.log.as_deref_mut() else {
@@ -57,7 +57,7 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The first `n` packets are acknowledged.
+    /// Logs the acknowledgement of the first `n` packets.
     pub(super) fn log_acknowledged(&mut self, n: u64, echo: Time, now: Time) {
         let Some(log) = self.log.as_deref_mut() else {
             return;
@@ -66,12 +66,12 @@ impl<C: Controller> Sender<C> {
             d.acknowledge(n, now);
         }
         if let Some(rack) = &mut log.rack {
-            rack.hear(echo, now);
+            rack.on_echo(echo, now);
             rack.acknowledge(n, echo, now);
         }
     }
 
-    /// Notes a block of packets beyond the first gap. Gives how many of them are news.
+    /// Takes a block of packets beyond the first gap. Returns the number of newly arrived packets.
     pub(super) fn sack(&mut self, block: u32, block_len: u32, echo: Time, now: Time) -> u64 {
         let (from, to) = (u64::from(block), u64::from(block + block_len));
         match self.log.as_deref_mut() {
@@ -87,21 +87,22 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Looks for losses. Gives whether there are any.
+    /// Searches for losses. Returns true if there are any.
     pub(super) fn find_losses(&mut self, now: Time) -> bool {
         match self.deliveries() {
             None => self.board.find_losses(|_| ()),
             Some(_) => {
                 let mut found = Vec::new();
                 self.board.find_losses(|i| found.push(i));
-                self.tell_lost(&found, now);
+                self.notify_lost(&found, now);
                 !found.is_empty()
             }
         }
     }
 
-    /// These packets, counted from the first unacknowledged one, are taken for lost.
-    pub(super) fn tell_lost(&mut self, packets: &[u64], now: Time) {
+    /// Notifies the controller that these packets, counted from the first unacknowledged one, are
+    /// taken for lost.
+    pub(super) fn notify_lost(&mut self, packets: &[u64], now: Time) {
         if let Some(d) = self.log.as_deref_mut().and_then(|l| l.deliveries.as_mut()) {
             for &i in packets {
                 self.controller.on_lost(&d.lose(i), now);
@@ -113,18 +114,20 @@ impl<C: Controller> Sender<C> {
         self.log.as_deref_mut()?.deliveries.as_mut()
     }
 
-    /// The timer ran out: all that is not known to have arrived is lost.
+    /// Notifies the controller of a time-out: all packets that are not known to have arrived are
+    /// lost.
     #[cold]
-    pub(super) fn tell_all_lost(&mut self, now: Time) {
+    pub(super) fn notify_all_lost(&mut self, now: Time) {
         if let Some(d) = self.deliveries() {
             let missing = d.missing();
-            self.tell_lost(&missing, now);
+            self.notify_lost(&missing, now);
         }
     }
 
-    /// An acknowledgement has been taken in full; `full` says whether the window was in its round trip.
+    /// Passes the sample of a processed acknowledgement to the controller. `full` is true if the
+    /// window was full in its round trip.
     #[cold]
-    pub(super) fn tell_delivery(&mut self, rtt: Duration, full: bool, now: Time) {
+    pub(super) fn notify_delivery(&mut self, rtt: Duration, full: bool, now: Time) {
         let min_rtt = self.rtt.min();
         let Some(d) = self.deliveries() else {
             return;
@@ -143,16 +146,16 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// A packet is sent, and nothing was in flight.
+    /// Notifies the controller that sending restarts with nothing in flight.
     #[cold]
-    pub(super) fn tell_restart(&mut self, now: Time) {
+    pub(super) fn notify_restart(&mut self, now: Time) {
         if self.deliveries().is_some_and(|d| d.is_app_limited()) {
             self.controller.on_restart(now);
         }
     }
 
-    /// The samples of the packets in flight, and of those sent until one of them is acknowledged,
-    /// are limited by the application.
+    /// Marks the samples of the packets in flight, and of those sent until one of them is
+    /// acknowledged, as limited by the application.
     #[cold]
     pub(super) fn note_app_limited(&mut self) {
         let in_flight = self.in_flight() * self.packet.get();

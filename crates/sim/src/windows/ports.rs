@@ -4,14 +4,14 @@ use super::ring::Ring;
 use crate::gauge::{Gauge, passed};
 use crate::packet::Packet;
 use crate::pipe::Pipe;
-use crate::pool::{Place, Pool};
+use crate::pool::{Handle, Pool};
 use accord_aqm::Class;
-use accord_port::{Area, Count, Counters, DropReason, Ledger, Packet as _, Priority};
+use accord_port::{Area, Count, Counters, DropReason, PortPacket as _, PortState, Priority};
 use accord_units::{Bytes, Duration, Rate, Time};
 
 /// A port on which no packet waits, of which a series is recorded. It is the same port as
 /// [`Timeline`](accord_port::Timeline), to packets of one size that find it idle.
-pub struct Calm {
+pub struct UncontendedPort {
     rate: Rate,
     size: Bytes,
     /// The time that a packet is there.
@@ -26,10 +26,10 @@ pub struct Calm {
     now: Time,
 }
 
-impl Calm {
+impl UncontendedPort {
     /// Creates an idle port for packets of `size`.
-    pub fn new(rate: Rate, size: Bytes) -> Calm {
-        Calm {
+    pub fn new(rate: Rate, size: Bytes) -> UncontendedPort {
+        UncontendedPort {
             rate,
             size,
             stay: rate.transmission(size),
@@ -67,7 +67,7 @@ impl Calm {
     }
 }
 
-impl Gauge for Calm {
+impl Gauge for UncontendedPort {
     fn advance(&mut self, now: Time) {
         self.now = now;
     }
@@ -103,20 +103,20 @@ const AHEAD: usize = 4;
 /// The packets of a port that wait, in the order of their service: out-of-band control packets, and
 /// others. Each is a place and a size.
 #[derive(Default)]
-struct Waiting {
-    queues: [Ring<(Place, u16)>; 2],
+struct PriorityQueues {
+    queues: [Ring<(Handle, u16)>; 2],
     packets: usize,
 }
 
-impl Waiting {
+impl PriorityQueues {
     #[inline]
     fn is_empty(&self) -> bool {
         self.packets == 0
     }
 
     #[inline]
-    fn push(&mut self, place: Place, size: u16, priority: Priority) {
-        self.queues[priority as usize].push((place, size));
+    fn push(&mut self, handle: Handle, size: u16, priority: Priority) {
+        self.queues[priority as usize].push((handle, size));
         self.packets += 1;
     }
 
@@ -125,18 +125,18 @@ impl Waiting {
     /// # Panics
     /// Panics if no packet waits.
     #[inline]
-    fn pop(&mut self, pool: &Pool) -> (Place, Bytes, Priority) {
+    fn pop(&mut self, pool: &Pool) -> (Handle, Bytes, Priority) {
         let priority = match self.queues[Priority::High as usize].is_empty() {
             true => Priority::Low,
             false => Priority::High,
         };
         let queue = &mut self.queues[priority as usize];
-        let (place, size) = queue.pop().expect("a packet waits");
+        let (handle, size) = queue.pop().expect("a packet waits");
         self.packets -= 1;
         if let Some((later, _)) = queue.get(AHEAD) {
             pool.prepare_packet(later);
         }
-        (place, Bytes::new(u64::from(size)), priority)
+        (handle, Bytes::new(u64::from(size)), priority)
     }
 }
 
@@ -151,18 +151,18 @@ fn priority(packet: &Packet) -> Priority {
 
 /// A droptail port with two priorities. It is the same port as [`Port`](accord_port::Port), which keeps a
 /// ticket of each packet. Without it `monaco-20` takes 1.3 times the CPU time.
-pub struct Express {
+pub struct PriorityPort {
     /// What is queued, in service and counted.
-    ledger: Ledger,
-    waiting: Waiting,
+    state: PortState,
+    waiting: PriorityQueues,
 }
 
-impl Express {
+impl PriorityPort {
     /// Creates an empty port.
-    pub fn new(ledger: Ledger) -> Express {
-        Express {
-            ledger,
-            waiting: Waiting::default(),
+    pub fn new(state: PortState) -> PriorityPort {
+        PriorityPort {
+            state,
+            waiting: PriorityQueues::default(),
         }
     }
 
@@ -171,7 +171,7 @@ impl Express {
     pub fn next(&self) -> Time {
         match self.waiting.is_empty() {
             true => Time::MAX,
-            false => self.ledger.service_end(),
+            false => self.state.service_end(),
         }
     }
 
@@ -181,77 +181,77 @@ impl Express {
     pub fn offer(
         &mut self,
         now: Time,
-        place: Place,
+        handle: Handle,
         packet: &Packet,
     ) -> Option<Result<Time, DropReason>> {
-        let is_busy = self.ledger.service_end() > now;
-        if !is_busy && self.ledger.is_serving() {
-            self.ledger.complete();
+        let is_busy = self.state.service_end() > now;
+        if !is_busy && self.state.is_serving() {
+            self.state.complete();
         }
         let (size, priority) = (packet.bytes(), priority(packet));
-        if let Err(reason) = self.ledger.offer(now, size, priority) {
+        if let Err(reason) = self.state.offer(now, size, priority) {
             return Some(Err(reason));
         }
         if is_busy {
-            self.waiting.push(place, packet.size, priority);
+            self.waiting.push(handle, packet.size, priority);
             return None;
         }
-        Some(Ok(self.ledger.send(now, size, priority)))
+        Some(Ok(self.state.send(now, size, priority)))
     }
 
     /// Ends a service that others wait for, and begins the next. Returns its packet and its departure.
     #[inline]
-    pub fn follow(&mut self, pool: &Pool) -> (Place, Time) {
-        let now = self.ledger.complete();
-        let (place, size, priority) = self.waiting.pop(pool);
-        (place, self.ledger.send(now, size, priority))
+    pub fn follow(&mut self, pool: &Pool) -> (Handle, Time) {
+        let now = self.state.complete();
+        let (handle, size, priority) = self.waiting.pop(pool);
+        (handle, self.state.send(now, size, priority))
     }
 }
 
-impl Gauge for Express {
+impl Gauge for PriorityPort {
     fn advance(&mut self, now: Time) {
-        if self.ledger.is_sent(now) {
-            self.ledger.complete();
+        if self.state.is_sent(now) {
+            self.state.complete();
         }
     }
 
     fn counters(&self) -> Counters {
-        *self.ledger.counters()
+        *self.state.counters()
     }
 
     fn held(&self) -> Count {
-        self.ledger.held()
+        self.state.held()
     }
 
     fn sent(&self, now: Time) -> f64 {
-        self.ledger.sent(now)
+        self.state.sent(now)
     }
 
     fn area(&self, now: Time) -> Area {
-        self.ledger.area(now)
+        self.state.area(now)
     }
 
     fn take_longest(&mut self) -> Count {
-        self.ledger.take_longest()
+        self.state.take_longest()
     }
 }
 
 /// A pipe that serves out-of-band control packets first. So a packet that has to wait does not know its
 /// departure when it arrives: packets wait here until all that may be served before them have arrived.
 /// It is the same port as [`Port`](accord_port::Port), without a limit.
-pub struct Lane {
+pub struct PriorityPipe {
     /// The packets whose service has begun.
     pipe: Pipe,
-    waiting: Waiting,
+    waiting: PriorityQueues,
     held: Count,
 }
 
-impl Lane {
+impl PriorityPipe {
     /// Creates an idle port.
-    pub fn new(rate: Rate) -> Lane {
-        Lane {
+    pub fn new(rate: Rate) -> PriorityPipe {
+        PriorityPipe {
             pipe: Pipe::new(rate),
-            waiting: Waiting::default(),
+            waiting: PriorityQueues::default(),
             held: Count::default(),
         }
     }
@@ -270,21 +270,21 @@ impl Lane {
     }
 
     /// Keeps a packet that has to wait.
-    pub fn keep(&mut self, place: Place, packet: &Packet) {
+    pub fn keep(&mut self, handle: Handle, packet: &Packet) {
         self.held.add(packet.bytes());
-        self.waiting.push(place, packet.size, priority(packet));
+        self.waiting.push(handle, packet.size, priority(packet));
     }
 
     /// Begins the next service if it begins by `until`. Returns the packet and its departure.
-    pub fn begin(&mut self, pool: &Pool, until: Time, end: Time) -> Option<(Place, Time)> {
+    pub fn begin(&mut self, pool: &Pool, until: Time, end: Time) -> Option<(Handle, Time)> {
         let now = self.next().filter(|now| *now <= until)?;
-        let (place, size, _) = self.waiting.pop(pool);
+        let (handle, size, _) = self.waiting.pop(pool);
         self.held.remove(size);
-        Some((place, self.pipe.offer(now, size, end)))
+        Some((handle, self.pipe.offer(now, size, end)))
     }
 }
 
-impl Gauge for Lane {
+impl Gauge for PriorityPipe {
     fn counters(&self) -> Counters {
         passed(self.pipe.served, self.held())
     }

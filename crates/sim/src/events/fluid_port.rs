@@ -18,10 +18,10 @@
 
 use crate::gauge::Gauge;
 use crate::packet::Packet;
-use crate::pool::Place;
+use crate::pool::Handle;
 use accord_aqm::{Class, Ecn};
 use accord_fluid::{self as fluid, Background, Crowd, FluidError};
-use accord_port::{Count, Counters, Packet as _};
+use accord_port::{Count, Counters, PortPacket as _};
 use accord_record::{FlowReading, LinkReading};
 use accord_scenario::{Link, LinkId};
 use accord_traffic::Dice;
@@ -29,7 +29,7 @@ use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
 /// The port of a link whose queue is a fluid's.
-pub struct Shared {
+pub struct FluidPort {
     /// Bytes per second.
     rate: f64,
     control_priority: bool,
@@ -37,7 +37,7 @@ pub struct Shared {
     fluid: fluid::Shared,
     since: Time,
     /// What came of the fluid since the packet before, and what of it found no room, in bytes.
-    came: f64,
+    inflow: f64,
     over: f64,
     /// What was taken to find no room since the start of the step, of both kinds.
     guessed: f64,
@@ -47,7 +47,7 @@ pub struct Shared {
     brought: f64,
     missed: f64,
     /// The packets that wait or are served, with the times of their departures.
-    pub waiting: VecDeque<(Time, Place, Bytes)>,
+    pub waiting: VecDeque<(Time, Handle, Bytes)>,
     /// The departure of the packet that came last.
     last: Time,
     /// The time at which a packet was put on the wire last.
@@ -57,24 +57,24 @@ pub struct Shared {
 }
 
 /// Where a packet goes that was offered.
-pub enum Fate {
+pub enum Admission {
     /// It leaves at this time, after those that wait.
-    Waits(Time),
+    Queued(Time),
     /// It is served before those that wait, and leaves at this time.
-    Passes(Time),
+    Expedited(Time),
     /// It is gone.
     Dropped,
 }
 
-impl Shared {
+impl FluidPort {
     /// Creates an empty port.
-    pub fn new(link: &Link) -> Shared {
-        Shared {
+    pub fn new(link: &Link) -> FluidPort {
+        FluidPort {
             rate: link.rate.as_bps_f64() / 8.0,
             control_priority: link.control_priority,
             fluid: fluid::Shared::default(),
             since: Time::ZERO,
-            came: 0.0,
+            inflow: 0.0,
             over: 0.0,
             guessed: 0.0,
             full: 0.0,
@@ -109,7 +109,7 @@ impl Shared {
         let seconds = now.since(self.since).as_secs_f64();
         self.since = now;
         let fluid = &mut self.fluid;
-        self.came += seconds * fluid.inflow;
+        self.inflow += seconds * fluid.inflow;
         let moved = (fluid.backlog + seconds * (fluid.inflow - self.rate)).max(0.0);
         fluid.backlog = moved.min(fluid.limit);
         let over = moved - fluid.backlog;
@@ -123,7 +123,7 @@ impl Shared {
     }
 
     /// Takes a packet that arrives at `now`, or drops it.
-    pub fn offer(&mut self, now: Time, packet: &mut Packet, dice: &mut Dice) -> Fate {
+    pub fn offer(&mut self, now: Time, packet: &mut Packet, dice: &mut Dice) -> Admission {
         self.fill(now);
         let (size, class) = (packet.bytes(), packet.meta().class);
         let bytes = size.as_f64();
@@ -132,30 +132,31 @@ impl Shared {
         let service = Duration::from_secs_f64(bytes / self.rate);
         if class == Class::OutOfBand && self.control_priority {
             self.counters.served.add(size);
-            return Fate::Passes(now + service);
+            return Admission::Expedited(now + service);
         }
         let fluid = &mut self.fluid;
         if fluid.judged > 0.0 && dice.uniform() < fluid.judged {
             if !fluid.ecn || packet.ecn == Ecn::NotCapable {
                 self.counters.refused.add(size);
-                return Fate::Dropped;
+                return Admission::Dropped;
             }
             packet.mark();
             self.counters.marked.add(size);
         }
-        let came = std::mem::take(&mut self.came) + bytes;
+        let arrived = std::mem::take(&mut self.inflow) + bytes;
         let room = fluid.limit - fluid.backlog;
         self.overflow((bytes - room).max(0.0));
         let over = std::mem::take(&mut self.over);
         let fluid = &mut self.fluid;
-        self.full += -(-came / (self.rate * fluid.memory)).exp_m1() * (over / came - self.full);
+        self.full +=
+            -(-arrived / (self.rate * fluid.memory)).exp_m1() * (over / arrived - self.full);
         // Packets cannot wait longer than in a full queue, but for the room that the fluid leaves to them.
         let ahead = self.last.max(now).since(now).as_secs_f64() * self.rate;
         let crowded = ahead + bytes > fluid.limit + fluid.inflow * fluid.memory;
         if crowded || self.full > 0.0 && dice.uniform() < self.full {
             self.counters.overflowed.add(size);
             self.missed += bytes;
-            return Fate::Dropped;
+            return Admission::Dropped;
         }
         if fluid.virtual_delay > 0.0 && class != Class::OutOfBand {
             packet.add_virtual_delay(Duration::from_secs_f64(fluid.virtual_delay));
@@ -164,17 +165,17 @@ impl Shared {
         fluid.backlog = (fluid.backlog + bytes).min(fluid.limit);
         self.last = (now + wait).max(self.last) + service;
         self.held.add(size);
-        Fate::Waits(self.last)
+        Admission::Queued(self.last)
     }
 
     /// Takes out the packet that leaves at `now`. Also returns when the next one leaves.
-    pub fn leave(&mut self, now: Time) -> Option<(Place, Option<Time>)> {
-        let &(at, place, size) = self.waiting.front()?;
+    pub fn leave(&mut self, now: Time) -> Option<(Handle, Option<Time>)> {
+        let &(at, handle, size) = self.waiting.front()?;
         debug_assert_eq!(at, now, "an event is for the first packet");
         self.waiting.pop_front();
         self.held.remove(size);
         self.counters.served.add(size);
-        Some((place, self.waiting.front().map(|next| next.0)))
+        Some((handle, self.waiting.front().map(|next| next.0)))
     }
 
     /// Returns when a packet is on the wire whose service ends at `at`: not before one that was served
@@ -185,7 +186,7 @@ impl Shared {
     }
 }
 
-impl Gauge for Shared {
+impl Gauge for FluidPort {
     fn counters(&self) -> Counters {
         self.counters
     }
@@ -200,26 +201,26 @@ impl Gauge for Shared {
 }
 
 /// The fluid of a run with packets.
-pub struct Crowded<'a> {
+pub struct SharedFluid<'a> {
     /// The classes of flows and their queues.
     pub fluid: Background<'a>,
     /// The links whose queues are the fluid's.
     pub links: &'a [LinkId],
     /// The places of links in `links`.
-    place: Vec<Option<u32>>,
+    queue_of: Vec<Option<u32>>,
 }
 
-impl<'a> Crowded<'a> {
+impl<'a> SharedFluid<'a> {
     /// Creates the fluid at the start of a run over a network of so many links.
-    pub fn new(crowd: &'a Crowd<'a>, links: usize) -> Result<Crowded<'a>, FluidError> {
-        let mut place = vec![None; links];
+    pub fn new(crowd: &'a Crowd<'a>, links: usize) -> Result<SharedFluid<'a>, FluidError> {
+        let mut queue_of = vec![None; links];
         for (queue, &link) in crowd.links().iter().enumerate() {
-            place[link] = Some(queue as u32);
+            queue_of[link] = Some(queue as u32);
         }
-        Ok(Crowded {
+        Ok(SharedFluid {
             fluid: Background::new(crowd)?,
             links: crowd.links(),
-            place,
+            queue_of,
         })
     }
 
@@ -245,6 +246,6 @@ impl<'a> Crowded<'a> {
 
     /// Returns the reading of a link, if its queue is the fluid's.
     pub fn link(&self, link: LinkId) -> Option<LinkReading> {
-        self.place[link].map(|queue| self.fluid.link(queue as usize))
+        self.queue_of[link].map(|queue| self.fluid.link(queue as usize))
     }
 }

@@ -7,8 +7,8 @@
 //!
 //! Without stretches `newreno-10` takes 1.23 times the CPU time, and `newreno-250` 1.06 times.
 
-use super::fused::{Fused, Line, Place};
-use super::lines::Calm;
+use super::cut_through::{CutThroughLink, CutThroughPort, LinkIndex};
+use super::ports::UncontendedPort;
 use crate::core::Limits;
 use crate::flow::Flow;
 use crate::survey::Form;
@@ -18,7 +18,7 @@ use accord_transport::Sender;
 use accord_units::{Bytes, Duration, Time};
 
 /// A stretch of the path of a flow.
-pub struct Stretch {
+pub struct UncontendedPath {
     /// Its last link.
     pub last: LinkId,
     /// The time that a packet takes for it.
@@ -28,66 +28,77 @@ pub struct Stretch {
     /// The times at which packets came that do not pass it by the end of the run.
     late: Vec<Time>,
     /// Its ports of which something is recorded.
-    calms: Vec<Informed>,
+    uncontended_ports: Vec<CountingPort>,
     /// The time from its start to the last of these.
-    to_calm: Duration,
+    to_last_port: Duration,
     /// The packets of which these do not know yet, all of which come there before anything is read, and
     /// the time at which the last of them came.
     unknown: u64,
-    came: Time,
+    exit: Time,
     /// The times at which the other packets came of which not all of these know, in order.
-    coming: Vec<Time>,
+    arrivals: Vec<Time>,
     size: Bytes,
-    pipes: Vec<Step>,
+    pipes: Vec<PipeOffset>,
 }
 
 /// A port of a stretch that learns of packets.
-struct Informed {
+struct CountingPort {
     /// The index of the port.
-    calm: usize,
+    port: usize,
     /// The time from the start of the stretch to it.
     after: Duration,
-    /// The packets of `coming` of which it knows.
+    /// The packets of `arrivals` of which it knows.
     known: usize,
 }
 
 /// A pipe of a stretch.
-struct Step {
+struct PipeOffset {
     /// The index of the link.
-    fused: usize,
+    cut_through: usize,
     /// The time from the start of the stretch until a packet is in its port.
     there: Duration,
     /// The time until it has left the port.
     sent: Duration,
 }
 
-impl Stretch {
+impl UncontendedPath {
     /// Creates the stretch over these links, which are at these places, for packets of `size`.
-    pub fn new(scenario: &Scenario, places: &[Place], links: &[LinkId], size: Bytes) -> Stretch {
+    pub fn new(
+        scenario: &Scenario,
+        indices: &[LinkIndex],
+        links: &[LinkId],
+        size: Bytes,
+    ) -> UncontendedPath {
         let (mut span, mut last) = (Duration::ZERO, 0);
-        let (mut calms, mut pipes) = (Vec::new(), Vec::new());
+        let (mut uncontended_ports, mut pipes) = (Vec::new(), Vec::new());
         for &id in links {
             let (link, there) = (&scenario.links[id], span);
             let sent = there + link.rate.transmission(size);
-            match places[id] {
-                Place::Calm(calm) => calms.push(Informed {
-                    calm,
+            match indices[id] {
+                LinkIndex::Uncontended(port) => uncontended_ports.push(CountingPort {
+                    port,
                     after: there,
                     known: 0,
                 }),
-                Place::Fused(fused) => pipes.push(Step { fused, there, sent }),
-                Place::Station(_) | Place::Idle(_) => {
+                LinkIndex::CutThrough(cut_through) => pipes.push(PipeOffset {
+                    cut_through,
+                    there,
+                    sent,
+                }),
+                LinkIndex::Shared(_) | LinkIndex::Unused(_) => {
                     debug_assert!(false, "packets wait at stations");
                 }
             }
             (span, last) = (sent + link.delay, id);
         }
-        Stretch {
-            to_calm: calms.last().map_or(Duration::ZERO, |port| port.after),
-            calms,
-            coming: Vec::new(),
+        UncontendedPath {
+            to_last_port: uncontended_ports
+                .last()
+                .map_or(Duration::ZERO, |port| port.after),
+            uncontended_ports,
+            arrivals: Vec::new(),
             unknown: 0,
-            came: Time::ZERO,
+            exit: Time::ZERO,
             pipes,
             span,
             last,
@@ -102,11 +113,11 @@ impl Stretch {
     #[inline(always)]
     pub fn pass(&mut self, at: Time, limits: Limits) -> Option<Time> {
         let there = at + self.span;
-        if !self.calms.is_empty() {
-            if at + self.to_calm < limits.unread {
-                (self.unknown, self.came) = (self.unknown + 1, at);
+        if !self.uncontended_ports.is_empty() {
+            if at + self.to_last_port < limits.unread {
+                (self.unknown, self.exit) = (self.unknown + 1, at);
             } else {
-                self.coming.push(at);
+                self.arrivals.push(at);
             }
         }
         if there > limits.end {
@@ -118,36 +129,38 @@ impl Stretch {
     }
 
     /// Updates its ports with the packets that came there before `until` and of which they do not know yet.
-    pub fn settle(&mut self, calms: &mut [Calm], until: Time) {
+    pub fn settle(&mut self, uncontended_ports: &mut [UncontendedPort], until: Time) {
         let unknown = std::mem::take(&mut self.unknown);
-        for informed in &mut self.calms {
-            let port = &mut calms[informed.calm];
+        for counting in &mut self.uncontended_ports {
+            let port = &mut uncontended_ports[counting.port];
             if unknown > 0 {
-                port.enter(unknown, self.came + informed.after);
+                port.enter(unknown, self.exit + counting.after);
             }
-            let others = &self.coming[informed.known..];
-            let come = others.partition_point(|at| *at + informed.after < until);
+            let others = &self.arrivals[counting.known..];
+            let come = others.partition_point(|at| *at + counting.after < until);
             if let Some(last) = come.checked_sub(1) {
-                port.enter(come as u64, others[last] + informed.after);
-                informed.known += come;
+                port.enter(come as u64, others[last] + counting.after);
+                counting.known += come;
             }
         }
         // The last port is the last to know.
-        if let Some(known) = self.calms.last().map(|port| port.known) {
-            self.coming.drain(..known);
-            self.calms.iter_mut().for_each(|port| port.known -= known);
+        if let Some(known) = self.uncontended_ports.last().map(|port| port.known) {
+            self.arrivals.drain(..known);
+            self.uncontended_ports
+                .iter_mut()
+                .for_each(|port| port.known -= known);
         }
     }
 
     /// Has its pipes count the packets that were in them by the end of the run.
-    pub fn count(&self, links: &mut [Fused], end: Time) {
+    pub fn count(&self, links: &mut [CutThroughLink], end: Time) {
         for step in &self.pipes {
-            let Line::Pipe(pipe) = &mut links[step.fused].line else {
+            let CutThroughPort::Pipe(pipe) = &mut links[step.cut_through].port else {
                 continue;
             };
             pipe.count(self.passed, self.size, true);
-            for &came in self.late.iter().filter(|&&came| came + step.there <= end) {
-                pipe.count(1, self.size, came + step.sent <= end);
+            for &exit in self.late.iter().filter(|&&exit| exit + step.there <= end) {
+                pipe.count(1, self.size, exit + step.sent <= end);
             }
         }
     }

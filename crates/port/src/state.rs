@@ -1,4 +1,4 @@
-//! The line of a port with two priorities and its books, without its packets.
+//! The state of a port with two priorities, without its packets.
 
 use crate::ties::Ties;
 use crate::{Area, Count, Counters, DropReason, Limit, Service};
@@ -13,37 +13,36 @@ pub enum Priority {
     Low,
 }
 
-/// What a port with two priorities knows of its packets: how much is queued, what is in service and what
-/// was counted. Its owner holds the packets, and decides which is next. The limit applies to both
-/// priorities separately.
+/// The line, the backlog and the counters of a port with two priorities. Its owner holds the
+/// packets, and decides which is next. The limit applies to both priorities separately.
 ///
-/// [`Port`](crate::Port) is made of it. By itself it is enough for droptail.
+/// [`Port`](crate::Port) contains it. Alone it is enough for droptail.
 #[derive(Clone, Debug)]
-pub struct Ledger {
+pub struct PortState {
     pub(crate) service: Service,
     pub(crate) limit: Limit,
     /// The packets waiting and in service, by priority.
     pub(crate) queued: [Count; 2],
     /// The size and the priority of the packet in service.
     pub(crate) serving: Option<(Bytes, Priority)>,
-    /// The priority of the packet that left last, and the tie with it.
+    /// The priority of the packet that left last.
     left: Priority,
     ties: Ties,
     pub(crate) counters: Counters,
-    /// What waits of low priority, integrated. It includes the packets that wait as if they did so
-    /// until time zero.
+    /// The integral of the packets of low priority that wait. It counts them as if they had waited
+    /// since time zero.
     area: Area,
-    /// The largest backlog of low priority since it was last taken.
+    /// The largest backlog of low priority since the last [`PortState::take_longest`].
     longest: Count,
 }
 
 const LOW: usize = Priority::Low as usize;
 
-impl Ledger {
-    /// Creates the books of an empty port. `secret` decides ties of arrivals with departures, as the
-    /// documentation of the crate says.
-    pub fn new(service: Service, limit: Limit, secret: u64) -> Ledger {
-        Ledger {
+impl PortState {
+    /// Creates the state of an empty port. `secret` decides ties of arrivals with departures, as
+    /// the documentation of the crate says.
+    pub fn new(service: Service, limit: Limit, secret: u64) -> PortState {
+        PortState {
             service,
             limit,
             queued: [Count::default(); 2],
@@ -56,7 +55,7 @@ impl Ledger {
         }
     }
 
-    /// Enters a packet that arrives at `now` if it fits, and counts it as dropped if not.
+    /// Counts a packet that arrives at `now` as queued if it fits, and as dropped if not.
     ///
     /// # Errors
     /// [`DropReason::Overflow`] if the packet does not fit.
@@ -72,7 +71,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns whether a packet fits that arrives at `now`.
+    /// Returns true if a packet that arrives at `now` fits.
     #[inline]
     pub(crate) fn fits(&self, now: Time, size: Bytes, priority: Priority) -> bool {
         let there = self.queued[priority as usize];
@@ -88,13 +87,13 @@ impl Ledger {
         }
     }
 
-    /// Takes the present backlog into account as the largest.
+    /// Raises the largest backlog to the present one.
     #[inline]
     pub(crate) fn raise(&mut self) {
         self.longest.raise(self.queued[LOW]);
     }
 
-    /// Counts a packet that waited as queued no longer.
+    /// Removes a waiting packet from the backlog.
     #[inline]
     pub(crate) fn remove(&mut self, now: Time, size: Bytes, priority: Priority) {
         self.queued[priority as usize].remove(size);
@@ -103,7 +102,8 @@ impl Ledger {
         }
     }
 
-    /// Begins the service of a queued packet at `now`. Returns the time when its last bit is on the wire.
+    /// Begins the service of a queued packet at `now`. Returns the departure: the time at which its
+    /// last bit is on the wire.
     #[inline]
     pub fn send(&mut self, now: Time, size: Bytes, priority: Priority) -> Time {
         if priority == Priority::Low {
@@ -113,7 +113,7 @@ impl Ledger {
         self.service.send(now, size)
     }
 
-    /// Ends the service of the packet in service: it is on the wire. Returns the time of that.
+    /// Ends the service of the packet in service. Returns its departure.
     ///
     /// # Panics
     /// Panics if no packet is in service.
@@ -128,32 +128,32 @@ impl Ledger {
         now
     }
 
-    /// Returns whether a packet is in service.
+    /// Returns true if a packet is in service.
     #[inline]
     pub fn is_serving(&self) -> bool {
         self.serving.is_some()
     }
 
-    /// Returns whether the packet in service is on the wire by `now`.
+    /// Returns true if the packet in service has departed by `now`.
     #[inline]
     pub fn is_sent(&self, now: Time) -> bool {
         self.serving.is_some() && self.service.busy_until() <= now
     }
 
-    /// Returns the time when the packet in service is on the wire, if others wait behind it.
+    /// Returns the departure of the packet in service, if others wait behind it.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let served = u64::from(self.serving.is_some());
         (self.held().packets > served).then(|| self.service.busy_until())
     }
 
-    /// Returns the time when the packet in service is on the wire, or the last one was.
+    /// Returns the departure of the packet in service, or of the last one.
     #[inline]
     pub fn service_end(&self) -> Time {
         self.service.busy_until()
     }
 
-    /// Returns the time when the packet in service is on the wire, if there is one.
+    /// Returns the departure of the packet in service, if there is one.
     #[inline]
     pub fn busy_until(&self) -> Option<Time> {
         self.serving.map(|_| self.service.busy_until())
@@ -164,12 +164,13 @@ impl Ledger {
         self.queued[LOW]
     }
 
-    /// Returns the largest [`Ledger::backlog`] in packets and in bytes since the last call.
+    /// Returns the largest [`PortState::backlog`] in packets and in bytes since the last call.
     pub fn take_longest(&mut self) -> Count {
         std::mem::replace(&mut self.longest, self.queued[LOW])
     }
 
-    /// Returns what waits of low priority, without the packet in service, integrated up to `now`.
+    /// Returns the integral of the packets of low priority that wait, up to `now`, without the
+    /// packet in service.
     pub fn area(&self, now: Time) -> Area {
         let mut waiting = self.queued[LOW];
         if let Some((size, Priority::Low)) = self.serving {
@@ -178,7 +179,7 @@ impl Ledger {
         self.area.with(waiting, now)
     }
 
-    /// Returns the bytes sent by `now`. They include those of the packet in service.
+    /// Returns the bytes sent by `now`, including those of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
         let served = self.counters.served.bytes as f64;
         self.serving.map_or(served, |(size, _)| {

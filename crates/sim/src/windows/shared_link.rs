@@ -1,0 +1,227 @@
+//! The stations: arrivals in order, services and timers.
+
+use super::arrivals::Arrival;
+use super::engine::WindowsEngine;
+use super::network::LinkPort;
+use crate::buffered::BufferedPort;
+use crate::calendar::EventKind;
+use crate::pool::Handle;
+use accord_units::Time;
+
+/// The number of arrivals for which the packet is fetched ahead. It was touched a window ago.
+const AHEAD: usize = 8;
+
+impl WindowsEngine<'_> {
+    /// Handles the arrivals at a station as far as they are known. Returns whether that is up to
+    /// `end`.
+    pub fn advance_shared_link(&mut self, id: usize, end: Time) -> bool {
+        let until = self.safe_time(&self.net.shared_links[id].feeds, end);
+        let shared_link = &mut self.net.shared_links[id];
+        debug_assert!(
+            until >= shared_link.clock,
+            "the clock of a station goes back"
+        );
+        let mut from = std::mem::replace(&mut shared_link.clock, until);
+        let mut timer = shared_link.timer;
+        let last = until.min(self.core.limits.end);
+        loop {
+            let arrivals = &mut self.net.shared_links[id].arrivals;
+            let (arrivals, before) = self.sorter.take(arrivals, from, until);
+            self.core.events += arrivals.len() as u64;
+            timer = self.offer_all(id, &arrivals, timer);
+            self.sorter.give_back(arrivals);
+            if before == until {
+                break;
+            }
+            from = before;
+        }
+        if timer <= until {
+            // A window may end with a sample. Nothing happens after the end of the run.
+            match until == last {
+                true => self.act(id, until, EventKind::Sample),
+                false => self.act(id, last, EventKind::Start),
+            };
+        }
+        self.serve(id, last);
+        for i in 0..self.net.shared_links[id].priority_pipes.len() {
+            let pipe = self.net.shared_links[id].priority_pipes[i];
+            self.flush(pipe.index, until + pipe.delay);
+        }
+        until == end
+    }
+
+    /// Offers arrivals to the port of a station. Returns the time at which its timer runs out next.
+    #[inline(never)]
+    fn offer_all(&mut self, id: usize, arrivals: &[Arrival], mut timer: Time) -> Time {
+        let port = &self.net.shared_links[id].port;
+        let serves = matches!(port, LinkPort::Buffered(_) | LinkPort::Priority(_));
+        for (i, &Arrival { at, handle, .. }) in arrivals.iter().enumerate() {
+            if let Some(later) = arrivals.get(i + AHEAD) {
+                self.core.pool.prepare_packet(later.handle);
+            }
+            if timer <= at {
+                timer = self.act(id, at, EventKind::Start);
+            }
+            if serves {
+                self.serve(id, at);
+            }
+            self.core.now = at;
+            self.offer(id, handle, at);
+        }
+        timer
+    }
+
+    /// Offers a packet that arrives at `at` to the port of a station, and moves it on if its departure is
+    /// known.
+    #[inline(always)]
+    fn offer(&mut self, id: usize, handle: Handle, at: Time) {
+        let core = &mut self.core;
+        let packet = core.pool.packet(handle);
+        let shared_link = &mut self.net.shared_links[id];
+        let sent = match &mut shared_link.port {
+            LinkPort::Timeline(line) => {
+                let (line, dice) = &mut **line;
+                match line.offer(at, packet, &mut || dice.uniform()) {
+                    Ok(sent) => sent,
+                    Err(_) => return core.lost(handle),
+                }
+            }
+            LinkPort::Priority(port) => match port.offer(at, handle, packet) {
+                Some(Ok(sent)) => sent,
+                Some(Err(_)) => return core.lost(handle),
+                None => return,
+            },
+            LinkPort::Buffered(buffered) => match buffered.0.pass(at, handle, packet) {
+                Some(Ok(sent)) => sent,
+                Some(Err(_)) => return core.lost(handle),
+                None => return self.enter(id, handle),
+            },
+            LinkPort::Pipe(pipe) => pipe.offer(at, packet.bytes(), core.limits.end),
+        };
+        let mut exit = shared_link.leaves(sent);
+        let next = (self.net.paths).step(packet, &mut exit, core.limits);
+        self.route(handle, next, exit);
+    }
+
+    /// Has a packet go on that will be on the wire of a station at `sent`.
+    #[inline(always)]
+    fn depart(&mut self, id: usize, handle: Handle, sent: Time) {
+        let exit = self.net.shared_links[id].leaves(sent);
+        self.forward(handle, exit);
+    }
+
+    /// Offers a packet to a port that holds packets and does not let it pass.
+    #[inline(never)]
+    fn enter(&mut self, id: usize, handle: Handle) {
+        let LinkPort::Buffered(buffered) = &mut self.net.shared_links[id].port else {
+            return;
+        };
+        let (port, _) = &mut **buffered;
+        port.offer(&mut self.core, handle);
+        if !port.port.is_serving() {
+            self.begin(id);
+        }
+    }
+
+    /// Begins a service at a port that holds packets, if the port is free and a packet waits. The packet
+    /// departs at once, unless the wire may lose it at the end of the service.
+    #[inline(always)]
+    fn begin(&mut self, id: usize) {
+        let LinkPort::Buffered(buffered) = &mut self.net.shared_links[id].port else {
+            return;
+        };
+        let (port, _) = &mut **buffered;
+        if let Some((handle, sent)) = port.begin(&mut self.core)
+            && !port.stepped
+        {
+            self.depart(id, handle, sent);
+        }
+    }
+
+    /// Ends the services at a station that end by `until` and that matter to it, and begins the next ones.
+    #[inline(always)]
+    fn serve(&mut self, id: usize, until: Time) {
+        loop {
+            let shared_link = &mut self.net.shared_links[id];
+            let next = match &shared_link.port {
+                LinkPort::Buffered(buffered) => next_end(&buffered.0),
+                LinkPort::Priority(port) => Some(port.next()),
+                LinkPort::Timeline(_) | LinkPort::Pipe(_) => None,
+            };
+            let Some(end) = next.filter(|end| *end <= until) else {
+                return;
+            };
+            (self.core.now, self.core.events) = (end, self.core.events + 1);
+            self.follow(id);
+        }
+    }
+
+    /// Ends a service at a shared link, and begins the next.
+    #[inline(never)]
+    fn follow(&mut self, id: usize) {
+        let shared_link = &mut self.net.shared_links[id];
+        let port = match &mut shared_link.port {
+            LinkPort::Buffered(buffered) => &mut buffered.0,
+            LinkPort::Priority(port) => {
+                let (handle, sent) = port.follow(&self.core.pool);
+                let exit = shared_link.leaves(sent);
+                return self.forward(handle, exit);
+            }
+            LinkPort::Timeline(_) | LinkPort::Pipe(_) => return,
+        };
+        match port.stepped {
+            false => {
+                port.port.complete();
+            }
+            true => self.end_lossy(id),
+        }
+        self.begin(id);
+    }
+
+    /// Ends a service at a port whose wire loses packets.
+    #[inline(never)]
+    fn end_lossy(&mut self, id: usize) {
+        let now = self.core.now;
+        let LinkPort::Buffered(buffered) = &mut self.net.shared_links[id].port else {
+            return;
+        };
+        let (port, loss) = &mut **buffered;
+        let (Some(loss), Some(handle)) = (loss, port.complete(now)) else {
+            return;
+        };
+        match loss.takes(self.core.pool.packet(handle).is_control()) {
+            true => self.core.lost(handle),
+            false => self.depart(id, handle, now),
+        }
+    }
+
+    /// Has the timer of a station run out as often as it does before an event of `kind` at `until`.
+    /// Returns the time at which it runs out next.
+    #[inline(never)]
+    fn act(&mut self, id: usize, until: Time, kind: EventKind) -> Time {
+        loop {
+            let at = self.net.shared_links[id].timer;
+            if (at, EventKind::Discipline) >= (until, kind) {
+                return at;
+            }
+            self.serve(id, at);
+            (self.core.now, self.core.events) = (at, self.core.events + 1);
+            let shared_link = &mut self.net.shared_links[id];
+            match &mut shared_link.port {
+                LinkPort::Timeline(line) => line.0.on_timer(at),
+                LinkPort::Buffered(buffered) => buffered.0.on_timer(at),
+                LinkPort::Priority(_) | LinkPort::Pipe(_) => {}
+            }
+            shared_link.timer = shared_link.port.next_timer();
+        }
+    }
+}
+
+/// Returns the time at which the service of a port ends, if the port has to know.
+#[inline]
+fn next_end(port: &BufferedPort) -> Option<Time> {
+    match port.stepped {
+        true => port.port.busy_until(),
+        false => port.port.next(),
+    }
+}
