@@ -2,7 +2,8 @@
 
 use super::keys;
 use super::line::EXAMPLE;
-use super::shape::{Default, Section, Shape};
+use super::shape::{Default, Key, Section, Shape};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A table of the reference, which describes one kind of table of scenario files.
@@ -26,34 +27,72 @@ pub fn reference() -> Vec<KeyTable> {
         }
         i += 1;
     }
-    let table = |section: &&'static Section| KeyTable {
-        title: section.title,
-        markdown: markdown(section),
+    let table = |i: usize| KeyTable {
+        title: sections[i].title,
+        markdown: markdown(sections[i], &sections[..i]),
     };
-    sections.iter().map(table).collect()
+    (0..sections.len()).map(table).collect()
 }
 
-fn markdown(section: &Section) -> String {
-    let mut out = format!("{}\n\n| key | value | default | meaning |\n", section.doc);
-    out.push_str("|---|---|---|---|\n");
+/// Returns the table of a section. A key that a section before it has as well is only named below the table.
+fn markdown(section: &Section, before: &[&Section]) -> String {
+    let mut out = format!("{}\n", section.doc);
+    let mut rows = String::new();
+    let mut shared: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for key in section.keys {
-        let default = match key.default {
+        let (default, shape) = (key.default.brief(), key.shape.brief());
+        let same = |k: &&Key| k.name == key.name && k.doc == key.doc && k.shape.brief() == shape;
+        let twin = { before.iter() }.find_map(|s| Some((s.title, s.keys.iter().find(same)?)));
+        if let Some((title, twin)) = twin {
+            let other = if twin.default.brief() == default {
+                String::new()
+            } else {
+                default
+            };
+            let keys = shared.entry((title, other)).or_default();
+            keys.push(key.name);
+            continue;
+        }
+        writeln!(
+            rows,
+            "| `{}` | {shape} | {default} | {} |",
+            key.name, key.doc
+        )
+        .expect("a string takes all");
+    }
+    if !rows.is_empty() {
+        out.push_str("\n| key | value | default | meaning |\n|---|---|---|---|\n");
+        out.push_str(&rows);
+    }
+    for ((title, default), keys) in shared {
+        let keys: Vec<_> = keys.iter().map(|key| format!("`{key}`")).collect();
+        let kept = { title.chars() }.filter(|c| c.is_alphanumeric() || " _-".contains(*c));
+        let anchor = kept.collect::<String>().to_lowercase().replace(' ', "-");
+        let title = title.replace('[', "\\[").replace(']', "\\]");
+        let default = match default.as_str() {
+            "" => String::new(),
+            "**required**" => "; **required**".to_string(),
+            words => format!("; default: {words}"),
+        };
+        let keys = keys.join(", ");
+        writeln!(out, "\nAs in [{title}](#{anchor}): {keys}{default}.")
+            .expect("a string takes all");
+    }
+    out
+}
+
+impl Default {
+    /// Returns the default as a column of a table has it.
+    fn brief(&self) -> String {
+        match self {
             Default::Required => "**required**".to_string(),
             Default::Nothing => "–".to_string(),
             Default::Value("") => "`\"\"`".to_string(),
             Default::Value(text) if bare(text) => format!("`{text}`"),
             Default::Value(text) => format!("`\"{text}\"`"),
             Default::Words(words) => words.to_string(),
-        };
-        let shape = key.shape.brief();
-        writeln!(
-            out,
-            "| `{}` | {shape} | {default} | {} |",
-            key.name, key.doc
-        )
-        .expect("a string takes all");
+        }
     }
-    out
 }
 
 fn bare(text: &str) -> bool {
