@@ -25,6 +25,12 @@ pub enum Command {
         /// The file of the private key.
         file: PathBuf,
     },
+    /// Writes the site file and the key files of a gateway from a file of wg-quick. Says which settings are
+    /// not taken.
+    #[command(
+        after_help = "Example:\n  accord gateway import wg0.conf --cap '50 Mbps' --to /etc/accord"
+    )]
+    Import(args::Import),
     /// Checks a site file and its key files, and says which floors do not fit.
     Check {
         /// The site file.
@@ -97,6 +103,7 @@ pub fn run(_: &Gateway, _: &Catalogue) -> Result<bool, Failure> {
 pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
     match &args.command {
         Command::Keys { file } => parts::keys(file),
+        Command::Import(args) => parts::import(args),
         Command::Check { site, json } => parts::check(site, *json),
         Command::Run {
             site,
@@ -122,12 +129,13 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 #[cfg(feature = "gateway")]
 mod parts {
+    use super::args::Import;
     use crate::fail::Failure;
     use crate::output::{data, json, note};
     use accord::language::{ScenarioError, Source};
     use accord_gateway::check::check as findings;
     use accord_gateway::config::{
-        ConfigError, LoadError, Mode, PeerConfig, Site, load, status_socket,
+        self, ConfigError, LoadError, Mode, PeerConfig, Site, load, status_socket,
     };
     use accord_gateway::keys::{PrivateKey, SharedKey, redacted};
     use std::path::{Path, PathBuf};
@@ -147,6 +155,36 @@ mod parts {
             }
         };
         data(key.public())?;
+        Ok(true)
+    }
+
+    pub fn import(args: &Import) -> Result<bool, Failure> {
+        let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
+        let source = std::fs::read_to_string(&args.file)
+            .map_err(|e| Failure::io(format!("{} cannot be read: {e}", args.file.display()), &e))?;
+        let imported =
+            config::import(&source, &name, args.cap).map_err(|e| located(&args.file, source, e))?;
+        let place = |name: &str| args.to.join(name);
+        let site = place(&format!("{name}.toml"));
+        let (file, key) = &imported.key;
+        let secrets = imported.shared.iter().map(|(name, _)| place(name));
+        let all = [site.clone(), place(file)].into_iter().chain(secrets);
+        for path in all {
+            if path.symlink_metadata().is_ok() {
+                let failure = Failure::new(format!("{} is there already", path.display()));
+                return Err(failure.hint("--to names another folder"));
+            }
+        }
+        key.write(&place(file)).map_err(Failure::new)?;
+        for (name, key) in &imported.shared {
+            key.write(&place(name)).map_err(Failure::new)?;
+        }
+        std::fs::write(&site, &imported.site)
+            .map_err(|e| Failure::io(format!("{} cannot be written: {e}", site.display()), &e))?;
+        for text in &imported.notes {
+            note(format!("warning: {text}"));
+        }
+        data(site.display())?;
         Ok(true)
     }
 

@@ -6,9 +6,12 @@
 
 use std::fmt;
 use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -44,12 +47,40 @@ pub struct Request<A> {
     pub answer: Sender<(u16, String)>,
 }
 
+/// The place of a socket.
+#[derive(Debug)]
+enum Place {
+    /// A path, and the file there by its device and number.
+    Path(PathBuf, (u64, u64)),
+    /// An address of TCP.
+    Address(SocketAddr),
+}
+
+/// A connection to a client.
+trait Client: Read + Write {
+    fn set_timeout(&self, left: Duration) -> std::io::Result<()>;
+}
+
+impl Client for UnixStream {
+    fn set_timeout(&self, left: Duration) -> std::io::Result<()> {
+        self.set_read_timeout(Some(left))?;
+        self.set_write_timeout(Some(left))
+    }
+}
+
+impl Client for TcpStream {
+    fn set_timeout(&self, left: Duration) -> std::io::Result<()> {
+        self.set_read_timeout(Some(left))?;
+        self.set_write_timeout(Some(left))
+    }
+}
+
 /// The socket, which is removed when this is dropped.
 #[derive(Debug)]
 pub struct Door<A> {
-    path: PathBuf,
-    /// The file of the socket, by device and inode.
-    file: (u64, u64),
+    place: Place,
+    /// True when this is dropped, which ends the thread.
+    closed: Arc<AtomicBool>,
     /// The requests received.
     pub requests: Receiver<Request<A>>,
 }
@@ -88,14 +119,41 @@ impl<A: Send + 'static> Door<A> {
         let rights = std::fs::Permissions::from_mode(0o600);
         std::fs::set_permissions(path, rights).map_err(unable)?;
         let file = file(path).map_err(unable)?;
+        let place = Place::Path(path.to_path_buf(), file);
+        let accept = move || listener.accept().map(|(client, _)| client);
+        Door::start(place, accept, parse).map_err(unable)
+    }
+
+    /// Opens a socket of TCP at this address, which all users of the host may use if it is a loopback
+    /// address.
+    ///
+    /// # Errors
+    /// Fails if the address is taken, or not allowed.
+    pub fn listen(
+        address: SocketAddr,
+        parse: fn(&[u8]) -> Result<A, u16>,
+    ) -> Result<Door<A>, Error> {
+        let unable = |e| Error::Unable(format!("{address} cannot be listened at: {e}"));
+        let listener = TcpListener::bind(address).map_err(unable)?;
+        let place = Place::Address(listener.local_addr().map_err(unable)?);
+        let accept = move || listener.accept().map(|(client, _)| client);
+        Door::start(place, accept, parse).map_err(unable)
+    }
+
+    fn start<C: Client>(
+        place: Place,
+        accept: impl Fn() -> std::io::Result<C> + Send + 'static,
+        parse: fn(&[u8]) -> Result<A, u16>,
+    ) -> std::io::Result<Door<A>> {
         let (sender, requests) = channel();
+        let closed: Arc<AtomicBool> = Arc::default();
+        let ends = closed.clone();
         std::thread::Builder::new()
             .name("status".into())
-            .spawn(move || serve(&listener, parse, &sender))
-            .map_err(unable)?;
+            .spawn(move || serve(accept, parse, &sender, &ends))?;
         Ok(Door {
-            path: path.to_path_buf(),
-            file,
+            place,
+            closed,
             requests,
         })
     }
@@ -103,11 +161,19 @@ impl<A: Send + 'static> Door<A> {
 
 impl<A> Drop for Door<A> {
     fn drop(&mut self) {
-        // The thread ends when no one receives its requests.
-        let _ = UnixStream::connect(&self.path);
-        // Another process may have replaced the file.
-        if file(&self.path).is_ok_and(|there| there == self.file) {
-            let _ = std::fs::remove_file(&self.path);
+        self.closed.store(true, Ordering::Relaxed);
+        // A last client, for which the thread waits.
+        match &self.place {
+            Place::Path(path, own) => {
+                let _ = UnixStream::connect(path);
+                // Another process may have replaced the file.
+                if file(path).is_ok_and(|there| there == *own) {
+                    let _ = std::fs::remove_file(path);
+                }
+            }
+            Place::Address(address) => {
+                let _ = TcpStream::connect_timeout(address, PATIENCE);
+            }
         }
     }
 }
@@ -119,13 +185,14 @@ fn file(path: &Path) -> std::io::Result<(u64, u64)> {
 }
 
 /// Serves clients until the program ends.
-fn serve<A>(
-    listener: &UnixListener,
+fn serve<A, C: Client>(
+    accept: impl Fn() -> std::io::Result<C>,
     parse: fn(&[u8]) -> Result<A, u16>,
     requests: &Sender<Request<A>>,
+    closed: &AtomicBool,
 ) {
-    for client in listener.incoming() {
-        let Ok(mut client) = client else { continue };
+    while !closed.load(Ordering::Relaxed) {
+        let Ok(mut client) = accept() else { continue };
         let (code, text) = match parse(&read(&mut client)) {
             Err(code) => (code, String::new()),
             Ok(ask) => {
@@ -171,10 +238,10 @@ fn deadline() -> Instant {
 }
 
 /// Writes an answer. Errors are ignored: a client that left, or reads slowly, gets none.
-fn write(client: &mut UnixStream, mut text: &[u8]) {
+fn write(client: &mut impl Client, mut text: &[u8]) {
     let deadline = deadline();
     while let Some(left) = left(deadline).filter(|_| !text.is_empty()) {
-        let _ = client.set_write_timeout(Some(left));
+        let _ = client.set_timeout(left);
         match client.write(text) {
             Ok(n) if n > 0 => text = &text[n..],
             _ => return,
@@ -183,12 +250,12 @@ fn write(client: &mut UnixStream, mut text: &[u8]) {
 }
 
 /// Reads the head of a request. Returns an empty one if it is incomplete.
-fn read(client: &mut UnixStream) -> Vec<u8> {
+fn read(client: &mut impl Client) -> Vec<u8> {
     let (mut head, mut part) = (Vec::new(), [0; 512]);
     let deadline = deadline();
     while head.len() < LONGEST_REQUEST && !head.windows(4).any(|w| w == b"\r\n\r\n") {
         let Some(left) = left(deadline) else { break };
-        let _ = client.set_read_timeout(Some(left));
+        let _ = client.set_timeout(left);
         match client.read(&mut part) {
             Ok(n) if n > 0 => head.extend_from_slice(&part[..n]),
             _ => break,
@@ -251,6 +318,32 @@ mod tests {
         std::fs::write(&socket, "another's").expect("written");
         drop(door);
         assert!(socket.exists());
+    }
+
+    #[test]
+    fn a_socket_of_tcp_answers_until_it_is_dropped() {
+        let any = "127.0.0.1:0".parse().expect("an address");
+        let door = Door::listen(any, first).expect("opened");
+        let Place::Address(address) = door.place else {
+            panic!("{:?}", door.place)
+        };
+        let mut client = TcpStream::connect(address).expect("connected");
+        client
+            .write_all(b"GET /metrics HTTP/1.1\r\n\r\n")
+            .expect("written");
+        let request = door.requests.recv().expect("a request");
+        assert_eq!(request.ask, "metrics");
+        let _ = request.answer.send((200, "a 1\n".into()));
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("a 1\n"));
+        drop(client);
+        let taken = Door::listen(address, first).map(|_| ());
+        assert!(matches!(taken, Err(Error::Unable(_))), "{taken:?}");
+        drop(door);
+        while Door::listen(address, first).is_err() {
+            std::thread::yield_now();
+        }
     }
 
     #[test]

@@ -588,6 +588,13 @@ impl<S: Sessions> Gateway<S> {
         changed.is_some()
     }
 
+    /// Sets the place of a peer, if there is one with this key.
+    pub fn set_endpoint(&mut self, key: &PublicKey, endpoint: SocketAddr) {
+        if let Some(peer) = self.peers.iter_mut().find(|p| p.key() == *key) {
+            peer.set_endpoint(Some(endpoint));
+        }
+    }
+
     /// The peers.
     pub fn peers(&self) -> &[Peer] {
         &self.peers

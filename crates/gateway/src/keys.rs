@@ -146,15 +146,28 @@ impl PrivateKey {
     /// # Errors
     /// Fails if the file exists or cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), String> {
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let text = Zeroizing::new(STANDARD.encode(self.0.to_bytes()) + "\n");
-        (options.open(path))
-            .and_then(|mut file| file.write_all(text.as_bytes()))
-            .map_err(|e| format!("{} cannot be written: {e}", path.display()))
+        write_secret(&Zeroizing::new(self.0.to_bytes()), path)
     }
+}
+
+impl FromStr for PrivateKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PrivateKey, String> {
+        decoded(text).map(PrivateKey::new)
+    }
+}
+
+/// Writes a secret into a new file that only its owner can read.
+fn write_secret(bytes: &[u8; 32], path: &Path) -> Result<(), String> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let text = Zeroizing::new(STANDARD.encode(bytes) + "\n");
+    (options.open(path))
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|e| format!("{} cannot be written: {e}", path.display()))
 }
 
 impl fmt::Debug for PrivateKey {
@@ -170,6 +183,22 @@ impl SharedKey {
     /// Fails as [`PrivateKey::read`] does.
     pub fn read(path: &Path) -> Result<SharedKey, String> {
         secret(path).map(SharedKey)
+    }
+
+    /// Writes the key into a new file, as [`PrivateKey::write`] does.
+    ///
+    /// # Errors
+    /// Fails as [`PrivateKey::write`] does.
+    pub fn write(&self, path: &Path) -> Result<(), String> {
+        write_secret(&self.0, path)
+    }
+}
+
+impl FromStr for SharedKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<SharedKey, String> {
+        decoded(text).map(SharedKey)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a gateway keeps of one peer.
 
-use crate::config::{Interface, Loss, Mode, PeerConfig};
+use crate::config::{Endpoint, Interface, Loss, Mode, PeerConfig};
 use crate::edge::Edge;
 use crate::keys::PublicKey;
 use crate::message;
@@ -135,7 +135,7 @@ impl Peer {
         let run = (seed >> 32) as u32;
         Peer {
             local: message::address(&config.public_key),
-            endpoint: config.endpoint,
+            endpoint: config.endpoint.as_ref().and_then(Endpoint::address),
             heard: Time::ZERO,
             greeted: Time::ZERO,
             edge: Edge::new(&config.shares, interface.queue, packet, seed),
@@ -161,8 +161,9 @@ impl Peer {
     /// Takes a new configuration, without losing what waits. What is known of the path is lost only where
     /// the answer to losses is another one.
     pub fn reconfigure(&mut self, config: &PeerConfig, interface: &Interface, control: &Control) {
-        if config.endpoint.is_some() && config.endpoint != self.config.endpoint {
-            self.set_endpoint(config.endpoint);
+        let endpoint = config.endpoint.as_ref().and_then(Endpoint::address);
+        if endpoint.is_some() && config.endpoint != self.config.endpoint {
+            self.set_endpoint(endpoint);
         }
         self.edge.set_shares(&config.shares);
         if config.loss != self.config.loss {

@@ -1,7 +1,8 @@
 //! The state of a gateway for people and programs: a document, a table and metrics.
 
+use self::Samples::{Class, Gateway, Peer, Word};
 use crate::config::Site;
-use crate::gateway::Gateway;
+use crate::gateway;
 use crate::sessions::Sessions;
 use accord_door::metrics::Metrics;
 use serde::Serialize;
@@ -120,7 +121,7 @@ pub struct ClassStatus {
 
 /// Returns the state of a gateway of a site.
 pub fn status(
-    gateway: &Gateway<impl Sessions>,
+    gateway: &gateway::Gateway<impl Sessions>,
     site: &Site,
     config: &ConfigStatus,
     offloads: Vec<&'static str>,
@@ -276,233 +277,262 @@ pub fn table(status: &Status) -> String {
     text
 }
 
+/// A row of the table of metrics: the name, the kind, the meaning and the samples with their labels.
+struct Row {
+    name: &'static str,
+    kind: &'static str,
+    help: &'static str,
+    samples: Samples,
+}
+
+/// The samples of a metric.
+enum Samples {
+    /// Of the gateway, with labels of their own.
+    Gateway(fn(&Status) -> Vec<(String, f64)>),
+    /// One per peer, if it has a value.
+    Peer(fn(&PeerStatus) -> Option<f64>),
+    /// One per peer and word of a list, which is 1 for the word that holds. The label is the metric's name.
+    Word(&'static [&'static str], fn(&PeerStatus) -> &'static str),
+    /// One per class of each peer.
+    Class(fn(&ClassStatus) -> u64),
+}
+
+impl Samples {
+    fn of(&self, name: &str, status: &Status) -> Vec<(String, f64)> {
+        let peers = status.peers.iter();
+        match self {
+            Samples::Gateway(read) => read(status),
+            Samples::Peer(read) => peers
+                .filter_map(|p| Some((format!("{{peer=\"{}\"}}", p.name), read(p)?)))
+                .collect(),
+            Samples::Word(words, read) => peers
+                .flat_map(|p| {
+                    words.iter().map(move |word| {
+                        let labels = format!("{{peer=\"{}\",{name}=\"{word}\"}}", p.name);
+                        (labels, flag(read(p) == *word))
+                    })
+                })
+                .collect(),
+            Samples::Class(read) => peers
+                .flat_map(|p| {
+                    p.classes.iter().map(|c| {
+                        let labels = format!("{{peer=\"{}\",class=\"{}\"}}", p.name, c.name);
+                        (labels, read(c) as f64)
+                    })
+                })
+                .collect(),
+        }
+    }
+}
+
+fn flag(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}
+
+/// Returns the dropped packets of the gateway by reason, and those of edge queues by peer and class, too.
+fn dropped(status: &Status) -> Vec<(String, f64)> {
+    let gateway = status.dropped_packets.iter();
+    let gateway = gateway.map(|(why, n)| (format!("{{reason=\"{why}\"}}"), *n as f64));
+    let classes = (status.peers.iter()).flat_map(|p| p.classes.iter().map(move |c| (p, c)));
+    let classes = classes.flat_map(|(p, c)| {
+        [("late", c.late_packets), ("overflow", c.overflowed_packets)].map(|(why, n)| {
+            let (peer, class) = (&p.name, &c.name);
+            let labels = format!("{{reason=\"{why}\",peer=\"{peer}\",class=\"{class}\"}}");
+            (labels, n as f64)
+        })
+    });
+    gateway.chain(classes).collect()
+}
+
+impl Row {
+    const fn gauge(name: &'static str, help: &'static str, samples: Samples) -> Row {
+        let kind = "gauge";
+        Row {
+            name,
+            kind,
+            help,
+            samples,
+        }
+    }
+
+    const fn counter(name: &'static str, help: &'static str, samples: Samples) -> Row {
+        let kind = "counter";
+        Row {
+            name,
+            kind,
+            help,
+            samples,
+        }
+    }
+}
+
+/// The metrics, in the order of their text.
+const METRICS: &[Row] = &[
+    Row::gauge(
+        "build_info",
+        "The version of the program.",
+        Gateway(|s| vec![(format!("{{version=\"{}\"}}", s.version), 1.0)]),
+    ),
+    Row::gauge(
+        "config_last_reload_success_timestamp_seconds",
+        "Time of the last site file in force.",
+        Gateway(|s| vec![(String::new(), s.config.loaded_unix_s)]),
+    ),
+    Row::gauge(
+        "config_last_reload_successful",
+        "1 if the site file that was read last is in force.",
+        Gateway(|s| vec![(String::new(), flag(s.config.error.is_none()))]),
+    ),
+    Row::gauge(
+        "offload",
+        "1 for an offload of the kernel in use.",
+        Gateway(|s| {
+            let used = |kind| {
+                (
+                    format!("{{kind=\"{kind}\"}}"),
+                    flag(s.offloads.contains(&kind)),
+                )
+            };
+            OFFLOADS.map(used).into()
+        }),
+    ),
+    Row::counter(
+        "dropped_packets_total",
+        "Dropped packets by reason.",
+        Gateway(dropped),
+    ),
+    Row::gauge(
+        "peer_up",
+        "1 if there is a session.",
+        Peer(|p| Some(flag(p.up))),
+    ),
+    Row::gauge(
+        "path_mtu_bytes",
+        "Largest packet to the peer, inside of the tunnel.",
+        Peer(|p| Some(f64::from(p.mtu_bytes))),
+    ),
+    Row::counter(
+        "rx_bytes_total",
+        "Received bytes, on the wire.",
+        Peer(|p| Some(p.rx_bytes as f64)),
+    ),
+    Row::counter(
+        "ecn_ce_packets_total",
+        "Received packets with the mark of a router.",
+        Peer(|p| Some(p.ce_packets as f64)),
+    ),
+    Row::gauge(
+        "tunnel_min_rate_bytes_per_second",
+        "Contracted rate.",
+        Peer(|p| Some(p.contract_bytes_per_s)),
+    ),
+    Row::gauge(
+        "tunnel_max_rate_bytes_per_second",
+        "Cap.",
+        Peer(|p| Some(p.cap_bytes_per_s)),
+    ),
+    Row::gauge(
+        "tunnel_rate_bytes_per_second",
+        "Rate at which the tunnel may send.",
+        Peer(|p| Some(p.rate_bytes_per_s)),
+    ),
+    Row::gauge(
+        "egress_rate_bytes_per_second",
+        "Rate at which data arrives at the peer.",
+        Peer(|p| p.egress_bytes_per_s),
+    ),
+    Row::gauge(
+        "accumulation_bytes",
+        "Bytes of the tunnel that are queued in the network.",
+        Peer(|p| p.accumulation_bytes),
+    ),
+    Row::gauge(
+        "queue_delay_seconds",
+        "Queuing delay in the network.",
+        Peer(|p| p.queue_delay_s),
+    ),
+    Row::gauge(
+        "virtual_delay_seconds",
+        "Virtual delay from routers, as far as it counts.",
+        Peer(|p| p.virtual_delay_s),
+    ),
+    Row::gauge(
+        "srtt_seconds",
+        "Smoothed round-trip time.",
+        Peer(|p| p.srtt_s),
+    ),
+    Row::gauge(
+        "min_rtt_seconds",
+        "Smallest round-trip time.",
+        Peer(|p| p.min_rtt_s),
+    ),
+    Row::counter(
+        "lost_pairs_total",
+        "Control pairs that found a loss.",
+        Peer(|p| Some(p.lost_pairs as f64)),
+    ),
+    Row::gauge(
+        "loss_ratio",
+        "Part of the bytes that was lost in the latest interval of the breaker.",
+        Peer(|p| p.loss_ratio),
+    ),
+    Row::counter(
+        "breaker_trips_total",
+        "Trips of the circuit breaker.",
+        Peer(|p| Some(p.breaker_trips as f64)),
+    ),
+    Row::counter(
+        "unanswered_pairs_total",
+        "Control pairs without an answer in time.",
+        Peer(|p| Some(p.unanswered_pairs as f64)),
+    ),
+    Row::gauge(
+        "handshake_age_seconds",
+        "Age of the keys.",
+        Peer(|p| p.handshake_age_s.map(|s| s as f64)),
+    ),
+    Row::gauge(
+        "mode",
+        "1 for the mode.",
+        Word(&["shadow", "enforce", "bypass"], |p| p.mode),
+    ),
+    Row::gauge(
+        "state",
+        "1 for the state of the peer.",
+        Word(
+            &["unknown", "plain", "controlled", "blind", "tripped"],
+            |p| p.state,
+        ),
+    ),
+    Row::counter(
+        "tx_bytes_total",
+        "Sent bytes, on the wire.",
+        Class(|c| c.tx_bytes),
+    ),
+    Row::counter("tx_packets_total", "Sent packets.", Class(|c| c.tx_packets)),
+    Row::gauge(
+        "edge_waiting_bytes",
+        "Bytes in the edge queue.",
+        Class(|c| c.waiting_bytes),
+    ),
+    Row::counter(
+        "edge_marked_packets_total",
+        "Packets marked in the edge queue.",
+        Class(|c| c.marked_packets),
+    ),
+];
+
 /// Returns the metrics in the text format of Prometheus.
 pub fn metrics(status: &Status) -> String {
     let mut metrics = Metrics::new("accord_gateway");
-    let mut family = |name: &str, kind: &str, help: &str, samples: Vec<(String, f64)>| {
-        metrics.family(name, kind, help, samples);
-    };
-    let version = format!("{{version=\"{}\"}}", status.version);
-    family("build_info", "gauge", "The program.", vec![(version, 1.0)]);
-    family(
-        "config_last_reload_success_timestamp_seconds",
-        "gauge",
-        "When the site file was last taken.",
-        vec![(String::new(), status.config.loaded_unix_s)],
-    );
-    family(
-        "config_last_reload_successful",
-        "gauge",
-        "1 if the site file that was read last is in force.",
-        vec![(
-            String::new(),
-            f64::from(u8::from(status.config.error.is_none())),
-        )],
-    );
-    let offloads = OFFLOADS.map(|kind| {
-        let used = status.offloads.contains(&kind);
-        (format!("{{kind=\"{kind}\"}}"), f64::from(u8::from(used)))
-    });
-    family(
-        "offload",
-        "gauge",
-        "1 for an offload of the kernel that is in use.",
-        offloads.into(),
-    );
-    let dropped = status.dropped_packets.iter();
-    let dropped = dropped.map(|(why, n)| (format!("{{reason=\"{why}\"}}"), *n as f64));
-    let classes = status.peers.iter().flat_map(|peer| {
-        (peer.classes.iter()).flat_map(|class| {
-            [
-                ("late", class.late_packets),
-                ("overflow", class.overflowed_packets),
-            ]
-            .map(|(why, n)| {
-                let (peer, class) = (&peer.name, &class.name);
-                let labels = format!("{{reason=\"{why}\",peer=\"{peer}\",class=\"{class}\"}}");
-                (labels, n as f64)
-            })
-        })
-    });
-    family(
-        "dropped_packets_total",
-        "counter",
-        "Packets that went nowhere, by reason.",
-        dropped.chain(classes).collect(),
-    );
-    type OfPeer = fn(&PeerStatus) -> Option<f64>;
-    let peers: &[(&str, &str, &str, OfPeer)] = &[
-        ("peer_up", "gauge", "1 if there is a session.", |p| {
-            Some(f64::from(u8::from(p.up)))
-        }),
-        (
-            "path_mtu_bytes",
-            "gauge",
-            "The largest packet that is sent to the peer, inside of the tunnel.",
-            |p| Some(f64::from(p.mtu_bytes)),
-        ),
-        (
-            "rx_bytes_total",
-            "counter",
-            "Bytes that arrived, on the wire.",
-            |p| Some(p.rx_bytes as f64),
-        ),
-        (
-            "ecn_ce_packets_total",
-            "counter",
-            "Packets that arrived with the mark of a router.",
-            |p| Some(p.ce_packets as f64),
-        ),
-        (
-            "tunnel_min_rate_bytes_per_second",
-            "gauge",
-            "The contracted rate.",
-            |p| Some(p.contract_bytes_per_s),
-        ),
-        (
-            "tunnel_max_rate_bytes_per_second",
-            "gauge",
-            "The cap.",
-            |p| Some(p.cap_bytes_per_s),
-        ),
-        (
-            "tunnel_rate_bytes_per_second",
-            "gauge",
-            "The rate that the tunnel may send at.",
-            |p| Some(p.rate_bytes_per_s),
-        ),
-        (
-            "egress_rate_bytes_per_second",
-            "gauge",
-            "The rate at which data arrives at the peer.",
-            |p| p.egress_bytes_per_s,
-        ),
-        (
-            "accumulation_bytes",
-            "gauge",
-            "What the tunnel has queued in the network.",
-            |p| p.accumulation_bytes,
-        ),
-        (
-            "queue_delay_seconds",
-            "gauge",
-            "The queuing delay in the network.",
-            |p| p.queue_delay_s,
-        ),
-        (
-            "virtual_delay_seconds",
-            "gauge",
-            "The virtual delay that routers wrote, as far as it counts.",
-            |p| p.virtual_delay_s,
-        ),
-        (
-            "srtt_seconds",
-            "gauge",
-            "The smoothed round-trip time.",
-            |p| p.srtt_s,
-        ),
-        (
-            "min_rtt_seconds",
-            "gauge",
-            "The least round-trip time.",
-            |p| p.min_rtt_s,
-        ),
-        (
-            "lost_pairs_total",
-            "counter",
-            "Control pairs that found a loss.",
-            |p| Some(p.lost_pairs as f64),
-        ),
-        (
-            "loss_ratio",
-            "gauge",
-            "The part of the bytes that was lost of late.",
-            |p| p.loss_ratio,
-        ),
-        (
-            "breaker_trips_total",
-            "counter",
-            "How often the circuit breaker tripped.",
-            |p| Some(p.breaker_trips as f64),
-        ),
-        (
-            "unanswered_pairs_total",
-            "counter",
-            "Control pairs without an answer in time.",
-            |p| Some(p.unanswered_pairs as f64),
-        ),
-        (
-            "handshake_age_seconds",
-            "gauge",
-            "The age of the keys.",
-            |p| p.handshake_age_s.map(|s| s as f64),
-        ),
-    ];
-    for (name, kind, help, value) in peers {
-        let samples = status.peers.iter().filter_map(|peer| {
-            let value = value(peer)?;
-            Some((format!("{{peer=\"{}\"}}", peer.name), value))
-        });
-        family(name, kind, help, samples.collect());
-    }
-    let words = |name: &str, help: &str, all: &[&str], of: fn(&PeerStatus) -> &str| {
-        let samples = status.peers.iter().flat_map(|peer| {
-            all.iter().map(move |word| {
-                let labels = format!("{{peer=\"{}\",{name}=\"{word}\"}}", peer.name);
-                (labels, f64::from(u8::from(of(peer) == *word)))
-            })
-        });
-        (
-            name.to_string(),
-            help.to_string(),
-            samples.collect::<Vec<_>>(),
-        )
-    };
-    let modes = words(
-        "mode",
-        "1 for the mode.",
-        &["shadow", "enforce", "bypass"],
-        |p| p.mode,
-    );
-    let known = ["unknown", "plain", "controlled", "blind", "tripped"];
-    let states = words("state", "1 for what is known of the peer.", &known, |p| {
-        p.state
-    });
-    for (name, help, samples) in [modes, states] {
-        family(&name, "gauge", &help, samples);
-    }
-    type OfClass = fn(&ClassStatus) -> u64;
-    let classes: &[(&str, &str, &str, OfClass)] = &[
-        (
-            "tx_bytes_total",
-            "counter",
-            "Bytes sent, on the wire.",
-            |c| c.tx_bytes,
-        ),
-        ("tx_packets_total", "counter", "Packets sent.", |c| {
-            c.tx_packets
-        }),
-        (
-            "edge_waiting_bytes",
-            "gauge",
-            "Bytes that wait at the edge.",
-            |c| c.waiting_bytes,
-        ),
-        (
-            "edge_marked_packets_total",
-            "counter",
-            "Packets marked at the edge.",
-            |c| c.marked_packets,
-        ),
-    ];
-    for (name, kind, help, value) in classes {
-        let samples = status.peers.iter().flat_map(|peer| {
-            peer.classes.iter().map(|class| {
-                let labels = format!("{{peer=\"{}\",class=\"{}\"}}", peer.name, class.name);
-                (labels, value(class) as f64)
-            })
-        });
-        family(name, kind, help, samples.collect());
+    for Row {
+        name,
+        kind,
+        help,
+        samples,
+    } in METRICS
+    {
+        metrics.family(name, kind, help, samples.of(name, status));
     }
     metrics.text()
 }

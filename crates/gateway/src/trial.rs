@@ -48,6 +48,8 @@ pub struct Trial {
     sent: u64,
     /// The longest smoothed round-trip time while it lasted.
     round_trip: Duration,
+    /// The longest time by which a packet was queued late.
+    late: Duration,
     questions: u32,
     counts: Option<Counts>,
 }
@@ -71,8 +73,10 @@ pub struct TrialStatus {
     pub delay_above_least_s: Option<f64>,
     /// The largest one-way delay above the least, in seconds.
     pub delay_variation_s: Option<f64>,
-    /// The longest smoothed round-trip time meanwhile, in seconds.
+    /// The longest smoothed round-trip time during the trial, in seconds.
     pub round_trip_s: f64,
+    /// The longest time by which this gateway queued a packet late, in seconds.
+    pub late_s: f64,
 }
 
 impl Trial {
@@ -95,6 +99,7 @@ impl Trial {
             next: now,
             sent: 0,
             round_trip: Duration::ZERO,
+            late: Duration::ZERO,
             questions: 0,
             counts: None,
         }
@@ -121,6 +126,9 @@ impl Trial {
         if self.next < self.until {
             self.round_trip = self.round_trip.max(round_trip);
             let counts = self.next >= self.from;
+            if counts {
+                self.late = self.late.max(now.since(self.next));
+            }
             let test = Test {
                 trial: if counts { self.id } else { UNCOUNTED },
                 sent: now.as_ps(),
@@ -165,6 +173,7 @@ impl Trial {
             delay_above_least_s: self.counts.map(|c| f64::from(c.mean)),
             delay_variation_s: self.counts.map(|c| f64::from(c.most)),
             round_trip_s: self.round_trip.as_secs_f64(),
+            late_s: self.late.as_secs_f64(),
         }
     }
 }

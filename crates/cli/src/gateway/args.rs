@@ -5,6 +5,19 @@ use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+/// The arguments of `accord gateway import`.
+#[derive(Args)]
+pub struct Import {
+    /// The file of wg-quick. Its name is that of the interface, as for wg-quick.
+    pub file: PathBuf,
+    /// The cap of each tunnel: its highest rate, and its rate while nothing is known of the path.
+    #[arg(long, value_name = "RATE")]
+    pub cap: Rate,
+    /// The folder of the files.
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub to: PathBuf,
+}
+
 /// What `accord gateway predict` takes.
 #[derive(Args)]
 pub struct Predict {

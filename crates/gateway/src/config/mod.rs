@@ -1,12 +1,16 @@
 //! The site file: what a gateway is, who its peers are, and what each of them gets.
 
 mod dscp;
+mod import;
 mod read;
 mod site;
 
 pub use dscp::Dscp;
+pub use import::{Imported, import};
 pub use read::ConfigError;
-pub use site::{BreakerConfig, Class, Interface, Loss, Mode, Network, OVERHEAD, PeerConfig, Site};
+pub use site::{
+    BreakerConfig, Class, Endpoint, Interface, Loss, Mode, Network, OVERHEAD, PeerConfig, Site,
+};
 
 use crate::keys::{PublicKey, is_key};
 use accord_family::{Service, Signal};
@@ -19,7 +23,7 @@ use toml::de::DeTable;
 const TOP: &[&str] = &["gateway", "class", "peer"];
 const GATEWAY: &[&str] = &[
     "key", "listen", "device", "address", "mtu", "uplink", "target", "loss", "queue", "status",
-    "offload", "persist",
+    "metrics", "fwmark", "offload", "persist",
 ];
 const CLASS: &[&str] = &["dscp"];
 const PEER: &[&str] = &[
@@ -54,9 +58,8 @@ const MOST_CLASSES: usize = 16;
 /// Fails at the first key or value that is not as it has to be.
 pub fn parse(source: &str, folder: &Path) -> Result<Site, ConfigError> {
     if let Some(at) = wg_quick(source) {
-        let message = "this is a file of wg-quick, and a site file is another one";
-        let hint = "its PrivateKey goes into a file of its own that [gateway] names, such as \
-                    key = \"site.key\"; each [Peer] becomes a [peer.NAME] with a cap";
+        let message = "this is a file of wg-quick, not a site file";
+        let hint = "accord gateway import writes a site file and a key file from it";
         return Err(ConfigError::new(at..at, message).hint(hint));
     }
     let document = DeTable::parse(source).map_err(|e| syntax(&e))?;
@@ -113,9 +116,7 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
         None => "accord0".to_string(),
         Some(value) => {
             let name = text(value)?;
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-            // The kernel's limit is 15 bytes.
-            if name.is_empty() || name.len() > 15 || !name.chars().all(plain) {
+            if !is_device(name) {
                 let message = "a device's name has 1 to 15 letters, digits, - and _";
                 return Err(ConfigError::new(value.span(), message));
             }
@@ -155,9 +156,47 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
             None => None,
             Some(value) => Some(folder.join(file(value)?)),
         },
+        metrics: metrics(&table)?,
+        fwmark: fwmark(&table)?,
         offload: table.flag("offload")?.unwrap_or(true),
         persist: table.flag("persist")?.unwrap_or(false),
     })
+}
+
+/// Returns whether a text is the name of a device. The kernel's limit is 15 bytes.
+fn is_device(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (1..=15).contains(&name.len()) && name.chars().all(plain)
+}
+
+/// Reads the address for metrics, which others than users of this host do not reach.
+fn metrics(table: &Table) -> Result<Option<SocketAddr>, ConfigError> {
+    let Some(value) = table.get("metrics") else {
+        return Ok(None);
+    };
+    let address = text(value)?.parse().ok();
+    match address.filter(|a: &SocketAddr| a.ip().is_loopback()) {
+        Some(address) => Ok(Some(address)),
+        None => {
+            let message = "metrics has to be a loopback address and a port";
+            Err(ConfigError::new(value.span(), message).hint("such as \"127.0.0.1:9586\""))
+        }
+    }
+}
+
+/// Reads the mark of the gateway's own datagrams.
+fn fwmark(table: &Table) -> Result<Option<u32>, ConfigError> {
+    let Some(value) = table.get("fwmark") else {
+        return Ok(None);
+    };
+    match whole(value).map(u32::try_from) {
+        // The mark is the number of a routing table, too. 253 to 255 are those of the kernel.
+        Some(Ok(mark)) if mark > 0 && !(253..=255).contains(&mark) => Ok(Some(mark)),
+        _ => {
+            let message = "fwmark has to be a whole number from 1 to 4294967295, but 253 to 255";
+            Err(ConfigError::new(value.span(), message).hint("such as 51820, as wg-quick has it"))
+        }
+    }
 }
 
 fn class(
@@ -260,16 +299,17 @@ fn peer(
     })
 }
 
-fn endpoint(table: &Table, interface: &Interface) -> Result<Option<SocketAddr>, ConfigError> {
+fn endpoint(table: &Table, interface: &Interface) -> Result<Option<Endpoint>, ConfigError> {
     let Some(value) = table.get("endpoint") else {
         return Ok(None);
     };
-    let endpoint: SocketAddr = text(value)?.parse().map_err(|_| {
-        ConfigError::new(value.span(), "expected an address and a port, not a name")
-            .hint("such as \"192.0.2.1:51820\"; a peer without endpoint is one that calls first")
+    let endpoint: Endpoint = text(value)?.parse().map_err(|e: String| {
+        ConfigError::new(value.span(), e).hint("a peer without endpoint calls first")
     })?;
-    if endpoint.is_ipv4() != interface.listen.is_ipv4() {
-        let message = format!("{endpoint} cannot be reached from {}", interface.listen);
+    if let Endpoint::Address(address) = endpoint
+        && address.is_ipv4() != interface.listen.is_ipv4()
+    {
+        let message = format!("{address} cannot be reached from {}", interface.listen);
         let hint = "listen and endpoint have to be both of IPv4 or both of IPv6";
         return Err(ConfigError::new(value.span(), message).hint(hint));
     }
@@ -383,16 +423,28 @@ fn differs(
             return Err(ConfigError::new(value.span(), message).hint(hint));
         }
     }
+    if let Some(all) = peer.networks.iter().find(|n| n.prefix == 0)
+        && interface.fwmark.is_none()
+    {
+        let message = format!(
+            "{all} is behind peer {}, and the gateway's own datagrams would go there, too",
+            peer.name
+        );
+        let hint = "write fwmark = 51820 below [gateway]: marked datagrams take the host's routes";
+        return Err(ConfigError::new(value.span(), message).hint(hint));
+    }
     // Datagrams to a peer would go into a tunnel.
     for (one, two) in others
         .iter()
         .chain([peer])
         .flat_map(|o| [(o, peer), (peer, o)])
     {
-        let Some(endpoint) = two.endpoint else {
+        let Some(endpoint) = two.endpoint.as_ref().and_then(Endpoint::address) else {
             continue;
         };
-        if let Some(network) = one.networks.iter().find(|n| n.contains(endpoint.ip())) {
+        // Routes of all addresses are in a table that marked datagrams do not see.
+        let holds = |n: &&Network| n.prefix > 0 && n.contains(endpoint.ip());
+        if let Some(network) = one.networks.iter().find(holds) {
             let message = format!(
                 "{network} is behind peer {}, and the endpoint {endpoint} of peer {} is in it",
                 one.name, two.name
@@ -539,7 +591,7 @@ mod tests {
         let read = |network: &str| {
             let text = format!(
                 "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\naddress = [\"10.1.0.1/24\"]\n\
-                 [peer.other]\n\
+                 fwmark = 51820\n[peer.other]\n\
                  public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
                  networks = [\"10.2.0.0/24\", \"{network}\"]\ncap = \"30 Mbps\"\n"
             );

@@ -135,8 +135,7 @@ impl<'a, 't> Table<'a, 't> {
         let mut found = Vec::new();
         for (name, value) in table.iter() {
             let text = name.get_ref().as_ref();
-            let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-            if text.is_empty() || text.len() > 40 || !text.chars().all(plain) {
+            if !is_name(text) {
                 let message = format!("\"{}\" is no name", text.escape_debug());
                 let hint = "names have letters, digits, - and _, at most 40 of them";
                 return Err(ConfigError::new(name.span(), message).hint(hint));
@@ -182,6 +181,12 @@ impl<'a, 't> Table<'a, 't> {
             }
         }
     }
+}
+
+/// Returns whether a text is the name of a peer or a class.
+pub(super) fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (1..=40).contains(&text.len()) && text.chars().all(plain)
 }
 
 /// Returns the number that a value is.

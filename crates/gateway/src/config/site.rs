@@ -61,6 +61,11 @@ pub struct Interface {
     pub queue: Bytes,
     /// The path of the Unix socket for status, metrics and commands.
     pub status: Option<PathBuf>,
+    /// The loopback address at which metrics can be read by TCP.
+    pub metrics: Option<SocketAddr>,
+    /// The mark of the gateway's own datagrams, and the number of the routing table for networks of all
+    /// addresses.
+    pub fwmark: Option<u32>,
     /// Whether the kernel may join and cut packets, where it can.
     pub offload: bool,
     /// Whether the device stays when the gateway ends, with its addresses and routes.
@@ -101,8 +106,8 @@ pub struct PeerConfig {
     pub public_key: PublicKey,
     /// The file of a key that both ends share, if they have one.
     pub preshared_key: Option<PathBuf>,
-    /// The address to call the peer at. A peer without one calls first.
-    pub endpoint: Option<SocketAddr>,
+    /// The place to call the peer at. A peer without one calls first.
+    pub endpoint: Option<Endpoint>,
     /// The networks behind the peer.
     pub networks: Vec<Network>,
     /// The highest rate of the tunnel, and its rate while nothing is known of the path.
@@ -221,6 +226,61 @@ words! {
     Contract = "contract",
 }
 
+/// The place to call a peer at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Endpoint {
+    /// An address and a port.
+    Address(SocketAddr),
+    /// A name that the host's resolver knows, and a port.
+    Name(String, u16),
+}
+
+impl Endpoint {
+    /// The address, unless it has to be looked up.
+    pub fn address(&self) -> Option<SocketAddr> {
+        match self {
+            Endpoint::Address(address) => Some(*address),
+            Endpoint::Name(..) => None,
+        }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Endpoint::Address(address) => write!(f, "{address}"),
+            Endpoint::Name(host, port) => write!(f, "{host}:{port}"),
+        }
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Endpoint, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(Endpoint::Address(address));
+        }
+        let wrong = || {
+            "expected a host and a port, such as \"192.0.2.1:51820\", \"[2001:db8::1]:51820\" or \
+             \"berlin.example.net:51820\""
+                .to_string()
+        };
+        let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let named = host.chars().all(plain)
+            && (1..=253).contains(&host.len())
+            // Else it is an address with a mistake.
+            && host.chars().any(|c| c.is_ascii_alphabetic())
+            && host.trim_end_matches('.').split('.').all(|l| (1..=63).contains(&l.len()));
+        let digits = port.chars().all(|c| c.is_ascii_digit());
+        match port.parse() {
+            Ok(port @ 1..) if named && digits => Ok(Endpoint::Name(host.to_string(), port)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
 /// A network, or an address in one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
@@ -231,6 +291,24 @@ pub struct Network {
 }
 
 impl Network {
+    /// Returns the network with the same prefix whose address has no bits beyond it.
+    pub fn first(&self) -> Network {
+        let address = match self.address {
+            IpAddr::V4(a) => {
+                let mask = u32::MAX.checked_shl(32 - u32::from(self.prefix));
+                IpAddr::V4((u32::from(a) & mask.unwrap_or(0)).into())
+            }
+            IpAddr::V6(a) => {
+                let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix));
+                IpAddr::V6((u128::from(a) & mask.unwrap_or(0)).into())
+            }
+        };
+        Network {
+            address,
+            prefix: self.prefix,
+        }
+    }
+
     /// Returns whether an address is in the network.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {
@@ -269,21 +347,11 @@ impl FromStr for Network {
                 "a network, such as \"10.2.0.0/24\"",
             )
         })?;
-        let first = match network.address {
-            IpAddr::V4(a) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(network.prefix));
-                IpAddr::V4((u32::from(a) & mask.unwrap_or(0)).into())
-            }
-            IpAddr::V6(a) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(network.prefix));
-                IpAddr::V6((u128::from(a) & mask.unwrap_or(0)).into())
-            }
-        };
-        match first == network.address {
+        let first = network.first();
+        match first == network {
             true => Ok(network),
             false => Err(format!(
-                "{text} has bits beyond its prefix; the network is {first}/{}",
-                network.prefix
+                "{text} has bits beyond its prefix; the network is {first}"
             )),
         }
     }

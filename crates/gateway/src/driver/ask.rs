@@ -49,6 +49,14 @@ pub fn parse(head: &[u8]) -> Result<Ask, u16> {
     }
 }
 
+/// Reads a request for metrics. Others are refused, since anybody on the host may make it.
+pub fn parse_metrics(head: &[u8]) -> Result<Ask, u16> {
+    match parse(head)? {
+        Ask::Metrics => Ok(Ask::Metrics),
+        _ => Err(404),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +82,13 @@ mod tests {
             );
         }
         assert_eq!(read("GET /"), Err(404));
+        assert_eq!(
+            parse_metrics(b"GET /metrics HTTP/1.1\r\n\r\n"),
+            Ok(Ask::Metrics)
+        );
+        for other in ["GET /status", "POST /mode/berlin/shadow", "GET /"] {
+            assert_eq!(parse_metrics(other.as_bytes()), Err(404), "{other}");
+        }
         assert_eq!(read("DELETE /status"), Err(400));
         assert_eq!(parse(b""), Err(400));
         assert_eq!(parse(b"\xff\xff"), Err(400));

@@ -15,6 +15,9 @@ use tun_rs::DeviceBuilder;
 /// that there is little room: the edge is where packets wait.
 const QUEUE: usize = 500;
 
+/// The preference of the first of two rules, right before that of the kernel for its main table.
+const PREFERENCE: u32 = 32_764;
+
 /// How often a device is tried that something else holds, 20 ms apart.
 const TRIES: u32 = 50;
 
@@ -48,6 +51,11 @@ pub struct Device {
     room: Vec<u8>,
     splitter: Splitter,
     coalescer: Coalescer,
+    /// The families of addresses with rules for networks of all addresses.
+    rules: Vec<Family>,
+    mark: Option<u32>,
+    /// Whether routes and rules stay when this is dropped.
+    stays: bool,
     /// The packets that the kernel did not take.
     pub refused: u64,
 }
@@ -99,9 +107,13 @@ impl Device {
         let mtu = site.interface.mtu;
         commands += &format!("link set {name} mtu {mtu} txqueuelen {QUEUE} up\n");
         // A device that somebody has removed is not to be handed over again.
+        let mark = site.interface.fwmark;
         ip(&commands)
-            .and_then(|()| set_routes(name, &[], &networks(site)))
+            .and_then(|()| set_routes(name, mark, &[], &networks(site)))
             .inspect_err(|_| manager.forget(&label(offload)))?;
+        let rules = set_rules(mark, &[], &networks(site));
+        // Where the device stays, its rules do: packets of the site take no other way.
+        let stays = site.interface.persist || manager.is_there();
         Ok(Device {
             tun,
             name: name.clone(),
@@ -109,6 +121,9 @@ impl Device {
             room: vec![0; LONGEST],
             splitter: Splitter::default(),
             coalescer: Coalescer::new(offload != Offload::None, offload == Offload::Udp),
+            rules: rules.inspect_err(|_| manager.forget(&label(offload)))?,
+            mark,
+            stays,
             refused: 0,
         })
     }
@@ -124,8 +139,10 @@ impl Device {
     }
 
     /// Changes the routes from those of one site file to those of another.
-    pub fn change(&self, before: &Site, after: &Site) -> std::result::Result<(), RunError> {
-        set_routes(&self.name, &networks(before), &networks(after))
+    pub fn change(&mut self, before: &Site, after: &Site) -> std::result::Result<(), RunError> {
+        set_routes(&self.name, self.mark, &networks(before), &networks(after))?;
+        self.rules = set_rules(self.mark, &self.rules, &networks(after))?;
+        Ok(())
     }
 
     /// Takes what the kernel has sent, if there is something. Returns the number of packets.
@@ -195,6 +212,15 @@ impl Device {
     }
 }
 
+impl Drop for Device {
+    fn drop(&mut self) {
+        if !self.stays {
+            // Routes go with the device.
+            let _ = set_rules(self.mark, &self.rules, &[]);
+        }
+    }
+}
+
 impl AsFd for Device {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.tun.as_fd()
@@ -254,9 +280,10 @@ fn networks(site: &Site) -> Vec<Network> {
 }
 
 /// Changes routes to these networks into routes to those. A route of the host to one of them stays as it
-/// is: then nothing is changed.
+/// is: then nothing is changed. Networks of all addresses are in the routing table of the mark.
 fn set_routes(
     device: &str,
+    mark: Option<u32>,
     before: &[Network],
     after: &[Network],
 ) -> std::result::Result<(), RunError> {
@@ -268,9 +295,15 @@ fn set_routes(
         let own: Vec<Network> = own.lines().filter_map(destination).collect();
         new.retain(|n| !own.contains(n));
     }
-    let delete = |n: &Network| format!("route del {n} dev {device}\n");
+    let route = |n: &Network| match mark {
+        Some(mark) if n.prefix == 0 => format!("{n} dev {device} table {mark}\n"),
+        _ => format!("{n} dev {device}\n"),
+    };
+    // Nothing else is in the table of the mark.
+    let verb = |n: &Network| if n.prefix == 0 { "replace" } else { "add" };
+    let delete = |n: &Network| format!("route del {}", route(n));
     for (done, network) in new.iter().enumerate() {
-        let added = ip(&format!("route add {network} dev {device}\n"));
+        let added = ip(&format!("route {} {}", verb(network), route(network)));
         if let Err(e) = added {
             let undo: String = new[..done].iter().map(|n| delete(n)).collect();
             let _ = ip(&undo);
@@ -285,6 +318,57 @@ fn set_routes(
     }
     let gone = before.iter().filter(|n| !after.contains(n));
     ip(&gone.map(delete).collect::<String>())
+}
+
+/// A family of addresses, by the option of iproute2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    V4,
+    V6,
+}
+
+/// Sets the rules by which unmarked packets take a network of all addresses, if there is one, and marked
+/// ones the host's routes. Routes of the host that are narrower than its default stay in force. Returns the
+/// families that have rules now.
+fn set_rules(
+    mark: Option<u32>,
+    before: &[Family],
+    after: &[Network],
+) -> std::result::Result<Vec<Family>, RunError> {
+    let Some(mark) = mark else {
+        return Ok(Vec::new());
+    };
+    let mut now = Vec::new();
+    for (family, option) in [(Family::V4, "-4"), (Family::V6, "-6")] {
+        let all = |n: &Network| n.prefix == 0 && n.address.is_ipv4() == (family == Family::V4);
+        let wanted = after.iter().any(all);
+        if wanted {
+            now.push(family);
+        }
+        if wanted == before.contains(&family) {
+            continue;
+        }
+        let rules = [
+            format!("pref {} not fwmark {mark} table {mark}", PREFERENCE + 1),
+            format!("pref {PREFERENCE} table main suppress_prefixlength 0"),
+        ];
+        for rule in &rules {
+            let words = |verb| {
+                let words = [option, "rule", verb].into_iter().chain(rule.split(' '));
+                words.collect::<Vec<&str>>()
+            };
+            // What a gateway left that was killed is there once.
+            let _ = ip_output(&words("del"), "");
+            if wanted {
+                ip_output(&words("add"), "")?;
+            }
+        }
+        if wanted && family == Family::V4 {
+            // A strict filter of sources judges an answer to a marked datagram by the routes of its mark.
+            let _ = std::fs::write("/proc/sys/net/ipv4/conf/all/src_valid_mark", "1");
+        }
+    }
+    Ok(now)
 }
 
 /// Reads the destination of a line of `ip route show`.

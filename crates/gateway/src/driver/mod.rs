@@ -6,13 +6,15 @@
 mod ask;
 mod clock;
 mod device;
+mod endpoints;
 mod notify;
 mod offload;
 mod socket;
 
-use self::ask::{Ask, parse};
+use self::ask::{Ask, parse, parse_metrics};
 use self::clock::Clock;
 use self::device::Device;
+use self::endpoints::Endpoints;
 use self::notify::Manager;
 use self::socket::Socket;
 use crate::config::{Site, load};
@@ -105,7 +107,9 @@ struct Driver<'a> {
     clock: Clock,
     device: Device,
     socket: Socket,
-    door: Option<Door<Ask>>,
+    /// The sockets for clients: that of status and commands, and that of metrics.
+    doors: Vec<Door<Ask>>,
+    endpoints: Endpoints,
     manager: Manager,
     signals: Option<SignalFd>,
     gateway: Gateway<WireGuard>,
@@ -156,19 +160,29 @@ impl<'a> Driver<'a> {
         getrandom::fill(&mut seed).map_err(|e| RunError::Unable(format!("no randomness: {e}")))?;
         let seed = u64::from_le_bytes(seed);
         let gateway = Gateway::new(&site, &private.public(), sessions, seed);
-        let listen = site.interface.listen;
-        let socket = Socket::bind(listen, site.interface.offload, &mut kept, &manager)
+        let mut gateway = gateway.map_err(RunError::Wrong)?;
+        let interface = &site.interface;
+        let (listen, mark, offload) = (interface.listen, interface.fwmark, interface.offload);
+        let socket = Socket::bind(listen, mark, offload, &mut kept, &manager)
             .map_err(|e| RunError::Unable(format!("{listen} cannot be bound: {e}")))?;
+        let status = interface
+            .status
+            .as_deref()
+            .map(|path| Door::open(path, parse));
+        let metrics = (interface.metrics).map(|address| Door::listen(address, parse_metrics));
+        let doors = status
+            .into_iter()
+            .chain(metrics)
+            .collect::<Result<_, _>>()?;
+        let clock = Clock::new();
+        // Before the routes of the site are there, which may be in the way of the resolver.
+        let endpoints = Endpoints::open(&site, &mut gateway, clock.now());
         Ok(Driver {
-            gateway: gateway.map_err(RunError::Wrong)?,
             device: Device::open(&site, &mut kept, &manager)?,
-            door: site
-                .interface
-                .status
-                .as_deref()
-                .map(|path| Door::open(path, parse))
-                .transpose()?,
-            clock: Clock::new(),
+            gateway,
+            doors,
+            endpoints,
+            clock,
             manager,
             config: ConfigStatus {
                 loaded_unix_s: unix_time(),
@@ -292,7 +306,7 @@ impl<'a> Driver<'a> {
 
     /// Answers clients.
     fn answer(&mut self) {
-        while let Some(request) = self.door.as_ref().and_then(|d| d.requests.try_recv().ok()) {
+        while let Some(request) = (self.doors.iter()).find_map(|d| d.requests.try_recv().ok()) {
             let answer = match &request.ask {
                 Ask::Status => (200, self.json() + "\n"),
                 Ask::Table => (200, table(&self.status())),
@@ -360,6 +374,9 @@ impl<'a> Driver<'a> {
             return;
         }
         self.next_look = now + LOOK;
+        if let Err(why) = self.endpoints.look(&self.site, &mut self.gateway, now) {
+            self.log(&format!("event=endpoints-not-kept reason={why:?}"));
+        }
         let peers = self.status().peers;
         let told: Vec<(String, &'static str)> = (peers.into_iter())
             .map(|p| (p.name, if p.up { p.state } else { "down" }))

@@ -43,6 +43,11 @@ impl Manager {
         }
     }
 
+    /// Returns whether there is a service manager.
+    pub fn is_there(&self) -> bool {
+        self.socket.is_some()
+    }
+
     /// Tells it something, such as `READY=1`.
     pub fn tell(&self, what: &str) {
         if let Some((socket, address)) = &self.socket {

@@ -11,8 +11,8 @@ use crate::way::Way;
 use accord_units::Time;
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, sendmsg, setsockopt,
-    sockopt,
+    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, getsockopt, recvmsg, sendmsg,
+    setsockopt, sockopt,
 };
 use nix::sys::time::TimeSpec;
 use nix::{libc, setsockopt_impl, sockopt_impl};
@@ -77,10 +77,12 @@ struct Message {
 }
 
 impl Socket {
-    /// Creates a socket with this address. `offload` says whether the kernel may join what arrives and
-    /// cut what is sent. Takes the socket that the service manager has kept, or has that keep it.
+    /// Creates a socket with this address, whose datagrams have a mark. `offload` says whether the kernel
+    /// may join what arrives and cut what is sent. Takes the socket that the service manager has kept, or
+    /// has that keep it.
     pub fn bind(
         address: SocketAddr,
+        mark: Option<u32>,
         offload: bool,
         kept: &mut Vec<(String, OwnedFd)>,
         manager: &Manager,
@@ -105,6 +107,10 @@ impl Socket {
             }
         };
         udp.set_nonblocking(true)?;
+        // One that was kept may have another mark.
+        if mark.is_some() || getsockopt(&udp, sockopt::Mark).is_ok_and(|m| m != 0) {
+            setsockopt(&udp, sockopt::Mark, &mark.unwrap_or(0))?;
+        }
         match address.is_ipv4() {
             true => setsockopt(&udp, sockopt::IpRecvTos, &true)?,
             false => setsockopt(&udp, sockopt::Ipv6RecvTClass, &true)?,
@@ -318,7 +324,7 @@ mod tests {
 
     fn socket(offload: bool) -> Socket {
         let any = "127.0.0.1:0".parse().expect("an address");
-        Socket::bind(any, offload, &mut Vec::new(), &Manager::default()).expect("bound")
+        Socket::bind(any, None, offload, &mut Vec::new(), &Manager::default()).expect("bound")
     }
 
     fn way(to: SocketAddr, tos: u8) -> Way {

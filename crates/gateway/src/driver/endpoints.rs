@@ -1,0 +1,216 @@
+//! The places of peers: names that are looked up, and addresses that a gateway has learnt, kept in a file
+//! from one start to the next.
+
+use crate::config::{Endpoint, PeerConfig, Site};
+use crate::gateway::Gateway;
+use crate::keys::PublicKey;
+use crate::sessions::Sessions;
+use accord_units::{Duration, Time};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// The time without an authentic datagram after which the name of a peer is looked up again.
+const SILENCE: Duration = Duration::from_secs(10);
+/// The time from one lookup of a name to the next.
+const AGAIN: Duration = Duration::from_secs(10);
+/// The longest wait for names at the start. Routes of the site may be in the way of the resolver later.
+const FIRST: std::time::Duration = std::time::Duration::from_secs(3);
+/// The most that is read of the file, in bytes.
+const LONGEST_FILE: u64 = 1 << 20;
+
+type Question = (PublicKey, String, u16);
+type Answer = (PublicKey, Vec<SocketAddr>);
+
+/// The places of the peers of a gateway.
+pub struct Endpoints {
+    /// The thread that looks names up, and its answers.
+    resolver: Option<(Sender<Question>, Receiver<Answer>)>,
+    /// The time of the next lookup of each peer with a name.
+    next: BTreeMap<PublicKey, Time>,
+    /// The file of learnt addresses, and its contents.
+    file: Option<PathBuf>,
+    kept: String,
+}
+
+impl Endpoints {
+    /// Creates the places of a site's peers. Sets those in the file of the last run, and those of names
+    /// that the resolver knows at once.
+    pub fn open(site: &Site, gateway: &mut Gateway<impl Sessions>, now: Time) -> Endpoints {
+        let file = site.interface.status.as_ref();
+        let mut endpoints = Endpoints {
+            resolver: None,
+            next: BTreeMap::new(),
+            file: file.map(|status| status.with_extension("endpoints")),
+            kept: String::new(),
+        };
+        let kept = endpoints.file.as_deref().map(read).unwrap_or_default();
+        for (key, address) in kept {
+            let fixed = (site.peers.iter()).any(|p| p.public_key == key && is_fixed(p));
+            if !fixed && address.is_ipv4() == site.interface.listen.is_ipv4() {
+                gateway.set_endpoint(&key, address);
+            }
+        }
+        endpoints.ask(site, gateway, now);
+        let mut asked = endpoints.next.len();
+        while asked > 0 {
+            let answer = match &endpoints.resolver {
+                Some((_, answers)) => answers.recv_timeout(FIRST),
+                None => break,
+            };
+            let Ok(answer) = answer else { break };
+            take(site, gateway, answer);
+            asked -= 1;
+        }
+        endpoints
+    }
+
+    /// Looks up the names of peers that are not heard, and keeps the addresses that are in use. Returns the
+    /// reason if they cannot be kept.
+    pub fn look(
+        &mut self,
+        site: &Site,
+        gateway: &mut Gateway<impl Sessions>,
+        now: Time,
+    ) -> Result<(), String> {
+        if let Some((_, answers)) = &self.resolver {
+            while let Ok(answer) = answers.try_recv() {
+                take(site, gateway, answer);
+            }
+        }
+        self.ask(site, gateway, now);
+        self.keep(gateway)
+    }
+
+    /// Asks for the addresses of peers with names that are not heard.
+    fn ask(&mut self, site: &Site, gateway: &Gateway<impl Sessions>, now: Time) {
+        self.next
+            .retain(|key, _| site.peers.iter().any(|p| p.public_key == *key));
+        for peer in gateway.peers() {
+            let Some(Endpoint::Name(host, port)) = &peer.config.endpoint else {
+                continue;
+            };
+            let due = self.next.get(&peer.key()).is_none_or(|next| now >= *next);
+            let silent = peer.endpoint.is_none() || now.since(peer.heard) >= SILENCE;
+            if !due || !silent {
+                continue;
+            }
+            self.next.insert(peer.key(), now + AGAIN);
+            let (questions, _) = self.resolver.get_or_insert_with(resolver);
+            let _ = questions.send((peer.key(), host.clone(), *port));
+        }
+    }
+
+    /// Writes the addresses in use into the file if they are others than there.
+    fn keep(&mut self, gateway: &Gateway<impl Sessions>) -> Result<(), String> {
+        let Some(path) = &self.file else {
+            return Ok(());
+        };
+        let lines = gateway.peers().iter().filter_map(|peer| {
+            let endpoint = peer.endpoint.filter(|_| !is_fixed(&peer.config))?;
+            Some(format!("{} {endpoint}\n", peer.key()))
+        });
+        let text: String = lines.collect();
+        if text == self.kept || text.is_empty() {
+            return Ok(());
+        }
+        self.kept = text;
+        write(path, &self.kept).map_err(|e| format!("{} cannot be written: {e}", path.display()))
+    }
+}
+
+/// Returns whether the site file has the address of a peer.
+fn is_fixed(peer: &PeerConfig) -> bool {
+    matches!(peer.endpoint, Some(Endpoint::Address(_)))
+}
+
+/// Sets the address that was found for a peer: the first one that the gateway's socket reaches.
+fn take(site: &Site, gateway: &mut Gateway<impl Sessions>, (key, found): Answer) {
+    let listen = site.interface.listen;
+    if let Some(address) = found.into_iter().find(|a| a.is_ipv4() == listen.is_ipv4()) {
+        gateway.set_endpoint(&key, address);
+    }
+}
+
+/// Starts a thread that looks names up. It ends with the sender of its questions.
+fn resolver() -> (Sender<Question>, Receiver<Answer>) {
+    let (questions, asked) = channel::<Question>();
+    let (answers, answered) = channel();
+    let work = move || {
+        for (key, host, port) in asked {
+            let found = (host.as_str(), port).to_socket_addrs();
+            let found = found.map(Iterator::collect).unwrap_or_default();
+            if answers.send((key, found)).is_err() {
+                return;
+            }
+        }
+    };
+    // Without the thread, names are not found.
+    let _ = std::thread::Builder::new().name("names".into()).spawn(work);
+    (questions, answered)
+}
+
+/// Reads the addresses in a file. Lines that are none are left out, and so is a file that is not there.
+fn read(path: &Path) -> Vec<(PublicKey, SocketAddr)> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map(|file| file.take(LONGEST_FILE));
+    let _ = file.and_then(|mut file| file.read_to_string(&mut text));
+    let entry = |line: &str| {
+        let (key, address) = line.split_once(' ')?;
+        Some((key.parse().ok()?, address.parse().ok()?))
+    };
+    text.lines().filter_map(entry).collect()
+}
+
+/// Replaces a file at once, so that none that is half written is ever read.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let new = path.with_extension("endpoints.new");
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(&new)?.write_all(text.as_bytes())?;
+    std::fs::rename(&new, path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::PrivateKey;
+
+    #[test]
+    fn addresses_are_read_as_they_were_written() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("status.endpoints");
+        assert_eq!(read(&path), []);
+        let key = |n: u8| PrivateKey::new([n; 32]).public();
+        let addresses = ["192.0.2.1:51820", "[2001:db8::1]:7"];
+        let text = format!("{} {}\n{} {}\n", key(1), addresses[0], key(2), addresses[1]);
+        write(&path, &text).expect("written");
+        let kept: Vec<_> = (addresses.iter().zip([1, 2]))
+            .map(|(address, n)| (key(n), address.parse().expect("an address")))
+            .collect();
+        assert_eq!(read(&path), kept);
+        // A damaged line costs its own address.
+        write(&path, &format!("no key\n{text}{}\n\u{0}", key(3))).expect("written");
+        assert_eq!(read(&path), kept);
+        std::fs::write(&path, [0xff; 100]).expect("written");
+        assert_eq!(read(&path), []);
+    }
+
+    #[test]
+    fn names_are_looked_up() {
+        let (questions, answers) = resolver();
+        let key = PrivateKey::new([1; 32]).public();
+        for (host, known) in [("localhost", true), ("nowhere.invalid", false)] {
+            questions.send((key, host.into(), 7)).expect("it runs");
+            let (of, found) = answers.recv().expect("it answers");
+            assert_eq!((of, !found.is_empty()), (key, known), "{host}");
+            assert!(
+                found.iter().all(|a| a.ip().is_loopback() && a.port() == 7),
+                "{found:?}"
+            );
+        }
+    }
+}
