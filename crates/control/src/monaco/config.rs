@@ -41,11 +41,11 @@ accord_family::choice! {
 }
 
 accord_family::choice! {
-    /// What a loss halves.
+    /// The quantity that a loss halves.
     pub enum LossName {
         /// The window.
         Window = "window",
-        /// What the flow has queued of its own.
+        /// The flow's own accumulation.
         Accumulation = "accumulation",
         /// The flow's own accumulation if it has a contract, else the window.
         Contract = "contract",
