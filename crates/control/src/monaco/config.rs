@@ -7,11 +7,11 @@ use accord_units::{Bytes, Duration, Rate, Size};
 accord_family::choice! {
     /// The policy that moves the window.
     pub enum PolicyName {
-        /// Proportional to the error [Xia05 eq. 10].
+        /// Proportional to the error [Xia05 eq. 6].
         Proportional = "p",
         /// Additive, by the sign of the error [Xia05 eq. 3].
         Additive = "aiad",
-        /// As Mo and Walrand do [Xia05 eq. 6].
+        /// The policy of Mo and Walrand [Xia05 eq. 5].
         MoWalrand = "mw",
     }
 }
@@ -77,7 +77,7 @@ accord_family::config! {
         pub law: LawName,
         /// The quantity that a loss halves; that of the law by default.
         pub loss: Option<LossName>,
-        /// The part of packets lost recently above which a loss halves the window even so.
+        /// The recent loss ratio above which a loss halves the window in any case.
         pub loss_bound: f64,
         /// The least time-out of a control pair; that of the law by default.
         pub min_rto: Option<Duration>,
@@ -101,7 +101,7 @@ impl Config {
         "recovery",
     ];
 
-    /// Makes the controller for packets of this size.
+    /// Returns the controller for packets of this size.
     ///
     /// # Errors
     /// As [`Config::values`].
