@@ -26,8 +26,8 @@
 //!
 //! Departures from the source. Linux keeps rates as whole packets per 2²⁴ µs, windows in packets and
 //! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
-//! trips, where Linux keeps three candidates. No packet waits below the transport, so that what is in
-//! the network is what is in flight. The first phase of ProbeBW is drawn from the picoseconds of the
+//! trips, where Linux keeps three candidates. No packet waits below the transport, so that all
+//! data in flight is in the network. The first phase of ProbeBW is drawn from the picoseconds of the
 //! time, since controllers have no random stream.
 
 mod policer;
@@ -75,21 +75,21 @@ pub static FAMILY: Family = Family {
             name: "bw_rounds",
             kind: Kind::Integer { min: 1, max: 100 },
             default: "10",
-            doc: "How many round trips the largest delivery rate is remembered.",
+            doc: "Memory of the largest delivery rate, in round trips.",
             ..GAIN
         },
         Param {
             name: "min_rtt_window",
             kind: Kind::Duration,
             default: "10 s",
-            doc: "How long the smallest round-trip time is remembered.",
+            doc: "Memory of the smallest round-trip time.",
             ..GAIN
         },
         Param {
             name: "probe_rtt_duration",
             kind: Kind::Duration,
             default: "200 ms",
-            doc: "How long ProbeRTT lasts at least.",
+            doc: "Least duration of ProbeRTT.",
             ..GAIN
         },
         Param {
@@ -239,7 +239,7 @@ impl Bbr1 {
         Rate::from_bps_f64(self.bw() * 8.0)
     }
 
-    /// Whether it keeps to the rate of a policer.
+    /// Returns true while the flow keeps to the rate of a policer.
     pub fn is_policed(&self) -> bool {
         self.policer.rate().is_some()
     }
@@ -606,15 +606,15 @@ accord_family::config! {
         pub high_gain: f64,
         /// The window over the bandwidth-delay product in ProbeBW.
         pub cwnd_gain: f64,
-        /// How many round trips the largest delivery rate is remembered.
+        /// Memory of the largest delivery rate, in round trips.
         pub bw_rounds: u64,
-        /// How long the smallest round-trip time is remembered.
+        /// Memory of the smallest round-trip time.
         pub min_rtt_window: Duration,
-        /// How long ProbeRTT lasts at least.
+        /// Least duration of ProbeRTT.
         pub probe_rtt_duration: Duration,
         /// Looks for a policer, and keeps to its rate.
         pub policer: bool,
-        /// Finds losses by time.
+        /// Detects losses by time.
         pub rack: bool,
     }
 }

@@ -34,7 +34,7 @@
 //! has two at least [§5.6.3]. A controller has no random stream: the random waits of PickProbeWait
 //! are drawn from the picoseconds of the time. There is no response to marks, and none are asked
 //! for [§3.7]. A restart from idle begins the count of aggregation with its interval, as Linux does:
-//! the pseudocode of §5.4.1 keeps what was delivered in the interval before, so that the window grows
+//! the pseudocode of §5.4.1 keeps the deliveries of the interval before, so that the window grows
 //! by each burst of an application that pauses. State is saved once per loss recovery, as the text of
 //! §5.5.11.1 says: its pseudocode saves it again in each round trip with losses.
 
@@ -149,7 +149,7 @@ pub static FAMILY: Family = Family {
             "beta",
             (0.01, 1.0),
             "0.7",
-            "What a round trip with losses leaves of the bounds, at least.",
+            "Least part of the bounds that remains after a round trip with losses.",
             "[draft-ietf-ccwg-bbr-06 §2.8]",
         ),
         gain(
@@ -162,7 +162,7 @@ pub static FAMILY: Family = Family {
         span(
             "min_rtt_filter_len",
             "10 s",
-            "How long the smallest round-trip time is remembered.",
+            "Memory of the smallest round-trip time.",
             "[draft-ietf-ccwg-bbr-06 §2.16.1]",
         ),
         gain(
@@ -175,13 +175,13 @@ pub static FAMILY: Family = Family {
         span(
             "probe_rtt_duration",
             "200 ms",
-            "How long ProbeRTT lasts at least.",
+            "Least duration of ProbeRTT.",
             "[draft-ietf-ccwg-bbr-06 §2.16.2]",
         ),
         span(
             "probe_rtt_interval",
             "5 s",
-            "After how long without a smaller round-trip time ProbeRTT begins.",
+            "Time without a smaller round-trip time after which ProbeRTT begins.",
             "[draft-ietf-ccwg-bbr-06 §2.16.2]",
         ),
         Param {
@@ -548,19 +548,19 @@ accord_family::config! {
         pub probe_down_pacing_gain: f64,
         /// The loss ratio of a round trip above which a probe went too high.
         pub loss_thresh: f64,
-        /// What a round trip with losses leaves of the bounds, at least.
+        /// Least part of the bounds that remains after a round trip with losses.
         pub beta: f64,
         /// The part of the long-term bound in flight that is left to others.
         pub headroom: f64,
-        /// How long the smallest round-trip time is remembered.
+        /// Memory of the smallest round-trip time.
         pub min_rtt_filter_len: Duration,
         /// The window in ProbeRTT, over the bandwidth-delay product.
         pub probe_rtt_cwnd_gain: f64,
-        /// How long ProbeRTT lasts at least.
+        /// Least duration of ProbeRTT.
         pub probe_rtt_duration: Duration,
-        /// After how long without a smaller round-trip time ProbeRTT begins.
+        /// Time without a smaller round-trip time after which ProbeRTT begins.
         pub probe_rtt_interval: Duration,
-        /// Finds losses by time.
+        /// Detects losses by time.
         pub rack: bool,
     }
 }

@@ -17,7 +17,7 @@
 //! round trip on, and nothing changes v within one but that bound. So a step is no more than a packet
 //! per packet acknowledged.
 //!
-//! Where the queue was never nearly empty in four round trips, other flows fill the buffer. Then
+//! If the queue was never nearly empty in four round trips, other flows fill the buffer. Then
 //! Copa competes: 1/δ grows by one per round trip and halves at a loss [Arun18 §2.2]. Nearly empty
 //! is a tenth of RTTmax − RTTmin above RTTmin, with RTTmax the largest of four round trips.
 //!
@@ -171,7 +171,7 @@ impl Copa {
         }
     }
 
-    /// Whether it competes with flows that fill the buffer.
+    /// Returns true while the flow competes with flows that fill the buffer.
     pub fn is_competing(&self) -> bool {
         self.competing.is_some()
     }
@@ -202,7 +202,7 @@ impl Copa {
         }
     }
 
-    /// Moves the window for an acknowledgement of so many bytes.
+    /// Moves the window for an acknowledgement of `acked` bytes.
     fn step(&mut self, acked: f64, faster: bool) {
         // v/(δ·cwnd) packets per packet acknowledged.
         let step = self.velocity * self.packet * acked / (self.delta() * self.cwnd);
@@ -215,7 +215,7 @@ impl Copa {
         }
     }
 
-    /// Sets what may be sent by the window and RTTstanding.
+    /// Sets the allowance from the window and RTTstanding.
     fn allow(&mut self) {
         self.allowance.window = Bytes::new(self.cwnd as u64);
         self.allowance.pacing = (self.rtts)

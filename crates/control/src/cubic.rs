@@ -76,7 +76,7 @@ pub static FAMILY: Family = Family {
                 max: 0.95,
             },
             default: "0.7",
-            doc: "What a loss leaves of the window.",
+            doc: "Part of the window that remains after a loss.",
             source: "[RFC 9438 §4.6]",
         },
         Param {
@@ -197,7 +197,7 @@ struct State {
     /// The window before the last reduction, in packets.
     prior: f64,
     epoch: Option<Epoch>,
-    /// What `w_max`, `prior`, `epoch` and `hystart` were before the last answer to a loss.
+    /// The state (`w_max`, `prior`, `epoch`, `hystart`) before the last response to a loss.
     before: Option<Box<State>>,
     /// The time at which the last acknowledgement arrived.
     heard: Time,
@@ -394,7 +394,7 @@ accord_family::config! {
     pub struct Config of FAMILY {
         /// Steepness of the cubic function, in packets per cubic second.
         pub c: f64,
-        /// What a loss leaves of the window.
+        /// Part of the window that remains after a loss.
         pub beta: f64,
         /// Leaves room for newcomers: remembers less than the window that a loss ended, where windows fall.
         pub fast_convergence: bool,
@@ -406,7 +406,7 @@ accord_family::config! {
         pub initial_window: Size,
         /// Repairs losses by selective acknowledgements.
         pub sack: bool,
-        /// Finds losses by time, and reduces what is in flight in proportion.
+        /// Detects losses by time, and reduces the data in flight in proportion.
         pub rack: bool,
         /// Lets its packets be marked instead of dropped, and takes marks for losses.
         pub ecn: bool,

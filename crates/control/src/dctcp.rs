@@ -195,7 +195,7 @@ accord_family::config! {
         pub initial_alpha: f64,
         /// Window at the start; at least one packet.
         pub initial_window: Size,
-        /// Finds losses by time, and reduces what is in flight in proportion.
+        /// Detects losses by time, and reduces the data in flight in proportion.
         pub rack: bool,
     }
 }

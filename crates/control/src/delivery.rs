@@ -1,4 +1,4 @@
-//! Samples of what the network delivers, for controllers that ask for them
+//! Delivery-rate samples, for controllers that ask for them
 //! ([`Capabilities::deliveries`](crate::Capabilities::deliveries)).
 //!
 //! The transport takes them by draft-ietf-ccwg-bbr-06 §4.1. The names in brackets are those of the
@@ -7,7 +7,7 @@
 
 use accord_units::{Duration, Rate};
 
-/// The deliveries that an acknowledgement tells of, and the sample that they give.
+/// The deliveries that an acknowledgement reports, and the sample that they give.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Delivery {
     /// The bytes delivered since the connection began [C.delivered].
@@ -23,7 +23,7 @@ pub struct Delivery {
     pub delivered: u64,
     /// The longer of the times in which they were sent and acknowledged [RS.interval].
     pub interval: Duration,
-    /// Their rate [RS.delivery_rate]. It is zero if the interval is shorter than any round-trip time
+    /// The delivery rate [RS.delivery_rate]. It is zero if the interval is shorter than any round-trip time
     /// so far: there is no reliable sample then.
     pub rate: Rate,
     /// True if the application had too little to send at some time of that interval

@@ -94,8 +94,8 @@ mod tests {
             }
         }
 
-        /// Reports a round trip of 100 KB at a time, of which so many of 100 bytes were lost, and what is
-        /// queued. Returns the least pace in Mbps.
+        /// Makes `reports` reports of round trips of 100 KB. `of_hundred` is the loss in percent. Returns the
+        /// least rate in Mbps.
         fn report(&mut self, of_hundred: u64, accumulation: f64, reports: u64) -> f64 {
             for number in 0..reports {
                 self.received += 1000 * (100 - of_hundred);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_contract_there_is_no_least_pace() {
+    fn without_a_contract_there_is_no_least_rate() {
         let mut tunnel = Tunnel::new(Rate::ZERO, None);
         assert_eq!(tunnel.report(0, 0.0, 100), 0.0);
         assert_eq!(tunnel.report(30, 0.0, 100), 0.0);

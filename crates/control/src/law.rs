@@ -32,7 +32,7 @@ const LAWS: [&str; 3] = ["xia05", "har02", "accord"];
 /// The weight of a new sample of the egress rate under each law.
 const EGRESS_WEIGHTS: [f64; 3] = [0.25, 0.25, 0.5];
 
-/// The limit of what a sender may have sent.
+/// The limit of the data that a sender has sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     /// The data that is neither acknowledged nor lost is at most cwnd [Xia05 appendix].
@@ -145,12 +145,12 @@ pub enum Pairs {
 /// The use of the controller's window at the sending end of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sending {
-    /// The limit of what may have been sent.
+    /// The limit of the data that has been sent.
     pub window: Window,
-    /// Its handling of control pairs.
+    /// The handling of control pairs.
     pub pairs: Pairs,
-    /// True if a pair goes ahead of a data packet and behind one by turns. Else it goes when the last
-    /// one is answered.
+    /// True if pairs go alternately ahead of a data packet and behind one. Otherwise a pair goes when
+    /// the last one is answered.
     pub by_turns: bool,
     /// Least time-out of a control pair, where it is given.
     pub min_rto: Option<Duration>,

@@ -21,8 +21,8 @@
 //!
 //! MIN_CWND is two packets. Departures from the source. Delays are round-trip times, where the RFC
 //! has one-way delays: a queue on the way back counts. There is no slow start at all; the RFC leaves
-//! it open. A window does not grow during recovery. Its bound by what is in flight is of the most in
-//! flight in the round trip, so that a burst which used the whole window does not shrink it.
+//! it open. A window does not grow during recovery. Its bound is the largest amount of data in flight
+//! during the round trip, so that a burst that used the whole window does not shrink it.
 
 use crate::estimator::QueuingDelay;
 use crate::tcp_window::INITIAL_WINDOW;
@@ -33,13 +33,13 @@ use accord_units::{Bytes, Duration, Size, Time};
 
 const SOURCE: &str = "[RFC 6817 §2.5]";
 
-/// How long the smallest delays are remembered.
+/// Memory of the smallest delays.
 pub(crate) const BASE_HISTORY: Param = Param {
     name: "base_history",
     symbol: "BASE_HISTORY",
     kind: Kind::Integer { min: 1, max: 100 },
     default: "10",
-    doc: "How many minutes the smallest round-trip time is remembered.",
+    doc: "Memory of the smallest round-trip time, in minutes.",
     source: SOURCE,
 };
 
@@ -49,7 +49,7 @@ pub(crate) const CURRENT_FILTER: Param = Param {
     symbol: "CURRENT_FILTER",
     kind: Kind::Integer { min: 1, max: 1000 },
     default: "4",
-    doc: "Of how many samples the present round-trip time is the smallest.",
+    doc: "Number of samples of which the present round-trip time is the smallest.",
     source: SOURCE,
 };
 
@@ -85,7 +85,7 @@ pub static FAMILY: Family = Family {
             symbol: "ALLOWED_INCREASE",
             kind: Kind::Size,
             default: "1 pkt",
-            doc: "How far the window may be above what is in flight.",
+            doc: "Most that the window exceeds the data in flight by.",
             source: SOURCE,
         },
         Param {
@@ -229,11 +229,11 @@ accord_family::config! {
         pub target: Duration,
         /// Packets that the window grows by in a round trip without a queue.
         pub gain: f64,
-        /// How many minutes the smallest round-trip time is remembered.
+        /// Memory of the smallest round-trip time, in minutes.
         pub base_history: u64,
-        /// Of how many samples the present round-trip time is the smallest.
+        /// Number of samples of which the present round-trip time is the smallest.
         pub current_filter: u64,
-        /// How far the window may be above what is in flight.
+        /// Most that the window exceeds the data in flight by.
         pub allowed_increase: Size,
         /// Window at the start; at least one packet.
         pub initial_window: Size,

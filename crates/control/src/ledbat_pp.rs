@@ -292,9 +292,9 @@ accord_family::config! {
         pub constant: f64,
         /// Slows down now and then, to see the base round-trip time.
         pub slowdowns: bool,
-        /// How many minutes the smallest round-trip time is remembered.
+        /// Memory of the smallest round-trip time, in minutes.
         pub base_history: u64,
-        /// Of how many samples the present round-trip time is the smallest.
+        /// Number of samples of which the present round-trip time is the smallest.
         pub current_filter: u64,
         /// Window at the start; at least one packet.
         pub initial_window: Size,

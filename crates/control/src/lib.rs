@@ -1,8 +1,8 @@
 //! Congestion control without I/O and without a clock.
 //!
-//! A controller is an estimator of congestion, a policy that says how to move the window, and a
-//! target. The transport tells it of events. The controller answers how much may be in flight and
-//! how fast it may be sent. The simulator and the live engine run the same lines of code.
+//! A controller is an estimator of congestion, a policy that moves the window, and a
+//! target. The transport notifies it of events. The controller sets a limit for the data in flight
+//! and a sending rate. The simulator and the live engine run the same lines of code.
 //!
 //! A new controller is one file here with its [`accord_family::Family`], its `mod` line, and one
 //! line in `registry.rs`. The engines and the scenario language then have it. A controller of
@@ -141,7 +141,7 @@ pub struct Acked {
     /// previous round trip ended.
     pub round_ended: bool,
     /// True if the window may grow. At some time of the last round trip it was full, or packets
-    /// waited for the pacer of the settings [RFC 9002 §7.8]. Or, in slow start, it is less than twice what was in
+    /// waited for the pacer of the settings [RFC 9002 §7.8]. Or, in slow start, it is less than twice the data in
     /// flight since it was last cut [RFC 7661 §4.3, draft-ietf-ccwg-ratelimited-increase §3].
     pub window_limited: bool,
     /// True while a loss is being repaired, or during the rest of the round trip of a mark that was
@@ -178,7 +178,7 @@ pub enum Marks {
     Nothing,
     /// The meaning of a loss: [`Congestion::Ecn`].
     Loss,
-    /// A price, told by the share of packets that carry a mark: [`Acked::marked`].
+    /// A price, which the share of marked packets conveys: [`Acked::marked`].
     Price,
 }
 
@@ -207,20 +207,20 @@ pub enum Recovery {
 pub struct Capabilities {
     /// The repair of losses.
     pub recovery: Recovery,
-    /// True if a recovery with [`Recovery::Rack`] is to reduce what is in flight in proportion to
-    /// what arrives, to the controller's window at its end: Proportional Rate Reduction [RFC 9937].
+    /// True if a recovery with [`Recovery::Rack`] is to reduce the data in flight in proportion to
+    /// arrivals, to the controller's window at its end: Proportional Rate Reduction [RFC 9937].
     pub proportional: bool,
     /// The meaning of congestion marks to the controller.
     pub marks: Marks,
     /// True if the controller reacts to each mark a little, so that its packets are sent as ECT(1)
-    /// and may be marked often [RFC 9331]. It is told of marks once per round trip, as
-    /// [`Marks::Loss`] says; they neither stop growth nor stand for a loss.
+    /// and may be marked often [RFC 9331]. Marks are reported once per round trip, as
+    /// with [`Marks::Loss`]; they neither stop growth nor count as a loss.
     pub scalable: bool,
     /// True if the transport is to check the fine-grained timer of the first unacknowledged packet
     /// on a duplicate acknowledgement [Low02 §1.1].
     pub early_retransmission: bool,
-    /// True if the transport is to tell of deliveries ([`Controller::on_delivery`]), of each packet
-    /// that is sent ([`Controller::on_sent`]) or lost ([`Controller::on_lost`]), and of restarts
+    /// True if the transport is to report deliveries ([`Controller::on_delivery`]), each packet
+    /// that is sent ([`Controller::on_sent`]) or lost ([`Controller::on_lost`]), and restarts
     /// ([`Controller::on_restart`]). The pace needs no asking: see [`Allowance::pacing`].
     pub deliveries: bool,
 }
@@ -271,7 +271,7 @@ pub trait Controller {
     /// retransmission time-out, with nothing in flight [RFC 5681 §4.1].
     fn on_idle(&mut self) {}
 
-    /// Notifies a controller that asks for deliveries of those that an acknowledgement tells of.
+    /// Reports the deliveries of an acknowledgement to a controller that asks for them.
     /// [`Controller::on_ack`] follows, or came before. Returns whether the samples of the round trip
     /// that begins now shall count as limited by the application [draft-ietf-ccwg-bbr-06 §5.3.4.3].
     fn on_delivery(&mut self, _delivery: &Delivery, _path: &PathView, _now: Time) -> bool {
@@ -283,7 +283,7 @@ pub trait Controller {
     /// if the timer ran out.
     fn on_lost(&mut self, _packet: &Lost, _now: Time) {}
 
-    /// Notifies a controller that asks for deliveries of a packet of so many bytes that is sent, for
+    /// Notifies a controller that asks for deliveries that a packet of `bytes` bytes is sent, for
     /// the first time or again.
     fn on_sent(&mut self, _bytes: Bytes, _now: Time) {}
 
@@ -333,9 +333,9 @@ pub trait Controller {
         false
     }
 
-    /// The longest time for which the controller remembers what it has seen, or after which it does
-    /// something by its clock. A run does not skip time before it has watched that much. It is zero
-    /// for what changes within some round trips, and for what only a new smallest sample changes.
+    /// The longest memory or timer of the controller. A run does not skip time before it has observed
+    /// that much. State that changes within some round trips, or only by a new smallest sample, does
+    /// not count.
     fn memory(&self) -> Duration {
         Duration::ZERO
     }

@@ -2,14 +2,14 @@
 //!
 //! The papers take every loss for a full buffer, and halve the window [Xia05 §IV-B.2]. A link that
 //! loses packets by itself so takes a contract with hardly anything queued. `loss = "accumulation"`
-//! is ours. A loss halves what the flow has queued of its own, and nothing of what it has on the way
-//! or under contract:
+//! is ours. A loss halves the flow's own accumulation, and leaves its data in propagation and under
+//! contract alone:
 //!
 //! ```text
 //! q̂   = max(a / μ, rtt − min rtt)                the queuing delay, at the worst
 //! a_s = μ·q̂·(1 − x̂/μ)⁺                           its own part of it [Har02 eq. 8]
 //! w   ← min(w − a_s / 2, w by the policy for q̂)   after a round trip with a loss
-//! w   ← w / 2                                     if more than `loss_bound` is lost of late
+//! w   ← w / 2                                     if the recent loss exceeds `loss_bound`
 //! ```
 //!
 //! | symbol | field | unit | default | range | source |
@@ -17,10 +17,10 @@
 //! | – | `loss` | – | as `law` has it | window, accumulation, contract | window is Xia05 §IV-B.2; the others are ours |
 //! | – | `loss_bound` | – | 0.05 | 0.001 - 0.5 | ours |
 //!
-//! - **A full buffer** is left by what is queued, and half of it is enough for that. The half that
-//!   stays is the flow's own, so that flows which lose more often have less. The window does not
+//! - **A full buffer** drains if half of the accumulation goes. The half that stays is the flow's
+//!   own, so that flows that lose more often have less. The window does not
 //!   grow in such a round trip, nor does slow start.
-//! - **A lossy link** with an empty queue takes nothing but that growth. With the part P of round
+//! - **A lossy link** with an empty queue takes only that growth. With the part P of round
 //!   trips that lose something, a_s comes to rest where (1 − P)·κ·(a* − a_s) = P·a_s / 2: at
 //!   (1 − P)·a* for κ = ½. The contract is not touched.
 //! - **The gain** of that loop, averaged, is (1 − P)·κ + P/2, which is between κ and ½. So the
@@ -28,7 +28,7 @@
 //! - **Where pairs are blind** (one FIFO queue), a is about nothing. The round-trip time above its
 //!   minimum stands in for it. Queues of the way back and a longer route count as queue then. That
 //!   costs share at a loss, but never contract.
-//! - **The bound** is what is left where nothing seems queued and packets are lost all the same: a
+//! - **The bound** is for losses without a visible queue: a
 //!   buffer shorter than the sum of the targets, a policer, contracts that do not fit. Losses are
 //!   averaged over some 16 round trips for it.
 
@@ -37,12 +37,12 @@ use crate::Report;
 /// The part of the memory of losses that fades in each round trip.
 const FADES: f64 = 0.0625;
 
-/// What a loss halves.
+/// The quantity that a loss halves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OnLoss {
     /// As printed: the window.
     Window,
-    /// The flow's own part of what is queued, while no larger part than this is lost of late.
+    /// The flow's own accumulation, while the recent loss is at most the bound.
     Accumulation {
         /// The bound.
         bound: f64,
@@ -54,7 +54,7 @@ pub enum OnLoss {
     },
 }
 
-/// The part of a flow's data that was lost of late.
+/// The part of a flow's data that was lost recently.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Losses {
     /// The bytes that were lost in a round trip, and those that were sent, averaged.

@@ -8,8 +8,8 @@ use std::fmt;
 /// The [`Family::maker`] of a family of controllers.
 #[derive(Clone, Copy, Debug)]
 pub struct Maker {
-    /// The function that makes the controller that the parameters describe, for packets of so many
-    /// bytes.
+    /// The function that makes the controller that the parameters describe, for packets of the
+    /// given size.
     pub build: fn(&Values, Bytes) -> AnyController,
     /// The transport below the controller.
     pub transport: Transport,

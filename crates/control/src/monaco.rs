@@ -61,7 +61,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["p", "aiad", "mw"]),
             default: "p",
-            doc: "How the window moves: proportional, additive, or as Mo and Walrand do.",
+            doc: "The rule of the step: proportional, additive, or that of Mo and Walrand.",
             source: "[Xia05 eqs. 3, 5, 6]",
         },
         Param {
@@ -115,7 +115,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["accord", "xia05", "har02"]),
             default: "accord",
-            doc: "The law: ours, eq. 10 of Xia05, or algorithm 1 of Har02. The parameters below change single steps of it; without them each is as the law has it.",
+            doc: "The law: ours, eq. 10 of Xia05, or algorithm 1 of Har02. The parameters below replace single steps of it.",
             source: "[Xia05 eq. 10, Har02 algorithm 1]",
         },
         Param {
@@ -131,7 +131,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["latest", "smoothed", "least"]),
             default: "",
-            doc: "The round-trip time that cwnd is divided by: of the report in hand (accord, xia05), smoothed (har02), or the smallest.",
+            doc: "The round-trip time by which cwnd is divided: of the latest report (accord, xia05), smoothed (har02), or the smallest.",
             source: "[Xia05 §IV-B.1, Har02 algorithm 1, step 8]",
         },
         Param {
@@ -147,7 +147,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["received", "sent"]),
             default: "",
-            doc: "The rate that a contract is compared with: what the receiver measures (accord), or what was sent over the smoothed round-trip time (har02).",
+            doc: "The rate that is compared with a contract: the egress rate at the receiver (accord), or the sent data over the smoothed round-trip time (har02).",
             source: "departure; sent is [Har02 algorithm 1, step 2]",
         },
         Param {
@@ -163,7 +163,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["packet", "policy"]),
             default: "",
-            doc: "The most that a window grows by in a round trip: a packet (accord, har02), or what the policy says (xia05).",
+            doc: "The largest growth of the window per round trip: a packet (accord, har02), or the step of the policy (xia05).",
             source: "packet is [Har02 algorithm 1, step 5], policy is [Xia05 eq. 10]",
         },
         Param {
@@ -195,7 +195,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["turns", "at-once"]),
             default: "",
-            doc: "The place of a pair among data: ahead of a packet and behind one by turns (all laws), or when the last pair is answered, which is behind a packet.",
+            doc: "The place of a pair among data: alternately ahead of a packet and behind one (all laws), or at the answer to the last pair, which is behind a packet.",
             source: "the papers give none",
         },
         Param {
@@ -211,7 +211,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["contract", "packet"]),
             default: "",
-            doc: "The way to a contracted rate: it is a least rate until the receiver shows that it does not fit (accord), or the policy alone gets there (har02).",
+            doc: "The recovery of a contracted rate: a least rate, until the receiver shows that it does not fit (accord), or the policy alone (har02).",
             source: "departure; packet is [Har02 §II]",
         },
         Param {
@@ -219,7 +219,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Choice(&["window", "accumulation", "contract"]),
             default: "",
-            doc: "What a loss halves: the window (xia05, har02), what the flow has queued of its own, or that for a flow with a contract and the window without one (accord).",
+            doc: "The quantity that a loss halves: the window (xia05, har02), the flow's own accumulation, or the accumulation with a contract and the window without one (accord).",
             source: "window is [Xia05 §IV-B.2], the others are ours",
         },
         Param {
@@ -230,7 +230,7 @@ pub(crate) static FAMILY: Family = Family {
                 max: 0.5,
             },
             default: "0.05",
-            doc: "The part of packets lost recently above which a loss halves the window even so; not of loss = \"window\".",
+            doc: "The recent loss ratio above which a loss halves the window in any case; not of loss = \"window\".",
             source: "ours",
         },
         Param {
@@ -238,7 +238,7 @@ pub(crate) static FAMILY: Family = Family {
             symbol: "",
             kind: Kind::Duration,
             default: "",
-            doc: "Least time-out of a control pair: none but 1 ms (accord), or 1 s (xia05, har02).",
+            doc: "Least time-out of a control pair: 1 ms (accord), or 1 s (xia05, har02).",
             source: "departure; 1 s is [RFC 6298 §2.4], by [Xia05 §IV-B.1]",
         },
     ],
@@ -260,12 +260,12 @@ pub(crate) static FAMILY: Family = Family {
     },
 };
 
-/// Makes the controller for packets of `packet` bytes.
+/// Returns the controller for packets of `packet` bytes.
 fn build(values: &Values, packet: Bytes) -> Acc {
     Acc::new(law(values, packet), packet, values.number("initial_window"))
 }
 
-/// The law for packets of `packet` bytes.
+/// Returns the law for packets of `packet` bytes.
 fn law(values: &Values, packet: Bytes) -> Law {
     let gain = values.number("gain");
     let policy = match values.choice("policy") {
@@ -280,7 +280,7 @@ fn law(values: &Values, packet: Bytes) -> Law {
     Law::of(values, policy, packet)
 }
 
-/// The window is what is outstanding. Counts and reports go out of band, so that only the forward
+/// The window is the outstanding data. Counts and reports go out of band, so that only the forward
 /// queues are in its round trip and in its estimate.
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     let law = law(values, facts.packet);

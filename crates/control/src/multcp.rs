@@ -10,7 +10,7 @@
 //! loss                  cwnd ← ssthresh ← (1 − 1/(2N))·in flight: one of N flows halves
 //!                                                              [CO98]
 //! loss in slow start    half: all N were too fast
-//! timeout               ssthresh ← half of what was in flight, cwnd ← 1 packet
+//! timeout               ssthresh ← half of the data in flight, cwnd ← 1 packet
 //! timeout of the same, idle time   as Reno
 //! mark                  as a loss, once per round trip
 //! ```
@@ -25,7 +25,7 @@
 //!
 //! Departures from the source. In congestion avoidance the window grows no faster than in slow
 //! start, which matters below N packets. A loss in slow start and a timeout halve the window,
-//! because they concern all N flows. The source does not say what it does there. Losses are
+//! because they concern all N flows. The source does not define the response there. Losses are
 //! repaired by selective acknowledgements, because a window of N flows loses many packets at once.
 
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};

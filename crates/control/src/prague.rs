@@ -14,7 +14,7 @@
 //! loss, timeout, idle   as Reno                                              [§2.4.6]
 //! ```
 //!
-//! It sends ECT(1), reacts to marks as a scalable controller and to losses as Reno, and detects losses
+//! Prague sends ECT(1), reacts to marks as a scalable controller and to losses as Reno, and detects losses
 //! by time [RFC 9331 §4.1, §4.3]. Acknowledgements carry the receiver's count of marks, which is what
 //! accurate ECN feeds back [RFC 9768].
 //!
@@ -187,7 +187,7 @@ impl Prague {
         packet * ratio * ratio
     }
 
-    /// Sets the window to so many bytes, two packets at least.
+    /// Sets the window to `bytes`, at least two packets.
     fn set(&mut self, bytes: f64) {
         let bytes = bytes.max(2.0 * self.cwnd.packet as f64).min(1e18);
         self.cwnd.window = bytes as u64;
@@ -288,7 +288,7 @@ accord_family::config! {
         pub transition: u64,
         /// Window at the start; at least one packet.
         pub initial_window: Size,
-        /// Finds losses by time, and reduces what is in flight in proportion.
+        /// Detects losses by time, and reduces the data in flight in proportion.
         pub rack: bool,
     }
 }

@@ -14,8 +14,8 @@ use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::hint::cold_path;
 
-/// The largest congestion window that a controller of another crate may have: more than what is in
-/// flight in a second at 100 Gbps. One that has more panics the run.
+/// The largest congestion window that a controller of another crate may have: more than the data of
+/// a second at 100 Gbps. A larger window panics the run.
 pub const LARGEST_WINDOW: Bytes = Bytes::new(1 << 34);
 
 /// Returns the allowance of a controller of another crate: its window, and its pace in bit/s or

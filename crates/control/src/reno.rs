@@ -229,7 +229,7 @@ accord_family::config! {
         pub impatient: bool,
         /// Repairs losses by selective acknowledgements.
         pub sack: bool,
-        /// Finds losses by time, and reduces what is in flight in proportion.
+        /// Detects losses by time, and reduces the data in flight in proportion.
         pub rack: bool,
         /// Lets its packets be marked instead of dropped, and takes marks for losses.
         pub ecn: bool,

@@ -2,8 +2,8 @@
 //! [Har02 §IV, §V].
 //!
 //! A flow of rate μ whose packets wait t_q has a = μ·t_q queued. The part x̂·t_q carries the
-//! contracted rate x̂ and does not count. The rest carries the flow's share of the rate that nobody
-//! contracted. It is held at φ·ā:
+//! contracted rate x̂ and does not count. The rest carries the flow's share of the rate that is not
+//! contracted. This part is held at φ·ā:
 //!
 //! ```text
 //! a_s = a·(1 − x̂/μ)                 [Har02 eq. 8]

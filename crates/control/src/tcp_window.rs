@@ -133,7 +133,7 @@ impl TcpWindow {
         self.grow(acked.get().min(self.packet));
     }
 
-    /// Grows the window by so many bytes, at most up to the threshold.
+    /// Grows the window by `bytes`, at most up to the threshold.
     #[inline]
     pub fn grow(&mut self, step: u64) {
         self.window = self.window.saturating_add(step).min(self.ssthresh);
@@ -165,8 +165,8 @@ impl TcpWindow {
         self.before = (self.window, self.ssthresh);
     }
 
-    /// Undoes the last answer to a loss, which was none. The window and the threshold are at least
-    /// what they were [RFC 4015 §3.2, RFC 9438 §4.9].
+    /// Undoes the last response to a loss that was spurious. The window and the threshold return at
+    /// least to their former values [RFC 4015 §3.2, RFC 9438 §4.9].
     pub fn undo(&mut self) {
         let (window, ssthresh) = std::mem::take(&mut self.before);
         self.window = self.window.max(window);

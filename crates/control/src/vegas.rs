@@ -120,7 +120,7 @@ const K: Param = Param {
         max: 1_000_000,
     },
     default: "50",
-    doc: "How many round-trip time samples the base is the smallest of.",
+    doc: "Number of round-trip time samples of which the base is the smallest.",
     source: "[Xia05 §IV-A]",
 };
 
@@ -437,7 +437,7 @@ accord_family::choice! {
     pub enum BaseRttSource {
         /// The smallest sample.
         Measured = "measured",
-        /// The network, which tells no real sender.
+        /// The network. No real sender can know it.
         Known = "known",
     }
 }
@@ -455,7 +455,7 @@ accord_family::config! {
         pub beta_rate: Option<Rate>,
         /// Slow start ends when more are queued.
         pub gamma: Size,
-        /// Whether the base round-trip time is the smallest sample, or the true one of the network, which no real sender is told.
+        /// Source of the base round-trip time: the smallest sample, or the true one, which no real sender knows.
         pub base_rtt: BaseRttSource,
         /// Window at the start; at least one packet.
         pub initial_window: Size,
@@ -480,7 +480,7 @@ impl Config {
 accord_family::config! {
     /// The parameters of Vegas-k.
     pub struct ConfigK of VEGAS_K {
-        /// How many round-trip time samples the base is the smallest of.
+        /// Number of round-trip time samples of which the base is the smallest.
         pub k: u64,
         /// The window grows while fewer are queued; 1 pkt where no rates are given.
         pub alpha: Option<Size>,

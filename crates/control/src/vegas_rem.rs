@@ -1,4 +1,4 @@
-//! Vegas with REM: Vegas's window, moved by the price that links tell by marks instead of by
+//! Vegas with REM: Vegas's window, moved by the price that links convey by marks instead of by
 //! queuing delay.
 //!
 //! Once per round trip, with x the rate of the round that ended and p̂ the price that follows from
@@ -78,7 +78,7 @@ pub static FAMILY: Family = Family {
                 max: 1_000_000,
             },
             default: "64",
-            doc: "How many packets the share of marks is averaged over.",
+            doc: "Number of packets over which the share of marks is averaged.",
             source: "",
         },
         vegas::GAMMA,
@@ -220,11 +220,11 @@ accord_family::config! {
         pub alpha_rate: Option<Rate>,
         /// Base of the marking; has to be that of the links.
         pub phi: f64,
-        /// How many packets the share of marks is averaged over.
+        /// Number of packets over which the share of marks is averaged.
         pub memory: u64,
         /// Slow start ends when more are queued.
         pub gamma: Size,
-        /// Whether the base round-trip time is the smallest sample, or the true one of the network, which no real sender is told.
+        /// Source of the base round-trip time: the smallest sample, or the true one, which no real sender knows.
         pub base_rtt: vegas::BaseRttSource,
         /// Window at the start; at least one packet.
         pub initial_window: Size,

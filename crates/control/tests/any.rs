@@ -165,12 +165,12 @@ fn any_operation() -> impl Strategy<Value = (Duration, PathView, Operation)> {
 /// flight, and a packet for each operation.
 const MOST: u64 = 2_000_000_000;
 
-/// By what a window may grow.
+/// The largest growth of a window.
 #[derive(Clone, Copy, PartialEq)]
 enum Growth {
     /// By a packet for each operation.
     Packets,
-    /// By what was acknowledged or delivered.
+    /// By the acknowledged or delivered bytes.
     Bytes,
     /// By anything.
     Any,

@@ -340,7 +340,7 @@ fn a_policer_is_kept_to_for_48_round_trips() {
     assert!(!flow.bbr.is_policed());
 }
 
-/// bbr_set_cwnd(): in ProbeBW two products, what was acknowledged beyond the bandwidth, and three bursts, in an even
+/// bbr_set_cwnd(): in ProbeBW two products, the data acknowledged beyond the bandwidth, and three bursts, in an even
 /// number of packets.
 #[test]
 fn the_window_is_two_products_and_three_bursts() {

@@ -45,7 +45,7 @@ impl Driver {
         }
     }
 
-    /// A round trip passes, with one acknowledgement, and so many packets in flight at its end.
+    /// A round trip passes, with one acknowledgement, and `in_flight` packets in flight at its end.
     fn round(&mut self, rate: Rate, in_flight: u64) -> State {
         self.tell(
             Delivery {
@@ -127,7 +127,7 @@ fn a9_probing_down_ends_after_its_longest_time() {
 fn three_rounds_without_a_quarter_more_fill_the_pipe() {
     let mut driver = Driver::new();
     let mbps = |n: f64| Rate::from_bps_f64(n * 1e6);
-    // The third of these rounds grows by a quarter: it counts anew.
+    // The third of these rounds grows by a quarter, which restarts the count.
     for (rate, count) in [(4.0, 0), (4.9, 1), (4.9, 2), (5.0, 0), (5.0, 1), (5.0, 2)] {
         driver.round(mbps(rate), 10);
         let v = driver.bbr.view();
@@ -199,7 +199,7 @@ fn rounds_with_losses_lower_the_short_term_bounds() {
     assert_eq!(v.bw_shortterm, Some(RATE));
     let first = v.inflight_shortterm.expect("a bound").get();
     assert_eq!(first, (BDP * PACKET).max((0.7 * window as f64) as u64));
-    // The next one sinks to the larger of Beta and what was delivered [§5.5.10.3].
+    // The next one sinks to the larger of Beta and the delivered data [§5.5.10.3].
     driver.lose(9, 1);
     let v = round(&mut driver, 60);
     assert_eq!(v.bw_shortterm, Some(Rate::from_bps(7_000_000)));

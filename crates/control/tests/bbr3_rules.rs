@@ -73,7 +73,7 @@ fn a15_the_long_term_bound_grows_by_a_step_that_doubles_per_round() {
     }
 }
 
-/// A.15: a sample above the bound without losses raises it to what was in flight.
+/// A.15: a sample above the bound without losses raises it to the data in flight.
 #[test]
 fn a_safe_sample_raises_the_long_term_bound() {
     let mut flow = Flow::bounded(100_000);
@@ -94,7 +94,7 @@ fn a_safe_sample_raises_the_long_term_bound() {
     }
 }
 
-/// A.6, A.21 and HandleInflightTooHigh(): what was in flight at the loss, or Beta of the target if that is
+/// A.6, A.21 and HandleInflightTooHigh(): the data in flight at the loss, or Beta of the target if that is
 /// more. The target is the product, or the window if that is less.
 #[test]
 fn a6_a_loss_leaves_beta_of_the_target_in_flight_at_least() {
@@ -205,7 +205,7 @@ fn a10_probe_rtt_lasts_for_its_time_and_a_round_trip() {
     }
     let v = flow.ack(flow.amid(PACKET), Duration::from_ps(1), BDP / 2);
     assert_eq!(v.state, State::ProbeBwCruise);
-    // The window is what it was before.
+    // The window is as before.
     assert!(flow.bbr.cwnd().get() >= 2 * BDP, "{}", flow.bbr.cwnd());
 }
 

@@ -103,7 +103,7 @@ fn a_plateau_is_counted_by_rounds() {
     assert!(flow.ack(more, MS(10), 3 * BDP).full_bw_now);
 }
 
-/// SetCwnd() in Startup: what is acknowledged is added while the window is below max_inflight, or less than ten
+/// SetCwnd() in Startup: acknowledged data is added while the window is below max_inflight, or less than ten
 /// packets were delivered. It is not cut.
 #[test]
 fn the_window_of_startup_grows_up_to_twice_the_product() {
@@ -187,7 +187,7 @@ fn four_packets_are_the_least() {
         Bytes::new(5 * PACKET),
         "four and extra_acked"
     );
-    // Losses bound what is in flight by less, and the window by four.
+    // Losses bound the data in flight by less, and the window by four.
     flow.lose(5 * PACKET, PACKET);
     let little = Delivery {
         delivered: PACKET,
@@ -398,7 +398,7 @@ fn refill_and_probe_rtt_drop_the_short_term_bounds() {
     assert_eq!((v.bw_shortterm, v.inflight_shortterm), (None, None));
 }
 
-/// HandleLostPacket(): the round that begins with DOWN begins with what was delivered at the loss.
+/// HandleLostPacket(): the round that begins with DOWN begins with the data delivered at the loss.
 #[test]
 fn the_round_after_a_lossy_probe_begins_at_the_loss() {
     let mut flow = Flow::cruising();
@@ -500,8 +500,8 @@ fn the_last_known_good_window_is_not_that_of_probe_rtt() {
     }
 }
 
-/// OnExitRecovery, RestoreCwnd(): once, when the recovery is over. A window that is lower later grows by what is
-/// acknowledged.
+/// OnExitRecovery, RestoreCwnd(): once, when the recovery is over. A window that is lower later grows by the
+/// acknowledged data.
 #[test]
 fn a_recovery_restores_the_window_once() {
     let mut flow = Flow::cruising();
@@ -529,7 +529,7 @@ fn a_recovery_restores_the_window_once() {
     assert_eq!(flow.bbr.cwnd(), Bytes::new(86_000));
 }
 
-/// CheckDrainDone(): by what is in flight, or after three round trips.
+/// CheckDrainDone(): by the data in flight, or after three round trips.
 #[test]
 fn drain_ends_at_the_product() {
     for (in_flight, drains) in [(BDP, true), (BDP + 1, false)] {

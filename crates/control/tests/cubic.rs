@@ -17,7 +17,7 @@ fn cubic(initial: &str, hystart: bool) -> AnyController {
     )
 }
 
-/// In congestion avoidance after a loss at a window of so many packets.
+/// In congestion avoidance after a loss at a window of `packets` packets.
 fn after_loss_at(packets: u64) -> AnyController {
     let mut c = cubic(&format!("{packets} pkt"), true);
     c.on_congestion(Congestion::Loss, &path(packets), Time::ZERO);

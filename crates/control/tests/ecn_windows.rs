@@ -41,7 +41,7 @@ fn the_window_waits_in_recovery_and_while_it_is_not_used() {
     }
 }
 
-/// RFC 5681 eq. 3: a packet per window, however many an acknowledgement tells of.
+/// RFC 5681 eq. 3: a packet per window, however many marks an acknowledgement reports.
 #[test]
 fn dctcp_grows_by_a_packets_part_per_acknowledgement() {
     let mut c = avoiding("dctcp", 10);

@@ -7,7 +7,7 @@ use accord_control::{Acked, AnyController, Congestion, Controller};
 use accord_units::{Bytes, Duration, Time};
 use common::{ACK, PACKET, Paced, build, path, text, window};
 
-/// What a packet grows the window by, in packets: in slow start, and in conservative slow start,
+/// The growth of the window per packet, in packets: in slow start, and in conservative slow start,
 /// CSS_GROWTH_DIVISOR = 4 [RFC 9406 §4.2, 4.3].
 const FAST: f64 = 1.0;
 const SLOW: f64 = 0.25;
@@ -26,7 +26,7 @@ impl Rounds {
         }
     }
 
-    /// What an acknowledgement grows the window by.
+    /// The growth of the window by an acknowledgement.
     fn ack(&mut self, ack: &Acked) -> f64 {
         self.now += Duration::from_ms(1);
         let before = window(&self.cubic);
@@ -34,8 +34,8 @@ impl Rounds {
         window(&self.cubic) - before
     }
 
-    /// A round of so many acknowledgements with this round-trip time, in milliseconds. Gives what
-    /// the last one grew the window by.
+    /// A round of `acks` acknowledgements with this round-trip time, in milliseconds. Returns the growth
+    /// of the window by the last one.
     fn round(&mut self, acks: usize, rtt: f64) -> f64 {
         let mut growth = 0.0;
         for i in 0..acks {
@@ -108,7 +108,7 @@ fn conservative_slow_start_lasts_five_rounds_with_the_first() {
 }
 
 /// §4.2: below cssBaselineMinRtt, the smallest round-trip time that conservative slow start began
-/// with, slow start goes on, and counts five rounds anew. At the baseline it does not.
+/// with, slow start goes on, and restarts the count of five rounds. At the baseline it does not.
 #[test]
 fn slow_start_goes_on_below_the_baseline() {
     for (rtt, growth) in [(119.9, FAST), (120.0, SLOW)] {

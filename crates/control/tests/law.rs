@@ -7,7 +7,7 @@ use accord_family::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::{PACKET, build, text};
 
-/// A path with one queue. The window is what is outstanding: on the way or in the queue [Xia05
+/// A path with one queue. The window is the outstanding data, in propagation or in the queue [Xia05
 /// appendix]. A pair finds the queue of the window before the one that it is sent with.
 struct Path {
     flow: AnyController,
@@ -48,7 +48,7 @@ impl Path {
     /// A round trip at a link where others keep `queued` bytes each in `n` flows, at once.
     fn elastic(&mut self, n: f64, queued: f64) {
         let delay = |x: f64| n * queued / (self.capacity - x);
-        // The rate at which the window is outstanding: what is outstanding grows with the rate.
+        // The rate at which the window is outstanding: the outstanding data grows with the rate.
         let (mut low, mut high) = (0.0, self.capacity);
         for _ in 0..100 {
             let x = (low + high) / 2.0;
@@ -95,7 +95,7 @@ impl Path {
         self.flow.on_report(&report, &path, Time::ZERO);
     }
 
-    /// Mean and variation of the queue over the last half of so many rounds.
+    /// Mean and variation of the queue over the last half of `rounds` rounds.
     fn rest(&mut self, rounds: usize) -> (f64, f64) {
         let mut queues = Vec::new();
         for i in 0..rounds {

@@ -53,7 +53,7 @@ impl Flow {
         self.ack_with(after, in_flight)
     }
 
-    /// The same with so many in flight after it.
+    /// The same with `in_flight` packets in flight after it.
     fn ack_with(&mut self, after: Duration, in_flight: u64) -> f64 {
         let before = window(&self.c);
         self.now += after;
@@ -87,7 +87,7 @@ fn near(got: f64, expected: f64) {
     assert!((got - expected).abs() < 1.1e-3, "{got} for {expected}");
 }
 
-/// §4.2: GAIN = 1/min(16, ⌈2·TARGET/base⌉). It is what a packet adds in slow start.
+/// §4.2: GAIN = 1/min(16, ⌈2·TARGET/base⌉). A packet adds GAIN packets in slow start.
 #[test]
 fn the_gain_is_by_the_base_round_trip_time() {
     for (base, divisor) in [
@@ -162,8 +162,8 @@ fn slowdowns_are_nine_times_their_length_apart() {
     }
 }
 
-/// §4.4: the window keeps growing by GAIN per round trip between slowdowns, and a flow that is told not to
-/// slow down does not.
+/// §4.4: the window keeps growing by GAIN per round trip between slowdowns, and a flow whose slowdowns
+/// are off has none.
 #[test]
 fn without_slowdowns_there_are_none() {
     let mut flow = Flow::avoiding(&[]);
@@ -173,7 +173,7 @@ fn without_slowdowns_there_are_none() {
     }
 }
 
-/// Slow start ends at the threshold, whatever an acknowledgement tells of. The window does not grow in recovery, and
+/// Slow start ends at the threshold, however much an acknowledgement covers. The window does not grow in recovery, and
 /// an acknowledgement of several windows counts as one.
 #[test]
 fn slow_start_stops_at_the_threshold_and_recoveries_stop_growth() {

@@ -1,4 +1,4 @@
-//! What a loss halves, in closed loop with a queue.
+//! Responses to a loss, in closed loop with a queue.
 
 mod common;
 
@@ -15,7 +15,7 @@ struct Path {
     received: f64,
     /// The state of a generator of random numbers.
     seed: u64,
-    /// What the flow had queued, and its rate, summed over reports.
+    /// The accumulation and the rate of the flow, summed over reports.
     queued: f64,
     rate: f64,
     lossy: f64,
@@ -79,7 +79,7 @@ impl Path {
         (x * rtt / PACKET as f64).round() as u64
     }
 
-    /// A round trip in which so many packets are lost.
+    /// A round trip in which `lost` packets are lost.
     fn round(&mut self, lost: u64) {
         let (x, packets) = (self.arrives(), self.packets());
         let delay = OTHERS / (CAPACITY - x);
@@ -126,8 +126,8 @@ fn contract(mbps: u64) -> Service {
     }
 }
 
-/// (1 − P)·κ·(a* − a) = P·a / 2 with κ = 0.5: a = (1 − P)·a*. P is counted, and a is what the loop
-/// makes of it.
+/// (1 − P)·κ·(a* − a) = P·a / 2 with κ = 0.5: a = (1 − P)·a*. P is counted, and a is measured in
+/// the loop.
 #[test]
 fn a_lossy_link_leaves_a_flow_the_part_of_its_target_that_round_trips_without_loss_are() {
     for law in ["accord", "xia05", "har02"] {
@@ -172,15 +172,15 @@ fn above_the_bound_a_loss_halves_the_window() {
     assert!(path.flow.cwnd().as_f64() > before - TARGET);
     path.rounds(10, 0.2);
     assert!(path.flow.cwnd().as_f64() < before / 4.0);
-    // A flow whose bound is higher keeps all but what it has queued.
+    // A flow whose bound is higher keeps all but its accumulation.
     let mut path = Path::new(&[("loss_bound", Raw::Number(0.4))], Service::default());
     path.rounds(2000, 0.0);
     path.rounds(10, 0.2);
     assert!(path.flow.cwnd().as_f64() > before - 10.0 * TARGET / 2.0);
 }
 
-/// Where the pairs see nothing, the round-trip time above its minimum has to do: at a loss such a flow
-/// gives up as much as one that sees.
+/// If the pairs see no queue, the round-trip time above its minimum stands in: at a loss such a flow
+/// gives up as much as one whose pairs see the queue.
 #[test]
 fn a_blind_flow_gives_up_what_the_round_trip_time_shows() {
     let mut sees = Path::new(&[], Service::default());
@@ -196,7 +196,7 @@ fn a_blind_flow_gives_up_what_the_round_trip_time_shows() {
     sees.round(1);
     blind.round(1);
     assert!(blind.flow.cwnd() <= sees.flow.cwnd() && sees.flow.cwnd() < before);
-    // Nothing but losses stops it from then on: the more of them, the slower it is.
+    // Only losses stop it from then on: the more of them, the slower it is.
     blind.rounds(3000, 0.01);
     let few = blind.rate;
     blind.rounds(3000, 0.04);

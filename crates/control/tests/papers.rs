@@ -11,8 +11,7 @@ use accord_family::{Raw, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
 use common::{PACKET, build, family, text, values};
 
-/// The smoothed round-trip time, which Har02 divides by, the latest, which Xia05 divides by, and the
-/// smallest.
+/// The round-trip times by which cwnd is divided: smoothed (Har02), latest (Xia05) and smallest.
 const SRTT: Duration = Duration::from_ms(100);
 const LATEST: Duration = Duration::from_ms(80);
 const LEAST: Duration = Duration::from_ms(50);
@@ -367,7 +366,7 @@ fn the_counted_estimator_counts_what_arrives_between_the_halves() {
 }
 
 /// A switch that Monaco does not have, or a word that a switch does not have, is refused. The message
-/// names what it has.
+/// lists the valid ones.
 #[test]
 fn switches_and_words_that_there_are_not_are_refused() {
     let refused = |name: &str, word: &str| {
@@ -404,7 +403,7 @@ fn a_number_of_acknowledgements_that_makes_no_sense_is_refused() {
     }
 }
 
-/// Counts are asked for where the window bounds what is outstanding.
+/// Counts are requested if the window bounds the outstanding data.
 #[test]
 fn only_a_window_of_what_is_outstanding_asks_for_counts() {
     for (window, expected) in [("outstanding", 8.0), ("period", 0.0), ("open", 0.0)] {

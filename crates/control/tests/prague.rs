@@ -13,7 +13,7 @@ struct Path {
     prague: Prague,
     rtt: Duration,
     now: Time,
-    /// What the share of marks has accumulated.
+    /// The accumulated share of marks.
     due: f64,
 }
 
@@ -79,7 +79,7 @@ impl Path {
     }
 }
 
-/// §2.4.1 to 2.4.3: in equilibrium what a round trip adds, 1 − p packets, is what it takes, W·p/2. So
+/// §2.4.1 to 2.4.3: in equilibrium a round trip adds 1 − p packets and takes W·p/2. So
 /// the window goes as 1/p [RFC 9332 §2.1], not as its root.
 #[test]
 fn the_window_is_two_over_the_share_of_marks() {

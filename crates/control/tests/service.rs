@@ -17,7 +17,7 @@ fn service(contract_kbps: u64, weight: f64, limit: Option<u64>) -> Service {
     }
 }
 
-/// A tunnel and what it hears: it sends `sent` packets in a round trip.
+/// A tunnel that sends `sent` packets in a round trip, and its reports.
 struct Tunnel(AnyController);
 
 impl Tunnel {
@@ -121,7 +121,7 @@ fn a_contract_is_a_least_rate() {
     let at_once = t.0.allowance();
     assert_eq!(at_once.pacing, Some(Rate::from_bps(10_000_000)));
     assert!(at_once.window.as_f64() >= 125e3, "before any report");
-    // Others halve what comes out, and nothing is queued: the contract goes on.
+    // Others halve the egress rate, and nothing is queued: the contract goes on.
     for _ in 0..20 {
         t.hear(0.0, 5000, None);
         assert!(t.window() >= 125e3, "{}", t.window());
@@ -142,7 +142,7 @@ fn a_contract_is_a_least_rate() {
     assert!(t.window() < 70e3);
 }
 
-/// Nothing arrives: no rate is known, and no part of what is queued is beyond the contract.
+/// Nothing arrives: no rate is known, and no part of the queue is beyond the contract.
 #[test]
 fn a_rate_of_zero_is_below_every_contract() {
     let mut t = Tunnel::settled(service(1, 1.0, None), &[]);

@@ -313,7 +313,7 @@ fn a_queue_at_the_start_spoils_a_measured_base_but_not_a_known_one() {
     assert!(queued < -10.0, "{queued}");
     let (base, queued) = run("measured");
     assert_eq!(base, Some(Duration::from_ms(30)));
-    // 10 packets more fit on what it takes for the path.
+    // 10 packets more fit on the path as the flow estimates it.
     assert!((queued - 12.5).abs() < 0.5, "{queued}");
 }
 

@@ -18,8 +18,8 @@ fn uniform(state: &mut u64) -> f64 {
     ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// The mean window in packets after so many rounds of 100 ms, with a share of `unmarked`
-/// packets that carry no mark.
+/// The mean window in packets after rounds of 100 ms, in which the share `unmarked` of
+/// packets carries no mark.
 fn settled(c: &mut AnyController, unmarked: f64) -> f64 {
     let mut random = 1;
     let mut sum = 0.0;
@@ -94,7 +94,7 @@ fn the_share_forgets() {
     assert!((marks.share() - 0.365).abs() < 1e-3, "{}", marks.share());
 }
 
-/// Duplicate acknowledgements tell marks before they tell packets.
+/// Duplicate acknowledgements report marks before they report packets.
 #[test]
 fn marks_of_duplicate_acknowledgements_are_not_lost() {
     let mut marks = MarkEstimator::new(1.1, 1000);

@@ -12,8 +12,8 @@
 //! others       p up to the buffer; beyond it the share, the buffer being full
 //! ```
 //!
-//! The rate that enters falls as the level rises. The level at which it is what the link serves is
-//! found queue by queue, by bisection, until no queue changes any more.
+//! The rate that enters falls as the level rises. The level at which it equals the service
+//! rate is found queue by queue, by bisection, until no queue changes.
 
 use crate::error::MarginsError;
 use crate::rest::Equilibrium;
@@ -106,7 +106,7 @@ impl Balance<'_, '_> {
         &self.model.scenario.links[self.model.queues[q]].name
     }
 
-    /// Whether something bounds every window.
+    /// Checks that every window is bounded.
     fn check(&self) -> Result<(), MarginsError> {
         for (q, rule) in self.rules.iter().enumerate() {
             if let QueueLaw::Codel { .. } = rule.law {
@@ -161,7 +161,7 @@ impl Balance<'_, '_> {
         (window / (path.base_rtt + queued)).min(self.most(k))
     }
 
-    /// Returns the excess of what enters a queue over what is served, as a part of its capacity.
+    /// Returns the excess of the arrival rate of a queue over its service rate, as a part of its capacity.
     fn excess(&self, q: usize) -> f64 {
         let mut arrives = 0.0;
         for &k in self.kinds {
@@ -247,7 +247,7 @@ impl Balance<'_, '_> {
         self.shown[q] = self.at(q, high);
     }
 
-    /// Whether a queue is at rest.
+    /// Checks that a queue is in equilibrium.
     fn holds(&self, q: usize) -> Result<(), MarginsError> {
         let (excess, shown, name) = (self.excess(q), self.shown[q], self.name(q));
         let capacity = self.network.rate[self.model.queues[q]];

@@ -23,8 +23,8 @@ pub struct Term {
 pub struct Linear {
     /// The number of unknowns that are windows.
     pub windows: usize,
-    /// True if windows also move by themselves. That is no gain: a gain multiplies only what comes
-    /// back to them.
+    /// True if windows also move by themselves. That is no gain: a gain multiplies only their
+    /// feedback.
     pub open: bool,
     /// All unknowns.
     pub size: usize,
@@ -59,7 +59,7 @@ impl Linear {
         if self.gained(t) { gain } else { 1.0 }
     }
 
-    /// Whether a gain multiplies a term.
+    /// Returns true if a gain multiplies a term.
     pub(crate) fn gained(&self, t: &Term) -> bool {
         t.row < self.windows && !(self.open && t.feedbacks == 0)
     }

@@ -7,7 +7,7 @@
 //! ```text
 //! δdw/dt = −k_q·δq(t) − k_v·δv(t) − m·δw,    δq(t) = Σ δp(t − b)
 //!     p:  k_q = κ/D·(x_s − x·(q + v)/D), k_v = κ/D·x_s, m = κ·(q + v)/D²;  mw: times d/w
-//!     x_s = x − x̂, what is not contracted [Har02 eq. 3], or x for a flow at its limit
+//!     x_s = x − x̂, the rate that is not contracted [Har02 eq. 3], or x for a flow at its limit
 //! integrator   c·δdp/dt = Σ (δw(t − f)/D − x/D·δq(t − f))
 //! ack-clocked  Σ (x/D)·Σ δp = Σ δw(t − f)/D,   solved for δp
 //! AVD          δdV/dt = δy − δC̃,  δdC̃/dt = −α·δy,  δv = (δV − v·δC̃)/C̃
@@ -15,10 +15,10 @@
 //! ```
 //!
 //! A share is put on what arrives, and waits with it for q̂, there and in the queues of the rest of the path:
-//! from the window to what it hears is a round trip with its queues [Hollot et al., "A Control Theoretic
+//! from the window to its feedback is a round trip with its queues [Hollot et al., "A Control Theoretic
 //! Analysis of RED", INFOCOM 2001]. So does a virtual delay.
 //!
-//! The response of the share m of marks and losses is in [`crate::signal`]. What a discipline drops does
+//! The response of the share m of marks and losses is in [`crate::signal`]. Dropped packets do
 //! not enter the queue: then (1 − m)·y takes the place of y above.
 //!
 //! Flows of a kind move together here; how they move against each other is left out, and
@@ -52,7 +52,7 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), M
     Ok((near.fluid, near.rest))
 }
 
-/// What is found near an equilibrium.
+/// The linear systems near an equilibrium.
 pub(crate) struct Nearby {
     /// The fluid.
     pub fluid: Linear,
@@ -70,7 +70,7 @@ enum Answers {
     Fluid,
     /// Windows of many flows differ, and the large ones are halved more often: E[w²] is 7/6 of E[w]² [see
     /// `advance.rs`]. A sender whose window is halved waits until half of it has been acknowledged, so
-    /// that what is in flight falls over half a round trip, a quarter later in the mean.
+    /// that the data in flight falls over half a round trip, a quarter later in the mean.
     Packets,
 }
 

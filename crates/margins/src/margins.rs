@@ -5,7 +5,7 @@
 //! themselves where that is no gain. A root crosses where an eigenvalue of (jω·I − A)⁻¹·M(jω) is
 //! 1/g; the *gain margin* is the g at which that happens first.
 //!
-//! Where an additional delay T sits in every feedback, with A(s) = A₀ + z·A₁ and z = e^(−sT),
+//! With an additional delay T in every feedback, A(s) = A₀ + z·A₁ and z = e^(−sT),
 //! a root crosses where z·K(jω), K = (jω·I − A₀)⁻¹·A₁, has the eigenvalue one; the *delay
 //! margin* is the least such T, and the phase margin ωT. Terms that hold the signal of a queue
 //! twice do not occur: windows and rates see it once.
@@ -60,7 +60,7 @@ pub fn margins(system: &Linear, stable: bool) -> Margins {
         delay: if stable { f64::INFINITY } else { 0.0 },
         delay_frequency: f64::NAN,
     };
-    // Where an eigenvalue of the loop at the windows becomes real.
+    // Frequencies at which an eigenvalue of the loop at the windows becomes real.
     let imaginary = |v: &Complex<f64>| v.im;
     crossings(
         count,
@@ -202,7 +202,7 @@ fn loop_at_windows(system: &Linear, w: f64) -> Option<DMatrix<Complex<f64>>> {
     own.lu().solve(&through)
 }
 
-/// K(jω): what the feedback does once round.
+/// K(jω): the response of one turn of the loop.
 fn loop_at_feedback(system: &Linear, w: f64) -> Option<DMatrix<Complex<f64>>> {
     let s = Complex::new(0.0, w);
     let direct = system.part(|t| t.feedbacks == 0).at(s, 1.0);

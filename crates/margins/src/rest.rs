@@ -114,7 +114,7 @@ impl Rest {
         let price = |q: &usize| at.prices[model.queues[*q]];
         let queues = path.hops[..path.forward].iter().map(|h| h.queue);
         let mut queues = queues.filter(|q| price(q) > 0.0);
-        // A virtual queue is not what is outstanding less the pipe.
+        // A virtual queue is not the outstanding data less the pipe.
         let (Some(q), true) = (queues.next(), self.virtual_delay == 0.0) else {
             return;
         };
@@ -199,7 +199,7 @@ impl Equilibrium {
         found.fits(model, &state.rate)?;
         Ok(found)
     }
-    /// Whether queues hold what rests in them, without loss.
+    /// Checks that the queues hold their equilibrium backlog without loss.
     fn fits(&self, model: &Model<'_>, rates: &[Rate]) -> Result<(), MarginsError> {
         for (q, &l) in model.queues.iter().enumerate() {
             let backlog = self.delays[l] * rates[l].as_bps_f64() / 8.0;

@@ -3,8 +3,8 @@
 //!
 //! The delay equations of this crate let a window act at once. Here a window w is decided by the report
 //! n on the queue that its probe found a round trip earlier. The flows of the bottleneck move together, so
-//! that the queue is what is outstanding less the pipe. With deviations from the equilibrium in bytes, o
-//! what is outstanding when a report arrives, and m what the probe finds that is sent then:
+//! that the queue is the outstanding data less the pipe. With deviations from the equilibrium in bytes, o
+//! the outstanding data when a report arrives, and m the measurement of the probe that is sent then:
 //!
 //! ```text
 //! w(n+1) = w(n) − κ·m(n)                                              [Xia05 eq. 10]

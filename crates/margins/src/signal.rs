@@ -45,7 +45,7 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// Whether it is an unknown of its own.
+    /// Returns true if the signal is an unknown of its own.
     pub fn moves(&self) -> bool {
         *self != Answer::Full
     }

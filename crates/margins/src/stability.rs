@@ -54,12 +54,12 @@ impl Stability {
         self.bound = least.filter(|bound| bound.factor() < self.margins.gain * (1.0 - NEAR));
     }
 
-    /// Whether deviations decay, in all modes that are known.
+    /// Returns true if deviations decay in all known modes.
     pub fn is_stable(&self) -> bool {
         self.roots.first().is_none_or(|r| r.re < 0.0)
     }
 
-    /// Whether they do so within the bound, too.
+    /// Returns true if deviations decay within the bound, too.
     pub fn is_guaranteed(&self) -> bool {
         self.is_stable() && self.bound.is_none_or(|bound| bound.is_stable())
     }

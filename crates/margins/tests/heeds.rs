@@ -47,7 +47,7 @@ fn rest(base_rtt: f64) -> (f64, f64, f64) {
     )
 }
 
-/// Where `f` changes its sign.
+/// Returns the zero of `f`.
 fn zero(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let sign = f(low) > 0.0;
     while high - low > 1e-12 * high {
@@ -120,7 +120,7 @@ fn margins_of_the_published_example() {
     }
 }
 
-/// Twenty Reno flows over a queue, so many Mbps, and seconds one way.
+/// Twenty Reno flows over a queue of `rate` Mbps, with a one-way `delay` in seconds.
 fn over(model: &str, queue: &str, rate: u32, ecn: bool, delay: f64) -> Scenario {
     scenario(&format!(
         "duration = \"300 s\"\nsample = \"40 ms\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"{rate} Mbps\"\ndelay = \"{:.9} ms\"\n\
@@ -149,9 +149,9 @@ fn growth(s: &Scenario) -> f64 {
     (after - 1e-9).max(0.0) / before.max(1e-6)
 }
 
-/// Ten per cent less delay than the limit and a disturbance decays; ten more, and it stays. Where
-/// the queue is empty at rest, a large cycle that fills it can live on below the limit (runs begin
-/// far away, in slow start): REM and AVQ then decay from so much less.
+/// Ten per cent less delay than the limit and a disturbance decays; ten more, and it stays. If
+/// the queue is empty in equilibrium, a large cycle that fills it can persist below the limit (runs begin
+/// far away, in slow start): REM and AVQ decay only from a shorter delay.
 #[test]
 fn integration_to_both_sides_of_the_limit() {
     let red = |ecn: bool| {
@@ -183,7 +183,7 @@ fn integration_to_both_sides_of_the_limit() {
     }
 }
 
-/// What cannot be linearised is told in words.
+/// A model without a linearisation is refused, with the reason.
 #[test]
 fn where_there_is_nothing_to_linearise() {
     let none = "discipline = \"droptail\", limit = \"unlimited\"";

@@ -77,7 +77,7 @@ fn margins_of_a_delayed_scalar() {
     assert!((m.gain - FRAC_PI_2 / 8.0).abs() < 1e-9, "{m:?}");
 }
 
-/// Many flows alike over one link, their queuing delay small beside the round trip.
+/// Many identical flows over one link, whose queuing delay is small against the round trip.
 fn many(model: &str, gain: f64, rate: &str, seconds: u32) -> Scenario {
     scenario(&format!(
         "duration = \"{seconds} s\"\nsample = \"5 ms\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"{rate}\"\ndelay = \"50 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
@@ -142,7 +142,7 @@ fn critical_gains_of_five_classes() {
     }
 }
 
-/// How the swing of the queue about its mean grows from the second quarter of a run to the
+/// Growth of the swing of the queue about its mean from the second quarter of a run to the
 /// last.
 fn growth(s: &Scenario) -> f64 {
     let h = step(s).unwrap();
@@ -185,7 +185,7 @@ fn simulated_ten_per_cent_to_each_side() {
     }
 }
 
-/// Two hundred flows over RED whose queue is as long as the wires. From the window to what it hears is a
+/// Two hundred flows over RED whose queue is as long as the wires. From the window to its feedback is a
 /// round trip with its queue [Hollot et al., "A Control Theoretic Analysis of RED", INFOCOM 2001]: the loop
 /// of their equations (6) and (7) has this margin, computed apart from this crate.
 #[test]

@@ -38,8 +38,8 @@ fn a_window_alone_has_the_roots_of_a_packet() {
     assert!((largest(alone) - 1.0).abs() < 1e-12);
 }
 
-/// The logarithm of the size of a deviation after many rounds, the window at first `w` times what is
-/// outstanding: the equations of the page of Monaco, deviations counted in the sender's variables.
+/// The logarithm of the size of a deviation after many rounds, the window at first `w` times the
+/// outstanding data: the equations of the page of Monaco, deviations counted in the sender's variables.
 fn grown(rounds: Rounds, gain: f64, w: f64) -> f64 {
     let (mut window, mut outstanding, mut size) = (w, 1.0f64, 0.0f64);
     let (mut found, mut round_trip) = (0.0f64, 0.0f64);

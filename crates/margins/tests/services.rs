@@ -31,7 +31,7 @@ fn many(model: &str, gain: f64, service: &str) -> Scenario {
     s
 }
 
-/// How much the queue swings in the last quarter of the run, in seconds; at rest it is some
+/// Swing of the queue in the last quarter of the run, in seconds. The queue in equilibrium is some
 /// milliseconds long.
 fn swing(s: &Scenario) -> f64 {
     let run = run_with_step(s, step(s).expect("it has one"), &mut Quiet).expect("it runs");
@@ -43,7 +43,7 @@ fn swing(s: &Scenario) -> f64 {
     high - low
 }
 
-/// A contract takes the part x̂/x of what the queue says off the loop, so the gain may be larger;
+/// A contract removes the part x̂/x of the feedback from the loop, so the gain may be larger;
 /// a flow at its limit is one without a contract.
 #[test]
 fn integration_cycles_beyond_the_gain_that_the_linearisation_gives() {

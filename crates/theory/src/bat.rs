@@ -24,8 +24,8 @@ pub struct Aggregate {
     pub weight: f64,
     /// The floor f_min.
     pub floor: f64,
-    /// The cap: f_max, or the offered rate if that is less. It is infinite for an aggregate that
-    /// takes what it gets.
+    /// The cap: f_max, or the offered rate if that is less. It is infinite for an aggregate without a
+    /// limit.
     pub cap: f64,
 }
 
@@ -52,7 +52,7 @@ pub struct Aggregate {
 /// # Ok::<(), accord_solver::ProblemError>(())
 /// ```
 pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, ProblemError> {
-    // Aggregates that would get less than their floor have it, and the others share what is left.
+    // Aggregates that would get less than their floor have it, and the others share the rest.
     // That is less for each, so aggregates at their floors keep them. So there are at most as many
     // rounds as aggregates.
     let mut at_floor = vec![false; aggregates.len()];

@@ -15,7 +15,7 @@ const FULL: f64 = 1e-9;
 const MOST: usize = 200;
 /// The size of an element below which it is nothing in elimination.
 const NOTHING: f64 = 1e-9;
-/// The part of a link from which on what is left out is worth a note.
+/// The part of a link from which on an omission is worth a note.
 const MATERIAL: f64 = 0.02;
 /// The packets of a window below which whole packets are worth a note.
 const FEW: f64 = 20.0;
@@ -298,18 +298,18 @@ fn dependent(mut columns: Vec<Vec<f64>>, rows: usize) -> Vec<usize> {
     rows
 }
 
-/// What theory takes for granted of a group of flows.
+/// The assumptions of theory on a group of flows.
 #[derive(Clone, Copy, Default)]
 struct Doubts {
-    /// It rests between two thresholds.
+    /// The group rests between two thresholds.
     between: bool,
     /// Flows start while queues form, and measure their base round-trip time.
     close: bool,
-    /// It may compete.
+    /// The group may compete with flows that fill the buffer.
     competes: bool,
 }
 
-/// Adds notes on what the equilibria of a scenario take for granted of its flows. `queued` says which links
+/// Adds notes on the assumptions that the equilibria of a scenario make on its flows. `queued` says which links
 /// have a queue in one of them.
 fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
     let state = scenario.at(Time::ZERO);

@@ -59,7 +59,7 @@ impl From<Interrupted> for EquilibriumError {
     }
 }
 
-/// What is found of the phases of a scenario beside their values.
+/// Results on the phases of a scenario in addition to their values.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) certificates: Vec<Certificate>,
@@ -199,7 +199,7 @@ pub(crate) struct State<'a> {
     /// The excess of each flow's estimate of its base round-trip time over the true one, in
     /// seconds.
     pub(crate) bias: Vec<f64>,
-    /// What tunnels have to send, in bytes per second, or `None` if that is all they can.
+    /// The offered rates of tunnels, in bytes per second, or `None` for greedy ones.
     pub(crate) carried: BTreeMap<usize, Option<f64>>,
 }
 

@@ -72,7 +72,7 @@ impl Held {
 }
 
 impl Shortfall {
-    /// Returns a line that says which constraint binds for which flows.
+    /// Returns a line with each binding constraint and its flows.
     pub fn text(&self, scenario: &Scenario) -> String {
         let mut text = String::new();
         if let Some((worst, others)) = self.oversubscribed.split_first() {

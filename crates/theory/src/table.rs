@@ -80,7 +80,7 @@ impl<'a> Table<'a> {
         table
     }
 
-    /// Returns the middle of each sampling period, in seconds, which says which phase it lies in.
+    /// Returns the middle of each sampling period, in seconds. It decides the phase of the sample.
     pub(crate) fn middles(&self) -> Vec<f64> {
         let half = self.period.as_secs_f64() / 2.0;
         self.time.iter().map(|t| t - half).collect()

@@ -1,4 +1,4 @@
-//! Transfers: flows that leave when they have sent so much.
+//! Transfers: flows that leave when they have sent their size.
 //!
 //! A transfer sends at the rates of the equilibria that it is in. The others share its part once it
 //! is done. So it takes as long as in the flow-level models of processor sharing: slow start, and
@@ -8,13 +8,13 @@ use accord_scenario::Scenario;
 use accord_traffic::Demand;
 use accord_units::Duration;
 
-/// What transfers have left to send.
+/// The remaining data of transfers.
 pub(crate) struct Transfers {
     /// The bytes left, by flow, without end for others.
     left: Vec<f64>,
     /// The transfers that send, and their rates in bytes per second.
     sending: Vec<(usize, f64)>,
-    /// Those that are done within it are done together.
+    /// Transfers that end within this time end together.
     period: Duration,
 }
 
@@ -67,7 +67,7 @@ impl Transfers {
         for &(flow, rate) in &self.sending {
             let left = &mut self.left[flow];
             let sent = rate * time.as_secs_f64();
-            // What is sent in less than a nanosecond is rounding.
+            // The data of less than a nanosecond is rounding.
             *left = if *left - sent > 1e-9 * rate {
                 *left - sent
             } else {

@@ -1,13 +1,13 @@
 //! Tunnels between gateways, and the shares of the flows in them.
 //!
-//! A tunnel is a flow of the network: its contract and weight say what it gets of the links. It has
-//! to send what its riders send, so it is greedy unless all of them have a rate. What it gets is
-//! then shared inside. The edge queue serves the queues of flows in turns of equal bytes, whatever
+//! A tunnel is a flow of the network: its contract and weight give its share of the links. It
+//! sends the traffic of its riders, so it is greedy unless all of them have a rate. Its share is
+//! then divided inside. The edge queue serves the queues of flows in turns of equal bytes, whatever
 //! their controllers are, so that shares are max-min fair, and a flow whose application has a rate
 //! gets no more than that. So theory needs no model of the controllers of riders.
 //!
 //! Departures. Riders keep the edge busy: a controller that leaves the edge empty at times, such as
-//! Vegas, has less. How long packets wait at the edge is up to CoDel and the controllers of riders,
+//! Vegas, has less. The delay at the edge is up to CoDel and the controllers of riders,
 //! so their round trips and accumulations have no value here.
 
 use crate::EquilibriumError;
@@ -16,7 +16,7 @@ use accord_scenario::{LinkId, Phase};
 use accord_solver::{Demand, Problem, Routes, Status, max_min};
 use std::collections::BTreeMap;
 
-/// What a link outside of tunnels may be over its rate by rounding.
+/// The rounding error by which a link outside of tunnels may exceed its rate.
 const NEAR: f64 = 1e-9;
 
 /// The riders of a phase, which are no flows of the network.
@@ -53,7 +53,7 @@ impl State<'_> {
         Riders { of }
     }
 
-    /// Returns what a rider's application offers, in bytes per second with the overhead of its
+    /// Returns the offered rate of a rider's application, in bytes per second with the overhead of its
     /// tunnel. It is infinite for a greedy one. A path of its own that serves nothing stops it.
     fn offered_inside(&self, rider: usize) -> f64 {
         if self.outside(rider).any(|l| self.rate[l] == 0.0) {
@@ -80,8 +80,8 @@ impl State<'_> {
         links.filter(move |link| !inside.contains(link))
     }
 
-    /// Shares what each tunnel gets among its riders. Returns the reason if that leaves a link with
-    /// more than it has.
+    /// Divides the share of each tunnel among its riders. Returns the reason if that overloads
+    /// a link.
     ///
     /// # Errors
     /// Fails if the shares of a tunnel are not a valid problem.

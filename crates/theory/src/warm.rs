@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 /// The fewest flows of a phase for which it pays to keep it. Phases of fewer flows take milliseconds, and
 /// their digits depend on nothing before them.
 const MANY: usize = 10_000;
-/// The fewest links. Over fewer of them a cold start takes milliseconds, and what is kept takes some 300
-/// bytes for each flow.
+/// The fewest links. Over fewer of them a cold start takes milliseconds, and the kept state takes some 300
+/// bytes per flow.
 const LINKS: usize = 1000;
 /// The most flows that come, go or change from one phase to the next, as a part of all.
 const MOST: f64 = 0.1;
@@ -43,7 +43,7 @@ pub(crate) struct Settled {
 pub(crate) enum Unsettled {
     /// A flow has a contract, which theory has over the way there only.
     Contract(usize),
-    /// The fixed point was not reached. The difference that was left is a part of what a flow pays.
+    /// The fixed point was not reached. The value is the remaining difference, as a part of the price of a flow.
     Apart(f64),
 }
 

@@ -19,7 +19,7 @@ use accord_solver::{Demand, Problem, ProblemError, Status};
 const ROUNDS: usize = 400;
 /// The rounds after which steps are halved if surcharges are no nearer.
 const PATIENCE: usize = 40;
-/// The largest difference of surcharges and delays, as a part of what a flow pays.
+/// The largest difference of surcharges and delays, as a part of the price of a flow.
 const SAME: f64 = 1e-10;
 
 impl State<'_> {

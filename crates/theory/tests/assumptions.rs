@@ -1,4 +1,4 @@
-//! Where an equilibrium is not the one of a plain problem, and where theory says so.
+//! Equilibria that are not those of a plain problem, and the notes of theory on them.
 
 use accord_family::Catalogue;
 use accord_language::File;
@@ -180,7 +180,7 @@ fn assumptions_that_a_run_does_not_meet_are_said() {
             run.notes
         );
     }
-    // On a link that is not full nobody finds a queue.
+    // No flow finds a queue on a link that is not full.
     let slow = format!("{close}\ndemand = {{ constant = \"1 Mbps\" }}");
     let (_, run) = run(&dumbbell(
         PLAIN,

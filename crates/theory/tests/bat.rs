@@ -1,4 +1,4 @@
-//! The max-min reference with floors, and the stability of CLCC's step, against what they mean.
+//! The max-min reference with floors, and the stability of CLCC's step, against their definitions.
 
 use accord_solver::Status;
 use accord_theory::bat::{Aggregate, fair_rates, step_is_stable};
@@ -14,7 +14,7 @@ fn any_aggregate() -> impl Strategy<Value = Aggregate> {
 }
 
 proptest! {
-    /// The definition: nobody could have more without one losing that has no more for its weight
+    /// The definition: no aggregate could have more without a loss of one that has no more for its weight
     /// and is above its floor.
     #[test]
     fn rates_are_max_min_fair_above_their_floors(
@@ -53,7 +53,7 @@ proptest! {
             let next = now - gain * elasticity * ((1.0 - memory) * now + memory * before);
             (before, now) = (now, next);
         }
-        // Too near to the border to be seen in so many steps.
+        // Too near to the border for this number of steps.
         let l = gain * elasticity;
         let margin = (1.0 - l * memory).abs().min((2.0 - l * (1.0 - 2.0 * memory)).abs());
         prop_assume!(margin > 0.01 && l > 0.01);

@@ -187,7 +187,7 @@ fn persistent_congestion_by_recursion_and_by_theorem_3() {
     for (rate, expected) in periods[4].rates.iter().zip(rates) {
         near(rate * 1e3, expected, 1e-3);
     }
-    // [Low02 table VI]: what each takes for its round trip: what it found, 10 ms of propagation,
+    // [Low02 table VI]: the base round-trip time of each: the queue that it found, 10 ms of propagation,
     // and 0.18 ms of transmission, which the model leaves out.
     for (t, expected) in [10.18, 13.5133, 20.18, 31.3965, 49.7339]
         .into_iter()
@@ -247,7 +247,7 @@ fn newcomers_on_a_network_meet_theorem_3() {
     assert!(newcomers(routes, &[6.0; 3], &alpha[1..], &delays, &settings).is_err());
 }
 
-/// [Low02 table VII, figure 7]: marks at the equilibrium, and the rates that they tell.
+/// [Low02 table VII, figure 7]: marks at the equilibrium, and the rates that follow from them.
 #[test]
 fn rem_marks_as_the_oracle_says_and_tells_the_rates() {
     let rem = Rem::new(1.1).unwrap();

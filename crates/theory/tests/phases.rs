@@ -1,5 +1,5 @@
 //! Phases of a scenario: flows that measure their base round-trip time one after the other,
-//! and links whose price is told by marks. Numbers are of [Low02 §4.2, §6.2, §6.3].
+//! and links that convey their price by marks. Numbers are of [Low02 §4.2, §6.2, §6.3].
 
 use accord_family::{Family, Kind, Objective, Param, Price, Role, Service, Target};
 use accord_record::*;
@@ -186,8 +186,8 @@ fn flows_that_start_one_after_the_other_misjudge_their_base() {
     }
 }
 
-/// [Low02 figure 6a]: with the true base 20 packets for each source. And nobody misjudges
-/// anything where phases are too short for queues to form: 20 ms are two round trips.
+/// [Low02 figure 6a]: with the true base 20 packets for each source. No flow misjudges
+/// its base if phases are too short for queues to form: 20 ms are two round trips.
 #[test]
 fn a_known_base_or_a_start_together_keeps_the_queue_linear() {
     for (family, gap) in [(&KNOWN, 20.0), (&MEASURED, 0.02)] {
@@ -229,7 +229,7 @@ fn rem_has_prices_without_queues() {
     }
 }
 
-/// Flows that do not read what a link shows have no equilibrium there, and the run says so.
+/// Flows that do not react to the signal of a link have no equilibrium there, and the run says so.
 #[test]
 fn a_price_that_is_not_read_is_no_price() {
     let mut other_phi = scenario(&MARKS, &REM, 20.0, &[10]);
@@ -314,7 +314,7 @@ fn losses_on_the_wire_are_said_to_be_left_out() {
     }
 }
 
-/// Whoever listens is asked within a phase, too, and can end it there.
+/// An observer is called within a phase, too, and can end it there.
 #[test]
 fn a_phase_can_be_interrupted() {
     struct Twice(u32);
@@ -333,7 +333,7 @@ fn a_phase_can_be_interrupted() {
     ));
 }
 
-/// The load, queue and price of a link that nobody uses are 0, not missing.
+/// The load, queue and price of an unused link are 0, not missing.
 #[test]
 fn an_idle_link_has_no_load_no_queue_and_no_price() {
     for queue in [&DROPTAIL, &REM] {
@@ -370,7 +370,7 @@ fn an_idle_link_has_no_load_no_queue_and_no_price() {
 }
 
 /// A flow over a dead link has nothing, and the other has the bottleneck alone, as proven; then
-/// both share again. Where the bottleneck is dead nobody has anything.
+/// both share again. If the bottleneck is dead, no flow has anything.
 #[test]
 fn an_outage_leaves_the_rest_to_the_others() {
     let event = |at: f64, link, bps| Event {

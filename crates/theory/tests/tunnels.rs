@@ -88,7 +88,7 @@ fn shares_nest() {
     assert!((load - 28.3019).abs() < 1e-3, "{load}");
 }
 
-/// A rider that offers more than its share gets the share; what is over is dropped at the edge.
+/// A rider that offers more than its share gets the share; the excess is dropped at the edge.
 #[test]
 fn a_rider_that_does_not_respond_gets_no_more_than_its_share() {
     let rest = rider("flood", "c", &constant(50)) + &rider("small", "c", GREEDY);
@@ -105,7 +105,7 @@ fn a_rider_that_does_not_respond_gets_no_more_than_its_share() {
     check(&s, &run, &expected);
 }
 
-/// Tunnels carry what is there at the time.
+/// Tunnels carry the riders that are active.
 #[test]
 fn a_tunnel_is_idle_until_something_rides_in_it() {
     let rest =
@@ -142,7 +142,7 @@ fn a_link_outside_that_holds_riders_back_has_no_theory() {
     assert!(series.values.iter().all(|v| v.is_nan()));
 }
 
-/// Where a router knows no priorities a gateway that goes by pairs alone sees no queue.
+/// A gateway that goes by pairs alone sees no queue behind a router without priorities.
 #[test]
 fn pairs_alone_do_not_read_one_fifo() {
     let mut s = scenario("1 Gbps", &rider("bulk", "a", GREEDY));

@@ -21,7 +21,7 @@ pub(super) struct Policer {
     last: f64,
     /// The rate is that of a policer.
     found: bool,
-    /// The beginning of the interval: its time, and what was delivered and lost until then.
+    /// The beginning of the interval: its time, and the bytes delivered and lost until then.
     began: Time,
     delivered: u64,
     lost: u64,
@@ -45,14 +45,14 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// Begins to look for a policer, when so many bytes have been delivered.
+    /// Starts a search for a policer. `delivered` is the number of bytes delivered so far.
     pub fn restart(&mut self, delivered: u64, now: Time) {
         (self.last, self.found, self.sampling) = (0.0, false, false);
         self.begin(delivered, now);
     }
 
-    /// Takes a sample. Gives whether the rate of a policer has been kept long enough, so that
-    /// probing begins anew.
+    /// Takes a sample. Returns true if the rate of a policer has been kept long enough, so that
+    /// probing restarts.
     pub fn sample(
         &mut self,
         rs: &Delivery,

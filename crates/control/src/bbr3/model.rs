@@ -21,7 +21,7 @@ const EXTRA_ACKED_ROUNDS: usize = 10;
 /// The state saved when a loss recovery begins [§5.5.11].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// It was saved, and the recovery is not over.
+    /// True while a saved state can be restored: the recovery is not over.
     pub saved: bool,
     /// BBR.undo_state.
     pub state: Option<State>,
@@ -31,7 +31,7 @@ pub(super) struct Undo {
     inflight_longterm: u64,
 }
 
-/// What BBR knows of the path.
+/// The model of the path.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     /// C.delivered at the last acknowledgement.
@@ -57,7 +57,7 @@ pub(super) struct Model {
     /// The ranges of packets lost in this round, and the packet after the last of them.
     pub loss_ranges: u32,
     after_loss: u64,
-    /// BBR.extra_acked, and what it is the largest of: the round and the bytes.
+    /// BBR.extra_acked, and its samples: the round and the bytes of each.
     pub extra_acked: u64,
     extra_acked_filter: [(u64, u64); EXTRA_ACKED_ROUNDS],
     extra_acked_interval_start: Time,

@@ -4,7 +4,7 @@ use super::{AckPhase, Bbr3, MIN_PIPE_CWND, State};
 use crate::{Delivery, PathView};
 use accord_units::{Duration, Time};
 
-/// What is known of the smallest round-trip time [§2.16].
+/// The state of the smallest round-trip time [§2.16].
 #[derive(Clone, Debug)]
 pub(super) struct MinRtt {
     /// BBR.min_rtt and BBR.min_rtt_stamp.

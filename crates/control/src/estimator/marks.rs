@@ -12,7 +12,7 @@
 #[derive(Clone, Debug)]
 pub struct MarkEstimator {
     share: f64,
-    /// The marks told by duplicate acknowledgements, which do not say which packets carried them.
+    /// The marks reported by duplicate acknowledgements, which do not identify the marked packets.
     early: f64,
     /// The number of packets seen, up to `memory`.
     seen: f64,

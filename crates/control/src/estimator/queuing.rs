@@ -20,7 +20,7 @@ pub(crate) struct QueuingDelay {
 }
 
 impl QueuingDelay {
-    /// Creates an estimator that remembers so many minutes of base delays and filters so many
+    /// Creates an estimator that keeps `minutes` minutes of base delays and filters `samples`
     /// samples.
     pub fn new(minutes: usize, samples: usize) -> QueuingDelay {
         QueuingDelay {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! [Xia05 eqs. 7, 8; Low02 eq. 1]. The base round-trip time is the smallest of all samples (Vegas),
-//! the smallest of the last k (Vegas-k [Xia05 §IV-A]), or the true one if the estimator is told.
+//! the smallest of the last k (Vegas-k [Xia05 §IV-A]), or the true one if the network gives it.
 //!
 //! The choice of cwnd and rtt: acknowledgements that arrive in one round trip answer packets sent
 //! in the round trip before. So the mean rtt of the round goes with the window at the end of the
@@ -25,7 +25,7 @@ use accord_units::Duration;
 enum History {
     All(Duration),
     Last(SlidingMin),
-    /// No samples: the base round-trip time has been told, or will be.
+    /// No samples: the base round-trip time is given.
     Told(Duration),
 }
 
@@ -76,12 +76,12 @@ impl VegasEstimator {
         VegasEstimator::with(History::Last(SlidingMin::new(k)))
     }
 
-    /// Creates an estimator whose base is told by [`VegasEstimator::tell`].
+    /// Creates an estimator whose base is given by [`VegasEstimator::tell`].
     pub fn told() -> VegasEstimator {
         VegasEstimator::with(History::Told(Duration::MAX))
     }
 
-    /// Sets the base of an estimator that is to be told.
+    /// Sets the base of an estimator that takes no samples.
     pub fn tell(&mut self, base_rtt: Duration) {
         if let History::Told(base) = &mut self.history {
             *base = base_rtt;

@@ -7,11 +7,11 @@ use accord_units::{Bytes, Duration, Rate, Size};
 accord_family::choice! {
     /// The policy that moves the window.
     pub enum PolicyName {
-        /// Proportional to the error [Xia05 eq. 10].
+        /// Proportional to the error [Xia05 eq. 6].
         Proportional = "p",
         /// Additive, by the sign of the error [Xia05 eq. 3].
         Additive = "aiad",
-        /// As Mo and Walrand do [Xia05 eq. 6].
+        /// The policy of Mo and Walrand [Xia05 eq. 5].
         MoWalrand = "mw",
     }
 }
@@ -41,11 +41,11 @@ accord_family::choice! {
 }
 
 accord_family::choice! {
-    /// What a loss halves.
+    /// The quantity that a loss halves.
     pub enum LossName {
         /// The window.
         Window = "window",
-        /// What the flow has queued of its own.
+        /// The flow's own accumulation.
         Accumulation = "accumulation",
         /// The flow's own accumulation if it has a contract, else the window.
         Contract = "contract",
@@ -77,7 +77,7 @@ accord_family::config! {
         pub law: LawName,
         /// The quantity that a loss halves; that of the law by default.
         pub loss: Option<LossName>,
-        /// The part of packets lost recently above which a loss halves the window even so.
+        /// The recent loss ratio above which a loss halves the window in any case.
         pub loss_bound: f64,
         /// The least time-out of a control pair; that of the law by default.
         pub min_rto: Option<Duration>,
@@ -101,7 +101,7 @@ impl Config {
         "recovery",
     ];
 
-    /// Makes the controller for packets of this size.
+    /// Returns the controller for packets of this size.
     ///
     /// # Errors
     /// As [`Config::values`].

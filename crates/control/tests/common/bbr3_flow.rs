@@ -45,7 +45,7 @@ impl Flow {
         Rate::from_bps_f64(self.bdp as f64 * 8.0 / self.rtt.as_secs_f64())
     }
 
-    /// The sample at the end of a round trip at the rate of the path: one packet tells of it. The
+    /// The sample at the end of a round trip at the rate of the path: reported by one packet. The
     /// packets were sent with little in flight.
     pub fn sample(&self) -> Delivery {
         Delivery {
@@ -64,7 +64,7 @@ impl Flow {
         }
     }
 
-    /// An acknowledgement of so many bytes within a round trip.
+    /// An acknowledgement of `acked` bytes within a round trip.
     pub fn amid(&self, acked: u64) -> Delivery {
         Delivery {
             total: self.total + acked,
@@ -87,7 +87,7 @@ impl Flow {
         self.bbr.view()
     }
 
-    /// A round trip passes. So many bytes are in flight at its end.
+    /// A round trip passes. `in_flight` bytes are in flight at its end.
     pub fn round(&mut self, in_flight: u64) -> View {
         self.ack(self.sample(), self.rtt, in_flight)
     }
@@ -130,7 +130,7 @@ impl Flow {
         self.bbr.view()
     }
 
-    /// A probe has bounded what is in flight: BBR.inflight_longterm is `longterm`, which is not below
+    /// A probe has bounded the data in flight: BBR.inflight_longterm is `longterm`, which is not below
     /// Beta of the product. The flow is in DOWN.
     pub fn bounded(longterm: u64) -> Flow {
         let mut flow = Flow::cruising();

@@ -31,7 +31,7 @@ pub fn build(name: &str, changes: &[(&str, Raw)]) -> AnyController {
     AnyController::build(&values(name, changes), Bytes::new(PACKET))
 }
 
-/// A path with so many packets in flight.
+/// A path with `in_flight` packets in flight.
 pub fn path(in_flight: u64) -> PathView {
     PathView {
         packet: Bytes::new(PACKET),
@@ -128,7 +128,7 @@ impl Fifo {
         round_ended
     }
 
-    /// Until so many rounds have ended; the window in packets after each.
+    /// Runs `n` rounds. Returns the window in packets after each.
     pub fn rounds(&mut self, n: usize) -> Vec<f64> {
         let mut windows = Vec::new();
         while windows.len() < n {

@@ -1,7 +1,7 @@
 //! Prices carried by marks: random exponential marking `[Low02 eqs. 31-33]`.
 //!
 //! A link of price p marks a packet with probability 1 − φ⁻ᵖ. A packet stays unmarked only if no
-//! link marks it. Hence the share of unmarked packets of a path is φ to the power of minus the sum
+//! link marks it. So the share of unmarked packets of a path is φ to the power of minus the sum
 //! of its prices, and a source can take the logarithm. The equilibrium rates and prices are those
 //! of [`solve`](accord_solver::solve), with empty queues: prices are no longer queuing delays.
 
