@@ -5,6 +5,7 @@
 
 mod contents;
 mod error;
+mod figure;
 mod own;
 mod run;
 mod scenario;
@@ -13,29 +14,48 @@ mod shares;
 mod stability;
 mod watch;
 
+use accord::family::Family;
 use pyo3::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs the program `accord` with the arguments after the first, and returns its exit code.
+/// Runs the program `accord` with these arguments, the first of which is its name, and with classes of
+/// Python. Returns the exit code. `identity` is that of the program together with the code of the classes.
 #[pyfunction]
-fn program(py: Python<'_>, arguments: Vec<String>) -> u8 {
-    py.detach(|| accord_cli::main_from(arguments, &[], &[]))
+fn program(
+    py: Python<'_>,
+    arguments: Vec<String>,
+    classes: Vec<Bound<'_, PyAny>>,
+    identity: Option<String>,
+) -> PyResult<u8> {
+    let (controllers, disciplines) = own::families(&classes)?;
+    if !classes.is_empty() {
+        own::fail_aloud();
+    }
+    identity.into_iter().for_each(accord_cli::identify);
+    let run = || accord_cli::main_from(arguments, &controllers, &disciplines);
+    // A class that raises has said so, and it has ended the run.
+    Ok(py.detach(|| catch_unwind(AssertUnwindSafe(run)).unwrap_or(2)))
 }
 
-/// Runs `accord kernel` with these arguments and with classes of Python, and returns its exit code. A class
-/// that raises panics, which the connection survives.
+/// Returns the text of the scenario that `accord new` makes.
 #[pyfunction]
-fn kernel(py: Python<'_>, arguments: Vec<String>, classes: Vec<Bound<'_, PyAny>>) -> PyResult<u8> {
-    let built_in = accord::catalogue().controllers;
-    let all = own::catalogue(&classes)?.controllers;
-    let own: Vec<_> = (all.iter().copied())
-        .filter(|family| built_in.iter().all(|other| other.name != family.name))
-        .collect();
-    own::fail_aloud();
-    let arguments = ["accord", "kernel"]
-        .map(String::from)
-        .into_iter()
-        .chain(arguments);
-    Ok(py.detach(|| accord_cli::main_from(arguments, &own, &[])))
+fn drafted(
+    py: Python<'_>,
+    arguments: Vec<String>,
+    classes: Vec<Bound<'_, PyAny>>,
+) -> PyResult<String> {
+    let (controllers, disciplines) = own::families(&classes)?;
+    let made = py.detach(|| accord_cli::drafted(arguments, &controllers, &disciplines));
+    made.map_err(|(message, hint)| error::AccordError::new_err((message, hint)))
+}
+
+/// Returns the names of the controllers and of the queue disciplines that come with Accord, each with a
+/// line about it.
+#[pyfunction]
+fn families() -> (Vec<(&'static str, &'static str)>, Vec<(&'static str, &'static str)>) {
+    let all = accord::catalogue();
+    let named = |families: &[&'static Family]| families.iter().map(|f| (f.name, f.doc)).collect();
+    (named(all.controllers), named(all.disciplines))
 }
 
 /// Returns the scenario that `accord import` makes of a topology, as text.
@@ -63,7 +83,9 @@ fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<own::Packet>()?;
     module.add_class::<own::Queue>()?;
     module.add_function(wrap_pyfunction!(program, module)?)?;
-    module.add_function(wrap_pyfunction!(kernel, module)?)?;
+    module.add_function(wrap_pyfunction!(drafted, module)?)?;
+    module.add_function(wrap_pyfunction!(families, module)?)?;
+    module.add_function(wrap_pyfunction!(figure::figure, module)?)?;
     module.add_function(wrap_pyfunction!(imported, module)?)?;
     module.add_function(wrap_pyfunction!(built_in, module)?)?;
     module.add_function(wrap_pyfunction!(run::write, module)?)?;

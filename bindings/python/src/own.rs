@@ -92,6 +92,22 @@ pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
     Ok(catalogue)
 }
 
+/// Returns the families of these classes: controllers, and queue disciplines.
+pub fn families(
+    classes: &[Bound<'_, PyAny>],
+) -> PyResult<(Vec<&'static Family>, Vec<&'static Family>)> {
+    let (built_in, all) = (accord::catalogue(), catalogue(classes)?);
+    let own = |all: &[&'static Family], built_in: &[&'static Family]| {
+        let mut all = all.to_vec();
+        all.retain(|family| built_in.iter().all(|other| other.name != family.name));
+        all
+    };
+    Ok((
+        own(all.controllers, built_in.controllers),
+        own(all.disciplines, built_in.disciplines),
+    ))
+}
+
 impl Books {
     /// Returns the entry of a class, a new one if it has changed since.
     fn entry(&mut self, draft: Own) -> &'static Own {

@@ -6,8 +6,8 @@ use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
 use accord::report::{
-    DERIVED, Estimate, Experiment, Point, RunDir, Style, checks, checks_table, load_run_dir,
-    mean_of, page, table, write_run_dir,
+    DERIVED, Estimate, Experiment, Point, RunDir, Style, Subject, checks, checks_table, load_run_dir,
+    mean_of, page, show, table, write_run_dir,
 };
 use accord::scenario::{Entity, Metric, print};
 use pyo3::exceptions::PyValueError;
@@ -140,7 +140,8 @@ impl Run {
     }
 }
 
-fn named(metric: &str) -> PyResult<Metric> {
+/// Returns the metric of a name.
+pub fn named(metric: &str) -> PyResult<Metric> {
     metric.parse().map_err(|e: String| {
         let near = suggest(metric, Metric::ALL.iter().map(|m| m.name()));
         PyValueError::new_err(format!("{e}; {}", near.unwrap_or(HINT.into())))
@@ -150,7 +151,7 @@ fn named(metric: &str) -> PyResult<Metric> {
 const HINT: &str = "accord explain metric lists them";
 
 /// Returns the scenario of runs of one point.
-fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
+pub fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
     let Some(first) = runs.first().map(Bound::get) else {
         return Err(PyValueError::new_err("there are no runs to compare"));
     };
@@ -165,6 +166,9 @@ fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
     }
     Ok(scenario.clone())
 }
+
+/// The longest title that a terminal shows.
+const TITLE: usize = 200;
 
 /// Compares runs of one point: the record as JSON, and the tables as text. `width` is that of the
 /// text.
@@ -185,8 +189,57 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
         width,
         ..Style::default()
     };
-    let text = table(scenario, &all, style) + &checks_table(&checks, style);
+    let mut text = match scenario.title.is_empty() {
+        true => scenario.id.clone(),
+        false => format!("{}: {}", scenario.id, show::clean(&scenario.title, TITLE)),
+    };
+    if !scenario.point.is_empty() {
+        text += &format!("\n{}", show::visible(&point.label()));
+    }
+    text += &format!("\n\n{}", table(scenario, &all, style));
+    text += &checks_table(&checks, style);
     Ok((json, text))
+}
+
+/// A mean over the steady part: the kind of what it is of, its name, the metric, the unit, the engine and
+/// the value.
+pub type Mean = (
+    &'static str,
+    String,
+    &'static str,
+    &'static str,
+    String,
+    f64,
+);
+
+/// Returns the means of runs of one point, and the checks as JSON.
+pub fn measured(
+    scenario: &accord::Scenario,
+    runs: &[accord::Run],
+) -> PyResult<(Vec<Mean>, String)> {
+    let checks = checks(scenario, &runs.iter().collect::<Vec<_>>());
+    let point = Point {
+        scenario,
+        runs,
+        checks: &checks,
+    };
+    let record = Experiment::of(&scenario.id, &[point]);
+    let means = record.points.into_iter().flat_map(|point| point.means);
+    let means = means.flat_map(|row| {
+        let (kind, name) = match row.of {
+            Subject::Group(name) => ("group", name),
+            Subject::Link(name) => ("link", name),
+            Subject::Aggregate(name) => ("aggregate", name),
+        };
+        let known = row.values.into_iter();
+        let known = known.filter_map(|v| Some((v.column, v.estimate?.mean)));
+        known.map(move |(engine, mean)| {
+            (kind, name.clone(), row.quantity, row.unit, engine, mean)
+        })
+    });
+    let means = means.collect();
+    let checks = serde_json::to_string(&record.checks).map_err(|e| failed(e.to_string()))?;
+    Ok((means, checks))
 }
 
 /// Reads a run directory, which any program may have written.

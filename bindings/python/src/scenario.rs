@@ -3,7 +3,7 @@
 use crate::contents::{Rows, contents};
 use crate::error::{exception, failed};
 use crate::own;
-use crate::run::Run;
+use crate::run::{Mean, Run, measured};
 use crate::stability;
 use crate::watch::Watch;
 use accord::record::Observer;
@@ -11,6 +11,7 @@ use accord::scenario::print;
 use accord::{Catalogue, Engine, Error, File, Options};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use std::sync::Arc;
 
 /// A scenario file with settings, and the classes that it may name.
@@ -64,8 +65,17 @@ impl Scenario {
     }
 
     #[staticmethod]
-    fn parse(text: &str, name: &str, classes: Vec<Bound<'_, PyAny>>) -> PyResult<Scenario> {
-        let file = File::parse(name, text).map_err(|e| exception(Error::from(e)))?;
+    #[pyo3(signature = (text, name, classes, files=vec![]))]
+    fn parse(
+        text: &str,
+        name: &str,
+        classes: Vec<Bound<'_, PyAny>>,
+        files: Vec<(String, Vec<u8>)>,
+    ) -> PyResult<Scenario> {
+        let mut file = File::parse(name, text).map_err(|e| exception(Error::from(e)))?;
+        for (name, bytes) in &files {
+            file.keep(name, bytes);
+        }
         Scenario::new(file, Vec::new(), classes)
     }
 
@@ -74,8 +84,8 @@ impl Scenario {
         self.classes.iter().map(|c| c.clone_ref(py)).collect()
     }
 
-    /// The name and the text of the file, and the settings: what [`Scenario::parse`] and
-    /// [`Scenario::with_settings`] need to make it again.
+    /// The name and the text of the file, and the settings: with [`Scenario::files`] what
+    /// [`Scenario::parse`] and [`Scenario::with_settings`] need to make it again.
     fn parts(&self) -> (String, String, Vec<(String, String)>) {
         let source = self.file.source();
         (
@@ -83,6 +93,13 @@ impl Scenario {
             source.text.clone(),
             self.settings.clone(),
         )
+    }
+
+    /// The names and the contents of the files that the text names.
+    fn files<'py>(&self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
+        let all = self.file.contents().into_iter();
+        all.map(|(name, bytes)| (name, PyBytes::new(py, &bytes)))
+            .collect()
     }
 
     fn with_settings(
@@ -179,6 +196,24 @@ impl Scenario {
         Ok(contents(&self.point(None, point)?))
     }
 
+    /// Runs the only point in engines, and returns the means over the steady part and the checks as JSON.
+    #[pyo3(signature = (engines, seed, progress=None, skip_steady=false))]
+    fn measure(
+        &self,
+        py: Python<'_>,
+        engines: Vec<String>,
+        seed: u64,
+        progress: Option<Py<PyAny>>,
+        skip_steady: bool,
+    ) -> PyResult<(Vec<Mean>, String)> {
+        let mut runs = Vec::new();
+        let scenario = Arc::new(self.point(Some(seed), 1)?);
+        for engine in engines {
+            runs.push(self.ran(py, &scenario, &engine, progress.as_ref(), skip_steady)?);
+        }
+        py.detach(|| measured(&scenario, &runs))
+    }
+
     #[pyo3(signature = (engine, seed=None, point=1, progress=None, skip_steady=false))]
     fn run(
         &self,
@@ -189,25 +224,40 @@ impl Scenario {
         progress: Option<Py<PyAny>>,
         skip_steady: bool,
     ) -> PyResult<Run> {
+        let scenario = Arc::new(self.point(seed, point)?);
+        let run = self.ran(py, &scenario, engine, progress.as_ref(), skip_steady)?;
+        Ok(Run::new(scenario, run))
+    }
+}
+
+impl Scenario {
+    /// Runs a point in an engine.
+    fn ran(
+        &self,
+        py: Python<'_>,
+        scenario: &accord::Scenario,
+        engine: &str,
+        progress: Option<&Py<PyAny>>,
+        skip_steady: bool,
+    ) -> PyResult<accord::Run> {
         let engine: Engine = engine.parse().map_err(PyValueError::new_err)?;
         if engine == Engine::Live && !self.classes.is_empty() {
             return Err(failed(
                 "live: controllers and disciplines of Python run in the packet engine only",
             ));
         }
-        let scenario = self.point(seed, point)?;
-        let mut watch = Watch::new(progress.as_ref(), scenario.duration.as_secs_f64());
+        let mut watch = Watch::new(progress, scenario.duration.as_secs_f64());
         let options = Options {
             skip_steady,
             ..Options::default()
         };
         // An exception of an earlier run on this thread is none of this one.
         drop(own::failure());
-        let run = py.detach(|| accord::run(&scenario, engine, &options, &mut watch));
+        let run = py.detach(|| accord::run(scenario, engine, &options, &mut watch));
         // A callback may have failed after the observer's last look.
-        if let Some(e) = watch.stopped.or_else(own::failure) {
-            return Err(e);
+        match watch.stopped.or_else(own::failure) {
+            Some(e) => Err(e),
+            None => run.map_err(exception),
         }
-        Ok(Run::new(Arc::new(scenario), run.map_err(exception)?))
     }
 }

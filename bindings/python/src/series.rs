@@ -173,10 +173,42 @@ impl Names {
     }
 }
 
+/// Returns the table as one of PyArrow.
+fn arrow<'py>(series: &Bound<'py, Series>) -> PyResult<Bound<'py, PyAny>> {
+    let py = series.py();
+    let needed = py.import("accord._errors")?.getattr("needed")?;
+    let pyarrow = needed.call1(("pyarrow", "a table of series"))?;
+    pyarrow.call_method1("table", (series,))
+}
+
 #[pymethods]
 impl Series {
     fn __len__(&self) -> usize {
         self.chosen.len() * self.run.time.len()
+    }
+
+    fn __repr__(&self) -> String {
+        let (series, samples) = (self.chosen.len(), self.run.time.len());
+        let mut metrics: Vec<&str> = self.chosen().map(|s| s.metric.name()).collect();
+        metrics.sort_unstable();
+        metrics.dedup();
+        format!(
+            "<Series: {series} series of {samples} samples, {}; pyarrow.table(...) is the table>",
+            metrics.join(", ")
+        )
+    }
+
+    /// The rows of a slice, or the column of a name, as PyArrow has them.
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        arrow(slf)?.get_item(key)
+    }
+
+    /// The table as a data frame of pandas.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        arrow(slf)?.call_method0("to_pandas")
     }
 
     /// The Arrow PyCapsule interface: a stream of record batches, one per series.

@@ -64,7 +64,7 @@ def test_a_map_draws():
     scenario = accord.dumbbell(controller="monaco", duration="5 s")
     one = scenario.stability_map({GAIN: [0.1, 0.5, 3.0]}, packets=3)
     assert one.plot().get_ylabel() == "gain margin (dB)"
-    # The limit of z² − z + κ = 0 is 1, whatever the delay.
+    # The limit of z² - z + κ = 0 is 1, whatever the delay.
     two = scenario.stability_map({GAIN: [0.1, 3.0], DELAY: ["5 ms", "9 ms"]})
     axes = one.plot()
     assert two.plot(ax=axes) is axes and axes.get_ylabel() == f"{DELAY} (ms)"

@@ -126,6 +126,11 @@ pub struct Run {
     pub scenario: String,
     #[command(flatten)]
     pub how: How,
+    /// The controller of all flows in place of the scenario's, but for flows that react to nothing: a
+    /// name, a table such as '{ name = "copa", delta = 0.25 }', or with the program of the Python package
+    /// a class, FILE.py:CLASS.
+    #[arg(long, value_name = "CONTROLLER")]
+    pub controller: Option<String>,
     /// Where the results go; by default runs/ID.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,

@@ -1,6 +1,19 @@
-//! Which engines run a scenario.
+//! Which engines run a scenario, and which controller its flows have.
 
+use accord::family::Objective;
 use accord::scenario::{Engine, Scenario};
+
+/// Returns the settings that give all groups of flows a controller, but for those that react to nothing.
+pub fn controllers(controller: &str, points: &[Scenario]) -> Vec<String> {
+    let scenario = &points[0];
+    let groups = scenario.groups.iter().filter(|group| {
+        let first = scenario.flows.get(group.flows.start);
+        let objective = first.and_then(|f| f.controller.family().role.objective(&f.controller));
+        objective != Some(Objective::Unresponsive)
+    });
+    let named = groups.map(|group| format!("flow.{}.controller={controller}", group.name));
+    named.collect()
+}
 
 /// Returns the engines that were named, or else those that the scenario needs, in their order.
 pub fn engines(asked: &[Engine], points: &[Scenario]) -> Vec<Engine> {

@@ -5,6 +5,7 @@ use crate::attack;
 use crate::bench;
 use crate::capture::CaptureFile;
 use crate::check;
+use crate::choice::controllers;
 use crate::compare;
 use crate::cost;
 use crate::crowd;
@@ -79,10 +80,16 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
 }
 
-fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
+fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.how.set)?;
     let mut points = file.points(catalogue, args.how.seed)?;
+    if let Some(controller) = &args.controller {
+        let settings = controllers(controller, &points);
+        set(&mut file, &settings)?;
+        points = file.points(catalogue, args.how.seed)?;
+        args.how.set.extend(settings);
+    }
     let id = points[0].id.clone();
     let chosen = point::chosen(&points, &args.how.point)?;
     let name = point::directory(&id, points.len(), &chosen);

@@ -39,6 +39,7 @@ mod output;
 mod plot;
 mod point;
 mod progress;
+mod python;
 mod qlogs;
 mod record;
 mod reproduce;
@@ -76,12 +77,44 @@ pub fn main_from<T: Into<OsString> + Clone>(
     controllers: &[&'static Family],
     disciplines: &[&'static Family],
 ) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let catalogue = catalogue_with(controllers, disciplines);
-    match commands::run(args::Args::parse_from(arguments), &catalogue) {
+    let done = python::refuse(&arguments)
+        .and_then(|()| commands::run(args::Args::parse_from(arguments), &catalogue));
+    match done {
         Ok(true) => 0,
         Ok(false) => 1,
         Err(e) => e.report(),
     }
+}
+
+/// Keeps results under this identity of the program, in place of a hash of its executable: for programs
+/// whose controllers are elsewhere. The first call counts.
+pub fn identify(build: String) {
+    results::identify(build);
+}
+
+/// Returns the text of the scenario that `accord new` makes with these arguments, the first of which is
+/// the program's name, and with these controllers and queue disciplines in addition.
+///
+/// # Errors
+/// Fails as the command does, with the message and a hint.
+///
+/// # Panics
+/// When a family is not sound, see [`accord::catalogue_with`].
+pub fn drafted<T: Into<OsString> + Clone>(
+    arguments: impl IntoIterator<Item = T>,
+    controllers: &[&'static Family],
+    disciplines: &[&'static Family],
+) -> Result<String, (String, Option<String>)> {
+    #[derive(Parser)]
+    struct Alone {
+        #[command(flatten)]
+        new: new::New,
+    }
+    let catalogue = catalogue_with(controllers, disciplines);
+    let parsed = Alone::try_parse_from(arguments).map_err(|e| refused(&e))?;
+    new::text(&parsed.new, &catalogue).map_err(said)
 }
 
 /// Returns the text of the scenario that `accord import` writes of a topology, whose arguments these
@@ -97,11 +130,23 @@ pub fn imported<T: Into<OsString> + Clone>(
         #[command(flatten)]
         import: import::Import,
     }
-    let parsed = Alone::try_parse_from(arguments).map_err(|e| (e.to_string(), None))?;
-    import::text(&parsed.import).map_err(|e| match e {
+    let parsed = Alone::try_parse_from(arguments).map_err(|e| refused(&e))?;
+    import::text(&parsed.import).map_err(said)
+}
+
+/// Returns what is wrong with arguments, without the usage of a command.
+fn refused(e: &clap::Error) -> (String, Option<String>) {
+    let text = e.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    (first.trim_start_matches("error: ").to_string(), None)
+}
+
+/// Returns message and hint of a failure.
+fn said(e: Failure) -> (String, Option<String>) {
+    match e {
         Failure::Other { message, hint } => (message, hint),
         Failure::Unable(message) => (message, None),
         Failure::Interrupted => (fail::INTERRUPTED_TEXT.into(), None),
         Failure::Scenario(errors) => (errors.to_string(), None),
-    })
+    }
 }

@@ -15,7 +15,7 @@ use accord_family::{Catalogue, Values};
 use accord_scenario::Scenario;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The parsed text of a scenario. Some values may have been set anew.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct File {
     /// The file itself and the settings, for errors to point at.
     sources: Vec<Arc<Source>>,
     tree: Table,
+    /// The contents of the files that the text names. Copies share them.
+    contents: Arc<Mutex<trace::Contents>>,
 }
 
 impl File {
@@ -64,7 +66,11 @@ impl File {
             Ok(mut tree) => {
                 // Settings can then change a part of a link.
                 line::expand(&mut tree);
-                Ok(File { sources, tree })
+                Ok(File {
+                    sources,
+                    tree,
+                    contents: Arc::default(),
+                })
             }
             Err(problem) => Err(problem.locate(&sources)),
         }
@@ -73,6 +79,27 @@ impl File {
     /// Returns the text as it was read, with its name. It is without what was set.
     pub fn source(&self) -> &Source {
         &self.sources[0]
+    }
+
+    /// Returns the files that were read because the text names them: names and contents. A file is read
+    /// when points are first resolved.
+    pub fn contents(&self) -> Vec<(String, Vec<u8>)> {
+        let contents = self
+            .contents
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let all = contents.iter();
+        all.map(|(name, bytes)| (name.clone(), bytes.to_vec()))
+            .collect()
+    }
+
+    /// Keeps the contents of a file that the text may name, so that it is not read.
+    pub fn keep(&mut self, name: &str, bytes: &[u8]) {
+        let mut contents = self
+            .contents
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        contents.insert(name.to_string(), bytes.into());
     }
 
     /// Sets the value at a dotted path, such as "link.bottleneck.rate". `value` is TOML or plain
@@ -158,7 +185,8 @@ impl File {
             }
         }
         let id = self.id();
-        let mut files = trace::Cache::new();
+        let folder = Path::new(&self.sources[0].name).parent();
+        let mut files = trace::Files::new(folder.unwrap_or(Path::new("")), &self.contents);
         let mut size = 0;
         for point in 0..points {
             let chosen = chosen(&axes, point);
@@ -193,7 +221,7 @@ impl File {
     fn point(
         &self,
         context: &Context<'_>,
-        files: &mut trace::Cache,
+        files: &mut trace::Files<'_>,
         problems: &mut Problems,
     ) -> Option<Scenario> {
         let mut tree = self.tree.clone();
@@ -202,8 +230,7 @@ impl File {
         }
         // Sweeps and settings can have put other lines in.
         line::expand(&mut tree);
-        let folder = Path::new(&self.sources[0].name).parent();
-        trace::expand(&mut tree, folder.unwrap_or(Path::new("")), files, problems);
+        trace::expand(&mut tree, files, problems);
         let mut checker = Checker {
             catalogue: context.catalogue,
             problems,

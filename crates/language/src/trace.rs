@@ -11,46 +11,72 @@ use accord_scenario::Trace;
 use accord_units::{Duration, Rate, Time};
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The contents of the files that were read so far, by path.
-pub(crate) type Cache = BTreeMap<PathBuf, Result<Data, (String, String)>>;
+/// The contents of files, by the names that the scenario has for them.
+pub(crate) type Contents = BTreeMap<String, Arc<[u8]>>;
+
+/// The files that a scenario names.
+pub(crate) struct Files<'a> {
+    /// The folder of the scenario.
+    folder: &'a Path,
+    /// The contents of the files that were read, now or when the scenario was last resolved.
+    contents: &'a Mutex<Contents>,
+    /// The data of each file, by its name and whether it has steps. An error is a message and a hint.
+    parsed: BTreeMap<(String, bool), Result<Data, (String, String)>>,
+}
+
+impl<'a> Files<'a> {
+    /// Creates the files of a scenario in `folder`. A file in `contents` is not read again.
+    pub(crate) fn new(folder: &'a Path, contents: &'a Mutex<Contents>) -> Files<'a> {
+        Files {
+            folder,
+            contents,
+            parsed: BTreeMap::new(),
+        }
+    }
+
+    fn data(&mut self, name: &str, steps: bool) -> &Result<Data, (String, String)> {
+        let (folder, contents) = (self.folder, self.contents);
+        let read = || read(name, &folder.join(name), steps, contents);
+        self.parsed
+            .entry((name.to_string(), steps))
+            .or_insert_with(read)
+    }
+}
 
 /// The form of a file of steps, as messages show it.
 const STEP: &str = "seconds and a rate such as \"12.5, 10 Mbps\"";
 
-/// Replaces the names of files in the rates of links by the contents. `folder` is that of the
-/// scenario.
-pub(crate) fn expand(tree: &mut Table, folder: &Path, cache: &mut Cache, problems: &mut Problems) {
+/// Replaces the names of files in the rates of links by the contents.
+pub(crate) fn expand(tree: &mut Table, files: &mut Files<'_>, problems: &mut Problems) {
     for section in tree.entries.iter_mut() {
         if ["link", "topology"].contains(&section.key.as_str())
             && let Data::Table(named) = &mut section.value.data
         {
             for entry in &mut named.entries {
-                rates(&mut entry.value, folder, cache, problems);
+                rates(&mut entry.value, files, problems);
             }
         }
     }
 }
 
 /// Replaces names in the rate of a table and in that of its `reverse`.
-fn rates(value: &mut Value, folder: &Path, cache: &mut Cache, problems: &mut Problems) {
+fn rates(value: &mut Value, files: &mut Files<'_>, problems: &mut Problems) {
     let Data::Table(table) = &mut value.data else {
         return;
     };
     for entry in &mut table.entries {
         match (entry.key.as_str(), &mut entry.value.data) {
-            ("reverse", _) => rates(&mut entry.value, folder, cache, problems),
+            ("reverse", _) => rates(&mut entry.value, files, problems),
             ("rate", Data::Table(rate)) => {
                 for source in &mut rate.entries {
                     if let ("trace" | "steps", Some(name)) =
                         (source.key.as_str(), source.value.text())
                     {
                         let steps = source.key == "steps";
-                        let path = folder.join(name);
-                        let read = || read(name, &path, steps);
-                        let contents = cache.entry(path.clone()).or_insert_with(read);
-                        match contents {
+                        match files.data(name, steps) {
                             Ok(data) => source.value.data = data.clone(),
                             Err((message, hint)) => {
                                 let problem = Problem::new(source.value.span, message.clone());
@@ -70,8 +96,13 @@ fn rates(value: &mut Value, folder: &Path, cache: &mut Cache, problems: &mut Pro
     }
 }
 
-/// Reads a file. An error is a message and a hint.
-fn read(name: &str, path: &Path, steps: bool) -> Result<Data, (String, String)> {
+/// Reads a file, unless its contents are known. An error is a message and a hint.
+fn read(
+    name: &str,
+    path: &Path,
+    steps: bool,
+    contents: &Mutex<Contents>,
+) -> Result<Data, (String, String)> {
     let whole = |what: String| format!("{} {what}", quote(name));
     let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
     if name.is_empty() || !Path::new(name).components().all(inside) {
@@ -81,17 +112,19 @@ fn read(name: &str, path: &Path, steps: bool) -> Result<Data, (String, String)> 
             "a path relative to the scenario, without \"..\"".into(),
         ));
     }
-    let file = std::fs::metadata(path).and_then(|found| match found.is_file() {
-        true => std::fs::File::open(path),
-        false => Err(std::io::Error::other("it is not a file")),
-    });
-    let mut bytes = Vec::new();
-    let most = limits::TRACE_TEXT as u64;
-    let read = file.and_then(|file| file.take(most + 1).read_to_end(&mut bytes));
-    if let Err(e) = read {
-        let hint = format!("the file is looked for at {}", path.display());
-        return Err((whole(format!("cannot be read: {e}")), hint));
-    }
+    let known = || contents.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = known().get(name).cloned();
+    let bytes = match found {
+        Some(bytes) => bytes,
+        None => {
+            let bytes: Arc<[u8]> = bytes_of(path).map_err(|e| {
+                let hint = format!("the file is looked for at {}", path.display());
+                (whole(format!("cannot be read: {e}")), hint)
+            })?;
+            known().insert(name.to_string(), bytes.clone());
+            bytes
+        }
+    };
     let (data, hint) = match steps {
         false => (
             parse(&bytes).map(Data::Trace),
@@ -103,6 +136,19 @@ fn read(name: &str, path: &Path, steps: bool) -> Result<Data, (String, String)> 
         ),
     };
     data.map_err(|e| (whole(e), hint.into()))
+}
+
+/// Reads a file to its end, or to one byte more than is allowed.
+fn bytes_of(path: &Path) -> std::io::Result<Arc<[u8]>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    let most = limits::TRACE_TEXT as u64;
+    std::fs::File::open(path)?
+        .take(most + 1)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes.into())
 }
 
 /// Parses the text of a trace: a whole number of milliseconds per line.

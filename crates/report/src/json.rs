@@ -3,7 +3,7 @@
 use crate::check::Check;
 use crate::class::Class;
 use crate::compare::{Column, Row, Subject};
-use crate::compare::{Outline, columns, data_rows};
+use crate::compare::{Outline, all_rows, columns};
 use crate::estimate::Estimate;
 use crate::verdict::Tally;
 use accord_record::Run;
@@ -89,7 +89,7 @@ pub struct PointRecord {
     pub steady_s: (f64, f64),
     /// The runs.
     pub runs: Vec<RunOf>,
-    /// The means over the steady part, as tables have them.
+    /// The means over the steady part, as the tables of sweeps have them.
     pub means: Vec<RowRecord>,
 }
 
@@ -135,7 +135,7 @@ impl PointRecord {
                     skipped_s: run.skipped().as_secs_f64(),
                 })
                 .collect(),
-            means: RowRecord::of(&columns, &data_rows(&columns)),
+            means: RowRecord::of(&columns, &all_rows(point.scenario, &columns)),
         }
     }
 }

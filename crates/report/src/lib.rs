@@ -81,7 +81,7 @@ pub use compare::{
     with_values,
 };
 pub use estimate::Estimate;
-pub use figure::{By, Facet, Figure, FigureError, Kind as FigureKind, Log, Request, Width};
+pub use figure::{By, Facet, Figure, FigureError, Kind as FigureKind, Line, Log, Request, Width};
 pub use files::{
     CertificateRecord, FileError, Kept, LoadedRun, Lock, RunDir, RunRecord, Stored, StoredManifest,
     check_comparison_place, check_map_place, check_place, is_refused, load_run_dir, load_stored,

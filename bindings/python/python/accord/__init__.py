@@ -20,7 +20,7 @@ from ._own import Controller, Discipline
 from ._program import kernel
 from ._reproduce import Reproduction, reproduce
 from ._run import Comparison, Run, read
-from ._scenario import Scenario, dumbbell, load, parse
+from ._scenario import Scenario, controllers, disciplines, dumbbell, load, parse
 from ._shares import Shares, shares
 from ._stability import Equilibrium
 from ._sweep import Sweep, sweep
@@ -50,6 +50,8 @@ __all__ = [
     "__version__",
     "between",
     "border",
+    "controllers",
+    "disciplines",
     "dumbbell",
     "expect",
     "explore",

@@ -1,4 +1,4 @@
-"""How the batches of a sweep are carried out: sent, taken back, and sent again if they are lost."""
+"""The dispatch of the batches of a sweep, with repetition of those that are lost."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from ._crew import Crew
 from ._work import Batch, Done, Job
 
 PATIENCE = 10.0
-"""A task is begun on another worker, too, after this many seconds at least."""
+"""The least time before a task is started on a second worker, in seconds."""
 
 LOSSES = 20
-"""How many times a batch may be lost before it is taken for the reason."""
+"""The number of times that a batch may be lost before the sweep fails."""
+
+THREAD_SECONDS = 0.1
+"""The work of a batch of a thread, in seconds: little, so that all threads end together."""
 
 
 @dataclass(eq=False)
 class Task:
-    """A batch under way, with the futures of all that work on it."""
+    """A batch under way, with a future per worker that has it."""
 
     batch: Batch
     losses: int = 0
@@ -42,7 +45,7 @@ class Carrier:
         batch_of: Callable[[tuple[Job, ...]], Batch],
         task_seconds: float,
     ) -> None:
-        """Take the jobs, and how many there are."""
+        """Take the jobs and their number."""
         self._crew, self._jobs, self._batch_of = crew, jobs, batch_of
         self._task_seconds = task_seconds
         self._count = self._left = count
@@ -50,7 +53,7 @@ class Carrier:
         self._arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._waiting: dict[Any, Task] = {}
         self._lost: list[Task] = []
-        self._told = False
+        self._warned = False
 
     def carry_out(self, done: Callable[[Done], None]) -> None:
         """Carry out all jobs, and call `done` with each result."""
@@ -75,16 +78,17 @@ class Carrier:
             self._crew.close(list(self._waiting), finished)
 
     def _fill(self) -> None:
-        """Send batches, as many as may be under way."""
+        """Send batches until as many as possible are under way."""
         ahead = self._crew.ahead()
         while len(self._waiting) < ahead and (self._lost or self._left > 0):
             self._send(self._lost.pop() if self._lost else Task(self._next(ahead)))
 
     def _next(self, ahead: int) -> Batch:
         size = 1
-        if self._crew.batches and self._made > 0:
-            # So much work, and at the end no more than a part of what is left.
-            size = int(self._task_seconds / max(self._spent / self._made, 1e-6)) + 1
+        if self._made > 0:
+            # At the end batches become smaller, so that all workers end together.
+            seconds = self._task_seconds if self._crew.batches else THREAD_SECONDS
+            size = int(seconds / max(self._spent / self._made, 1e-6)) + 1
             size = max(1, min(size, self._left // ahead))
         chosen = tuple(itertools.islice(self._jobs, size))
         self._left -= len(chosen)
@@ -111,11 +115,11 @@ class Carrier:
         except (CancelledError, Exception) as e:
             if not self._crew.lost(future) or task.losses >= LOSSES:
                 raise
-            # The cluster forgot the task: a scheduler that restarts does. It begins again.
+            # The cluster lost the task, as after a restart of the scheduler. It is repeated.
             task.losses += 1
-            if not self._told:
-                self._told = True
-                text = f"the cluster lost tasks, which begin again: {e}"
+            if not self._warned:
+                self._warned = True
+                text = f"the cluster lost tasks, which are repeated: {e}"
                 warnings.warn(text, RuntimeWarning, stacklevel=4)
             if not task.futures:
                 self._lost.append(task)
@@ -134,7 +138,7 @@ class Carrier:
         return result
 
     def _relieve(self) -> None:
-        """Begin on other workers, too, what takes much longer than all else did."""
+        """Start tasks that take much longer than all others on a second worker."""
         if not self._crew.remote:
             return
         now = time.monotonic()

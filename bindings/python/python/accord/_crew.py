@@ -1,4 +1,4 @@
-"""Those who carry out the batches of a sweep: threads, an executor, or a Dask cluster."""
+"""The workers of a sweep: threads, an executor, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from collections.abc import Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, cast
 
-from ._errors import AccordError
+from ._errors import AccordError, needed
 from ._store import identity
-from ._work import Batch, Done, work
+from ._work import Batch, Done, received, work
 
 LOOK = 5.0
 """The time between two looks at the cluster, in seconds."""
 
 LONELY = 30.0
-"""After how long without a worker the user is told, in seconds."""
+"""The time without a worker until a warning, in seconds."""
 
 
 FETCH = 10.0
-"""How long the result of a task may take to come here, in seconds."""
+"""The longest time for the transfer of a result, in seconds."""
 
 AVOID = 60.0
-"""How long a worker gets nothing new after it was found slow, in seconds."""
+"""The time without new tasks for a slow worker, in seconds."""
 
 
 class Crew:
-    """Those who carry out batches: the threads of this process, an executor, or a Dask client."""
+    """The workers of a sweep: the threads of this process, an executor, or a Dask client."""
 
     def __init__(self, executor: Any) -> None:
         """Take an executor, a ``distributed.Client``, or None for threads."""
@@ -45,37 +45,37 @@ class Crew:
                 f"got {type(executor).__name__}"
             )
         self._executor = executor
-        # The names of Dask's workers with their threads, when that was last asked for.
+        # The names of Dask's workers with their threads, as of the last look.
         self._workers: dict[str, int] = {}
         self._looked = self._served = time.monotonic()
-        self._told: set[str] = set()
-        # Workers that were found slow, and until when they get nothing.
+        self._warned: set[str] = set()
+        # Slow workers, with the time until which they get no tasks.
         self._slow: dict[str, float] = {}
         if self._client is not None:
             self._workers = dict(self._client.nthreads())
 
     @property
     def batches(self) -> bool:
-        """Whether tasks cost something, so that runs go in batches."""
+        """True if a task has a cost of its own, so that batches are long."""
         return self._threads is None
 
     @property
     def remote(self) -> bool:
-        """Whether a worker may be slow or lost while the others are well."""
+        """True if a worker may be slow or lost while others are not."""
         return self._client is not None
 
     def ahead(self) -> int:
-        """Return how many tasks may be under way."""
+        """Return the number of tasks that may be under way."""
         if self._client is not None:
             return 2 * max(sum(self._workers.values()), 2)
         workers = getattr(self._threads or self._executor, "_max_workers", 0)
         return 2 * max(int(workers), 2)
 
     def look(self, state: str) -> None:
-        """Look now and then how the cluster is: workers come and go, and so may the scheduler.
+        """Update the workers of the cluster from time to time, and warn if there are none.
 
         Args:
-            state: How far the sweep is, for the error.
+            state: The progress of the sweep, for the error.
 
         Raises:
             AccordError: Dask has given up on the scheduler.
@@ -88,32 +88,32 @@ class Crew:
         if client.status in ("closing", "closed"):
             raise AccordError(
                 f"the Dask scheduler at {address} is gone; {state}",
-                "with a `store` the same call goes on from there; Client(..., timeout=) is how "
-                "long Dask waits for a scheduler that restarts",
+                "with a `store` the same call continues; Client(..., timeout=) is the time that "
+                "Dask waits for a scheduler that restarts",
             )
         now = time.monotonic()
         if client.status != "running":
-            self._tell(f"the Dask scheduler at {address} is gone; the sweep waits for it")
+            self._warn(f"the Dask scheduler at {address} is gone; the sweep waits for it")
             self._looked = now - LOOK
         elif now - self._looked >= LOOK:
             self._looked = now
             try:
                 self._workers = dict(client.nthreads())
             except Exception:
-                # The connection broke just now. The next look sees what became of it.
+                # The connection broke. The next look sees its new state.
                 return
             if self._workers:
                 self._served = now
             elif now - self._served >= LONELY:
-                self._tell(f"the Dask scheduler at {address} has no worker; the sweep waits")
+                self._warn(f"the Dask scheduler at {address} has no worker; the sweep waits")
 
-    def _tell(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
+    def _warn(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
             warnings.warn(text, RuntimeWarning, stacklevel=5)
 
     def submit(self, batch: Batch) -> Any:
-        """Begin a batch, and return its future."""
+        """Start a batch, and return its future."""
         if self._threads is not None:
             return self._threads.submit(work, batch, self._stop)
         if self._client is None:
@@ -128,10 +128,12 @@ class Crew:
                     "no worker has this build of Accord", "install one wheel everywhere"
                 )
             workers = [w for w in fit if w not in self._slow] or fit
-        return self._client.submit(work, batch, workers=workers, pure=False)
+        # Dask has it; unlike pickle it takes classes of a notebook.
+        content = needed("cloudpickle", "a cluster").dumps(batch)
+        return self._client.submit(received, content, workers=workers, pure=False)
 
     def again(self, batch: Batch, slow: Iterable[Any]) -> Any | None:
-        """Begin a batch on another worker than those that have it, if there is one."""
+        """Start a batch on another worker than those that have it, if there is one."""
         slow_keys = {future.key for future in slow}
         try:
             processing = self._client.processing()
@@ -144,11 +146,11 @@ class Crew:
             return None
 
     def _avoid(self, workers: Iterable[str]) -> None:
-        """Give workers nothing for some time."""
+        """Give workers no tasks for some time."""
         self._slow |= dict.fromkeys(workers, time.monotonic() + AVOID)
 
     def refuse(self, worker: str, build: str) -> None:
-        """Use a worker no more, which has another build."""
+        """Exclude a worker with another build, with a warning."""
         if worker not in self._refused:
             text = f"{worker} has Accord {build} and is not used: this is {identity()}"
             warnings.warn(text, RuntimeWarning, stacklevel=4)
@@ -160,7 +162,7 @@ class Crew:
         """Return the result of a task that has ended."""
         if self._client is None:
             return cast(Done, future.result())
-        # It is on the worker that made it, which may hang by now.
+        # The result is on the worker that made it, which may hang.
         try:
             if self._slow:
                 (holders,) = self._client.who_has([future]).values()
@@ -174,20 +176,20 @@ class Crew:
             raise
 
     def lost(self, future: Any) -> bool:
-        """Return whether a task, or its result, was lost and has not failed: it begins again."""
+        """Return whether a task or its result was lost without a failure: it is repeated."""
         lost = ("cancelled", "lost", "finished")
         return self._client is not None and future.status in lost
 
     def cancel(self, futures: Iterable[Any]) -> None:
-        """End tasks whose results are not wanted any more."""
+        """Cancel tasks whose results are not needed."""
         if self._client is not None and self._client.status != "running":
-            # There is no scheduler to tell.
+            # There is no scheduler to notify.
             return
         for future in futures:
             future.cancel()
 
     def close(self, waiting: Iterable[Any], finished: bool) -> None:
-        """End what is under way."""
+        """End the tasks under way."""
         if not finished:
             # Ctrl-C reaches the main thread. The others end at their next look.
             self._stop.set()

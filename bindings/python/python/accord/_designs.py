@@ -7,10 +7,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from ._scenario import Value
+from ._errors import needed
 
 _QUANTITY = re.compile(r"\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(.*?)\s*")
 
@@ -25,20 +24,20 @@ class Range:
     log: bool
     whole: bool
 
-    def at(self, part: float) -> Value:
+    def at(self, part: float) -> Any:
         """Return the value at a part of the range, from 0 to 1."""
         if self.log:
             value = self.low * (self.high / self.low) ** part
         else:
             value = self.low + (self.high - self.low) * part
         if self.whole:
-            # Parts of equal size for each whole number, and the ends among them.
+            # Each whole number, the ends included, has an equal part.
             value = min(math.floor(self.low + (self.high - self.low + 1) * part), int(self.high))
         return value if self.unit is None else f"{_short(value)} {self.unit}".strip()
 
 
 def _short(value: float) -> str:
-    """Return a number in decimals that the scenario language reads, to twelve digits."""
+    """Return a number in decimal notation with twelve digits."""
     text = f"{value:.12g}"
     return text if "e" not in text else f"{value:.12f}".rstrip("0").rstrip(".")
 
@@ -51,8 +50,8 @@ def between(
     Args:
         low: The lowest value: a number, or a quantity such as ``"1 Mbps"``.
         high: The highest, in the same unit.
-        log: Whether values are spread evenly by their logarithms.
-        whole: Whether values are whole numbers.
+        log: True if values are spread evenly by their logarithms.
+        whole: True if values are whole numbers.
 
     Raises:
         ValueError: The ends are in different units, or not in this order, or not finite.
@@ -69,9 +68,9 @@ def between(
     if not (math.isfinite(a) and math.isfinite(b) and a < b):
         raise ValueError(f"expected a lower and a higher end, got {low!r} and {high!r}")
     if log and a <= 0:
-        raise ValueError(f"a logarithmic range begins above zero, and not at {low!r}")
+        raise ValueError(f"a logarithmic range: expected a lower end above zero, got {low!r}")
     if log and whole:
-        raise ValueError("a range is logarithmic or of whole numbers")
+        raise ValueError("a range: expected log or whole, got both")
     return Range(a, b, unit, log, whole)
 
 
@@ -88,7 +87,7 @@ def quantity(value: float | str) -> tuple[float, str | None]:
     raise ValueError(f"expected a number with a unit, such as '10 Mbps', got {value!r}")
 
 
-def linspace(low: float | str, high: float | str, count: int) -> list[Value]:
+def linspace(low: float | str, high: float | str, count: int) -> list[Any]:
     """Return `count` values from `low` to `high` in equal steps.
 
     Example:
@@ -100,7 +99,7 @@ def linspace(low: float | str, high: float | str, count: int) -> list[Value]:
     return _spaced(between(low, high), count)
 
 
-def logspace(low: float | str, high: float | str, count: int) -> list[Value]:
+def logspace(low: float | str, high: float | str, count: int) -> list[Any]:
     """Return `count` values from `low` to `high` in equal ratios.
 
     Example:
@@ -112,13 +111,13 @@ def logspace(low: float | str, high: float | str, count: int) -> list[Value]:
     return _spaced(between(low, high, log=True), count)
 
 
-def _spaced(of: Range, count: int) -> list[Value]:
+def _spaced(of: Range, count: int) -> list[Any]:
     if count < 2:
         raise ValueError(f"count: expected at least 2, got {count}")
     return [of.at(i / (count - 1)) for i in range(count)]
 
 
-def grid(over: Mapping[str, Iterable[Value]]) -> list[dict[str, Value]]:
+def grid(over: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
     """Return all combinations of values.
 
     Example:
@@ -133,8 +132,8 @@ def grid(over: Mapping[str, Iterable[Value]]) -> list[dict[str, Value]]:
 
 def latin_hypercube(
     over: Mapping[str, Range], count: int, *, seed: int = 1
-) -> list[dict[str, Value]]:
-    """Return points of a Latin hypercube: each range is met once in each of `count` equal parts.
+) -> list[dict[str, Any]]:
+    """Return points of a Latin hypercube: one in each of `count` equal parts of each range.
 
     Needs SciPy.
 
@@ -145,17 +144,16 @@ def latin_hypercube(
         True
 
     """
-    from scipy.stats import qmc
-
+    qmc = needed("scipy.stats", "a design").qmc
     return _scaled(over, qmc.LatinHypercube(d=len(over), rng=seed).random(_counted(count)))
 
 
-def sobol(over: Mapping[str, Range], count: int, *, seed: int = 1) -> list[dict[str, Value]]:
+def sobol(over: Mapping[str, Range], count: int, *, seed: int = 1) -> list[dict[str, Any]]:
     """Return the first `count` points of a scrambled Sobol sequence. Needs SciPy.
 
     Args:
         over: Ranges by paths.
-        count: The number of points. Powers of two are balanced.
+        count: The number of points. A power of two gives a balanced design.
         seed: The seed of the scrambling.
 
     Example:
@@ -164,8 +162,7 @@ def sobol(over: Mapping[str, Range], count: int, *, seed: int = 1) -> list[dict[
         8
 
     """
-    from scipy.stats import qmc
-
+    qmc = needed("scipy.stats", "a design").qmc
     sequence = qmc.Sobol(d=len(over), rng=seed)
     power = (_counted(count) - 1).bit_length()
     return _scaled(over, sequence.random_base2(power)[:count])
@@ -177,7 +174,7 @@ def _counted(count: int) -> int:
     return count
 
 
-def _scaled(over: Mapping[str, Range], parts: Iterable[Iterable[float]]) -> list[dict[str, Value]]:
+def _scaled(over: Mapping[str, Range], parts: Iterable[Iterable[float]]) -> list[dict[str, Any]]:
     wrong = [name for name, of in over.items() if not isinstance(of, Range)]
     if wrong:
         raise ValueError(f"{wrong[0]}: expected a range, as accord.between makes it")

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+from typing import Any
+
+
+def needed(module: str, what: str) -> Any:
+    """Return a module of an optional dependency.
+
+    Raises:
+        ImportError: The package is not installed; the message has the command that installs it.
+
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as e:
+        package = module.partition(".")[0]
+        if e.name is None or e.name.partition(".")[0] != package:
+            raise
+        raise ImportError(f"{what} needs {package}: pip install {package}", name=package) from e
 
 
 class AccordError(Exception):
-    """Something could not be done.
+    """An operation that failed.
 
     Attributes:
-        message: What is wrong.
-        hint: How to mend it, if that is known.
+        message: The reason.
+        hint: A way to correct it, or None.
 
     """
 
@@ -27,11 +45,11 @@ class AccordError(Exception):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong in a scenario.
+    """A mistake in a scenario.
 
     Attributes:
-        message: What is wrong, and what was expected.
-        hint: How to mend it, if that is known.
+        message: The mistake, and what was expected.
+        hint: A way to correct it, or None.
         file: The name of the file, or ``--set`` for a setting.
         line: The line, from 1.
         column: The character in that line, from 1.
@@ -51,10 +69,10 @@ class Problem:
 
 
 class ScenarioError(AccordError):
-    """A scenario is wrong.
+    """A scenario with mistakes.
 
     Attributes:
-        problems: All that is wrong, in the order of the file.
+        problems: The mistakes, in the order of the file.
 
     Example:
         >>> import accord
@@ -66,8 +84,8 @@ class ScenarioError(AccordError):
     """
 
     def __init__(self, problems: list[tuple[str, str | None, tuple[str, int, int]]]) -> None:
-        """Take problems as the engines give them: message, hint, place."""
+        """Take message, hint and place of each problem."""
         self.problems = [Problem(message, hint, *place) for message, hint, place in problems]
         super().__init__("\n".join(map(str, self.problems)))
-        # As for any exception, what it was made with is what a pickle keeps.
+        # A pickle keeps the arguments of the constructor.
         self.args = (problems,)

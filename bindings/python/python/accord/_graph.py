@@ -1,4 +1,4 @@
-"""Networks as graphs of networkx."""
+"""Networks from graphs of networkx."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from . import _accord
+from ._errors import needed
 from ._scenario import Scenario, parse
 
 Demands = Mapping[Any, Mapping[Any, float]] | Iterable[tuple[Any, ...]]
@@ -28,7 +29,7 @@ def from_graph(
     unit: str = "1 Mbps",
     seed: int = 1,
 ) -> Scenario:
-    """Return a scenario of a networkx graph, as ``accord import`` makes it of node-link JSON.
+    """Return the scenario that ``accord import`` makes from a networkx graph.
 
     Args:
         graph: A graph, directed or not. Edges may have ``capacity`` in `unit`, and ``delay`` or
@@ -38,12 +39,12 @@ def from_graph(
         controller: The controller of the flows.
         duration: The length of a run.
         rate: The rate of links without a capacity.
-        delay: The delay of links whose delay is not known.
+        delay: The delay of links without one.
         unit: The unit of capacities and demands.
-        seed: The seed of what is random.
+        seed: The seed of the random flows.
 
     Raises:
-        AccordError: Something in the graph is wrong; the message says what and where.
+        AccordError: The graph has a mistake; the message says which and where.
 
     Example:
         >>> import accord, networkx
@@ -54,8 +55,7 @@ def from_graph(
         [4.0, 4.0]
 
     """
-    import networkx
-
+    networkx = needed("networkx", "a graph")
     data = networkx.node_link_data(graph, edges="edges")
     if demands is not None:
         table: dict[str, dict[str, float]] = {}
@@ -85,7 +85,7 @@ def from_graph(
 
 
 def _plain(value: Any) -> Any:
-    """Return NumPy's numbers as those of Python."""
+    """Return a number of NumPy as one of Python."""
     if hasattr(value, "item"):
         return value.item()
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
@@ -111,8 +111,7 @@ def routed(
 
     An edge of an undirected graph is a link in each direction.
     """
-    import networkx
-
+    networkx = needed("networkx", "a graph")
     if graph.is_multigraph():
         raise ValueError("routes: a graph with parallel edges has no unique links; join them")
     if demands is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _accord, _show
+from . import _accord, _plot, _show
 from ._designs import quantity
 from ._threads import on_all_cores
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ._scenario import Scenario, Value
+    from ._scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,14 @@ class StabilityMap:
     Attributes:
         id: The id of the scenario.
         axes: Path, unit and values of each parameter.
-        gain_margin: By what factor all gains may grow before small deviations do; NaN where there
-            is no linearisation, infinite where no gain is too large.
-        delay_margin: The delay that may be added before that, in seconds, likewise.
-        growth: The rate at which small deviations grow, in 1/s. Negative where it is stable.
-        queue_variation: Standard deviation over mean of the longest queue in packets, NaN where no
-            packets were run.
-        errors: Why there is no result, or None.
+        gain_margin: The factor on all gains at which small deviations begin to grow; NaN where
+            there is no linearisation, infinite where no gain is too large.
+        delay_margin: The additional delay at which they begin to grow, in seconds, likewise.
+        growth: The growth rate of small deviations in 1/s, negative where the equilibrium is
+            stable.
+        queue_variation: Standard deviation over mean of the longest queue of the packet run, NaN
+            where there is none.
+        errors: The reason why there is no result, or None.
 
     """
 
@@ -52,12 +53,12 @@ class StabilityMap:
 
     @property
     def stable(self) -> NDArray[np.bool_]:
-        """Where small deviations die away."""
+        """True where small deviations die away."""
         return np.asarray(self.growth < 0)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row per place: the values by paths, and what the arrays have. Data frames take them."""
+        """A row per place: the values by paths, and those of the arrays. Data frames take them."""
         columns = ("gain_margin", "delay_margin", "growth", "queue_variation", "errors")
         arrays = {name.removesuffix("s"): getattr(self, name).ravel().tolist() for name in columns}
         return [
@@ -73,7 +74,7 @@ class StabilityMap:
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the gain margin, and with two parameters the border of stability. Needs matplotlib.
 
-        Dots are packet runs, the larger the more their queue varies.
+        Dots are packet runs. Their size shows the variation of the queue.
 
         Args:
             ax: Axes to draw into.
@@ -87,9 +88,7 @@ class StabilityMap:
 
         """
         if ax is None:
-            import matplotlib.pyplot as plt
-
-            ax = plt.figure(layout="constrained").add_subplot()
+            ax = _plot.new_axes()
         labels = [path if not unit else f"{path} ({unit})" for path, unit, _ in self.axes]
         x = self.axes[0][2]
         ax.set_xlabel(labels[0])
@@ -116,7 +115,7 @@ class StabilityMap:
         return ax
 
     def save(self, directory: str | PathLike[str]) -> None:
-        """Write what ``accord stability --x`` writes: ``map.html``, ``map.csv`` and a manifest.
+        """Write the files of ``accord stability --x``: ``map.html``, ``map.csv`` and a manifest.
 
         Raises:
             AccordError: There is something else at this place, or it cannot be written.
@@ -139,7 +138,7 @@ class StabilityMap:
         _accord.write_map(fspath(directory), self.id, axes, cells)
 
     def __repr__(self) -> str:
-        """Return the parameters, and how much of the map is stable."""
+        """Return the parameters and the number of stable places."""
         paths = ", ".join(path for path, _, _ in self.axes)
         return (
             f"<StabilityMap of {self.id} over {paths}: {int(self.stable.sum())} of "
@@ -155,13 +154,13 @@ class StabilityMap:
 
 def stability_map(
     scenario: Scenario,
-    over: Mapping[str, Iterable[Value]],
+    over: Mapping[str, Any],
     packets: int,
     progress: _show.Bar | bool | None,
 ) -> StabilityMap:
     """Compute a map, on all cores; see `Scenario.stability_map`."""
     if len(scenario.points) > 1:
-        raise ValueError("the scenario has a sweep of its own, and a map has its own parameters")
+        raise ValueError("the scenario is a sweep: expected one with a single point")
     if not 1 <= len(over) <= 2:
         raise ValueError(f"over: expected one parameter or two, got {len(over)}")
     if packets < 0:
@@ -181,7 +180,7 @@ def stability_map(
         return result
 
     places = list(np.ndindex(*shape))
-    # A path that names nothing is told before anything is computed.
+    # This finds a wrong path before the first place is computed.
     scenario.with_({path: given[0] for path, given in values.items()})
     with _show.counting(progress, len(places), "place") as bar:
         cells = on_all_cores(cell, places)

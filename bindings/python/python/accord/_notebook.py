@@ -1,4 +1,4 @@
-"""What notebooks use: sliders, and exercises that are graded."""
+"""Sliders and graded exercises of notebooks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ._errors import needed
+
 seconds: list[float] = []
-"""The CPU time of each answer to a slider so far. Notebooks are tested by it."""
+"""The CPU time of each answer to a slider so far, for the tests of notebooks."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +42,14 @@ def expect(
     """Grade an answer to an exercise.
 
     Args:
-        what: What was asked for, with its unit.
-        answer: The answer, or None as long as there is none.
-        value: The right one: a number, a word, or a function that computes it.
-        within: How far a number may be off, as a fraction of the right one.
-        hint: What to think of if it is wrong.
+        what: The quantity asked for, with its unit.
+        answer: The answer, or None before there is one.
+        value: The right answer: a number, a word, or a function that computes it.
+        within: The tolerance of a number, as a fraction of the right one.
+        hint: A hint after a wrong answer.
 
     Raises:
-        ValueError: The right value is not finite: the exercise is wrong.
+        ValueError: The right value is not finite, which is a mistake in the exercise.
 
     Example:
         >>> import accord
@@ -75,14 +77,14 @@ def expect(
 
 
 def explore(draw: Callable[..., Any], **sliders: Any) -> Any:
-    """Show sliders that call a function, and what it draws.
+    """Show sliders, and the plot of a function of their values.
 
     Args:
         draw: The function.
-        **sliders: Its arguments: what ``ipywidgets.interact`` takes, such as ``(1, 10)``.
+        **sliders: Its arguments, as ``ipywidgets.interact`` takes them, such as ``(1, 10)``.
 
     """
-    import ipywidgets
+    ipywidgets = needed("ipywidgets", "a slider")
 
     def timed(**values: Any) -> Any:
         before = time.process_time()

@@ -2,20 +2,59 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
+import keyword
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ._accord import Ack, Packet, Path, Queue
 
 
+def _check_callbacks(cls: type, base: type) -> None:
+    """Refuse methods that would never be called, and parameters that would hide attributes.
+
+    Raises:
+        TypeError: The class has such a method or parameter.
+
+    """
+    known = [name for name in vars(base) if name.startswith("on_")]
+    for name, value in vars(cls).items():
+        near = difflib.get_close_matches(name, known, 1, 0.8)
+        if name not in known and (name.startswith("on_") or (near and callable(value))):
+            hint = f"did you mean {near[0]}?" if near else f"expected {', '.join(known)}"
+            raise TypeError(f"{cls.__name__}.{name} would never be called: {hint}")
+        if name not in known:
+            continue
+        if not inspect.isfunction(value):
+            raise TypeError(f"{cls.__name__}.{name}: expected a method, got {value!r}")
+        if inspect.iscoroutinefunction(value) or inspect.isgeneratorfunction(value):
+            raise TypeError(f"{cls.__name__}.{name}: expected a method without async and yield")
+        arguments = list(inspect.signature(vars(base)[name]).parameters)
+        try:
+            inspect.signature(value).bind(*arguments)
+        except TypeError as e:
+            text = f"{cls.__name__}.{name}: {e}; expected ({', '.join(arguments)})"
+            raise TypeError(text) from None
+    parameters = vars(cls).get("parameters", {})
+    if not isinstance(parameters, Mapping):
+        raise TypeError(f"{cls.__name__}.parameters: expected a dictionary, got {parameters!r}")
+    taken = {*dir(base), *inspect.get_annotations(base)}
+    for name in parameters:
+        if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+            raise TypeError(f"{cls.__name__}: parameter {name!r}: expected a name")
+        if name in taken or name in known:
+            raise TypeError(f"{cls.__name__}: parameter {name}: the name of an attribute")
+
+
 class Controller:
-    """A congestion controller of one's own: subclass it, and give the class to a scenario.
+    """The base class of congestion controllers in Python.
 
-    It runs in the packet engine, like those that come with Accord. It says what may be in flight
-    by its attribute `window`, in bytes, and how fast it may be sent by `pacing`, in bit/s or None.
-    Both are read after each call. What a method raises ends the run.
+    A controller runs in the packet engine. It limits the data in flight by its attribute `window`,
+    in bytes, and the sending rate by `pacing`, in bit/s or None. Both are read after each call. An
+    exception in a method ends the run.
 
-    Parameters become attributes. Amounts are in bytes there, times in seconds, rates in bit/s.
+    Parameters become attributes: amounts in bytes, times in seconds, rates in bit/s.
 
     Example:
         >>> import accord
@@ -37,27 +76,27 @@ class Controller:
     """
 
     name: ClassVar[str] = ""
-    """The name in scenarios; by default that of the class in lower case."""
+    """The name in scenarios; by default the name of the class in lower case."""
     parameters: ClassVar[Mapping[str, Any]] = {}
-    """Defaults by names. Their types say what scenarios may set: ``True``, ``3``, ``0.5``,
+    """The defaults by name. A scenario sets values of the same type: ``True``, ``3``, ``0.5``,
     ``"10 pkt"``, ``"5 ms"``, ``"1 Mbps"``."""
     keeps: ClassVar[str | None] = None
-    """The parameter that says how much of its own data a flow keeps queued, if that is what it
-    steers to. Theory has an equilibrium then."""
+    """The parameter that is the target accumulation of a flow, or None. With it theory has an
+    equilibrium."""
     marks: ClassVar[Literal["nothing", "loss", "price"]] = "nothing"
-    """What congestion marks are to it: packets cannot be marked, a mark is notified like a loss, or
+    """The use of congestion marks: packets cannot be marked, a mark is notified like a loss, or
     acknowledgements count marks."""
     recovery: ClassVar[Literal["newreno", "sack"]] = "newreno"
-    """How the transport repairs losses."""
+    """The loss recovery of the transport."""
     version: ClassVar[str | None] = None
-    """Changed by its author with the code. A store of results needs it."""
+    """The version of the code, which its author changes. A store of results needs it."""
 
     _accord_: ClassVar[str] = "controller"
 
     window: float
-    """What may be in flight, in bytes."""
+    """The congestion window: the largest amount in flight, in bytes."""
     pacing: float | None
-    """The highest rate in bit/s, or None."""
+    """The pacing rate in bit/s, or None."""
     weight: float
     """The weight of the flow's service."""
     packet: int
@@ -72,34 +111,43 @@ class Controller:
         self.__dict__.update(parameters)
 
     def on_ack(self, ack: Ack, path: Path, now: float) -> None:
-        """Learn that data was acknowledged, at `now` in seconds."""
+        """Handle an acknowledgement, at `now` in seconds."""
 
     def on_congestion(self, what: str, path: Path, now: float) -> None:
-        """Learn of congestion; halve the window unless overridden.
+        """Handle congestion: halve the window, unless overridden.
 
         Args:
             what: ``"loss"``, ``"early loss"``, ``"mark"``, ``"timeout"`` or ``"repeated timeout"``.
-            path: The path; its `in_flight` is that before the congestion was found.
+            path: The path, with the `in_flight` before the congestion was detected.
             now: The time in seconds.
 
         """
         self.window = max(self.window / 2, self.packet)
 
     def on_idle(self) -> None:
-        """Learn that a packet is sent after an idle time longer than the time-out."""
+        """Handle the end of an idle time that was longer than the retransmission time-out."""
 
     @classmethod
     def family_name(cls) -> str:
         """Return the name in scenarios."""
         return cls.name or cls.__name__.lower()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Check the methods and the parameters of a class."""
+        super().__init_subclass__(**options)
+        _check_callbacks(cls, Controller)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a parameter."""
+
 
 class Discipline:
-    """A queue discipline of one's own: subclass it, and give the class to a scenario.
+    """The base class of queue disciplines in Python.
 
-    It runs in the packet engine, like those that come with Accord. A verdict is ``"pass"``,
-    ``"mark"``, ``"drop"`` or None, which passes. A mark on a packet that cannot carry it drops it.
-    The buffer's limit is the port's matter.
+    A discipline runs in the packet engine. A verdict is ``"pass"``, ``"mark"``, ``"drop"`` or None,
+    which passes. A mark drops a packet that cannot carry it. The port enforces the buffer's limit.
 
     Example:
         >>> import accord
@@ -115,11 +163,11 @@ class Discipline:
     """
 
     name: ClassVar[str] = ""
-    """The name in scenarios; by default that of the class in lower case."""
+    """The name in scenarios; by default the name of the class in lower case."""
     parameters: ClassVar[Mapping[str, Any]] = {}
-    """Defaults by names, as those of a `Controller`. An amount in packets is of 1000 bytes each."""
+    """The defaults by name, as for `Controller`. A packet in an amount is 1000 bytes."""
     version: ClassVar[str | None] = None
-    """Changed by its author with the code. A store of results needs it."""
+    """The version of the code, which its author changes. A store of results needs it."""
 
     _accord_: ClassVar[str] = "discipline"
 
@@ -130,14 +178,14 @@ class Discipline:
     def on_arrival(
         self, packet: Packet, queue: Queue, now: float, uniform: float
     ) -> Literal["pass", "mark", "drop"] | None:
-        """Judge a packet that arrives and would fit.
+        """Return the verdict on an arriving packet that fits into the buffer.
 
         Args:
             packet: The packet.
             queue: The queue without it.
             now: The time in seconds.
-            uniform: A number from 0 to 1 of the run's own random stream. It is the same in each run
-                of a seed, which numbers of Python's `random` are not.
+            uniform: A random number from 0 to 1, the same in each run with the same seed. Numbers
+                of Python's `random` are not.
 
         """
         return None
@@ -145,7 +193,7 @@ class Discipline:
     def on_departure(
         self, packet: Packet, sojourn: float, queue: Queue, now: float
     ) -> Literal["pass", "mark", "drop"] | None:
-        """Judge the packet that would be sent now, `sojourn` seconds after it came."""
+        """Return the verdict on the next packet to send, `sojourn` seconds after its arrival."""
         return None
 
     @classmethod
@@ -153,9 +201,19 @@ class Discipline:
         """Return the name in scenarios."""
         return cls.name or cls.__name__.lower()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Check the methods and the parameters of a class."""
+        super().__init_subclass__(**options)
+        _check_callbacks(cls, Discipline)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Return a parameter."""
+
     @classmethod
     def judges_departures(cls) -> bool:
-        """Return whether a class has a method for departures."""
+        """Return whether the class overrides `on_departure`."""
         return cls.on_departure is not Discipline.on_departure
 
 
@@ -163,14 +221,24 @@ Class = type[Controller] | type[Discipline]
 """A class of controllers or disciplines."""
 
 
-def check(value: Any) -> Class:
-    """Return a class, if it is one of a controller or a discipline."""
-    if isinstance(value, type) and issubclass(value, (Controller, Discipline)):
-        return value
+def check(value: Any) -> Any:
+    """Return a class of controllers or disciplines.
+
+    Raises:
+        TypeError: It is none, or it overrides no method.
+
+    """
+    for base in (Controller, Discipline):
+        if isinstance(value, type) and issubclass(value, base):
+            names = [name for name in vars(base) if name.startswith("on_") or name == "__init__"]
+            if all(getattr(value, name) is getattr(base, name) for name in names):
+                known = ", ".join(name for name in names if name != "__init__")
+                raise TypeError(f"{value.__name__} has no method: expected {known}")
+            return value
     name = value.__name__ if isinstance(value, type) else type(value).__name__
     raise TypeError(f"expected a subclass of accord.Controller or accord.Discipline, got {name}")
 
 
 def family_of(value: Any) -> str:
     """Return the name of a class in scenarios."""
-    return check(value).family_name()
+    return str(check(value).family_name())

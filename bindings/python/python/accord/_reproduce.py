@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from . import _accord
 from ._errors import AccordError
 from ._run import Comparison
-from ._scenario import Scenario, load
+from ._scenario import Engine, Scenario, load
 from ._show import Bar, Fraction, counting
 from ._threads import on_all_cores
 
 CLASSES = ["met", "finding", "open", "ours", "unknown"]
-"""What an expectation can be, from the best to the worst."""
+"""The classes of expectations, from the best to the worst."""
 
 
 class Reproduction:
@@ -28,7 +28,7 @@ class Reproduction:
 
     @property
     def checks(self) -> list[dict[str, Any]]:
-        """The expectations of all points with what was measured and the verdicts."""
+        """The expectations of all points with the measured figures and the verdicts."""
         points = zip(self.scenario.points, self.comparisons, strict=True)
         return [{"point": point} | check for point, c in points for check in c.checks]
 
@@ -42,7 +42,7 @@ class Reproduction:
         return max((str(c.summary["class"]) for c in self.comparisons), key=CLASSES.index)
 
     def __bool__(self) -> bool:
-        """Return whether all is as recorded: no failure is unknown."""
+        """Return whether each expectation is met or known to fail."""
         return self.verdict != "unknown"
 
     def __repr__(self) -> str:
@@ -57,7 +57,7 @@ class Reproduction:
 def reproduce(
     id: str,
     *,
-    engines: Iterable[str] | None = None,
+    engines: Iterable[Engine] | None = None,
     seed: int | None = None,
     progress: Bar | bool | None = None,
 ) -> Reproduction:
@@ -92,7 +92,7 @@ def reproduce(
     named = None if engines is None else list(engines)
 
     def compare(point: int, go_on: Fraction) -> Comparison:
-        chosen = scenario._inner.engines(point) if named is None else named
+        chosen = cast("list[Engine]", scenario._inner.engines(point)) if named is None else named
         runs = [scenario.run(engine, seed=seed, point=point, progress=go_on) for engine in chosen]
         if bar is not None:
             bar.update(1)

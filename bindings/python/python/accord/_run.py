@@ -8,19 +8,22 @@ from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import _accord, _show
+from . import _accord, _plot, _show
 from ._own import Class
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-UNITS = {"bit/s": (1e6, "Mbps"), "s": (1e-3, "ms"), "B": (1e3, "KB")}
-"""How plots show a unit: what a number is divided by, and the name."""
+By = Literal["flow", "group", "link"]
+"""The entities that have a line each in a plot."""
+
+Kind = Literal["flow", "group", "quantile", "link", "aggregate"]
+"""The kinds of entities that have series."""
 
 
 class Run:
@@ -29,7 +32,7 @@ class Run:
     def __init__(self, inner: _accord.Run, own: Sequence[Any] = ()) -> None:
         """Wrap a run; use `Scenario.run` or `read`."""
         self._inner = inner
-        # The classes that its scenario may name: a pickle needs them.
+        # A pickle needs the classes that the scenario may name.
         self._own = list(own)
         self._record: dict[str, Any] | None = None
 
@@ -40,7 +43,7 @@ class Run:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The facts by which the run is repeated, and the repetition verified."""
+        """The data that repeat the run and verify the repetition."""
         inner = self._inner
         return {
             "id": inner.id,
@@ -64,7 +67,7 @@ class Run:
 
     @property
     def steady(self) -> tuple[float, float]:
-        """The part of the run over which means are: start and end in seconds."""
+        """The steady part, over which means are taken: start and end in seconds."""
         return self._inner.steady
 
     @property
@@ -90,8 +93,8 @@ class Run:
         """The ends of the sampling periods in seconds."""
         return np.frombuffer(self._inner.series().times())
 
-    def values(self, metric: str, kind: str | None = None) -> dict[str, NDArray[np.float64]]:
-        """Return the series of a metric by the names of what they are of, one value per `time`.
+    def values(self, metric: str, kind: Kind | None = None) -> dict[str, NDArray[np.float64]]:
+        """Return the series of a metric by the names of their entities, one value per `time`.
 
         A value is NaN where there is none.
 
@@ -112,7 +115,7 @@ class Run:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Means over the steady part and the verdicts: what ``summary.json`` has."""
+        """The means over the steady part and the verdicts, with the keys of ``--json``."""
         if self._record is None:
             self._record = json.loads(_accord.compared([self._inner], 100)[0])
         return self._record
@@ -144,44 +147,43 @@ class Run:
         self,
         metric: str = "throughput",
         *,
-        kind: str | None = None,
+        by: By | None = None,
         of: str | Sequence[str] | None = None,
         ax: Axes | None = None,
     ) -> Axes:
-        """Draw a metric over time, and return the axes. Theory is dashed. Needs matplotlib.
+        """Draw a metric over time as ``accord plot`` does, and return the axes. Needs matplotlib.
+
+        A group is the mean of its flows with their span, smoothed where a sample holds few packets.
 
         Args:
-            metric: The quantity.
-            kind: What has a line: ``"flow"``, ``"group"``, ``"quantile"``, ``"link"`` or
-                ``"aggregate"``; by default all that has the metric.
-            of: The names of those that have a line; by default all of that kind.
-            ax: Axes to draw into.
+            metric: The quantity; ``accord explain metric`` lists them.
+            by: The entities that have a line each: ``"flow"``, ``"group"`` or ``"link"``; by
+                default ``"group"`` for metrics of flows.
+            of: The names of the flows, groups or links; by default all.
+            ax: The axes to draw into; by default those of a new figure.
+
+        Raises:
+            ValueError: The run does not have the metric, there is no such name, or there are more
+                lines than can be told apart.
+
+        Example:
+            >>> import accord
+            >>> axes = accord.dumbbell().run("packet").plot("throughput")
+            >>> axes.figure.savefig("throughput.pdf")  # doctest: +SKIP
 
         """
-        if ax is None:
-            import matplotlib.pyplot as plt
+        return _plot.over_time([self._inner], metric, by, of, ax)
 
-            ax = plt.figure(layout="constrained").add_subplot()
-        columns = self._inner.series(metric, kind).columns()
-        if of is not None:
-            names = [of] if isinstance(of, str) else list(of)
-            columns = [column for column in columns if column[1] in names]
-        if not columns:
-            what = metric if of is None else f"{metric} of {of}"
-            raise ValueError(f"the {self.engine} run has no series of {what}")
-        time, style = self.time, "--" if self.engine == "theory" else "-"
-        divisor, unit = UNITS.get(columns[0][3], (1.0, columns[0][3]))
-        for _, name, _, _, values in columns:
-            y = np.frombuffer(values) / divisor
-            ax.plot(time, y, style, label=f"{name}, {self.engine}", linewidth=1.2)
-        ax.set_xlabel("time (s)")
-        label = metric.replace("_", " ")
-        ax.set_ylabel(label if unit == "1" else f"{label} ({unit})")
-        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
-        return ax
+    def __eq__(self, other: object) -> bool:
+        """Compare the manifests, which have the digest of all that happened."""
+        return isinstance(other, Run) and self.manifest == other.manifest
+
+    def __hash__(self) -> int:
+        """Hash the digest."""
+        return hash((self._inner.id, self._inner.engine, self._inner.digest))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by what its run directory holds."""
+        """Pickle the files of its run directory."""
         with TemporaryDirectory() as scratch:
             directory = Path(scratch) / "run"
             _accord.write([self._inner], str(directory), False)
@@ -209,7 +211,7 @@ def _restored(files: dict[str, bytes], own: list[Any]) -> Run:
 
 
 class Comparison:
-    """Runs of one point beside each other, judged by what the scenario expects."""
+    """Runs of one point side by side, judged by the expectations of the scenario."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         """Compare runs of one point.
@@ -224,12 +226,17 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """True if every expectation is met."""
-        return bool(self.summary["pass"])
+        """True if ``accord run`` would exit with 0: each expectation is met, or known to fail."""
+        return self.verdict != "unknown"
+
+    @property
+    def verdict(self) -> str:
+        """The worst class of an expectation, as in `Reproduction.verdict`."""
+        return str(self.summary["class"])
 
     @property
     def checks(self) -> list[dict[str, Any]]:
-        """The expectations with what was measured and the verdicts."""
+        """The expectations with the measured figures and the verdicts."""
         return list(self.summary["checks"])
 
     @property
@@ -256,16 +263,12 @@ class Comparison:
         self,
         metric: str = "throughput",
         *,
-        kind: str | None = None,
+        by: By | None = None,
         of: str | Sequence[str] | None = None,
         ax: Axes | None = None,
     ) -> Axes:
-        """Draw a metric over time of all runs that have it. See `Run.plot`."""
-        having = [run for run in self.runs if run.values(metric, kind)] or self.runs
-        for run in having:
-            ax = run.plot(metric, kind=kind, of=of, ax=ax)
-        assert ax is not None
-        return ax
+        """Draw a metric over time of all runs that have it; see `Run.plot`. Theory is dashed."""
+        return _plot.over_time([run._inner for run in self.runs], metric, by, of, ax)
 
     def save(self, directory: str | PathLike[str]) -> None:
         """Write a run directory with the page, which `read` and the program read.
@@ -276,23 +279,26 @@ class Comparison:
         """
         _accord.write([run._inner for run in self.runs], fspath(directory), True)
 
+    def __eq__(self, other: object) -> bool:
+        """Compare the runs."""
+        return isinstance(other, Comparison) and self.runs == other.runs
+
+    def __hash__(self) -> int:
+        """Hash the runs."""
+        return hash(tuple(self.runs))
+
     def __str__(self) -> str:
-        """Return the tables as the terminal shows them."""
+        """Return title, point and tables as the terminal shows them."""
         return self._text
 
     def __repr__(self) -> str:
         """Return the engines and the verdict."""
         engines = ", ".join(run.engine for run in self.runs)
-        verdict = "met" if self.passed else "not all met"
-        return f"<Comparison of {engines}: expectations {verdict}>"
+        return f"<Comparison of {engines}: {self.verdict}>"
 
     def _picture(self) -> str:
-        """Return the throughput as HTML; of each group's first flow, if there are many."""
-        names = list(self.runs[0].values("throughput", "flow"))
-        if len(names) > 12:
-            names = list({name.partition(".")[0]: name for name in reversed(names)}.values())[::-1]
-        of = names or None
-        return _show.picture(lambda ax: self.plot("throughput", of=of, ax=ax))
+        """Return the throughput as HTML, or "" if it cannot be drawn."""
+        return _show.picture(lambda ax: self.plot("throughput", ax=ax))
 
     def _repr_html_(self) -> str:
         """Show a notebook the tables, and the throughput."""

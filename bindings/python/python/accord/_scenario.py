@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import itertools
+import re
 from collections.abc import Iterable, Mapping
 from operator import index
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Literal
 
 from . import _accord, _show
@@ -16,13 +18,15 @@ from ._own import Class, Controller, Discipline, check, family_of
 from ._run import Comparison, Run
 from ._stability import Equilibrium, equilibria
 
-Value = bool | int | float | str | Class | list[Any] | dict[str, Any]
-"""What a setting can be: text (``"20 Mbps"``), a number, a truth value, a list or a table; and for
-a controller or a discipline the class of one."""
+Value = Any
+"""The value of a setting: text (``"20 Mbps"``), a number, a truth value, a list or a table; for a
+controller or a discipline also a class."""
 
+Engine = Literal["theory", "fluid", "packet", "live"]
+"""The engines."""
 
 Skip = Literal["steady"]
-"""The time that packets may pass over: that in which nothing changes."""
+"""The part of a packet run that is skipped: that in which nothing changes."""
 
 
 class Scenario:
@@ -43,7 +47,7 @@ class Scenario:
     def __init__(self, inner: _accord.Scenario) -> None:
         """Wrap a scenario; use `load` or `parse`."""
         self._inner = inner
-        # A wrong scenario is found here, and not when it is run.
+        # This finds errors now instead of at the first run.
         self._outline = inner.outline()
 
     @property
@@ -68,7 +72,7 @@ class Scenario:
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """What each point of the sweeps sets; one empty dictionary without a sweep."""
+        """The settings of each point of the sweeps; one empty dictionary without a sweep."""
         return [dict(point) for point in self._outline[4]]
 
     @property
@@ -76,11 +80,39 @@ class Scenario:
         """The text of the file, without the settings."""
         return self._inner.parts()[1]
 
-    def toml(self, *, seed: int | None = None, point: int = 1) -> str:
-        """Return a point as a file in which nothing is left to a default or to chance."""
-        return self._inner.toml(_seed(seed), _point(point))
+    def toml(self, *, seed: int | None = None, point: int | None = None) -> str:
+        """Return a point as a scenario file with every default and every drawn value filled in."""
+        return self._inner.toml(_seed(seed), self._number(point))
 
-    def with_(self, settings: Mapping[str, Value], *, own: Iterable[Class] = ()) -> Scenario:
+    def save(
+        self, file: str | PathLike[str], *, seed: int | None = None, point: int | None = None
+    ) -> None:
+        """Write a point into a file, which `load` and the program read: the text of `toml`.
+
+        Raises:
+            ValueError: The scenario has several points, and none is given.
+            OSError: The file cannot be written.
+
+        """
+        Path(file).write_text(self.toml(seed=seed, point=point), encoding="utf-8")
+
+    def _number(self, point: int | None) -> int:
+        """Return the number of a point. Only a scenario with a single point has a default."""
+        if point is not None:
+            return _point(point)
+        points = self._outline[4]
+        if len(points) == 1:
+            return 1
+        labels = (", ".join(f"{name} = {value}" for name, value in at) for at in points)
+        shown = [f"{i}: {label}" for i, label in enumerate(labels, 1)]
+        if len(shown) > 8:
+            shown[8:] = ["..."]
+        raise ValueError(
+            f"{self.id} is a sweep of {len(points)} points: expected point=1 to "
+            f"point={len(points)} ({'; '.join(shown)})"
+        )
+
+    def with_(self, settings: Mapping[str, Any], *, own: Iterable[Class] = ()) -> Scenario:
         """Return the scenario with other values.
 
         Args:
@@ -93,71 +125,75 @@ class Scenario:
             ValueError: Two controllers or two disciplines have one name.
 
         """
+        return Scenario(self._set(settings, own))
+
+    def _set(self, settings: Mapping[str, Value], own: Iterable[Class] = ()) -> _accord.Scenario:
+        """Return the scenario with other values, which are not checked yet."""
         pairs = [(path, _toml(value)) for path, value in settings.items()]
         classes = _classes(self._inner.classes(), _own(own), settings.values())
-        return Scenario(self._inner.with_settings(pairs, classes))
+        return self._inner.with_settings(pairs, classes)
 
     def run(
         self,
-        engine: str = "packet",
+        engine: Engine = "packet",
         *,
         seed: int | None = None,
-        point: int = 1,
+        point: int | None = None,
         progress: _show.Fraction | bool | None = None,
         skip: Skip | None = None,
     ) -> Run:
         """Run a point of the scenario in an engine.
 
-        Other threads go on meanwhile. Ctrl-C ends the run within a tenth of a second.
+        The run does not block other threads. Ctrl-C ends it within a tenth of a second.
 
         Args:
             engine: ``"theory"``, ``"fluid"``, ``"packet"`` or ``"live"``.
             seed: The seed, in place of the scenario's.
-            point: The number of the point of a sweep, from 1.
-            progress: Called some times per second with the part that is done, from 0 to 1. True
-                shows tqdm's bar, in a notebook or on the terminal.
-            skip: ``"steady"`` has packets pass over the time in which nothing changes, as
-                ``accord run --skip steady`` does. Theory and fluid run as always.
+            point: The number of the point, from 1. A sweep needs it.
+            progress: Called some times per second with the fraction done, from 0 to 1. True shows
+                tqdm's bar, in a notebook or on the terminal.
+            skip: ``"steady"`` skips the time in which nothing changes, as
+                ``accord run --skip steady`` does. It has no effect on theory and fluid.
 
         Raises:
             AccordError: The engine has no result for this scenario.
             IndexError: There is no such point.
-            ValueError: There is no such engine or nothing such to skip, or a live run is to skip.
+            ValueError: There is no such engine; a live run cannot skip; or the scenario is a sweep
+                and no point is given.
 
         """
         inner = self._inner
         skips = skips_steady(skip, (engine,))
-        with _show.fraction(progress, f"{self.id}, {engine}") as told:
-            run = inner.run(engine, _seed(seed), _point(point), told, skips)
+        with _show.fraction(progress, f"{self.id}, {engine}") as update:
+            run = inner.run(engine, _seed(seed), self._number(point), update, skips)
         return Run(run, inner.classes())
 
     def compare(
         self,
-        engines: str | Iterable[str] = ("theory", "packet"),
+        engines: Engine | Iterable[Engine] = ("theory", "packet"),
         *,
         seed: int | None = None,
-        point: int = 1,
+        point: int | None = None,
         progress: _show.Fraction | bool | None = None,
         skip: Skip | None = None,
     ) -> Comparison:
-        """Run a point in several engines, and compare them and what the scenario expects.
+        """Run a point in several engines, and compare them with each other and the expectations.
 
         The arguments are those of `run`, one engine after the other.
 
         Example:
             >>> import accord
-            >>> comparison = accord.dumbbell(flows=2, rate="8 Mbps").compare(["theory"])
+            >>> comparison = accord.dumbbell(flows=10, rate="8 Mbps").compare(["theory"])
             >>> [round(row["theory"] / 1e6, 1) for row in comparison.means
             ...  if row["metric"] == "throughput"]
-            [4.0]
+            [0.8]
 
         """
         arguments: Any = {"seed": seed, "point": point, "progress": progress, "skip": skip}
-        engines = (engines,) if isinstance(engines, str) else engines
-        return Comparison([self.run(engine, **arguments) for engine in engines])
+        return Comparison([self.run(engine, **arguments) for engine in listed(engines)])
 
-    def stability(self, *, seed: int | None = None, point: int = 1) -> list[Equilibrium]:
-        """Return the equilibria of a point, one per phase, and how far each is from cycling.
+    def stability(self, *, seed: int | None = None, point: int | None = None) -> list[Equilibrium]:
+        """Return the equilibria of a point, one per phase, with their stability margins.
 
         Example:
             >>> import accord
@@ -166,11 +202,11 @@ class Scenario:
             (True, True)
 
         """
-        return equilibria(self._inner.stability(_seed(seed), _point(point)))
+        return equilibria(self._inner.stability(_seed(seed), self._number(point)))
 
     def stability_map(
         self,
-        over: Mapping[str, Iterable[Value]],
+        over: Mapping[str, Any],
         *,
         packets: int = 0,
         progress: _show.Bar | bool | None = None,
@@ -182,7 +218,7 @@ class Scenario:
         Args:
             over: Rising values by path, such as `linspace` and `logspace` make them, of one
                 parameter or two.
-            packets: At about how many values of each parameter packets are run.
+            packets: The approximate number of values of each parameter with a packet run.
             progress: A progress bar with an ``update`` method, or True for that of tqdm.
 
         Raises:
@@ -206,7 +242,7 @@ class Scenario:
         return f"<Scenario {self.id}: {self.title or 'untitled'}, points: {points}>"
 
     def _repr_html_(self) -> str:
-        """Show a notebook the links and flows, and what theory says of the first point."""
+        """Show a notebook the links, the flows, and theory's throughput at the first point."""
         links, groups = self._inner.contents()
         shown = [
             f"<p>{html.escape(repr(self)[1:-1])}</p>",
@@ -216,7 +252,7 @@ class Scenario:
         # Theory takes milliseconds then.
         if sum(int(row[1]) for row in groups) <= 1000:
             try:
-                shown.append(self.run("theory")._picture())
+                shown.append(self.run("theory", point=1)._picture())
             except AccordError:
                 # Theory knows no equilibrium of such flows.
                 pass
@@ -236,23 +272,33 @@ class Scenario:
         return hash((name, text, tuple(settings)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by text, settings and classes."""
-        return (_restored, (*self._inner.parts(), self._inner.classes()))
+        """Pickle text, settings, classes and the contents of the files that the text names."""
+        inner = self._inner
+        return (_restored, (*inner.parts(), inner.classes(), inner.files()))
 
 
 def _restored(
-    name: str, text: str, settings: list[tuple[str, str]], classes: list[Class]
+    name: str,
+    text: str,
+    settings: list[tuple[str, str]],
+    classes: list[Class],
+    files: list[tuple[str, bytes]],
 ) -> Scenario:
-    inner = _accord.Scenario.parse(text, name, classes)
+    inner = _accord.Scenario.parse(text, name, classes, files)
     return Scenario(inner.with_settings(settings, classes))
 
 
+def listed(engines: Engine | Iterable[Engine]) -> tuple[Engine, ...]:
+    """Return engines as a tuple."""
+    return (engines,) if isinstance(engines, str) else tuple(engines)
+
+
 def skips_steady(skip: Skip | None, engines: Iterable[str]) -> bool:
-    """Return whether packets pass over the time in which nothing changes."""
+    """Return whether packet runs skip the time in which nothing changes."""
     if skip not in (None, "steady"):
         raise ValueError(f'skip: expected "steady" or None, got {skip!r}')
     if skip is not None and "live" in engines:
-        raise ValueError("skip: a live run takes the time that it takes")
+        raise ValueError("skip: a live run cannot skip time")
     return skip is not None
 
 
@@ -269,7 +315,7 @@ def _point(point: int) -> int:
 
 
 def _own(classes: Iterable[Any]) -> list[Any]:
-    """Return classes that were named as such, each once."""
+    """Return classes, each once."""
     return list(dict.fromkeys(map(check, classes)))
 
 
@@ -298,10 +344,16 @@ def _toml(value: Value) -> str:
 def _toml_inside(value: Value) -> str:
     if isinstance(value, type):
         return _toml_inside(family_of(value))
+    if hasattr(value, "tolist"):
+        # NumPy's numbers and arrays.
+        value = value.tolist()
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        # NumPy's float64 is one, and its repr is not a number.
+        return float.__repr__(value)
     if isinstance(value, str):
         escaped = "".join(
             f"\\u{ord(c):04x}" if c in '"\\' or ord(c) < 32 or ord(c) == 127 else c for c in value
@@ -312,9 +364,6 @@ def _toml_inside(value: Value) -> str:
         return "{" + ", ".join(items) + "}"
     if isinstance(value, Iterable):
         return "[" + ", ".join(map(_toml_inside, value)) + "]"
-    # NumPy's numbers.
-    if hasattr(value, "item"):
-        return _toml_inside(value.item())
     raise TypeError(f"a setting cannot be {type(value).__name__}")
 
 
@@ -350,48 +399,84 @@ def parse(text: str, name: str = "scenario.toml", *, own: Iterable[Class] = ()) 
 
 def dumbbell(
     *,
-    flows: int = 2,
-    rate: str = "10 Mbps",
-    delay: str = "20 ms",
-    controller: str | type[Controller] = "vegas",
+    flows: int = 10,
+    rate: str = "100 Mbps",
+    delay: str = "10 ms",
+    controller: str | type[Controller] = "monaco",
     discipline: str | type[Discipline] = "droptail",
-    limit: str = "unlimited",
-    duration: str = "60 s",
+    limit: str = "1 BDP",
+    duration: str = "20 s",
+    seed: int = 1,
 ) -> Scenario:
-    """Return a scenario of flows over one bottleneck.
+    """Return a scenario of flows over one bottleneck: the template of ``accord new dumbbell``.
+
+    Start times are drawn, and round-trip times differ.
 
     Args:
         flows: The number of flows.
         rate: The rate of the bottleneck.
-        delay: Its propagation delay.
-        controller: The congestion controller, by name or as a class of one's own;
-            ``accord list controllers`` shows those that there are.
-        discipline: The queue discipline, likewise; ``accord list disciplines`` shows them.
+        delay: The propagation delay of the bottleneck.
+        controller: The congestion controller: a name or a class. `controllers` lists the names.
+        discipline: The queue discipline: a name or a class. `disciplines` lists the names.
         limit: The size of the buffer, such as ``"100 pkt"`` or ``"1 BDP"``.
         duration: The length of a run. Its second half is the steady part.
+        seed: The seed.
+
+    Raises:
+        ValueError: A value is wrong.
 
     Example:
         >>> import accord
         >>> run = accord.dumbbell(rate="5 Mbps").run("theory")
-        >>> run.mean("throughput", "all")
-        2500000.0
+        >>> round(run.mean("throughput", "all"))
+        500000
 
     """
-    return parse(
-        f"""\
-duration = {_toml_inside(duration)}
+    classes = _classes([controller, discipline])
+    arguments = ["accord new", "dumbbell", "--queue", _named(discipline)]
+    options = {
+        "flows": index(flows),
+        "rate": rate,
+        "delay": delay,
+        "controller": _named(controller),
+        "duration": duration,
+        "seed": index(seed),
+    }
+    arguments += [f"--{name}={value}" for name, value in options.items()]
+    if limit != "1 BDP":
+        arguments.append(f"--set=topology.dumbbell.queue.limit={limit}")
+    try:
+        text = _accord.drafted(arguments, classes)
+    except AccordError as e:
+        option = re.sub(r"invalid value '(.*)' for '--(\w+) <.*?>'", r"\2 \1", e.message)
+        hint = "" if e.hint is None else f"; {e.hint}"
+        raise ValueError(f"dumbbell: {option.replace('--', '')}{hint}") from None
+    return parse(text, "dumbbell.toml", own=classes)
 
-[topology.dumbbell]
-rate = {_toml_inside(rate)}
-delay = {_toml_inside(delay)}
-queue = {_toml_inside({"discipline": discipline, "limit": limit})}
 
-[flow.all]
-count = {_toml_inside(flows)}
-from = "left"
-to = "right"
-controller = {_toml_inside(controller)}
-""",
-        "dumbbell.toml",
-        own=_classes([controller, discipline]),
-    )
+def _named(value: str | Class) -> str:
+    return family_of(value) if isinstance(value, type) else value
+
+
+def controllers() -> dict[str, str]:
+    """Return the controllers that come with Accord: their names, with a line on each.
+
+    Example:
+        >>> import accord
+        >>> "monaco" in accord.controllers()
+        True
+
+    """
+    return dict(_accord.families()[0])
+
+
+def disciplines() -> dict[str, str]:
+    """Return the queue disciplines that come with Accord: their names, with a line on each.
+
+    Example:
+        >>> import accord
+        >>> "codel" in accord.disciplines()
+        True
+
+    """
+    return dict(_accord.families()[1])

@@ -1,4 +1,4 @@
-"""What notebooks and terminals show: tables, pictures and progress bars."""
+"""Tables, pictures and progress bars of notebooks and terminals."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from ._errors import needed
+
 ROWS = 12
-"""How many rows of a table a notebook shows."""
+"""The number of rows of a table in a notebook."""
 
 
 class Bar(Protocol):
@@ -21,37 +23,35 @@ class Bar(Protocol):
 
 
 Fraction = Callable[[float], object]
-"""Called with the part that is done, from 0 to 1."""
+"""A function that is called with the fraction done, from 0 to 1."""
 
 
 @contextmanager
 def counting(progress: Bar | bool | None, count: int, unit: str) -> Iterator[Bar | None]:
-    """Give the progress bar, and close it if it is ours."""
+    """Yield the progress bar, and close it if this module made it."""
     if progress is not True:
         yield progress or None
         return
-    from tqdm.auto import tqdm
-
+    tqdm = needed("tqdm.auto", "progress=True").tqdm
     with tqdm(total=count, unit=unit) as bar:
         yield bar
 
 
 @contextmanager
 def fraction(progress: Fraction | bool | None, title: str) -> Iterator[Fraction | None]:
-    """Give what is called with the part that is done, and close the bar if it is ours."""
+    """Yield the function that takes the fraction done, and close a bar that this module made."""
     if progress is not True:
         yield progress or None
         return
-    from tqdm.auto import tqdm
-
+    tqdm = needed("tqdm.auto", "progress=True").tqdm
     form = "{desc}: {percentage:3.0f}% |{bar}| {elapsed}<{remaining}"
     with tqdm(total=1.0, desc=title, bar_format=form) as bar:
 
-        def told(part: float) -> None:
+        def update(part: float) -> None:
             bar.update(part - bar.n)
 
-        yield told
-        told(1.0)
+        yield update
+        update(1.0)
 
 
 def table(head: Sequence[str], rows: Sequence[Iterable[str]]) -> str:
@@ -68,19 +68,19 @@ def table(head: Sequence[str], rows: Sequence[Iterable[str]]) -> str:
 
 
 def picture(draw: Callable[[Any], object], width: float = 6.4, height: float = 2.8) -> str:
-    """Return what is drawn into matplotlib's axes as HTML; nothing without matplotlib.
+    """Return a plot by matplotlib as HTML, or "" without matplotlib.
 
     Args:
-        draw: Called with the axes. If it has nothing to draw, it raises ValueError.
-        width: In inches.
-        height: In inches.
+        draw: Called with the axes. It raises ValueError if it has no data.
+        width: The width in inches.
+        height: The height in inches.
 
     """
     try:
         from matplotlib.figure import Figure
     except ImportError:
         return ""
-    # No pyplot: the figure is nobody's current one, and threads may draw at a time.
+    # Not by pyplot, whose current figure would change, and which is not safe for threads.
     figure = Figure(figsize=(width, height), layout="constrained")
     try:
         draw(figure.add_subplot())

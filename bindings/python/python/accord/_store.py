@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from . import _accord
-from ._errors import AccordError
-from ._scenario import Scenario, Skip
+from ._errors import AccordError, needed
+from ._scenario import Engine, Skip
 
 Result = tuple[list[dict[str, Any]], list[dict[str, Any]]]
-"""What a run leaves: the rows of `Comparison.means`, and those of `Comparison.checks`."""
+"""The rows of `Comparison.means`, one per engine, and those of `Comparison.checks`."""
 
 
 @functools.cache
@@ -25,29 +25,31 @@ def identity() -> str:
     return f"{_accord.__version__}+{digest[:16]}"
 
 
-def key(scenario: Scenario, engines: tuple[str, ...], seed: int, skip: Skip | None = None) -> str:
+def key(
+    scenario: _accord.Scenario, engines: tuple[Engine, ...], seed: int, skip: Skip | None = None
+) -> str:
     """Return the name of a run: a digest of the resolved scenario with its seed, and the build.
 
     Raises:
-        ValueError: A class of Python says no version, so that nobody knows when it changes.
+        ValueError: A class of Python has no version, so that a change of it would go unseen.
 
     """
     classes = []
-    for own in scenario._inner.classes():
+    for own in scenario.classes():
         if not own.version:
             raise ValueError(
                 f"store: {own.__name__} has no `version`; give it one, and change it with the code"
             )
         classes.append([own.family_name(), own.version])
-    parts = [identity(), scenario.toml(seed=seed), engines, classes, skip]
+    parts = [identity(), scenario.toml(seed), engines, classes, skip]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 class Store:
     """A directory of Parquet files, one per run, at any place that fsspec knows.
 
-    Files appear whole or not at all. So writers need no lock, and what an interrupted sweep has
-    written is right.
+    Files appear whole or not at all. So writers need no lock, and the files of an interrupted sweep
+    are valid.
     """
 
     def __init__(
@@ -56,20 +58,17 @@ class Store:
         """Open a store, which need not exist yet.
 
         Raises:
-            AccordError: fsspec or PyArrow is missing, or fsspec does not know the place.
+            AccordError: fsspec does not know the place.
+            ImportError: fsspec, PyArrow or the driver of the place is missing.
 
         """
         self.place = os.fspath(place)
         self.options = options or {}
+        needed("pyarrow.parquet", "a store")
         try:
-            import fsspec
-            import pyarrow.parquet  # noqa: F401
-
-            self._fs, self._root = fsspec.core.url_to_fs(self.place, **self.options)
-        except ImportError as e:
-            raise AccordError(
-                f"store: {e}", "pip install fsspec pyarrow has what a store needs"
-            ) from e
+            self._fs, self._root = needed("fsspec.core", "a store").url_to_fs(
+                self.place, **self.options
+            )
         except ValueError as e:
             raise AccordError(f"store {self.place}: {e}") from e
         self._local = "file" in self._protocols()
@@ -86,8 +85,11 @@ class Store:
         return f"{self._root}/{key[:2]}/{key}.parquet"
 
     def has(self, key: str) -> bool:
-        """Return whether a run is there."""
-        return bool(self._fs.exists(self._path(key)))
+        """Return whether the store has a run, whose file was not cut short."""
+        try:
+            return bool(self._fs.tail(self._path(key), 4) == b"PAR1")
+        except OSError:
+            return False
 
     def get(self, key: str) -> Result:
         """Read a run.
@@ -105,7 +107,9 @@ class Store:
             checks = json.loads(table.schema.metadata[b"checks"])
             return table.to_pylist(), checks
         except (pyarrow.ArrowInvalid, KeyError, ValueError) as e:
-            raise AccordError(f"store: {path} is damaged: {e}", "remove it; it is made anew") from e
+            raise AccordError(
+                f"store: {path} is damaged: {e}", "remove it, and repeat the sweep"
+            ) from e
 
     def put(self, key: str, result: Result) -> None:
         """Write a run."""

@@ -2,44 +2,82 @@
 
 from __future__ import annotations
 
+import html
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING, Any
 
-from . import _accord
+from . import _accord, _plot, _show
 from ._carry import Carrier
 from ._crew import Crew
-from ._scenario import Scenario, Skip, Value, skips_steady
+from ._designs import quantity
+from ._scenario import Engine, Scenario, Skip, Value, listed, skips_steady
 from ._show import Bar, counting
 from ._store import Result, Store, identity, key
 from ._work import Batch, Done, Job
 
 if TYPE_CHECKING:
     from distributed import Client
+    from matplotlib.axes import Axes
 
-Over = Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]]
-"""Values by paths, of which all combinations are run; or points one by one."""
+Over = Mapping[str, Any] | Iterable[Mapping[str, Any]]
+"""Values by paths, of which all combinations are run; or a list of points."""
+
+SHOWN = ("throughput", "utilisation", "queuing_delay", "loss_ratio")
+"""The metrics of the table in a notebook."""
+
+LINES = 8
+"""The number of lines that can be told apart in a plot."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The runs of a sweep."""
+
+    scenario: Scenario
+    names: list[str]
+    points: list[dict[str, Value]]
+    seeds: list[int]
+    reps: int
+    engines: tuple[Engine, ...]
+    skip: Skip | None
+    store: Store | None
+
+    @property
+    def count(self) -> int:
+        """The number of runs."""
+        return len(self.points) * self.reps
+
+    def jobs(self) -> Iterator[Job]:
+        """Give the runs, point by point."""
+        for i, k in itertools.product(range(len(self.points)), range(self.reps)):
+            yield Job(i * self.reps + k, self.points[i], self.seeds[i] + k)
+
+    def batch(self, jobs: tuple[Job, ...]) -> Batch:
+        """Return a batch of runs."""
+        return Batch(self.scenario, self.engines, self.skip, self.store, identity(), jobs)
+
+    def key(self, job: Job) -> str:
+        """Return the name of a run in a store."""
+        return key(self.scenario._set(job.settings), self.engines, job.seed, self.skip)
 
 
 class Sweep:
-    """The result of `sweep`. With a store, rows are read from there whenever they are asked for."""
+    """The result of `sweep`. With a store, rows are read from there each time."""
 
-    def __init__(
-        self,
-        parameters: list[str],
-        results: Callable[[], Iterator[tuple[dict[str, Any], Result]]],
-        made: int,
-        found: int,
-    ) -> None:
-        """Take what was computed; use `sweep`."""
-        self._parameters = parameters
+    def __init__(self, plan: Plan, results: list[Result | None], made: int) -> None:
+        """Take the results; use `sweep`."""
+        self._plan = plan
         self._results = results
         self.made = made
-        """How many runs were made."""
-        self.found = found
-        """How many were in the store before."""
+        """The number of runs that were made."""
+        self.found = plan.count - made
+        """The number of runs that were in the store before."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -54,42 +92,205 @@ class Sweep:
     def checks(self) -> list[dict[str, Any]]:
         """A row per point, seed and expectation.
 
-        Rows have the parameters, seed, and what `Comparison.checks` has.
+        Rows have the parameters, the seed, and the keys of `Comparison.checks`.
         """
-        return [head | check for head, (_, checks) in self._results() for check in checks]
+        return [head | check for head, (_, checks) in self._all() for check in checks]
+
+    def _all(self) -> Iterator[tuple[dict[str, Any], Result]]:
+        """Give the point and the seed of each run with its result."""
+        plan = self._plan
+        for job in plan.jobs():
+            head: dict[str, Any] = {name: job.settings.get(name) for name in plan.names}
+            head["seed"] = job.seed
+            if plan.store is not None:
+                result = plan.store.get(plan.key(job))
+            else:
+                known = self._results[job.number]
+                assert known is not None
+                result = known
+            yield head, result
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Give the `rows` one by one."""
-        for head, (means, _) in self._results():
+        for head, (means, _) in self._all():
             for mean in means:
                 yield head | mean
 
     def __len__(self) -> int:
         """Return the number of runs."""
-        return self.made + self.found
+        return self._plan.count
 
     def means(self) -> list[dict[str, Any]]:
         """Return the means over seeds: a row per point, quantity and engine.
 
         Rows have the parameters, engine, entity_kind, entity, metric, unit, mean, half_width and
-        runs. half_width is that of the 95 % confidence interval by Student's t, or None for a
-        single seed.
+        runs. half_width is that of the 95 % confidence interval by Student's t. It is None for a
+        single seed, and where all seeds gave the same value to the bit.
+
+        Warns:
+            UserWarning: All seeds gave the same packet run at a point, which then has no interval.
+
         """
+        rows, alike, points = self._means()
+        if alike > 0:
+            text = (
+                f"all seeds gave equal packet runs at {alike} of {points} points: the scenario "
+                "draws nothing there, and half_width is None"
+            )
+            warnings.warn(text, UserWarning, stacklevel=2)
+        return rows
+
+    def _means(self) -> tuple[list[dict[str, Any]], int, int]:
+        """Return the means, and the numbers of points with equal packet runs and of all points."""
         groups: dict[tuple[str, ...], tuple[dict[str, Any], list[float]]] = {}
-        keys = [*self._parameters, "engine", "entity_kind", "entity", "metric", "unit"]
+        keys = [*self._plan.names, "engine", "entity_kind", "entity", "metric", "unit"]
         for row in self:
             head = {k: row[k] for k in keys}
             _, values = groups.setdefault(tuple(map(repr, head.values())), (head, []))
             values.append(row["value"])
         rows = []
-        for head, values in groups.values():
+        # Whether any value of a point differs between seeds, in packet runs with several seeds.
+        differ: dict[tuple[str, ...], bool] = {}
+        points = set()
+        for group, (head, values) in groups.items():
+            equal = len(set(values)) == 1
             mean, half_width = _accord.estimate(values)
-            rows.append(head | {"mean": mean, "half_width": half_width, "runs": len(values)})
-        return rows
+            width = None if equal else half_width
+            mean = values[0] if equal else mean
+            rows.append(head | {"mean": mean, "half_width": width, "runs": len(values)})
+            point = group[: len(self._plan.names)]
+            points.add(point)
+            if len(values) > 1 and head["engine"] == "packet":
+                differ[point] = differ.get(point, False) or not equal
+        return rows, sum(not any_differs for any_differs in differ.values()), len(points)
+
+    def plot(
+        self,
+        metric: str = "throughput",
+        *,
+        x: str | None = None,
+        of: str | Sequence[str] | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw means over a parameter with their intervals, and return the axes. Needs matplotlib.
+
+        Args:
+            metric: The quantity, one of those in `means`.
+            x: The path of the parameter; by default the first one with several values.
+            of: The names of groups, links or aggregates; by default all.
+            ax: The axes to draw into; by default those of a new figure.
+
+        Raises:
+            ValueError: There is no such quantity or parameter, or there are too many lines.
+
+        Example:
+            >>> import accord
+            >>> over = {"flow.all.count": [2, 4, 8]}
+            >>> axes = accord.sweep(accord.dumbbell(), over, engines="theory").plot()
+            >>> axes.get_xlabel(), axes.get_ylabel()
+            ('flow.all.count', 'throughput (Mbps)')
+
+        """
+        names = self._plan.names
+        several = [n for n in names if len({repr(p.get(n)) for p in self._plan.points}) > 1]
+        x = x or next(iter(several or names), None)
+        if x not in names:
+            raise ValueError(f"x {x!r}: expected one of {', '.join(names) or 'no parameter'}")
+        entities = None if of is None else {of} if isinstance(of, str) else set(of)
+        means = self._means()[0]
+        rows = [row for row in means if row["metric"] == metric]
+        rows = [row for row in rows if entities is None or row["entity"] in entities]
+        if not rows:
+            known = sorted({f"{row['metric']} of {row['entity']}" for row in means})
+            wanted = metric if of is None else f"{metric} of {of}"
+            raise ValueError(f"there are no means of {wanted}; expected one of {', '.join(known)}")
+        others = [name for name in several if name != x]
+        named = len({row["entity"] for row in rows}) > 1
+
+        def label(row: dict[str, Any]) -> tuple[str, str]:
+            parts = [row["entity"]] if named else []
+            parts += [f"{name} = {row[name]}" for name in others]
+            return ", ".join(parts), row["engine"]
+
+        lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for row in rows:
+            lines.setdefault(label(row), []).append(row)
+        subjects = list(dict.fromkeys(subject for subject, _ in lines))
+        if len(subjects) > LINES:
+            raise ValueError(
+                f"{len(subjects)} lines per engine are more than the {LINES} that can be told "
+                "apart: expected fewer names in `of`, or fewer values"
+            )
+        if ax is None:
+            ax = _plot.new_axes()
+        places, unit, ticks = _scale([row[x] for row in rows])
+        divisor, shown = _plot.UNITS.get(rows[0]["unit"], (1.0, rows[0]["unit"]))
+        engines = list(dict.fromkeys(engine for _, engine in lines))
+        before = _plot.colours_of(ax)
+        for (subject, engine), its in lines.items():
+            style: dict[str, Any] = {
+                "color": _plot.COLOURS[(before + subjects.index(subject)) % LINES]
+            }
+            style |= {"marker": "os^D"[engines.index(engine) % 4], "markersize": 4}
+            style |= _plot.STYLES[engine] | {"alpha": 1.0, "linewidth": 1.0}
+            at = sorted(its, key=lambda row: places[repr(row[x])])
+            ax.errorbar(
+                [places[repr(row[x])] for row in at],
+                [row["mean"] / divisor for row in at],
+                [(row["half_width"] or 0.0) / divisor for row in at],
+                capsize=2,
+                label=", ".join(filter(None, (subject, engine))),
+                **style,
+            )
+        if ticks:
+            ax.set_xticks(range(len(ticks)), ticks)
+        ax.set_xlabel(f"{x} ({unit})" if unit else x)
+        name = metric.replace("_", " ")
+        ax.set_ylabel(f"{name} ({shown})" if shown else name)
+        _plot.legend(ax)
+        return ax
 
     def __repr__(self) -> str:
         """Return the parameters and the number of runs."""
-        return f"<Sweep over {', '.join(self._parameters) or 'seeds'}: {len(self)} runs>"
+        return f"<Sweep over {', '.join(self._plan.names) or 'seeds'}: {len(self)} runs>"
+
+    def _repr_html_(self) -> str:
+        """Show a notebook a table of means: a row per point and engine."""
+        means = [row for row in self._means()[0] if row["metric"] in SHOWN]
+        columns = list(dict.fromkeys((row["metric"], row["entity"]) for row in means))
+        table: dict[tuple[str, ...], dict[tuple[str, str], str]] = {}
+        for row in means:
+            at = (*(str(row[name]) for name in self._plan.names), row["engine"])
+            table.setdefault(at, {})[row["metric"], row["entity"]] = _shown(row)
+        head = [*self._plan.names, "engine"]
+        head += [f"{metric.replace('_', ' ')} of {entity}" for metric, entity in columns]
+        rows = [
+            [*at, *(cells.get(column, "") for column in columns)] for at, cells in table.items()
+        ]
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>{_show.table(head, rows)}"
+
+
+def _shown(row: dict[str, Any]) -> str:
+    """Return a mean with its interval as text."""
+    divisor, unit = _plot.UNITS.get(row["unit"], (1.0, row["unit"]))
+    text = f"{row['mean'] / divisor:.4g}"
+    if row["half_width"] is not None:
+        text += f" ± {row['half_width'] / divisor:.2g}"
+    return f"{text} {unit}".strip()
+
+
+def _scale(values: list[Any]) -> tuple[dict[str, float], str, list[str]]:
+    """Return the places of values on an axis, and its unit; for words the words as ticks."""
+    known = {repr(value): value for value in values}
+    try:
+        numbers = {name: quantity(value) for name, value in known.items()}
+    except (TypeError, ValueError):
+        numbers = {}
+    units = {unit or "" for _, unit in numbers.values()}
+    if len(units) == 1:
+        return {name: number for name, (number, _) in numbers.items()}, units.pop(), []
+    places = {name: float(i) for i, name in enumerate(known)}
+    return places, "", [str(value) for value in known.values()]
 
 
 def sweep(
@@ -97,7 +298,7 @@ def sweep(
     over: Over,
     *,
     reps: int = 1,
-    engines: str | Iterable[str] = ("packet",),
+    engines: Engine | Iterable[Engine] = ("packet",),
     skip: Skip | None = None,
     executor: Executor | Client | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -111,31 +312,31 @@ def sweep(
 
     Args:
         scenario: The scenario, without a sweep of its own.
-        over: Values by paths, of which all combinations are run; or the points one by one, each as
-            values by paths, such as `latin_hypercube` and `sobol` make them.
+        over: Values by paths, of which all combinations are run; or a list of points, each with
+            values by paths, such as `latin_hypercube` and `sobol` return.
         reps: The number of seeds per point, from the scenario's seed up.
         engines: The engines of each run.
-        skip: What packets may pass over, as for `Scenario.run`.
-        executor: Where runs are made: a ``distributed.Client``, or an executor of
-            concurrent.futures; by default threads, one per core. Each worker needs this build of
-            this package. A Dask worker with another one is named in a warning and not used.
+        skip: The part of packet runs that is skipped, as for `Scenario.run`.
+        executor: The workers: a ``distributed.Client``, or an executor of concurrent.futures; by
+            default threads, one per core. Each worker needs this build of this package. A Dask
+            worker with another one is named in a warning and not used.
         store: A directory, or a place such as ``"s3://bucket/study"`` that fsspec knows. Results
-            are kept there, and what is there is not computed again. Workers need to reach it. Only
-            what is asked of the result is read back.
-        store_options: What fsspec needs for the place.
+            are kept there, and runs that it has are not repeated. Workers need access to it. The
+            client reads results when rows are asked for.
+        store_options: The options of fsspec for the place.
         progress: A progress bar with an ``update`` method, or True for that of tqdm.
-        task_seconds: How much work a task of an executor has, in seconds. A scheduler with
-            hundreds of workers needs longer ones.
+        task_seconds: The work in a task of an executor, in seconds. A scheduler with hundreds of
+            workers needs longer tasks.
 
     Raises:
         ScenarioError: A point is wrong. All points are checked before the first run.
-        ValueError: The scenario has a sweep of its own, or there is nothing to run or to skip.
+        ValueError: The scenario has a sweep of its own, or there are no points or no engines.
         AccordError: No worker has this build, or the store cannot be used.
 
     Example:
         >>> import accord
         >>> swept = accord.sweep(
-        ...     accord.dumbbell(duration="5 s"),
+        ...     accord.dumbbell(flows=2, duration="5 s"),
         ...     {"topology.dumbbell.rate": ["4 Mbps", "8 Mbps"]},
         ...     engines=["theory"],
         ... )
@@ -146,61 +347,42 @@ def sweep(
     """
     if len(scenario.points) > 1:
         raise ValueError("the scenario has a sweep of its own; remove it, or run it as it is")
-    if reps < 1:
+    if index(reps) < 1:
         raise ValueError(f"reps: expected at least 1, got {reps}")
     if not task_seconds > 0:
         raise ValueError(f"task_seconds: expected more than zero, got {task_seconds}")
     points = list(_points(over))
     names = list(dict.fromkeys(name for point in points for name in point))
-    engines = (engines,) if isinstance(engines, str) else tuple(engines)
+    engines = listed(engines)
     if not points or not engines:
         raise ValueError("there is nothing to run: no points, or no engines")
     skips_steady(skip, engines)
     seeds = [scenario.with_(point).seed for point in points]
-    count = len(points) * reps
     kept = None if store is None else Store(store, store_options)
+    plan = Plan(scenario, names, points, seeds, index(reps), engines, skip, kept)
     if kept is not None:
-        # A class without a version is found before the first run.
-        key(scenario.with_(points[0]), engines, seeds[0], skip)
-    results: list[Result | None] = [] if kept is not None else [None] * count
+        # This finds a class without a version before the first run.
+        plan.key(next(plan.jobs()))
+    results: list[Result | None] = [] if kept is not None else [None] * plan.count
     made = 0
 
-    def jobs() -> Iterator[Job]:
-        for i, k in itertools.product(range(len(points)), range(reps)):
-            yield Job(i * reps + k, points[i], seeds[i] + k)
-
-    def batch_of(chosen: tuple[Job, ...]) -> Batch:
-        return Batch(scenario, engines, skip, kept, identity(), chosen)
-
-    def done(what: Done) -> None:
+    def done(batch: Done) -> None:
         nonlocal made
-        made += what.made
-        for number, result in what.results:
+        made += batch.made
+        for number, result in batch.results:
             if result is not None:
                 results[number] = result
         if bar is not None:
-            bar.update(len(what.results))
+            bar.update(len(batch.results))
 
-    with counting(progress, count, "run") as bar:
-        Carrier(Crew(executor), jobs(), count, batch_of, task_seconds).carry_out(done)
-
-    def all_results() -> Iterator[tuple[dict[str, Any], Result]]:
-        for job in jobs():
-            head: dict[str, Any] = {name: job.settings.get(name) for name in names}
-            head["seed"] = job.seed
-            if kept is None:
-                result = results[job.number]
-                assert result is not None
-            else:
-                result = kept.get(key(scenario.with_(job.settings), engines, job.seed, skip))
-            yield head, result
-
-    return Sweep(names, all_results, made, count - made)
+    with counting(progress, plan.count, "run") as bar:
+        Carrier(Crew(executor), plan.jobs(), plan.count, plan.batch, task_seconds).carry_out(done)
+    return Sweep(plan, results, made)
 
 
 def _points(over: Over) -> Iterator[dict[str, Value]]:
     if isinstance(over, Mapping):
-        values = [list(v) if not isinstance(v, str) else [v] for v in over.values()]
+        values = [[v] if isinstance(v, str) else list(v) for v in over.values()]
         for combination in itertools.product(*values):
             yield dict(zip(over, combination, strict=True))
     else:

@@ -7,22 +7,23 @@ import csv
 import os
 import re
 import sys
+import warnings
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, cast
 
 from ._designs import between, latin_hypercube, linspace, logspace, sobol
-from ._errors import AccordError
-from ._scenario import Value, load
+from ._errors import AccordError, needed
+from ._scenario import Engine, Value, load
 from ._store import identity
 from ._sweep import sweep
 
 HELP = """
 values of --over PATH=VALUES:
-  4 Mbps, 8 Mbps         these
-  lin(1 Mbps, 9 Mbps, 5) five in equal steps
-  log(1 Mbps, 9 Mbps, 5) five in equal ratios
+  4 Mbps, 8 Mbps         two values
+  lin(1 Mbps, 9 Mbps, 5) five values in equal steps
+  log(1 Mbps, 9 Mbps, 5) five values in equal ratios
   1 Mbps .. 9 Mbps       a range, for --design
-  1 .. 9 whole           of whole numbers; "log" at the end spreads by logarithms
+  1 .. 9 whole           a range of whole numbers; "log" at the end spreads by logarithms
 
 examples:
   accord-sweep mine.toml --over "link.bottleneck.rate=4 Mbps, 8 Mbps" --reps 10 -o means.csv
@@ -45,7 +46,7 @@ def arguments() -> argparse.ArgumentParser:
         action="append",
         metavar="PATH=VALUES",
         default=[],
-        help="varies a value; several of them make a grid or another design",
+        help="varies a value; can be given several times",
     )
     parser.add_argument(
         "--set",
@@ -55,15 +56,19 @@ def arguments() -> argparse.ArgumentParser:
         help="sets a value at all points",
     )
     parser.add_argument("--engine", default="packet", help="engines, by commas; packet by default")
-    parser.add_argument("--skip", choices=["steady"], help="has packets pass over what is steady")
+    parser.add_argument("--skip", choices=["steady"], help="skips the steady time of packet runs")
     parser.add_argument("--reps", type=int, default=1, help="seeds per point")
     parser.add_argument("--design", choices=["grid", "latin", "sobol"], default="grid")
-    parser.add_argument("--points", type=int, help="points of a design that is no grid")
+    parser.add_argument("--points", type=int, help="number of points of a latin or sobol design")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:8786")
     where.add_argument("--local", type=int, metavar="N", help="N processes of this machine")
-    parser.add_argument("--store", metavar="PLACE", help="keeps results: a directory or s3://...")
-    parser.add_argument("--rows", action="store_true", help="every run, and no means over seeds")
+    parser.add_argument(
+        "--store", metavar="PLACE", help="store of results: a directory or s3://..."
+    )
+    parser.add_argument(
+        "--rows", action="store_true", help="a row per run instead of means over seeds"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help=".csv or .parquet; CSV to stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.add_argument("--version", action="version", version=f"accord-sweep {identity()}")
@@ -113,10 +118,8 @@ def design(args: argparse.Namespace) -> Any:
 def write(rows: list[dict[str, Any]], output: str | None) -> None:
     """Write a table."""
     if output is not None and output.endswith(".parquet"):
-        import pyarrow
-        import pyarrow.parquet
-
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), output)
+        parquet = needed("pyarrow.parquet", "a table as Parquet")
+        parquet.write_table(needed("pyarrow", "a table as Parquet").Table.from_pylist(rows), output)
         return
     with ExitStack() as stack:
         file = sys.stdout
@@ -128,16 +131,16 @@ def write(rows: list[dict[str, Any]], output: str | None) -> None:
 
 
 def check_output(name: str) -> None:
-    """Refuse a table that cannot be written, before the runs, which it would cost."""
+    """Refuse a table that cannot be written, before the runs."""
     if not name.endswith((".csv", ".parquet")):
         raise ValueError(f"--output {name}: expected a name that ends in .csv or .parquet")
     folder = os.path.dirname(name) or "."
     if not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
-        raise ValueError(f"--output {name}: nothing can be written in {folder}")
+        raise ValueError(f"--output {name}: {folder} is no directory that can be written")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do what the command line says."""
+    """Carry out the command line."""
     settings: dict[str, Value] = {}
     for option in args.set:
         path, equals, value = option.partition("=")
@@ -151,10 +154,7 @@ def run(args: argparse.Namespace) -> None:
     with ExitStack() as stack:
         executor: Any = None
         if args.scheduler is not None or args.local is not None:
-            import distributed
-
-            make: Any = distributed
-
+            make = needed("distributed", "a cluster")
             if args.scheduler is not None:
                 executor = stack.enter_context(make.Client(args.scheduler, timeout="20 s"))
             else:
@@ -168,7 +168,7 @@ def run(args: argparse.Namespace) -> None:
             scenario,
             over or [{}],
             reps=args.reps,
-            engines=args.engine.split(","),
+            engines=cast("list[Engine]", args.engine.split(",")),
             skip=args.skip,
             executor=executor,
             store=args.store,
@@ -182,6 +182,7 @@ def run(args: argparse.Namespace) -> None:
 def main() -> int:
     """Run the program, and return its exit code."""
     args = arguments().parse_args()
+    warnings.showwarning = lambda text, *_: print(f"warning: {text}", file=sys.stderr)
     try:
         run(args)
     except (AccordError, ValueError, IndexError) as e:
@@ -191,6 +192,6 @@ def main() -> int:
         print(f"error: {e}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
-        print("interrupted; with --store the same command goes on", file=sys.stderr)
+        print("interrupted; with --store the same command continues", file=sys.stderr)
         return 130
     return 0

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
+import pickle
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ._run import Comparison
-from ._scenario import Scenario, Skip, Value
+from ._errors import AccordError
+from ._scenario import Engine, Scenario, Skip, Value, skips_steady
 from ._store import Result, Store, identity, key
+
+COLUMNS = ("entity_kind", "entity", "metric", "unit", "engine", "value")
+"""The columns of the means of a run."""
 
 
 @dataclass(frozen=True)
@@ -24,10 +29,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some runs: what a worker gets."""
+    """The runs that a worker makes in one task."""
 
     scenario: Scenario
-    engines: tuple[str, ...]
+    engines: tuple[Engine, ...]
     skip: Skip | None
     store: Store | None
     identity: str
@@ -36,13 +41,13 @@ class Batch:
 
 @dataclass(frozen=True)
 class Done:
-    """What a worker gives back.
+    """The results of a batch.
 
     Attributes:
         results: The results by the numbers of the jobs; None where the store has it.
-        made: How many runs were not there before.
-        seconds: The time that it took.
-        refused: The worker and its build, if that is another one. It has run nothing then.
+        made: The number of runs that the store did not have.
+        seconds: The time taken.
+        refused: The worker and its build, if that differs. Then it has made no runs.
 
     """
 
@@ -53,7 +58,7 @@ class Done:
 
 
 class Stop(Exception):
-    """The sweep was stopped."""
+    """The end of a sweep that was stopped."""
 
 
 def work(batch: Batch, stop: threading.Event | None = None) -> Done:
@@ -69,17 +74,16 @@ def work(batch: Batch, stop: threading.Event | None = None) -> Done:
     results: list[tuple[int, Result | None]] = []
     made = 0
     for job in batch.jobs:
-        scenario = batch.scenario.with_(job.settings) if job.settings else batch.scenario
+        scenario = batch.scenario._set(job.settings)
         name = None
         if batch.store is not None:
             name = key(scenario, batch.engines, job.seed, batch.skip)
             if batch.store.has(name):
                 results.append((job.number, None))
                 continue
-        runs = [
-            scenario.run(e, seed=job.seed, progress=go_on, skip=batch.skip) for e in batch.engines
-        ]
-        result = _result(Comparison(runs), batch.engines)
+        skips = skips_steady(batch.skip, batch.engines)
+        means, checks = scenario.measure(list(batch.engines), job.seed, go_on, skips)
+        result = ([dict(zip(COLUMNS, mean, strict=True)) for mean in means], json.loads(checks))
         made += 1
         if batch.store is not None and name is not None:
             batch.store.put(name, result)
@@ -89,12 +93,23 @@ def work(batch: Batch, stop: threading.Event | None = None) -> Done:
     return Done(results, made, time.monotonic() - before)
 
 
-def _result(comparison: Comparison, engines: tuple[str, ...]) -> Result:
-    rows = []
-    for mean in comparison.means:
-        quantity = {k: mean[k] for k in ("entity_kind", "entity", "metric", "unit")}
-        rows += [quantity | {"engine": e, "value": mean[e]} for e in engines if e in mean]
-    return rows, comparison.checks
+def received(content: bytes) -> Done:
+    """Carry out a batch that was pickled.
+
+    Dask gives a worker up that fails while it reads a task. So it gets bytes.
+
+    Raises:
+        AccordError: The worker cannot read the batch, such as one without the module of a class.
+
+    """
+    try:
+        batch = pickle.loads(content)
+    except Exception as e:
+        raise AccordError(
+            f"{_here()} cannot read a batch: {type(e).__name__}: {e}",
+            "each worker needs the modules of the classes that the scenario names",
+        ) from e
+    return work(batch)
 
 
 def _here() -> str:

@@ -2,12 +2,13 @@
 
 use pyo3::prelude::*;
 use std::cell::RefCell;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Exceptions are printed, and panic.
+/// True if exceptions are printed, and unwind the run.
 static ALOUD: AtomicBool = AtomicBool::new(false);
 
-/// Has exceptions of callbacks panic from now on, where no observer looks for them.
+/// Makes exceptions of callbacks unwind from now on: the program's runs have no observer that takes them.
 pub fn fail_aloud() {
     ALOUD.store(true, Ordering::Relaxed);
 }
@@ -26,7 +27,8 @@ pub fn failure() -> Option<PyErr> {
 pub fn fail(e: PyErr) {
     if ALOUD.load(Ordering::Relaxed) {
         Python::attach(|py| e.print(py));
-        panic!("{e}");
+        // The traceback is printed, so that a panic's own message would say it again.
+        resume_unwind(Box::new(e.to_string()));
     }
     FAILURE.with_borrow_mut(|kept| {
         kept.get_or_insert(e);

@@ -86,6 +86,18 @@ pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
     if let Some(name) = &args.example {
         return example::write(name, args.output.as_deref(), args.force);
     }
+    let place = Place {
+        file: args.output.as_ref(),
+        force: args.force,
+    };
+    place.check()?;
+    let name = args.template.as_deref().unwrap_or_default();
+    place.write(&text(args, catalogue)?, &format!("{name}.toml"), catalogue)?;
+    Ok(true)
+}
+
+/// Returns the text of the scenario.
+pub fn text(args: &New, catalogue: &Catalogue) -> Result<String, Failure> {
     let name = args.template.as_deref().unwrap_or_default();
     let Some(template) = TEMPLATES.iter().find(|t| t.name == name) else {
         let failure = Failure::new(format!("there is no template \"{name}\""));
@@ -114,11 +126,6 @@ pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
     if name == "fat-tree" && !sizes.of("pods").is_multiple_of(2) {
         return Err(Failure::new("--pods must be even"));
     }
-    let place = Place {
-        file: args.output.as_ref(),
-        force: args.force,
-    };
-    place.check()?;
     let controller = known(catalogue.controllers, &args.controller, "controller")?;
     let queue = args.queue.as_ref();
     let queue = queue.map(|name| known(catalogue.disciplines, name, "queue discipline"));
@@ -130,9 +137,7 @@ pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
         controller,
         queue,
     };
-    let text = settings::apply(&scenario.text(), &args.set)?;
-    place.write(&text, &format!("{name}.toml"), catalogue)?;
-    Ok(true)
+    settings::apply(&scenario.text(), &args.set)
 }
 
 fn known(

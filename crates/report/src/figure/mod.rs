@@ -258,7 +258,56 @@ pub(crate) struct MapOf {
     panels: Vec<(String, Vec<f64>)>,
 }
 
+/// A line of a figure, in the units of the axes.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The group, flow or link, or "" if there is only one.
+    pub of: String,
+    /// The number of the group, flow or link, for its colour.
+    pub colour: usize,
+    /// The engine.
+    pub engine: Engine,
+    /// The horizontal places.
+    pub x: Vec<f64>,
+    /// The values; NaN where there is none.
+    pub y: Vec<f64>,
+    /// The lower ends of a band, as many as `y`, or none.
+    pub low: Vec<f64>,
+    /// The upper ends of the band.
+    pub high: Vec<f64>,
+}
+
 impl Figure {
+    /// Returns the lines of a figure that has lines, in the order in which they are drawn.
+    pub fn lines(&self) -> Vec<Line> {
+        let Content::Lines(traces) = &self.content else {
+            return Vec::new();
+        };
+        let mut traces: Vec<&Trace> = traces.iter().collect();
+        traces.sort_by_key(|t| canvas::order(t.engine));
+        let scaled = |values: &[f64], axis: &Axis| values.iter().map(|v| v / axis.one).collect();
+        let line = |t: &Trace| Line {
+            of: t.of.clone(),
+            colour: t.colour,
+            engine: t.engine,
+            x: scaled(&t.x, &self.x),
+            y: scaled(&t.y, &self.y),
+            low: scaled(&t.low, &self.y),
+            high: scaled(&t.high, &self.y),
+        };
+        traces.into_iter().map(line).collect()
+    }
+
+    /// Returns the labels of the horizontal and the vertical axis, with their units.
+    pub fn labels(&self) -> [String; 2] {
+        [self.x.label(), self.y.label()]
+    }
+
+    /// Returns the ends of the vertical axis, in its unit.
+    pub fn ends(&self) -> (f64, f64) {
+        (self.y.ends.0 / self.y.one, self.y.ends.1 / self.y.one)
+    }
+
     /// Gathers the data of a figure.
     pub fn of(stored: &[Stored], request: &Request) -> Result<Figure, FigureError> {
         gather::figure(stored, request)

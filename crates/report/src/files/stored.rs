@@ -1,7 +1,10 @@
 //! The reader of what a command left behind: a run directory, or that of a sweep.
 
+use super::manifest::StoredManifest;
 use super::place::is_point;
 use super::{FileError, LoadedRun, MANIFEST, load_run_dir};
+use crate::compare::Outline;
+use crate::json::Point;
 use std::path::{Path, PathBuf};
 
 /// The runs of a scenario in memory: one point, or all points of a sweep.
@@ -14,6 +17,20 @@ pub struct Stored {
 }
 
 impl Stored {
+    /// Returns the runs of a point that is in no directory.
+    pub fn of(point: &Point) -> Stored {
+        let outline = Outline::of(point.scenario);
+        let loaded = LoadedRun {
+            path: PathBuf::new(),
+            manifest: StoredManifest::of(&outline, &point.runs()),
+            runs: point.runs.to_vec(),
+        };
+        Stored {
+            path: PathBuf::new(),
+            points: vec![loaded],
+        }
+    }
+
     /// Returns the last part of the directory's path.
     pub fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or(self.path.as_os_str());
