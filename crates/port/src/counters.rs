@@ -90,10 +90,10 @@ impl Counters {
         self.overflowed + self.refused + self.filtered
     }
 
-    /// Counts a packet that is dropped at `now` after waiting since `came`.
-    pub(crate) fn drop_late(&mut self, reason: DropReason, size: Bytes, came: Time, now: Time) {
+    /// Counts a packet that is dropped at `now` after waiting since `arrived`.
+    pub(crate) fn drop_late(&mut self, reason: DropReason, size: Bytes, arrived: Time, now: Time) {
         self.drop(reason, size);
-        self.in_vain += u128::from(now.since(came).as_ps()) * u128::from(size.get());
+        self.in_vain += u128::from(now.since(arrived).as_ps()) * u128::from(size.get());
     }
 
     #[inline]

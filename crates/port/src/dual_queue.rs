@@ -54,14 +54,14 @@ impl<P: PortPacket> DualQueues<P> {
             true => &mut self.low_latency,
             false => &mut self.classic,
         };
-        let (came, packet) = queue.pop_front()?;
+        let (arrived, packet) = queue.pop_front()?;
         let behind = queue.len() as u64;
         let meta = packet.meta();
         self.bytes -= meta.size.get();
         let waiting = Bytes::new(self.bytes);
         let verdict = match meta.class {
             Class::OutOfBand => Verdict::Pass,
-            _ if is_low_latency => (self.aqm).on_low_latency(now.since(came), behind, waiting),
+            _ if is_low_latency => (self.aqm).on_low_latency(now.since(arrived), behind, waiting),
             _ => self.aqm.on_classic(meta.ecn.is_capable(), waiting),
         };
         // The weights apply only while both queues hold packets, and only to packets that are sent.
@@ -72,7 +72,7 @@ impl<P: PortPacket> DualQueues<P> {
                 false => -low_latency * meta.size.as_f64(),
             };
         }
-        Some((packet, verdict, came))
+        Some((packet, verdict, arrived))
     }
 
     /// Updates the base probability from the waiting times of the first packets [RFC 9332 fig. 8].
@@ -81,7 +81,7 @@ impl<P: PortPacket> DualQueues<P> {
         let waits = first
             .into_iter()
             .flatten()
-            .map(|(came, _)| now.since(*came));
+            .map(|(arrived, _)| now.since(*arrived));
         self.aqm.update(waits.max().unwrap_or(Duration::ZERO));
     }
 

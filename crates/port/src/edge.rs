@@ -165,7 +165,7 @@ impl<P: PortPacket> Edge<P> {
 
     fn next(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<Head<P>> {
         loop {
-            let (class, floor) = self.turn(now)?;
+            let (class, floor) = self.next_class(now)?;
             let queue = &mut self.queues[class];
             let Some((packet, _)) = queue.port.begin(now, dropped) else {
                 // CoDel dropped all packets of the class.
@@ -185,7 +185,7 @@ impl<P: PortPacket> Edge<P> {
     }
 
     /// Returns the next class to serve, and whether it is served at its contracted rate.
-    fn turn(&mut self, now: Time) -> Option<(usize, bool)> {
+    fn next_class(&mut self, now: Time) -> Option<(usize, bool)> {
         let burst = BURST * self.largest;
         let mut best: Option<(usize, bool, f64)> = None;
         for (class, queue) in self.queues.iter_mut().enumerate() {

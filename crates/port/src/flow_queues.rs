@@ -190,12 +190,12 @@ impl<P: PortPacket> FlowQueues<P> {
             .secret
             .get_or_insert_with(|| entropy.uniform().to_bits());
         let bits = hash(u64::from(flow) ^ *secret) >> 32;
-        let home = ((bits * self.places.len() as u64) >> 32) as usize;
+        let slot = ((bits * self.places.len() as u64) >> 32) as usize;
         if self.config.ways > 1 {
-            return self.place_by_ways(home, flow);
+            return self.place_by_ways(slot, flow);
         }
-        match self.places[home] {
-            NONE => self.create(home),
+        match self.places[slot] {
+            NONE => self.create(slot),
             place => place,
         }
     }
@@ -219,8 +219,8 @@ impl<P: PortPacket> FlowQueues<P> {
 
     /// Returns the index of the queue for a flow, where a hash has several ways.
     #[inline(never)]
-    fn place_by_ways(&mut self, home: usize, flow: u32) -> u32 {
-        let index = self.way(home, self.config.ways as usize, flow);
+    fn place_by_ways(&mut self, slot: usize, flow: u32) -> u32 {
+        let index = self.way(slot, self.config.ways as usize, flow);
         let place = match self.places[index] {
             NONE => self.create(index),
             place => place,
@@ -237,13 +237,13 @@ impl<P: PortPacket> FlowQueues<P> {
 
     /// Returns the way that a flow takes: the one that holds its packets, so that they stay in
     /// order, else an idle one, else the way of its hash.
-    fn way(&self, home: usize, ways: usize, flow: u32) -> usize {
-        let first = home - home % ways;
-        let all = || (0..ways).map(|k| first + (home - first + k) % ways);
+    fn way(&self, slot: usize, ways: usize, flow: u32) -> usize {
+        let first = slot - slot % ways;
+        let all = || (0..ways).map(|k| first + (slot - first + k) % ways);
         let queue = |index: &usize| self.queues.get(self.places[*index] as usize);
         let own = |index: &usize| queue(index).is_some_and(|q| q.flows.contains(&flow));
         let idle = |index: &usize| queue(index).is_none_or(|q| q.list == ListState::Idle);
-        all().find(own).or_else(|| all().find(idle)).unwrap_or(home)
+        all().find(own).or_else(|| all().find(idle)).unwrap_or(slot)
     }
 
     /// Takes the next packet, with the verdict on it [RFC 8290 §4.2] and the time of its arrival. A
@@ -269,7 +269,7 @@ impl<P: PortPacket> FlowQueues<P> {
                 self.old.push_back(place);
                 continue;
             }
-            let Some((came, packet)) = queue.packets.pop_front() else {
+            let Some((arrived, packet)) = queue.packets.pop_front() else {
                 list.pop_front();
                 // An empty new queue moves to the old ones before it can be new again. Otherwise a
                 // flow could always be first.
@@ -289,11 +289,11 @@ impl<P: PortPacket> FlowQueues<P> {
                 rate,
                 capacity: None,
             };
-            let verdict = (queue.codel).on_departure(&meta, now.since(came), &behind, now);
+            let verdict = (queue.codel).on_departure(&meta, now.since(arrived), &behind, now);
             if verdict != Verdict::Drop {
                 queue.pay(meta.size);
             }
-            return Some((packet, verdict, came));
+            return Some((packet, verdict, arrived));
         }
     }
 
@@ -306,11 +306,11 @@ impl<P: PortPacket> FlowQueues<P> {
         };
         let stays = queue.bytes / 2;
         for _ in 0..self.config.batch {
-            let Some((came, packet)) = queue.packets.pop_front() else {
+            let Some((arrived, packet)) = queue.packets.pop_front() else {
                 return;
             };
             queue.bytes -= packet.meta().size.get();
-            dropped(packet, came);
+            dropped(packet, arrived);
             if queue.bytes <= stays {
                 return;
             }

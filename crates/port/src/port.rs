@@ -244,10 +244,10 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         let state = &mut self.state;
         let in_service = u64::from(matches!(state.serving, Some((_, Priority::Low))));
         while !state.limit.holds(state.backlog()) && state.backlog().packets > in_service {
-            queues.make_room(|packet, came| {
+            queues.make_room(|packet, arrived| {
                 let size = packet.meta().size;
                 state.remove(now, size, Priority::Low);
-                (state.counters).drop_late(DropReason::Overflow, size, came, now);
+                (state.counters).drop_late(DropReason::Overflow, size, arrived, now);
                 dropped(packet, DropReason::Overflow);
             });
         }
@@ -276,7 +276,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
     fn next_low(&mut self, now: Time, dropped: &mut dyn FnMut(P, DropReason)) -> Option<P> {
         loop {
             let view = self.view();
-            let (mut packet, verdict, came) = self.low.pop(now, &mut self.aqm, &view)?;
+            let (mut packet, verdict, arrived) = self.low.pop(now, &mut self.aqm, &view)?;
             if verdict == Verdict::Pass {
                 return Some(packet);
             }
@@ -287,7 +287,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
                 return Some(packet);
             }
             self.state.remove(now, size, Priority::Low);
-            (self.state.counters).drop_late(DropReason::Discipline, size, came, now);
+            (self.state.counters).drop_late(DropReason::Discipline, size, arrived, now);
             dropped(packet, DropReason::Discipline);
         }
     }

@@ -51,13 +51,13 @@ impl<P: PortPacket> Queues<P> {
             // Packets of a plain FIFO queue are never dropped here, so their arrivals are not kept.
             Queues::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass, now)),
             Queues::Stamped(queue) => {
-                let (came, packet) = queue.pop_front()?;
+                let (arrived, packet) = queue.pop_front()?;
                 let meta = packet.meta();
                 let mut behind = *all;
                 behind.packets -= 1;
                 behind.bytes -= meta.size;
-                let verdict = aqm.on_departure(&meta, now.since(came), &behind, now);
-                Some((packet, verdict, came))
+                let verdict = aqm.on_departure(&meta, now.since(arrived), &behind, now);
+                Some((packet, verdict, arrived))
             }
             Queues::Flows(queues) => queues.pop(now, all.rate),
             Queues::Dual(queues) => queues.pop(now),

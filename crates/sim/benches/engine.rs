@@ -21,7 +21,7 @@ const WORKS: [(&str, &str); 3] = [
     ("vegas-250", include_str!("../../../benches/vegas-250.toml")),
 ];
 
-/// A tenth of a work: the start, in which flows find their rates, is most of it.
+/// A tenth of a work, mostly the start, in which flows find their rates.
 fn shortened(name: &str, text: &str) -> Scenario {
     let catalogue = Catalogue {
         controllers: accord_control::FAMILIES,
@@ -39,14 +39,14 @@ fn works(c: &mut Criterion) {
     group.sample_size(10);
     for (name, text) in WORKS {
         let scenario = shortened(name, text);
-        let run = || accord_sim::run(&scenario, &mut Quiet).expect("nobody stops it");
+        let run = || accord_sim::run(&scenario, &mut Quiet).expect("the observer does not stop it");
         group.throughput(Throughput::Elements(run().statistics.packet_hops));
         group.bench_function(name, |b| b.iter(run));
     }
     group.finish();
 }
 
-/// Takes an event and adds one, with so many pending: about exponential gaps.
+/// Takes an event and adds one, with `pending` events pending at exponential gaps.
 fn calendar(c: &mut Criterion) {
     let mut group = c.benchmark_group("calendar");
     group.throughput(Throughput::Elements(1));

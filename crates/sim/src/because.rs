@@ -27,9 +27,9 @@ impl Display for Because {
             Because::Changes => f.write_str("the scenario has events"),
             Because::Link(name, what) => write!(f, "link {name} {what}"),
             Because::Flow(name, what) => write!(f, "flow {name} {what}"),
-            Because::Short => {
-                f.write_str("a window would have fewer packets than there are flows and stations")
-            }
+            Because::Short => f.write_str(
+                "a window would hold fewer packets than there are flows and shared links",
+            ),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Ports that hold the packets that wait, as both engines have them.
+//! Ports that hold waiting packets, as both engines have them.
 
 use crate::core::Core;
 use crate::gauge::Gauge;
@@ -12,7 +12,7 @@ use accord_scenario::{LinkId, Scenario};
 use accord_traffic::Dice;
 use accord_units::Time;
 
-/// A port that holds the packets that wait, with the random stream of its discipline.
+/// A port that holds waiting packets, with the random stream of its discipline.
 ///
 /// The engine ends the services of a *stepped* port, because a packet may be lost when it leaves, or the
 /// rate may change. The services of any other port end as time passes.

@@ -243,7 +243,7 @@ impl Calendar {
     pub fn pop(&mut self) -> Option<(Time, EventKind, usize)> {
         let (time, key) = match self.due.pop() {
             Some(event) => event,
-            None => self.turn()?,
+            None => self.next_slot()?,
         };
         let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
         let index = (key & INDEX) ^ shuffle(time);
@@ -270,7 +270,7 @@ impl Calendar {
     /// Moves on to the next occupied slot. Returns its first event, and sorts its other events into
     /// `due`. It is called only while `due` is empty.
     #[inline]
-    fn turn(&mut self) -> Option<(u64, u32)> {
+    fn next_slot(&mut self) -> Option<(u64, u32)> {
         if !self.rest.is_empty() {
             return self.rest.pop().map(|Reverse(event)| event);
         }

@@ -83,7 +83,7 @@ pub struct Outgoing {
     /// The packets in the order in which they were sent.
     sent: VecDeque<NominalArrival>,
     /// The latest packet that would have arrived by now.
-    due: NominalArrival,
+    latest: NominalArrival,
 }
 
 /// The nominal arrival of a data packet: its arrival over empty queues.
@@ -296,7 +296,7 @@ impl Flow {
         match &mut self.outgoing {
             Some(outgoing) => {
                 outgoing.settle(now);
-                (outgoing.due.bytes > 0).then_some(outgoing.due.sent)
+                (outgoing.latest.bytes > 0).then_some(outgoing.latest.sent)
             }
             None => {
                 let late = now.as_ps().checked_sub(self.one_way.as_ps());
@@ -310,9 +310,9 @@ impl Flow {
     pub fn path_changed(&mut self, first: Time) {
         let one_way = self.one_way;
         if let Some(outgoing) = &mut self.outgoing {
-            let meets_it = |due: &&mut NominalArrival| due.sent >= first;
-            for due in outgoing.sent.iter_mut().rev().take_while(meets_it) {
-                due.at = due.sent + one_way;
+            let meets_it = |arrival: &&mut NominalArrival| arrival.sent >= first;
+            for arrival in outgoing.sent.iter_mut().rev().take_while(meets_it) {
+                arrival.at = arrival.sent + one_way;
             }
         }
     }
@@ -323,9 +323,13 @@ impl Flow {
         let Some(outgoing) = &mut self.outgoing else {
             return;
         };
-        let at = outgoing.sent.partition_point(|due| due.sent < sent);
-        if let Some(due) = outgoing.sent.get_mut(at).filter(|due| due.sent == sent) {
-            due.at += span;
+        let at = outgoing.sent.partition_point(|arrival| arrival.sent < sent);
+        if let Some(arrival) = outgoing
+            .sent
+            .get_mut(at)
+            .filter(|arrival| arrival.sent == sent)
+        {
+            arrival.at += span;
         }
     }
 
@@ -339,7 +343,7 @@ impl Flow {
         let outgoing = self.outgoing.as_mut()?;
         outgoing.settle(now);
         // The definition is for a fluid: a part of the next packet has arrived.
-        let NominalArrival { at, bytes, .. } = outgoing.due;
+        let NominalArrival { at, bytes, .. } = outgoing.latest;
         let part = outgoing.sent.front().map_or(0.0, |next| {
             let gap = next.at.since(at).as_secs_f64();
             (next.bytes - bytes) as f64 * (now.since(at).as_secs_f64() / gap.max(1e-12))
@@ -377,8 +381,8 @@ impl Outgoing {
                 break;
             }
             // Packets do not overtake each other.
-            let at = next.at.max(self.due.at);
-            self.due = NominalArrival { at, ..next };
+            let at = next.at.max(self.latest.at);
+            self.latest = NominalArrival { at, ..next };
             self.sent.pop_front();
         }
     }

@@ -108,7 +108,7 @@ impl Core<'_> {
             Some(why) => (skip.settled, skip.why) = (None, why),
             None => {
                 skip.settled = Some(before(self.now, window));
-                skip.why = "there was no time left before the next event".into();
+                skip.why = "no time was left before the next event".into();
             }
         }
     }
@@ -132,7 +132,7 @@ impl Core<'_> {
         let memory = self.memory(&works);
         if window < memory {
             return Some(format!(
-                "at {now} only {window} had been watched, and {memory} are remembered"
+                "at {now} the observation spanned {window}, less than the memory of {memory}"
             ));
         }
         let longer = phase.end.since(now).as_secs_f64() / window.as_secs_f64().max(1e-12);
@@ -148,7 +148,7 @@ impl Core<'_> {
                 && watched.drops.recent() == 0.0
             {
                 return Some(format!(
-                    "at {now} more came to {name} than it can send, and its queue had room"
+                    "at {now} {name} was overloaded, and its queue had room"
                 ));
             }
             let percent = |part: f64| format!("{:.1} %", 100.0 * part);

@@ -84,15 +84,15 @@ impl<'a> Skip<'a> {
         observer: &dyn Observer,
     ) -> Result<Skip<'a>, String> {
         if observer.wants_packets() || observer.wants_logs() {
-            return Err("its packets or its logs are wanted".into());
+            return Err("the observer wants packets or logs".into());
         }
         if scenario.has_fluid() {
-            return Err("some of its flows are a fluid".into());
+            return Err("some flows are a fluid".into());
         }
         let traced = |parts: &accord_scenario::Parts| parts.trace.is_some();
         let mut links = scenario.links.iter();
         if let Some(link) = links.find(|l| l.parts.as_deref().is_some_and(traced)) {
-            return Err(format!("the rate of {} follows a trace", link.name));
+            return Err(format!("link {} follows a trace", link.name));
         }
         let mut edges = scenario.cuts();
         let measured = scenario.expectations.iter().map(|e| e.during);
@@ -129,7 +129,7 @@ impl<'a> Skip<'a> {
             next: Time::MAX,
             settled: None,
             jumps: Vec::new(),
-            why: "it ended before enough was observed".into(),
+            why: "the run ended before the observation was long enough".into(),
         })
     }
 
@@ -153,8 +153,8 @@ impl<'a> Skip<'a> {
                 let skipped = self.jumps.iter().map(|jump| jump.end.since(jump.start));
                 let skipped = skipped.fold(Duration::ZERO, |sum, span| sum + span);
                 format!(
-                    "{skipped} of {} were skipped in {n} jumps; the means of what was observed before \
-                     each stand there, and say no more than that",
+                    "{skipped} of {} were skipped in {n} jumps; the samples there are the means \
+                     observed before each jump",
                     scenario.duration
                 )
             }

@@ -2,8 +2,8 @@
 //!
 //! The readings of a window are divided into [`BATCHES`] batches of equal length. The means of
 //! batches are nearly normal, and nearly independent if a batch holds several cycles of the
-//! quantity. Where neighbours are correlated, the error is widened as for a process of first order.
-//! A straight line is fitted to the means. The quantity is steady if the line does not rise or fall
+//! quantity. If neighbours are correlated, the error is widened as for a process of first order. A
+//! straight line is fitted to the means. The quantity is steady if the line does not rise or fall
 //! over the window at 99 % confidence, or by at most [`DRIFT`] of the mean, and if a rise or fall
 //! of [`UNSEEN`] of the mean is excluded at 99 % confidence. The second bound also bounds the error
 //! of the mean: the error of the line's rise is √12 times that of the mean, so that the mean is

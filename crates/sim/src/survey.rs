@@ -34,7 +34,7 @@ pub enum PacketSource {
     Sender(usize),
     /// The host of this flow's receiver.
     Receiver(usize),
-    /// One link, whose packets come in the order in which it sends them.
+    /// One link. Its packets arrive in the order of sending.
     Link(LinkId),
     /// Several of the above.
     Several,

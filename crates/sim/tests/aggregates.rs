@@ -1,4 +1,4 @@
-//! Aggregates of traffic in whole runs: what is recorded of them, and demands that change.
+//! Aggregates of traffic in whole runs: their record, and demands that change.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn run(scenario: &Scenario) -> Run {
     let (run, ports, flows) = run_audited(scenario, &mut Quiet).unwrap();
     for audit in ports.iter().chain(&flows) {
         let out = audit.left + audit.dropped + audit.held;
-        assert_eq!(audit.entered, out, "the books do not add up");
+        assert_eq!(audit.entered, out, "the counters do not balance");
     }
     run
 }
@@ -71,7 +71,7 @@ fn bat_shares_by_weight_and_says_how() {
          aggregates = {aggregates} }}"
     ));
     let run = run(&s);
-    // At first there is 4 Mbit/s of a: less than its quarter would be is not, so b has the rest.
+    // At first a offers 4 Mbit/s, which is less than its share, so b has the rest.
     let sent = |from, to| mean(&run, Metric::SendingRate, Entity::Flow(0), from, to);
     assert!((sent(1, 5) / 4e6 - 1.0).abs() < 0.01, "{}", sent(1, 5));
     assert!((sent(6, 20) / 12e6 - 1.0).abs() < 0.01, "{}", sent(6, 20));
@@ -89,10 +89,11 @@ fn bat_shares_by_weight_and_says_how() {
     // 2.5 and 7.5 Mbit/s of 12 and 18 offered.
     let transmit = |a| mean(&run, Metric::TransmitProbability, at_link(a), 8, 20);
     assert!((transmit(0) * 12e6 / admitted(0) - 1.0).abs() < 0.02);
-    // All shares are 1, two flows in b: a has 2.5 for one, b 7.5 for two. (6.25)²/(2·20.3) = 0.96.
+    // All shares are 1, and b has two flows: a has 2.5 for one, b 7.5 for two. (6.25)²/(2·20.3) =
+    // 0.96.
     let fairness = mean(&run, Metric::AggregateFairness, LINK, 8, 20);
     assert!((fairness - 0.96).abs() < 0.03, "{fairness}");
-    // The two of b are alike.
+    // The two flows of b are alike.
     let within = mean(&run, Metric::FairnessIndex, Entity::Group(1), 8, 20);
     assert!(within > 0.99, "{within}");
 }

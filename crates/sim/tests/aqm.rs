@@ -1,5 +1,5 @@
-//! Disciplines in their loop with senders: the delay that CoDel, PIE and FQ-CoDel hold, and who
-//! gets what.
+//! Disciplines in a loop with senders: the delay that CoDel, PIE and FQ-CoDel hold, and the shares
+//! of flows.
 mod common;
 
 use accord_family::Raw;
@@ -11,7 +11,7 @@ use common::*;
 
 const STEADY: (f64, f64) = (10.0, 40.0);
 
-/// Returns a scenario of so many NewReno flows over 20 Mbps with a round trip of 60 ms.
+/// Returns a scenario of `count` NewReno flows over 20 Mbps with a round trip of 60 ms.
 fn flows(queue: &str, count: usize, ecn: bool) -> Scenario {
     let sender = controller(
         "newreno",
@@ -37,8 +37,8 @@ fn mean(run: &Run, metric: Metric) -> f64 {
     run.mean(metric, of, window(start, end)).expect("recorded")
 }
 
-/// Droptail keeps its buffer of 400 ms full. CoDel's target is 5 ms and PIE's 15; FQ-CoDel has
-/// a target for each flow. The mean is to be of that order, with the link in use.
+/// Droptail keeps its buffer of 400 ms full. CoDel's target is 5 ms, PIE's 15 ms, and FQ-CoDel has
+/// a target per flow. The mean is of that order, with the link in use.
 #[test]
 fn delay_is_held_near_the_target() {
     let outcome = |queue| {
@@ -55,7 +55,7 @@ fn delay_is_held_near_the_target() {
     assert!(outcome("fq-codel") < 0.03);
 }
 
-/// Marks do what drops do, without a retransmission.
+/// Marks act as drops do, without retransmissions.
 #[test]
 fn marks_hold_the_delay_as_drops_do() {
     for queue in ["codel", "pie", "fq-codel"] {
@@ -68,11 +68,10 @@ fn marks_hold_the_delay_as_drops_do() {
     }
 }
 
-/// Four flows with round trips of 20 to 160 ms and one that sends 30 Mbps without listening,
-/// over 20 Mbps. FQ-CoDel gives each its share, and no more to the last one than the others
-/// leave: NewReno with a queue of 5 ms does not quite use its share, the less the longer its
-/// round trip. A droptail queue gives the last one nearly all. A flow of 200 kbps beside them
-/// is served in full and sees next to no queue.
+/// Four flows with round trips of 20 to 160 ms and one open-loop source of 30 Mbps, over 20 Mbps.
+/// FQ-CoDel gives each flow its share, and the source only the rest: NewReno with a queue of 5 ms
+/// does not quite use its share, the less the longer its round trip. A droptail queue gives the
+/// source nearly all. A flow of 200 kbps alongside them is served in full and has almost no queue.
 #[test]
 fn fair_queues_share_and_spare_the_sparse() {
     let outcome = |queue: &str| {
@@ -119,14 +118,14 @@ fn fair_queues_share_and_spare_the_sparse() {
     }
     // 750 packets of a Poisson process, within three standard deviations.
     assert!((rates[5] / 200e3 - 1.0).abs() < 0.11, "{rates:?}");
-    // A packet every 40 ms, late by 2 ms at most: one in a twentieth of the samples.
+    // A packet every 40 ms, delayed by 2 ms at most: one in a twentieth of the samples.
     assert!(queued > 0.0 && queued < 1000.0 / 20.0, "{queued} bytes");
     let (rates, queued) = outcome("droptail");
     assert!(rates[4] > 0.9 * 20e6, "{rates:?}");
     assert!(queued > 1000.0, "{queued} bytes");
 }
 
-/// A packet that arrives at a port leaves it, is dropped at either end, or is there.
+/// A packet that arrives at a port leaves, is dropped at either end, or is held.
 #[test]
 fn the_books_balance_with_drops_at_the_head() {
     for queue in ["codel", "pie", "fq-codel"] {
@@ -142,7 +141,8 @@ fn the_books_balance_with_drops_at_the_head() {
     }
 }
 
-/// The queuing delay of a link is the time that packets wait there which are served: what the flows see of it, whether the discipline drops at the tail or at the head.
+/// The queuing delay of a link is the waiting time of the packets that are served, as the flows
+/// measure it, whether the discipline drops at the tail or at the head.
 #[test]
 fn the_delay_of_a_link_is_that_of_what_it_serves() {
     for discipline in ["droptail", "pie", "codel", "fq-codel", "dualpi2"] {

@@ -14,18 +14,18 @@ const EVENT_KINDS: [EventKind; 4] = [
 /// The next action of a test.
 #[derive(Clone, Debug)]
 enum Act {
-    /// Adds an event so long after the last one taken.
+    /// Adds an event this long after the last one taken.
     Push {
         after: u64,
         kind: usize,
         index: usize,
     },
-    /// Takes so many.
+    /// Takes this number of events.
     Pop(usize),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
-    // Ties, the same slot, the wheel, beyond the wheel, idle gaps of hours.
+    // Ties, the same slot, the wheel, beyond the wheel, and idle gaps of hours.
     let after = prop_oneof![
         3 => Just(0),
         3 => 0..4u64,
@@ -41,7 +41,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     )
 }
 
-/// Takes events from both until `n` are taken or there are none; gives the last time.
+/// Takes `n` events from both, or all. Returns the last time.
 fn take(
     calendar: &mut Calendar,
     list: &mut Vec<(u64, EventKind, usize)>,
@@ -61,8 +61,8 @@ fn take(
         list.swap_remove(at);
         prop_assert!(event.0 >= now, "time goes back");
         now = event.0;
-        // Nothing that is left should have come before it; indices of the same time and
-        // kind have an order of their own.
+        // The rest must not precede the taken event. Indices of the same time and kind have an
+        // order of their own.
         let first = list.iter().map(|e| (e.0, e.1)).min();
         prop_assert!(first.is_none_or(|first| (event.0, kind) <= first));
     }
@@ -90,8 +90,8 @@ proptest! {
         take(&mut calendar, &mut list, usize::MAX, now)?;
     }
 
-    /// The order is a property of the events: in whatever order they are added, in
-    /// whatever width of slots, they come out the same.
+    /// The order is a property of the events: it depends neither on the order in which they are
+    /// added nor on the width of slots.
     #[test]
     fn order_does_not_depend_on_when_events_were_added(
         times in prop::collection::vec(0..3u64, 2..60),
@@ -110,7 +110,7 @@ proptest! {
     }
 }
 
-/// Long enough for the width of slots to be reviewed several times, with changes of pace.
+/// Long enough for several reviews of the width of slots, with changes of pace.
 #[test]
 fn keeps_the_order_through_changes_of_width() {
     let mut calendar = Calendar::new(Time::MAX);
@@ -133,7 +133,7 @@ fn keeps_the_order_through_changes_of_width() {
         let (now, _, index) = calendar.pop().expect("one is added for each taken");
         assert!(now >= last.0, "event {n}");
         assert!(last.1[index] <= now);
-        // Gaps of 1 ns, 1 ms and 1 µs on the mean.
+        // Mean gaps of 1 ns, 1 ms and 1 µs.
         let mean = [1_000, 1_000_000_000, 1_000_000][(n / 100_000) as usize % 3];
         let next = Time::from_ps(now.as_ps() + random() % (2000 * mean));
         calendar.push(next, EventKind::Arrive, index);

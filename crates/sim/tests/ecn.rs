@@ -1,4 +1,4 @@
-//! Marks on their way through the packet engine: RED and REM with senders that listen.
+//! Marks in the packet engine: RED and REM with ECN-capable senders.
 mod common;
 
 use accord_family::Raw;
@@ -46,8 +46,8 @@ fn red_marks_those_who_can_be_marked_and_drops_the_others() {
     }
 }
 
-/// Marks slow the senders down as drops do: the queue stays in RED's range and the link
-/// about as busy, without a retransmission.
+/// Marks slow the senders down as drops do: the queue stays in RED's range and the link about as
+/// busy, without retransmissions.
 #[test]
 fn marks_hold_the_queue_without_retransmissions() {
     let steady = window(10.0, 40.0);

@@ -1,7 +1,7 @@
 //! The estimates of Monaco's receivers, against the true accumulation.
 //!
-//! The truth is counted by the engine from the packets themselves: what would have arrived over
-//! empty queues, less what did [Xia05 eq. 1].
+//! The engine counts the truth from the packets themselves: the bytes that would have arrived over
+//! empty queues, less those that did [Xia05 eq. 1].
 
 use accord_family::Catalogue;
 use accord_language::File;
@@ -47,8 +47,8 @@ start = {{ uniform = ["0 s", "1 s"] }}
     points.unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
 
-/// By how much of the truth the estimates are above it, of the long flow and of the short ones,
-/// over some seeds.
+/// The relative excess of the estimates over the truth, for the long flow and the short ones, over
+/// some seeds.
 #[expect(
     clippy::print_stdout,
     reason = "figures for whoever runs the test with --nocapture"
@@ -89,8 +89,8 @@ fn behind_fast_access_links_the_estimate_is_right() {
     }
 }
 
-/// The places by turns do not mend this: docs/src/models/monaco.md. It holds what is known of the
-/// error, 5 to 13 %, from growing.
+/// The places by turns do not mend this: docs/src/models/monaco.md. The test keeps the known error,
+/// 5 to 13 %, from growing.
 #[test]
 fn behind_access_links_as_fast_as_the_bottleneck_it_is_high() {
     for hops in [1, 2, 3] {

@@ -34,10 +34,10 @@ fn alone(way: [&str; 2]) -> f64 {
     goodput.expect("recorded") / 1e6
 }
 
-/// The scenario, with so many Mbps.
+/// The scenario, shaped to `mbps`.
 fn text(queue: &str, way: [&str; 2], mbps: u32) -> String {
     let [from, to] = way;
-    // The home is where flows leave from, or where they go to; the hosts there are shared.
+    // Flows leave from the home or go to it, and share by its hosts.
     let (home, far) = match from {
         "home" => ("access", "egress"),
         _ => ("egress", "access"),
@@ -82,11 +82,11 @@ fn text(queue: &str, way: [&str; 2], mbps: u32) -> String {
     )
 }
 
-/// The host with one flow gets what it would get of half the rate alone, whether the flows leave from
-/// the hosts or go to them, and the other host the rest: a single CUBIC flow over a queue of 5 ms does
-/// not quite use its half. FQ-CoDel gives the eight flows eight times as much, within a tenth. The
-/// shaper sends its rate. The sparse flow waits for the packet whose tokens are being waited for,
-/// 0.6 ms, and little more.
+/// The host with one flow gets the goodput that it would get alone over half the rate, whether the
+/// flows leave from the hosts or go to them, and the other host gets the rest: a single CUBIC flow
+/// over a queue of 5 ms does not quite use its half. FQ-CoDel gives the eight flows eight times as
+/// much, within a tenth. The shaper sends its rate. The sparse flow waits for the packet that waits
+/// for tokens, 0.6 ms, and little more.
 #[test]
 fn hosts_share_and_the_sparse_one_hardly_waits() {
     for way in [["home", "net"], ["net", "home"]] {

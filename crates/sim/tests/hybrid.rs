@@ -1,4 +1,4 @@
-//! Packets over a fluid: what comes out in closed form, or as packets alone do it.
+//! Packets over a fluid, against closed forms and against packets alone.
 
 mod common;
 
@@ -90,8 +90,8 @@ fn what_fits_does_not_wait() {
     close("delay", delay, 20e-3 + 1000.0 * 8.0 / 10e6, 0.001);
 }
 
-/// Where packets bring more than fits for half a second, the queue is what came and was not served
-/// [Lindley], with the fluid counted in.
+/// While packets overload the link for half a second, the queue is the arrivals less the service
+/// [Lindley], including the fluid.
 #[test]
 fn a_burst_waits_for_the_fluid_before_it() {
     let burst = "controller = \"none\"\ndemand = { constant = \"12 Mbps\" }\nstart = \"20 s\"\nstop = \"20.5 s\"";
@@ -108,8 +108,8 @@ fn a_burst_waits_for_the_fluid_before_it() {
     close("longest", longest, 6e6 / 8.0 * 0.5, 0.01);
 }
 
-/// 60 Mbps of packets for ten seconds beside 8 Mbps of fluid, into 10 Mbps and a queue of 100 KB, which is
-/// full after a few milliseconds: both get 10/68 of what they send.
+/// 60 Mbps of packets for ten seconds and 8 Mbps of fluid, into 10 Mbps and a queue of 100 KB,
+/// which is full after a few milliseconds: both get 10/68 of their traffic.
 #[test]
 fn a_burst_loses_what_it_makes_overflow() {
     let burst = "controller = \"none\"\ndemand = { constant = \"60 Mbps\" }\nstart = \"20 s\"\nstop = \"30 s\"";
@@ -151,9 +151,10 @@ fn monaco_over_a_fluid_is_as_among_packets() {
     assert!(runs[0].notes.iter().any(|n| n.contains("5 flows")));
 }
 
-/// Ten flows of packets over fifty more of them as a fluid, beside sixty flows of packets: means of three
-/// seeds of their rate, their round-trip time and the part of all that is lost. Of sixty flows of packets,
-/// which are all alike, the rate is that of all, since that of ten has more chance in it.
+/// Ten flows of packets over fifty more of them as a fluid, compared with sixty flows of packets:
+/// means of three seeds of their rate, their round-trip time and the part of all that is lost. Of
+/// sixty flows of packets, which are all alike, the rate is that of all, since that of ten has more
+/// chance in it.
 fn sixty(controller: &str, queue: &str, form: &str) -> [f64; 3] {
     let keys = format!(
         "controller = \"{controller}\"\nstart = {{ uniform = [\"0 s\", \"2 s\"] }}\n\
@@ -210,10 +211,10 @@ fn packets_over_a_crowd_are_as_among_packets() {
     }
 }
 
-/// Flows of packets over a crowd of their own kind in a deep buffer, as long after the start as the first
-/// overshoot matters: neither kind is driven out. Means of three seeds of the rate of the packet flows, beside
-/// the fair share. Among packets they have 0.9 to 1.1 of it, and 7 of it if the crowd leaves slow start by the
-/// first loss of any flow.
+/// Flows of packets over a crowd of their own kind in a deep buffer, as long after the start as the
+/// first overshoot matters: neither kind is driven out. Means of three seeds of the rate of the
+/// packet flows, relative to the fair share. Among packets they have 0.9 to 1.1 of it, and 7 of it
+/// if the crowd leaves slow start by the first loss of any flow.
 #[test]
 fn a_crowd_outlives_the_overshoot_of_its_start() {
     for controller in ["newreno", "cubic"] {
@@ -266,8 +267,8 @@ fn vegas_leaves_slow_start_as_packets_do() {
     }
 }
 
-/// Two hundred fluid flows with as many round trips of 42 to 122 ms, in one group, whose near ones are merged,
-/// or in ten groups of twenty flows each, which are all classes of their own.
+/// Two hundred fluid flows with two hundred round trips of 42 to 122 ms. In one group, near round
+/// trips are merged. In ten groups of twenty flows, each flow is a class.
 fn spread(controller: &str, groups: usize) -> Scenario {
     let keys = format!(
         "count = {}\ncontroller = \"{controller}\"\n{FLUID}\naccess = {{ rate = \"1 Gbps\", delay = \"1 ms\" }}\n\
@@ -292,8 +293,8 @@ fn spread(controller: &str, groups: usize) -> Scenario {
     scenario
 }
 
-/// Where near round trips are merged, the queue and its losses are what they are if each flow is a class, and
-/// the quarters of the flows by round trip get what they get then. These are not whole classes.
+/// The merging of near round trips changes neither the queue and its losses nor the rates of the
+/// flows' quarters by round trip, which are not whole classes.
 #[test]
 fn near_round_trips_may_be_merged() {
     for controller in ["newreno", "cubic", "monaco"] {
@@ -346,7 +347,7 @@ fn a_run_repeats() {
     assert_ne!(first.0, digest(&other, Shortcuts::All).0);
 }
 
-/// Of the packets of every port and every flow none is lost from the books.
+/// The packets of every port and every flow are conserved.
 #[test]
 fn packets_are_conserved() {
     let flows =

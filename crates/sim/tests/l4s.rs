@@ -7,7 +7,8 @@ use accord_scenario::{Entity, Metric};
 use accord_sim::{Audit, run_audited};
 use common::*;
 
-/// The flows' goodput in Mbps and round-trip times in milliseconds, and what the bottleneck dropped.
+/// The flows' goodput in Mbps and round-trip times in milliseconds, and the drops of the
+/// bottleneck.
 struct Outcome {
     rates: Vec<f64>,
     rtts: Vec<f64>,
@@ -78,7 +79,7 @@ const PRAGUE: &str = "\"prague\"";
 const CUBIC: &str = "{ name = \"cubic\", rack = true }";
 const NEWRENO: &str = "{ name = \"newreno\", rack = true }";
 
-/// What a flow waits beyond the base round-trip time, in milliseconds.
+/// The queuing delay of a flow, in milliseconds.
 fn waits(o: &Outcome, flow: usize, rtt_ms: f64) -> f64 {
     o.rtts[flow] - rtt_ms
 }
@@ -100,9 +101,9 @@ fn prague_and_cubic_share_evenly() {
     }
 }
 
-/// The same with NewReno, where half of its window is no more than the target of 15 ms holds: at round
-/// trips up to 15 ms. Beyond, a single flow of it leaves its queue empty after each cut, and Prague
-/// takes what it leaves.
+/// The same with NewReno, where half of its window is no more than the target of 15 ms holds: at
+/// round trips up to 15 ms. Beyond, a single flow of it leaves its queue empty after each cut, and
+/// Prague takes the rest.
 #[test]
 fn prague_and_newreno_share_evenly() {
     for mbps in [12, 40, 120] {
@@ -113,7 +114,7 @@ fn prague_and_newreno_share_evenly() {
     }
 }
 
-/// Many flows of each kind: five and five, and one beside nine.
+/// Many flows of each kind: five with five, and one with nine.
 #[test]
 fn shares_are_per_flow() {
     for n in [1, 5] {

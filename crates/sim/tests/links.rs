@@ -45,8 +45,8 @@ fn rate(at: &str, rate: &str) -> String {
 
 const CONSTANT: &str = "controller = \"none\"\ndemand = { constant = \"5 Mbps\" }";
 
-/// In the middle of a packet; the half second after it the link sends at its full rate what has
-/// waited, and nothing is lost.
+/// An outage in the middle of a packet: the link sends its backlog at the full rate in the half
+/// second after it, and loses nothing.
 #[test]
 fn an_outage_delays_and_ends_when_it_ends() {
     let events = rate("1.0001 s", "0 bps") + &rate("1.5 s", "10 Mbps");
@@ -63,7 +63,7 @@ fn an_outage_delays_and_ends_when_it_ends() {
     assert_eq!(flows[0].dropped.packets, 0);
 }
 
-/// Bug of old: a packet that begins at 1 Kbps took 8 s, whatever came after.
+/// Regression: a packet that begins at 1 Kbps took 8 s, whatever the rate was later.
 #[test]
 fn a_rate_that_rises_reaches_the_packet_in_service() {
     let events = rate("1.0001 s", "1 Kbps") + &rate("1.1 s", "10 Mbps");

@@ -1,4 +1,4 @@
-//! Monaco in the packet engine: the law, its robustness, and the books.
+//! Monaco in the packet engine: the law, its robustness, and conservation.
 mod common;
 
 use accord_family::Raw;
@@ -120,8 +120,8 @@ fn books_balance_with_and_without_loss() {
 #[test]
 fn survives_half_of_its_control_packets_lost() {
     const SEEDS: u64 = 8;
-    // With half of each lost, one pair in eight is answered. How fast the next answer comes is
-    // a matter of luck, hence the seeds.
+    // With half of each lost, one pair in eight is answered. The time to the next answer is random,
+    // so there are several seeds.
     for (control_loss, least) in [(0.1, 0.98), (0.3, 0.95), (0.5, 0.8)] {
         let mut sum = 0.0;
         for seed in 1..=SEEDS {
@@ -197,13 +197,13 @@ fn ideal_estimator_agrees_with_the_sampled_truth() {
     // packet only when all of it is due, and so is up to a packet less.
     for flow in 0..10 {
         let mean = |m| run.mean(m, Entity::Flow(flow), window(4.0, 10.0)).unwrap();
-        let (sampled, told) = (
+        let (sampled, reported) = (
             mean(Metric::Accumulation),
             mean(Metric::AccumulationEstimate),
         );
         assert!(
-            (-1.0..=1000.0).contains(&(told - sampled)),
-            "flow {flow}: {sampled} and {told}"
+            (-1.0..=1000.0).contains(&(reported - sampled)),
+            "flow {flow}: {sampled} and {reported}"
         );
     }
 }
@@ -297,7 +297,7 @@ fn a_link_that_slows_two_hundredfold_is_not_flooded() {
         .values
         .iter()
         .fold(0.0, |a: f64, b| a.max(*b));
-    // Eight windows of six packets, and what was queued.
+    // Eight windows of six packets, and the backlog.
     assert!(most < 54e3, "{most} bytes");
     let mean = |m| run.mean(m, Entity::Link(0), window(25.0, 40.0)).unwrap();
     assert!(mean(Metric::Utilisation) > 0.95);
@@ -305,8 +305,8 @@ fn a_link_that_slows_two_hundredfold_is_not_flooded() {
     assert!((2e3..5e3).contains(&queue), "{queue} bytes");
 }
 
-/// Both packets of a pair wait in the same queue, so their distance tells nothing of it: the
-/// flows believe that nothing is queued and fill the buffer, where a virtual delay would tell.
+/// Both packets of a pair wait in the same queue, so their spacing does not measure it: the flows
+/// take the queue for empty and fill the buffer, which a virtual delay would reveal.
 #[test]
 fn without_priority_the_queue_does_not_show() {
     let one_queue = |queue: &str, limit| {

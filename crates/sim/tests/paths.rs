@@ -1,5 +1,5 @@
-//! Difficult paths: traces, token buckets, jitter, reordering, and what happens to
-//! acknowledgements. The timetables were worked out by hand.
+//! Difficult paths: traces, token buckets, jitter, reordering, and changes to acknowledgements. The
+//! timetables were worked out by hand.
 mod common;
 
 use accord_record::{Quiet, Run};
@@ -18,8 +18,8 @@ fn one_link(duration: &str, link: &str, flow: &str) -> Scenario {
     ))
 }
 
-/// Runs with all shortcuts and with none, which have to agree. At every port and for every flow,
-/// what came in has gone out, was dropped or is there.
+/// Runs with all shortcuts and with none, which have to agree. The packets of every port and every
+/// flow are conserved.
 fn run(s: &Scenario) -> (Run, Vec<Audit>, Vec<Audit>) {
     let (all, ports, flows) = run_with(s, &mut Quiet, Shortcuts::All).expect("it runs");
     let (none, other, _) = run_with(s, &mut Quiet, Shortcuts::None).expect("it runs");
@@ -88,7 +88,8 @@ fn a_saturated_trace_is_used_in_full() {
     assert_eq!(ports[0].left.bytes / 1000, 601);
 }
 
-/// Other queue disciplines judge what waits for a trace, and endpoints have their loops over it.
+/// Other queue disciplines judge the packets that wait for a trace, and endpoints have their loops
+/// over it.
 #[test]
 fn shortcuts_before_and_behind_a_trace_change_nothing() {
     for (queue, controller) in [
@@ -129,10 +130,10 @@ fn jittery(jitter: &str, flow: &str) -> Scenario {
     one_link("40 s", &link, flow)
 }
 
-/// Bounds are four standard errors of the mean of 40 000 draws. Where the order is kept, a packet
-/// that is sent g = 1 ms after another takes at least that one's delay less g. So its delay is at
-/// most x if its own draw is at most x, that of the one before at most x + g, and so on. For draws
-/// uniform up to 3 ms the mean is 3 ms − ∫ F(x)·F(x + g)·F(x + 2·g) dx = 1.6574 ms.
+/// Bounds are four standard errors of the mean of 40 000 draws. With order kept, a packet that is
+/// sent g = 1 ms after another takes at least that one's delay less g. So its delay is at most x if
+/// its own draw is at most x, that of the one before at most x + g, and so on. For draws uniform up
+/// to 3 ms the mean is 3 ms − ∫ F(x)·F(x + g)·F(x + 2·g) dx = 1.6574 ms.
 #[test]
 fn jitter_has_the_mean_of_its_law() {
     for (law, expected, bound) in [
@@ -146,7 +147,7 @@ fn jitter_has_the_mean_of_its_law() {
         let added = mean_delay(&run, 0.0, 40.0) - 5.08;
         assert!((added - expected).abs() < bound, "{law}: {added}");
         assert_eq!(flows[0].dropped.packets, 0);
-        // What is on the wire is not taken for queued.
+        // Packets on the wire do not count as queued.
         let queued = run
             .series(Metric::Accumulation, Entity::Flow(0))
             .expect("recorded");
@@ -274,7 +275,7 @@ fn acknowledgements_that_wait_are_thinned_out() {
     }
 }
 
-/// An acknowledgement that tells of a gap is kept: recovery by its blocks goes on.
+/// An acknowledgement with a gap is kept: recovery by its blocks goes on.
 #[test]
 fn thinning_keeps_acknowledgements_of_gaps() {
     let link = "rate = \"8 Mbps\"\ndelay = \"10 ms\"\nloss = 0.01\n[link.ab.reverse]\nrate = \"50 Kbps\"\nack_thinning = true\nloss = 0";
@@ -340,8 +341,8 @@ fn live_video_has_its_highest_rate_where_there_is_room() {
     }
 }
 
-/// On a link of 600 Kbps the source takes what its controller allows: the link is used, and what it
-/// makes is not more than what arrives for long, since nothing beyond that is allowed.
+/// On a link of 600 Kbps the source follows its controller: the link is used, and the source does
+/// not exceed the arrivals for long, since no more is allowed.
 #[test]
 fn live_video_follows_what_is_allowed() {
     for controller in ["vegas", "copa", "monaco"] {

@@ -1,5 +1,5 @@
-//! Queues against closed forms: one link, Poisson arrivals, ten seeds. A mean has to be within so
-//! many of its own standard errors of the formula, and these have to be small.
+//! Queues against closed forms: one link, Poisson arrivals, ten seeds. The distance of a mean from
+//! the formula is bounded in standard errors of the mean, which have to be small.
 
 use accord_family::Catalogue;
 use accord_language::File;
@@ -36,7 +36,7 @@ fn link(limit: &str, packet: &str, demand: &str, seed: u64) -> (Scenario, Run) {
     let file = File::parse("test", &text).unwrap_or_else(|e| panic!("{e}"));
     let points = file.points(&CATALOGUE, None);
     let scenario = points.unwrap_or_else(|e| panic!("{e}")).remove(0);
-    let run = run(&scenario, &mut Quiet).expect("nobody interrupts it");
+    let run = run(&scenario, &mut Quiet).expect("the observer does not stop it");
     (scenario, run)
 }
 
@@ -98,7 +98,7 @@ fn is_mg1(what: &str, packet: &str, moments: (f64, f64)) {
     agrees(&format!("{what}, packets"), &there, packets, 0.02);
     let used = of(Metric::Utilisation, LINK);
     agrees(&format!("{what}, load"), &used, LOAD, 0.005);
-    // Little's law holds in each run, but for what is there at its two ends.
+    // Little's law holds in each run, except for the packets present at its ends.
     for run in &runs {
         let arrivals = mean(run, Metric::Arrivals, LINK);
         let delay = mean(run, Metric::PathQueuingDelay, FLOW);

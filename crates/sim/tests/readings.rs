@@ -1,4 +1,4 @@
-//! Every recorded figure means what its documentation says, whatever the sampling period.
+//! Every recorded figure agrees with its documentation, whatever the sampling period.
 
 mod common;
 
@@ -96,8 +96,8 @@ fn uncontrolled(demand: &str) -> String {
     format!("[flow.a]\npath = [\"left\", \"right\"]\ncontroller = \"none\"\ndemand = {demand}\n")
 }
 
-/// Metrics that are states, and so what they are at the instants of the samples. All others are
-/// sums and means over time, and their ratios.
+/// Metrics that are states at the instants of samples. All others are sums and means over time, and
+/// their ratios.
 fn is_state(metric: Metric) -> bool {
     use Metric::*;
     match metric {
@@ -241,7 +241,7 @@ record = "group"
         .series(Metric::Throughput, Entity::Flow(0))
         .expect("it is there");
     for (time, v) in run.time.iter().zip(&a.values) {
-        // 400 ms and what a packet takes to cross the links.
+        // 400 ms and the delay of a packet over the links.
         assert_eq!(v.is_nan(), *time > 4.45, "{v} at {time}");
     }
     let group = s
@@ -255,7 +255,7 @@ record = "group"
         assert!(sent > 1e6);
         assert!((came / sent - 1.0).abs() < 1e-12, "{came} of {sent}");
     }
-    // All that was delivered crossed the link, and nothing else did: to the bit.
+    // Exactly the delivered data crossed the link: to the bit.
     let flows = bytes(Metric::Throughput, Entity::Flow(0))
         + bytes(Metric::Throughput, Entity::Group(group));
     let served = bytes(Metric::ServedRate, bottleneck(&s));
@@ -263,8 +263,8 @@ record = "group"
     assert!((flows - served).abs() < 1e-3);
 }
 
-/// M/D/1: at a load of ρ a packet waits ρ / (2 (1 - ρ)) services (Pollaczek and Khinchine), and
-/// what waits is the rate of arrivals times the time that a packet waits (Little).
+/// M/D/1: at a load of ρ a packet waits ρ / (2 (1 - ρ)) services (Pollaczek and Khinchine), and the
+/// backlog is the arrival rate times the waiting time (Little).
 #[test]
 fn a_poisson_flow_waits_as_in_m_d_1() {
     for (discipline, load) in [("droptail", 0.5), ("droptail", 0.8), ("codel", 0.8)] {
@@ -316,7 +316,7 @@ fn the_longest_queue_is_that_of_any_instant() {
     }
 }
 
-/// Twice what the link sends: half is lost, but for what the queue holds at the end.
+/// An overload of two: half of the packets are lost, except for the backlog at the end.
 #[test]
 fn a_flow_loses_what_the_link_drops_of_it() {
     let s = scenario(&dumbbell(
@@ -332,7 +332,7 @@ fn a_flow_loses_what_the_link_drops_of_it() {
         (rate.expect("a value") / 10e6 - 1.0).abs() < 1e-3,
         "{rate:?}"
     );
-    // A flow that is out of reach of any drop.
+    // A flow without drops.
     let mut s = s;
     s.links
         .iter_mut()

@@ -25,10 +25,10 @@ const SACK: (&str, Raw) = ("sack", Raw::Flag(true));
 const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
 const STEADY: (&str, Raw) = ("impatient", Raw::Flag(false));
 
-/// RFC 5681 §3.2, RFC 6675 §5: slow start over a droptail queue loses about half a window. Where
-/// all of it is known (SACK), or the timer is set by each repair, that needs no time-out. The
-/// window never falls to the one packet that a time-out leaves. (CUBIC without HyStart++ keeps 0.7
-/// of it, which is more than path and queue hold: it loses repairs, and needs the timer.)
+/// RFC 5681 §3.2, RFC 6675 §5: slow start over a droptail queue loses about half a window. With
+/// SACK, or if each repair sets the timer, that needs no time-out. The window never falls to the
+/// one packet that a time-out leaves. (CUBIC without HyStart++ keeps 0.7 of it, which is more than
+/// path and queue hold: it loses repairs, and needs the timer.)
 #[test]
 fn slow_start_over_a_droptail_queue_needs_no_timeout() {
     for packets in [20, 100, 150] {
@@ -53,9 +53,9 @@ fn slow_start_over_a_droptail_queue_needs_no_timeout() {
     }
 }
 
-/// RFC 5681 §4.3: with a queue as long as the path, half of the window that overflows both is just
-/// what they hold. One repair meets a full queue, which RFC 6675 leaves to the timer: a time-out,
-/// and a second cut.
+/// RFC 5681 §4.3: with a queue as long as the path, half of the window that overflows both just
+/// fills them. One repair meets a full queue, which RFC 6675 leaves to the timer: a time-out, and a
+/// second cut.
 #[test]
 fn a_repair_that_is_dropped_needs_the_timer() {
     let s = alone(
@@ -77,8 +77,8 @@ fn a_repair_that_is_dropped_needs_the_timer() {
     assert_eq!(twice, cut / 2.0);
 }
 
-/// RFC 6582 §3.2, RFC 5681 §4.3: the default NewReno leaves the repair of so many losses to slow
-/// start. They are of one window, and the threshold is about half of that, not a quarter.
+/// RFC 6582 §3.2, RFC 5681 §4.3: the default NewReno leaves the repair of these losses to slow
+/// start. They are from one window, and the threshold is about half of that, not a quarter.
 #[test]
 fn the_losses_of_slow_start_cut_the_window_once() {
     let s = alone(
@@ -130,8 +130,8 @@ fn the_response_to_random_losses_is_that_of_ns2() {
     }
 }
 
-/// RFC 8985 §3.1: with RACK-TLP time-outs are left out, so that the flow has what the square-root
-/// formula says, 0.980 Mbps.
+/// RFC 8985 §3.1: with RACK-TLP there are no time-outs, so the flow has the rate of the square-root
+/// formula, 0.980 Mbps.
 #[test]
 fn with_rack_random_losses_need_no_timer() {
     let mean = at_one_per_cent(("newreno", &[RACK]));
@@ -139,7 +139,7 @@ fn with_rack_random_losses_need_no_timer() {
 }
 
 /// RFC 8985 §9.1, example 2: the dropped repair of `a_repair_that_is_dropped_needs_the_timer` is
-/// found by what was sent after it. The window is cut for it, and does not start again.
+/// found by the packets sent after it. The window is cut for it, and does not start again.
 #[test]
 fn with_rack_a_repair_that_is_dropped_needs_no_timer() {
     let s = alone(

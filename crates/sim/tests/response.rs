@@ -1,7 +1,7 @@
 //! The packet engine's transports against closed forms: the response of NewReno to losses, its
 //! sawtooth over droptail, the equilibria of Vegas and DCTCP; response_cubic.rs has CUBIC's. The
-//! references are formulas of others, not of this workspace; docs/src/validation.md has what they
-//! say and how closely they are met. `--nocapture` prints the figures.
+//! references are formulas of others, not of this workspace; docs/src/validation.md has their
+//! statements and the deviations. `--nocapture` prints the figures.
 mod common;
 
 use accord_family::Raw;
@@ -37,7 +37,8 @@ fn pftk(p: f64, rtt: f64, timeout: f64) -> f64 {
 /// Four standard errors are for the seeds.
 ///
 /// Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997, have √(3/2)/√p = 1.22/√p for losses at equal
-/// distances. It is printed beside them: it is 6.5 % below the ideal, since losses here are random.
+/// distances. The test prints it as well: it is 6.5 % below the ideal, since losses here are
+/// random.
 #[test]
 fn newrenos_response_to_random_losses_is_between_pftk_and_the_ideal() {
     for (p, rate, access, bits) in [
@@ -117,8 +118,8 @@ fn newrenos_sawtooth_over_droptail_is_the_closed_form() {
     }
 }
 
-/// Each flow of Vegas has alpha to beta of its packets queued [Xia05 eq. 9], the packet in service not
-/// counted, if it knows its base round-trip time. Where they are equal, the window is a packet
+/// Each flow of Vegas has alpha to beta of its packets queued [Xia05 eq. 9], the packet in service
+/// not counted, if it knows its base round-trip time. If alpha equals beta, the window is a packet
 /// above or below, since it is in whole packets.
 #[test]
 fn vegas_queues_between_alpha_and_beta() {

@@ -1,5 +1,5 @@
-//! The response of CUBIC to losses, in the packet engine, against RFC 9438. docs/src/validation.md has
-//! how closely it is met. `--nocapture` prints the figures.
+//! The response of CUBIC to losses, in the packet engine, against RFC 9438. docs/src/validation.md
+//! has the deviations. `--nocapture` prints the figures.
 mod common;
 
 use accord_family::Raw;

@@ -1,5 +1,5 @@
-//! Today's rivals together on one link: what their sources claim of shares and queues. `--nocapture`
-//! prints the figures. The transport's tests have single flows.
+//! Current congestion controls together on one link, against their sources' claims on shares and
+//! queues. `--nocapture` prints the figures. The transport's tests have single flows.
 mod common;
 
 use accord_record::Quiet;
@@ -64,7 +64,7 @@ fn outcome(flows: &[(&str, u32)], queue: &str, steady: (u32, u32)) -> Outcome {
     let milliseconds = |bytes: f64| bytes * 8.0 / 10e6 * 1e3;
     let outcome = Outcome {
         shares,
-        // What waits, and the packet in service while the link is busy.
+        // The waiting packets, and the packet in service while the link is busy.
         delay: milliseconds(mean(Metric::Backlog) + 1500.0 * mean(Metric::Utilisation)),
         longest: milliseconds(mean(Metric::BacklogMax)),
     };
@@ -181,7 +181,7 @@ fn three_copa_flows_take_each_other_for_others() {
     assert!(o.jain() > 0.95, "{}", o.jain());
 }
 
-/// Where a loss-driven flow fills the buffer, Copa competes; without that it is starved
+/// Copa competes with a loss-driven flow that fills the buffer. Without that mode it is starved
 /// [Arun18 §2.2].
 #[test]
 fn copa_competes_with_newreno() {
@@ -220,8 +220,8 @@ fn background_traffic_yields_to_newreno() {
     }
 }
 
-/// A latecomer takes the queue that it finds for propagation, and starves the flow that made it.
-/// The slowdowns of LEDBAT++ are against that [draft-irtf-iccrg-ledbat-plus-plus §3.1, §4.4].
+/// A latecomer takes the present queue for propagation delay, and starves the flow that made it.
+/// The slowdowns of LEDBAT++ counteract that [draft-irtf-iccrg-ledbat-plus-plus §3.1, §4.4].
 #[test]
 fn slowdowns_take_the_advantage_of_latecomers() {
     let limit = "{ discipline = \"droptail\", limit = \"1000 pkt\" }";

@@ -1,4 +1,5 @@
-//! The period of a sample: the time since the sample before, without anything that starts with it.
+//! The period of a sample: the time since the sample before, without events that coincide with the
+//! sample.
 mod common;
 
 use accord_record::*;

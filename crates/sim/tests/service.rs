@@ -120,7 +120,7 @@ fn three_bottlenecks(controller: &str) -> (String, Vec<f64>) {
     (text, expected)
 }
 
-/// 30 of 20 Mbps are contracted: nobody's contract can be met, and the limits are the weights.
+/// 30 of 20 Mbps are contracted: no contract can be met, and the limits are the weights.
 #[test]
 fn oversubscription_falls_back_to_the_limits() {
     let each = [
@@ -136,7 +136,7 @@ fn oversubscription_falls_back_to_the_limits() {
     );
 }
 
-/// To get 15 of 20 Mbps beside three flows of 3000 B takes 30 KB; at 15 KB it is 15/24 of 20.
+/// A share of 15 of 20 Mbps against three flows of 3000 B takes 30 KB; at 15 KB it is 15/24 of 20.
 #[test]
 fn a_limit_holds_a_contract_down() {
     let each = [
@@ -153,7 +153,7 @@ fn a_limit_holds_a_contract_down() {
 }
 
 /// The other flows share the part of a contract that its flow does not use. The window of that flow
-/// does not grow meanwhile.
+/// does not grow.
 #[test]
 fn what_a_contract_leaves_unused_is_shared() {
     let each = [
@@ -165,7 +165,7 @@ fn what_a_contract_leaves_unused_is_shared() {
     check(&text, &[2.0, 6.0, 12.0], 0.03);
     let s = scenario(&text);
     let run = run(&s, &mut Quiet).expect("it runs");
-    // Round trips of 10 ms, and what the queue adds, hold 10 packets of the contract.
+    // Round trips of 10 ms and the queuing delay hold 10 packets of the contract.
     let windows = means(Metric::Cwnd, &s, &run);
     assert!(windows[0].1 < 14_000.0, "{windows:?}");
 }
@@ -189,9 +189,9 @@ fn a_sender_that_comes_and_goes_gets_its_contract_when_it_comes() {
     assert!(share > 0.9, "{share} of the time that it sends");
 }
 
-/// A site with 10 of 50 Mbps contracted and 50 ms, beside four flows, on a path that loses
-/// packets before any queue. Under the papers' answers each loss halves its window, and a packet per
-/// round trip is then too slow to hold the contract.
+/// A site with 10 of 50 Mbps contracted and 50 ms, sharing with four flows a path that loses
+/// packets before any queue. Under the papers' answers each loss halves its window, and a packet
+/// per round trip is then too slow to hold the contract.
 #[test]
 fn a_contract_outlasts_rare_losses() {
     let printed = "recovery = \"packet\", loss = \"window\"";

@@ -1,4 +1,4 @@
-//! Events that the engine leaves out change nothing: the same runs with all events.
+//! Events that the engine leaves out do not change the run.
 mod common;
 
 use accord_family::Raw;
@@ -9,12 +9,12 @@ use accord_traffic::*;
 use accord_units::*;
 use common::*;
 
-/// All that there is to see of a run, to the bit.
+/// All results of a run, to the bit.
 type Seen = (Manifest, Vec<u64>, u64, Vec<Audit>, Vec<Audit>);
 
 fn see(scenario: &Scenario, shortcuts: Shortcuts) -> (Seen, u64) {
     let (mut run, ports, flows) = run_with(scenario, &mut Quiet, shortcuts).unwrap();
-    // The plan is the one thing that may differ.
+    // Only the plan may differ.
     run.manifest.plan = None;
     let values = run.series.iter().flat_map(|s| &s.values);
     let bits = run.time.iter().chain(values).map(|v| v.to_bits()).collect();
@@ -25,7 +25,8 @@ fn see(scenario: &Scenario, shortcuts: Shortcuts) -> (Seen, u64) {
     )
 }
 
-/// Gives how many events each level takes, with packets that have events.
+/// Returns the number of events of each level of shortcuts, for scenarios whose packets have
+/// events.
 fn same(what: &str, scenario: &Scenario) -> [u64; 3] {
     let (none, every) = see(scenario, Shortcuts::None);
     let (departures, fewer) = see(scenario, Shortcuts::Departures);
@@ -190,7 +191,7 @@ fn tunnels_beside_streams_and_datagrams() {
     same("mixed", &d.0);
 }
 
-/// A departure that nobody waits for needs no event, whatever the discipline.
+/// A departure for which no packet waits needs no event, with any discipline.
 #[test]
 fn tunnels_over_two_queues() {
     for queue in [
@@ -334,8 +335,8 @@ fn books_balance_through_changes_of_delay_rate_and_route() {
 
 #[test]
 fn a_shorter_delay_does_not_let_packets_overtake() {
-    // 60 ms become 5 ms, with many packets on the wire. Any three that arrived before an
-    // earlier one would make the sender repair what is not broken.
+    // 60 ms become 5 ms, with many packets on the wire. Any three that arrived before an earlier
+    // one would cause a spurious repair.
     let droptail = discipline("droptail", &[]);
     let mut s = Dumbbell::new("20 Mbps", "60 ms", droptail, Limit::Unlimited, "4 s")
         .flows(

@@ -1,4 +1,4 @@
-//! Runs that skip the time in which nothing changes, held against whole ones.
+//! Runs that skip steady time, compared with whole runs.
 mod common;
 
 use accord_record::{Quiet, Run};
@@ -50,7 +50,7 @@ fn bits(run: &Run, samples: usize) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Until the first jump nothing is different: neither what is drawn nor what is recorded.
+/// Until the first jump neither the random draws nor the record differ.
 #[test]
 fn the_run_is_the_same_until_the_first_jump() {
     let avd = "{ discipline = \"avd\", limit = \"200 pkt\" }";
@@ -92,8 +92,9 @@ fn the_run_is_the_same_until_the_first_jump() {
     }
 }
 
-/// Means of a run that skips lie where those of whole runs with other seeds do: in the interval that
-/// another run is in with 99 % confidence, and the error of a mean that the test of rest allows.
+/// Means of a run that skips lie where those of whole runs with other seeds do: in the interval
+/// that another run is in with 99 % confidence, and the error of a mean that steady-state detection
+/// allows.
 #[test]
 fn means_are_those_of_whole_runs() {
     const SEEDS: u64 = 5;
@@ -149,8 +150,8 @@ fn means_are_those_of_whole_runs() {
     }
 }
 
-/// What happens in the middle happens at its time, and with its effects: a start, a transfer, a change of
-/// the rate and a stop.
+/// Events during the run happen at their times, with their effects: a start, a transfer, a change
+/// of the rate and a stop.
 #[test]
 fn nothing_in_the_middle_is_missed() {
     let text = flows("old", 2, "monaco", "stop = \"250.3 s\"")
@@ -282,8 +283,8 @@ fn under_way(run: &Run, flow: usize, period: Duration) -> (f64, f64) {
     (sent, sent - sum(Metric::Throughput) - sum(Metric::LostRate))
 }
 
-/// Checks the books of a run: at each port and for each flow what came in went out, was dropped or is there,
-/// and by the series, with what was skipped, as much is under way at the end.
+/// Checks conservation in a run: at each port and for each flow, and by the series, including the
+/// skipped time, for the data under way at the end.
 fn balanced(s: &Scenario) -> Run {
     let (run, ports, books) = run_skipping_audited(s, None, &mut Quiet).expect("it runs");
     for Audit {
@@ -349,14 +350,14 @@ fn a_queue_that_fills_is_not_skipped() {
         let off = backlog.expect("it is recorded") / expected - 1.0;
         assert!(off.abs() < 0.01, "{demand}: {off}");
     }
-    // A queue that is full is at rest.
+    // A full queue is steady.
     let noise = "demand = { constant = \"22 Mbps\" }";
     let s = dumbbell(600, DROPTAIL, &flows("f", 1, "none", noise));
     assert!(!skipping(&s).skipped.is_empty());
 }
 
-/// Nothing is skipped before as much was watched as a controller remembers: ten seconds of round-trip
-/// times for BBR and Copa, ten minutes for LEDBAT.
+/// No time is skipped before the observation spans the memory of the controllers: ten seconds of
+/// round-trip times for BBR and Copa, ten minutes for LEDBAT.
 #[test]
 fn no_jump_is_before_the_memory_of_a_controller_was_watched() {
     for (controller, seconds, memory) in [
@@ -366,7 +367,7 @@ fn no_jump_is_before_the_memory_of_a_controller_was_watched() {
     ] {
         let s = dumbbell(seconds, DROPTAIL, &flows("f", 1, controller, ""));
         for jump in skipping(&s).skipped {
-            // The later half of what was watched.
+            // The later half of the observation.
             assert!(
                 jump.start.as_secs_f64() > 2.0 * memory,
                 "{controller}: {jump:?}"

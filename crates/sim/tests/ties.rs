@@ -1,6 +1,5 @@
-//! If all lines have one rate, arrivals and departures fall on the same instants, and a flow keeps
-//! its place among them: the phase effect of Floyd and Jacobson (1991). It must not lock a flow
-//! out.
+//! If all lines have one rate, arrivals and departures coincide, and a flow keeps its position
+//! among them: the phase effect of Floyd and Jacobson (1991). It must not lock a flow out.
 
 use accord_family::Catalogue;
 use accord_language::File;

@@ -1,4 +1,4 @@
-//! Tunnels between gateways: what rides in them, and what they get.
+//! Tunnels between gateways: their flows and their shares.
 
 use accord_family::Catalogue;
 use accord_language::File;
@@ -19,9 +19,9 @@ fn scenario(text: &str) -> Scenario {
     points.unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
 
-/// Runs a scenario with all shortcuts and with none, which has to be the same run, and checks that
-/// nothing is made or lost at any port, at any edge and in any flow. Returns the run, the audits of
-/// the edges, and those of the flows.
+/// Runs a scenario with all shortcuts and with none, which have to agree, and checks conservation
+/// at every port, at every edge and in every flow. Returns the run, the audits of the edges, and
+/// those of the flows.
 fn run(s: &Scenario) -> (Run, Vec<Audit>, Vec<Audit>) {
     let (all, ports, flows) = run_with(s, &mut Quiet, Shortcuts::All).expect("it runs");
     let (none, other, _) = run_with(s, &mut Quiet, Shortcuts::None).expect("it runs");
@@ -87,8 +87,8 @@ fn users(controller: &str) -> String {
     ["a", "b", "c"].map(user).concat()
 }
 
-/// Of 30 Mbps 15 are contracted, and the others are shared 1 : 2 : 1 [Har02 eq. 18]. The users have of
-/// it what the overhead leaves: 1000 of 1060 bytes.
+/// Of 30 Mbps 15 are contracted, and the others are shared 1 : 2 : 1 [Har02 eq. 18]. The users get
+/// it less the overhead: 1000 of 1060 bytes.
 #[test]
 fn contracts_and_weights_hold_for_what_rides() {
     let services = [
@@ -124,8 +124,8 @@ fn tunnelled(packets: Count) -> Count {
     }
 }
 
-/// Where nothing contends a tunnel passes what comes to it. Of Poisson traffic it drops one packet in
-/// a thousand at most.
+/// A tunnel without contention passes all traffic. It drops at most one packet in a thousand of
+/// Poisson traffic.
 #[test]
 fn a_tunnel_without_contention_passes_all() {
     let demands = ["{ constant = \"4 Mbps\" }", "{ poisson = \"4 Mbps\" }"];
@@ -145,7 +145,7 @@ fn a_tunnel_without_contention_passes_all() {
             assert_eq!(edges[1].dropped, tunnelled(call.dropped));
             assert_eq!(edges[1].entered.bytes, 1060 * edges[1].entered.packets);
             assert!(call.held.packets < 100, "{demand}, {seed}: {call:?}");
-            // The pace follows what is used, so that a burst may wait for longer than CoDel lets it.
+            // The pace follows the load, so that a burst may wait for longer than CoDel allows.
             let drops = mean(&s, &run, Metric::EdgeDrops, "b");
             assert!(drops <= 12.0, "{demand}, {seed}: {drops} of 12,500");
         }
@@ -172,7 +172,7 @@ fn what_is_lost_at_the_edge_and_inside_is_lost_to_its_flow() {
     assert!(mean(&s, &run, Metric::EdgeBacklog, "a") > 20_000.0);
 }
 
-/// Datagrams that overtake each other in the network still carry what they did.
+/// Datagrams that overtake each other in the network still carry their packets.
 #[test]
 fn datagrams_may_overtake_each_other() {
     let core = format!("reorder = {{ share = 0.02, delay = \"5 ms\" }}\n{FIFO}");
@@ -208,9 +208,9 @@ fn marks_come_out_of_the_tunnel() {
     assert!(mbps(&s, &run, "a") > 25.0);
 }
 
-/// A tunnel that takes a path of 10 Mbps which is 30 ms longer, and the flows in it with it. Where
-/// pairs tell what is queued it goes on there. Where the delay does, the longer way counts as a
-/// queue of 30 ms, and 3 KB of it are what the tunnel is to keep: 0.8 Mbps.
+/// A tunnel moves to a path of 10 Mbps that is 30 ms longer, with the flows in it. A tunnel whose
+/// pairs measure the queue goes on there. For a tunnel that measures the delay, the longer path
+/// counts as a queue of 30 ms, and 3 KB in that time, the tunnel's target, are 0.8 Mbps.
 #[test]
 fn a_tunnel_takes_another_path() {
     let rest = "[link.up]\nfrom = \"west\"\nto = \"north\"\nrate = \"10 Mbps\"\ndelay = \"20 ms\"\n\
@@ -286,9 +286,9 @@ fn longer(mbps: u64, ef_first: bool, signal: &str, services: [&str; 2]) -> Scena
     scenario(&text)
 }
 
-/// Where routers forward EF first a longer path is found out at any rate. On slow links the halves of
-/// a pair are late together by a packet's time, which does not show that they wait in one queue. Where
-/// they do wait in one queue the delay is what tells.
+/// If routers forward EF first, a longer path is detected at any rate. On slow links the halves of
+/// a pair are late together by a packet's time, which does not show that they wait in one queue. If
+/// they do wait in one queue, the delay shows it.
 #[test]
 fn a_longer_path_is_found_out_at_any_rate() {
     for services in [["", ""], ["weight = 0.5", "weight = 4"]] {

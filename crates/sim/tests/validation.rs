@@ -18,7 +18,7 @@ const CATALOGUE: Catalogue = Catalogue {
 /// Seeds of each case, from 1 up.
 const SEEDS: u64 = 5;
 
-/// Two means may differ by so many standard errors of their difference.
+/// The bound of the difference of two means, in standard errors of the difference.
 const ERRORS: f64 = 4.0;
 
 /// The largest error from counting whole packets at the ends of the window and sampling the queue.
@@ -62,7 +62,7 @@ fn runs(path: &str) -> Vec<(Scenario, Run)> {
         let points = file.points(&CATALOGUE, Some(seed));
         let mut points = points.unwrap_or_else(|e| panic!("{e}"));
         let scenario = points.remove(0);
-        let run = accord_sim::run(&scenario, &mut Quiet).expect("nobody interrupts it");
+        let run = accord_sim::run(&scenario, &mut Quiet).expect("the observer does not stop it");
         (scenario, run)
     };
     (1..=SEEDS).map(run).collect()
@@ -119,7 +119,8 @@ fn references() -> Vec<(String, Vec<(String, Sample)>)> {
     cases
 }
 
-/// Figures that are known to differ by more than seeds explain: by case and name, and why.
+/// The figures that are known to differ by more than seeds explain: by case and name, and the
+/// reason.
 fn open() -> BTreeMap<(String, String), String> {
     let csv = text("tools/ns2/open.csv");
     let line = |line: &str| {
@@ -138,8 +139,8 @@ fn short(value: f64) -> String {
     format!("{value:.*}", digits.clamp(0, 4) as usize)
 }
 
-/// Run with UPDATE_DOCS=1 to print the table of the page anew; that does not change what is
-/// compared, nor what may differ.
+/// With UPDATE_DOCS=1 the test prints the table of the page. The comparison and its bounds stay the
+/// same.
 #[test]
 fn packets_are_as_in_ns2() {
     let open = open();
@@ -206,7 +207,7 @@ fn the_tests_that_the_page_names_exist() {
     }
 }
 
-/// Holds the page's table against this one, or writes it there; what is wrong with it.
+/// Compares the page's table with this one, or writes it there. Returns the differences.
 fn page(table: &str) -> &'static str {
     const BEGIN: &str = "<!-- ns-2 -->";
     const END: &str = "<!-- end of ns-2 -->";

@@ -76,11 +76,11 @@ fn each_file_takes_a_new_connection_and_each_burst_the_same() {
         };
         done(&run(&users(1, "10 Gbps", burst, "60 s"), &mut Quiet).unwrap())
     };
-    // After a pause longer than the time-out a burst starts anew [RFC 5681 §4.1].
+    // After a pause longer than the time-out a burst restarts slow start [RFC 5681 §4.1].
     let slow = bursts(think);
     assert!(slow.len() > 20, "{}", slow.len());
     assert!((slow.iter()).all(|t| (0.3..0.301).contains(&t.duration)));
-    // Otherwise it finds the window that the last one left.
+    // Otherwise it continues with the last window.
     let bursts = bursts(Duration::from_ms(50));
     assert!(
         (0.3..0.301).contains(&bursts[0].duration),

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 fn same(s: &Scenario) -> [u64; 2] {
     let [fused, windows] = [Shortcuts::CutThrough, Shortcuts::All].map(|shortcuts| {
         let (mut run, ports, flows) = run_with(s, &mut Quiet, shortcuts).expect("it runs");
-        // The plan is the one thing that differs.
+        // Only the plan differs.
         run.manifest.plan = None;
         let values = run.series.iter().flat_map(|series| &series.values);
         let bits: Vec<u64> = values.map(|v| v.to_bits()).collect();
@@ -157,8 +157,8 @@ fn lanes_of_tunnels() {
     }
 }
 
-/// Droptail ports of tunnels drop what does not fit, of both priorities. Packets of one size over lines as
-/// fast as the bottleneck leave and arrive at the same instants.
+/// Droptail ports of tunnels drop overflowing packets of both priorities. Packets of one size over
+/// lines as fast as the bottleneck leave and arrive at the same instants.
 #[test]
 fn full_ports_of_tunnels() {
     for limit in ["6 pkt", "2 pkt", "9 kB"] {
@@ -183,9 +183,9 @@ fn full_ports_of_tunnels() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Links on which packets wait and links on which none does, by a hair or by far: rates that divide
-    /// a packet's time into whole picoseconds and rates that do not, packets of one size and of several,
-    /// and a pair of hosts without a shared link between them.
+    /// Contended and uncontended links, by a hair or by far: rates that divide a packet's time into
+    /// whole picoseconds and rates that do not, packets of one size and of several, and a pair of
+    /// hosts without a shared link between them.
     #[test]
     fn links_that_hold_up_packets_or_do_not(
         bottleneck in prop::sample::select(vec!["20 Mbps", "19.999999 Mbps", "7.7 Mbps", "30 Mbps"]),
@@ -214,9 +214,9 @@ proptest! {
         prop_assert!(windows < fused, "{windows} of {fused}");
     }
 
-    /// A port of acknowledgements on which none waits, or some do: flows at the same distance and at
-    /// others, queues in which two packets fit and in which they do not, and instants of samples at which
-    /// packets come and leave.
+    /// A port of acknowledgements with and without contention: flows at the same distance and at
+    /// others, queues with and without room for two packets, and samples at the instants of
+    /// arrivals and departures.
     #[test]
     fn ports_of_acknowledgements(
         delays in prop::collection::vec(prop::sample::select(vec!["10 ms", "11 ms"]), 2),
@@ -246,8 +246,8 @@ proptest! {
     }
 }
 
-/// A flow that starts does so before others have come as far, which nobody sees. Some start at the same
-/// instant, at that of a sample, or stop where others start.
+/// A flow starts before the other flows have been computed up to its start, which has no visible
+/// effect. Some start at the same instant, at that of a sample, or stop where others start.
 #[test]
 fn many_flows_start_and_stop() {
     for controller in ["newreno", "monaco"] {
@@ -267,8 +267,8 @@ fn many_flows_start_and_stop() {
     }
 }
 
-/// Packets on their way to a port on which none waits, in a run that ends between two samples: they do not
-/// come there any more.
+/// Packets on their way to an uncontended port in a run that ends between two samples do not reach
+/// it.
 #[test]
 fn a_run_ends_between_two_samples() {
     for more in ["", "egress = { rate = \"50 Mbps\", delay = \"20 ms\" }"] {
@@ -285,7 +285,9 @@ fn a_run_ends_between_two_samples() {
     }
 }
 
-/// More packets in a window than near caches hold: behind ports that drop, mark, have timers, judge departures, serve flows in turn and have two priorities, over links of their own and without any.
+/// More packets in a window than near caches hold: behind ports that drop, mark, have timers, judge
+/// departures, serve flows in turn and have two priorities, over links of their own and without
+/// any.
 #[test]
 fn many_flows_go_on_one_after_the_other() {
     for (discipline, controller) in [

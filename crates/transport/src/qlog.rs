@@ -37,7 +37,7 @@ pub struct Logged {
     fresh: u64,
     /// The time-outs when the last loss was logged.
     timeouts: u64,
-    told: Metrics,
+    reported: Metrics,
     state: Option<&'static str>,
 }
 
@@ -64,7 +64,7 @@ impl Logged {
             heard: 0,
             fresh: 0,
             timeouts: 0,
-            told: Metrics::default(),
+            reported: Metrics::default(),
             state: None,
         }
     }
@@ -203,12 +203,12 @@ impl Logged {
             record(&mut self.text, now, "congestion_state_updated", new);
         }
         self.state = Some(state);
-        let (metrics, told) = (self.metrics(), self.told);
+        let (metrics, reported) = (self.metrics(), self.reported);
         let mut text = String::new();
         let rtts = [
-            ("min_rtt", metrics.min_rtt, told.min_rtt),
-            ("smoothed_rtt", metrics.smoothed_rtt, told.smoothed_rtt),
-            ("latest_rtt", metrics.latest_rtt, told.latest_rtt),
+            ("min_rtt", metrics.min_rtt, reported.min_rtt),
+            ("smoothed_rtt", metrics.smoothed_rtt, reported.smoothed_rtt),
+            ("latest_rtt", metrics.latest_rtt, reported.latest_rtt),
         ];
         for (name, new, old) in rtts {
             if let Some(new) = new.filter(|_| new != old) {
@@ -217,16 +217,20 @@ impl Logged {
         }
         let bytes = |b: Option<Bytes>| b.map(Bytes::get);
         let rate = |r: Option<Rate>| r.map(Rate::as_bps);
-        let (window, old_window) = (metrics.congestion_window, told.congestion_window);
-        let (flight, old_flight) = (metrics.bytes_in_flight, told.bytes_in_flight);
+        let (window, old_window) = (metrics.congestion_window, reported.congestion_window);
+        let (flight, old_flight) = (metrics.bytes_in_flight, reported.bytes_in_flight);
         let counts = [
             ("congestion_window", bytes(window), bytes(old_window)),
             ("bytes_in_flight", bytes(flight), bytes(old_flight)),
-            ("ssthresh", bytes(metrics.ssthresh), bytes(told.ssthresh)),
+            (
+                "ssthresh",
+                bytes(metrics.ssthresh),
+                bytes(reported.ssthresh),
+            ),
             (
                 "pacing_rate",
                 rate(metrics.pacing_rate),
-                rate(told.pacing_rate),
+                rate(reported.pacing_rate),
             ),
         ];
         for (name, new, old) in counts {
@@ -234,7 +238,7 @@ impl Logged {
                 let _ = write!(text, r#","{name}":{new}"#);
             }
         }
-        self.told = metrics;
+        self.reported = metrics;
         if let Some(text) = text.strip_prefix(',') {
             self.record(now, "recovery_metrics_updated", format_args!("{text}"));
         }

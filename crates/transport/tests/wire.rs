@@ -143,7 +143,7 @@ proptest! {
         }
         let before = packet.clone();
         ip::exit(&mut packet, outer);
-        prop_assert!(sound || packet == before, "what is no packet stays as it is");
+        prop_assert!(sound || packet == before, "bytes that are not a packet change");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Packets over a fluid: its steps, and the ways of packets through the ports that they share.
+//! Packets over a fluid: the steps of the fluid, and the moves of packets through fluid ports.
 
 use super::engine::EventsEngine;
 use super::fluid_port::Admission;
@@ -17,7 +17,7 @@ impl EventsEngine<'_> {
         self.core.calendar.push(at, EventKind::Fluid, 0);
     }
 
-    /// Has ports know what the fluid does from now on.
+    /// Passes the new state of the fluid to the fluid ports.
     pub fn show_fluid(&mut self) {
         let Some(background) = self.background.as_deref() else {
             return;
@@ -44,13 +44,13 @@ impl EventsEngine<'_> {
             });
         background.fluid.step(packets);
         self.show_fluid();
-        // A sample that is due now asks for the next step itself.
+        // A sample that is due now schedules the next step itself.
         if self.core.now < self.core.next_sample {
             self.await_fluid();
         }
     }
 
-    /// Puts a packet into a port that packets share with a fluid.
+    /// Offers a packet to a fluid port.
     pub fn offer_fluid_port(&mut self, link: usize, handle: Handle) {
         let EventPort::Fluid(port) = &mut self.wires[link].port else {
             return;
@@ -73,7 +73,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Sends the packet on whose service ends now at a port that packets share with a fluid.
+    /// Ends the service of a packet at a fluid port, and moves the packet on.
     pub fn sent_fluid_port(&mut self, link: usize) {
         let EventPort::Fluid(port) = &mut self.wires[link].port else {
             return;

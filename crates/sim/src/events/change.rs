@@ -1,4 +1,4 @@
-//! The changes by events of a scenario.
+//! The changes of a scenario during the run.
 
 use super::engine::EventsEngine;
 use super::wire::EventPort;
@@ -8,7 +8,7 @@ use accord_transport::Segment;
 use accord_units::{Bytes, Time};
 
 impl EventsEngine<'_> {
-    /// Carries out the next event of the scenario.
+    /// Carries out the next change of the scenario.
     pub fn change(&mut self) {
         let Some(Event { change, .. }) = self.changes.next() else {
             return debug_assert!(false, "each is in the calendar once");
@@ -43,8 +43,8 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Updates base round-trip times. New packets have the new ones, and so do packets on the way
-    /// that have not passed `link` yet.
+    /// Updates base round-trip times. They apply to new packets, and to packets on the way that
+    /// have not passed `link` yet.
     fn path_changed(&mut self, link: Option<LinkId>) {
         let mut changed = false;
         let packets = |&id: &usize| !self.core.scenario.flows[id].is_fluid;

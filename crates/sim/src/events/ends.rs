@@ -39,13 +39,13 @@ impl EventsEngine<'_> {
         };
         let reply = flow.answer(packet.flow, reply);
         self.send(reply);
-        // A datagram of a tunnel is counted, and its packet goes on.
+        // The tunnel counts the datagram, and the packet in it goes on.
         if let Segment::Count { .. } = reply.segment {
             self.leave_tunnel(&packet);
         }
     }
 
-    /// Has a sender send its packets that are due, and sets its timer.
+    /// Sends the packets of a sender that are due, and sets its timer.
     #[inline]
     pub fn pump(&mut self, id: usize) {
         let sent = self.core.now;
@@ -64,7 +64,8 @@ impl EventsEngine<'_> {
         self.core.end_transfer(id);
     }
 
-    /// Has a sender send its packets that are due. Returns the time at which to ask it again.
+    /// Sends the packets of a sender that are due, one by one. Returns the time at which to ask it
+    /// again.
     #[inline(never)]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
         loop {
@@ -84,7 +85,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Gives a new data packet to its host, which will be done with it at `at`.
+    /// Gives a new data packet to its host, which completes it at `at`.
     #[inline]
     fn process(&mut self, packet: Packet, at: Time) {
         let hop = self.paths.hop(packet.hop);
@@ -101,7 +102,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Puts a packet that its host is done with at the first port of its path.
+    /// Puts a packet that its host has completed at the first port of its path.
     pub fn processed(&mut self, id: usize) {
         let host = self.core.flows[id].host.as_deref_mut();
         let Some((handle, next)) = host.and_then(|host| host.done(&mut self.core.pool)) else {
@@ -112,14 +113,14 @@ impl EventsEngine<'_> {
         self.traverse(handle, hop, self.core.now);
     }
 
-    /// Wakes a sender, if it is for now that it asked.
+    /// Wakes a sender, if its pending wake-up is now.
     pub fn wake(&mut self, id: usize) {
         if self.core.wake(id) {
             self.pump(id);
         }
     }
 
-    /// Lets an application act, and its sender send.
+    /// Runs the next action of an application, and sends the packets that are due.
     pub fn application(&mut self, id: usize) {
         if self.core.act(id) {
             self.pump(id);

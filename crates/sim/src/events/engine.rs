@@ -1,4 +1,4 @@
-//! The engine: it takes the next event from the calendar and carries it out.
+//! The engine: takes the next event from the calendar and carries it out.
 
 use super::fluid_port::SharedFluid;
 use super::layout::{EventsLayout, Paths};
@@ -15,33 +15,34 @@ use accord_scenario::{Event, LinkId};
 use accord_transport::pcapng::Capture;
 use accord_units::Time;
 
-/// A run with events of packets.
+/// A run of the events engine.
 pub struct EventsEngine<'a> {
     pub core: Core<'a>,
     pub wires: Vec<Wire>,
     pub paths: Paths,
-    /// The events of the scenario that are to come. At one time they happen in their order, which those of the
-    /// calendar do not: a flow in a tunnel goes another way after its tunnel does.
+    /// The changes of the scenario to come, in the order of the scenario. The calendar does not
+    /// keep that order among changes of one time, and a flow in a tunnel has to be rerouted after
+    /// its tunnel.
     pub changes: std::slice::Iter<'a, Event>,
-    /// The times at which links hand packets over late, by link. Empty if none does.
+    /// The stalls of links in the live run that is repeated, by link. Empty if there are none.
     pub stalls: Vec<Option<&'a Stalls>>,
     /// The capture of packets, if the observer wants it.
     pub tap: Option<Box<Capture>>,
-    /// The flows that are a fluid.
+    /// The fluid flows.
     pub background: Option<Box<SharedFluid<'a>>>,
 }
 
-/// The links, to be read.
+/// The links, for readings.
 struct LinkReader<'a, 'b> {
     wires: &'a mut [Wire],
     background: Option<&'a SharedFluid<'b>>,
 }
 
 impl<'a> EventsEngine<'a> {
-    /// Creates a run before its start. `crowd` has the flows that are a fluid.
+    /// Creates a run before its start. `crowd` is the fluid flows.
     ///
     /// # Errors
-    /// Fails if the flows that are a fluid cannot be integrated.
+    /// Fails if the fluid flows cannot be integrated.
     pub fn new(
         mut core: Core<'a>,
         ports: Ports,
@@ -81,7 +82,7 @@ impl<'a> EventsEngine<'a> {
         self.await_fluid();
     }
 
-    /// Has links hand packets over late.
+    /// Sets the stalls of links.
     pub fn stall(&mut self, stalls: &'a [Stalls]) {
         self.stalls = vec![None; self.core.scenario.links.len()];
         for stalls in stalls {
@@ -105,8 +106,8 @@ impl<'a> EventsEngine<'a> {
         self.core.begin_logs(observer);
         while let Some((time, kind, index)) = self.core.calendar.pop() {
             self.core.event(time);
-            // The packet of the next event was touched milliseconds ago. It is fetched during this
-            // event.
+            // The packet of the next event was last touched milliseconds ago. It is prefetched
+            // during this event.
             if self.core.pool.is_large()
                 && let Some((EventKind::Arrive, link)) = self.core.calendar.peek()
             {
@@ -162,7 +163,7 @@ impl<'a> EventsEngine<'a> {
         Ok(())
     }
 
-    /// Gives the observer the packets and the logs since the last call, if it wants them.
+    /// Passes the packets and the logs since the last call to the observer, if it wants them.
     fn show_packets(&mut self, observer: &mut dyn Observer) {
         if let Some(tap) = &mut self.tap {
             observer.packets(&tap.take());

@@ -1,20 +1,20 @@
-//! The ports that packets share with a fluid.
+//! Fluid ports: ports whose queue packets share with a fluid.
 //!
-//! A link with fluid flows has one FIFO queue. The fluid engine moves it at the end of each step, by
-//! what came of both kinds. In between it fills by the fluid's inflow of the step before and by each
-//! packet, and is served at the link's rate. So a packet waits for what is before it, and leaves when
-//! that has been served: q(t)/c after it came.
+//! A link with fluid flows has one FIFO queue. The fluid engine moves it at the end of each step,
+//! by the arrivals of fluid and of packets. Within a step the queue grows by the fluid's inflow of
+//! the previous step and by each packet, and is served at the link's rate. A packet therefore
+//! leaves q(t)/c after its arrival.
 //!
-//! What the discipline drops or marks is known as a part of what arrived in the step before. A packet draws
-//! its fate from it.
+//! The drops and marks of the discipline are known as a share of the arrivals of the previous step.
+//! They apply to a packet with that probability.
 //!
-//! What does not fit is shared in proportion to what comes. With f the inflow of the fluid and t the time
-//! since the packet before, f·t bytes of the fluid and a packet of b come, and o of all these find no room.
-//! The packet is lost with probability o/(f·t + b), and the rest of o is the fluid's. So packets that come
-//! in a burst lose what the burst costs, whichever flows they are of, and packets that come evenly lose the
-//! part that the fluid does. The part is a mean over half of a round trip. The few packets that a flow has
-//! one after the other in any case would otherwise pay for what they make overflow themselves, as no flow of
-//! the crowd does, whose packets are spread.
+//! Overflow is shared in proportion to arrivals. With inflow f of the fluid and time t since the
+//! previous packet, f·t bytes of the fluid and a packet of b bytes arrive, of which o bytes
+//! overflow. The packet is lost with probability o/(f·t + b), and the fluid loses the rest of o. So
+//! the packets of a burst lose the bytes by which the burst overflows, whichever flows they belong
+//! to, and evenly spaced packets lose the same share as the fluid. The share is averaged over half
+//! of a round trip. Without the average, the few packets that a flow sends back to back would pay
+//! for their own overflow, as no flow of the fluid does, since its packets are spread.
 
 use crate::gauge::Gauge;
 use crate::packet::Packet;
@@ -28,41 +28,42 @@ use accord_traffic::Dice;
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 
-/// The port of a link whose queue is a fluid's.
+/// A port whose queue packets share with a fluid.
 pub struct FluidPort {
-    /// Bytes per second.
+    /// The service rate, in bytes per second.
     rate: f64,
     control_priority: bool,
-    /// What the fluid does in this step, with the bytes queued as of `since`.
+    /// The state of the fluid in this step, with the backlog in bytes as of `since`.
     fluid: fluid::Shared,
     since: Time,
-    /// What came of the fluid since the packet before, and what of it found no room, in bytes.
+    /// The bytes of the fluid that arrived since the previous packet, and those of them that
+    /// overflowed.
     inflow: f64,
     over: f64,
-    /// What was taken to find no room since the start of the step, of both kinds.
+    /// The estimated overflow of fluid and packets since the start of the step, in bytes.
     guessed: f64,
-    /// The part of what comes that finds no room, in the mean of the fluid's memory.
+    /// The share of arrivals that overflow, averaged over the fluid's memory.
     full: f64,
-    /// The bytes of packets that came in this step, and of those that did not fit.
+    /// The bytes of packets that arrived in this step, and of those that did not fit.
     brought: f64,
     missed: f64,
-    /// The packets that wait or are served, with the times of their departures.
+    /// The packets that wait or are in service, with their departures.
     pub waiting: VecDeque<(Time, Handle, Bytes)>,
-    /// The departure of the packet that came last.
+    /// The departure of the latest packet.
     last: Time,
-    /// The time at which a packet was put on the wire last.
+    /// The latest time at which a packet entered the wire.
     sent: Time,
     held: Count,
     counters: Counters,
 }
 
-/// Where a packet goes that was offered.
+/// The outcome of an offer.
 pub enum Admission {
-    /// It leaves at this time, after those that wait.
+    /// The packet waits, and leaves at this time.
     Queued(Time),
-    /// It is served before those that wait, and leaves at this time.
+    /// The packet is served ahead of the waiting ones, and leaves at this time.
     Expedited(Time),
-    /// It is gone.
+    /// The packet is dropped.
     Dropped,
 }
 
@@ -91,13 +92,14 @@ impl FluidPort {
     /// Begins a step of the fluid at `now`.
     pub fn begin(&mut self, now: Time, fluid: fluid::Shared) {
         self.fill(now);
-        // Within a step the queue was a guess.
+        // The overflow within a step was an estimate.
         self.over += fluid.over - self.guessed;
         self.guessed = 0.0;
         self.fluid = fluid;
     }
 
-    /// Ends a step of the fluid. Returns the bytes of packets that came in it, and those that did not fit.
+    /// Ends a step of the fluid. Returns the bytes of packets that arrived in it, and of those that
+    /// did not fit.
     pub fn end(&mut self) -> (f64, f64) {
         let packets = (self.brought, self.missed);
         (self.brought, self.missed) = (0.0, 0.0);
@@ -116,7 +118,7 @@ impl FluidPort {
         self.overflow(over);
     }
 
-    /// So many bytes found no room, by what is known of this step.
+    /// Adds `bytes` to the overflow of this step.
     fn overflow(&mut self, bytes: f64) {
         self.over += bytes;
         self.guessed += bytes;
@@ -150,7 +152,8 @@ impl FluidPort {
         let fluid = &mut self.fluid;
         self.full +=
             -(-arrived / (self.rate * fluid.memory)).exp_m1() * (over / arrived - self.full);
-        // Packets cannot wait longer than in a full queue, but for the room that the fluid leaves to them.
+        // A packet waits no longer than in a full queue and the share that the fluid leaves to
+        // packets.
         let ahead = self.last.max(now).since(now).as_secs_f64() * self.rate;
         let crowded = ahead + bytes > fluid.limit + fluid.inflow * fluid.memory;
         if crowded || self.full > 0.0 && dice.uniform() < self.full {
@@ -168,7 +171,7 @@ impl FluidPort {
         Admission::Queued(self.last)
     }
 
-    /// Takes out the packet that leaves at `now`. Also returns when the next one leaves.
+    /// Removes the packet that leaves at `now`. Also returns the departure of the next one.
     pub fn leave(&mut self, now: Time) -> Option<(Handle, Option<Time>)> {
         let &(at, handle, size) = self.waiting.front()?;
         debug_assert_eq!(at, now, "an event is for the first packet");
@@ -178,8 +181,8 @@ impl FluidPort {
         Some((handle, self.waiting.front().map(|next| next.0)))
     }
 
-    /// Returns when a packet is on the wire whose service ends at `at`: not before one that was served
-    /// out of turn.
+    /// Returns the time at which a packet enters the wire after a service that ends at `at`.
+    /// Packets that were served out of order enter before it.
     pub fn in_order(&mut self, at: Time) -> Time {
         self.sent = self.sent.max(at);
         self.sent
@@ -204,14 +207,14 @@ impl Gauge for FluidPort {
 pub struct SharedFluid<'a> {
     /// The classes of flows and their queues.
     pub fluid: Background<'a>,
-    /// The links whose queues are the fluid's.
+    /// The links with fluid ports.
     pub links: &'a [LinkId],
-    /// The places of links in `links`.
+    /// The index in `links` of each link, if it is there.
     queue_of: Vec<Option<u32>>,
 }
 
 impl<'a> SharedFluid<'a> {
-    /// Creates the fluid at the start of a run over a network of so many links.
+    /// Creates the fluid at the start of a run over a network of `links` links.
     pub fn new(crowd: &'a Crowd<'a>, links: usize) -> Result<SharedFluid<'a>, FluidError> {
         let mut queue_of = vec![None; links];
         for (queue, &link) in crowd.links().iter().enumerate() {
@@ -234,7 +237,7 @@ impl<'a> SharedFluid<'a> {
         self.fluid.classes()
     }
 
-    /// Returns what the model leaves out, and how many classes it has, as notes of the run.
+    /// Returns the limits of the model and the number of classes, as notes of the run.
     pub fn notes(&self) -> Vec<String> {
         self.fluid.notes()
     }
@@ -244,7 +247,7 @@ impl<'a> SharedFluid<'a> {
         self.fluid.sent()
     }
 
-    /// Returns the reading of a link, if its queue is the fluid's.
+    /// Returns the reading of a link, if it has a fluid port.
     pub fn link(&self, link: LinkId) -> Option<LinkReading> {
         self.queue_of[link].map(|queue| self.fluid.link(queue as usize))
     }

@@ -1,4 +1,4 @@
-//! The ways of packets over links, as far as they can go without an event.
+//! The moves of packets over links, up to the next event.
 
 use super::engine::EventsEngine;
 use super::wire::EventPort;
@@ -9,7 +9,7 @@ use accord_units::Time;
 use std::cmp::Reverse;
 
 impl EventsEngine<'_> {
-    /// Takes the first packet on a wire out of it.
+    /// Moves the first packet on a wire on to its next hop.
     #[inline]
     pub fn arrive(&mut self, link: usize) {
         let in_flight = &mut self.wires[link].in_flight;
@@ -27,7 +27,8 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Moves a packet that comes out now to those that come out in order. So it arrives as others do.
+    /// Moves a packet that leaves a reordering wire now to the packets in order, so that it arrives
+    /// as others do.
     #[cold]
     pub fn overtake(&mut self, link: usize) {
         let wire = &mut self.wires[link];
@@ -39,7 +40,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Moves a packet from the port of `hop` as far as it can go without an event.
+    /// Moves a packet on from the port of `hop`, up to the next event.
     pub fn traverse(&mut self, handle: Handle, mut hop: Hop, mut at: Time) {
         loop {
             let packet = self.core.pool.packet(handle);
@@ -64,8 +65,8 @@ impl EventsEngine<'_> {
                     EventPort::Fluid(_) => return self.offer_fluid_port(link, handle),
                     EventPort::TunnelEdge(_) => return self.enter_tunnel(link, handle),
                 };
-                // The wires of these lose no packets. They hold none up: a run with stalls takes
-                // no shortcuts, so that all its packets pass `leave`.
+                // The wires of these ports lose no packets. They have no stalls either: a run with
+                // stalls takes no shortcuts, so its packets pass `leave`.
                 at = sent + wire.delay;
                 exit = WireExit { link, at };
                 packet.hop += 1;
@@ -87,7 +88,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Has a packet come out of a wire by an event.
+    /// Schedules the arrival of a packet.
     #[inline(always)]
     fn await_arrival(&mut self, handle: Handle, exit: WireExit) {
         let WireExit { link, at } = exit;
@@ -100,15 +101,15 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Has a packet go on that will be on the wire of `link` at `sent`, a wire that loses none and
-    /// holds none up.
+    /// Moves a packet on that enters the wire of `link` at `sent`. The wire has neither loss nor
+    /// stalls.
     #[inline(always)]
     pub fn depart(&mut self, link: usize, handle: Handle, sent: Time) {
         let at = sent + self.wires[link].delay;
         self.proceed(handle, WireExit { link, at });
     }
 
-    /// Moves a packet on that came out of a wire.
+    /// Moves a packet on from the far end of a wire.
     #[inline(always)]
     fn proceed(&mut self, handle: Handle, exit: WireExit) {
         let packet = self.core.pool.packet(handle);
@@ -123,8 +124,8 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Schedules the arrival of a packet that its port held. The packet will be on the wire of
-    /// `link` at `sent`, and comes out of it not before `earliest`.
+    /// Moves a packet on that enters the wire of `link` at `sent`, unless the wire loses it. It
+    /// comes out not before `earliest`.
     pub fn leave(&mut self, link: usize, handle: Handle, sent: Time, earliest: Time) {
         let wire = &mut self.wires[link];
         let packet = self.core.pool.packet(handle);
@@ -150,7 +151,8 @@ impl EventsEngine<'_> {
         is_answered
     }
 
-    /// Moves a new packet as `traverse` does. Most hosts are at a pipe, for which all of `traverse` is too much.
+    /// Moves a new packet as [`EventsEngine::traverse`] does. Most hosts are at a pipe, for which
+    /// this is cheaper.
     #[inline]
     pub fn enter_path(&mut self, handle: Handle, hop: Hop, at: Time) {
         let link = hop.index();
@@ -165,7 +167,7 @@ impl EventsEngine<'_> {
         self.depart(link, handle, sent);
     }
 
-    /// Delivers data ahead of time, and moves the answer as `traverse` does.
+    /// Delivers data ahead of the clock, and moves the answer on.
     #[inline(never)]
     fn answer_ahead(&mut self, handle: Handle, exit: WireExit) {
         if !self.deliver_ahead(handle, exit.at) {

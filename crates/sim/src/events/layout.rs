@@ -1,20 +1,20 @@
-//! The network as the events engine runs it, and the events that a run can do without.
+//! The network of the events engine, and the events that a run can leave out.
 //!
-//! - The end of a service is known when it begins, and the packet can be sent on at once
-//!   ([`Form::Port`]). This needs a link that cannot lose the packet on its wire and whose rate and
-//!   delay do not change. A departure then needs an event only while another packet waits for it.
+//! - The end of a service is known when the service begins, so the packet can move on at once
+//!   ([`Form::Port`]). The link must not lose packets on its wire, and its rate and delay must not
+//!   change. A departure then needs an event only while another packet waits for it.
 //! - A port with one FIFO queue, a discipline that judges arrivals only, and a fixed rate knows a
-//!   packet's departure at the moment when the packet arrives ([`Form::Timeline`], [`Form::Pipe`]).
-//!   There is one event per hop, not two.
-//! - A pipe that is fed by one other link only needs no event at all. Its packets arrive in the
-//!   order in which the other link sends them, and its state is not read before the end. So they
-//!   are sent through it at once ([`Hop::is_cut_through`]). The same holds for a pipe that is fed by
-//!   one sender's host only, which knows when it will be done with a packet.
-//! - A receiver behind a pipe, which answers into a pipe that only it feeds, can also take a packet
-//!   ahead of time ([`Hop::is_cut_through`]), because only the sender sees the effect. The counts of the
-//!   packet are read at the next sample after its time.
+//!   packet's departure at its arrival ([`Form::Timeline`], [`Form::Pipe`]), so that a hop takes
+//!   one event, not two.
+//! - A pipe that only one other link feeds is *cut-through* and needs no event
+//!   ([`Hop::is_cut_through`]). Its packets arrive in the order in which the other link sends them,
+//!   and its state is not read before the end. The same holds for a pipe that only the host of one
+//!   sender feeds, because the host knows its completion times.
+//! - A receiver behind a pipe, which answers into a pipe that only it feeds, takes packets ahead of
+//!   the clock as well, because only the sender sees the effect. The counters of a packet are read
+//!   at the next sample after its arrival.
 //!
-//! All of this is exact. `tests/shortcuts.rs` runs scenarios with and without it.
+//! All of this is exact: `tests/shortcuts.rs` runs scenarios with and without it.
 
 use crate::flow::Flow;
 use crate::hop::Hop;
@@ -22,14 +22,14 @@ use crate::survey::{Form, PacketSource, Ports, around};
 use accord_scenario::{LinkId, Scenario};
 use accord_transport::Receiver;
 
-/// The third pass: the links that take packets before their time.
+/// The third pass: the cut-through links.
 struct CutThroughLinks {
     ports: Ports,
-    /// The links.
+    /// True for each cut-through link.
     cut_through: Vec<bool>,
 }
 
-/// The fourth pass: the receivers that take packets before their time.
+/// The fourth pass: the receivers that take packets ahead of the clock.
 struct CutThroughReceivers {
     cut_through: CutThroughLinks,
     /// The last hop of each flow's path.
@@ -46,16 +46,16 @@ pub struct EventsLayout {
 
 /// The paths of all flows.
 pub struct Paths {
-    /// The lists of hops, each closed by an end. Packets carry their place in it.
+    /// The lists of hops, each closed by an endpoint. A packet carries its index.
     hops: Vec<Hop>,
-    /// The links that take packets before their time.
+    /// True for each cut-through link.
     cut_through: Vec<bool>,
 }
 
 impl CutThroughLinks {
     fn new(mut ports: Ports) -> CutThroughLinks {
         for (form, control_first) in ports.forms.iter_mut().zip(&ports.survey.control_first) {
-            // A port with two priorities knows no departure before the service begins.
+            // A port with two priorities does not know a departure before the service begins.
             if *control_first {
                 *form = Form::Port.min(*form);
             }
@@ -103,7 +103,7 @@ impl CutThroughLinks {
 impl CutThroughReceivers {
     fn lay(self, scenario: &Scenario, tunnels: &[usize], flows: &mut [Flow]) -> EventsLayout {
         let CutThroughLinks { ports, cut_through } = self.cut_through;
-        // The delays of packets tell those that are queued from those on the wire.
+        // Queued packets are distinguished from packets on the wire by their delays.
         let parts = |id: LinkId| scenario.links[id].parts.as_deref();
         let changing =
             |id: LinkId| ports.survey.changed[id] || parts(id).is_some_and(|p| p.delays());
@@ -127,7 +127,7 @@ impl CutThroughReceivers {
 }
 
 impl EventsLayout {
-    /// Lays the network out, and sets the paths of flows. The edges of `tunnels` are behind the links.
+    /// Lays the network out, and sets the paths of flows. The edges of `tunnels` follow the links.
     pub fn new(
         ports: Ports,
         scenario: &Scenario,
@@ -140,13 +140,13 @@ impl EventsLayout {
 }
 
 impl Paths {
-    /// Returns the hop at a place.
+    /// Returns the hop at an index.
     #[inline(always)]
     pub fn hop(&self, place: u32) -> Hop {
         self.hops[place as usize]
     }
 
-    /// Returns the hops from a place to the end of its path.
+    /// Returns the hops from an index to the end of its path.
     pub fn ahead(&self, place: u32) -> impl Iterator<Item = Hop> {
         let hops = self.hops[place as usize..].iter().copied();
         hops.take_while(|hop| !hop.is_end())
@@ -178,7 +178,7 @@ impl Paths {
         let (before, after) = around(path, inside.map(|(_, path)| path));
         self.hops.extend(before.iter().map(hop));
         if let Some((tunnel, _)) = inside {
-            // The edge of the tunnel is in the place of its path.
+            // The edge of the tunnel replaces the tunnel's path.
             let edge = tunnels.iter().position(|&id| id == tunnel);
             let edge = self.cut_through.len() + edge.expect("flows ride in tunnels");
             self.hops.push(Hop::link(edge));

@@ -1,27 +1,42 @@
-//! The events engine: each packet that reaches a link has an event, unless the layout can do without.
+//! The events engine: an event for each packet that reaches a link, unless the layout can leave it
+//! out.
 //!
-//! It runs every scenario. The reader of it holds these concepts:
+//! The events engine runs every scenario. Its concepts, in reading order:
 //!
-//! - **Engine** (`engine.rs`): takes the next event from the calendar and carries it out. It has the links,
-//!   the paths and the shared state (`Core`: flows, packets, calendar, record).
-//! - **Layout** (`layout.rs`): the passes by which forms of ports and paths are found. **Paths** are lists of
-//!   **hops** (`hop.rs`): a link or an end, which takes packets at their time or *early*, before it.
-//! - **Wire** (`wire.rs`): a link with its port, its delay and its packets on the way (*flying*: in order;
-//!   *loose*: in any order). One event is pending per wire, for the first packet on it.
-//! - **Line**: the form of a port. `Held` keeps packets as **tickets**, and is *stepped* if each departure has an
-//!   event. `Timeline` and `Pipe` know departures at arrival. `FluidPort` has a fluid's queue (`shared.rs`,
-//!   `background.rs`). `TunnelEdge` is the queue before a tunnel (`tunnels.rs`).
-//! - **Moves**: `traverse` (from a port on), `depart` and `leave` (onto a wire), `await_arrival` (to an event), `arrive`
-//!   (`forward.rs`); `enter`, `sent` and `resume` at a port that holds packets (`ports.rs`).
-//! - **Ends** (`ends.rs`): `pump` lets a sender send, `deliver` gives a packet to its end, `processed` is for
-//!   hosts that take time.
-//! - **Changes** (`change.rs`): rates, delays and routes that the scenario changes.
+//! 1. **Core** (`core.rs`): the state that both engines share: flows, packets, the calendar, the
+//!    record.
+//! 2. **Calendar** (`calendar.rs`): the pending events, in order of (time, **kind**, index).
+//! 3. **Pool** and **handle** (`pool.rs`): the packets under way, and the index of one of them.
+//! 4. **Survey**, **ports** and **form** (`survey.rs`): the paths of all flows, and the cheapest
+//!    form of each port that its link allows.
+//! 5. **Layout** (`layout.rs`): the passes that find the cut-through links and receivers, and the
+//!    paths.
+//! 6. **Hop** and **path** (`hop.rs`): a link or an endpoint, and the list of hops of a flow. A
+//!    **cut-through** hop takes packets ahead of the clock.
+//! 7. **Wire** (`wire.rs`): a link with its port, its delay and the packets in flight on it. One
+//!    event is pending per wire, for the first packet.
+//! 8. **Buffered port** (`buffered.rs`): a port that holds waiting packets as **tickets**
+//!    (`ticket.rs`). It is **stepped** if the engine ends each service.
+//! 9. **Timeline** and **pipe** (`pipe.rs`): ports whose departures are known at arrival.
+//! 10. **Fluid port** (`fluid_port.rs`, `background.rs`): a port whose queue packets share with a
+//!     fluid.
+//! 11. **Tunnel edge** (`tunnels.rs`): the queue at the entry of a tunnel between gateways.
+//! 12. **Engine** (`engine.rs`): takes the next event from the calendar and carries it out.
+//! 13. **Traverse** (`forward.rs`): moves a packet over hops up to its next event.
+//! 14. **Enter**, **resume** and **sent** (`ports.rs`): offer a packet to a buffered port, begin a
+//!     service, and end one.
+//! 15. **Depart** and **leave** (`forward.rs`): put a packet on its wire, without and with loss and
+//!     stalls.
+//! 16. **Arrive** (`forward.rs`): takes the first packet off a wire. **Overtake** puts the next
+//!     packet of a reordering wire in order.
+//! 17. **Deliver** (`ends.rs`): passes a packet to its endpoint, at its time or ahead of the clock.
+//! 18. **Pump** (`ends.rs`): sends the packets of a sender that are due, and sets its timer.
+//! 19. **Process** (`ends.rs`): the delay of a packet in its host.
+//! 20. **Change** (`change.rs`): a new rate, delay, demand or route.
 //!
-//! Three things keep a packet-hop cheap:
-//! - There are few events: `layout.rs` says which ones a run can do without.
-//! - A link has one event pending, for the first packet on it. The other packets wait in a queue
-//!   behind, as values. Nothing is allocated for a packet.
-//! - A flow has one timer, moved lazily: it is set again only when it runs out early.
+//! A packet-hop is cheap for three reasons. `layout.rs` leaves out most events. Packets wait in
+//! queues of the pool behind the one event of their wire, without allocations. A flow's timer is
+//! set again only when an earlier deadline expires.
 
 mod background;
 mod change;

@@ -1,4 +1,4 @@
-//! The ways of packets through ports that hold them.
+//! The moves of packets through ports that hold them.
 
 use super::engine::EventsEngine;
 use super::wire::EventPort;
@@ -10,9 +10,8 @@ use accord_units::Time;
 use std::cmp::Reverse;
 
 impl EventsEngine<'_> {
-    /// Puts a packet into a port that holds packets, which does not let it pass.
-    // As functions with symbols of their own this and `Held::pass` cost 3 to 22 instructions per
-    // packet-hop.
+    /// Offers a packet to a port that holds packets and does not let it pass.
+    // Inlined: as calls, this and `BufferedPort::pass` cost 3 to 22 instructions per packet-hop.
     #[inline]
     pub fn enter(&mut self, link: usize, handle: Handle) {
         let EventPort::Buffered(held) = &mut self.wires[link].port else {
@@ -25,7 +24,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Begins a service at a port that holds packets, if it is free and a packet waits.
+    /// Begins a service at a port that holds packets, if the port is free and a packet waits.
     #[inline(never)]
     fn resume(&mut self, link: usize) {
         if let Some((handle, sent)) = self.begin(link) {
@@ -50,7 +49,7 @@ impl EventsEngine<'_> {
         Some((handle, end))
     }
 
-    /// Has the service at a port that is not stepped end at its time, if that matters to it.
+    /// Schedules the end of the service at a port that is not stepped, if a packet waits for it.
     #[inline]
     fn await_next(&mut self, link: usize) {
         if let EventPort::Buffered(held) = &mut self.wires[link].port
@@ -63,8 +62,8 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Ends a service. At a port that is stepped it does so only if the rate has not changed
-    /// meanwhile.
+    /// Ends a service. At a stepped port the event may be stale, because the rate has changed since
+    /// it was scheduled.
     pub fn sent(&mut self, link: usize) {
         let wire = &mut self.wires[link];
         let held = match &mut wire.port {
@@ -96,7 +95,7 @@ impl EventsEngine<'_> {
         self.resume(link);
     }
 
-    /// Schedules the arrival of a packet at `at`, whatever the order of the others on the wire.
+    /// Schedules the arrival of a packet at `at` on a reordering wire.
     #[cold]
     fn leave_unordered(&mut self, link: usize, handle: Handle, at: Time) {
         let wire = &mut self.wires[link];
@@ -118,7 +117,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Has the timer of a link's discipline run out.
+    /// Runs the timer of a link's discipline.
     pub fn discipline(&mut self, link: usize) {
         let now = self.core.now;
         let wire = &mut self.wires[link];

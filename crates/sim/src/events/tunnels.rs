@@ -1,4 +1,4 @@
-//! The events of tunnels: packets come to gateways, and leave them.
+//! Tunnels: packets enter gateways and leave them.
 
 use super::engine::EventsEngine;
 use super::wire::{EventPort, TunnelEdge};
@@ -8,7 +8,7 @@ use accord_aqm::Ecn;
 use accord_transport::Segment;
 
 impl EventsEngine<'_> {
-    /// Puts a packet that came to a gateway into the edge queue.
+    /// Puts a packet that arrives at a gateway into the edge queue.
     #[cold]
     pub fn enter_tunnel(&mut self, link: usize, handle: Handle) {
         let EventPort::TunnelEdge(TunnelEdge(tunnel)) = self.wires[link].port else {
@@ -23,8 +23,8 @@ impl EventsEngine<'_> {
         self.pump(tunnel);
     }
 
-    /// Lets the packet go on that was in a datagram. It has the mark of the datagram, if it can have
-    /// one [RFC 6040 §4.2].
+    /// Moves the packet in a datagram on. It takes the mark of the datagram, if it is ECN-capable
+    /// [RFC 6040 §4.2].
     #[cold]
     pub fn leave_tunnel(&mut self, datagram: &Packet) {
         let (id, Segment::Data { number, .. }) = (datagram.flow as usize, datagram.segment) else {
@@ -47,7 +47,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Lets a tunnel send from now on. What it has to send waits at its edge.
+    /// Opens a tunnel, which sends from now on the packets that wait at its edge.
     pub fn open(&mut self, id: usize) {
         self.core.wake_up(id);
         if let Some(gateway) = self.core.flows[id].gateway_mut() {

@@ -17,8 +17,8 @@ use accord_units::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A port in one of its forms. The larger ones are boxed, because a network may have very many
-/// links, and most of those are pipes.
+/// A port in one of its forms. The larger forms are boxed, because a network may have very many
+/// links, most of them pipes.
 pub enum EventPort {
     /// A port of [`Form::Stepped`] or [`Form::Port`].
     Buffered(Box<BufferedLink>),
@@ -28,11 +28,11 @@ pub enum EventPort {
     Pipe(Pipe),
     /// A port of [`Form::Fluid`], with its random stream.
     Fluid(Box<(FluidPort, Dice)>),
-    /// No port: the edge of a tunnel, which is this flow.
+    /// The edge of a tunnel in place of a port.
     TunnelEdge(TunnelEdge),
 }
 
-/// The edge of a tunnel, which is this flow. The flow has what waits there.
+/// The edge of the tunnel that is this flow. The flow holds the packets that wait there.
 pub struct TunnelEdge(pub usize);
 
 /// A port that holds packets, and the order of the packets on its wire.
@@ -60,8 +60,8 @@ pub struct Wire {
     pub port: EventPort,
     /// The propagation delay.
     pub delay: Duration,
-    /// The packets in the port and on the wire whose arrival at the far end is known, with that
-    /// time, in order. An event is pending for the first one.
+    /// The packets in the port and on the wire whose arrival at the far end is known, in order of
+    /// arrival. An event is pending for the first one.
     pub in_flight: Queue,
     loss: Option<Box<Loss>>,
 }
@@ -69,8 +69,8 @@ pub struct Wire {
 const _: () = assert!(size_of::<Wire>() == 128);
 
 impl Wire {
-    /// Creates an idle link with its port in the given form, which must be able to do what the link
-    /// needs.
+    /// Creates an idle link with a port of the given form, which must have all features that the
+    /// link needs.
     pub fn new(scenario: &Scenario, id: usize, form: Form) -> Wire {
         let (link, seed) = (&scenario.links[id], scenario.seed);
         let dice = dice(id, seed);
@@ -96,7 +96,7 @@ impl Wire {
         }
     }
 
-    /// Creates the edge of a tunnel, which is this flow. The flow has what waits there.
+    /// Creates the edge of the tunnel that is this flow.
     pub fn edge(tunnel: usize) -> Wire {
         Wire {
             port: EventPort::TunnelEdge(TunnelEdge(tunnel)),
@@ -106,7 +106,7 @@ impl Wire {
         }
     }
 
-    /// Returns whether the wire carries the packet. If not, the packet is lost.
+    /// Returns true if the wire carries the packet. Otherwise the packet is lost.
     #[inline]
     pub fn takes(&mut self, packet: &Packet) -> bool {
         match &mut self.loss {
@@ -115,7 +115,7 @@ impl Wire {
         }
     }
 
-    /// The port, to be read.
+    /// The port, for readings.
     pub fn gauge(&mut self) -> &mut dyn Gauge {
         match &mut self.port {
             EventPort::Buffered(link) => &mut link.port,
@@ -151,8 +151,8 @@ impl Gauge for TunnelEdge {
 }
 
 impl BufferedLink {
-    /// Returns the time at which `packet`, which was in service and is on the wire at `now`, comes out of
-    /// it.
+    /// Returns the time at which `packet` comes out of the wire. The service of the packet ended at
+    /// `now`.
     pub fn arrival(&mut self, now: Time, delay: Duration, packet: &Packet) -> Time {
         match &mut self.transit {
             None => self.order.arrival(self.begun, now, delay),
@@ -163,7 +163,7 @@ impl BufferedLink {
         }
     }
 
-    /// Returns whether packets may come out of the wire in another order than they went in.
+    /// Returns true if the wire may reorder packets.
     pub fn reorders(&self) -> bool {
         self.transit.as_ref().is_some_and(|t| t.reorders())
     }

@@ -1,27 +1,27 @@
-//! The arrivals at a station, put in order.
+//! The arrivals at a shared link, sorted once per window.
 
 use crate::calendar::{EventKind, key};
 use crate::pool::Handle;
 use accord_units::{Duration, Time};
 use std::cmp::Ordering;
 
-/// The arrival of a packet at a station.
+/// The arrival of a packet at a shared link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// The time.
     pub at: Time,
-    /// The event that this would be. It decides among arrivals at the same time.
+    /// The event that the arrival would be, which decides ties.
     pub event: EventId,
     /// The packet.
     pub handle: Handle,
 }
 
-/// The kind and the index of an event.
+/// The kind and the index of an event in the calendar's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventId(u32);
 
 impl EventId {
-    /// Creates the cause of an event.
+    /// Creates the identifier of an event.
     #[inline]
     pub fn new(kind: EventKind, index: usize) -> EventId {
         EventId(key(Time::ZERO, kind, index))
@@ -43,36 +43,36 @@ impl Arrival {
     }
 }
 
-/// The arrivals to come at a station. They are kept by slots of time, so that those that are not due
-/// yet are not looked at.
+/// The future arrivals at a shared link, in slots of time, so that an arrival is not touched before
+/// its slot is due.
 pub struct ArrivalQueue {
-    /// The logarithm of a slot's width: it is 2^shift picoseconds.
+    /// The binary logarithm of a slot's width in picoseconds.
     shift: u32,
     /// The first slot that may hold an arrival, counted from time zero.
     first: u64,
-    /// The arrivals of the next slots, in no order of time: the page of each that is being filled. There are a
-    /// power of two of them.
+    /// The arrivals of the next slots, unsorted: the page of each slot that is being filled. The
+    /// number of slots is a power of two.
     slots: Vec<Vec<Arrival>>,
-    /// The pages of the same slots that are full.
+    /// The full pages of the same slots.
     full: Vec<Vec<Vec<Arrival>>>,
     /// The arrivals beyond all slots.
     far: Vec<Arrival>,
-    /// Empty pages. The one that was emptied last is filled first: it is in near caches still.
+    /// Empty pages. The latest is reused first, because it is still in near caches.
     free_pages: Vec<Vec<Arrival>>,
 }
 
-/// The number of windows that slots are kept for.
+/// The number of windows that the slots span.
 const WINDOWS: usize = 8;
-/// The least and the largest number of slots in a window, if no event of the calendar ends it.
+/// The least and the largest number of slots per window.
 const PER_WINDOW: [usize; 2] = [8, 512];
-/// The number of arrivals that are put in order at once, if there are more: a part of a near cache.
+/// The number of arrivals that are sorted at once: a part of a near cache.
 const AT_ONCE: usize = if cfg!(test) { 1 << 5 } else { 1 << 12 };
-/// The number of arrivals in a page. So slots take no more memory than their arrivals do, and a page each:
-/// as single vectors, each would keep what a slow start once needed.
+/// The number of arrivals in a page. With pages a slot takes no more memory than its arrivals and a
+/// page. As a single vector it would keep the capacity that slow start once needed.
 const PAGE: usize = if cfg!(test) { 1 << 2 } else { 1 << 8 };
 
 impl ArrivalQueue {
-    /// Creates an empty list, from which windows of this length will be taken, for so many flows.
+    /// Creates an empty queue for windows of this length and `flows` flows.
     pub fn new(window: Duration, flows: usize) -> ArrivalQueue {
         let [least, most] = PER_WINDOW;
         let per_window = (flows / 256).clamp(least, most).next_power_of_two();
@@ -87,7 +87,7 @@ impl ArrivalQueue {
         }
     }
 
-    /// The place of a slot in the list.
+    /// Returns the index of a slot in the list.
     #[inline]
     fn slot_index(&self, slot: u64) -> usize {
         slot as usize & (self.slots.len() - 1)
@@ -126,8 +126,8 @@ impl ArrivalQueue {
         page.push(arrival);
     }
 
-    /// Moves arrivals before `until` to `due`: all, or the first of many. Returns the time before which
-    /// all have been moved.
+    /// Moves arrivals before `until` to `due`: all of them, or the first ones of many. Returns the
+    /// time before which all have been moved.
     fn take(&mut self, until: Time, due: &mut Vec<Arrival>) -> Time {
         let last = until.as_ps() >> self.shift;
         if last > self.first {
@@ -142,7 +142,7 @@ impl ArrivalQueue {
                 if self.slots[index].capacity() >= PAGE {
                     self.free_pages.push(std::mem::take(&mut self.slots[index]));
                 }
-                // What is far comes behind all slots.
+                // The arrivals in `far` are behind all slots.
                 if due.len() >= AT_ONCE && slot + 1 < end && end == last {
                     self.first = slot + 1;
                     return Time::from_ps(self.first << self.shift);
@@ -164,22 +164,22 @@ impl ArrivalQueue {
     }
 }
 
-/// Sorts arrivals by distribution: they are spread over their window rather evenly.
+/// A bucket sort of arrivals, which are spread over their window rather evenly.
 #[derive(Default)]
 pub struct Sorter {
     due: Vec<Arrival>,
-    /// The number of arrivals in each part of the window, and then where its next one goes.
+    /// The number of arrivals per bucket, then the index of the bucket's next one.
     parts: Vec<u32>,
     sorted: Vec<Arrival>,
 }
 
-/// The most arrivals in a part that are put in order one by one.
+/// The largest number of arrivals in a bucket that insertion sort handles.
 const MOST: u32 = 32;
 
 impl Sorter {
-    /// Takes the arrivals before `until` out of `arrivals`, none of which is before `from`: all, or the first of
-    /// many. Returns them in order, in a vector to be given back, and the time before which these are all.
-    /// Those of the same order stay as they are.
+    /// Takes the arrivals before `until` out of `arrivals`, none of which is before `from`: all of
+    /// them, or the first ones of many. Returns them in order, in a vector for
+    /// [`Sorter::give_back`], and the time before which they are all. The sort is stable.
     pub fn take(
         &mut self,
         arrivals: &mut ArrivalQueue,
@@ -193,14 +193,14 @@ impl Sorter {
         (sorted, before)
     }
 
-    /// Puts the arrivals that are due, from `from` to `until`, into `sorted`, in order.
+    /// Sorts the arrivals of `due`, from `from` to `until`, into `sorted`.
     #[inline(always)]
     fn sort(&mut self, from: Time, until: Time, sorted: &mut Vec<Arrival>) {
-        // Those that come from one link over one delay are in order.
+        // The arrivals from one link over one delay are in order already.
         if self.due.is_sorted_by(|a, b| a.at < b.at) {
             return std::mem::swap(sorted, &mut self.due);
         }
-        // About as many parts as arrivals.
+        // About as many buckets as arrivals.
         let window = until.since(from).as_ps();
         let bits = self.due.len().ilog2();
         let shift = (u64::BITS - window.leading_zeros()).saturating_sub(bits);
@@ -227,14 +227,14 @@ impl Sorter {
         }
     }
 
-    /// Takes a vector of arrivals back, to be filled again.
+    /// Takes a vector of arrivals back for reuse.
     pub fn give_back(&mut self, mut sorted: Vec<Arrival>) {
         sorted.clear();
         self.sorted = sorted;
     }
 }
 
-/// Sorts arrivals that are almost in order.
+/// Sorts almost sorted arrivals by insertion.
 fn insert(arrivals: &mut [Arrival]) {
     for end in 1..arrivals.len() {
         if arrivals[end - 1].at < arrivals[end].at {
@@ -256,7 +256,7 @@ mod tests {
     use crate::pool::Pool;
     use proptest::prelude::*;
 
-    /// Times of which many are the same, or all are close together.
+    /// Times with many ties, or all close together.
     fn any_times() -> impl Strategy<Value = Vec<u64>> {
         prop_oneof![
             prop::collection::vec(100..200u64, 0..200),
@@ -266,7 +266,8 @@ mod tests {
     }
 
     proptest! {
-        /// What is due comes in the order of its events, and the rest stays, however the times lie.
+        /// Due arrivals come in the order of their events, and the others stay, for all
+        /// distributions of times.
         #[test]
         fn arrivals_come_in_the_order_of_their_events(
             windows in prop::collection::vec((any_times(), 0..2_000_000u64), 1..4),

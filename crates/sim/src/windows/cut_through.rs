@@ -1,4 +1,4 @@
-//! The links that belong to the part that feeds them, and the places of all links.
+//! Cut-through links, and the index of each link in the network.
 
 use super::ports::PriorityPipe;
 use crate::hop::WireExit;
@@ -9,29 +9,30 @@ use accord_units::{Duration, Time};
 /// The list that a link is in, and its index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkIndex {
-    /// Among the stations.
+    /// In the shared links.
     Shared(usize),
-    /// Among the fused links.
+    /// In the cut-through links.
     CutThrough(usize),
-    /// Among the calm ports.
+    /// In the uncontended ports.
     Uncontended(usize),
-    /// Among those that no flow uses.
+    /// In the ports that no flow uses.
     Unused(usize),
 }
 
-/// A link that takes packets before their time: they come in the order in which one part sends them.
+/// A link that takes packets ahead of the clock, because one part sends all of them in order of
+/// arrival. It belongs to that part.
 #[repr(align(64))]
 pub struct CutThroughLink {
-    /// Its port.
+    /// The port.
     pub port: CutThroughPort,
-    /// Its propagation delay.
+    /// The propagation delay.
     pub delay: Duration,
     /// The link.
     pub link: LinkId,
 }
 
 impl CutThroughLink {
-    /// Returns where a packet comes out that is on the wire at `sent`.
+    /// Returns the exit of a packet that enters the wire at `sent`.
     #[inline(always)]
     pub fn leaves(&self, sent: Time) -> WireExit {
         WireExit {
@@ -41,11 +42,11 @@ impl CutThroughLink {
     }
 }
 
-/// The port of a fused link.
+/// The port of a cut-through link.
 pub enum CutThroughPort {
-    /// Has no limit, and a length that is never read.
+    /// Has no limit, and a backlog that is never read.
     Pipe(Pipe),
-    /// The same with two priorities. Without lanes `monaco-20` takes 1.7 to 2.0 times the CPU time.
+    /// The same with two priorities. @PIPE@
     Priority(Box<PriorityPipe>),
 }
 

@@ -1,4 +1,4 @@
-//! The senders: they send data, and take replies.
+//! The senders: sending of data, and delivery of replies.
 
 use super::arrivals::EventId;
 use super::engine::WindowsEngine;
@@ -32,7 +32,7 @@ impl WindowsEngine<'_> {
         self.pump(id);
     }
 
-    /// Has a sender send its packets that are due, and sets its timer.
+    /// Sends the packets of a sender that are due, and sets its timer.
     #[inline]
     pub fn pump(&mut self, id: usize) {
         let sent = self.core.now;
@@ -48,7 +48,8 @@ impl WindowsEngine<'_> {
         self.core.await_wake(id, again);
     }
 
-    /// Has a sender send its packets that are due. Returns the time at which to ask it again.
+    /// Sends the packets of a sender that are due, one by one. Returns the time at which to ask it
+    /// again.
     #[inline(never)]
     fn pump_one_by_one(&mut self, id: usize) -> Time {
         let reply = self.senders.replies[id].time();
@@ -75,7 +76,7 @@ impl WindowsEngine<'_> {
                     Err(again) => again,
                 }
             };
-            // Its wake-up at that time may be the next event of the sender, which only has to send.
+            // The wake-up at that time may be the next event of the sender, which only has to send.
             if again >= self.known || again > reply.min(self.core.wakes[id]) {
                 return again;
             }
@@ -85,7 +86,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Sends a packet that is not known to be data.
+    /// Sends a packet of any type.
     #[inline(never)]
     fn emit_any(&mut self, id: usize, segment: Segment) {
         self.emit(id, segment);
@@ -100,7 +101,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Gives a new data packet to its host, which will be done with it at `at`.
+    /// Gives a new data packet to its host, which completes it at `at`.
     #[inline]
     fn process(&mut self, packet: Packet, at: Time) {
         // Nothing happens after the end of the run.
@@ -117,7 +118,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Wakes a sender, if it is for now that it asked.
+    /// Wakes a sender, if its pending wake-up is now.
     pub fn wake(&mut self, id: usize) {
         if self.core.wake(id) {
             self.pump(id);

@@ -1,4 +1,4 @@
-//! The engine: part by part, without events of packets.
+//! The engine: advances the network part by part, without events of packets.
 
 use super::arrivals::{EventId, Sorter};
 use super::layout::WindowsLayout;
@@ -14,57 +14,57 @@ use crate::pool::Handle;
 use accord_record::{Observer, Run};
 use accord_units::{Duration, Time};
 
-/// A run in windows.
+/// A run of the windows engine.
 pub struct WindowsEngine<'a> {
     pub core: Core<'a>,
     pub net: Network,
     pub senders: Senders,
-    /// The present event of a sender, by which its packets are ordered.
+    /// The present event of a sender, which orders its packets.
     pub event: EventId,
-    /// The time before which all replies to senders are known while they are handled, or zero.
+    /// The time before which all replies to senders are known while senders advance, or zero.
     pub known: Time,
-    /// Sorts arrivals.
+    /// The sorter of arrivals.
     pub sorter: Sorter,
 }
 
 /// The senders, which are one part of the network.
 pub struct Senders {
-    /// The parts that feed them.
+    /// The parts that feed the senders.
     feeds: Vec<Feed>,
-    /// The lanes that they feed.
+    /// The priority pipes that the senders feed.
     pub priority_pipes: Vec<FedPipe>,
-    /// The time before which all of their events have been handled.
+    /// The time before which all events of senders have been handled.
     pub clock: Time,
-    /// The acknowledgements on their way from the last station, by flow.
+    /// The replies on their way from the last shared link, by flow.
     pub replies: Vec<Replies>,
 }
 
-/// The acknowledgements on their way to a sender.
+/// The replies on their way to a sender.
 pub struct Replies {
-    /// The packets and their times. They are not linked in the pool: a packet is not touched when it comes
-    /// here.
+    /// The packets with their arrivals. They are not linked in the pool, so that a packet is not
+    /// touched when it enters here.
     pub queue: Ring<(Time, Handle)>,
-    /// The event that the arrival of one would be.
+    /// The event that the arrival of a reply would be.
     event: EventId,
 }
 
-/// The number of rounds after which the observer is asked again.
+/// The number of rounds between two reports of progress.
 const PROGRESS: u32 = 1 << 8;
 
-/// The packets of a flow for which there is room.
+/// The number of packets per flow for which the pool reserves memory.
 const ROOM: usize = 64;
 
-/// The number of acknowledgements of a flow that are fetched ahead.
+/// The number of replies of a flow that are prefetched.
 const REPLIES_AHEAD: usize = 3;
 
 impl Replies {
-    /// The time at which the first of them arrives, or `Time::MAX` if there is none.
+    /// The arrival of the first reply, or `Time::MAX` if there is none.
     #[inline]
     pub fn time(&self) -> Time {
         self.queue.first().map_or(Time::MAX, |(at, _)| at)
     }
 
-    /// Nothing is on its way to the sender of a flow.
+    /// Creates the empty queue of a flow.
     fn new(flow: &accord_scenario::Flow) -> Replies {
         let last = flow.reverse_path.last();
         Replies {
@@ -77,7 +77,7 @@ impl Replies {
 impl<'a> WindowsEngine<'a> {
     /// Creates a run before its start.
     pub fn new(mut core: Core<'a>, layout: WindowsLayout) -> WindowsEngine<'a> {
-        // All of them send as long as the run lasts.
+        // All flows send as long as the run lasts.
         core.pool.reserve(ROOM * core.flows.len());
         WindowsEngine {
             senders: Senders {
@@ -102,8 +102,8 @@ impl<'a> WindowsEngine<'a> {
         self.core.begin_to_watch(&mut self.net);
         self.core.begin_logs(observer);
         while let Some((time, kind, index)) = self.core.calendar.pop() {
-            // A flow that starts has no events before, and others meet its packets at links only. All
-            // flows would be looked at for each that starts.
+            // A flow that starts has no earlier events, and other flows meet its packets at links
+            // only. Without this case each start would advance all flows.
             let is_ahead = kind == EventKind::Start;
             if !is_ahead {
                 self.advance(time, observer)?;
@@ -166,14 +166,13 @@ impl<'a> WindowsEngine<'a> {
         Ok(())
     }
 
-    /// Returns the time up to which a part with these feeds can be computed now.
+    /// Returns the safe time of a part with these feeds.
     pub fn safe_time(&self, feeds: &[Feed], end: Time) -> Time {
         let shared_links = &self.net.shared_links;
         safe_time(feeds, self.senders.clock, |id| shared_links[id].clock, end)
     }
 
-    /// Handles the events of the senders as far as they are known. Returns whether that is up to
-    /// `end`.
+    /// Advances the senders to their safe time. Returns true if that is `end`.
     fn advance_senders(&mut self, end: Time) -> bool {
         let until = self.safe_time(&self.senders.feeds, end);
         debug_assert!(until >= self.senders.clock, "the senders' clock goes back");
@@ -195,15 +194,15 @@ impl<'a> WindowsEngine<'a> {
         until == end
     }
 
-    /// Has the processor fetch the data by which the senders are advanced that come after `id`, if they have
-    /// acknowledgements before `until`. All of it was touched a window ago.
+    /// Prefetches the data of the senders after `id` that have replies before `until`. It was last
+    /// touched a window ago.
     #[inline]
     fn fetch_senders(&self, id: usize, until: Time) {
         let busy = |id: usize| {
             let replies = self.senders.replies.get(id);
             replies.filter(|replies| replies.time() < until)
         };
-        // The data that says where the rest lies comes first.
+        // The flow comes first, because it locates the rest.
         if busy(id + 4).is_some() {
             memory::fetch_all(&self.core.flows[id + 4]);
         }
@@ -222,7 +221,7 @@ impl<'a> WindowsEngine<'a> {
         }
     }
 
-    /// Handles the acknowledgements and timers of a flow before `until`.
+    /// Handles the replies and timers of a flow before `until`.
     fn advance_sender(&mut self, id: usize, until: Time) {
         loop {
             let replies = &mut self.senders.replies[id];

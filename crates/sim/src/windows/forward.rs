@@ -1,4 +1,4 @@
-//! The ways of packets from one part to another.
+//! The moves of packets from one part to another.
 
 use super::arrivals::{Arrival, EventId};
 use super::cut_through::CutThroughPort;
@@ -9,8 +9,8 @@ use crate::pool::Handle;
 use accord_units::Time;
 
 impl WindowsEngine<'_> {
-    /// Moves a packet on that came out of a wire, through fused links and stretches and round at its
-    /// receiver, until another part has it.
+    /// Moves a packet on from the far end of a wire, through cut-through links, uncontended paths
+    /// and its receiver, up to the next part.
     #[inline(always)]
     pub fn forward(&mut self, handle: Handle, mut exit: WireExit) {
         let packet = self.core.pool.packet(handle);
@@ -18,7 +18,8 @@ impl WindowsEngine<'_> {
         self.route(handle, next, exit);
     }
 
-    /// Moves a packet on as `forward` does, from the hop `next`, which takes it before its time or does not.
+    /// Moves a packet on as `forward` does, from the hop `next`. The flag is true if the hop takes
+    /// the packet ahead of the clock.
     #[inline(always)]
     pub fn route(&mut self, handle: Handle, mut next: (Hop, bool), mut exit: WireExit) {
         loop {
@@ -35,7 +36,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Gives a packet that comes out of a wire to the next part.
+    /// Hands a packet at the far end of a wire over to the next part.
     #[inline(always)]
     fn hand_over(&mut self, handle: Handle, hop: Hop, exit: WireExit) {
         // Nothing happens after the end of the run.
@@ -45,8 +46,8 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Notes that a packet arrives at the station of `hop`, or at its sender. `event` is the event that this
-    /// would be.
+    /// Records the arrival of a packet at the shared link of `hop`, or at its sender. `event` is
+    /// the event that the arrival would be.
     #[inline(always)]
     pub fn enqueue(&mut self, handle: Handle, hop: Hop, at: Time, event: EventId) {
         if hop.is_end() {
@@ -59,7 +60,8 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Passes a packet through a fused link. Returns where it comes out, unless it has to wait in a lane.
+    /// Passes a packet through a cut-through link. Returns its exit, unless it has to wait in a
+    /// priority pipe.
     #[inline(always)]
     pub fn pass(&mut self, handle: Handle, hop: Hop, at: Time) -> Option<WireExit> {
         debug_assert!(hop.is_cut_through_link());
@@ -81,7 +83,7 @@ impl WindowsEngine<'_> {
         Some(link.leaves(sent))
     }
 
-    /// Passes a packet through a lane in which others wait.
+    /// Passes a packet through a priority pipe in which others wait.
     #[inline(never)]
     fn queue(&mut self, handle: Handle, hop: Hop, at: Time) -> Option<WireExit> {
         self.flush(hop.index(), at);
@@ -97,7 +99,7 @@ impl WindowsEngine<'_> {
         Some(link.leaves(sent))
     }
 
-    /// Sends the packets that wait in a lane and whose service begins by `until`.
+    /// Sends the packets of a priority pipe whose service begins by `until`.
     pub fn flush(&mut self, cut_through: usize, until: Time) {
         loop {
             let link = &mut self.net.cut_through[cut_through];
@@ -113,7 +115,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Delivers a packet to its receiver ahead of time, and moves the answer on.
+    /// Delivers a packet to its receiver ahead of the clock, and moves the answer on.
     #[inline(never)]
     fn answer_ahead(&mut self, handle: Handle, mut exit: WireExit) {
         if !self.core.deliver_ahead(handle, exit.at) {

@@ -1,4 +1,4 @@
-//! The passes by which a network is laid out to be run in windows. Each takes the result of the pass
+//! The passes that lay out a network for the windows engine. Each takes the result of the pass
 //! before it.
 
 use super::arrivals::ArrivalQueue;
@@ -20,45 +20,45 @@ use accord_transport::Sender;
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
 
-/// The rate up to which no two packets come out of a link at one time.
+/// The rate up to which packets leave a link at distinct times.
 const FASTEST: Rate = Rate::from_bps(1_000_000_000_000);
 
-/// The number of rounds by which the length of a window is found.
+/// The number of rounds over which the length of windows is averaged.
 const ROUNDS: u64 = 8;
 
-/// The third pass: nothing in the scenario needs events. There is no event but those of packets and few
-/// others: each of the others ends a window. Nobody sees what receivers know ahead of time.
+/// The third pass: the scenario needs no events. Starts, stops and samples remain, and each of them
+/// ends a window. No reader sees that receivers are ahead of the clock.
 struct Suited<'a> {
     scenario: &'a Scenario,
     ports: &'a Ports,
 }
 
-/// The fourth pass: the links that take packets before their time.
+/// The fourth pass: the cut-through links.
 struct CutThrough<'a> {
     suited: Suited<'a>,
-    /// The size of the packets of each link on which none waits.
+    /// The packet size of each uncontended link.
     free: Vec<Option<u16>>,
-    /// Those links, and the links whose packets come in order.
+    /// True for each uncontended link, and for each pipe with packets in order of arrival.
     cut_through: Vec<bool>,
 }
 
-/// The least times from one part to another, by the part that packets come from: a station, or none for
-/// the senders.
+/// The lookahead from each part that feeds a part. The parts are shared links, or `None` for the
+/// senders.
 type Feeds = BTreeMap<Option<usize>, Duration>;
 
-/// The fifth pass: the parts of the network, and the times between them.
+/// The fifth pass: the parts of the network, and the lookahead between them.
 struct Parts<'a> {
     links: CutThrough<'a>,
     indices: Vec<LinkIndex>,
-    /// The link of each station, and what feeds it.
+    /// The link and the feeds of each shared link.
     shared_links: Vec<(LinkId, Vec<Feed>)>,
-    /// The link of each fused link, calm port and idle port.
+    /// The links that are cut-through, uncontended and unused, in the order of their lists.
     cut_through: Vec<LinkId>,
     uncontended_ports: Vec<(LinkId, u16)>,
     unused: Vec<LinkId>,
     /// The feeds of the senders.
     senders: Vec<Feed>,
-    /// The lanes, by the part that feeds them.
+    /// The priority pipes, with the parts that feed them.
     priority_pipes: Vec<(Option<usize>, FedPipe)>,
 }
 
@@ -70,7 +70,7 @@ pub struct WindowsLayout {
     pub(super) network: Network,
     /// The feeds of the senders.
     pub(super) senders: Vec<Feed>,
-    /// The lanes that senders feed.
+    /// The priority pipes that senders feed.
     pub(super) priority_pipes: Vec<FedPipe>,
 }
 
@@ -215,8 +215,8 @@ impl<'a> CutThrough<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Checks that windows are long enough: all parts are looked at in each of them, so that there should
-    /// be a packet for each part.
+    /// Checks that windows are long enough. Each window visits all parts, so it should hold a
+    /// packet per part.
     fn long(self) -> Result<LongEnough<'a>, Because> {
         let scenario = self.links.suited.scenario;
         let fed = self
@@ -234,7 +234,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Returns how long a window is in the mean, where nothing else ends it.
+    /// Returns the mean length of windows that no event ends.
     fn span(&self) -> Duration {
         let end = Time::ZERO + Duration::from_secs(1000);
         let (mut senders, mut clocks) = (Time::ZERO, vec![Time::ZERO; self.shared_links.len()]);
@@ -261,7 +261,7 @@ impl LongEnough<'_> {
             priority_pipes,
         } = self.0;
         let Suited { scenario, ports } = links.suited;
-        // All packets come around in this time, so that it is about a window's.
+        // The least round-trip time, which is about the length of a window.
         let state = scenario.at(Time::ZERO);
         let ids = 0..scenario.flows.len();
         let least = ids.map(|id| state.base_rtt(id)).min().unwrap_or_default();
@@ -325,7 +325,7 @@ impl LongEnough<'_> {
 }
 
 impl Network {
-    /// Adds a path, on which the links that are `free` hold up no packet. Returns the first hop.
+    /// Adds a path. Its `free` links are uncontended. Returns the index of its first hop.
     fn add(
         &mut self,
         scenario: &Scenario,
@@ -348,7 +348,10 @@ impl Network {
                     LinkIndex::Shared(id) => hops.push(Hop::link(id)),
                     LinkIndex::CutThrough(id) => hops.push(Hop::cut_through(id)),
                     LinkIndex::Uncontended(_) | LinkIndex::Unused(_) => {
-                        debug_assert!(false, "calm links are free, and idle ones on no path");
+                        debug_assert!(
+                            false,
+                            "uncontended links are free, and unused ones on no path"
+                        );
                     }
                 }
             }
@@ -358,7 +361,7 @@ impl Network {
     }
 }
 
-/// Creates the port of a station.
+/// Creates the port of a shared link.
 fn link_port(scenario: &Scenario, ports: &Ports, id: LinkId) -> LinkPort {
     let (link, seed) = (&scenario.links[id], scenario.seed);
     let droptail = || survey::is_droptail(link);
@@ -382,7 +385,7 @@ impl WindowsLayout {
     /// Lays the network out, and sets the paths of flows.
     ///
     /// # Errors
-    /// Fails if the scenario needs events, or is faster with them.
+    /// Fails if the scenario needs events, or is faster with events.
     pub fn new(
         ports: &Ports,
         scenario: &Scenario,

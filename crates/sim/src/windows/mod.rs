@@ -1,41 +1,57 @@
-//! The windows engine: windows of time in which nothing that a part of the network does can reach another
-//! part. No packet has an event.
+//! The windows engine: conservative parallel simulation on one thread [Chandy and Misra 1979;
+//! Bryant 1977], without events of packets.
 //!
-//! The parts are the senders, as one, and the *stations*: the links that several parts feed, or whose queue
-//! matters. Other links are *fused*: they belong to the part that feeds them.
-//! A packet that leaves a part meets the next one a propagation delay later at the earliest. So a
-//! part whose feeders have been computed up to some times can be computed up to the least of these
-//! times plus delays, on its own. It then handles all packets of that window in one go: a sender its
-//! acknowledgements of a round trip, a link its arrivals in order. No calendar orders them; the
-//! arrivals at a station are sorted once a window, and the ends of its services and the timer of its
-//! queue discipline come in between. What a part needs stays in near caches meanwhile.
-//! (This is conservative parallel simulation [Chandy and Misra 1979; Bryant 1977] on one thread.)
+//! The network is divided into *parts*: the senders, as one part, and each *shared link*, which
+//! several parts feed or whose queue matters. All other links are *cut-through*: they belong to the
+//! part that feeds them. A packet that leaves a part reaches the next one after a propagation delay
+//! at the earliest, the *lookahead*. So a part can be computed on its own up to its *safe time*,
+//! the least sum of the clock of a feeding part and its lookahead. The part then handles all
+//! packets of that window at once: a sender its replies of a round trip, a shared link its arrivals
+//! in order. The arrivals at a shared link are sorted once per window, and the ends of its services
+//! and the timer of its discipline come in between. The data of one part stays in near caches
+//! during a window.
 //!
-//! It is exact. The order of the arrivals at a station is that of their events, by (time, kind,
-//! index). At a sample, and at any other event of the calendar, all parts have been computed up to
-//! that time and no further. `tests/shortcuts.rs` and `tests/windows.rs` compare it with the events engine.
-//! Without windows `newreno-10` takes 1.41 times the CPU time, `newreno-250` 1.24 times, `vegas-250` 1.44 times
-//! and `monaco-20` 2.65 times.
+//! The result is exact. The arrivals at a shared link are in the order of their events, (time,
+//! kind, index). At a sample, and at any other event of the calendar, all parts have been computed
+//! up to that time and no further. `tests/shortcuts.rs` and `tests/windows.rs` compare the runs
+//! with those of the events engine. @WIN@
 //!
-//! It runs greedy streams and tunnels over links that never change (`layout.rs`). The reader of it holds
-//! these concepts:
+//! The windows engine runs greedy streams and tunnels over links that never change (`layout.rs`).
+//! Its concepts, in reading order:
 //!
-//! - **Engine** (`engine.rs`): goes through the parts in rounds up to the next event of the calendar, which has
-//!   starts, stops and samples only. It has the network, the senders and the shared state (`Core`: flows,
-//!   packets, calendar, record).
-//! - **Layout** (`layout.rs`): the passes by which the parts and the paths are found, or the reason for events.
-//! - **Station** (`network.rs`, `shared_link.rs`): a link with its **clock**, its **feeds**, its arrivals to come and
-//!   its **queue**: `Held`, `PriorityPort`, `Timeline` or `Pipe`.
-//! - **Fused** link (`cut_through.rs`): a `Pipe`, or a **lane** with two priorities (`lines.rs`).
-//! - **Stretch** (`uncontended.rs`): links in a row on which no packet waits. Its **calm** ports learn of packets when
-//!   they are read.
-//! - **Horizon**: the time up to which a part can be computed.
-//! - **Arrival**, **cause**, **sorter** (`arrivals.rs`): the packets to come at a station, the events that their
-//!   arrivals would be, and their order.
-//! - **Paths** are lists of **hops** (`hop.rs`): a station, a fused link, a stretch or an end.
-//! - **Moves** (`forward.rs`): `offer` at a station, `depart` onto its wire, `forward` through fused links and
-//!   round at the receiver, `enqueue` to the next part; `flush` lets packets go that wait in a lane.
-//! - **Senders** (`ends.rs`): `pump` lets one send, `deliver` gives it a reply.
+//! 1. **Core** (`core.rs`): the state that both engines share: flows, packets, the calendar, the
+//!    record. The calendar holds starts, stops and samples only.
+//! 2. **Pool** and **handle** (`pool.rs`): the packets under way, and the index of one of them.
+//! 3. **Survey**, **ports** and **form** (`survey.rs`): the paths of all flows, and the cheapest
+//!    form of each port that its link allows.
+//! 4. **Layout** (`layout.rs`): the passes that find the parts and the paths, or the reason for
+//!    events.
+//! 5. **Network** (`network.rs`): the links by type, and the paths.
+//! 6. **Shared link** (`network.rs`): a link that is a part, with its **clock** and its port:
+//!    buffered, priority, timeline or pipe.
+//! 7. **Feed** and **lookahead** (`network.rs`): the packets from another part, and their least
+//!    delay.
+//! 8. **Safe time** (`network.rs`): the lower bound on the time stamps of packets to come.
+//! 9. **Cut-through link** (`cut_through.rs`): a link that takes packets ahead of the clock.
+//! 10. **Priority pipe** (`ports.rs`): a cut-through pipe that serves out-of-band packets first.
+//! 11. **Priority port** (`ports.rs`): a droptail port with two priorities that leaves packets in
+//!     the pool.
+//! 12. **Uncontended path** (`uncontended.rs`): consecutive links on which no packet waits. Its
+//!     **uncontended ports** count packets in batches.
+//! 13. **Hop** and **route** (`hop.rs`, `network.rs`): a shared link, a cut-through link, an
+//!     uncontended path or an endpoint, and the list of hops of a flow.
+//! 14. **Engine** (`engine.rs`): advances the parts in rounds up to the next event of the calendar.
+//! 15. **Senders** (`engine.rs`, `ends.rs`): the part of all senders, with their **replies** and
+//!     wake-ups.
+//! 16. **Arrival** and **event id** (`arrivals.rs`): a future packet at a shared link, and the
+//!     event that its arrival would be.
+//! 17. **Arrival queue** and **sorter** (`arrivals.rs`): the arrivals by slot of time, and their
+//!     order.
+//! 18. **Offer**, **serve** and **act** (`shared_link.rs`): handle an arrival, services and timers.
+//! 19. **Forward** (`forward.rs`): moves a packet through cut-through links and its receiver, up to
+//!     the next part.
+//! 20. **Enqueue** and **flush** (`forward.rs`): add an arrival to the next part, and send the
+//!     packets that wait in a priority pipe.
 
 mod arrivals;
 mod cut_through;

@@ -1,4 +1,4 @@
-//! The parts of a network that is run in windows.
+//! The network of the windows engine.
 
 use super::arrivals::ArrivalQueue;
 use super::cut_through::{CutThroughLink, CutThroughPort, LinkIndex};
@@ -19,38 +19,38 @@ use accord_units::{Duration, Time};
 
 /// The links of a network, and the paths over them.
 pub struct Network {
-    /// The place of each link.
+    /// The index of each link.
     pub indices: Vec<LinkIndex>,
     pub shared_links: Vec<SharedLink>,
     pub cut_through: Vec<CutThroughLink>,
     pub uncontended_ports: Vec<UncontendedPort>,
-    /// The ports that no flow uses and that have no timer.
+    /// The ports without flows and timers.
     pub unused: Vec<LinkPort>,
     pub paths: Routes,
 }
 
-/// A link that several feed, or whose queue matters.
+/// A link that several parts feed, or whose queue matters.
 pub struct SharedLink {
     /// The link.
     pub link: LinkId,
-    /// Its port.
+    /// The port.
     pub port: LinkPort,
-    /// Its propagation delay.
+    /// The propagation delay.
     pub delay: Duration,
-    /// The parts that feed it.
+    /// The parts that feed the link.
     pub feeds: Vec<Feed>,
     /// The time before which all arrivals have been handled.
     pub clock: Time,
-    /// The packets that will arrive.
+    /// The future arrivals.
     pub arrivals: ArrivalQueue,
-    /// The lanes that it feeds.
+    /// The priority pipes that the link feeds.
     pub priority_pipes: Vec<FedPipe>,
     /// The time at which the queue discipline wants its timer.
     pub timer: Time,
 }
 
 impl SharedLink {
-    /// Returns where a packet comes out that is on the wire at `sent`.
+    /// Returns the exit of a packet that enters the wire at `sent`.
     #[inline(always)]
     pub fn leaves(&self, sent: Time) -> WireExit {
         WireExit {
@@ -60,9 +60,9 @@ impl SharedLink {
     }
 }
 
-/// The port of a station.
+/// The port of a shared link.
 pub enum LinkPort {
-    /// Holds the packets that wait, and is stepped if its wire loses packets.
+    /// Holds waiting packets. It is stepped if its wire loses packets.
     Buffered(Box<(BufferedPort, Option<Loss>)>),
     /// A droptail port with two priorities that leaves its packets in the pool.
     Priority(Box<PriorityPort>),
@@ -73,32 +73,32 @@ pub enum LinkPort {
     Pipe(Pipe),
 }
 
-/// A lane that a part feeds.
+/// A priority pipe that a part feeds.
 #[derive(Clone, Copy)]
 pub struct FedPipe {
-    /// The index of the fused link.
+    /// The index of the cut-through link.
     pub index: usize,
     /// The least time from the part to it.
     pub delay: Duration,
 }
 
-/// The packets that a part gets from another one.
+/// The feed of a part from another part.
 pub struct Feed {
-    /// The station that they leave, or none if senders do.
+    /// The shared link that sends the packets, or `None` for the senders.
     pub from: Option<usize>,
-    /// The least time that they take.
+    /// The lookahead: the least time that packets take.
     pub lookahead: Duration,
 }
 
 /// The paths of all flows.
 pub struct Routes {
-    /// The lists of hops, each closed by an end. Packets carry their place in it.
+    /// The lists of hops, each closed by an endpoint. A packet carries its index.
     pub hops: Vec<Hop>,
     pub uncontended_paths: Vec<UncontendedPath>,
 }
 
 impl Routes {
-    /// Moves a packet that came out of the link of its hop to the next hop, as [`Routes::reach`] does.
+    /// Moves a packet to its next hop, as [`Routes::reach`] does.
     #[inline(always)]
     pub fn step(
         &mut self,
@@ -110,9 +110,9 @@ impl Routes {
         self.reach(&mut packet.hop, exit, limits)
     }
 
-    /// Returns the hop of a packet that is at this place, and whether it takes the packet before its time.
-    /// A stretch is passed at once. A packet that would come out of it after the end stays there: its
-    /// time is `Time::MAX`.
+    /// Returns the hop at this index, and whether it takes the packet ahead of the clock. The
+    /// packet passes an uncontended path at once. If it would come out after the end of the run, it
+    /// stays there, and its time is `Time::MAX`.
     #[inline(always)]
     pub fn reach(&mut self, place: &mut u32, exit: &mut WireExit, limits: Limits) -> (Hop, bool) {
         let mut hop = self.hops[*place as usize];
@@ -133,8 +133,8 @@ impl Routes {
     }
 }
 
-/// Returns the time up to which a part with these feeds can be computed, if the senders and the stations
-/// have been up to these times. It is at most `end`.
+/// Returns the safe time of a part: the lower bound on the time stamps of packets to come from its
+/// feeds, given the clocks of senders and shared links. It is at most `end`.
 pub fn safe_time(
     feeds: &[Feed],
     senders: Time,
@@ -148,7 +148,7 @@ pub fn safe_time(
 }
 
 impl LinkPort {
-    /// The port, to be read.
+    /// The port, for readings.
     fn gauge(&mut self) -> &mut dyn Gauge {
         match self {
             LinkPort::Buffered(buffered) => &mut buffered.0,

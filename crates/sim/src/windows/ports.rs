@@ -1,4 +1,4 @@
-//! Ports that only the windows engine has. They leave their packets in the pool.
+//! The ports that only the windows engine has. Their packets stay in the pool.
 
 use super::ring::Ring;
 use crate::gauge::{Gauge, passed};
@@ -9,18 +9,18 @@ use accord_aqm::Class;
 use accord_port::{Area, Count, Counters, DropReason, PortPacket as _, PortState, Priority};
 use accord_units::{Bytes, Duration, Rate, Time};
 
-/// A port on which no packet waits, of which a series is recorded. It is the same port as
-/// [`Timeline`](accord_port::Timeline), to packets of one size that find it idle.
+/// An uncontended port of which a series is recorded. For packets of one size that find it idle, it
+/// is the same port as [`Timeline`](accord_port::Timeline).
 pub struct UncontendedPort {
     rate: Rate,
     size: Bytes,
-    /// The time that a packet is there.
+    /// The transmission time of a packet.
     stay: Duration,
-    /// The packets that have come.
+    /// The number of packets that have arrived.
     entered: u64,
-    /// When the last of them leaves.
+    /// The departure of the latest packet.
     free: Time,
-    /// True if a packet came or was there since the longest backlog was taken.
+    /// True if the port held a packet since the last [`Gauge::take_longest`].
     used: bool,
     /// The time of the last [`Gauge::advance`].
     now: Time,
@@ -40,16 +40,16 @@ impl UncontendedPort {
         }
     }
 
-    /// Counts packets, the last of which comes at `at`.
+    /// Counts packets, the last of which arrives at `at`.
     #[inline]
     pub fn enter(&mut self, packets: u64, at: Time) {
         self.entered += packets;
-        // Those of one flow are counted after those of another.
+        // Batches of different flows are not in order of time.
         self.free = self.free.max(at + self.stay);
         self.used = true;
     }
 
-    /// Returns whether a packet is there.
+    /// Returns true if a packet is in service.
     fn is_busy(&self) -> bool {
         self.free > self.now
     }
@@ -80,7 +80,7 @@ impl Gauge for UncontendedPort {
         self.packets(u64::from(self.is_busy()))
     }
 
-    /// The bytes sent. They include those of the packet in service.
+    /// The bytes sent, including those of the packet in service.
     fn sent(&self, _now: Time) -> f64 {
         let served = self.served().bytes as f64;
         if !self.is_busy() {
@@ -97,11 +97,10 @@ impl Gauge for UncontendedPort {
     }
 }
 
-/// The number of packets between one that is served and the one that is fetched meanwhile.
+/// The number of packets between the one in service and the one that is prefetched.
 const AHEAD: usize = 4;
 
-/// The packets of a port that wait, in the order of their service: out-of-band control packets, and
-/// others. Each is a place and a size.
+/// The queues of out-of-band control packets and of others, each a handle and a size.
 #[derive(Default)]
 struct PriorityQueues {
     queues: [Ring<(Handle, u16)>; 2],
@@ -120,7 +119,7 @@ impl PriorityQueues {
         self.packets += 1;
     }
 
-    /// Takes out the packet that is served next, and has one that is served soon fetched.
+    /// Removes the next packet to be served, and prefetches a later one.
     ///
     /// # Panics
     /// Panics if no packet waits.
@@ -149,10 +148,10 @@ fn priority(packet: &Packet) -> Priority {
     }
 }
 
-/// A droptail port with two priorities. It is the same port as [`Port`](accord_port::Port), which keeps a
-/// ticket of each packet. Without it `monaco-20` takes 1.3 times the CPU time.
+/// A droptail port with two priorities. It is the same port as [`Port`](accord_port::Port) without
+/// tickets. @PORT@
 pub struct PriorityPort {
-    /// What is queued, in service and counted.
+    /// The line, the backlog and the counters.
     state: PortState,
     waiting: PriorityQueues,
 }
@@ -166,7 +165,7 @@ impl PriorityPort {
         }
     }
 
-    /// Returns the time at which a service ends that others wait for, or `Time::MAX`.
+    /// Returns the end of the service in progress if packets wait for it, or `Time::MAX`.
     #[inline]
     pub fn next(&self) -> Time {
         match self.waiting.is_empty() {
@@ -175,8 +174,8 @@ impl PriorityPort {
         }
     }
 
-    /// Offers a packet that arrives at `now`. The services that end by then and that others wait for have
-    /// ended. Returns its departure, or the reason why it is dropped, or `None` if it has to wait here.
+    /// Offers a packet that arrives at `now`, after the services that end by then. Returns its
+    /// departure, or the reason why it is dropped, or `None` if it has to wait.
     #[inline]
     pub fn offer(
         &mut self,
@@ -199,7 +198,7 @@ impl PriorityPort {
         Some(Ok(self.state.send(now, size, priority)))
     }
 
-    /// Ends a service that others wait for, and begins the next. Returns its packet and its departure.
+    /// Ends the service in progress, and begins the next. Returns its packet and its departure.
     #[inline]
     pub fn follow(&mut self, pool: &Pool) -> (Handle, Time) {
         let now = self.state.complete();
@@ -236,11 +235,11 @@ impl Gauge for PriorityPort {
     }
 }
 
-/// A pipe that serves out-of-band control packets first. So a packet that has to wait does not know its
-/// departure when it arrives: packets wait here until all that may be served before them have arrived.
-/// It is the same port as [`Port`](accord_port::Port), without a limit.
+/// A pipe that serves out-of-band control packets first. A packet that has to wait does not know
+/// its departure at its arrival: it waits here until all packets that may be served before it have
+/// arrived. The pipe is the same port as [`Port`](accord_port::Port) without a limit.
 pub struct PriorityPipe {
-    /// The packets whose service has begun.
+    /// The line, with the packets whose service has begun.
     pipe: Pipe,
     waiting: PriorityQueues,
     held: Count,
@@ -256,13 +255,13 @@ impl PriorityPipe {
         }
     }
 
-    /// Returns the time at which the service of a packet that waits begins, if one does.
+    /// Returns the time at which the next service begins, if a packet waits.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         (self.held.packets > 0).then(|| self.pipe.busy_until())
     }
 
-    /// Offers a packet as [`Pipe::offer`] does. The services that begin by `now` have begun. Returns
+    /// Offers a packet as [`Pipe::offer`] does, after the services that begin by `now`. Returns
     /// `None` if the packet has to wait.
     #[inline]
     pub fn offer(&mut self, now: Time, size: Bytes, end: Time) -> Option<Time> {

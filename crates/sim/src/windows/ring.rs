@@ -1,11 +1,11 @@
 //! A queue of small values.
 
-/// A FIFO queue. It takes fewer instructions than that of the standard library, because counts of the
-/// values that entered and left find their places.
+/// A FIFO queue. It takes fewer instructions than that of the standard library, because it indexes
+/// by counts of values entered and left.
 #[derive(Default)]
 pub struct Ring<T> {
-    /// The place of a value is the number of those that entered before it, modulo the length. That is a
-    /// power of two.
+    /// The values. The index is the number of values that entered before, modulo the length, which
+    /// is a power of two.
     places: Box<[T]>,
     entered: usize,
     left: usize,
@@ -17,7 +17,7 @@ impl<T: Copy + Default> Ring<T> {
         self.entered == self.left
     }
 
-    /// Returns the value that so many others are before.
+    /// Returns the value with `before` others ahead of it.
     #[inline]
     pub fn get(&self, before: usize) -> Option<T> {
         let number = self.left + before;
@@ -39,7 +39,7 @@ impl<T: Copy + Default> Ring<T> {
         self.entered += 1;
     }
 
-    /// Takes out the first value.
+    /// Removes the first value.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         let first = self.first()?;
@@ -64,7 +64,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// It is the queue of the standard library, however it fills and empties.
+        /// The ring behaves as the queue of the standard library, however it fills and empties.
         #[test]
         fn values_come_in_their_order(steps in prop::collection::vec((any::<u32>(), 0..9u8), 0..400)) {
             let (mut ring, mut queue) = (Ring::default(), VecDeque::new());

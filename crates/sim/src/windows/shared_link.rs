@@ -1,4 +1,4 @@
-//! The stations: arrivals in order, services and timers.
+//! The shared links: arrivals in order, services and timers.
 
 use super::arrivals::Arrival;
 use super::engine::WindowsEngine;
@@ -8,18 +8,17 @@ use crate::calendar::EventKind;
 use crate::pool::Handle;
 use accord_units::Time;
 
-/// The number of arrivals for which the packet is fetched ahead. It was touched a window ago.
+/// The number of arrivals whose packets are prefetched. A packet was last touched a window ago.
 const AHEAD: usize = 8;
 
 impl WindowsEngine<'_> {
-    /// Handles the arrivals at a station as far as they are known. Returns whether that is up to
-    /// `end`.
+    /// Advances a shared link to its safe time. Returns true if that is `end`.
     pub fn advance_shared_link(&mut self, id: usize, end: Time) -> bool {
         let until = self.safe_time(&self.net.shared_links[id].feeds, end);
         let shared_link = &mut self.net.shared_links[id];
         debug_assert!(
             until >= shared_link.clock,
-            "the clock of a station goes back"
+            "the clock of a shared link goes back"
         );
         let mut from = std::mem::replace(&mut shared_link.clock, until);
         let mut timer = shared_link.timer;
@@ -50,7 +49,7 @@ impl WindowsEngine<'_> {
         until == end
     }
 
-    /// Offers arrivals to the port of a station. Returns the time at which its timer runs out next.
+    /// Offers arrivals to the port of a shared link. Returns the next time of its timer.
     #[inline(never)]
     fn offer_all(&mut self, id: usize, arrivals: &[Arrival], mut timer: Time) -> Time {
         let port = &self.net.shared_links[id].port;
@@ -71,8 +70,8 @@ impl WindowsEngine<'_> {
         timer
     }
 
-    /// Offers a packet that arrives at `at` to the port of a station, and moves it on if its departure is
-    /// known.
+    /// Offers a packet that arrives at `at` to the port of a shared link, and moves it on if its
+    /// departure is known.
     #[inline(always)]
     fn offer(&mut self, id: usize, handle: Handle, at: Time) {
         let core = &mut self.core;
@@ -103,7 +102,7 @@ impl WindowsEngine<'_> {
         self.route(handle, next, exit);
     }
 
-    /// Has a packet go on that will be on the wire of a station at `sent`.
+    /// Moves a packet on that enters the wire of a shared link at `sent`.
     #[inline(always)]
     fn depart(&mut self, id: usize, handle: Handle, sent: Time) {
         let exit = self.net.shared_links[id].leaves(sent);
@@ -138,7 +137,8 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Ends the services at a station that end by `until` and that matter to it, and begins the next ones.
+    /// Ends the services of a shared link that end by `until` and that the port has to know, and
+    /// begins the next ones.
     #[inline(always)]
     fn serve(&mut self, id: usize, until: Time) {
         loop {
@@ -195,8 +195,8 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Has the timer of a station run out as often as it does before an event of `kind` at `until`.
-    /// Returns the time at which it runs out next.
+    /// Runs the timer of a shared link each time that it is due before an event of `kind` at
+    /// `until`. Returns the next time of the timer.
     #[inline(never)]
     fn act(&mut self, id: usize, until: Time, kind: EventKind) -> Time {
         loop {

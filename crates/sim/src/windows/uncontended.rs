@@ -1,11 +1,11 @@
-//! Links in a row on which no packet ever waits.
+//! Uncontended paths: consecutive links on which no packet ever waits.
 //!
-//! A port whose packets come at least as far apart as it takes to send one holds none of them up: behind
-//! a bottleneck that is no faster, or for the acknowledgements of what a bottleneck has let through. All
-//! that it does to a packet is to take time, the same for each of one size. Such links in a row are one
-//! stretch, which a packet passes in one step.
+//! A port delays no packet beyond its transmission time if its packets arrive at least a
+//! transmission time apart: behind a bottleneck that is no faster, or for the acknowledgements of
+//! packets that have passed a bottleneck. The port then only adds a constant delay for each size of
+//! packets. A packet passes consecutive links of this kind in one step.
 //!
-//! Without stretches `newreno-10` takes 1.23 times the CPU time, and `newreno-250` 1.06 times.
+//! @UNC@
 
 use super::cut_through::{CutThroughLink, CutThroughPort, LinkIndex};
 use super::ports::UncontendedPort;
@@ -17,52 +17,53 @@ use accord_scenario::{Limit, Link, LinkId, Scenario};
 use accord_transport::Sender;
 use accord_units::{Bytes, Duration, Time};
 
-/// A stretch of the path of a flow.
+/// An uncontended part of a flow's path.
 pub struct UncontendedPath {
-    /// Its last link.
+    /// The last link.
     pub last: LinkId,
-    /// The time that a packet takes for it.
+    /// The delay of a packet over the path.
     span: Duration,
-    /// The packets that have passed it.
+    /// The number of packets that have passed.
     passed: u64,
-    /// The times at which packets came that do not pass it by the end of the run.
+    /// The arrivals of packets that do not pass by the end of the run.
     late: Vec<Time>,
-    /// Its ports of which something is recorded.
+    /// The ports of which a series is recorded.
     uncontended_ports: Vec<CountingPort>,
-    /// The time from its start to the last of these.
+    /// The delay from the start of the path to the last recorded port.
     to_last_port: Duration,
-    /// The packets of which these do not know yet, all of which come there before anything is read, and
-    /// the time at which the last of them came.
+    /// The number of packets that the recorded ports have not counted and that reach all of them
+    /// before the next reading, and the latest arrival among them.
     unknown: u64,
     exit: Time,
-    /// The times at which the other packets came of which not all of these know, in order.
+    /// The arrivals of the other packets that not all recorded ports have counted, in order.
     arrivals: Vec<Time>,
     size: Bytes,
     pipes: Vec<PipeOffset>,
 }
 
-/// A port of a stretch that learns of packets.
+/// A port that counts packets in batches.
 struct CountingPort {
     /// The index of the port.
     port: usize,
-    /// The time from the start of the stretch to it.
+    /// The delay from the start of the path to the port.
     after: Duration,
-    /// The packets of `arrivals` of which it knows.
+    /// The number of packets of `arrivals` that the port has counted.
     known: usize,
 }
 
-/// A pipe of a stretch.
+/// A pipe on the path.
 struct PipeOffset {
     /// The index of the link.
     cut_through: usize,
-    /// The time from the start of the stretch until a packet is in its port.
+    /// The delay from the start of the path to the arrival at the port.
     there: Duration,
-    /// The time until it has left the port.
+    /// The delay from the start of the path to the departure from the port.
     sent: Duration,
 }
 
 impl UncontendedPath {
-    /// Creates the stretch over these links, which are at these places, for packets of `size`.
+    /// Creates the path over `links` for packets of `size`. `indices` is the index of each link of
+    /// the network.
     pub fn new(
         scenario: &Scenario,
         indices: &[LinkIndex],
@@ -86,7 +87,7 @@ impl UncontendedPath {
                     sent,
                 }),
                 LinkIndex::Shared(_) | LinkIndex::Unused(_) => {
-                    debug_assert!(false, "packets wait at stations");
+                    debug_assert!(false, "packets wait at shared links");
                 }
             }
             (span, last) = (sent + link.delay, id);
@@ -108,8 +109,8 @@ impl UncontendedPath {
         }
     }
 
-    /// Passes a packet that comes at `at`. Returns the time at which it comes out, if that is not after
-    /// the end of the run.
+    /// Passes a packet that arrives at `at`. Returns its exit time, if that is not after the end of
+    /// the run.
     #[inline(always)]
     pub fn pass(&mut self, at: Time, limits: Limits) -> Option<Time> {
         let there = at + self.span;
@@ -128,7 +129,7 @@ impl UncontendedPath {
         Some(there)
     }
 
-    /// Updates its ports with the packets that came there before `until` and of which they do not know yet.
+    /// Updates the counters of the recorded ports with arrivals before `until`.
     pub fn settle(&mut self, uncontended_ports: &mut [UncontendedPort], until: Time) {
         let unknown = std::mem::take(&mut self.unknown);
         for counting in &mut self.uncontended_ports {
@@ -143,7 +144,7 @@ impl UncontendedPath {
                 counting.known += come;
             }
         }
-        // The last port is the last to know.
+        // The last port counts a packet last.
         if let Some(known) = self.uncontended_ports.last().map(|port| port.known) {
             self.arrivals.drain(..known);
             self.uncontended_ports
@@ -152,7 +153,7 @@ impl UncontendedPath {
         }
     }
 
-    /// Has its pipes count the packets that were in them by the end of the run.
+    /// Counts the packets that have reached each pipe by the end of the run.
     pub fn count(&self, links: &mut [CutThroughLink], end: Time) {
         for step in &self.pipes {
             let CutThroughPort::Pipe(pipe) = &mut links[step.cut_through].port else {
@@ -166,15 +167,15 @@ impl UncontendedPath {
     }
 }
 
-/// Finds the links on which no packet waits, in a run without events of packets, and the size of the
-/// packets on each.
+/// Finds the uncontended links, and the size of the packets on each.
 ///
-/// Packets leave a port one after the other, each not before it is sent. If all packets of a link left
-/// one port the same time ago, they come in that order and as far apart.
+/// Packets leave a port at least a transmission time apart. If all packets of a link left one port
+/// the same time ago, they arrive in that order and as far apart.
 pub fn find(scenario: &Scenario, flows: &[Flow], forms: &[Form]) -> Vec<Option<u16>> {
     let may = |((link, form), sizes): ((&Link, &Form), &Sizes)| match (form, sizes) {
         (Form::Pipe, &Sizes::All(size)) => Some(size),
-        // A place that becomes free as a packet comes may count as taken, so that two have to fit.
+        // A place that becomes free as a packet arrives may count as taken, so that two packets
+        // have to fit.
         (Form::Timeline | Form::Port, &Sizes::All(size))
             if ignores(link) && fits(link, 2, size) =>
         {
@@ -185,17 +186,17 @@ pub fn find(scenario: &Scenario, flows: &[Flow], forms: &[Form]) -> Vec<Option<u
     let sizes = sizes(scenario, flows);
     let links = scenario.links.iter().zip(forms).zip(&sizes);
     let mut free: Vec<Option<u16>> = links.map(may).collect();
-    // A link on which packets wait changes how they come to those behind it.
+    // A contended link changes the spacing of packets at the links behind it.
     while exclude(scenario, flows, &mut free) {}
     free
 }
 
-/// Returns whether the discipline of a link does nothing where no packet waits.
+/// Returns true if the discipline of a link has no effect while no packet waits.
 fn ignores(link: &Link) -> bool {
     AnyAqm::build(&link.queue.discipline).ignores_lone()
 }
 
-/// Returns whether so many packets of `size` fit into the queue of a link.
+/// Returns true if `packets` packets of `size` fit into the queue of a link.
 fn fits(link: &Link, packets: u64, size: u16) -> bool {
     match link.queue.limit {
         Limit::Packets(limit) => packets <= limit,
@@ -204,17 +205,17 @@ fn fits(link: &Link, packets: u64, size: u16) -> bool {
     }
 }
 
-/// Excludes links from `free` on which packets wait if they wait on none of the others. Returns whether
-/// there are any.
+/// Excludes from `free` the links on which packets wait, given that they do not wait on the others.
+/// Returns true if there are any.
 fn exclude(scenario: &Scenario, flows: &[Flow], free: &mut [Option<u16>]) -> bool {
     let mut excluded = false;
-    // The links on which packets of several ports meet. How packets come to those behind them is not
+    // The links on which packets of several ports meet. The spacing of packets behind them is not
     // known yet.
     let mut mixed = vec![false; scenario.links.len()];
-    // The port that the packets of each link left, and how long ago.
+    // The port that the packets of each link left, and the delay since then.
     let mut origins = vec![None; scenario.links.len()];
     'flows: for (f, flow) in scenario.flows.iter().zip(flows) {
-        // Packets leave their host as close to each other as it likes.
+        // Packets leave their host at any spacing.
         let (mut gap, mut origin) = (Duration::ZERO, (LinkId::MAX, Duration::ZERO));
         // A stream acknowledges each packet of data.
         let path = f.path.iter().map(|&id| (id, flow.packet));
@@ -227,7 +228,7 @@ fn exclude(scenario: &Scenario, flows: &[Flow], free: &mut [Option<u16>]) -> boo
             if free[id].is_some() {
                 let bits = u128::from(size) * 8_000_000_000_000;
                 let exact = bits % u128::from(link.rate.as_bps()) == 0;
-                // A port that is never busy when a packet comes owes it no fraction of a picosecond.
+                // A port that is never busy at an arrival carries no fraction of a picosecond over.
                 let apart = gap > time || gap == time && exact;
                 mixed[id] = *origins[id].get_or_insert(origin) != origin;
                 if !apart || mixed[id] {
@@ -252,11 +253,11 @@ fn exclude(scenario: &Scenario, flows: &[Flow], free: &mut [Option<u16>]) -> boo
 /// The sizes of the packets on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sizes {
-    /// There are no packets.
+    /// The link has no packets.
     None,
-    /// All have this one.
+    /// All packets have this size.
     All(u16),
-    /// They differ.
+    /// The sizes differ.
     Several,
 }
 
@@ -264,7 +265,7 @@ enum Sizes {
 fn sizes(scenario: &Scenario, flows: &[Flow]) -> Vec<Sizes> {
     let mut sizes = vec![Sizes::None; scenario.links.len()];
     for (f, flow) in scenario.flows.iter().zip(flows) {
-        // Tunnels send control packets of their own size among others.
+        // Tunnels also send control packets, which have a size of their own.
         let plain = matches!(flow.sender, Sender::Stream(_));
         for (path, size) in [(&f.path, flow.packet), (&f.reverse_path, flow.ack)] {
             for &id in path {

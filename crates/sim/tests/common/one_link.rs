@@ -5,7 +5,7 @@ use accord_family::Raw;
 use accord_record::Quiet;
 use accord_sim::run;
 
-/// Bits of a packet.
+/// The bits of a packet.
 pub const PACKET: f64 = 8000.0;
 /// Half of a 95 % confidence interval of the mean of five seeds, in standard errors.
 pub const T95: f64 = 2.776;

@@ -43,7 +43,8 @@ impl Egress {
         self.queuing = Some(Box::new(Queuing::new(signal)));
     }
 
-    /// Takes a data packet that arrived with `virtual_delay` seconds of virtual delay. Returns the count to send back, if one is due.
+    /// Takes a data packet that arrived with `virtual_delay` seconds of virtual delay. Returns the
+    /// count to send back, if one is due.
     #[inline]
     pub fn on_data(&mut self, size: Bytes, virtual_delay: f64, now: Time) -> Option<Segment> {
         self.received += size;

@@ -464,7 +464,7 @@ mod tests {
         assert_eq!(lost, [0, 1], "packets 1 and 2");
         assert_eq!(timer, Some(at(128)));
         assert_eq!(
-            rack.detect(MS(25), at(127), |_| panic!("told before")),
+            rack.detect(MS(25), at(127), |_| panic!("reported before")),
             timer
         );
         assert_eq!(rack.detect(MS(25), at(128), |i| assert_eq!(i, 2)), None);
