@@ -1,8 +1,8 @@
-//! Any text as a key: it is refused with a reason, or written as it was read.
+//! Parses any text as a key, which is refused with a reason or printed as it was read.
 
 use accord_gateway::keys::PublicKey;
 
-/// Whether it was a key.
+/// Returns true if the text is a key.
 pub fn check(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;

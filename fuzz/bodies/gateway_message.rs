@@ -1,11 +1,10 @@
-//! Any packet: it is none, or what is read of it is within its bytes; a control message is written as
-//! it was read.
+//! Parses any bytes as a packet, whose contents lie within its bytes. A control message is encoded as it was read.
 
 use accord_gateway::inner::{Inner, exit};
 use accord_gateway::keys::PublicKey;
 use accord_gateway::message::{address, decode, encode};
 
-/// Whether it was a control message between the gateways of the keys 1 and 2.
+/// Returns true if the packet is a control message between the gateways of the keys 1 and 2.
 pub fn check(bytes: &[u8]) -> bool {
     let (from, to) = (address(&PublicKey([1; 32])), address(&PublicKey([2; 32])));
     for tos in 0..4 {

@@ -1,10 +1,10 @@
-//! Any datagram: its outer header is read, and a router adds to it, within its eight bytes. A datagram
-//! without one stays as it is.
+//! Reads the outer header of any datagram and adds to it as a router does, within its eight bytes. A datagram
+//! without one stays unchanged.
 
 use accord_gateway::outer::{LENGTH, add, split};
 use accord_units::Duration;
 
-/// Whether it had an outer header.
+/// Returns true if the datagram has an outer header.
 pub fn check(bytes: &[u8]) -> bool {
     let (collected, rest) = split(bytes);
     assert!(bytes.ends_with(rest));

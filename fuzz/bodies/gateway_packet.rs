@@ -1,10 +1,10 @@
-//! Any packet of a site at a path of any size: fragments are packets within the size that hold its contents
-//! in order, and what its sender is told is a packet to it.
+//! Fragments any packet of a site for paths of any MTU. Fragments are packets within the MTU, with the contents
+//! in order, and the ICMP message is a packet to the sender.
 
 use accord_gateway::inner::{Inner, mark};
 use accord_gateway::too_big::{fragments, message};
 
-/// Whether it was a packet.
+/// Returns true if the bytes are a packet.
 pub fn check(bytes: &[u8]) -> bool {
     let Some(inner) = Inner::new(bytes) else {
         return false;

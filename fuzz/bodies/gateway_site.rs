@@ -1,10 +1,10 @@
-//! Any text: it is refused at a place of its own, or it is a site that can be checked.
+//! Parses any text as a site file, which is refused with its place or can be checked.
 
 use accord_gateway::check::check as findings;
 use accord_gateway::config::parse;
 use std::path::Path;
 
-/// Whether it was a site.
+/// Returns true if the text is a site file.
 pub fn check(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
@@ -12,7 +12,7 @@ pub fn check(bytes: &[u8]) -> bool {
     match parse(text, Path::new("/etc/accord")) {
         Ok(site) => {
             for finding in findings(&site) {
-                // What fits is a finding only for its queue.
+                // A finding on contracts that fit concerns their queue.
                 let fits = finding.contracted_bps <= finding.available_bps;
                 assert_eq!(fits, finding.scale == 1.0, "{finding:?}");
                 assert!((0.0..=1.0).contains(&finding.scale), "{finding:?}");

@@ -1,9 +1,8 @@
-//! Any bytes as a file of measurements: they are refused with what is wrong, or their samples are
-//! sound.
+//! Reads any bytes as a file of measurements, which is refused with the fault or has sound samples.
 
 use accord_import::measured::{Format, read};
 
-/// Whether it was a file of that format.
+/// Returns true if the bytes are a file of that format.
 pub fn check(format: Format, bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;

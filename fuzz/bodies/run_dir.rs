@@ -1,5 +1,5 @@
-//! A run directory with any bytes for one of its files: it is refused, or its runs are compared.
-//! The first byte says which file; the rest is what is in it.
+//! Reads a run directory with any bytes for one of its files. It is refused, or its runs are compared. The
+//! first byte selects the file; the rest is its contents.
 
 use accord::Catalogue;
 use accord::language::File;
@@ -28,7 +28,7 @@ const SCENARIO: &str = r#"
 /// The files that are read.
 const FILES: [&str; 2] = ["manifest.json", "series.parquet"];
 
-/// A run directory, and what its files were at first.
+/// A run directory with the original contents of its files.
 pub struct Whole {
     dir: PathBuf,
     /// The first file and the second.
@@ -62,7 +62,7 @@ impl Whole {
         }
     }
 
-    /// Whether the directory could be read.
+    /// Returns true if the directory could be read.
     pub fn check(&self, bytes: &[u8]) -> bool {
         let Some((which, bytes)) = bytes.split_first() else {
             return false;

@@ -1,4 +1,4 @@
-//! Any text: it is refused with an error, or it is a scenario that prints as itself.
+//! Parses any text as a scenario, which is refused with an error or prints as itself.
 
 use accord::Catalogue;
 use accord::language::File;
@@ -9,7 +9,7 @@ const CATALOGUE: Catalogue = Catalogue {
     disciplines: accord::aqm::FAMILIES,
 };
 
-/// Whether it was a scenario.
+/// Returns true if the text is a scenario.
 pub fn check(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;

@@ -1,9 +1,8 @@
-//! Any bytes as the file of a trace: they are refused with what is wrong, or they are a trace that
-//! is written as it was read.
+//! Parses any bytes as a trace, which is refused with the fault or written as it was read.
 
 use accord::language::parse_trace;
 
-/// Whether it was a trace.
+/// Returns true if the bytes are a trace.
 pub fn check(bytes: &[u8]) -> bool {
     let trace = match parse_trace(bytes) {
         Ok(trace) => trace,

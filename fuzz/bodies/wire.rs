@@ -1,10 +1,10 @@
-//! Any datagram: it is refused, or it is a packet that is written as it was read.
+//! Decodes any datagram, which is refused or encoded as it was read.
 
 use accord::transport::ip;
 use accord::transport::wire::{add_virtual_delay, decode, encode, header, unwrap, wrap};
 use accord::units::Duration;
 
-/// Whether it was a packet.
+/// Returns true if the datagram is a packet.
 pub fn check(bytes: &[u8]) -> bool {
     let mut bytes = bytes.to_vec();
     let before = header(&bytes);

@@ -1,10 +1,10 @@
-"""How much faster the long experiments are on two cores than on one, and what memory they take.
+"""Measures the speed-up of the long experiments on two cores, and their memory.
 
     cargo build --release
     python3 tools/cost/cores.py target/release/accord [ID...] [--least 2] [--pairs 3]
 
-Prints a Markdown table: these experiments, or each that takes at least so many seconds on one core, in theory,
-fluid and packets with its page, on one core and on two in turn. The median of the pairs. Wants two quiet cores.
+Prints a Markdown table: the given experiments, or all that take at least `--least` seconds on one core, in theory,
+fluid and packets with their pages, on one core and on two in turn, as medians of the pairs. Needs two idle cores.
 """
 
 import argparse

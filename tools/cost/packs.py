@@ -1,9 +1,9 @@
-"""What the packs of `accord evaluate` take, as the Markdown table of docs/src/evaluate.md.
+"""Measures the packs of `accord evaluate`, for the Markdown table of docs/src/evaluate.md.
 
     cargo build --release
     python3 tools/cost/packs.py target/release/accord [quick|whole] [PACK...]
 
-The CPU time is that of all threads. The time by the clock depends on what else the machine does.
+The CPU time is that of all threads. The wall-clock time depends on other work of the machine.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a packet-hop costs by the number of flows, the length of paths and the load.
+"""Measures the cost of a packet-hop by the number of flows, the length of paths and the load.
 
     cargo build --release
     python3 tools/cost/shape.py target/release/accord [--plot docs/src/images/cost.svg]

@@ -1,11 +1,11 @@
-"""What runs cost, estimated and measured, as the Markdown table of docs/src/cost.md.
+"""Compares estimated and measured costs of runs, for the Markdown table of docs/src/cost.md.
 
     cargo build --release
     python3 tools/cost/table.py target/release/accord [WORK...]
 
 The estimate is `accord check WORK --json`, the median of three, since it measures the machine. The
-measure is the CPU time and the largest resident memory of `accord run WORK`, and the bytes of the
-directory that it leaves. It takes five minutes.
+measure is the CPU time and the largest resident memory of `accord run WORK`, and the size of its
+directory. It takes five minutes.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Measures controllers in the kernel's TCP against packets, and what they cost.
+"""Compares controllers in the kernel's TCP with packets, and measures their cost.
 
     python3 tools/kernel/families.py PROGRAM                  families, and the kernel's own
     python3 tools/kernel/families.py PROGRAM copa vegas       these
@@ -105,7 +105,7 @@ def families(program, names, reps):
         row(f"{kernel}, the kernel's", *measure(program, model, kernel, reps))
 
 
-# Sends as fast as it may, over so many connections; the last argument is the congestion control.
+# Sends as fast as possible over several connections; the last argument is the congestion control.
 SENDER = """
 import fcntl, selectors, socket, struct, sys, termios, time
 count, seconds, name = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
@@ -150,7 +150,7 @@ def busy():
 
 
 def network(rate):
-    """Make two namespaces with a link of so many Mbps between them, and return their names."""
+    """Make two namespaces joined by a link of the given rate in Mbps, and return their names."""
     names = [f"accord-{os.getpid()}-{side}" for side in "ab"]
     for name in names:
         subprocess.run(["ip", "netns", "add", name], check=True)

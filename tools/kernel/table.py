@@ -1,10 +1,10 @@
-"""Measures the kernel's congestion control beside ours: writes docs/examples/kernel-table.csv.
+"""Measures the kernel's congestion control and ours, and writes docs/examples/kernel-table.csv.
 
     python3 tools/kernel/table.py target/release/accord            measures, a quarter of an hour
-    python3 tools/kernel/table.py --from run.json                   takes what accord run --json printed
+    python3 tools/kernel/table.py --from run.json                   takes the output of accord run --json
     python3 tools/kernel/table.py target/release/accord --check     measures, and compares with the file
 
-It needs what `accord run --live namespaces` needs. `UPDATE_DOCS=1 cargo test -p accord-cli --test
+It has the requirements of `accord run --live namespaces`. `UPDATE_DOCS=1 cargo test -p accord-cli --test
 kernel_table` then makes the table of docs/src/validation.md. With --check nothing is
 written, and the exit code is 1 where a deviation of the kernel from ours has moved by more than both
 confidence intervals.

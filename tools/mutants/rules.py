@@ -1,4 +1,4 @@
-"""Changes rules of source files one by one, and names the changes that no test sees.
+"""Changes rules of source files one by one, and lists the changes that no test detects.
 
     python3 tools/mutants/rules.py FILE... -- CARGO-TEST-ARGUMENTS
 

@@ -1,9 +1,9 @@
-"""A transfer between two connections of aioquic in memory, with the log of the sender.
+"""Runs a transfer between two connections of aioquic in memory, and logs the sender.
 
     python aioquic_transfer.py sender.qlog
 
-Datagrams take 20 ms each way by a clock of its own; every fiftieth is lost. Prints as JSON what
-aioquic's own counters say of the sender: bytes of the packets that it sent, and its last window.
+Datagrams take 20 ms each way by a clock of its own; every fiftieth is lost. Prints aioquic's own
+counters of the sender as JSON: the bytes of its packets, and its last window.
 """
 
 import datetime

@@ -1,9 +1,9 @@
-"""Measures what a decision in Python costs: prints the table of docs/src/python.md.
+"""Measures the cost of a decision in Python, and prints the table of docs/src/python.md.
 
     python tools/python/decisions.py
 
 CPU time of whole runs, the least of five, of ten flows that fill a link of 1 Gbps for 10 s. All runs
-move the same packets. Only what is written in Python differs.
+move the same packets. Only the parts in Python differ.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Measures accord.shares beside the program: prints time and CPU time of each.
+"""Compares accord.shares with the program, in time and CPU time.
 
 python tools/python/shares.py [flows] [links]
 """

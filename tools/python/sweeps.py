@@ -1,4 +1,4 @@
-"""Measures sweeps on Dask: prints the figures of docs/src/python.md.
+"""Measures sweeps on Dask, and prints the figures of docs/src/python.md.
 
 python tools/python/sweeps.py
 """

@@ -6,7 +6,7 @@ import tempfile
 from study import called, table
 
 VARY = ("link.bottleneck.rate=1 Mbps..100 Mbps", "link.bottleneck.delay=1 ms..200 ms", "event.1.delay=1 ms..200 ms")
-rows = [("controller", "what is left of the changes", "utilisation")]
+rows = [("controller", "least change found", "utilisation")]
 with tempfile.TemporaryDirectory() as out:
     for name, title in (("vegas", "Vegas"), ("monaco", "Monaco"), ("bbr3", "BBRv3"), ("cubic", "CUBIC")):
         words = ["attack", "link.toml", "--property", "utilisation > 0.8", "--runs", "100", "-q", "-o", f"{out}/{name}.toml"]

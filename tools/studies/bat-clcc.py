@@ -1,4 +1,4 @@
-"""BAT and CLCC against Ple03: figures that are recorded, and the part of the link that is used."""
+"""BAT and CLCC against Ple03: recorded figures, and the used part of the link."""
 
 from study import Recorded, digits, percent, run, table
 
@@ -6,7 +6,7 @@ fig8, fig4, table1, fig9 = (Recorded(f"ple03-{name}") for name in ("fig8", "fig4
 
 
 def ratios(found, name, share=None):
-    """What UDP has to TCP over what it should, of the simulations with packets of 1500 B."""
+    """The ratio of UDP to TCP over its target, of the simulations with packets of 1500 B."""
     for at, engine, check, _, value in found.found:
         if engine == "packet" and check.startswith(name) and at["packet"] == "1500 B" and share in (None, at["share"]):
             part = float(at["share"].rstrip(" %")) / 100

@@ -1,4 +1,4 @@
-"""The rest of a contract on an access link that loses packets."""
+"""The part of a contract that remains on an access link that loses packets."""
 
 from study import digits, run, table
 

@@ -1,11 +1,11 @@
-"""Mean rates of one, two and four contracted sites beside other traffic."""
+"""Mean rates of one, two and four contracted sites alongside other traffic."""
 
 from study import digits, run, table
 
 points = run("contracts-cross-traffic")
 queues = ("50 KB", "250 KB", "1250 KB", "AVD, 250 KB")
 names = {"tunnel": "a tunnel without a contract", "constant": "a constant 25 Mbps", "newreno": "NewReno", "cubic": "CUBIC"}
-rows = [("beside them", *queues)]
+rows = [("other traffic", *queues)]
 for cross, name in names.items():
     cells = [name]
     for queue in queues:

@@ -11,7 +11,7 @@ SETTINGS = [
     ['topology.dumbbell.delay="5 ms"', 'flow.host.access.delay=["0 ms", "0 ms", "5 ms", "0 ms", "10 ms"]', 'flow.host.egress.delay="0 ms"'],
     ['flow.host.packet="250 B"', f'{QUEUE}.packet="250 B"'], [f"{QUEUE}.gain=0.001"], [f"{QUEUE}.backlog_weight=0.1"], [f'{QUEUE}.period="10 ms"'],
 ]
-rows = [("what is set", *(f"period {i}" for i in range(1, 6))), ("the paper", 90, 96, 93, 91, 90)]
+rows = [("setting", *(f"period {i}" for i in range(1, 6))), ("the paper", 90, 96, 93, 91, 90)]
 for sets in SETTINGS:
     point, = run("low02-fig7", "--reps", "5", sets=sets)
     rows.append((", ".join(f"`{s}`" for s in sets) or "as it is", *(f"{100 * point.measured(f'period {i}: utilisation'):.1f}" for i in range(1, 6))))

@@ -1,4 +1,4 @@
-"""Packets over a fluid beside packets alone: the same scenarios in both forms, and what it takes.
+"""Compares packets over a fluid with packets alone, in errors and cost.
 
     python3 tools/studies/hybrid.py errors
     python3 tools/studies/hybrid.py errors cubic codel      only rows with one of these
@@ -6,7 +6,7 @@
     python3 tools/studies/hybrid.py small
     python3 tools/studies/hybrid.py deep
     python3 tools/studies/hybrid.py deep "three links"
-    python3 tools/studies/hybrid.py vegas                   how shares of Vegas settle
+    python3 tools/studies/hybrid.py vegas                   shares of Vegas over time
     python3 tools/studies/hybrid.py speed                   CPU times: on a quiet machine
 """
 
@@ -107,7 +107,7 @@ LARGE = [(law, queue) for law in ("newreno", "cubic") for queue in ("droptail", 
 LARGE += [("vegas", "droptail"), ("monaco", "droptail")]
 SEEDS = (1, 2, 3, 4, 5, 6)
 FEWER = SEEDS[:3]
-# Student's t at 95 % for the difference of two means of so many.
+# Student's t at 95 % for the difference of two means.
 STUDENT = {3: 2.78, 6: 2.23}
 
 

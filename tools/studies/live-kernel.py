@@ -4,7 +4,7 @@ import sys
 
 from study import digits, run, table
 
-NAMES = {"ours": "ours", "the kernel's": "the kernel's", "kernel and ours": "the kernel's beside ours"}
+NAMES = {"ours": "ours", "the kernel's": "the kernel's", "kernel and ours": "the kernel's alongside ours"}
 DROPTAIL = 'topology.dumbbell.queue={ discipline = "droptail", limit = "1 BDP" }'
 
 

@@ -54,7 +54,7 @@ def scenario(figure, reading):
     changed, count = re.subn(r"(?m)(^\[sweep\.law\]\n(?:.+\n)*?)values = .*$", lambda m: m[1] + law, text)
     if count != 1:
         raise SystemExit(f"scenarios/{figure}.toml has {count} sweeps over laws")
-    # What is known to fail is known of the recorded laws.
+    # Known failures are those of the recorded laws.
     return re.sub(r",? ?fails = \[\n(?: *\{ why = .*\n)+ *\]", "", changed)
 
 

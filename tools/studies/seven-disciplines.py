@@ -1,4 +1,4 @@
-"""What UDP and TCP get over seven disciplines."""
+"""Rates of UDP and TCP over seven disciplines."""
 
 from study import percent, run, table
 

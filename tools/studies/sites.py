@@ -1,4 +1,4 @@
-"""What sites behind gateways get: rates of tunnels, beside what they were to get.
+"""Rates of tunnels between gateways, compared with their targets.
 
 Words after the name of a table go to its runs. So a short trial is
 python3 tools/studies/sites.py beside --set 'duration="6 s"' --set 'steady=["3 s", "6 s"]'
@@ -22,7 +22,7 @@ def mbps(point, group, engine="packet"):
 
 
 def shares():
-    """Tunnels a, b and c and what is beside them, by queue."""
+    """Tunnels a, b and c with other traffic, by queue."""
     points = run("sites")
     beside = {"none": "nothing", "cubic": "CUBIC", "bbr": "BBR"}
     rows = [("bottleneck", "beside the tunnels", "a", "b", "c", "beside")]

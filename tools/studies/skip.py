@@ -1,10 +1,10 @@
-"""Runs that skip the time in which nothing changes beside whole ones: what they are off by on each experiment
-(errors), and what they save on long scenarios (factor).
+"""Compares runs that skip steady states with whole ones: errors on each experiment, and savings on long
+scenarios (factor).
 
     python3 tools/studies/skip.py errors
-    python3 tools/studies/skip.py beyond [ID...]      the figures that are further off than seeds are apart
+    python3 tools/studies/skip.py beyond [ID...]      the figures outside of the interval of seeds
     python3 tools/studies/skip.py factor
-    python3 tools/studies/skip.py cycles              how far means over a window differ within one whole run
+    python3 tools/studies/skip.py cycles              differences of means over a window within one whole run
 """
 
 import csv

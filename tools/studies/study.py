@@ -1,4 +1,4 @@
-"""What the scripts of the studies share: figures that are recorded, runs, and Markdown tables.
+"""The common parts of the studies' scripts: recorded figures, runs, and Markdown tables.
 
 Each script prints a table of the page in docs/src/studies that has its name. The program is `accord` of the
 PATH, the directory one in which `scenarios` and `docs` are, such as the repository's own. The book's test
