@@ -1,7 +1,8 @@
 //! Accord for Python: the extension module `accord._accord`.
 //!
-//! It has what needs Rust. Its functions take and return plain data: JSON, bytes of arrays, Arrow
-//! streams. The package around it (`python/accord`) gives them the form that Python users expect.
+//! The module has the parts that need Rust. Its functions take and return plain data: JSON, bytes
+//! of arrays, Arrow streams. The package around it (`python/accord`) provides the interface for
+//! Python users.
 
 mod contents;
 mod error;
@@ -21,8 +22,8 @@ fn program(py: Python<'_>, arguments: Vec<String>) -> u8 {
     py.detach(|| accord_cli::main_from(arguments, &[], &[]))
 }
 
-/// Runs `accord kernel` with these arguments and with classes of Python, and returns its exit code. A class
-/// that raises panics, which the connection survives.
+/// Runs `accord kernel` with these arguments and classes of Python, and returns its exit code. A
+/// class that raises panics, which the connection survives.
 #[pyfunction]
 fn kernel(py: Python<'_>, arguments: Vec<String>, classes: Vec<Bound<'_, PyAny>>) -> PyResult<u8> {
     let built_in = accord::catalogue().controllers;
@@ -38,7 +39,7 @@ fn kernel(py: Python<'_>, arguments: Vec<String>, classes: Vec<Bound<'_, PyAny>>
     Ok(py.detach(|| accord_cli::main_from(arguments, &own, &[])))
 }
 
-/// Returns the scenario that `accord import` makes of a topology, as text.
+/// Returns the scenario that `accord import` makes from a topology, as text.
 #[pyfunction]
 fn imported(py: Python<'_>, arguments: Vec<String>) -> PyResult<String> {
     let made = py.detach(|| accord_cli::imported(arguments));
@@ -51,7 +52,7 @@ fn built_in() -> Vec<&'static str> {
     accord::BUILT_IN.iter().map(|(id, _)| *id).collect()
 }
 
-/// What `import accord` loads.
+/// The module that `import accord` loads.
 #[pymodule(gil_used = false)]
 fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

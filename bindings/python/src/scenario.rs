@@ -74,8 +74,8 @@ impl Scenario {
         self.classes.iter().map(|c| c.clone_ref(py)).collect()
     }
 
-    /// The name and the text of the file, and the settings: what [`Scenario::parse`] and
-    /// [`Scenario::with_settings`] need to make it again.
+    /// The name and the text of the file, and the settings, for [`Scenario::parse`] and
+    /// [`Scenario::with_settings`].
     fn parts(&self) -> (String, String, Vec<(String, String)>) {
         let source = self.file.source();
         (
@@ -122,7 +122,7 @@ impl Scenario {
         Ok(print(&self.point(seed, point)?))
     }
 
-    /// The engines of theory, packets and what the scenario expects, in their order, without live.
+    /// The engines of theory, packets and the scenario's expectations, in order, without live.
     #[pyo3(signature = (point=1))]
     fn engines(&self, point: usize) -> PyResult<Vec<&'static str>> {
         let scenario = self.point(None, point)?;
@@ -151,8 +151,8 @@ impl Scenario {
         serde_json::to_string(&phases).map_err(|e| failed(e.to_string()))
     }
 
-    /// The margins in the middle of the steady part, and with `packets` how much the longest queue
-    /// varies. `progress` is called while packets run, and may stop them.
+    /// The margins in the middle of the steady part, and with `packets` the variation of the
+    /// longest queue. `progress` is called while packets run, and may stop them.
     #[pyo3(signature = (packets=false, progress=None))]
     fn stability_cell(
         &self,
@@ -201,10 +201,10 @@ impl Scenario {
             skip_steady,
             ..Options::default()
         };
-        // An exception of an earlier run on this thread is none of this one.
+        // An exception of an earlier run on this thread does not belong to this one.
         drop(own::failure());
         let run = py.detach(|| accord::run(&scenario, engine, &options, &mut watch));
-        // A callback may have failed after the observer's last look.
+        // A callback may have failed after the observer's last poll.
         if let Some(e) = watch.stopped.or_else(own::failure) {
             return Err(e);
         }

@@ -1,4 +1,4 @@
-"""How the batches of a sweep are carried out: sent, taken back, and sent again if they are lost."""
+"""The execution of a sweep's batches: sent, collected, and sent again if they are lost."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ._crew import Crew
 from ._work import Batch, Done, Job
 
 PATIENCE = 10.0
-"""A task is begun on another worker, too, after this many seconds at least."""
+"""The minimum time in seconds before a task is also started on another worker."""
 
 LOSSES = 20
-"""How many times a batch may be lost before it is taken for the reason."""
+"""The number of losses after which a batch itself is taken for the cause."""
 
 
 @dataclass(eq=False)
 class Task:
-    """A batch under way, with the futures of all that work on it."""
+    """A batch in progress, with the futures of all its tasks."""
 
     batch: Batch
     losses: int = 0
@@ -32,7 +32,7 @@ class Task:
 
 
 class Carrier:
-    """A sweep under way. Only the batches that were sent are in memory."""
+    """A sweep in progress. Only the batches that were sent are in memory."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Carrier:
         batch_of: Callable[[tuple[Job, ...]], Batch],
         task_seconds: float,
     ) -> None:
-        """Take the jobs, and how many there are."""
+        """Take the jobs, and their number."""
         self._crew, self._jobs, self._batch_of = crew, jobs, batch_of
         self._task_seconds = task_seconds
         self._count = self._left = count
@@ -50,10 +50,10 @@ class Carrier:
         self._arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._waiting: dict[Any, Task] = {}
         self._lost: list[Task] = []
-        self._told = False
+        self._notified = False
 
     def carry_out(self, done: Callable[[Done], None]) -> None:
-        """Carry out all jobs, and call `done` with each result."""
+        """Run all jobs, and call `done` with each result."""
         finished = False
         try:
             while True:
@@ -63,7 +63,7 @@ class Carrier:
                     finished = True
                     return
                 try:
-                    # With a timeout, so that an interrupt that another thread caught is seen.
+                    # With a timeout, so that an interrupt caught by another thread is noticed.
                     future = self._arrived.get(timeout=0.1)
                 except queue.Empty:
                     self._relieve()
@@ -75,7 +75,7 @@ class Carrier:
             self._crew.close(list(self._waiting), finished)
 
     def _fill(self) -> None:
-        """Send batches, as many as may be under way."""
+        """Send batches up to the permitted number."""
         ahead = self._crew.ahead()
         while len(self._waiting) < ahead and (self._lost or self._left > 0):
             self._send(self._lost.pop() if self._lost else Task(self._next(ahead)))
@@ -83,7 +83,7 @@ class Carrier:
     def _next(self, ahead: int) -> Batch:
         size = 1
         if self._crew.batches and self._made > 0:
-            # So much work, and at the end no more than a part of what is left.
+            # This amount of work, and at the end at most a fraction of the rest.
             size = int(self._task_seconds / max(self._spent / self._made, 1e-6)) + 1
             size = max(1, min(size, self._left // ahead))
         chosen = tuple(itertools.islice(self._jobs, size))
@@ -111,11 +111,11 @@ class Carrier:
         except (CancelledError, Exception) as e:
             if not self._crew.lost(future) or task.losses >= LOSSES:
                 raise
-            # The cluster forgot the task: a scheduler that restarts does. It begins again.
+            # The cluster lost the task, as when a scheduler restarts. It starts again.
             task.losses += 1
-            if not self._told:
-                self._told = True
-                text = f"the cluster lost tasks, which begin again: {e}"
+            if not self._notified:
+                self._notified = True
+                text = f"the cluster lost tasks, which start again: {e}"
                 warnings.warn(text, RuntimeWarning, stacklevel=4)
             if not task.futures:
                 self._lost.append(task)
@@ -134,7 +134,7 @@ class Carrier:
         return result
 
     def _relieve(self) -> None:
-        """Begin on other workers, too, what takes much longer than all else did."""
+        """Start tasks on other workers, too, if they take much longer than the others."""
         if not self._crew.remote:
             return
         now = time.monotonic()

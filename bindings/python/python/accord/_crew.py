@@ -1,4 +1,4 @@
-"""Those who carry out the batches of a sweep: threads, an executor, or a Dask cluster."""
+"""The executors of a sweep's batches: threads, an executor, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ._store import identity
 from ._work import Batch, Done, work
 
 LOOK = 5.0
-"""The time between two looks at the cluster, in seconds."""
+"""The polling interval of the cluster, in seconds."""
 
 LONELY = 30.0
-"""After how long without a worker the user is told, in seconds."""
+"""The time without a worker after which the user is notified, in seconds."""
 
 
 FETCH = 10.0
-"""How long the result of a task may take to come here, in seconds."""
+"""The maximum transfer time of a task's result, in seconds."""
 
 AVOID = 60.0
-"""How long a worker gets nothing new after it was found slow, in seconds."""
+"""The time for which a slow worker gets no new tasks, in seconds."""
 
 
 class Crew:
-    """Those who carry out batches: the threads of this process, an executor, or a Dask client."""
+    """An executor of batches: the threads of this process, an executor, or a Dask client."""
 
     def __init__(self, executor: Any) -> None:
         """Take an executor, a ``distributed.Client``, or None for threads."""
@@ -45,37 +45,37 @@ class Crew:
                 f"got {type(executor).__name__}"
             )
         self._executor = executor
-        # The names of Dask's workers with their threads, when that was last asked for.
+        # The names of Dask's workers with their threads, as of the latest poll.
         self._workers: dict[str, int] = {}
         self._looked = self._served = time.monotonic()
-        self._told: set[str] = set()
-        # Workers that were found slow, and until when they get nothing.
+        self._notified: set[str] = set()
+        # Slow workers, and the times until which they get no tasks.
         self._slow: dict[str, float] = {}
         if self._client is not None:
             self._workers = dict(self._client.nthreads())
 
     @property
     def batches(self) -> bool:
-        """Whether tasks cost something, so that runs go in batches."""
+        """True if tasks have a cost, so that runs are batched."""
         return self._threads is None
 
     @property
     def remote(self) -> bool:
-        """Whether a worker may be slow or lost while the others are well."""
+        """True if single workers may be slow or lost."""
         return self._client is not None
 
     def ahead(self) -> int:
-        """Return how many tasks may be under way."""
+        """Return the maximum number of concurrent tasks."""
         if self._client is not None:
             return 2 * max(sum(self._workers.values()), 2)
         workers = getattr(self._threads or self._executor, "_max_workers", 0)
         return 2 * max(int(workers), 2)
 
     def look(self, state: str) -> None:
-        """Look now and then how the cluster is: workers come and go, and so may the scheduler.
+        """Poll the cluster occasionally: workers come and go, and so may the scheduler.
 
         Args:
-            state: How far the sweep is, for the error.
+            state: The progress of the sweep, for the error.
 
         Raises:
             AccordError: Dask has given up on the scheduler.
@@ -88,7 +88,7 @@ class Crew:
         if client.status in ("closing", "closed"):
             raise AccordError(
                 f"the Dask scheduler at {address} is gone; {state}",
-                "with a `store` the same call goes on from there; Client(..., timeout=) is how "
+                "with a `store` the same call resumes there; Client(..., timeout=) sets how "
                 "long Dask waits for a scheduler that restarts",
             )
         now = time.monotonic()
@@ -100,7 +100,7 @@ class Crew:
             try:
                 self._workers = dict(client.nthreads())
             except Exception:
-                # The connection broke just now. The next look sees what became of it.
+                # The connection broke just now. The next poll finds out why.
                 return
             if self._workers:
                 self._served = now
@@ -108,12 +108,12 @@ class Crew:
                 self._tell(f"the Dask scheduler at {address} has no worker; the sweep waits")
 
     def _tell(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._notified:
+            self._notified.add(text)
             warnings.warn(text, RuntimeWarning, stacklevel=5)
 
     def submit(self, batch: Batch) -> Any:
-        """Begin a batch, and return its future."""
+        """Start a batch, and return its future."""
         if self._threads is not None:
             return self._threads.submit(work, batch, self._stop)
         if self._client is None:
@@ -131,7 +131,7 @@ class Crew:
         return self._client.submit(work, batch, workers=workers, pure=False)
 
     def again(self, batch: Batch, slow: Iterable[Any]) -> Any | None:
-        """Begin a batch on another worker than those that have it, if there is one."""
+        """Start a batch on a worker that does not have it, if there is one."""
         slow_keys = {future.key for future in slow}
         try:
             processing = self._client.processing()
@@ -140,15 +140,15 @@ class Crew:
             others = set(processing).difference(self._slow, self._refused)
             return self.submit(batch) if others else None
         except OSError:
-            # No scheduler at this moment.
+            # There is no scheduler at this moment.
             return None
 
     def _avoid(self, workers: Iterable[str]) -> None:
-        """Give workers nothing for some time."""
+        """Give workers no tasks for some time."""
         self._slow |= dict.fromkeys(workers, time.monotonic() + AVOID)
 
     def refuse(self, worker: str, build: str) -> None:
-        """Use a worker no more, which has another build."""
+        """Stop using a worker with another build."""
         if worker not in self._refused:
             text = f"{worker} has Accord {build} and is not used: this is {identity()}"
             warnings.warn(text, RuntimeWarning, stacklevel=4)
@@ -160,7 +160,7 @@ class Crew:
         """Return the result of a task that has ended."""
         if self._client is None:
             return cast(Done, future.result())
-        # It is on the worker that made it, which may hang by now.
+        # It is on its worker, which may hang by now.
         try:
             if self._slow:
                 (holders,) = self._client.who_has([future]).values()
@@ -174,22 +174,22 @@ class Crew:
             raise
 
     def lost(self, future: Any) -> bool:
-        """Return whether a task, or its result, was lost and has not failed: it begins again."""
+        """Return True if a task, or its result, was lost without a failure: it starts again."""
         lost = ("cancelled", "lost", "finished")
         return self._client is not None and future.status in lost
 
     def cancel(self, futures: Iterable[Any]) -> None:
-        """End tasks whose results are not wanted any more."""
+        """Cancel tasks whose results are no longer needed."""
         if self._client is not None and self._client.status != "running":
-            # There is no scheduler to tell.
+            # There is no scheduler to notify.
             return
         for future in futures:
             future.cancel()
 
     def close(self, waiting: Iterable[Any], finished: bool) -> None:
-        """End what is under way."""
+        """Cancel all tasks in progress."""
         if not finished:
-            # Ctrl-C reaches the main thread. The others end at their next look.
+            # Ctrl-C reaches the main thread. The others end at their next poll.
             self._stop.set()
         self.cancel(waiting)
         if self._threads is not None:

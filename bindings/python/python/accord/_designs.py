@@ -26,19 +26,19 @@ class Range:
     whole: bool
 
     def at(self, part: float) -> Value:
-        """Return the value at a part of the range, from 0 to 1."""
+        """Return the value at a fraction of the range, from 0 to 1."""
         if self.log:
             value = self.low * (self.high / self.low) ** part
         else:
             value = self.low + (self.high - self.low) * part
         if self.whole:
-            # Parts of equal size for each whole number, and the ends among them.
+            # Equal parts for all whole numbers, including the ends.
             value = min(math.floor(self.low + (self.high - self.low + 1) * part), int(self.high))
         return value if self.unit is None else f"{_short(value)} {self.unit}".strip()
 
 
 def _short(value: float) -> str:
-    """Return a number in decimals that the scenario language reads, to twelve digits."""
+    """Return a number as the scenario language reads it, to twelve digits."""
     text = f"{value:.12g}"
     return text if "e" not in text else f"{value:.12f}".rstrip("0").rstrip(".")
 
@@ -51,8 +51,8 @@ def between(
     Args:
         low: The lowest value: a number, or a quantity such as ``"1 Mbps"``.
         high: The highest, in the same unit.
-        log: Whether values are spread evenly by their logarithms.
-        whole: Whether values are whole numbers.
+        log: True to spread values evenly by their logarithms.
+        whole: True for whole numbers.
 
     Raises:
         ValueError: The ends are in different units, or not in this order, or not finite.
@@ -69,9 +69,9 @@ def between(
     if not (math.isfinite(a) and math.isfinite(b) and a < b):
         raise ValueError(f"expected a lower and a higher end, got {low!r} and {high!r}")
     if log and a <= 0:
-        raise ValueError(f"a logarithmic range begins above zero, and not at {low!r}")
+        raise ValueError(f"a logarithmic range must begin above zero, got {low!r}")
     if log and whole:
-        raise ValueError("a range is logarithmic or of whole numbers")
+        raise ValueError("a range can be logarithmic or of whole numbers, not both")
     return Range(a, b, unit, log, whole)
 
 
@@ -134,7 +134,7 @@ def grid(over: Mapping[str, Iterable[Value]]) -> list[dict[str, Value]]:
 def latin_hypercube(
     over: Mapping[str, Range], count: int, *, seed: int = 1
 ) -> list[dict[str, Value]]:
-    """Return points of a Latin hypercube: each range is met once in each of `count` equal parts.
+    """Return points of a Latin hypercube: one in each of `count` equal parts of every range.
 
     Needs SciPy.
 
@@ -180,7 +180,7 @@ def _counted(count: int) -> int:
 def _scaled(over: Mapping[str, Range], parts: Iterable[Iterable[float]]) -> list[dict[str, Value]]:
     wrong = [name for name, of in over.items() if not isinstance(of, Range)]
     if wrong:
-        raise ValueError(f"{wrong[0]}: expected a range, as accord.between makes it")
+        raise ValueError(f"{wrong[0]}: expected a range from accord.between")
     return [
         {name: of.at(float(part)) for (name, of), part in zip(over.items(), row, strict=True)}
         for row in parts

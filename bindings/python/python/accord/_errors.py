@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 
 class AccordError(Exception):
-    """Something could not be done.
+    """An operation that failed.
 
     Attributes:
-        message: What is wrong.
-        hint: How to mend it, if that is known.
+        message: The problem.
+        hint: A remedy, if one is known.
 
     """
 
@@ -27,11 +27,11 @@ class AccordError(Exception):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong in a scenario.
+    """An error in a scenario.
 
     Attributes:
-        message: What is wrong, and what was expected.
-        hint: How to mend it, if that is known.
+        message: The problem, and the expectation.
+        hint: A remedy, if one is known.
         file: The name of the file, or ``--set`` for a setting.
         line: The line, from 1.
         column: The character in that line, from 1.
@@ -51,10 +51,10 @@ class Problem:
 
 
 class ScenarioError(AccordError):
-    """A scenario is wrong.
+    """An invalid scenario.
 
     Attributes:
-        problems: All that is wrong, in the order of the file.
+        problems: All errors, in the order of the file.
 
     Example:
         >>> import accord
@@ -66,8 +66,8 @@ class ScenarioError(AccordError):
     """
 
     def __init__(self, problems: list[tuple[str, str | None, tuple[str, int, int]]]) -> None:
-        """Take problems as the engines give them: message, hint, place."""
+        """Take problems as returned by the engines: message, hint, place."""
         self.problems = [Problem(message, hint, *place) for message, hint, place in problems]
         super().__init__("\n".join(map(str, self.problems)))
-        # As for any exception, what it was made with is what a pickle keeps.
+        # As for any exception, a pickle keeps the constructor's arguments.
         self.args = (problems,)

@@ -28,7 +28,7 @@ def from_graph(
     unit: str = "1 Mbps",
     seed: int = 1,
 ) -> Scenario:
-    """Return a scenario of a networkx graph, as ``accord import`` makes it of node-link JSON.
+    """Return the scenario of a networkx graph, like ``accord import`` with node-link JSON.
 
     Args:
         graph: A graph, directed or not. Edges may have ``capacity`` in `unit`, and ``delay`` or
@@ -38,12 +38,12 @@ def from_graph(
         controller: The controller of the flows.
         duration: The length of a run.
         rate: The rate of links without a capacity.
-        delay: The delay of links whose delay is not known.
+        delay: The delay of links with unknown delay.
         unit: The unit of capacities and demands.
-        seed: The seed of what is random.
+        seed: The seed of the random parts.
 
     Raises:
-        AccordError: Something in the graph is wrong; the message says what and where.
+        AccordError: The graph is invalid; the message has the error and its place.
 
     Example:
         >>> import accord, networkx
@@ -85,7 +85,7 @@ def from_graph(
 
 
 def _plain(value: Any) -> Any:
-    """Return NumPy's numbers as those of Python."""
+    """Convert NumPy's numbers to Python's."""
     if hasattr(value, "item"):
         return value.item()
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
@@ -114,7 +114,7 @@ def routed(
     import networkx
 
     if graph.is_multigraph():
-        raise ValueError("routes: a graph with parallel edges has no unique links; join them")
+        raise ValueError("routes: parallel edges have no unique links; merge them")
     if demands is None:
         demands = graph.graph.get("demands")
     if demands is None:
@@ -134,7 +134,7 @@ def routed(
     for i, (source, target, _) in enumerate(wanted):
         for node in (source, target):
             if node not in graph:
-                raise ValueError(f"demands[{i}]: there is no node {node!r}")
+                raise ValueError(f"demands[{i}]: unknown node {node!r}")
         if source == target:
             raise ValueError(f"demands[{i}]: from {source!r} to itself")
         if source not in trees:

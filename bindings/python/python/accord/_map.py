@@ -32,13 +32,13 @@ class StabilityMap:
     Attributes:
         id: The id of the scenario.
         axes: Path, unit and values of each parameter.
-        gain_margin: By what factor all gains may grow before small deviations do; NaN where there
-            is no linearisation, infinite where no gain is too large.
+        gain_margin: The factor by which all gains may grow before small deviations do; NaN where
+            there is no linearisation, infinite where no gain is too large.
         delay_margin: The delay that may be added before that, in seconds, likewise.
         growth: The rate at which small deviations grow, in 1/s. Negative where it is stable.
         queue_variation: Standard deviation over mean of the longest queue in packets, NaN where no
             packets were run.
-        errors: Why there is no result, or None.
+        errors: The reason why there is no result, or None.
 
     """
 
@@ -52,12 +52,12 @@ class StabilityMap:
 
     @property
     def stable(self) -> NDArray[np.bool_]:
-        """Where small deviations die away."""
+        """True where small deviations decay."""
         return np.asarray(self.growth < 0)
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """A row per place: the values by paths, and what the arrays have. Data frames take them."""
+        """A row per cell: the values by paths, and the entries of the arrays, for data frames."""
         columns = ("gain_margin", "delay_margin", "growth", "queue_variation", "errors")
         arrays = {name.removesuffix("s"): getattr(self, name).ravel().tolist() for name in columns}
         return [
@@ -119,7 +119,7 @@ class StabilityMap:
         """Write what ``accord stability --x`` writes: ``map.html``, ``map.csv`` and a manifest.
 
         Raises:
-            AccordError: There is something else at this place, or it cannot be written.
+            AccordError: The directory has other files, or it cannot be written.
 
         """
         cells = [
@@ -139,7 +139,7 @@ class StabilityMap:
         _accord.write_map(fspath(directory), self.id, axes, cells)
 
     def __repr__(self) -> str:
-        """Return the parameters, and how much of the map is stable."""
+        """Return the parameters, and the stable part of the map."""
         paths = ", ".join(path for path, _, _ in self.axes)
         return (
             f"<StabilityMap of {self.id} over {paths}: {int(self.stable.sum())} of "
@@ -147,7 +147,7 @@ class StabilityMap:
         )
 
     def _repr_html_(self) -> str:
-        """Show a notebook the map."""
+        """Return the map for a notebook."""
         return f"<p>{html.escape(repr(self))}</p>" + _show.picture(
             lambda ax: self.plot(ax=ax), height=4.0
         )
@@ -161,7 +161,7 @@ def stability_map(
 ) -> StabilityMap:
     """Compute a map, on all cores; see `Scenario.stability_map`."""
     if len(scenario.points) > 1:
-        raise ValueError("the scenario has a sweep of its own, and a map has its own parameters")
+        raise ValueError("the scenario has a sweep, and a map has its own axes; remove the sweep")
     if not 1 <= len(over) <= 2:
         raise ValueError(f"over: expected one parameter or two, got {len(over)}")
     if packets < 0:
@@ -181,7 +181,7 @@ def stability_map(
         return result
 
     places = list(np.ndindex(*shape))
-    # A path that names nothing is told before anything is computed.
+    # An invalid path is reported before anything is computed.
     scenario.with_({path: given[0] for path, given in values.items()})
     with _show.counting(progress, len(places), "place") as bar:
         cells = on_all_cores(cell, places)
@@ -209,7 +209,7 @@ def _axis(path: str, given: list[Any]) -> tuple[str, str, NDArray[np.float64]]:
 
 
 def _chosen(count: int, packets: int) -> set[int]:
-    """Return the places along a parameter at which packets are run, about `packets` of them."""
+    """Return about `packets` values of a parameter at which packets are run."""
     if packets == 0:
         return set()
     every = max(count // packets, 1)

@@ -1,4 +1,4 @@
-"""What notebooks use: sliders, and exercises that are graded."""
+"""Tools for notebooks: sliders, and graded exercises."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 seconds: list[float] = []
-"""The CPU time of each answer to a slider so far. Notebooks are tested by it."""
+"""The CPU time of each response to a slider so far, for the tests of notebooks."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Grade:
     hint: str
 
     def __bool__(self) -> bool:
-        """Return whether the answer is right."""
+        """Return True if the answer is right."""
         return self.right is True
 
     def __repr__(self) -> str:
@@ -40,11 +40,11 @@ def expect(
     """Grade an answer to an exercise.
 
     Args:
-        what: What was asked for, with its unit.
-        answer: The answer, or None as long as there is none.
+        what: The quantity in question, with its unit.
+        answer: The answer, or None before there is one.
         value: The right one: a number, a word, or a function that computes it.
-        within: How far a number may be off, as a fraction of the right one.
-        hint: What to think of if it is wrong.
+        within: The tolerance of a number, as a fraction of the right one.
+        hint: A hint for wrong answers.
 
     Raises:
         ValueError: The right value is not finite: the exercise is wrong.
@@ -75,11 +75,11 @@ def expect(
 
 
 def explore(draw: Callable[..., Any], **sliders: Any) -> Any:
-    """Show sliders that call a function, and what it draws.
+    """Show sliders that call a function, and its drawing.
 
     Args:
         draw: The function.
-        **sliders: Its arguments: what ``ipywidgets.interact`` takes, such as ``(1, 10)``.
+        **sliders: Its arguments, as for ``ipywidgets.interact``, such as ``(1, 10)``.
 
     """
     import ipywidgets

@@ -9,11 +9,11 @@ from ._accord import Ack, Packet, Path, Queue
 
 
 class Controller:
-    """A congestion controller of one's own: subclass it, and give the class to a scenario.
+    """A user-defined congestion controller: subclass it, and pass the class to a scenario.
 
-    It runs in the packet engine, like those that come with Accord. It says what may be in flight
-    by its attribute `window`, in bytes, and how fast it may be sent by `pacing`, in bit/s or None.
-    Both are read after each call. What a method raises ends the run.
+    It runs in the packet engine, like those that come with Accord. It controls the bytes in flight
+    by its attribute `window`, and the sending rate by `pacing`, in bit/s or None.
+    Both are read after each call. An exception in a method ends the run.
 
     Parameters become attributes. Amounts are in bytes there, times in seconds, rates in bit/s.
 
@@ -39,23 +39,24 @@ class Controller:
     name: ClassVar[str] = ""
     """The name in scenarios; by default that of the class in lower case."""
     parameters: ClassVar[Mapping[str, Any]] = {}
-    """Defaults by names. Their types say what scenarios may set: ``True``, ``3``, ``0.5``,
+    """Defaults by names. Their types define the values in scenarios: ``True``, ``3``, ``0.5``,
     ``"10 pkt"``, ``"5 ms"``, ``"1 Mbps"``."""
     keeps: ClassVar[str | None] = None
-    """The parameter that says how much of its own data a flow keeps queued, if that is what it
-    steers to. Theory has an equilibrium then."""
+    """The parameter with the target accumulation of a flow, if it has one. Theory has an
+    equilibrium then."""
     marks: ClassVar[Literal["nothing", "loss", "price"]] = "nothing"
-    """What congestion marks are to it: packets cannot be marked, a mark is notified like a loss, or
+    """The meaning of congestion marks: packets cannot be marked, a mark is notified like a loss,
+    or
     acknowledgements count marks."""
     recovery: ClassVar[Literal["newreno", "sack"]] = "newreno"
-    """How the transport repairs losses."""
+    """The loss repair of the transport."""
     version: ClassVar[str | None] = None
     """Changed by its author with the code. A store of results needs it."""
 
     _accord_: ClassVar[str] = "controller"
 
     window: float
-    """What may be in flight, in bytes."""
+    """The maximum data in flight, in bytes."""
     pacing: float | None
     """The highest rate in bit/s, or None."""
     weight: float
@@ -72,10 +73,10 @@ class Controller:
         self.__dict__.update(parameters)
 
     def on_ack(self, ack: Ack, path: Path, now: float) -> None:
-        """Learn that data was acknowledged, at `now` in seconds."""
+        """Handle an acknowledgement, at `now` in seconds."""
 
     def on_congestion(self, what: str, path: Path, now: float) -> None:
-        """Learn of congestion; halve the window unless overridden.
+        """Handle congestion; halves the window unless overridden.
 
         Args:
             what: ``"loss"``, ``"early loss"``, ``"mark"``, ``"timeout"`` or ``"repeated timeout"``.
@@ -86,7 +87,7 @@ class Controller:
         self.window = max(self.window / 2, self.packet)
 
     def on_idle(self) -> None:
-        """Learn that a packet is sent after an idle time longer than the time-out."""
+        """Handle the first packet after an idle time longer than the timeout."""
 
     @classmethod
     def family_name(cls) -> str:
@@ -95,11 +96,11 @@ class Controller:
 
 
 class Discipline:
-    """A queue discipline of one's own: subclass it, and give the class to a scenario.
+    """A user-defined queue discipline: subclass it, and pass the class to a scenario.
 
     It runs in the packet engine, like those that come with Accord. A verdict is ``"pass"``,
     ``"mark"``, ``"drop"`` or None, which passes. A mark on a packet that cannot carry it drops it.
-    The buffer's limit is the port's matter.
+    The port has the limit of the buffer.
 
     Example:
         >>> import accord
@@ -117,7 +118,7 @@ class Discipline:
     name: ClassVar[str] = ""
     """The name in scenarios; by default that of the class in lower case."""
     parameters: ClassVar[Mapping[str, Any]] = {}
-    """Defaults by names, as those of a `Controller`. An amount in packets is of 1000 bytes each."""
+    """Defaults by names, as for a `Controller`. An amount in packets is of 1000 bytes each."""
     version: ClassVar[str | None] = None
     """Changed by its author with the code. A store of results needs it."""
 
@@ -130,7 +131,7 @@ class Discipline:
     def on_arrival(
         self, packet: Packet, queue: Queue, now: float, uniform: float
     ) -> Literal["pass", "mark", "drop"] | None:
-        """Judge a packet that arrives and would fit.
+        """Judge an arrival that would fit.
 
         Args:
             packet: The packet.
@@ -145,7 +146,7 @@ class Discipline:
     def on_departure(
         self, packet: Packet, sojourn: float, queue: Queue, now: float
     ) -> Literal["pass", "mark", "drop"] | None:
-        """Judge the packet that would be sent now, `sojourn` seconds after it came."""
+        """Judge a packet before its transmission, `sojourn` seconds after its arrival."""
         return None
 
     @classmethod
@@ -155,7 +156,7 @@ class Discipline:
 
     @classmethod
     def judges_departures(cls) -> bool:
-        """Return whether a class has a method for departures."""
+        """Return True if a class has a method for departures."""
         return cls.on_departure is not Discipline.on_departure
 
 
@@ -164,7 +165,7 @@ Class = type[Controller] | type[Discipline]
 
 
 def check(value: Any) -> Class:
-    """Return a class, if it is one of a controller or a discipline."""
+    """Return a class, if it is a controller or a discipline."""
     if isinstance(value, type) and issubclass(value, (Controller, Discipline)):
         return value
     name = value.__name__ if isinstance(value, type) else type(value).__name__

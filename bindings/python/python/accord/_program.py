@@ -15,13 +15,13 @@ def main() -> int:
 
 
 def kernel(*arguments: str, own: Iterable[type[Controller]] = ()) -> int:
-    """Run ``accord kernel`` with these arguments and controllers of one's own.
+    """Run ``accord kernel`` with these arguments and user-defined controllers.
 
-    It needs Linux, root, and a package that was built with the feature ``kernel``. A class that
-    raises is not asked again: its connection goes on as Reno.
+    It needs Linux, root, and a package built with the feature ``kernel``. A class that raises is
+    not called again: its connection continues as Reno.
 
     Args:
-        arguments: Those of the command, such as ``"attach", "--controller", "keeper"``.
+        arguments: The arguments of the command, such as ``"attach", "--controller", "keeper"``.
         own: Classes that may be named there.
 
     Returns:

@@ -14,21 +14,21 @@ from ._show import Bar, Fraction, counting
 from ._threads import on_all_cores
 
 CLASSES = ["met", "finding", "open", "ours", "unknown"]
-"""What an expectation can be, from the best to the worst."""
+"""The classes of expectations, from the best to the worst."""
 
 
 class Reproduction:
     """The result of `reproduce`."""
 
     def __init__(self, scenario: Scenario, comparisons: list[Comparison]) -> None:
-        """Take what was computed; use `reproduce`."""
+        """Take the computed results; use `reproduce`."""
         self.scenario = scenario
         self.comparisons = comparisons
         """A comparison per point of the experiment's sweep."""
 
     @property
     def checks(self) -> list[dict[str, Any]]:
-        """The expectations of all points with what was measured and the verdicts."""
+        """The expectations of all points with the measurements and the verdicts."""
         points = zip(self.scenario.points, self.comparisons, strict=True)
         return [{"point": point} | check for point, c in points for check in c.checks]
 
@@ -42,7 +42,7 @@ class Reproduction:
         return max((str(c.summary["class"]) for c in self.comparisons), key=CLASSES.index)
 
     def __bool__(self) -> bool:
-        """Return whether all is as recorded: no failure is unknown."""
+        """Return True if every failure is known."""
         return self.verdict != "unknown"
 
     def __repr__(self) -> str:
@@ -50,7 +50,7 @@ class Reproduction:
         return f"<Reproduction of {self.scenario.id}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        """Show a notebook the tables of all points."""
+        """Return the tables of all points for a notebook."""
         return "".join(c._repr_html_() for c in self.comparisons)
 
 
@@ -67,7 +67,7 @@ def reproduce(
         id: Its id, such as ``"xia05-fig6"``; ``accord list experiments`` shows them.
         engines: The engines; by default theory, packets and those of the expectations. Live is
             among them only if it is named.
-        seed: The seed, in place of the experiment's.
+        seed: The seed, instead of the experiment's.
         progress: A progress bar with an ``update`` method, or True for that of tqdm.
 
     Raises:

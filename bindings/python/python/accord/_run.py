@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 UNITS = {"bit/s": (1e6, "Mbps"), "s": (1e-3, "ms"), "B": (1e3, "KB")}
-"""How plots show a unit: what a number is divided by, and the name."""
+"""The divisor and the name of a unit in plots."""
 
 
 class Run:
@@ -29,7 +29,7 @@ class Run:
     def __init__(self, inner: _accord.Run, own: Sequence[Any] = ()) -> None:
         """Wrap a run; use `Scenario.run` or `read`."""
         self._inner = inner
-        # The classes that its scenario may name: a pickle needs them.
+        # The classes that its scenario may name, for pickling.
         self._own = list(own)
         self._record: dict[str, Any] | None = None
 
@@ -40,7 +40,7 @@ class Run:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The facts by which the run is repeated, and the repetition verified."""
+        """The data for repeating the run and verifying the repetition."""
         inner = self._inner
         return {
             "id": inner.id,
@@ -64,7 +64,7 @@ class Run:
 
     @property
     def steady(self) -> tuple[float, float]:
-        """The part of the run over which means are: start and end in seconds."""
+        """The part of the run for means: start and end in seconds."""
         return self._inner.steady
 
     @property
@@ -91,7 +91,7 @@ class Run:
         return np.frombuffer(self._inner.series().times())
 
     def values(self, metric: str, kind: str | None = None) -> dict[str, NDArray[np.float64]]:
-        """Return the series of a metric by the names of what they are of, one value per `time`.
+        """Return the series of a metric by the names of their entities, one value per `time`.
 
         A value is NaN where there is none.
 
@@ -112,7 +112,7 @@ class Run:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Means over the steady part and the verdicts: what ``summary.json`` has."""
+        """Means over the steady part and the verdicts, as in ``summary.json``."""
         if self._record is None:
             self._record = json.loads(_accord.compared([self._inner], 100)[0])
         return self._record
@@ -152,7 +152,8 @@ class Run:
 
         Args:
             metric: The quantity.
-            kind: What has a line: ``"flow"``, ``"group"``, ``"quantile"``, ``"link"`` or
+            kind: The entities with a line each: ``"flow"``, ``"group"``, ``"quantile"``,
+                ``"link"`` or
                 ``"aggregate"``; by default all that has the metric.
             of: The names of those that have a line; by default all of that kind.
             ax: Axes to draw into.
@@ -181,7 +182,7 @@ class Run:
         return ax
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by what its run directory holds."""
+        """Pickle the content of its run directory."""
         with TemporaryDirectory() as scratch:
             directory = Path(scratch) / "run"
             _accord.write([self._inner], str(directory), False)
@@ -196,7 +197,7 @@ class Run:
         return Comparison([self])._picture()
 
     def _repr_html_(self) -> str:
-        """Show a notebook the table of means, and the throughput."""
+        """Return the table of means and the throughput for a notebook."""
         return Comparison([self])._repr_html_()
 
 
@@ -209,7 +210,7 @@ def _restored(files: dict[str, bytes], own: list[Any]) -> Run:
 
 
 class Comparison:
-    """Runs of one point beside each other, judged by what the scenario expects."""
+    """A comparison of runs of one point, with the verdicts on the scenario's expectations."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         """Compare runs of one point.
@@ -229,7 +230,7 @@ class Comparison:
 
     @property
     def checks(self) -> list[dict[str, Any]]:
-        """The expectations with what was measured and the verdicts."""
+        """The expectations with the measurements and the verdicts."""
         return list(self.summary["checks"])
 
     @property
@@ -271,13 +272,13 @@ class Comparison:
         """Write a run directory with the page, which `read` and the program read.
 
         Raises:
-            AccordError: There is something else at this place, or it cannot be written.
+            AccordError: The directory has other files, or it cannot be written.
 
         """
         _accord.write([run._inner for run in self.runs], fspath(directory), True)
 
     def __str__(self) -> str:
-        """Return the tables as the terminal shows them."""
+        """Return the tables as in the terminal."""
         return self._text
 
     def __repr__(self) -> str:
@@ -295,19 +296,19 @@ class Comparison:
         return _show.picture(lambda ax: self.plot("throughput", of=of, ax=ax))
 
     def _repr_html_(self) -> str:
-        """Show a notebook the tables, and the throughput."""
+        """Return the tables and the throughput for a notebook."""
         return f"<pre>{html.escape(self._text)}</pre>{self._picture()}"
 
 
 def read(directory: str | PathLike[str], *, own: Iterable[Class] = ()) -> list[Run]:
-    """Read a run directory, whichever program wrote it: a run per engine and repetition.
+    """Read a run directory of any program: a run per engine and repetition.
 
     Args:
         directory: The directory.
         own: Classes of controllers and disciplines that its scenario may name.
 
     Raises:
-        AccordError: It is no run directory, or it is damaged.
+        AccordError: It is not a run directory, or it is damaged.
 
     """
     classes = list(own)

@@ -1,4 +1,4 @@
-"""Scenarios: what is run."""
+"""Scenarios."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from ._run import Comparison, Run
 from ._stability import Equilibrium, equilibria
 
 Value = bool | int | float | str | Class | list[Any] | dict[str, Any]
-"""What a setting can be: text (``"20 Mbps"``), a number, a truth value, a list or a table; and for
+"""The values of a setting: text (``"20 Mbps"``), a number, a truth value, a list or a table; and
+for
 a controller or a discipline the class of one."""
 
 
 Skip = Literal["steady"]
-"""The time that packets may pass over: that in which nothing changes."""
+"""The time that packets may skip: time in which nothing changes."""
 
 
 class Scenario:
@@ -43,7 +44,7 @@ class Scenario:
     def __init__(self, inner: _accord.Scenario) -> None:
         """Wrap a scenario; use `load` or `parse`."""
         self._inner = inner
-        # A wrong scenario is found here, and not when it is run.
+        # An invalid scenario is found here, and not when it is run.
         self._outline = inner.outline()
 
     @property
@@ -68,7 +69,7 @@ class Scenario:
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """What each point of the sweeps sets; one empty dictionary without a sweep."""
+        """The settings of each point of the sweeps; one empty dictionary without a sweep."""
         return [dict(point) for point in self._outline[4]]
 
     @property
@@ -77,7 +78,7 @@ class Scenario:
         return self._inner.parts()[1]
 
     def toml(self, *, seed: int | None = None, point: int = 1) -> str:
-        """Return a point as a file in which nothing is left to a default or to chance."""
+        """Return a point as a file with all defaults and random values filled in."""
         return self._inner.toml(_seed(seed), _point(point))
 
     def with_(self, settings: Mapping[str, Value], *, own: Iterable[Class] = ()) -> Scenario:
@@ -108,27 +109,28 @@ class Scenario:
     ) -> Run:
         """Run a point of the scenario in an engine.
 
-        Other threads go on meanwhile. Ctrl-C ends the run within a tenth of a second.
+        Other threads continue. Ctrl-C ends the run within a tenth of a second.
 
         Args:
             engine: ``"theory"``, ``"fluid"``, ``"packet"`` or ``"live"``.
-            seed: The seed, in place of the scenario's.
+            seed: The seed, instead of the scenario's.
             point: The number of the point of a sweep, from 1.
-            progress: Called some times per second with the part that is done, from 0 to 1. True
+            progress: Called several times per second with the completed fraction, from 0 to 1.
+                True
                 shows tqdm's bar, in a notebook or on the terminal.
-            skip: ``"steady"`` has packets pass over the time in which nothing changes, as
+            skip: ``"steady"`` lets packets skip time in which nothing changes, as
                 ``accord run --skip steady`` does. Theory and fluid run as always.
 
         Raises:
             AccordError: The engine has no result for this scenario.
             IndexError: There is no such point.
-            ValueError: There is no such engine or nothing such to skip, or a live run is to skip.
+            ValueError: The engine or the value of skip is unknown, or a live run is to skip.
 
         """
         inner = self._inner
         skips = skips_steady(skip, (engine,))
-        with _show.fraction(progress, f"{self.id}, {engine}") as told:
-            run = inner.run(engine, _seed(seed), _point(point), told, skips)
+        with _show.fraction(progress, f"{self.id}, {engine}") as report:
+            run = inner.run(engine, _seed(seed), _point(point), report, skips)
         return Run(run, inner.classes())
 
     def compare(
@@ -140,7 +142,7 @@ class Scenario:
         progress: _show.Fraction | bool | None = None,
         skip: Skip | None = None,
     ) -> Comparison:
-        """Run a point in several engines, and compare them and what the scenario expects.
+        """Run a point in several engines, and compare them with each other and the expectations.
 
         The arguments are those of `run`, one engine after the other.
 
@@ -157,7 +159,7 @@ class Scenario:
         return Comparison([self.run(engine, **arguments) for engine in engines])
 
     def stability(self, *, seed: int | None = None, point: int = 1) -> list[Equilibrium]:
-        """Return the equilibria of a point, one per phase, and how far each is from cycling.
+        """Return the equilibria of a point, one per phase, with their stability margins.
 
         Example:
             >>> import accord
@@ -177,17 +179,17 @@ class Scenario:
     ) -> StabilityMap:
         """Return the margins over one or two parameters, as ``accord stability --x --y`` does.
 
-        Each place is judged at the equilibrium in the middle of the steady part.
+        Each cell has the margins of the equilibrium in the middle of the steady part.
 
         Args:
-            over: Rising values by path, such as `linspace` and `logspace` make them, of one
-                parameter or two.
-            packets: At about how many values of each parameter packets are run.
+            over: Rising values by path, such as those of `linspace` and `logspace`, of one or two
+                parameters.
+            packets: The approximate number of values of each parameter at which packets are run.
             progress: A progress bar with an ``update`` method, or True for that of tqdm.
 
         Raises:
             ScenarioError: A path names nothing, or a value is wrong there.
-            ValueError: The values do not rise, or the scenario has a sweep of its own.
+            ValueError: The values do not rise, or the scenario has a sweep.
 
         Example:
             >>> import accord
@@ -206,7 +208,7 @@ class Scenario:
         return f"<Scenario {self.id}: {self.title or 'untitled'}, points: {points}>"
 
     def _repr_html_(self) -> str:
-        """Show a notebook the links and flows, and what theory says of the first point."""
+        """Return the links, the flows and theory's results for the first point, for a notebook."""
         links, groups = self._inner.contents()
         shown = [
             f"<p>{html.escape(repr(self)[1:-1])}</p>",
@@ -218,7 +220,7 @@ class Scenario:
             try:
                 shown.append(self.run("theory")._picture())
             except AccordError:
-                # Theory knows no equilibrium of such flows.
+                # Theory has no equilibrium of such flows.
                 pass
         return "".join(shown)
 
@@ -248,11 +250,11 @@ def _restored(
 
 
 def skips_steady(skip: Skip | None, engines: Iterable[str]) -> bool:
-    """Return whether packets pass over the time in which nothing changes."""
+    """Return True if packets skip time in which nothing changes."""
     if skip not in (None, "steady"):
         raise ValueError(f'skip: expected "steady" or None, got {skip!r}')
     if skip is not None and "live" in engines:
-        raise ValueError("skip: a live run takes the time that it takes")
+        raise ValueError("skip: a live run cannot skip time")
     return skip is not None
 
 
@@ -269,12 +271,12 @@ def _point(point: int) -> int:
 
 
 def _own(classes: Iterable[Any]) -> list[Any]:
-    """Return classes that were named as such, each once."""
+    """Return the classes given by themselves, without duplicates."""
     return list(dict.fromkeys(map(check, classes)))
 
 
 def _classes(*sources: Iterable[Any]) -> list[Any]:
-    """Return the classes among values, each once."""
+    """Return the classes among values, without duplicates."""
     found: dict[Any, None] = {}
     for value in itertools.chain(*sources):
         if isinstance(value, type):
@@ -287,7 +289,7 @@ def _classes(*sources: Iterable[Any]) -> list[Any]:
 
 
 def _toml(value: Value) -> str:
-    """Return a value as TOML; text stands as it is."""
+    """Return a value as TOML; text is unchanged."""
     if isinstance(value, type):
         return family_of(value)
     if isinstance(value, str):
@@ -326,7 +328,7 @@ def load(name: str | PathLike[str], *, own: Iterable[Class] = ()) -> Scenario:
         own: Classes of controllers and disciplines that the scenario may name.
 
     Raises:
-        ScenarioError: The file is wrong; its `problems` have places and hints.
+        ScenarioError: The file is invalid; its `problems` have places and hints.
         AccordError: There is neither.
 
     """
@@ -342,7 +344,7 @@ def parse(text: str, name: str = "scenario.toml", *, own: Iterable[Class] = ()) 
         own: Classes of controllers and disciplines that the scenario may name.
 
     Raises:
-        ScenarioError: The text is wrong; its `problems` have places and hints.
+        ScenarioError: The text is invalid; its `problems` have places and hints.
 
     """
     return Scenario(_accord.Scenario.parse(text, name, _own(own)))
@@ -364,8 +366,8 @@ def dumbbell(
         flows: The number of flows.
         rate: The rate of the bottleneck.
         delay: Its propagation delay.
-        controller: The congestion controller, by name or as a class of one's own;
-            ``accord list controllers`` shows those that there are.
+        controller: The congestion controller, by name or as a class;
+            ``accord list controllers`` shows the available ones.
         discipline: The queue discipline, likewise; ``accord list disciplines`` shows them.
         limit: The size of the buffer, such as ``"100 pkt"`` or ``"1 BDP"``.
         duration: The length of a run. Its second half is the steady part.

@@ -1,4 +1,4 @@
-"""What notebooks and terminals show: tables, pictures and progress bars."""
+"""The display in notebooks and terminals: tables, pictures and progress bars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 ROWS = 12
-"""How many rows of a table a notebook shows."""
+"""The number of rows of a table in a notebook."""
 
 
 class Bar(Protocol):
@@ -21,12 +21,12 @@ class Bar(Protocol):
 
 
 Fraction = Callable[[float], object]
-"""Called with the part that is done, from 0 to 1."""
+"""Called with the completed fraction, from 0 to 1."""
 
 
 @contextmanager
 def counting(progress: Bar | bool | None, count: int, unit: str) -> Iterator[Bar | None]:
-    """Give the progress bar, and close it if it is ours."""
+    """Yield the progress bar, and close it if it is ours."""
     if progress is not True:
         yield progress or None
         return
@@ -38,7 +38,7 @@ def counting(progress: Bar | bool | None, count: int, unit: str) -> Iterator[Bar
 
 @contextmanager
 def fraction(progress: Fraction | bool | None, title: str) -> Iterator[Fraction | None]:
-    """Give what is called with the part that is done, and close the bar if it is ours."""
+    """Yield the callback for the completed fraction, and close the bar if it is ours."""
     if progress is not True:
         yield progress or None
         return
@@ -47,11 +47,11 @@ def fraction(progress: Fraction | bool | None, title: str) -> Iterator[Fraction 
     form = "{desc}: {percentage:3.0f}% |{bar}| {elapsed}<{remaining}"
     with tqdm(total=1.0, desc=title, bar_format=form) as bar:
 
-        def told(part: float) -> None:
+        def report(part: float) -> None:
             bar.update(part - bar.n)
 
-        yield told
-        told(1.0)
+        yield report
+        report(1.0)
 
 
 def table(head: Sequence[str], rows: Sequence[Iterable[str]]) -> str:
@@ -68,7 +68,7 @@ def table(head: Sequence[str], rows: Sequence[Iterable[str]]) -> str:
 
 
 def picture(draw: Callable[[Any], object], width: float = 6.4, height: float = 2.8) -> str:
-    """Return what is drawn into matplotlib's axes as HTML; nothing without matplotlib.
+    """Return a drawing in matplotlib's axes as HTML; nothing without matplotlib.
 
     Args:
         draw: Called with the axes. If it has nothing to draw, it raises ValueError.
@@ -80,7 +80,7 @@ def picture(draw: Callable[[Any], object], width: float = 6.4, height: float = 2
         from matplotlib.figure import Figure
     except ImportError:
         return ""
-    # No pyplot: the figure is nobody's current one, and threads may draw at a time.
+    # No pyplot: the figure is not a current one, and threads may draw concurrently.
     figure = Figure(figsize=(width, height), layout="constrained")
     try:
         draw(figure.add_subplot())

@@ -1,4 +1,4 @@
-"""A store of results, addressed by what was run."""
+"""A content-addressed store of results."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ._errors import AccordError
 from ._scenario import Scenario, Skip
 
 Result = tuple[list[dict[str, Any]], list[dict[str, Any]]]
-"""What a run leaves: the rows of `Comparison.means`, and those of `Comparison.checks`."""
+"""The results of a run: the rows of `Comparison.means`, and those of `Comparison.checks`."""
 
 
 @functools.cache
 def identity() -> str:
-    """Return version and build of this package: the same for all who have installed one wheel."""
+    """Return version and build of this package, equal for all installations of one wheel."""
     digest = hashlib.sha256(Path(_accord.__file__).read_bytes()).hexdigest()
     return f"{_accord.__version__}+{digest[:16]}"
 
@@ -29,7 +29,7 @@ def key(scenario: Scenario, engines: tuple[str, ...], seed: int, skip: Skip | No
     """Return the name of a run: a digest of the resolved scenario with its seed, and the build.
 
     Raises:
-        ValueError: A class of Python says no version, so that nobody knows when it changes.
+        ValueError: A class of Python has no version, so that changes would go unnoticed.
 
     """
     classes = []
@@ -44,19 +44,19 @@ def key(scenario: Scenario, engines: tuple[str, ...], seed: int, skip: Skip | No
 
 
 class Store:
-    """A directory of Parquet files, one per run, at any place that fsspec knows.
+    """A directory of Parquet files, one per run, at any place that fsspec supports.
 
-    Files appear whole or not at all. So writers need no lock, and what an interrupted sweep has
-    written is right.
+    Files are written atomically, so that writers need no lock, and the files of an interrupted
+    sweep are valid.
     """
 
     def __init__(
         self, place: str | os.PathLike[str], options: dict[str, Any] | None = None
     ) -> None:
-        """Open a store, which need not exist yet.
+        """Open a store, which may not exist yet.
 
         Raises:
-            AccordError: fsspec or PyArrow is missing, or fsspec does not know the place.
+            AccordError: fsspec or PyArrow is missing, or fsspec does not support the place.
 
         """
         self.place = os.fspath(place)
@@ -68,7 +68,7 @@ class Store:
             self._fs, self._root = fsspec.core.url_to_fs(self.place, **self.options)
         except ImportError as e:
             raise AccordError(
-                f"store: {e}", "pip install fsspec pyarrow has what a store needs"
+                f"store: {e}", "pip install fsspec pyarrow installs the requirements of a store"
             ) from e
         except ValueError as e:
             raise AccordError(f"store {self.place}: {e}") from e
@@ -86,7 +86,7 @@ class Store:
         return f"{self._root}/{key[:2]}/{key}.parquet"
 
     def has(self, key: str) -> bool:
-        """Return whether a run is there."""
+        """Return True if a run is stored."""
         return bool(self._fs.exists(self._path(key)))
 
     def get(self, key: str) -> Result:
@@ -123,7 +123,7 @@ class Store:
         content = sink.getvalue().to_pybytes()
         path = self._path(key)
         if not self._local:
-            # Object stores show an object when it is whole.
+            # Object stores show an object only when it is complete.
             self._fs.pipe_file(path, content)
             return
         Path(path).parent.mkdir(parents=True, exist_ok=True)

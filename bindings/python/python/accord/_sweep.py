@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Over = Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]]
-"""Values by paths, of which all combinations are run; or points one by one."""
+"""Values by paths, all combinations of which are run; or single points."""
 
 
 class Sweep:
-    """The result of `sweep`. With a store, rows are read from there whenever they are asked for."""
+    """The result of `sweep`. With a store, rows are read from it on demand."""
 
     def __init__(
         self,
@@ -33,13 +33,13 @@ class Sweep:
         made: int,
         found: int,
     ) -> None:
-        """Take what was computed; use `sweep`."""
+        """Take the computed results; use `sweep`."""
         self._parameters = parameters
         self._results = results
         self.made = made
-        """How many runs were made."""
+        """The number of runs made."""
         self.found = found
-        """How many were in the store before."""
+        """The number of runs found in the store."""
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -54,12 +54,12 @@ class Sweep:
     def checks(self) -> list[dict[str, Any]]:
         """A row per point, seed and expectation.
 
-        Rows have the parameters, seed, and what `Comparison.checks` has.
+        Rows have the parameters, seed, and the columns of `Comparison.checks`.
         """
         return [head | check for head, (_, checks) in self._results() for check in checks]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Give the `rows` one by one."""
+        """Yield the `rows` one by one."""
         for head, (means, _) in self._results():
             for mean in means:
                 yield head | mean
@@ -110,26 +110,26 @@ def sweep(
     The result does not depend on the executor or on the number of cores.
 
     Args:
-        scenario: The scenario, without a sweep of its own.
-        over: Values by paths, of which all combinations are run; or the points one by one, each as
-            values by paths, such as `latin_hypercube` and `sobol` make them.
+        scenario: The scenario, without a sweep.
+        over: Values by paths, all combinations of which are run; or single points, each as values
+            by paths, such as those of `latin_hypercube` and `sobol`.
         reps: The number of seeds per point, from the scenario's seed up.
         engines: The engines of each run.
-        skip: What packets may pass over, as for `Scenario.run`.
-        executor: Where runs are made: a ``distributed.Client``, or an executor of
+        skip: The time that packets may skip, as for `Scenario.run`.
+        executor: The executor of the runs: a ``distributed.Client``, or an executor of
             concurrent.futures; by default threads, one per core. Each worker needs this build of
             this package. A Dask worker with another one is named in a warning and not used.
         store: A directory, or a place such as ``"s3://bucket/study"`` that fsspec knows. Results
-            are kept there, and what is there is not computed again. Workers need to reach it. Only
-            what is asked of the result is read back.
-        store_options: What fsspec needs for the place.
+            are kept there, and existing ones are not computed again. Workers need to reach it.
+            Only the requested results are read back.
+        store_options: Options of fsspec for the place.
         progress: A progress bar with an ``update`` method, or True for that of tqdm.
-        task_seconds: How much work a task of an executor has, in seconds. A scheduler with
+        task_seconds: The work per task of an executor, in seconds. A scheduler with
             hundreds of workers needs longer ones.
 
     Raises:
-        ScenarioError: A point is wrong. All points are checked before the first run.
-        ValueError: The scenario has a sweep of its own, or there is nothing to run or to skip.
+        ScenarioError: A point is invalid. All points are checked before the first run.
+        ValueError: The scenario has a sweep, or there is nothing to run or to skip.
         AccordError: No worker has this build, or the store cannot be used.
 
     Example:
@@ -145,7 +145,7 @@ def sweep(
 
     """
     if len(scenario.points) > 1:
-        raise ValueError("the scenario has a sweep of its own; remove it, or run it as it is")
+        raise ValueError("the scenario has a sweep; remove it, or run the scenario itself")
     if reps < 1:
         raise ValueError(f"reps: expected at least 1, got {reps}")
     if not task_seconds > 0:

@@ -55,15 +55,15 @@ def arguments() -> argparse.ArgumentParser:
         help="sets a value at all points",
     )
     parser.add_argument("--engine", default="packet", help="engines, by commas; packet by default")
-    parser.add_argument("--skip", choices=["steady"], help="has packets pass over what is steady")
+    parser.add_argument("--skip", choices=["steady"], help="lets packets skip steady time")
     parser.add_argument("--reps", type=int, default=1, help="seeds per point")
     parser.add_argument("--design", choices=["grid", "latin", "sobol"], default="grid")
-    parser.add_argument("--points", type=int, help="points of a design that is no grid")
+    parser.add_argument("--points", type=int, help="points of a design other than a grid")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", help="a Dask scheduler, tcp://HOST:8786")
     where.add_argument("--local", type=int, metavar="N", help="N processes of this machine")
     parser.add_argument("--store", metavar="PLACE", help="keeps results: a directory or s3://...")
-    parser.add_argument("--rows", action="store_true", help="every run, and no means over seeds")
+    parser.add_argument("--rows", action="store_true", help="every run, without means over seeds")
     parser.add_argument("-o", "--output", metavar="FILE", help=".csv or .parquet; CSV to stdout")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.add_argument("--version", action="version", version=f"accord-sweep {identity()}")
@@ -128,7 +128,7 @@ def write(rows: list[dict[str, Any]], output: str | None) -> None:
 
 
 def check_output(name: str) -> None:
-    """Refuse a table that cannot be written, before the runs, which it would cost."""
+    """Reject a table that cannot be written, before the runs."""
     if not name.endswith((".csv", ".parquet")):
         raise ValueError(f"--output {name}: expected a name that ends in .csv or .parquet")
     folder = os.path.dirname(name) or "."
@@ -137,7 +137,7 @@ def check_output(name: str) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Do what the command line says."""
+    """Carry out the command line."""
     settings: dict[str, Value] = {}
     for option in args.set:
         path, equals, value = option.partition("=")
@@ -191,6 +191,6 @@ def main() -> int:
         print(f"error: {e}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
-        print("interrupted; with --store the same command goes on", file=sys.stderr)
+        print("interrupted; with --store the same command resumes", file=sys.stderr)
         return 130
     return 0

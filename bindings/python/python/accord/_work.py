@@ -1,4 +1,4 @@
-"""The work of sweeps: batches of runs, as a worker makes them."""
+"""The work of sweeps: batches of runs, for a worker."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some runs: what a worker gets."""
+    """A batch of runs for a worker."""
 
     scenario: Scenario
     engines: tuple[str, ...]
@@ -36,13 +36,13 @@ class Batch:
 
 @dataclass(frozen=True)
 class Done:
-    """What a worker gives back.
+    """The results of a batch.
 
     Attributes:
         results: The results by the numbers of the jobs; None where the store has it.
-        made: How many runs were not there before.
-        seconds: The time that it took.
-        refused: The worker and its build, if that is another one. It has run nothing then.
+        made: The number of runs that were not stored before.
+        seconds: The duration.
+        refused: The worker and its build, if the builds differ. It has run nothing then.
 
     """
 
@@ -57,7 +57,7 @@ class Stop(Exception):
 
 
 def work(batch: Batch, stop: threading.Event | None = None) -> Done:
-    """Carry out a batch."""
+    """Run a batch."""
     if batch.identity != identity():
         return Done([], 0, 0.0, (_here(), identity()))
 

@@ -4,10 +4,10 @@ use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Exceptions are printed, and panic.
+/// True if exceptions are printed, and panic.
 static ALOUD: AtomicBool = AtomicBool::new(false);
 
-/// Has exceptions of callbacks panic from now on, where no observer looks for them.
+/// Makes exceptions of callbacks panic from now on, where no observer polls them.
 pub fn fail_aloud() {
     ALOUD.store(true, Ordering::Relaxed);
 }
@@ -16,8 +16,8 @@ thread_local! {
     static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Takes the exception, if there is one. An engine that moves packets makes a run on one thread, with
-/// its observer, so that this is the run's own.
+/// Takes the exception, if there is one. An engine that moves packets makes a run on one thread,
+/// with its observer, so that the exception belongs to the run.
 pub fn failure() -> Option<PyErr> {
     FAILURE.with_borrow_mut(Option::take)
 }
@@ -33,7 +33,7 @@ pub fn fail(e: PyErr) {
     });
 }
 
-/// Returns whether a callback of this thread's run has failed. None is called after that.
+/// Returns true if a callback of this thread's run has failed. None is called after that.
 pub fn failing() -> bool {
     FAILURE.with_borrow(Option::is_some)
 }
