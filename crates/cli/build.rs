@@ -1,5 +1,5 @@
-//! Tells the program of which commit it is, for `--version`. It says nothing of the time or the
-//! machine, so that the same commit gives the same program.
+//! Passes the commit to the program, for `--version`. The time and the machine are left out, so
+//! that a commit determines the program.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What a scenario consists of, as rows of text for a table.
+//! The contents of a scenario as rows of text for a table.
 
 use accord::Scenario;
 use accord::report::Outline;
@@ -7,7 +7,7 @@ use accord::scenario::Limit;
 /// Rows of a table.
 pub type Rows = Vec<Vec<String>>;
 
-/// Returns a row per link that tables show (name, rate, delay, discipline, buffer), and a row per
+/// Returns a row per link of the tables (name, rate, delay, discipline, buffer), and a row per
 /// group of flows (name, number of flows, links of the first one, controller).
 pub fn contents(scenario: &Scenario) -> (Rows, Rows) {
     let shown = Outline::of(scenario).links;

@@ -1,7 +1,8 @@
 //! Accord for Python: the extension module `accord._accord`.
 //!
-//! It has what needs Rust. Its functions take and return plain data: JSON, bytes of arrays, Arrow
-//! streams. The package around it (`python/accord`) gives them the form that Python users expect.
+//! The module has the parts that need Rust. Its functions take and return plain data: JSON, bytes
+//! of arrays, Arrow streams. The package around it (`python/accord`) provides the interface for
+//! Python users.
 
 mod contents;
 mod error;
@@ -58,7 +59,7 @@ fn families() -> (Vec<(&'static str, &'static str)>, Vec<(&'static str, &'static
     (named(all.controllers), named(all.disciplines))
 }
 
-/// Returns the scenario that `accord import` makes of a topology, as text.
+/// Returns the scenario that `accord import` makes from a topology, as text.
 #[pyfunction]
 fn imported(py: Python<'_>, arguments: Vec<String>) -> PyResult<String> {
     let made = py.detach(|| accord_cli::imported(arguments));
@@ -71,7 +72,7 @@ fn built_in() -> Vec<&'static str> {
     accord::BUILT_IN.iter().map(|(id, _)| *id).collect()
 }
 
-/// What `import accord` loads.
+/// The module that `import accord` loads.
 #[pymodule(gil_used = false)]
 fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -1,12 +1,13 @@
 //! Controllers and queue disciplines that are classes of Python.
 //!
-//! A class becomes a family, as those of another crate are. Families are declared once and kept until
-//! the program ends, and so are the classes behind them: a class that comes again gets the family
-//! that it has. Which scenario may name which class is a matter of the scenario alone.
+//! A class becomes a family like those of another crate. Families are declared once and kept until
+//! the program ends, with the classes behind them: a known class gets its existing family. The
+//! scenario alone determines which classes it may name.
 //!
 //! Controllers and disciplines cannot fail per packet, but Python can. The first exception of a
 //! thread's callbacks is kept in [`failure`]. The run's observer finds it and stops the run.
 
+mod classes;
 mod controller;
 mod discipline;
 mod failure;
@@ -17,41 +18,11 @@ pub use failure::{fail_aloud, failure};
 
 use accord::family::{Catalogue, Dynamics, Family, Kind, Objective, Param, Price, Role, Values};
 use accord::units::{Duration, Rate, Size};
+use classes::{Own, of, registry};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use std::ptr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// A class with its family.
-pub struct Own {
-    family: &'static Family,
-    class: Py<PyAny>,
-    is_controller: bool,
-    /// The parameter that says how much of its own a flow keeps queued, for theory.
-    keeps: Option<String>,
-}
-
-/// All classes so far, and the catalogues of those that were named together.
-struct Books {
-    all: Vec<&'static Own>,
-    catalogues: Vec<(Vec<&'static Own>, Catalogue)>,
-}
-
-fn books() -> MutexGuard<'static, Books> {
-    static BOOKS: Mutex<Books> = Mutex::new(Books {
-        all: Vec::new(),
-        catalogues: Vec::new(),
-    });
-    BOOKS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the class of a family that [`catalogue`] made.
-fn of(family: &'static Family) -> &'static Own {
-    let books = books();
-    let own = books.all.iter().find(|o| ptr::eq(o.family, family));
-    own.expect("a family of a class is in the books")
-}
 
 /// Returns the families that come with Accord and those of these classes.
 pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
@@ -59,7 +30,7 @@ pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
     if classes.is_empty() {
         return Ok(built_in);
     }
-    // Attributes of classes are Python's code. So they are read before the books are opened.
+    // Attributes of classes are Python's code. So they are read before the registry is locked.
     let drafts: Vec<Own> = classes.iter().map(declared).collect::<PyResult<_>>()?;
     let twin = |i: usize, own: &Own| {
         let theirs = match own.is_controller {
@@ -75,12 +46,12 @@ pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
         let e = format!("there are two called \"{name}\"; give the class another `name`");
         return Err(PyValueError::new_err(e));
     }
-    let mut books = books();
-    let owned: Vec<&'static Own> = drafts.into_iter().map(|d| books.entry(d)).collect();
+    let mut registry = registry();
+    let owned: Vec<&'static Own> = drafts.into_iter().map(|d| registry.entry(d)).collect();
     let same = |known: &[&Own]| {
         known.len() == owned.len() && known.iter().zip(&owned).all(|(a, b)| ptr::eq(*a, *b))
     };
-    if let Some((_, catalogue)) = books.catalogues.iter().find(|(known, _)| same(known)) {
+    if let Some((_, catalogue)) = registry.catalogues.iter().find(|(known, _)| same(known)) {
         return Ok(*catalogue);
     }
     let families = |controllers: bool| -> Vec<&'static Family> {
@@ -88,7 +59,7 @@ pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
         its.map(|o| o.family).collect()
     };
     let catalogue = accord::catalogue_with(&families(true), &families(false));
-    books.catalogues.push((owned, catalogue));
+    registry.catalogues.push((owned, catalogue));
     Ok(catalogue)
 }
 
@@ -176,7 +147,7 @@ fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
     })
 }
 
-/// For theory: what a controller keeps queued, if it says so.
+/// Returns the objective of a controller for theory, if it has one.
 fn objective(values: &Values) -> Objective {
     match &of(values.family()).keeps {
         Some(keeps) => Objective::Accumulation {

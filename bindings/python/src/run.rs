@@ -64,7 +64,7 @@ impl Run {
         self.run.notes.clone()
     }
 
-    /// The parts that were skipped: start and end in seconds.
+    /// The skipped parts: start and end in seconds.
     #[getter]
     fn skipped(&self) -> Vec<(f64, f64)> {
         let parts = self.run.skipped.iter();
@@ -108,7 +108,7 @@ impl Run {
         Ok(mean_of(&self.scenario, &self.run, metric, of))
     }
 
-    /// The series of a metric of entities of a kind ("" for any), all if there is no metric.
+    /// The series of a metric of entities of a type ("" for any), or of all metrics.
     #[pyo3(signature = (metric=None, kind=None))]
     fn series(&self, metric: Option<&str>, kind: Option<&str>) -> PyResult<Series> {
         let metric = metric.map(named).transpose()?;
@@ -252,7 +252,7 @@ pub fn read(py: Python<'_>, directory: &str, classes: Vec<Bound<'_, PyAny>>) -> 
         let file = File::open(&dir.join("scenario.toml")).map_err(|e| exception(e.into()))?;
         let points = file.points(&catalogue, None);
         let mut scenario = points.map_err(|e| exception(e.into()))?.remove(0);
-        // A point of a sweep is kept without the sweep. The manifest knows what it set.
+        // A point of a sweep is kept without the sweep. The manifest has its settings.
         scenario.point = loaded.manifest.scenario.point.clone();
         let scenario = Arc::new(scenario);
         let runs = loaded.runs.into_iter();
@@ -260,7 +260,7 @@ pub fn read(py: Python<'_>, directory: &str, classes: Vec<Bound<'_, PyAny>>) -> 
     })
 }
 
-/// Writes a run directory with runs of one point, and with the page if that is wanted.
+/// Writes a run directory with runs of one point, and optionally with the page.
 #[pyfunction]
 pub fn write(
     py: Python<'_>,
@@ -289,7 +289,7 @@ pub fn write(
     })
 }
 
-/// Returns the mean of values, and the half-width of its 95 % confidence interval, if there are at
+/// Returns the mean of values, and the half-width of its 95 % confidence interval if there are at
 /// least two.
 #[pyfunction]
 pub fn estimate(values: Vec<f64>) -> PyResult<(f64, Option<f64>)> {

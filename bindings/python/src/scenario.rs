@@ -139,7 +139,7 @@ impl Scenario {
         Ok(print(&self.point(seed, point)?))
     }
 
-    /// The engines of theory, packets and what the scenario expects, in their order, without live.
+    /// The engines of theory, packets and the scenario's expectations, in order, without live.
     #[pyo3(signature = (point=1))]
     fn engines(&self, point: usize) -> PyResult<Vec<&'static str>> {
         let scenario = self.point(None, point)?;
@@ -168,8 +168,8 @@ impl Scenario {
         serde_json::to_string(&phases).map_err(|e| failed(e.to_string()))
     }
 
-    /// The margins in the middle of the steady part, and with `packets` how much the longest queue
-    /// varies. `progress` is called while packets run, and may stop them.
+    /// The margins in the middle of the steady part, and with `packets` the variation of the
+    /// longest queue. `progress` is called while packets run, and may stop them.
     #[pyo3(signature = (packets=false, progress=None))]
     fn stability_cell(
         &self,
@@ -251,7 +251,7 @@ impl Scenario {
             skip_steady,
             ..Options::default()
         };
-        // An exception of an earlier run on this thread is none of this one.
+        // An exception of an earlier run on this thread does not belong to this one.
         drop(own::failure());
         let run = py.detach(|| accord::run(scenario, engine, &options, &mut watch));
         // A callback may have failed after the observer's last look.

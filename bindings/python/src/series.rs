@@ -12,17 +12,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::Arc;
 
-/// Series of a run: a table with a row per sample, which any reader of Arrow takes.
+/// Series of a run: a table with a row per sample, for any reader of Arrow.
 #[pyclass(frozen, module = "accord._accord")]
 pub struct Series {
     scenario: Arc<accord::Scenario>,
     run: Arc<accord::Run>,
-    /// The chosen series, by their places in the run.
+    /// The chosen series, by their indices in the run.
     chosen: Vec<usize>,
 }
 
 impl Series {
-    /// Returns those series of a run that `choose` chooses.
+    /// Returns the series of a run for which `choose` is true.
     pub fn new(
         scenario: Arc<accord::Scenario>,
         run: Arc<accord::Run>,
@@ -37,8 +37,8 @@ impl Series {
         }
     }
 
-    /// Returns the schema: names of entities and metrics as categories, and all metrics that may
-    /// occur with their units and meanings.
+    /// Returns the schema: names of entities and metrics as categories, and all metrics with their
+    /// units and descriptions.
     fn schema(&self) -> SchemaRef {
         let text = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
         let mut metrics: Vec<Metric> = self.chosen().map(|s| s.metric).collect();
@@ -157,7 +157,7 @@ impl Names {
         }
     }
 
-    /// Returns kind and name of an entity.
+    /// Returns type and name of an entity.
     fn of_entity(&self, entity: Entity) -> (&'static str, String) {
         let outline = &self.outline;
         match entity {
@@ -218,7 +218,7 @@ impl Series {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface lets a producer ignore what is requested. The consumer casts then.
+        // The interface lets a producer ignore the requested schema. The consumer casts then.
         let _ = requested_schema;
         let schema = self.schema();
         let names = Names::of(&self.scenario);

@@ -24,7 +24,7 @@ fn indices(bytes: &[u8]) -> Vec<u32> {
     all.iter().map(|b| u32::from_ne_bytes(*b)).collect()
 }
 
-/// Solves for fair shares. Arrays come as bytes of 64-bit floats and 32-bit indices: paths in
+/// Solves for fair shares. Arrays are bytes of 64-bit floats and 32-bit indices: paths in
 /// compressed rows, and per flow weight, smallest and largest rate. Returns a dictionary.
 #[pyfunction]
 #[allow(
@@ -72,7 +72,7 @@ pub fn shares<'py>(
         });
     let (solution, (lower, upper), loads) = solved?;
     let answer = PyDict::new(py);
-    let (status, trouble) = match solution.status {
+    let (status, oversubscribed) = match solution.status {
         Status::Solved => ("solved", None),
         Status::NotConverged => ("not converged", None),
         Status::Infeasible {
@@ -82,7 +82,7 @@ pub fn shares<'py>(
         } => ("infeasible", Some((link, insisted, capacity))),
     };
     answer.set_item("status", status)?;
-    answer.set_item("trouble", trouble)?;
+    answer.set_item("oversubscribed", oversubscribed)?;
     answer.set_item("iterations", solution.iterations)?;
     answer.set_item("rates", bytes(py, &solution.rates))?;
     answer.set_item("prices", bytes(py, &solution.prices))?;

@@ -1,4 +1,4 @@
-//! Equilibria, their margins and maps of these, as plain data.
+//! Equilibria, their margins and maps of them, as plain data.
 
 use crate::error::failed;
 use accord::Scenario;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Returns what was found of the phase from `span.0` to `span.1` seconds. An infinite number is null.
+/// Returns the margins of the phase from `span.0` to `span.1` seconds. Infinite numbers are null.
 pub fn record(scenario: &Scenario, span: (f64, f64), found: &Stability) -> Value {
     let flows = found.rest.iter().map(|rest| {
         json!({
@@ -39,12 +39,12 @@ pub fn missing(span: (f64, f64), why: &str) -> Value {
     json!({"start": span.0, "end": span.1, "error": why})
 }
 
-/// A place of a map: its values, and gain margin, delay margin, growth, variation of the queue and
+/// A cell of a map: its values, and gain margin, delay margin, growth, variation of the queue and
 /// error as [`cell`] returns them.
 type Place = (Vec<f64>, Margins);
 
-/// Gain margin, delay margin in seconds, growth in 1/s, the variation of the queue where packets were
-/// run, and why there is no result.
+/// Gain margin, delay margin in seconds, growth in 1/s, the variation of the queue if packets were
+/// run, and the reason why there is no result.
 pub type Margins = (f64, f64, f64, Option<f64>, Option<String>);
 
 /// Returns a cell as a tuple.
@@ -58,8 +58,8 @@ pub fn cell(cell: Cell) -> Margins {
     )
 }
 
-/// Writes a map as the program does. An axis is its path, its unit and its values; cells come row by
-/// row, with the values of the first axis in a row.
+/// Writes a map as the program does. An axis has its path, its unit and its values; cells are
+/// ordered by rows, with the values of the first axis in a row.
 #[pyfunction]
 pub fn write_map(
     py: Python<'_>,

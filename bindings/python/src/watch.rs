@@ -6,12 +6,12 @@ use accord::units::Time;
 use pyo3::prelude::*;
 use std::time::{Duration, Instant};
 
-/// The time between two looks at the interpreter.
+/// The polling interval of the interpreter.
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Asks the interpreter now and then whether the work should go on.
+/// Polls the interpreter for interrupts.
 pub struct Watch<'a> {
-    /// Called with the part that is done, from 0 to 1.
+    /// Called with the completed fraction, from 0 to 1.
     progress: Option<&'a Py<PyAny>>,
     /// The end of the run in seconds.
     end: f64,
@@ -31,7 +31,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Fails if the user or the callback wants the work to stop. `part` is done, from 0 to 1.
+    /// Fails if the user or the callback stops the work. `part` is the completed fraction, from 0
+    /// to 1.
     pub fn look(&mut self, part: f64) -> Result<(), Interrupted> {
         let now = now();
         if now < self.next {
@@ -64,7 +65,7 @@ impl Observer for Watch<'_> {
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "when to look at the interpreter is not part of any result"
+    reason = "polling the interpreter does not affect results"
 )]
 fn now() -> Instant {
     Instant::now()

@@ -120,7 +120,7 @@ def test_objects_are_whole_after_an_interrupt(interrupts):
     threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         long.run("packet")
-    # The same object runs again, as one does that nobody interrupted.
+    # The same object runs again, as if it had not been interrupted.
     short = long.with_({"duration": "0.2 s"})
     fresh = accord.dumbbell(flows=20, rate="1 Gbps", duration="0.2 s")
     assert short.run("packet").values("throughput")["all.1"].tolist() == (

@@ -119,7 +119,7 @@ def test_a_scheduler_that_restarts_costs_what_was_under_way(small, alone, cluste
 def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone, cluster, tmp_path):
     bar = After(20, cluster.kill_scheduler)
     options = {"reps": REPS, "store": tmp_path, "task_seconds": 0.02}
-    # Dask's client waits so long for a scheduler.
+    # The time for which Dask's client waits for a scheduler.
     with distributed.Client(cluster.address, timeout="3 s") as client:
         client.wait_for_workers(2)
         begin = time.monotonic()
@@ -128,7 +128,7 @@ def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone,
             pytest.raises(accord.AccordError, match=r"is gone; \d+ of 100 runs are done") as caught,
         ):
             accord.sweep(small, OVER, executor=client, progress=bar, **options)
-        assert time.monotonic() - begin < 30 and "the same call goes on" in str(caught.value)
+        assert time.monotonic() - begin < 30 and "the same call resumes" in str(caught.value)
     cluster.start()
     with distributed.Client(cluster.address, timeout="60 s") as client:
         swept = accord.sweep(small, OVER, executor=client, **options)

@@ -84,15 +84,15 @@ def test_a_map_draws():
         ({GAIN: [1, 2]}, {"packets": -1}, "got -1"),
     ],
 )
-def test_wrong_maps_are_told(over, options, words):
+def test_wrong_maps_are_reported(over, options, words):
     with pytest.raises(ValueError, match=words):
         accord.dumbbell(controller="monaco").stability_map(over, **options)
 
 
-def test_a_map_of_nothing_is_told():
+def test_an_empty_map_is_reported():
     with pytest.raises(accord.ScenarioError, match="gian"):
         accord.dumbbell(controller="monaco").stability_map({"flow.all.controller.gian": [1]})
-    with pytest.raises(ValueError, match="sweep of its own"):
+    with pytest.raises(ValueError, match="has a sweep"):
         accord.load("xia05-fig6").stability_map({"duration": ["1 s"]})
 
 
@@ -110,7 +110,7 @@ def test_an_interrupt_ends_work_that_is_still_handed_over():
 
     def work(_, go_on):
         begun.set()
-        # What an interrupt does not end is over after a second.
+        # Work that an interrupt does not end is over after a second.
         for _ in range(100):
             time.sleep(0.01)
             go_on(0.0)
@@ -135,10 +135,10 @@ def test_notebooks_show_tables_and_plots():
     assert "<td>bottleneck</td><td>10 Mbps</td>" in shown and "vegas" in shown
     for html in (shown, scenario.run("packet")._repr_html_(), scenario.compare()._repr_html_()):
         assert html.count("data:image/png;base64,") == 1
-    # More flows than lines are legible: one of each group.
+    # There are more flows than legible lines: one of each group.
     many = accord.load("xia05-fig6")
     assert "data:image/png" in many._repr_html_()
-    # Theory knows nothing of these. The table is there all the same.
+    # Theory has no results for these. The table is there nevertheless.
     none = accord.dumbbell(controller="bbr3")._repr_html_()
     assert "bbr3" in none
     # Names are text.

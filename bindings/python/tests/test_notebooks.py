@@ -31,7 +31,7 @@ def test_a_notebook_runs(file):
     nbclient.NotebookClient(notebook, timeout=100, kernel_name="python3").execute()
     seconds = json.loads(notebook.cells[-1].outputs[0].text)
     assert seconds, "there is no slider"
-    # What the first answer takes on a core of its own. It draws, too.
+    # The CPU time of the first response, including its drawing.
     assert max(seconds) < 1
     grades = [
         output["data"]["text/plain"]
@@ -57,7 +57,7 @@ def test_git_has_notebooks_without_outputs_and_the_book_has_their_pages(file):
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             assert cell["outputs"] == [] and cell["execution_count"] is None
-        # The page is of this notebook, and not of an earlier one: tools/notebooks/render.py.
+        # The page belongs to this notebook, not to an earlier version: tools/notebooks/render.py.
         source = "".join(cell["source"])
         assert all(part in page for part in source.split("\n", 1)), source
     pictures = re.findall(r"\]\((.*?\.svg)\)", page)

@@ -90,7 +90,7 @@ def test_a_law_is_the_same_in_either_language():
     own = accord.dumbbell(flows=1, controller=Avoid, duration="1 s", rate="1 Gbps", limit="1 GB")
     alike = {"flow.all.controller": "newreno", "flow.all.processing": "0 s"}
     built_in = own.with_(alike)
-    # Slow start for as long as nothing is lost: the same windows, byte by byte.
+    # Slow start without losses: the same windows, byte by byte.
     mine, theirs = (s.run("packet").values("throughput")["all"] for s in (own, built_in))
     assert mine.tolist() == theirs.tolist()
 
@@ -138,7 +138,7 @@ def test_an_exception_ends_the_run_with_its_traceback():
     with pytest.raises(LookupError, match="lost my way") as caught:
         accord.dumbbell(controller=Broken, duration="1000 s").run("packet")
     assert "raise LookupError" in "".join(traceback.format_exception(caught.value))
-    # The next run on this thread knows nothing of it.
+    # The exception does not affect the next run on this thread.
     accord.dumbbell(controller=Keeper, duration="1 s").run("packet")
 
     class Unborn(accord.Controller):
@@ -150,7 +150,7 @@ def test_an_exception_ends_the_run_with_its_traceback():
 
 
 @pytest.mark.parametrize("value", [float("nan"), -1.0, 0, float("inf"), 1e300, "wide", None])
-def test_a_window_that_is_nonsense_is_told(value):
+def test_an_invalid_window_is_reported(value):
     class Odd(accord.Controller):
         def on_ack(self, ack, path, now):
             self.window = value
@@ -160,7 +160,7 @@ def test_a_window_that_is_nonsense_is_told(value):
 
 
 @pytest.mark.parametrize("value", [float("nan"), -1.0, 0.5, "fast"])
-def test_a_pace_that_is_nonsense_is_told(value):
+def test_an_invalid_pace_is_reported(value):
     class Odd(accord.Controller):
         def on_ack(self, ack, path, now):
             self.pacing = value
@@ -170,7 +170,7 @@ def test_a_pace_that_is_nonsense_is_told(value):
 
 
 @pytest.mark.parametrize("value", ["perhaps", True, 7, b"drop"])
-def test_a_verdict_that_is_nonsense_is_told(value):
+def test_an_invalid_verdict_is_reported(value):
     class Odd(accord.Discipline):
         def on_arrival(self, packet, queue, now, uniform):
             return value
@@ -190,13 +190,13 @@ def test_a_verdict_that_is_nonsense_is_told(value):
         ({"keeps": "target"}, ValueError, "keeps"),
     ],
 )
-def test_a_wrong_declaration_is_told_at_once(attributes, error, words):
+def test_a_wrong_declaration_is_reported_at_once(attributes, error, words):
     wrong = type("Wrong", (accord.Controller,), attributes)
     with pytest.raises(error, match=words):
         accord.dumbbell(controller=wrong)
 
 
-def test_what_is_no_class_of_ours_is_told():
+def test_an_unrelated_class_is_reported():
     with pytest.raises(TypeError, match="subclass"):
         accord.dumbbell(controller=int)
     with pytest.raises(TypeError, match="subclass"):
@@ -222,7 +222,7 @@ def test_an_interrupt_reaches_a_callback(interrupts):
             while True:
                 pass
 
-    # To the process, as a terminal does it.
+    # To the process, as from a terminal.
     threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         accord.dumbbell(controller=Endless).run("packet")

@@ -52,13 +52,13 @@ def test_a_run_skips_what_is_steady():
     assert short.manifest["digest"] != whole.manifest["digest"]
     with pytest.raises(ValueError, match='expected "steady" or None'):
         long.run(skip="all")
-    with pytest.raises(ValueError, match="a live run takes the time that it takes"):
+    with pytest.raises(ValueError, match="a live run cannot skip time"):
         long.run("live", skip="steady")
 
 
 def test_a_mean_is_there_whatever_it_is(small):
     run = small.with_({"flow.all.controller": "vegas"}).run()
-    # Nothing is lost, marked or sent again, which is a figure, too.
+    # Zero losses, marks and retransmissions are figures, too.
     for metric, of in (("retransmissions", "all"), ("losses", "all"), ("loss_ratio", "bottleneck")):
         assert run.mean(metric, of) == 0.0
     assert run.mean("marking_probability", "bottleneck") == 0.0
@@ -215,7 +215,7 @@ def test_an_interrupt_ends_a_run_at_once(interrupts):
     assert time.monotonic() - before < 5
 
 
-def test_progress_is_told_and_may_stop_the_run():
+def test_progress_is_reported_and_may_stop_the_run():
     parts = []
 
     def progress(part):
@@ -229,7 +229,7 @@ def test_progress_is_told_and_may_stop_the_run():
 
 
 def test_other_threads_go_on(small):
-    # One object in several threads at a time, and readers of what it made.
+    # One object in several threads concurrently, and readers of its results.
     drawn = small.with_({"flow.all.start": {"uniform": ["0 s", "1 s"]}})
     alone = {seed: drawn.run("packet", seed=seed) for seed in range(2)}
     wrong = []

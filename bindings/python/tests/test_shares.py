@@ -21,14 +21,14 @@ def test_forms_of_routes_agree():
 
 
 def test_weights_contracts_and_limits():
-    # Each flow's share is its contract and a part of the rest by its weight.
+    # Each flow gets its contract and a share of the rest by its weight.
     answer = accord.shares([[0]] * 3, [10.0], [1, 1, 2], min_rate=[2, 0, 0])
     assert answer.rates == pytest.approx([4.0, 2.0, 4.0])
     answer = accord.shares([[0]] * 3, [10.0], max_rate=[2, np.inf, np.inf])
     assert answer.rates == pytest.approx([2.0, 4.0, 4.0])
     answer = accord.shares([[0], [0]], [10.0], min_rate=6)
     assert not answer and answer.status == "infeasible"
-    assert answer.trouble == pytest.approx((0, 12.0, 10.0))
+    assert answer.oversubscribed == pytest.approx((0, 12.0, 10.0))
 
 
 def test_optimal_by_the_conditions_of_optimality():
@@ -84,7 +84,7 @@ def test_a_graph_is_its_routes():
     by_hand = [[index["a", "b"], index["b", "c"]], [index["a", "b"]], [index["b", "c"]]]
     capacities = [graph.edges[link]["capacity"] for link in near.links]
     assert near.rates.tolist() == accord.shares(by_hand, capacities, [1, 1, 2]).rates.tolist()
-    # By hops, a has a link of its own to c.
+    # By hops, a has a private link to c.
     assert accord.shares(graph).rates == pytest.approx([100.0, 3.0, 3.0])
 
 
@@ -92,7 +92,7 @@ def test_a_graph_is_its_routes():
     ("demands", "words"),
     [
         (None, "a graph needs them"),
-        ([("a", "z")], r"demands\[0\]: there is no node 'z'"),
+        ([("a", "z")], r"demands\[0\]: unknown node 'z'"),
         ([("a", "b"), ("c", "a")], r"demands\[1\]: there is no path from 'c' to 'a'"),
         ([("a", "a")], "itself"),
         ([("a",)], r"expected \(from, to\)"),
@@ -100,7 +100,7 @@ def test_a_graph_is_its_routes():
         ([], "no flow"),
     ],
 )
-def test_wrong_demands_are_told(demands, words):
+def test_wrong_demands_are_reported(demands, words):
     networkx = pytest.importorskip("networkx")
     graph = networkx.DiGraph([("a", "b", {"capacity": 1.0}), ("b", "c", {"capacity": 1.0})])
     with pytest.raises(ValueError, match=words):
@@ -114,7 +114,7 @@ def test_a_graph_becomes_a_scenario():
     networkx = pytest.importorskip("networkx")
     graph = networkx.path_graph(3)
     networkx.set_edge_attributes(graph, 8.0, "capacity")
-    # What a demand wants is the most that its flow takes.
+    # A flow gets at most its demand.
     demands = [(0, 1, 1.0), (1, 2, 100.0), (0, 2, 100.0)]
     scenario = accord.from_graph(graph, demands, controller="vegas", duration="10 s")
     rates = scenario.run("theory").values("throughput", "flow")

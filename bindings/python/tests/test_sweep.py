@@ -39,7 +39,7 @@ def test_means_have_intervals(small):
     rows = [r for r in swept.means() if r["metric"] == "throughput"]
     assert len(rows) == 4
     for row in rows:
-        # Flows share what there is.
+        # Flows share the capacity.
         total = {"2 Mbps": 2e6, "4 Mbps": 4e6}[row["topology.dumbbell.rate"]]
         assert row["mean"] == pytest.approx(total / row["flow.all.count"], rel=0.02)
         assert row["runs"] == 3 and row["half_width"] is not None
@@ -55,12 +55,12 @@ def test_points_one_by_one_and_their_checks(small):
     assert all(c["pass"] for c in swept.checks)
 
 
-def test_wrong_input_is_told_before_the_first_run(small):
+def test_wrong_input_is_reported_before_the_first_run(small):
     with pytest.raises(accord.ScenarioError, match="parsecs"):
         accord.sweep(small, {"duration": ["1000 s", "9 parsecs"]})
     with pytest.raises(ValueError, match="nothing to run"):
         accord.sweep(small, {"duration": []})
-    with pytest.raises(ValueError, match="sweep of its own"):
+    with pytest.raises(ValueError, match="has a sweep"):
         accord.sweep(accord.load("xia05-fig6"), OVER)
     with pytest.raises(ValueError, match="reps"):
         accord.sweep(small, OVER, reps=0)
@@ -127,7 +127,7 @@ def test_a_cluster_survives_the_loss_of_a_worker(small, client, tmp_path):
     )
     assert worker is None
     assert swept.rows == alone.rows and len(swept) == 40
-    # To the byte: what one core made, and what the rest of a cluster made.
+    # Identical to the byte: the results of one core and of the rest of a cluster.
     assert files(tmp_path / "cluster") == files(tmp_path / "alone")
 
 
@@ -156,7 +156,7 @@ def test_a_sweep_goes_on_where_it_was_and_shares_runs(small, tmp_path):
     whole = accord.sweep(small, OVER, reps=5, store=tmp_path)
     assert whole.found == before and whole.made == 20 - before
     assert whole.rows == accord.sweep(small, OVER, reps=5).rows
-    # Another study of some of the same points, set in another way.
+    # Another study of some of the same points, with different settings.
     other = small.with_({"topology.dumbbell.rate": "4 Mbps"})
     shared = accord.sweep(other, {"flow.all.count": [2, 3]}, reps=2, store=tmp_path)
     assert (shared.found, shared.made) == (2, 2)
@@ -181,7 +181,7 @@ def test_a_store_tells_runs_that_skip_from_whole_ones(tmp_path):
     assert accord.sweep(long, over, skip="steady", store=tmp_path).found == 1
 
 
-def test_a_damaged_or_impossible_store_is_told(small, tmp_path):
+def test_a_damaged_or_impossible_store_is_reported(small, tmp_path):
     swept = accord.sweep(small, {"flow.all.count": [1]}, store=tmp_path)
     (file,) = tmp_path.rglob("*.parquet")
     file.write_bytes(file.read_bytes()[:-9])
@@ -320,7 +320,7 @@ def test_designs_fill_their_ranges():
         (lambda: accord.border(accord.dumbbell(), {}, bool), "at least one range"),
     ],
 )
-def test_wrong_designs_are_told(make, words):
+def test_wrong_designs_are_reported(make, words):
     with pytest.raises(ValueError, match=words):
         make()
 

@@ -3,12 +3,9 @@
 use crate::import::Import;
 use crate::list::List;
 use crate::new::New;
-use crate::qlogs::QlogVersion;
-use crate::skip::Skip;
-use accord::Options;
+use crate::run_options::{FINER, RunOptions, seed};
 use accord::live::Mode;
 use accord::scenario::Engine;
-use accord::units::Bytes;
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -16,7 +13,7 @@ use std::path::PathBuf;
 /// compared.
 #[derive(Parser)]
 #[command(name = "accord", version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100,
-    after_help = "Exit codes: 0 all is well, 1 an expectation failed and is not known to, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130 interrupted.")]
+    after_help = "Exit codes: 0 all is well, 1 an expectation failed unexpectedly, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130 interrupted.")]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -24,7 +21,7 @@ pub struct Args {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Runs a scenario, compares its engines and checks what it expects.
+    /// Runs a scenario, compares its engines and checks its expectations.
     #[command(
         after_help = "Example:\n  accord run xia05-fig6 --engine theory,packet --set topology.dumbbell.rate=\"20 Mbps\""
     )]
@@ -38,7 +35,7 @@ pub enum Command {
     )]
     New(New),
     /// Writes a scenario file from a topology in GraphML, GML, SNDlib, JSON or CSV; or a run
-    /// directory of what was measured elsewhere.
+    /// directory from the measurements of other programs.
     #[command(
         after_help = "Examples:\n  accord import abilene.graphml --scale 0.01 -o abilene.toml\n  accord import run client.sqlog -o runs/client"
     )]
@@ -57,7 +54,8 @@ pub enum Command {
         after_help = "Example:\n  accord plot runs/xia05-fig6 --metric throughput -o fig.svg"
     )]
     Plot(crate::plot::Args),
-    /// Says why packets differ from theory: takes one effect away at a time; or what a metric is.
+    /// Explains why packets differ from theory by removing one effect at a time; or defines a
+    /// metric.
     #[command(after_help = "Example:\n  accord explain xia05-fig9 --set sweep.N.values=[5]")]
     Explain(Explain),
     /// Reproduces experiments of the literature.
@@ -68,7 +66,7 @@ pub enum Command {
         after_help = "Example:\n  accord evaluate --pack rfc9743 --subject vegas --against cubic,bbr3"
     )]
     Evaluate(crate::evaluate::options::Args),
-    /// Searches for settings of a scenario that break a property, and writes what it finds as a
+    /// Searches for settings of a scenario that break a property, and writes the result as a
     /// scenario.
     #[command(
         after_help = "Example:\n  accord attack mine.toml --property 'utilisation > 0.8' --vary link.bottleneck.delay=\"1 ms..200 ms\""
@@ -77,15 +75,15 @@ pub enum Command {
     /// Solves a network given as tables of links and flows: rates, prices and their proof.
     #[command(after_help = "Example:\n  accord solve network/ --top 5 -o rates/")]
     Solve(Solve),
-    /// Says how far a scenario's equilibria are from cycling; or maps it over parameters.
+    /// Computes the stability margins of a scenario's equilibria; or maps them over parameters.
     #[command(
         after_help = "Example:\n  accord stability mine.toml --x flow.all.controller.gain=0.1..2"
     )]
     Stability(Stability),
-    /// Prints the JSON Schema of the scenario language, for editors; or of what a command prints.
+    /// Prints the JSON Schema of the scenario language, for editors; or of a command's output.
     #[command(after_help = "Example:\n  accord schema > accord.schema.json")]
     Schema(Schema),
-    /// Measures the packet engine, or what live runs cost on this machine.
+    /// Measures the packet engine, or the cost of live runs on this machine.
     #[command(after_help = "Example:\n  accord bench newreno-10")]
     Bench(Bench),
     /// Opens a laboratory in the browser: scenarios with sliders, and runs as they are computed.
@@ -97,7 +95,7 @@ pub enum Command {
     /// Runs controllers in the TCP of the kernel; needs Linux 6.10 and root.
     #[command(after_help = "Example:\n  accord kernel run --controller copa -- iperf3 -c HOST")]
     Kernel(crate::kernel::Kernel),
-    /// Prints what completes commands in a shell.
+    /// Prints the completions for a shell.
     #[command(
         after_help = "Example:\n  accord completions bash > ~/.local/share/bash-completion/completions/accord"
     )]
@@ -125,28 +123,27 @@ pub struct Run {
     /// The scenario: a file, or the id of one that comes with the program.
     pub scenario: String,
     #[command(flatten)]
-    pub how: How,
+    pub options: RunOptions,
     /// The controller of all flows in place of the scenario's, but for flows that react to nothing: a
     /// name, a table such as '{ name = "copa", delta = 0.25 }', or with the program of the Python package
     /// a class, FILE.py:CLASS.
     #[arg(long, value_name = "CONTROLLER")]
     pub controller: Option<String>,
-    /// Where the results go; by default runs/ID.
+    /// The directory of the results; by default runs/ID.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Writes the series as CSV, too.
+    /// Writes the series also as CSV.
     #[arg(long)]
     pub csv: bool,
-    /// Writes the checks as JUnit XML, which systems of continuous integration read. Known failures
-    /// count as skipped.
+    /// Writes the checks as JUnit XML for continuous integration. Known failures count as skipped.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Says then why engines differ, as `accord explain` does with as many seeds: packets from
-    /// theory, or the engines that --engine names.
+    /// Then explains why engines differ, as `accord explain` does, with the seeds of the run:
+    /// packets from theory, or the engines that --engine names.
     #[arg(long, conflicts_with_all = ["json", "record", "skip"])]
     pub explain: bool,
-    /// Checks flows with `as = "fluid"`: runs about this many of them, by default 100, as a fluid and as
-    /// packets, over links that are slower in proportion, with the seeds of the run, and compares.
+    /// Checks flows with `as = "fluid"`: runs about this number of them, by default 100, as a fluid
+    /// and as packets, over proportionally slower links, with the seeds of the run, and compares.
     #[arg(
         long,
         value_name = "FLOWS",
@@ -157,84 +154,9 @@ pub struct Run {
         conflicts_with_all = ["json", "record", "skip"]
     )]
     pub check_crowd: Option<u64>,
-    /// Runs the file again each time that it is saved, until an interrupt.
+    /// Runs the file again each time it is saved, until an interrupt.
     #[arg(long, conflicts_with_all = ["json", "record"])]
     pub watch: bool,
-}
-
-/// How many times smaller packets are made, and longer phases, to explain a gap.
-pub const FINER: u64 = 4;
-
-/// How to run, for all commands that do.
-#[derive(Group, Clone)]
-pub struct How {
-    /// Engines to run, separated by commas; by default theory, packet, and those that the
-    /// scenario expects something of, as far as this machine can run them.
-    #[arg(short, long, value_delimiter = ',')]
-    pub engine: Vec<Engine>,
-    /// What joins the nodes of a live run: loopback or namespaces; by default namespaces where
-    /// they are allowed.
-    #[arg(long, value_name = "MODE")]
-    pub live: Option<Mode>,
-    /// The seed, in place of the scenario's.
-    #[arg(long, value_parser = seed)]
-    pub seed: Option<u64>,
-    /// Runs with this many seeds, from the seed up, and shows means with 95 % confidence.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
-    pub reps: u64,
-    /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
-    /// Runs a point of a sweep only, by its number from 1 or by what it sets: --point 3, --point
-    /// "law=xia05, packet=250 B". Can be given several times.
-    #[arg(long, value_name = "POINT")]
-    pub point: Vec<String>,
-    /// Prints the tables of each point of a sweep, not only the overview.
-    #[arg(long)]
-    pub details: bool,
-    /// Writes every packet that leaves a port to FILE, in pcapng; for one run of the packet
-    /// engine or the live one.
-    #[arg(long, value_name = "FILE")]
-    pub pcap: Option<PathBuf>,
-    /// Writes what the sender of each stream does to DIR, a file per flow, in qlog; for one run of
-    /// the packet engine or the live one.
-    #[arg(long, value_name = "DIR")]
-    pub qlog: Option<PathBuf>,
-    /// The version of qlog: that of the drafts, or 0.3, which qvis reads.
-    #[arg(long, value_enum, default_value = "draft", value_name = "VERSION")]
-    pub qlog_version: QlogVersion,
-    /// Has the packet engine pass over the time in which nothing changes; the means of what was observed
-    /// before stand there.
-    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["pcap", "qlog", "record"])]
-    pub skip: Option<Skip>,
-    /// Ignores the runs that an interrupted command has left, and starts anew.
-    #[arg(long)]
-    pub fresh: bool,
-    /// Prints JSON in place of tables.
-    #[arg(long)]
-    pub json: bool,
-    /// Prints, in place of tables, `fails` for scenario files: what came out where that is not
-    /// known or has moved, with reasons left for people to give.
-    #[arg(long, conflicts_with_all = ["json", "seed", "reps", "set"])]
-    pub record: bool,
-    /// The memory that the run may take, such as "8 GB", in place of what this machine has left. A
-    /// run that is estimated to take more does not start.
-    #[arg(long, value_name = "SIZE")]
-    pub memory: Option<Bytes>,
-    /// No progress, no hints; only the result.
-    #[arg(short, long)]
-    pub quiet: bool,
-}
-
-impl How {
-    /// How engines run.
-    pub fn options(&self) -> Options {
-        Options {
-            live: self.live,
-            gateway: crate::gateway::program(),
-            skip_steady: self.skip == Some(Skip::Steady),
-        }
-    }
 }
 
 #[derive(Group)]
@@ -244,7 +166,7 @@ pub struct Check {
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// The seed, in place of the scenario's.
+    /// The seed, instead of the scenario's.
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
     /// The engines whose cost is estimated, as in `accord run`.
@@ -253,10 +175,10 @@ pub struct Check {
     /// The number of seeds whose cost is estimated, as in `accord run`.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub reps: u64,
-    /// Prints the scenario with every default filled in.
+    /// Prints the scenario with all defaults.
     #[arg(long)]
     pub print: bool,
-    /// Prints JSON in place of text.
+    /// Prints JSON instead of text.
     #[arg(long, conflicts_with = "print")]
     pub json: bool,
 }
@@ -265,37 +187,38 @@ pub struct Check {
 pub struct Explain {
     /// The scenario: a file, or the id of one that comes with the program; or "metric".
     pub scenario: String,
-    /// The metric to define, after "metric"; without it all are listed.
+    /// The metric to define, after "metric"; by default all are listed.
     #[arg(value_name = "METRIC")]
     pub metric: Option<String>,
-    /// The engine in question: fluid or packet, held against theory, or live, held against
+    /// The engine in question: fluid or packet, compared with theory, or live, compared with
     /// packet.
     #[arg(short, long, default_value = "packet")]
     pub engine: Engine,
-    /// What joins the nodes of a live run: loopback or namespaces; by default namespaces where
-    /// they are allowed.
+    /// The medium of a live run: loopback or namespaces; by default namespaces where they are
+    /// allowed.
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
-    /// The seed, in place of the scenario's.
+    /// The seed, instead of the scenario's.
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
-    /// How many seeds tell an effect from noise, from the seed up.
+    /// The number of seeds, from the seed up, by which effects are distinguished from noise.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub reps: u64,
-    /// How many times smaller packets are made, and how many times longer phases.
+    /// The factor by which packets are made smaller, and phases longer.
     #[arg(long, default_value_t = FINER, value_parser = clap::value_parser!(u64).range(2..=100))]
     pub finer: u64,
-    /// Explains means over the steady part of groups and links, not what the scenario expects.
+    /// Explains means over the steady part of groups and links instead of the scenario's
+    /// expectations.
     #[arg(long)]
     pub standard: bool,
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps", or the values of a
     /// sweep, such as sweep.gain.values=[0.5].
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Prints JSON in place of tables.
+    /// Prints JSON instead of tables.
     #[arg(long)]
     pub json: bool,
-    /// No progress, only the result.
+    /// Prints only the result, without progress.
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -305,13 +228,12 @@ pub struct Reproduce {
     /// Ids of experiments; `accord list experiments` shows them.
     #[arg(required_unless_present = "all")]
     pub id: Vec<String>,
-    /// All of them; without their live runs, which take as long as they say, unless --engine
-    /// names live.
+    /// All experiments; without their live runs, which take real time, unless --engine names live.
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
     #[command(flatten)]
-    pub how: How,
-    /// Where the results go: a directory for each experiment, in this one.
+    pub options: RunOptions,
+    /// The directory of the results, with a directory per experiment.
     #[arg(short, long, value_name = "DIR", default_value = "runs")]
     pub output: PathBuf,
     /// Compares with the recorded results in FILE: digests of the packet runs, figures, verdicts.
@@ -326,17 +248,17 @@ pub struct Reproduce {
         conflicts_with_all = ["engine", "seed", "reps", "set", "point", "skip"]
     )]
     pub tables: Vec<PathBuf>,
-    /// Writes the files of --results and --tables in place of comparing.
+    /// Writes the files of --results and --tables instead of comparing.
     #[arg(long, requires = "results")]
     pub write: bool,
-    /// Prints the verdicts on the figures and tables of the papers in place of those on experiments.
+    /// Prints the verdicts on the figures and tables of the papers instead of those on experiments.
     #[arg(
         long,
         requires = "all",
         conflicts_with_all = ["engine", "seed", "reps", "set", "point", "skip", "record", "details"]
     )]
     pub summary: bool,
-    /// Takes the summary from the recorded results that come with the program, and runs nothing.
+    /// Summarises the recorded results that come with the program, without running anything.
     #[arg(
         long,
         requires = "summary",
@@ -352,42 +274,36 @@ pub struct Stability {
     /// A parameter to map over, such as flow.f.controller.gain=0.1..2.
     #[arg(long, value_name = "PATH=FROM..TO")]
     pub x: Option<String>,
-    /// A second one.
+    /// A second parameter.
     #[arg(long, value_name = "PATH=FROM..TO", requires = "x")]
     pub y: Option<String>,
-    /// How many values each has.
+    /// The number of values of each parameter.
     #[arg(long, default_value_t = 25, value_parser = in_map)]
     pub points: usize,
-    /// Packet simulations on top of the map: so many along each axis.
+    /// The number of points along each axis at which packets are simulated as well.
     #[arg(long, default_value_t = 0, requires = "x")]
     pub packets: usize,
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// The seed, in place of the scenario's.
+    /// The seed, instead of the scenario's.
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
-    /// Where the map goes; by default runs/ID-stability.
+    /// The directory of the map; by default runs/ID-stability.
     #[arg(short, long, value_name = "DIR", requires = "x")]
     pub output: Option<PathBuf>,
-    /// Prints the map as CSV, too.
+    /// Prints the map also as CSV.
     #[arg(long, requires = "x")]
     pub csv: bool,
-    /// Prints JSON in place of text.
+    /// Prints JSON instead of text.
     #[arg(long, conflicts_with = "csv")]
     pub json: bool,
-    /// No progress, no hints; only the result.
+    /// Prints only the result, without progress and hints.
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-/// Any seed.
-pub fn seed(text: &str) -> Result<u64, String> {
-    let wrong = |_| format!("expected a whole number from 0 to {}", u64::MAX);
-    text.parse().map_err(wrong)
-}
-
-/// From 2 to 200 values.
+/// Parses a number of values, 2 to 200.
 fn in_map(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 2..=200) => Ok(n),
@@ -399,19 +315,19 @@ fn in_map(text: &str) -> Result<usize, String> {
 pub struct Lab {
     /// The scenario file to open and to save; by default a lesson is shown.
     pub file: Option<PathBuf>,
-    /// The port of the loopback interface; by default any that is free.
+    /// The port of the loopback interface; by default any free one.
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub port: u16,
 }
 
 #[derive(Group)]
 pub struct Schema {
-    /// The schema of what this command prints with --json, in place of the scenario language's.
+    /// The command whose JSON output the schema describes, instead of the scenario language.
     #[arg(short, long, value_name = "COMMAND", value_parser = clap::builder::PossibleValuesParser::new(accord::report::OUTPUTS))]
     pub output: Option<String>,
 }
 
-/// A simulator that the works of `accord bench` are there for.
+/// A simulator that has the workloads of `accord bench`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Rival {
     /// ns-2, the program `ns`.
@@ -420,20 +336,20 @@ pub enum Rival {
 
 #[derive(Group)]
 pub struct Bench {
-    /// The work; if none is named, all that the packet engine does. `live` moves real packets for
-    /// a minute, at one rate after the other.
+    /// The workload; by default all simulated ones. `live` moves real packets for a minute, at one
+    /// rate after the other.
     pub name: Option<String>,
-    /// What joins the nodes of the work `live`: loopback or namespaces.
+    /// The medium of the workload `live`: loopback or namespaces.
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
-    /// Runs each work here and in this simulator in turn, five times, and prints the ratios of their
-    /// speeds. It has to be installed.
+    /// Runs each workload here and in this simulator in turn, five times, and prints the ratios of
+    /// their speeds. The simulator has to be installed.
     #[arg(long, value_name = "SIMULATOR", conflicts_with_all = ["set", "live"])]
     pub against: Option<Rival>,
-    /// Sets a value of the works that simulate, such as flow.newreno.controller=reno.
+    /// Sets a value of the simulated workloads, such as flow.newreno.controller=reno.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Prints JSON in place of a table.
+    /// Prints JSON instead of a table.
     #[arg(long)]
     pub json: bool,
 }
@@ -442,19 +358,19 @@ pub struct Bench {
 pub struct Solve {
     /// A directory with links.csv and flows.csv (or .parquet); docs/src/solve.md has the columns.
     pub network: PathBuf,
-    /// Max-min fairness, by weights and caps, in place of the flows' utilities.
+    /// Computes max-min fair rates, by weights and caps, instead of the flows' utilities.
     #[arg(long)]
     pub max_min: bool,
-    /// How many flows and links the page shows.
+    /// The number of flows and links to show.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// Writes the tables rates and prices here, in the format of the table of flows.
+    /// Writes the tables rates and prices to this directory, in the format of the table of flows.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Prints JSON in place of a page.
+    /// Prints JSON instead of a page.
     #[arg(long)]
     pub json: bool,
-    /// No progress.
+    /// Prints no progress.
     #[arg(short, long)]
     pub quiet: bool,
 }

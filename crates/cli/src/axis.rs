@@ -18,11 +18,11 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Reads PATH=FROM..TO, for so many steps.
+    /// Parses PATH=FROM..TO, with `count` steps.
     pub fn parse(text: &str, count: usize) -> Result<Axis, Failure> {
         let wrong = |why: &str| {
             Failure::new(format!("\"{text}\" is not an axis: {why}"))
-                .hint("write PATH=FROM..TO, such as flow.f.controller.gain=0.1..2 or link.bottleneck.delay=\"1 ms..50 ms\"")
+                .hint("expected PATH=FROM..TO, such as flow.f.controller.gain=0.1..2 or link.bottleneck.delay=\"1 ms..50 ms\"")
         };
         let (path, range) = text
             .split_once('=')
@@ -31,13 +31,13 @@ impl Axis {
             .trim_matches('"')
             .split_once("..")
             .ok_or_else(|| wrong("it has no \"..\""))?;
-        let (from, unit) = number(from).ok_or_else(|| wrong("it begins with no number"))?;
-        let (to, other) = number(to).ok_or_else(|| wrong("it ends with no number"))?;
+        let (from, unit) = number(from).ok_or_else(|| wrong("it does not begin with a number"))?;
+        let (to, other) = number(to).ok_or_else(|| wrong("it does not end with a number"))?;
         if unit != other && !unit.is_empty() {
             return Err(wrong("its ends have different units"));
         }
         if !(from.is_finite() && to.is_finite() && from < to) {
-            return Err(wrong("it has to go from a smaller to a larger value"));
+            return Err(wrong("its first value is not the smaller one"));
         }
         Ok(Axis {
             path: path.trim().into(),
@@ -64,13 +64,13 @@ impl Axis {
         // Nine digits hide the rounding of the steps.
         let value = format!("{value:.9e}").parse::<f64>().unwrap_or(0.0);
         match self.unit.is_empty() {
-            // A whole number has no decimals, so that counts can be an axis.
+            // A whole number has no decimals, so that an axis can be a count.
             true => format!("{value}"),
             false => format!("\"{value} {}\"", self.unit),
         }
     }
 
-    /// Returns the axis in the form that the report takes.
+    /// Returns the axis for the report.
     pub fn parameter(&self) -> Parameter {
         let values = (0..self.count).map(|i| self.value(i));
         Parameter {

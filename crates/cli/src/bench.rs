@@ -1,5 +1,5 @@
-//! `accord bench`: the speed of the packet engine on workloads that were measured on other
-//! simulators, too, and the cost of live runs. The workloads are scenario files in `benches/`.
+//! `accord bench`: the speed of the packet engine on workloads also measured on other simulators,
+//! and the cost of live runs. The workloads are scenario files in `benches/`.
 
 mod against;
 mod live;
@@ -12,7 +12,7 @@ use crate::progress::Progress;
 use accord::{Catalogue, Engine, File};
 use serde::Serialize;
 
-/// A workload that simulates.
+/// A simulated workload.
 #[derive(Clone, Copy)]
 struct Work {
     name: &'static str,
@@ -41,13 +41,13 @@ impl Work {
     }
 }
 
-/// The workload that the costs of others are measured by.
+/// The workload relative to which costs are expressed.
 const FIRST: Work = Work::new(
     "newreno-10",
     include_str!("../../../benches/newreno-10.toml"),
 );
 
-/// The workloads that simulate, those first that ns-2 has, too.
+/// The simulated workloads, beginning with those of ns-2.
 const WORKS: &[Work] = &[
     FIRST,
     Work::new(
@@ -76,8 +76,8 @@ struct Measured {
     peak_rss_bytes: u64,
 }
 
-/// A rate that was tried live. CPU times are per data packet that crosses the bottleneck,
-/// including the packets that return for it.
+/// A rate tried live. CPU times are per data packet that crosses the bottleneck, including the
+/// packets that return for it.
 #[derive(Serialize)]
 struct Trial {
     asked_bps: f64,
@@ -96,7 +96,7 @@ struct Trial {
 /// The workload that runs only by name, since it takes a minute and the whole machine.
 const LIVE: &str = "live";
 
-/// Runs one workload, or all that simulate.
+/// Runs one workload, or all simulated ones.
 pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     let (name, json) = (args.name.as_deref(), args.json);
     if name == Some(LIVE) {
@@ -107,7 +107,7 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
         .collect();
     if works.is_empty() {
         let known: Vec<_> = WORKS.iter().map(|work| work.name).chain([LIVE]).collect();
-        let e = Failure::new(format!("there is no work \"{}\"", name.unwrap_or_default()));
+        let e = Failure::new(format!("unknown workload \"{}\"", name.unwrap_or_default()));
         return Err(e.hint(format!("there are: {}", known.join(", "))));
     }
     if let Some(Rival::Ns2) = args.against {

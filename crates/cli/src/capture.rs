@@ -6,8 +6,8 @@ use std::io::{BufWriter, Error, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// A capture file that is being written. Unless it is finished it is removed, if it is a regular
-/// file and not a pipe or a device.
+/// A capture file in progress. If it is not finished it is removed, unless it is a pipe or a
+/// device.
 pub struct CaptureFile {
     path: PathBuf,
     is_file: bool,

@@ -1,4 +1,4 @@
-//! `accord check`: whether a scenario is valid, and what theory warns of before anything runs.
+//! `accord check`: validity of a scenario, and warnings of theory before a run.
 
 use crate::args::Check;
 use crate::cost::{self, Cost, twins};
@@ -17,10 +17,10 @@ use accord::units::Rate;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The largest number of warnings that are printed; the others are counted.
+/// The maximum number of printed warnings; the others are counted.
 const SHOWN: usize = 5;
 
-/// Checks a scenario. Warnings are no failure.
+/// Checks a scenario. Warnings are not failures.
 pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.set)?;
@@ -73,7 +73,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     for (a, b) in twins.iter().take(SHOWN) {
         let label = |i: usize| point(&points[i]).label();
         note(format_args!(
-            "warning: {} and {} cannot differ: the sweep changes nothing that a run depends on",
+            "warning: {} and {} cannot differ: no run depends on the swept value",
             label(*a),
             label(*b)
         ));
@@ -90,14 +90,12 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     let more = warnings.len().saturating_sub(SHOWN) + twins.len().saturating_sub(SHOWN);
     if more > 0 {
-        note(format_args!(
-            "and {more} more warnings; --json has them all"
-        ));
+        note(format_args!("and {more} more warnings; --json shows all"));
     }
     Ok(true)
 }
 
-/// A scenario that is valid.
+/// A valid scenario.
 #[derive(Serialize)]
 struct Valid<'a> {
     id: &'a str,
@@ -111,24 +109,24 @@ struct Valid<'a> {
     cost: &'a Cost,
     /// The plan of the packet engine for the first point: "windows", or "events: " and the reason.
     plan: &'a str,
-    /// Points of the sweep that cannot differ, in pairs.
+    /// Pairs of points of the sweep that cannot differ.
     alike: Vec<[String; 2]>,
 }
 
-/// Contracts that are not met in a phase, or gains that make a queue cycle.
+/// Unmet contracts in a phase, or gains that make a queue cycle.
 #[derive(Serialize)]
 struct Warning {
     /// The point of the sweep, or "".
     point: String,
     start_s: f64,
     end_s: f64,
-    /// In words.
+    /// The text of the warning.
     text: String,
     /// "equilibrium", "full buffers", "none", or "cycle" for a gain that is too large.
     outcome: &'static str,
-    /// The links whose contracts add up to more than they have.
+    /// The links whose contracts exceed their capacity.
     oversubscribed: Vec<Link>,
-    /// The flows that get less than they are due.
+    /// The flows below their guaranteed rate.
     held: Vec<Flows>,
 }
 
@@ -149,13 +147,13 @@ struct Flows {
 }
 
 fn warnings(scenario: &Scenario) -> Vec<Warning> {
-    // What theory cannot compute it says in a run; it makes no scenario invalid.
+    // A run reports the errors of theory; they do not make a scenario invalid.
     let shortfalls = unmet_contracts(scenario, &mut Quiet).unwrap_or_default();
     let unmet = shortfalls.iter().map(|s| warning(scenario, s));
     unmet.chain(unstable(scenario)).collect()
 }
 
-/// Gains beyond those at which a flow that decides once per round trip is stable.
+/// Finds gains beyond those at which a flow that decides once per round trip is stable.
 fn unstable(scenario: &Scenario) -> Vec<Warning> {
     let large = |f: &Flow| {
         let facts = FlowFacts {
@@ -184,7 +182,7 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
     .label();
     let mut found = Vec::new();
     for phase in scenario.phases() {
-        // Where there is no equilibrium, or no linearisation, nothing is known.
+        // Without an equilibrium or a linearisation, stability is unknown.
         let Ok(stability) = accord::margins::stability(scenario, phase.start) else {
             continue;
         };
@@ -192,8 +190,11 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
         for rest in &stability.rest {
             let exceeded = |closed: &Option<Loop>| closed.filter(|c| !c.is_stable());
             let (closed, outcome) = match (exceeded(&rest.mode), exceeded(&rest.bound)) {
-                (Some(mode), _) => (mode, "from which on its queue cycles"),
-                (None, Some(bound)) => (bound, "up to which its queue is guaranteed to rest"),
+                (Some(mode), _) => (mode, "the gain from which its queue cycles"),
+                (None, Some(bound)) => (
+                    bound,
+                    "the gain up to which its queue is guaranteed to be stable",
+                ),
                 (None, None) => continue,
             };
             if named.insert(rest.group) {
@@ -217,7 +218,7 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
     found
 }
 
-/// A point without runs, for its label.
+/// Returns a point without runs, for its label.
 fn point(scenario: &Scenario) -> Point<'_> {
     let (runs, checks) = (&[], &[]);
     Point {

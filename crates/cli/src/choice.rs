@@ -1,4 +1,4 @@
-//! Which engines run a scenario, and which controller its flows have.
+//! The choice of engines and controllers for a scenario.
 
 use accord::family::Objective;
 use accord::scenario::{Engine, Scenario};
@@ -15,7 +15,7 @@ pub fn controllers(controller: &str, points: &[Scenario]) -> Vec<String> {
     named.collect()
 }
 
-/// Returns the engines that were named, or else those that the scenario needs, in their order.
+/// Returns the named engines, or else those that the scenario needs, in order.
 pub fn engines(asked: &[Engine], points: &[Scenario]) -> Vec<Engine> {
     let mut engines = asked.to_vec();
     if engines.is_empty() {
@@ -28,8 +28,8 @@ pub fn engines(asked: &[Engine], points: &[Scenario]) -> Vec<Engine> {
     engines
 }
 
-/// Returns those of the engines that run a point. Live runs take real time: unless live was named,
-/// points of which nothing is expected live have none.
+/// Returns the engines that run a point. Live runs take real time: unless live was named, only
+/// points with live expectations have one.
 pub fn at_point(engines: &[Engine], asked: &[Engine], point: &Scenario) -> Vec<Engine> {
     let expected = |engine| point.expectations.iter().any(|e| e.engine == engine);
     let wanted = |e: &Engine| *e != Engine::Live || asked.contains(e) || expected(*e);

@@ -1,6 +1,6 @@
 //! The commands.
 
-use crate::args::{Args, Command, How, Run};
+use crate::args::{Args, Command, Run};
 use crate::attack;
 use crate::bench;
 use crate::capture::CaptureFile;
@@ -30,6 +30,7 @@ use crate::qlogs::QlogDir;
 use crate::record;
 use crate::reproduce;
 use crate::results::{self, build, ending, experiment, keep, warn_of_replaced, write};
+use crate::run_options::RunOptions;
 use crate::skip;
 use crate::solve;
 use crate::source::load;
@@ -42,10 +43,10 @@ use accord::set;
 use accord_evaluate::junit_of_checks;
 use std::path::Path;
 
-/// Carries out a command. `Ok(false)` means that an expectation failed that is not known to fail.
+/// Carries out a command. `Ok(false)` means that an expectation failed unexpectedly.
 pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if !matches!(args.command, Command::Gateway(_) | Command::Kernel(_)) {
-        // Those that run for long take signals themselves, SIGHUP among them.
+        // Long-running commands handle signals themselves, including SIGHUP.
         watch_interrupts();
     }
     match args.command {
@@ -82,16 +83,16 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = load(&args.scenario)?;
-    set(&mut file, &args.how.set)?;
-    let mut points = file.points(catalogue, args.how.seed)?;
+    set(&mut file, &args.options.set)?;
+    let mut points = file.points(catalogue, args.options.seed)?;
     if let Some(controller) = &args.controller {
         let settings = controllers(controller, &points);
         set(&mut file, &settings)?;
-        points = file.points(catalogue, args.how.seed)?;
-        args.how.set.extend(settings);
+        points = file.points(catalogue, args.options.seed)?;
+        args.options.set.extend(settings);
     }
     let id = points[0].id.clone();
-    let chosen = point::chosen(&points, &args.how.point)?;
+    let chosen = point::chosen(&points, &args.options.point)?;
     let name = point::directory(&id, points.len(), &chosen);
     let mut i = 0;
     points.retain(|_| {
@@ -99,18 +100,18 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         chosen.contains(&(i - 1))
     });
     if args.check_crowd.is_some() {
-        crowd::possible(&points, &args.how.engine)?;
+        crowd::possible(&points, &args.options.engine)?;
     }
-    let cost = cost::estimate(&points, &args.how.engine, args.how.reps, catalogue);
-    cost.announce(args.how.memory, args.how.quiet)?;
+    let cost = cost::estimate(&points, &args.options.engine, args.options.reps, catalogue);
+    cost.announce(args.options.memory, args.options.quiet)?;
     drop(points);
     let dir = args.output.unwrap_or_else(|| Path::new("runs").join(name));
     check_place(&dir)?;
     let _lock = Lock::take(&dir)?;
-    warn_of_replaced(&dir, &file, catalogue, &args.how)?;
-    let kept = keep(&dir, &args.how, &build())?;
-    let work = Work::of(&file, catalogue, &args.how, false)?;
-    let progress = Progress::new(work.duration(), args.how.quiet || args.how.json);
+    warn_of_replaced(&dir, &file, catalogue, &args.options)?;
+    let kept = keep(&dir, &args.options, &build())?;
+    let work = Work::of(&file, catalogue, &args.options, false)?;
+    let progress = Progress::new(work.duration(), args.options.quiet || args.options.json);
     let Executed {
         mut outcomes,
         capture,
@@ -118,7 +119,7 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     } = work.execute(&kept, &progress)?;
     drop(progress);
     let crowds = match args.check_crowd {
-        Some(flows) => crowd::check(&mut outcomes, flows, (&file, catalogue), &args.how)?,
+        Some(flows) => crowd::check(&mut outcomes, flows, (&file, catalogue), &args.options)?,
         None => Vec::new(),
     };
     let experiment = experiment(&id, &outcomes, &dir);
@@ -133,12 +134,12 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
     let logged = logs.map_or(Ok(()), QlogDir::finish);
-    if args.how.record {
+    if args.options.record {
         record::lines(&outcomes).iter().try_for_each(data)?;
-    } else if args.how.json {
+    } else if args.options.json {
         json(&experiment)?;
     } else {
-        show(&outcomes, &args.how)?;
+        show(&outcomes, &args.options)?;
         for (outcome, crowd) in outcomes.iter().zip(&crowds) {
             if let Some(crowd) = crowd {
                 data(visible(&outcome.point().label()))?;
@@ -146,12 +147,12 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
                 prose(crowd.note())?;
             }
         }
-        if !args.how.quiet {
+        if !args.options.quiet {
             (outcomes.iter()).for_each(|o| live::remarks(&o.point()).iter().for_each(note));
-            if args.how.skip.is_some() {
+            if args.options.skip.is_some() {
                 (outcomes.iter()).for_each(|o| skip::remarks(&o.point()).iter().for_each(note));
             }
-            if outcomes.len() > 1 && !args.how.details {
+            if outcomes.len() > 1 && !args.options.details {
                 note("tables of each point: --details, or the page");
             }
             if let Ok(page) = &written {
@@ -159,23 +160,23 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
             }
         }
     }
-    // A full disk does not cost what is known.
+    // A full disk does not lose the results in memory.
     written?;
     verdicts?;
     captured?;
     logged?;
     if args.explain {
-        explain::after_run(&file, catalogue, &args.how)?;
+        explain::after_run(&file, catalogue, &args.options)?;
     }
     live::fit(outcomes.iter().flat_map(|o| &o.runs))?;
     Ok(experiment.class != Class::Unknown)
 }
 
-/// Prints the tables for people.
-fn show(outcomes: &[Outcome], how: &How) -> Result<(), Failure> {
+/// Prints the tables.
+fn show(outcomes: &[Outcome], options: &RunOptions) -> Result<(), Failure> {
     if outcomes.len() > 1 {
         glance(outcomes)?;
-        if !how.details {
+        if !options.details {
             return Ok(());
         }
     }

@@ -1,4 +1,4 @@
-//! `accord compare`: run directories and sweeps beside each other.
+//! `accord compare`: comparisons of run directories and sweeps.
 
 use crate::fail::Failure;
 use crate::output::{data, json, note, prose, style};
@@ -11,11 +11,11 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Run directories, or directories of sweeps, whose points are matched by what they set.
+    /// Run directories, or directories of sweeps, whose points are matched by their settings.
     #[arg(required = true, value_name = "DIR")]
     pub runs: Vec<PathBuf>,
-    /// What the others are held against: a directory, an engine or "DIR: ENGINE"; by default the
-    /// first that has values.
+    /// The reference of the comparison: a directory, an engine or "DIR: ENGINE"; by default the
+    /// first with values.
     #[arg(long, value_name = "NAME")]
     pub reference: Option<String>,
     /// The engines to compare, separated by commas; by default all.
@@ -27,10 +27,10 @@ pub struct Args {
     /// Prints the table of each point of sweeps.
     #[arg(long)]
     pub details: bool,
-    /// Prints JSON in place of a table.
+    /// Prints JSON instead of a table.
     #[arg(long)]
     pub json: bool,
-    /// No hints; only the result.
+    /// Prints only the result, without hints.
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -45,8 +45,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let reference = args.reference.as_deref();
     let all = versus(&stored, &args.engine, reference).map_err(|names| {
         let name = reference.unwrap_or_default();
-        Failure::new(format!("there is no \"{name}\" to hold the others against"))
-            .hint(format!("there is {names}"))
+        Failure::new(format!("unknown reference \"{name}\"")).hint(format!("known: {names}"))
     })?;
     let several = |v: &Versus| match stored.len() {
         1 => v.columns.len() > 1,
@@ -55,12 +54,12 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let (all, alone): (Vec<Versus>, Vec<Versus>) = all.into_iter().partition(several);
     if all.is_empty() {
         let why = match stored.len() {
-            1 => "there is one engine of one run, and nothing to compare it with",
+            1 => "there is only one engine of one run, and nothing to compare it with",
             _ => "these directories have no point of a sweep in common",
         };
         let hint = match alone.iter().map(Versus::label).find(|l| !l.is_empty()) {
             Some(label) => format!(
-                "points are matched by what they set, such as {label}; a single point of a sweep is a directory, such as {}/001",
+                "points are matched by their settings, such as {label}; a single point of a sweep is a directory, such as {}/001",
                 args.runs[0].display()
             ),
             None => "name another run directory".into(),

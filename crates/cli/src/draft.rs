@@ -9,7 +9,7 @@ use std::fmt::{Display, Write as _};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// The text of a scenario file while it is written.
+/// The text of a scenario file in progress.
 #[derive(Default)]
 pub struct Draft {
     text: String,
@@ -17,13 +17,13 @@ pub struct Draft {
 
 /// A link of a draft.
 pub struct Line {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The nodes that it joins.
+    /// The nodes at its ends.
     pub ends: [String; 2],
-    /// Its rate.
+    /// The rate.
     pub rate: Rate,
-    /// Its propagation delay.
+    /// The propagation delay.
     pub delay: Duration,
 }
 
@@ -36,7 +36,7 @@ impl Draft {
         }
     }
 
-    /// Adds a line as it is.
+    /// Adds a line unchanged.
     pub fn line(&mut self, line: impl Display) {
         writeln!(self.text, "{line}").expect("a string takes all");
     }
@@ -134,6 +134,6 @@ impl Place<'_> {
 }
 
 fn taken(path: &Path) -> Failure {
-    let message = format!("{} is there already", path.display());
-    Failure::new(message).hint("give it another name with -o, or replace it with --force")
+    let message = format!("{} already exists", path.display());
+    Failure::new(message).hint("choose another name with -o, or replace it with --force")
 }

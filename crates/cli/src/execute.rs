@@ -1,8 +1,6 @@
 //! The runs of a scenario file: all points of its sweep, all seeds, all engines, on all cores. The
-//! result does not depend on how many there are, nor on whether some runs were done before
-//! an interruption.
+//! result depends neither on the number of cores nor on an interruption.
 
-use crate::args::How;
 use crate::capture::CaptureFile;
 use crate::choice::{at_point, engines};
 use crate::fail::Failure;
@@ -10,6 +8,7 @@ use crate::live;
 use crate::point;
 use crate::progress::Progress;
 use crate::qlogs::QlogDir;
+use crate::run_options::RunOptions;
 use crate::skip;
 use accord::language::File;
 use accord::record::Run;
@@ -31,7 +30,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// The outcome in the form that the report takes.
+    /// Returns the outcome for the report.
     pub fn point(&self) -> Point<'_> {
         Point {
             scenario: &self.scenario,
@@ -45,36 +44,36 @@ impl Outcome {
 pub struct Executed {
     /// By point of the sweep.
     pub outcomes: Vec<Outcome>,
-    /// To be finished when the results are written: an error of it must not cost them.
+    /// Finished after the results are written, since its error must not cost them.
     pub capture: Option<CaptureFile>,
-    /// The same.
+    /// Finished after the results are written, too.
     pub logs: Option<QlogDir>,
 }
 
-/// The runs of a scenario file that are to be made.
+/// The runs of a scenario file.
 pub struct Work<'a> {
-    how: &'a How,
+    options: &'a RunOptions,
     /// The chosen points of the sweep, with each seed.
     repetitions: Vec<Vec<Scenario>>,
     engines: Vec<Engine>,
 }
 
 impl<'a> Work<'a> {
-    /// Returns the runs that `how` asks for. As one `of_many` experiments it has live runs only if
-    /// they are asked for by name.
+    /// Returns the runs requested by `options`. As one `of_many` experiments it has live runs only
+    /// if live is named.
     pub fn of(
         file: &File,
         catalogue: &Catalogue,
-        how: &'a How,
+        options: &'a RunOptions,
         of_many: bool,
     ) -> Result<Work<'a>, Failure> {
-        let first = file.points(catalogue, how.seed)?;
+        let first = file.points(catalogue, options.seed)?;
         let mut repetitions = vec![first];
-        for k in 1..how.reps {
+        for k in 1..options.reps {
             let seed = repetitions[0][0].seed.wrapping_add(k);
             repetitions.push(file.points(catalogue, Some(seed))?);
         }
-        let chosen = point::chosen(&repetitions[0], &how.point)?;
+        let chosen = point::chosen(&repetitions[0], &options.point)?;
         for points in &mut repetitions {
             let mut i = 0;
             points.retain(|_| {
@@ -83,22 +82,22 @@ impl<'a> Work<'a> {
             });
         }
         let engines = live::possible(
-            engines(&how.engine, &repetitions[0]),
-            how,
+            engines(&options.engine, &repetitions[0]),
+            options,
             of_many,
             &repetitions[0],
         )?;
-        if how.skip.is_some() {
+        if options.skip.is_some() {
             skip::possible(&engines)?;
         }
         Ok(Work {
-            how,
+            options,
             repetitions,
             engines,
         })
     }
 
-    /// Returns whether any run has the machine for itself.
+    /// Returns true if there is a live run.
     pub fn is_live(&self) -> bool {
         self.engines.contains(&Engine::Live)
     }
@@ -114,28 +113,28 @@ impl<'a> Work<'a> {
         (0..points)
             .flat_map(|p| self.repetitions.iter().map(move |r| (p, &r[p])))
             .flat_map(|(p, scenario)| {
-                let engines = at_point(&self.engines, &self.how.engine, scenario);
+                let engines = at_point(&self.engines, &self.options.engine, scenario);
                 let job = move |engine| (p, Job { scenario, engine });
                 engines.into_iter().map(job)
             })
             .collect()
     }
 
-    /// Makes the runs that are not in `kept`, and keeps each there as it is done.
+    /// Makes the runs that are not in `kept`, and saves each there when it is done.
     pub fn execute(mut self, kept: &Kept, progress: &Progress) -> Result<Executed, Failure> {
-        let how = self.how;
+        let options = self.options;
         let jobs = self.jobs();
-        let capture = match &how.pcap {
+        let capture = match &options.pcap {
             Some(path) => {
                 one_that_moves("--pcap", &jobs)?;
                 Some(CaptureFile::create(path)?)
             }
             None => None,
         };
-        let logs = match &how.qlog {
+        let logs = match &options.qlog {
             Some(dir) => {
                 let scenario = one_that_moves("--qlog", &jobs)?;
-                Some(QlogDir::create(dir, how.qlog_version, scenario)?)
+                Some(QlogDir::create(dir, options.qlog_version, scenario)?)
             }
             None => None,
         };
@@ -148,9 +147,9 @@ impl<'a> Work<'a> {
             .collect();
         let id = &jobs[0].1.scenario.id;
         let before = done.iter().flatten().count();
-        if before > 0 && !how.quiet {
+        if before > 0 && !options.quiet {
             progress.note(format_args!(
-                "{id}: {before} of {} runs were done before the interruption; going on",
+                "{id}: {before} of {} runs were done before the interruption; resuming",
                 jobs.len()
             ));
         }
@@ -158,9 +157,9 @@ impl<'a> Work<'a> {
         let to_do: Vec<Job> = left.map(|((_, job), _)| *job).collect();
         let were_done = jobs.iter().zip(&done).filter(|(_, done)| done.is_some());
         progress.pass(total(were_done.map(|(job, _)| job)));
-        if !how.quiet {
+        if !options.quiet {
             let live = to_do.iter().filter(|job| job.engine == Engine::Live);
-            progress.above(|| live::announce(live.map(|job| job.scenario), how));
+            progress.above(|| live::announce(live.map(|job| job.scenario), options));
         }
         let keeper = Keeper {
             kept,
@@ -174,11 +173,12 @@ impl<'a> Work<'a> {
             progress.observe(capture, logs.as_ref().filter(|_| moves))
         };
         let keep = |i: usize, run: &Run| keeper.keep(to_do[i].scenario, run);
-        let runs = run_all(&to_do, &how.options(), observe, keep).map_err(Failure::from);
+        let runs =
+            run_all(&to_do, &options.engine_settings(), observe, keep).map_err(Failure::from);
         let after = keeper.runs.into_inner();
         if matches!(runs, Err(Failure::Interrupted)) && after > 0 {
             progress.note(format_args!(
-                "{id}: {after} of {} runs are done and kept; the same command, without --fresh, goes on",
+                "{id}: {after} of {} runs are done and kept; the same command without --fresh resumes",
                 jobs.len()
             ));
         }
@@ -191,7 +191,7 @@ impl<'a> Work<'a> {
         let scenarios = self.repetitions.swap_remove(0);
         let outcomes = (scenarios.into_par_iter().zip(by_point))
             .map(|(scenario, runs)| {
-                let checks = judged(&scenario, &runs, &self.engines, how);
+                let checks = judged(&scenario, &runs, &self.engines, options);
                 Outcome {
                     scenario,
                     runs,
@@ -216,7 +216,7 @@ fn moves_packets(engine: Engine) -> bool {
     matches!(engine, Engine::Packet | Engine::Live)
 }
 
-/// Returns the scenario of the run that moves packets: there has to be one.
+/// Returns the scenario of the only run that moves packets, or an error.
 fn one_that_moves<'a>(option: &str, jobs: &[(usize, Job<'a>)]) -> Result<&'a Scenario, Failure> {
     let moving: Vec<_> = (jobs.iter().map(|(_, job)| job))
         .filter(|job| moves_packets(job.engine))
@@ -224,16 +224,17 @@ fn one_that_moves<'a>(option: &str, jobs: &[(usize, Job<'a>)]) -> Result<&'a Sce
     match moving[..] {
         [job] => Ok(job.scenario),
         _ => {
-            let hint = "name one of --engine packet and --engine live, no --reps, and a point \
+            let hint = "use --engine packet or --engine live, no --reps, and one point \
                         of a sweep with --set sweep.NAME.values=...";
             let n = moving.len();
-            let why = format!("{option} is for one run that moves packets, and here are {n}");
+            let why =
+                format!("{option} needs exactly one packet or live run; this command makes {n}");
             Err(Failure::new(why).hint(hint))
         }
     }
 }
 
-/// Keeps runs. Where that fails the work goes on, and only an interruption would lose it.
+/// Saves runs. If that fails the work continues, and only an interruption would lose it.
 struct Keeper<'a> {
     kept: &'a Kept,
     progress: &'a Progress,
@@ -248,20 +249,28 @@ impl Keeper<'_> {
                 self.runs.fetch_add(1, Ordering::Relaxed);
             }
             Err(e) if !self.failed.swap(true, Ordering::Relaxed) => {
-                self.progress.note(format_args!(
-                    "runs cannot be kept against an interruption: {e}"
-                ));
+                self.progress
+                    .note(format_args!("runs cannot be saved for a resumption: {e}"));
             }
             Err(_) => {}
         }
     }
 }
 
-/// The checks of the engines that ran. What a file has as measured of known failures is of the
-/// scenario as written: it does not hold where the command line changes that.
-fn judged(scenario: &Scenario, runs: &[Run], engines: &[Engine], how: &How) -> Vec<Check> {
+/// Returns the checks of the engines that ran. The recorded figures of known failures belong to the
+/// scenario as written, and do not apply if the command line changes it.
+fn judged(
+    scenario: &Scenario,
+    runs: &[Run],
+    engines: &[Engine],
+    options: &RunOptions,
+) -> Vec<Check> {
     let mut scenario = scenario.clone();
-    if how.seed.is_some() || how.reps > 1 || !how.set.is_empty() || how.skip.is_some() {
+    if options.seed.is_some()
+        || options.reps > 1
+        || !options.set.is_empty()
+        || options.skip.is_some()
+    {
         let known = scenario.expectations.iter_mut().flat_map(|e| &mut e.fails);
         known.for_each(|known| known.record = None);
     }

@@ -1,12 +1,13 @@
 //! `accord explain`: why engines differ.
 
-use crate::args::{Explain, FINER, How};
+use crate::args::Explain;
 use crate::fail::Failure;
 use crate::live;
 use crate::metrics;
 use crate::output::{json, prose};
 use crate::progress::Progress;
 use crate::qlogs::QlogVersion;
+use crate::run_options::{FINER, RunOptions};
 use crate::source::load;
 use accord::explain::{Attribution, Job, Pair, Reading, Which, attribute, text};
 use accord::report::show::visible;
@@ -15,13 +16,13 @@ use accord::set;
 use accord::units::Duration;
 use accord::{Catalogue, File, Run, run_all};
 
-/// Explains every point of a scenario. Returns `Ok(false)` if something is left unexplained.
+/// Explains every point of a scenario. Returns `Ok(false)` if a gap is left unexplained.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.scenario == "metric" {
         return metrics::explain(args.metric.as_deref(), args.json);
     }
     if let Some(more) = &args.metric {
-        let why = format!("there is one scenario to explain, and \"{more}\" is more");
+        let why = format!("only one scenario can be explained; \"{more}\" is unexpected");
         return Err(Failure::new(why).hint("`accord explain metric NAME` defines a metric"));
     }
     let which = match args.standard {
@@ -30,7 +31,7 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
     };
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.set)?;
-    let how = How {
+    let options = RunOptions {
         engine: vec![args.engine],
         live: args.live,
         seed: args.seed,
@@ -48,35 +49,35 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         quiet: args.quiet,
         record: false,
     };
-    let all = explain(&file, catalogue, &how, args.engine, (which, args.finer))?;
+    let all = explain(&file, catalogue, &options, args.engine, (which, args.finer))?;
     if args.json {
         json(&all)?;
     }
     if let Some(empty) = all.iter().find(|a| a.findings.is_empty()) {
-        let why = format!("{}: there is no figure that both engines have", empty.id);
-        return Err(Failure::new(why).hint("accord run tells what theory says of it"));
+        let why = format!("{}: the engines have no figure in common", empty.id);
+        return Err(Failure::new(why).hint("accord run shows the results of theory"));
     }
     Ok(all.iter().all(|a| a.pass()))
 }
 
 /// Explains the differences of a run: of the engines that the command names, or of packets.
-pub fn after_run(file: &File, catalogue: &Catalogue, how: &How) -> Result<(), Failure> {
-    let named: Vec<Engine> = match how.engine.is_empty() {
+pub fn after_run(file: &File, catalogue: &Catalogue, options: &RunOptions) -> Result<(), Failure> {
+    let named: Vec<Engine> = match options.engine.is_empty() {
         true => vec![Engine::Packet],
-        false => how.engine.clone(),
+        false => options.engine.clone(),
     };
     // The others are compared with theory.
     for engine in named.into_iter().filter(|e| *e != Engine::Theory) {
-        explain(file, catalogue, how, engine, (Which::Expected, FINER))?;
+        explain(file, catalogue, options, engine, (Which::Expected, FINER))?;
     }
     Ok(())
 }
 
-/// Explains every point and, unless all is to be JSON, prints each as it is found.
+/// Explains every point and, unless the output is JSON, prints each as it is found.
 fn explain(
     file: &File,
     catalogue: &Catalogue,
-    how: &How,
+    options: &RunOptions,
     engine: Engine,
     (which, finer): (Which, u64),
 ) -> Result<Vec<Attribution>, Failure> {
@@ -85,23 +86,23 @@ fn explain(
             Engine::Live => Engine::Packet,
             Engine::Fluid | Engine::Packet => Engine::Theory,
             Engine::Theory => {
-                let why = "theory is what the others are held against";
+                let why = "theory is the reference, and cannot be explained";
                 return Err(Failure::new(why).hint("name packet, fluid or live"));
             }
         },
         measured: engine,
     };
-    let mut by_seed = vec![file.points(catalogue, how.seed)?];
-    for k in 1..how.reps {
+    let mut by_seed = vec![file.points(catalogue, options.seed)?];
+    for k in 1..options.reps {
         let seed = by_seed[0][0].seed.wrapping_add(k);
         by_seed.push(file.points(catalogue, Some(seed))?);
     }
-    live::possible(vec![engine], how, false, &by_seed[0])?;
+    live::possible(vec![engine], options, false, &by_seed[0])?;
     let mut all = Vec::new();
     for point in 0..by_seed[0].len() {
         let seeds: Vec<Scenario> = by_seed.iter().map(|s| s[point].clone()).collect();
-        let found = attribute(&seeds, pair, which, finer, &mut |jobs| runs(jobs, how))?;
-        if !how.json {
+        let found = attribute(&seeds, pair, which, finer, &mut |jobs| runs(jobs, options))?;
+        if !options.json {
             prose(visible(&text(&found)))?;
         }
         all.push(found);
@@ -110,11 +111,11 @@ fn explain(
 }
 
 /// Runs scenarios on all cores.
-fn runs(jobs: Vec<Job>, how: &How) -> Result<Vec<Reading>, Failure> {
+fn runs(jobs: Vec<Job>, options: &RunOptions) -> Result<Vec<Reading>, Failure> {
     let total = jobs
         .iter()
         .fold(Duration::ZERO, |sum, j| sum + j.scenario.duration);
-    let progress = Progress::new(total, how.quiet || how.json);
+    let progress = Progress::new(total, options.quiet || options.json);
     let to_do: Vec<accord::Job> = (jobs.iter())
         .map(|job| accord::Job {
             scenario: &job.scenario,
@@ -122,7 +123,7 @@ fn runs(jobs: Vec<Job>, how: &How) -> Result<Vec<Reading>, Failure> {
         })
         .collect();
     let observe = |_: &accord::Job| progress.observe(None, None);
-    let runs = run_all(&to_do, &how.options(), observe, |_, _| {})?;
+    let runs = run_all(&to_do, &options.engine_settings(), observe, |_, _| {})?;
     live::fit(&runs)?;
     let read = |(job, run): (&Job, &Run)| job.read(run);
     Ok(jobs.iter().zip(&runs).map(read).collect())

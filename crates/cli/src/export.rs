@@ -21,7 +21,7 @@ pub struct Args {
 /// The formats.
 #[derive(clap::Subcommand)]
 pub enum Format {
-    /// A data file of flent (.flent.gz), as of its test tcp_nup: a TCP upload per flow.
+    /// A data file of flent (.flent.gz), as from its test tcp_nup: a TCP upload per flow.
     #[command(after_help = "Example:\n  accord export flent runs/mine -o mine.flent.gz")]
     Flent(Flent),
 }
@@ -34,17 +34,17 @@ pub struct Flent {
     /// The file to write; by default NAME.flent.gz.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The engine whose run it is; by default packet, or the first that there is.
+    /// The engine of the run; by default packet, or the first available.
     #[arg(short, long)]
     pub engine: Option<Engine>,
-    /// Replaces a file that is there.
+    /// Replaces an existing file.
     #[arg(long)]
     pub force: bool,
 }
 
 /// The version of flent's files.
 const VERSION: u32 = 3;
-/// The time at which flent is told that the run began. A run has no date.
+/// The start time in the file. A run has no date.
 const BEGAN: &str = "1970-01-01T00:00:00.000000Z";
 
 /// Carries out the command.
@@ -55,7 +55,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let name = args.run.file_name().unwrap_or_default().to_string_lossy();
     let path = (args.output.clone()).unwrap_or_else(|| format!("{name}.flent.gz").into());
     if path.exists() && !args.force {
-        let why = format!("{} is there already", path.display());
+        let why = format!("{} already exists", path.display());
         return Err(Failure::new(why).hint("--force replaces it"));
     }
     let text = flent(&loaded, run, &name).to_string();
@@ -80,7 +80,7 @@ fn chosen(loaded: &LoadedRun, engine: Option<Engine>) -> Result<&Run, Failure> {
             .map(|r| r.manifest.engine.to_string())
             .collect();
         let why = format!("{} has no series of that engine", loaded.path.display());
-        Failure::new(why).hint(format!("it has runs of: {}", names.join(", ")))
+        Failure::new(why).hint(format!("available: {}", names.join(", ")))
     })
 }
 
@@ -119,7 +119,7 @@ fn flent(loaded: &LoadedRun, run: &Run, name: &str) -> Value {
         });
         raw.insert(format!("TCP upload::{n}"), rows.collect());
     }
-    // Of the flows that are there. Without any there is no value, as flent has none then.
+    // Only flows that have started. Without any there is no value, as in flent.
     let (mut sums, mut means) = (Vec::new(), Vec::new());
     for i in 0..run.time.len() {
         let there = rates.iter().map(|r| r[i]).filter(|v| v.is_finite());
@@ -163,7 +163,7 @@ fn flent(loaded: &LoadedRun, run: &Run, name: &str) -> Value {
     })
 }
 
-/// Values in another unit. JSON has no NaN.
+/// Returns the values in another unit. JSON has no NaN.
 fn scaled(values: &[f64], unit: f64) -> Value {
     let value = |v: &f64| match v.is_finite() {
         true => json!(v * unit),

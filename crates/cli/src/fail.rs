@@ -1,4 +1,4 @@
-//! Errors as people see them.
+//! Errors as shown to the user.
 
 use crate::output::{NoOutput, note, notes_are_coloured, report};
 use accord::Error;
@@ -9,20 +9,20 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Display;
 
 /// The message of an interrupted program.
-pub const INTERRUPTED_TEXT: &str = "interrupted; no result was written for what was going on";
+pub const INTERRUPTED_TEXT: &str = "interrupted; the unfinished result was not written";
 
 /// The reason why the program ends without a result.
 pub enum Failure {
     /// The scenario is wrong.
     Scenario(Errors),
-    /// Something else is wrong.
+    /// Another error.
     Other {
         /// The message.
         message: String,
-        /// A hint how to correct it.
+        /// A hint for the user.
         hint: Option<String>,
     },
-    /// This machine or user cannot do it.
+    /// The machine or the user's permissions do not allow it.
     Unable(String),
     /// The user stopped it.
     Interrupted,
@@ -37,8 +37,7 @@ impl Failure {
         }
     }
 
-    /// Returns the failure of an operation of the operating system. A full disk or one that may not
-    /// be written is not a mistake of the user.
+    /// Returns the failure of a system call. A full or read-only disk is not a mistake of the user.
     pub fn io(message: String, e: &std::io::Error) -> Failure {
         match is_refused(e) {
             true => Failure::Unable(message),
@@ -46,7 +45,7 @@ impl Failure {
         }
     }
 
-    /// Adds a hint how to correct it.
+    /// Adds a hint.
     pub fn hint(self, text: impl Into<String>) -> Failure {
         match self {
             Failure::Other { message, .. } => Failure::Other {
@@ -82,7 +81,7 @@ impl Failure {
     }
 }
 
-/// Prints an error as rustc does, with its place in a scenario, if it has one.
+/// Prints an error as rustc does, with its place in a scenario if it has one.
 fn show(message: &str, place: Option<&ScenarioError>, hint: Option<&str>) {
     let message = visible(message);
     let source = place.map(|e| (visible(&e.origin.name), visible(&e.origin.text), e));

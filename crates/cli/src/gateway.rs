@@ -11,7 +11,7 @@ use accord::Catalogue;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// What `accord gateway` does.
+/// The commands of `accord gateway`.
 #[derive(Args)]
 pub struct Gateway {
     #[command(subcommand)]
@@ -20,7 +20,7 @@ pub struct Gateway {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Makes a private key if the file is not there, and prints the public key that belongs to it.
+    /// Creates a private key if the file does not exist, and prints its public key.
     Keys {
         /// The file of the private key.
         file: PathBuf,
@@ -31,7 +31,7 @@ pub enum Command {
         after_help = "Example:\n  accord gateway import wg0.conf --cap '50 Mbps' --to /etc/accord"
     )]
     Import(args::Import),
-    /// Checks a site file and its key files, and says which floors do not fit.
+    /// Checks a site file and its key files, and reports floors that do not fit.
     Check {
         /// The site file.
         site: PathBuf,
@@ -39,32 +39,33 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Runs the gateway until SIGTERM or Ctrl-C. SIGHUP reads the site file again.
+    /// Runs the gateway until SIGTERM or Ctrl-C. SIGHUP reloads the site file.
     Run {
         /// The site file.
         site: PathBuf,
-        /// Ends when the standard input does, and heeds no signals: for programs that start gateways.
+        /// Ends when the standard input closes, and ignores signals: for programs that start
+        /// gateways.
         #[arg(long)]
         until_stdin_closes: bool,
     },
-    /// Prints the state of the gateway that runs by this site file.
+    /// Prints the state of the gateway that runs with this site file.
     Status {
         /// The site file.
         site: PathBuf,
-        /// Prints it as JSON.
+        /// Prints JSON.
         #[arg(long, conflicts_with = "metrics")]
         json: bool,
         /// Prints the metrics of Prometheus.
         #[arg(long)]
         metrics: bool,
     },
-    /// Writes the scenario that a site file and its paths make, and prints theory's shares for it.
+    /// Writes the scenario of a site file and its paths, and prints theory's shares for it.
     #[command(
         after_help = "Example:\n  accord gateway predict site.toml --path 'berlin=30 Mbps, 40 ms' -o predicted.toml"
     )]
     Predict(args::Predict),
-    /// Tests a tunnel in steps of its contracts, through the gateway that runs, after ITU-T Y.1564. Exit
-    /// code 1 means that a step failed.
+    /// Tests a tunnel in steps of its contracts, through the running gateway, after ITU-T Y.1564.
+    /// Exit code 1 means that a step failed.
     #[command(
         after_help = "Example:\n  accord gateway accept site.toml berlin --step 30 --most-variation 5"
     )]
@@ -89,12 +90,11 @@ pub fn program() -> Option<accord::live::Program> {
     })
 }
 
-/// Returns the error that says how to build the program with the gateway.
+/// Returns the error that explains how to build the program with the gateway.
 #[cfg(not(feature = "gateway"))]
 pub fn run(_: &Gateway, _: &Catalogue) -> Result<bool, Failure> {
     Err(Failure::Unable(
-        "this build has no gateway; cargo build --release --features gateway makes one that has"
-            .into(),
+        "this build has no gateway; cargo build --release --features gateway includes it".into(),
     ))
 }
 
@@ -148,7 +148,7 @@ mod parts {
                 let key = PrivateKey::random().map_err(Failure::Unable)?;
                 key.write(file).map_err(Failure::new)?;
                 note(format!(
-                    "{} is new: a private key that only its owner can read",
+                    "created {}: a private key that only its owner can read",
                     file.display()
                 ));
                 key
@@ -263,11 +263,11 @@ mod parts {
         Err(Failure::Unable("the gateway needs Linux".into()))
     }
 
-    /// The peer of this name.
+    /// Returns the peer of this name.
     pub fn named<'s>(site: &'s Site, peer: &str) -> Result<&'s PeerConfig, Failure> {
         site.peers.iter().find(|p| p.name == peer).ok_or_else(|| {
             let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();
-            let failure = Failure::new(format!("there is no peer {peer}"));
+            let failure = Failure::new(format!("unknown peer {peer}"));
             failure.hint(format!("peers are {}", names.join(", ")))
         })
     }
@@ -278,7 +278,7 @@ mod parts {
         ask(path, &format!("POST /mode/{peer}/{}", mode.word()))
     }
 
-    /// Asks the gateway that runs by a site file, and prints its answer.
+    /// Sends a request to the gateway that runs with a site file, and prints its answer.
     pub fn ask(path: &Path, what: &str) -> Result<bool, Failure> {
         let body = answer(path, what)?;
         if !body.is_empty() {
@@ -287,7 +287,7 @@ mod parts {
         Ok(true)
     }
 
-    /// Asks the gateway that runs by a site file, and returns its answer.
+    /// Sends a request to the gateway that runs with a site file, and returns its answer.
     #[cfg(unix)]
     pub fn answer(path: &Path, what: &str) -> Result<String, Failure> {
         let socket = socket(path)?;
@@ -311,8 +311,8 @@ mod parts {
         Err(Failure::Unable("the gateway needs Linux".into()))
     }
 
-    /// The status socket of a site. A gateway that runs can be asked also if its file has a mistake by
-    /// now.
+    /// Returns the status socket of a site. A running gateway can be reached even if its file has
+    /// an error by now.
     #[cfg(unix)]
     fn socket(path: &Path) -> Result<PathBuf, Failure> {
         let socket = match load(path) {
@@ -324,7 +324,7 @@ mod parts {
                     return Err(mistake.into());
                 }
                 note(format!(
-                    "warning: {mistake}\n  a gateway that runs goes on by what the file said before"
+                    "warning: {mistake}\n  a running gateway continues with the previous version of the file"
                 ));
                 socket
             }
@@ -340,7 +340,7 @@ mod parts {
         load(path).map_err(|e| wrong(path, e))
     }
 
-    /// The failure of a site file, with its place.
+    /// Returns the failure of a site file, with its place.
     fn wrong(path: &Path, error: LoadError) -> Failure {
         match error {
             LoadError::Unreadable(e) => {
@@ -350,7 +350,7 @@ mod parts {
         }
     }
 
-    /// A mistake in a site file, with its place.
+    /// Returns an error in a site file, with its place.
     fn located(path: &Path, source: String, error: ConfigError) -> ScenarioError {
         let (line, column) = error.position(&source);
         let span = error.span.start.min(source.len())..error.span.end.min(source.len());

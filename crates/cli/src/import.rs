@@ -22,27 +22,27 @@ pub struct Import {
     /// The topology: GraphML, GML, SNDlib (native or XML), node-link JSON, or a list of links in CSV.
     #[arg(required = true)]
     pub topology: Option<PathBuf>,
-    /// The file to write; without it the scenario goes to standard output.
+    /// The file to write; by default the scenario goes to standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replaces a file that is there.
+    /// Replaces an existing file.
     #[arg(long)]
     pub force: bool,
-    /// The format, if neither the name of the file nor its content shows it: graphml, gml, sndlib,
-    /// sndlib-xml, json or csv.
+    /// The format, if neither the name nor the content of the file determines it: graphml, gml,
+    /// sndlib, sndlib-xml, json or csv.
     #[arg(long)]
     pub format: Option<Format>,
-    /// Demands in CSV, with columns from, to and rate, in place of those of the topology.
+    /// Demands in CSV, with columns from, to and rate, instead of those of the topology.
     #[arg(long, value_name = "FILE")]
     pub demands: Option<PathBuf>,
     /// Number of flows: the largest demands, or without demands flows between random nodes; by
     /// default all demands, or 20.
     #[arg(long, value_name = "N")]
     pub flows: Option<usize>,
-    /// Rate of links whose capacity is not in the file.
+    /// Rate of links without a capacity in the file.
     #[arg(long, default_value = "100 Mbps")]
     pub rate: Rate,
-    /// Delay of links for which the file has neither a delay nor a length nor coordinates.
+    /// Delay of links without a delay, a length or coordinates in the file.
     #[arg(long, default_value = "5 ms")]
     pub delay: Duration,
     /// The unit of bare numbers for capacities and demands.
@@ -58,15 +58,15 @@ pub struct Import {
     /// Length of the run.
     #[arg(long, value_name = "TIME", default_value = "20 s")]
     pub duration: Duration,
-    /// Seed of everything that is random: flows without demands, and start times.
+    /// Seed of the random parts: flows without demands, and start times.
     #[arg(long, default_value_t = 1)]
     pub seed: u32,
 }
 
-/// What else is imported.
+/// The other imports.
 #[derive(Subcommand)]
 pub enum What {
-    /// Writes a run directory of what other programs measured: qlog, `ss -tin` or iperf3.
+    /// Writes a run directory from the measurements of other programs: qlog, `ss -tin` or iperf3.
     #[command(
         after_help = "Examples:\n  accord import run client.sqlog -o runs/client\n  while sleep 0.1; do date +%s.%N; ss -tinH state established; done > web.ss\n  accord import run web.ss"
     )]
@@ -74,23 +74,23 @@ pub enum What {
 }
 
 impl Import {
-    /// The path of the topology.
+    /// Returns the path of the topology.
     fn topology(&self) -> &Path {
         // Without a subcommand it is required.
         self.topology.as_deref().unwrap_or(Path::new(""))
     }
 }
 
-/// The longest name of a link in the language, in characters.
+/// The maximum length of a link's name in the language, in characters.
 const NAME: usize = 100;
 
-/// Flows without demands.
+/// The number of flows without demands.
 const FLOWS: usize = 20;
 
-/// The largest number of flows in a file.
+/// The maximum number of flows in a file.
 const MOST_FLOWS: usize = 50_000;
 
-/// Kilometres per second in fibre.
+/// The propagation speed in fibre, in kilometres per second.
 const FIBRE: f64 = 200_000.0;
 
 /// The lowest rate of links and demands that are kept, in bit/s.
@@ -129,7 +129,7 @@ pub fn text(args: &Import) -> Result<String, Failure> {
     let Some(format) = args.format.or_else(guess) else {
         let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
         let path = args.topology().display();
-        return Err(Failure::new(format!("{path} does not tell its format"))
+        return Err(Failure::new(format!("the format of {path} is unknown"))
             .hint(format!("name it with --format: {}", names.join(", "))));
     };
     let mut topology = read(format, &text, &units).map_err(|e| refused(args.topology(), e))?;
@@ -140,14 +140,12 @@ pub fn text(args: &Import) -> Result<String, Failure> {
     if !topology.demands.is_empty() {
         choose(&mut topology, args);
         if topology.demands.is_empty() {
-            return Err(Failure::new(
-                "no demand is left between nodes that are joined",
-            ));
+            return Err(Failure::new("no demand is left between connected nodes"));
         }
     }
     if topology.demands.len() > MOST_FLOWS {
         let message = format!(
-            "there are {} demands, and {MOST_FLOWS} flows are the most",
+            "there are {} demands; at most {MOST_FLOWS} flows are supported",
             topology.demands.len()
         );
         return Err(Failure::new(message).hint("--flows N takes the largest ones"));
@@ -164,7 +162,7 @@ fn choose(topology: &mut Topology, args: &Import) {
     match before - topology.demands.len() {
         0 => {}
         apart => (topology.remarks).push(format!(
-            "Demands between parts that nothing joins, left out: {apart}."
+            "Demands between unconnected parts, left out: {apart}."
         )),
     }
     let before = topology.demands.len();
@@ -197,12 +195,12 @@ fn open(path: &Path) -> Result<String, Failure> {
         |e: std::io::Error| Failure::new(format!("{} cannot be read: {e}", path.display()));
     let mut bytes = Vec::new();
     let file = std::fs::File::open(path).map_err(cannot)?;
-    // One byte more than allowed shows that the file is too large.
+    // One byte more than the limit shows that the file is too large.
     let most = limits::TEXT as u64 + 1;
     file.take(most).read_to_end(&mut bytes).map_err(cannot)?;
     String::from_utf8(bytes).map_err(|_| {
         let message = format!("{} is not UTF-8 text", path.display());
-        Failure::new(message).hint("iconv -f ISO-8859-1 -t UTF-8 FILE turns older files into it")
+        Failure::new(message).hint("iconv -f ISO-8859-1 -t UTF-8 FILE converts older files")
     })
 }
 
@@ -215,8 +213,8 @@ fn refused(path: &Path, e: ImportError) -> Failure {
     e.hint.into_iter().fold(failure, Failure::hint)
 }
 
-/// Returns a name that is not among `names` yet, and adds it to them. It is as long as the language
-/// allows at most. Two links have one name such as those of a-b and c, and of a and b-c.
+/// Returns a unique name, and adds it to `names`. It has at most the length that the language
+/// allows. Names can collide for links such as those of a-b and c, and of a and b-c.
 fn unused(name: &str, names: &mut BTreeSet<String>) -> String {
     let numbered = (names.len()..).map(|i| format!("__{i}"));
     let mut ends = std::iter::once(String::new()).chain(numbered);
@@ -228,7 +226,7 @@ fn unused(name: &str, names: &mut BTreeSet<String>) -> String {
     found.expect("there are more numbers than names")
 }
 
-/// Returns the text of the scenario.
+/// The writer of the scenario's text.
 struct Writer<'a> {
     args: &'a Import,
     topology: &'a Topology,
@@ -256,7 +254,7 @@ impl Writer<'_> {
         match without {
             0 => draft.comment("Rates are those of the file."),
             n => draft.comment(&format!(
-                "Rates: {} on {n} links, of which the file has none.",
+                "Rates: {} on {n} links without a rate in the file.",
                 args.rate
             )),
         }
@@ -269,7 +267,7 @@ impl Writer<'_> {
         draft.comment("Delays: as in the file, or else of the length, at 200 km per ms.");
         if missing > 0 {
             draft.comment(&format!(
-                "{missing} links have neither, and have {}.",
+                "{missing} links have neither, and get {}.",
                 args.delay
             ));
         }
@@ -312,7 +310,7 @@ impl Writer<'_> {
         }
         let [a, b] = ends;
         let message = format!("the link {a} - {b} has {bps} bps; 1 Kbps to 100 Tbps are possible");
-        Err(Failure::new(message).hint("--unit says what bare numbers are in, --scale multiplies"))
+        Err(Failure::new(message).hint("--unit sets the unit of bare numbers, --scale multiplies"))
     }
 
     /// Returns a delay, rounded to a microsecond.
@@ -328,10 +326,9 @@ impl Writer<'_> {
         let name = |i: usize| &t.nodes[i].name;
         draft.line("");
         match t.demands.is_empty() {
-            true => draft.comment("Transfers without end between nodes that the seed drew."),
-            false => draft.comment(
-                "A flow for each demand, which offers so much on the path of least delay.",
-            ),
+            true => draft.comment("Unlimited transfers between nodes drawn by the seed."),
+            false => draft
+                .comment("A flow per demand, which offers its rate on the path of least delay."),
         }
         draft.line("[flow.all]");
         draft.text("controller", &args.controller);

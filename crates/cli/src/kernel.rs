@@ -15,8 +15,8 @@ pub struct Kernel {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Runs a command whose TCP connections have a controller: those that it makes, and those that it
-    /// accepts. Exit code 1 means that the command failed.
+    /// Runs a command whose TCP connections have a controller, both outgoing and accepted ones.
+    /// Exit code 1 means that the command failed.
     #[command(
         after_help = "Example:\n  accord kernel run --controller '{ name = \"copa\", delta = 0.25 }' -- iperf3 -c HOST"
     )]
@@ -36,23 +36,23 @@ pub enum Command {
         #[command(flatten)]
         choice: Choice,
     },
-    /// Lists the controllers that are attached.
+    /// Lists the attached controllers.
     List,
-    /// Prints the state of a controller that is attached: its connections, their windows and round-trip
+    /// Prints the state of an attached controller: its connections, their windows and round-trip
     /// times, and the ages of its decisions.
     Status {
-        /// The name of the congestion control; with one attached it may be left out.
+        /// The name of the congestion control; optional if only one is attached.
         name: Option<String>,
-        /// Prints it as JSON.
+        /// Prints JSON.
         #[arg(long, conflicts_with = "metrics")]
         json: bool,
         /// Prints the metrics of Prometheus.
         #[arg(long)]
         metrics: bool,
     },
-    /// Detaches a controller. Connections that have it go on as Reno.
+    /// Detaches a controller. Its connections continue as Reno.
     Detach {
-        /// The name of the congestion control; with one attached it may be left out.
+        /// The name of the congestion control; optional if only one is attached.
         name: Option<String>,
     },
 }
@@ -70,13 +70,13 @@ pub struct Choice {
     pub name: Option<String>,
 }
 
-/// Returns the error that says how to build the program with controllers in the kernel.
+/// Returns the error that explains how to build the program with controllers in the kernel.
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
 pub fn run(_: &Kernel, _: &Catalogue) -> Result<bool, Failure> {
     Err(Failure::Unable(match cfg!(target_os = "linux") {
         true => {
             "this build has no controllers for the kernel; with clang and libelf, cargo build --release \
-             --features kernel makes one that has"
+             --features kernel includes them"
         }
         false => "controllers in the kernel's TCP need Linux",
     }
@@ -137,7 +137,7 @@ mod parts {
         }
     }
 
-    /// Reads the controller of a command line.
+    /// Parses the controller of a command line.
     fn values(choice: &Choice, catalogue: &Catalogue) -> Result<Values, Failure> {
         let text = &choice.controller;
         let path = Path::new(text);
@@ -152,7 +152,7 @@ mod parts {
         Ok(file.controller(catalogue)?)
     }
 
-    /// Returns the name of a family as one of a congestion control.
+    /// Converts the name of a family to that of a congestion control.
     fn name_of(family: &str) -> String {
         let sound = |c: char| match c {
             c if c.is_ascii_alphanumeric() || c == '_' || c == '-' => c,
@@ -168,7 +168,7 @@ mod parts {
             .recursive(true)
             .mode(0o755)
             .create(SOCKETS);
-        made.map_err(|e| Failure::Unable(format!("{SOCKETS} cannot be made: {e}")))?;
+        made.map_err(|e| Failure::Unable(format!("{SOCKETS} cannot be created: {e}")))?;
         Ok(Path::new(SOCKETS).join(format!("{name}.sock")))
     }
 
@@ -197,7 +197,7 @@ mod parts {
         let default = || format!("accord_{}", std::process::id());
         let name = choice.name.clone().unwrap_or_else(default);
         let attached = Attached::new(&name, &values)?;
-        let unable = |e| Failure::Unable(format!("the command cannot have a control group: {e}"));
+        let unable = |e| Failure::Unable(format!("no control group for the command: {e}"));
         let group = Group::new().map_err(unable)?;
         let _link = attached.choose_for(group.as_fd())?;
         let [program, arguments @ ..] = line else {
@@ -211,26 +211,28 @@ mod parts {
             })?;
         let mut status = None;
         attached.serve(Some(&socket(&name)?), &mut |asked| {
-            // Ctrl-C reaches the command, too, which ends as it likes.
+            // Ctrl-C reaches the command, too, which handles it.
             if asked == Some(Ended::Stopped) {
                 group.terminate();
             }
             status = child.try_wait().ok().flatten();
             status.map(|_| Ended::Stopped)
         })?;
-        // Detached by a client, the command goes on.
+        // The command continues after a client detached the controller.
         let status = match status {
             Some(status) => status,
             None => {
                 drop(attached);
                 let waited = child.wait();
-                waited.map_err(|e| Failure::Unable(format!("the command is lost: {e}")))?
+                waited.map_err(|e| {
+                    Failure::Unable(format!("the state of the command is unknown: {e}"))
+                })?
             }
         };
         Ok(status.success())
     }
 
-    /// Returns the names of the controllers that are attached and answer.
+    /// Returns the names of the attached controllers that answer.
     fn names() -> Vec<String> {
         let entries = std::fs::read_dir(SOCKETS).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
@@ -260,7 +262,7 @@ mod parts {
         Ok(true)
     }
 
-    /// Asks the process that has attached a controller, and returns its answer.
+    /// Sends a request to the process of an attached controller, and returns its answer.
     fn ask(name: Option<&str>, what: &str) -> Result<String, Failure> {
         let name = match (name, &names()[..]) {
             (Some(name), _) => name.to_string(),
@@ -277,7 +279,7 @@ mod parts {
             Ok((code, text)) => Err(Failure::new(format!("{name} refuses: {code} {text}"))),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 let failure = Failure::new(format!("no controller {name} is attached"));
-                Err(failure.hint("accord kernel list prints those that are"))
+                Err(failure.hint("accord kernel list prints the attached ones"))
             }
             Err(e) => Err(Failure::Unable(format!("{name} does not answer: {e}"))),
         }

@@ -14,7 +14,7 @@ pub fn run(args: Lab, catalogue: &Catalogue) -> Result<bool, Failure> {
         && let Err(e) = std::fs::metadata(file)
     {
         let message = format!("{} cannot be opened: {e}", file.display());
-        return Err(Failure::io(message, &e).hint("accord new makes a scenario file"));
+        return Err(Failure::io(message, &e).hint("accord new creates a scenario file"));
     }
     let settings = accord_lab::Settings {
         file: args.file,
@@ -30,10 +30,11 @@ pub fn run(args: Lab, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Returns the error that says how to build the program with the laboratory.
+/// Returns the error that explains how to build the program with the laboratory.
 #[cfg(not(feature = "lab"))]
 pub fn run(_: Lab, _: &Catalogue) -> Result<bool, Failure> {
     Err(Failure::Unable(
-        "this build has no laboratory; cargo run --release --features lab -- lab has it".into(),
+        "this build has no laboratory; cargo run --release --features lab -- lab includes it"
+            .into(),
     ))
 }

@@ -1,11 +1,11 @@
-//! The program `accord`, for programs that have controllers and queue disciplines of their own.
+//! The program `accord`, for programs with their own controllers and queue disciplines.
 //!
-//! [`main_with`] is all of it. A program that registers a controller has it in scenario files,
-//! in the packet engine and the live one, in theory and the fluid engine as far as its family
-//! says how, in tables and on the page. `docs/src/own-controller.md` shows one.
+//! [`main_with`] is the whole program. A controller registered with it is available in scenario
+//! files, in the packet engine and the live one, in theory and the fluid engine as far as its
+//! family supports them, in tables and on the page. `docs/src/own-controller.md` shows one.
 //!
-//! Data goes to stdout, everything else to stderr. Exit codes: 0 all is well, 1 an
-//! expectation failed and is not known to, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130
+//! Data goes to stdout, everything else to stderr. Exit codes: 0 all is well, 1 an expectation
+//! failed unexpectedly, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130
 //! interrupted.
 
 mod args;
@@ -44,6 +44,7 @@ mod qlogs;
 mod record;
 mod reproduce;
 mod results;
+mod run_options;
 mod skip;
 mod solve;
 mod source;
@@ -58,20 +59,22 @@ use fail::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Reads the command line and does what it says, with these controllers and queue disciplines
-/// beside those that come with the program. Returns the exit code.
+/// Runs the command line with these controllers and queue disciplines in addition to those of the
+/// program. Returns the exit code.
 ///
 /// # Panics
-/// When a family is not sound, see [`accord::catalogue_with`].
+///
+/// Panics if a family is not sound, see [`accord::catalogue_with`].
 pub fn main_with(controllers: &[&'static Family], disciplines: &[&'static Family]) -> ExitCode {
     ExitCode::from(main_from(std::env::args_os(), controllers, disciplines))
 }
 
-/// [`main_with`] of a command line that is given, with the program's name as the first argument.
+/// Runs as [`main_with`] with a given command line, whose first argument is the program's name.
 /// Wrong usage and `--help` end the process.
 ///
 /// # Panics
-/// When a family is not sound, see [`accord::catalogue_with`].
+///
+/// Panics if a family is not sound, see [`accord::catalogue_with`].
 pub fn main_from<T: Into<OsString> + Clone>(
     arguments: impl IntoIterator<Item = T>,
     controllers: &[&'static Family],
@@ -117,10 +120,11 @@ pub fn drafted<T: Into<OsString> + Clone>(
     new::text(&parsed.new, &catalogue).map_err(said)
 }
 
-/// Returns the text of the scenario that `accord import` writes of a topology, whose arguments these
-/// are, with the program's name as the first.
+/// Returns the scenario that `accord import` writes for a topology, given its arguments, the first
+/// of which is the program's name.
 ///
 /// # Errors
+///
 /// Fails as the command does, with the message and a hint.
 pub fn imported<T: Into<OsString> + Clone>(
     arguments: impl IntoIterator<Item = T>,

@@ -1,8 +1,8 @@
-//! Live runs: whether they are possible here, and remarks on them.
+//! Live runs: their availability, and remarks on them.
 
-use crate::args::How;
 use crate::fail::Failure;
 use crate::output::note;
+use crate::run_options::RunOptions;
 use accord::Run;
 use accord::live::{announcement, obstacle};
 use accord::live_mode;
@@ -10,45 +10,45 @@ use accord::report::Point;
 use accord::scenario::{Engine, Scenario};
 use accord::units::Duration;
 
-/// Returns the engines without the live one if it was not named and either this machine cannot
-/// run these scenarios live, or this is one `of_many` experiments.
+/// Returns the engines without the live one if it was not named and either this machine cannot run
+/// these scenarios live, or this is one `of_many` experiments.
 pub fn possible(
     mut engines: Vec<Engine>,
-    how: &How,
+    options: &RunOptions,
     of_many: bool,
     scenarios: &[Scenario],
 ) -> Result<Vec<Engine>, Failure> {
     if !engines.contains(&Engine::Live) {
         return Ok(engines);
     }
-    if of_many && !how.engine.contains(&Engine::Live) {
+    if of_many && !options.engine.contains(&Engine::Live) {
         note(format_args!(
-            "{}: of many experiments none is run live unless --engine live asks for it: NO LIVE RUN, and no verdict on what is expected of it",
+            "{}: with several experiments only --engine live makes live runs: NO LIVE RUN, and no verdict on its expectations",
             scenarios[0].id
         ));
         engines.retain(|e| *e != Engine::Live);
         return Ok(engines);
     }
-    if let Some(why) = obstacle(how.options().setting(), scenarios) {
-        if how.engine.contains(&Engine::Live) {
+    if let Some(why) = obstacle(options.engine_settings().setting(), scenarios) {
+        if options.engine.contains(&Engine::Live) {
             return Err(Failure::Unable(format!("live: {why}")));
         }
         note(format_args!(
-            "live: {why}: NO LIVE RUN, and no verdict on what is expected of it"
+            "live: {why}: NO LIVE RUN, and no verdict on its expectations"
         ));
         engines.retain(|e| *e != Engine::Live);
     }
     Ok(engines)
 }
 
-/// Announces what live runs of these scenarios will set up, and for how long. What is the same for
-/// several of them is said once.
-pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, how: &How) {
+/// Announces the set-up and duration of live runs of these scenarios. Equal announcements are made
+/// once.
+pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, options: &RunOptions) {
     let mut scenarios = scenarios.into_iter().peekable();
     if scenarios.peek().is_none() {
         return;
     }
-    let mode = live_mode(how.live);
+    let mode = live_mode(options.live);
     let mut all: Vec<(String, u64, Duration)> = Vec::new();
     for scenario in scenarios {
         let text = announcement(scenario, mode);

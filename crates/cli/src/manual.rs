@@ -1,4 +1,4 @@
-//! `accord completions` and `accord man`: what shells and `man` read, made from the command line.
+//! `accord completions` and `accord man`: shell completions and manual pages from the command line.
 
 use crate::args::{Args, Completions, Man};
 use crate::fail::Failure;
@@ -12,7 +12,7 @@ fn command() -> Command {
     let name = std::env::args_os().next();
     let name = name.as_deref().map(Path::new).and_then(Path::file_stem);
     let name = name.map_or("accord".into(), |n| n.to_string_lossy().into_owned());
-    // The command line needs names that live as long as the program.
+    // The command line needs names of static lifetime.
     let name: &'static str = name.leak();
     let mut command = Args::command().name(name).bin_name(name);
     command.build();
@@ -35,7 +35,7 @@ pub fn man(args: &Man) -> Result<bool, Failure> {
     let Some(dir) = &args.output else {
         let mut page = Vec::new();
         let made = clap_mangen::Man::new(command).render(&mut page);
-        made.map_err(|e| Failure::new(format!("the page cannot be made: {e}")))?;
+        made.map_err(|e| Failure::new(format!("the page cannot be created: {e}")))?;
         data(String::from_utf8_lossy(&page).trim_end())?;
         return Ok(true);
     };
@@ -48,7 +48,7 @@ pub fn man(args: &Man) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Writes the page of a command, and of those below it.
+/// Writes the page of a command, and of its subcommands.
 fn pages(dir: &Path, command: &Command) -> io::Result<usize> {
     let page = clap_mangen::Man::new(command.clone());
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! `accord import run`: a run directory of what other programs measured of real flows.
+//! `accord import run`: a run directory from other programs' measurements of real flows.
 
 use crate::fail::Failure;
 use crate::output::{data, note};
@@ -16,39 +16,39 @@ use std::path::{Path, PathBuf};
 /// The options of `accord import run`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What was measured: qlog, the output of `ss -tin` with times, or the JSON of iperf3.
+    /// The measurements: qlog, the output of `ss -tin` with times, or the JSON of iperf3.
     pub file: PathBuf,
     /// The run directory to write; by default runs/NAME of the file.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// The format, if the content of the file does not show it: qlog, ss or iperf3.
+    /// The format, if the content of the file does not determine it: qlog, ss or iperf3.
     #[arg(long)]
     pub format: Option<Format>,
     /// The name of the group of flows, which `accord compare` matches with a group of another run.
     #[arg(long, value_name = "NAME", default_value = "all")]
     pub group: String,
-    /// About the period of the series, of which a whole number fits into what was measured; by default
-    /// the time between samples, and 10 ms at least.
+    /// The approximate period of the series, rounded to divide the measured time; by default the
+    /// time between samples, at least 10 ms.
     #[arg(long, value_name = "TIME")]
     pub sample: Option<Duration>,
-    /// Where the steady part begins, over which tables average; by default in the middle.
+    /// The start of the steady part, over which tables average; by default the middle.
     #[arg(long, value_name = "TIME")]
     pub from: Option<Duration>,
-    /// Where it ends; by default at the end.
+    /// The end of the steady part; by default the end.
     #[arg(long, value_name = "TIME")]
     pub to: Option<Duration>,
-    /// No hints; only the result.
+    /// Prints only the result, without hints.
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-/// The shortest period that is chosen by itself, in seconds.
+/// The shortest default period, in seconds.
 const PERIOD: f64 = 0.01;
-/// The most samples of a series.
+/// The maximum number of samples of a series.
 const SAMPLES: f64 = 1e6;
-/// The most values of all series.
+/// The maximum number of values of all series.
 const VALUES: f64 = 5e7;
-/// The size of packets, for tables that have to know what a small amount is.
+/// The assumed packet size, for tables that classify small amounts.
 const PACKET: f64 = 1500.0;
 
 /// Carries out the command.
@@ -82,11 +82,11 @@ fn make(args: &Args, id: &str) -> Result<Made, Failure> {
         .map_err(|e| Failure::io(format!("{} cannot be read: {e}", path.display()), &e))?;
     let bytes = unzipped(bytes)
         .map_err(|e| Failure::new(format!("{} cannot be unzipped: {e}", path.display())))?;
-    // A record with bytes that are no text may be damaged, and the others are not.
+    // A record with invalid bytes may be damaged, and the others are not.
     let text = String::from_utf8_lossy(&bytes);
     let Some(format) = args.format.or_else(|| Format::guess(&text)) else {
         let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
-        let why = format!("{} does not tell its format", path.display());
+        let why = format!("the format of {} is unknown", path.display());
         return Err(Failure::new(why).hint(format!("name it with --format: {}", names.join(", "))));
     };
     let measured = read(format, &text).map_err(|e| {
@@ -114,12 +114,12 @@ fn unzipped(bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
-    // One byte more than is read of a text shows that it is too large.
+    // One byte more than the limit shows that the text is too large.
     let most = limits::MEASURED as u64 + 1;
     let mut contents = Vec::new();
     let read = (MultiGzDecoder::new(&bytes[..]).take(most)).read_to_end(&mut contents);
     match read {
-        // A file that is cut off has what is whole of it.
+        // A truncated file is read up to the truncation.
         Err(_) if !contents.is_empty() => Ok(contents),
         Err(e) => Err(e),
         Ok(_) => Ok(contents),
@@ -145,7 +145,7 @@ fn convert(
         let why = format!("{length:.3} s in periods of {about} s are too many samples");
         return Err(Failure::new(why).hint("--sample sets a longer period"));
     }
-    // The last period ends with the data, so that none is covered in part.
+    // The last period ends with the data, so that no period is covered in part.
     let period = if length > 0.0 { length / count } else { about };
     let time: Vec<f64> = (1..=count as u64).map(|i| i as f64 * period).collect();
     let mut series = Vec::new();
@@ -159,7 +159,7 @@ fn convert(
     );
     if steady.0 >= steady.1 {
         let why = "the steady part ends before it begins";
-        return Err(Failure::new(why).hint(format!("what was measured lasts {length:.3} s")));
+        return Err(Failure::new(why).hint(format!("the measurements last {length:.3} s")));
     }
     let of_rtt = |s: &Sample| match s.quantity {
         Quantity::MinRtt | Quantity::Rtt => Some(s.value),
@@ -167,7 +167,7 @@ fn convert(
     };
     let all = measured.flows.iter().flat_map(|f| &f.samples);
     let base = all.filter_map(of_rtt).fold(f64::INFINITY, f64::min);
-    let mut notes = vec![format!("{title}: no run of Accord")];
+    let mut notes = vec![format!("{title}: not a run of Accord")];
     notes.extend(measured.remarks);
     let manifest = Manifest {
         engine: Engine::Live,
@@ -202,7 +202,7 @@ fn convert(
     })
 }
 
-/// The median time between the samples of a flow, in seconds, in whole milliseconds.
+/// Returns the median time between the samples of a flow, in seconds, in whole milliseconds.
 fn spacing(measured: &Measured) -> f64 {
     let mut spans = Vec::new();
     for flow in &measured.flows {
@@ -215,7 +215,7 @@ fn spacing(measured: &Measured) -> f64 {
     (median * 1000.0).round() / 1000.0
 }
 
-/// The series of a flow. It has values from its first sample to its last.
+/// Returns the series of a flow. It has values from its first sample to its last.
 fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Series> {
     let (grid, at) = ((time.len(), period), |s: &Sample| s.time);
     let [from, to] = [flow.samples.first(), flow.samples.last()].map(|s| s.map_or(0.0, at));
@@ -279,13 +279,13 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
 struct Edges {
     /// The first of the periods.
     first: usize,
-    /// The times between which the periods are. The outer two are those of the first and the last sample,
+    /// The boundaries of the periods. The outer two are those of the first and the last sample,
     /// which are within half a period of the grid.
     times: Vec<f64>,
 }
 
 impl Edges {
-    /// Returns the periods between two times, of a number of periods of a length.
+    /// Returns the periods between two times, given the number and length of periods.
     fn of((from, to): (f64, f64), (count, period): (usize, f64)) -> Edges {
         let nearest = |time: f64| (time / period).round() as usize;
         let first = nearest(from).min(count - 1);
@@ -296,13 +296,13 @@ impl Edges {
     }
 }
 
-/// The last value by a time, or NaN.
+/// Returns the last value by a time, or NaN.
 fn last(samples: &[(f64, f64)], time: f64) -> f64 {
     let after = samples.partition_point(|(at, _)| *at <= time + 1e-9);
     (after.checked_sub(1)).map_or(f64::NAN, |i| samples[i].1)
 }
 
-/// A total at a time: between two samples it grows evenly.
+/// Returns a total at a time, interpolated linearly between samples.
 fn total(samples: &[(f64, f64)], time: f64) -> f64 {
     let after = samples.partition_point(|(at, _)| *at <= time);
     match (after.checked_sub(1).map(|i| samples[i]), samples.get(after)) {

@@ -9,7 +9,7 @@ use accord::report::metrics::{entity, over_time, unit};
 use accord::scenario::Metric;
 use serde::Serialize;
 
-/// A definition for programs.
+/// The JSON of a definition.
 #[derive(Serialize)]
 struct Record {
     metric: &'static str,

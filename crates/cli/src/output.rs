@@ -1,5 +1,5 @@
-//! Data to stdout, everything else to stderr. All printing is here, since `println!` panics where
-//! a pipe is closed.
+//! Data to stdout, everything else to stderr. All printing is here, since `println!` panics if a
+//! pipe is closed.
 #![expect(clippy::disallowed_methods, reason = "here is where printing is done")]
 
 use accord::report::Style;
@@ -8,7 +8,7 @@ use accord::scenario::Scenario;
 use std::fmt::Display;
 use std::io::{ErrorKind, IsTerminal, Write};
 
-/// The error that stdout takes no more output.
+/// An error of writing to stdout.
 #[derive(Debug)]
 pub struct NoOutput(pub std::io::Error);
 
@@ -21,8 +21,7 @@ pub fn data(text: impl Display) -> Result<(), NoOutput> {
     }
 }
 
-/// Writes what people read. On a terminal a sentence that is too long goes on in the next line,
-/// between words and indented.
+/// Writes text for people. On a terminal a long sentence is wrapped between words, with an indent.
 pub fn prose(text: impl Display) -> Result<(), NoOutput> {
     let width = usize::from(style().width);
     let lines: Vec<String> = (text.to_string().split('\n'))
@@ -31,8 +30,8 @@ pub fn prose(text: impl Display) -> Result<(), NoOutput> {
     data(lines.join("\n"))
 }
 
-/// A line, in several if it is longer than `width`. Rows of a table stay as they are: they have
-/// several spaces between words.
+/// Wraps a line longer than `width`. Rows of a table, which have several spaces between words, stay
+/// unchanged.
 fn wrapped(line: &str, width: usize) -> String {
     let words = line.trim_start_matches(' ');
     let indent = line.len() - words.len();
@@ -55,7 +54,7 @@ fn wrapped(line: &str, width: usize) -> String {
     out
 }
 
-/// The number of characters that show: colours take no room.
+/// Returns the number of visible characters, without colour codes.
 fn shown(text: &str) -> usize {
     let mut parts = text.split('\x1b');
     let after = |part: &str| {
@@ -82,7 +81,7 @@ pub fn json(value: &impl serde::Serialize) -> Result<(), NoOutput> {
 }
 
 /// Escapes the control characters in the strings of a JSON or TOML text. The writers of both leave
-/// some as they are (U+0080 to U+009F), which a terminal obeys.
+/// some unescaped (U+0080 to U+009F), which a terminal interprets.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -95,18 +94,18 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Prints a message to stderr without control characters, which may come from a file or its name.
-/// A closed stderr is not an error.
+/// Prints a message to stderr without control characters, which may come from a file or its name. A
+/// closed stderr is not an error.
 pub fn note(text: impl Display) {
     report(visible(&text.to_string()));
 }
 
-/// Prints a text to stderr as it is. It may contain colours, and must be safe otherwise.
+/// Prints a text to stderr unchanged. It may contain colours, and must be safe otherwise.
 pub fn report(text: impl Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Returns whether messages are coloured: on a terminal, unless the user asks for plain text.
+/// Returns true if messages are coloured: on a terminal, unless the user asks for plain text.
 pub fn notes_are_coloured() -> bool {
     std::io::stderr().is_terminal() && !no_colour() && !is_dumb()
 }
@@ -118,22 +117,22 @@ fn no_colour() -> bool {
 /// The width for a pipe or a file: nothing is wrapped or cut.
 const UNBOUNDED: u16 = 10_000;
 
-/// The width of a terminal that cannot be asked for more than to print.
+/// The width of a terminal without capabilities.
 const DUMB: u16 = 80;
 
-/// Returns whether the terminal only prints: no colours, and no line twice.
+/// Returns true if the terminal only prints: no colours, and no overwritten lines.
 pub fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// Returns the width of the terminal, within limits, and that of a pipe elsewhere.
+/// Returns the style for the terminal, within limits, or for a pipe.
 pub fn style() -> Style {
     let out = std::io::stdout();
     let width = terminal_size::terminal_size_of(&out).map(|(width, _)| width.0);
     style_on(width, no_colour(), is_dumb())
 }
 
-/// The style for a terminal of this width, or for a pipe.
+/// Returns the style for a terminal of this width, or for a pipe.
 fn style_on(terminal: Option<u16>, plain: bool, dumb: bool) -> Style {
     let width = terminal.map(|width| if dumb { DUMB } else { width.clamp(40, 160) });
     Style {

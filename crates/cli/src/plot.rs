@@ -18,7 +18,7 @@ pub struct Args {
     /// The quantity, such as throughput; `accord explain metric` lists them.
     #[arg(short, long)]
     pub metric: String,
-    /// What has a line of its own; by default group for metrics of flows.
+    /// The entities that have a line each; by default group for metrics of flows.
     #[arg(long, value_name = "WHAT", value_parser = one_of::<By>(By::NAMES))]
     pub by: Option<By>,
     /// The flows, groups or links to show, separated by commas; by default all.
@@ -27,38 +27,39 @@ pub struct Args {
     /// The engines to show, separated by commas; by default all that ran.
     #[arg(short, long, value_delimiter = ',')]
     pub engine: Vec<Engine>,
-    /// The kind of figure; by default time for a run, map for a full grid of two sweeps, and
-    /// sweep for other sweeps.
+    /// The type of figure; by default time for a run, map for a full grid of two sweeps, and sweep
+    /// for other sweeps.
     #[arg(short, long, value_parser = one_of::<FigureKind>(FigureKind::NAMES))]
     pub kind: Option<FigureKind>,
-    /// The part of the run, in seconds; by default all of it over time, and else the steady part.
+    /// The part of the run, in seconds; by default all of it over time, and otherwise the steady
+    /// part.
     #[arg(long, value_name = "A..B")]
     pub time: Option<String>,
-    /// The axes that are logarithmic.
+    /// The logarithmic axes.
     #[arg(long, value_name = "AXES", default_value = "none", value_parser = one_of::<Log>(Log::NAMES))]
     pub log: Log,
     /// The width: a column of a paper (3.5 in) or a page (7.16 in).
     #[arg(long, default_value = "column", value_parser = one_of::<Width>(Width::NAMES))]
     pub width: Width,
-    /// The ends of the horizontal axis, in the unit that it shows, such as 0..50.
+    /// The ends of the horizontal axis, in its unit, such as 0..50.
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = limits)]
     pub xlim: Option<(f64, f64)>,
-    /// The ends of the vertical axis, in the unit that it shows.
+    /// The ends of the vertical axis, in its unit.
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = limits)]
     pub ylim: Option<(f64, f64)>,
-    /// Another name of a line in the figure; can be given several times.
+    /// Another name of a line in the figure; may be repeated.
     #[arg(long = "label", value_name = "NAME=TEXT", value_parser = label)]
     pub labels: Vec<(String, String)>,
-    /// The dimension that has a plot per value, below each other and with the same axes.
+    /// The dimension with a plot per value, below each other and with the same axes.
     #[arg(long, value_name = "WHAT", value_parser = one_of::<Facet>(Facet::NAMES))]
     pub facet: Option<Facet>,
-    /// Where the figure goes: a file that ends in .svg, .pdf or .png, or "-" for SVG on stdout.
+    /// The file of the figure, which ends in .svg, .pdf or .png, or "-" for SVG on stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Writes the data of the figure as CSV.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
-    /// Says nothing.
+    /// Prints nothing.
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -95,7 +96,7 @@ enum Format {
 
 /// Draws the figure.
 pub fn run(args: &Args) -> Result<bool, Failure> {
-    // Errors in the command line come before anything is read.
+    // Errors of the command line are reported before anything is read.
     let format = format(&args.output)?;
     let request = Request {
         metric: metric(&args.metric)?,
@@ -148,13 +149,13 @@ fn format(path: &Path) -> Result<Format, Failure> {
         Some("pdf") => Ok(Format::Pdf),
         Some("png") => Ok(Format::Png),
         _ => {
-            let why = format!("{} does not say which format", path.display());
-            Err(Failure::new(why).hint("let it end in .svg, .pdf or .png"))
+            let why = format!("the format of {} is unknown", path.display());
+            Err(Failure::new(why).hint("expected a name that ends in .svg, .pdf or .png"))
         }
     }
 }
 
-/// Parses the name of a metric. Words may be joined by "-", too.
+/// Parses the name of a metric. Words may also be joined by "-".
 pub fn metric(name: &str) -> Result<Metric, Failure> {
     name.replace(['-', ' '], "_")
         .parse()
@@ -170,7 +171,7 @@ pub fn metric(name: &str) -> Result<Metric, Failure> {
 fn window(text: &str) -> Result<Window, Failure> {
     let wrong = || {
         Failure::new(format!("\"{text}\" is not a part of a run"))
-            .hint("write it in seconds, such as --time 20..30, the smaller first")
+            .hint("expected seconds, such as --time 20..30, the smaller first")
     };
     let time = |text: &str| -> Option<Time> {
         let seconds = match text.trim().parse::<f64>() {

@@ -1,14 +1,13 @@
-//! `--point`: the choice of points of a sweep, by number or by what they set.
+//! `--point`: the choice of points of a sweep, by number or by settings.
 
 use crate::fail::Failure;
 use accord::report::show::count;
 use accord::scenario::Scenario;
 
-/// The most points that a message names.
+/// The maximum number of points in a message.
 const NAMED: usize = 8;
 
-/// Returns the indices of the points that any of `wanted` names, in their order; all if nothing is
-/// wanted.
+/// Returns the indices of the points that `wanted` names, in order; all if `wanted` is empty.
 pub fn chosen(points: &[Scenario], wanted: &[String]) -> Result<Vec<usize>, Failure> {
     if wanted.is_empty() {
         return Ok((0..points.len()).collect());
@@ -28,8 +27,8 @@ pub fn chosen(points: &[Scenario], wanted: &[String]) -> Result<Vec<usize>, Fail
     Ok((0..points.len()).filter(|i| found[*i]).collect())
 }
 
-/// Returns the name of the directory of chosen points: one point is no sweep and does not replace
-/// one.
+/// Returns the name of the directory of chosen points: one point is not a sweep and does not
+/// replace one.
 pub fn directory(id: &str, points: usize, chosen: &[usize]) -> String {
     match chosen {
         _ if chosen.len() == points => id.into(),
@@ -38,7 +37,7 @@ pub fn directory(id: &str, points: usize, chosen: &[usize]) -> String {
     }
 }
 
-/// Returns whether a text is a point's number from 1, its label, or some of its settings.
+/// Returns true if a text is a point's number from 1, its label, or some of its settings.
 fn is_named(point: &Scenario, index: usize, text: &str) -> bool {
     if text.trim().parse() == Ok(index + 1) {
         return true;
@@ -66,7 +65,7 @@ fn unknown(points: &[Scenario], text: &str) -> Failure {
         format!("{} ({})", i + 1, settings.collect::<Vec<_>>().join(", "))
     };
     if points.iter().all(|p| p.point.is_empty()) {
-        return Failure::new(format!("there is no point \"{text}\""))
+        return Failure::new(format!("unknown point \"{text}\""))
             .hint("the scenario has no sweep: leave --point out");
     }
     let mut names: Vec<String> = points.iter().enumerate().take(NAMED).map(label).collect();
@@ -74,11 +73,11 @@ fn unknown(points: &[Scenario], text: &str) -> Failure {
         names.push("...".into());
     }
     Failure::new(format!(
-        "there is no point \"{text}\" among {}",
+        "unknown point \"{text}\" among {}",
         count(points.len(), "point")
     ))
     .hint(format!(
-        "give a number or settings, such as --point 1 or --point NAME=VALUE; there are {}",
+        "expected a number or settings, such as --point 1 or --point NAME=VALUE; known: {}",
         names.join("; ")
     ))
 }

@@ -16,14 +16,14 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Set while an interrupt may end the program at once.
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
-/// The time that work has to end in order after an interrupt. Work that does not ask, such as making
-/// a network of many flows or waiting for a pipe, is then ended. Only that work is lost, because a
-/// file is written under a name of its own (`.NAME.PROCESS-N.partial`) and then renamed.
+/// The time that work has to end in order after an interrupt. Work that does not poll, such as
+/// creating a network of many flows or waiting for a pipe, is then ended. Only that work is lost,
+/// since a file is written under a temporary name (`.NAME.PROCESS-N.partial`) and then renamed.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Installs the handler: from now on an interrupt ends runs in order and does not kill the program.
 pub fn watch_interrupts() {
-    // It fails only where a handler is set already, which is as good.
+    // It fails only if a handler is set already, which is fine.
     let _ = ctrlc::set_handler(|| {
         let again = INTERRUPTED.swap(true, Ordering::SeqCst);
         if !again {
@@ -41,7 +41,7 @@ pub fn watch_interrupts() {
 /// during it ends the program at once.
 pub fn at_once<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     AT_ONCE.store(true, Ordering::SeqCst);
-    // An interrupt that came before the line above did not end the program.
+    // An interrupt before the previous line did not end the program.
     if interrupted() {
         return Err(Failure::Interrupted);
     }
@@ -53,7 +53,7 @@ pub fn at_once<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     }
 }
 
-/// Returns whether the user has interrupted the program.
+/// Returns true if the user has interrupted the program.
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
@@ -95,7 +95,7 @@ impl Drop for Convergence {
     }
 }
 
-/// Progress over parts of a task that take about the same time each.
+/// Progress over parts of a task of about the same duration.
 pub struct Parts {
     bar: ProgressBar,
 }
@@ -111,7 +111,7 @@ impl Parts {
         let bar = ProgressBar::with_draw_target(Some(parts as u64), target);
         let style = "{bar:30} {pos} of {len} points  {elapsed} gone";
         bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
-        // A single part can take long. The elapsed time is shown meanwhile.
+        // A single part can take long, so that the elapsed time is updated as well.
         bar.enable_steady_tick(std::time::Duration::from_millis(500));
         Parts { bar }
     }
@@ -156,7 +156,7 @@ impl Progress {
         self.bar.suspend(|| note(text));
     }
 
-    /// Prints what `print` does above the bar.
+    /// Runs `print` above the bar.
     pub fn above<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
@@ -166,8 +166,8 @@ impl Progress {
         self.bar.inc(millis(time));
     }
 
-    /// Returns an observer for one run, which writes its packets to `capture`, and what its senders
-    /// do to `logs`.
+    /// Returns an observer for one run, which writes its packets to `capture`, and the logs of its
+    /// senders to `logs`.
     pub fn observe<'a>(
         &'a self,
         capture: Option<&'a CaptureFile>,

@@ -9,7 +9,7 @@ use std::io::{Error, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The version of qlog that files are in.
+/// The version of qlog.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum QlogVersion {
     /// draft-ietf-quic-qlog-main-schema-14 and draft-ietf-quic-qlog-quic-events-13.
@@ -20,7 +20,7 @@ pub enum QlogVersion {
     V03,
 }
 
-/// The names of events in version 0.3, where they differ.
+/// The names of events in version 0.3 that differ.
 const NAMES: [(&str, &str); 5] = [
     ("quic:packet_sent", "transport:packet_sent"),
     ("quic:packet_received", "transport:packet_received"),
@@ -32,7 +32,7 @@ const NAMES: [(&str, &str); 5] = [
     ),
 ];
 
-/// A directory of logs that are being written. Unless it is finished they are removed.
+/// A directory of logs in progress. Unless it is finished they are removed.
 pub struct QlogDir {
     dir: PathBuf,
     version: QlogVersion,
@@ -44,15 +44,15 @@ pub struct QlogDir {
 
 #[derive(Default)]
 struct State {
-    /// The files by flow. They are opened for each piece, since there may be more of them than a
-    /// process may have open.
+    /// The files by flow. They are opened per piece, since their number may exceed the limit of
+    /// open files.
     files: BTreeMap<usize, PathBuf>,
     failed: Option<(PathBuf, Error)>,
     done: bool,
 }
 
 impl QlogDir {
-    /// Creates the directory, if it is not there.
+    /// Creates the directory if it does not exist.
     pub fn create(
         dir: &Path,
         version: QlogVersion,
@@ -98,7 +98,7 @@ impl QlogDir {
         let description = concat!(
             "The sender of a stream of Accord ",
             env!("CARGO_PKG_VERSION"),
-            ", told in the words of QUIC"
+            ", in the terms of QUIC"
         );
         let vantage = json!({ "name": self.flows[flow], "type": "client" });
         let header = match self.version {
@@ -152,7 +152,7 @@ impl QlogDir {
             }
             None if state.files.is_empty() => {
                 let why =
-                    "--qlog has nothing to write: no flow that sent anything is a stream of Accord";
+                    "--qlog has nothing to write: no flow that sent data is a stream of Accord";
                 Err(Failure::new(why).hint(
                     "flows of the kernel's TCP and of QUIC, tunnels and datagrams have no log",
                 ))
@@ -177,7 +177,7 @@ impl Drop for QlogDir {
     }
 }
 
-/// The name of a flow's file: what may be in a name of a flow and not in one of a file is replaced.
+/// Returns the file name of a flow, with characters replaced that are invalid in file names.
 fn file_name(flow: &str) -> String {
     let name: String = flow
         .chars()

@@ -1,11 +1,11 @@
-//! `--record`: the `fails` of a scenario file as they should be, by what came out. Reasons are
-//! kept where there are some; new ones are left empty, which a scenario file may not be.
+//! `--record`: the `fails` of a scenario file that match the results. Existing reasons are kept;
+//! new ones are empty, which a scenario file may not contain.
 
 use crate::execute::Outcome;
 use accord::report::Class;
 use accord::scenario::{Engine, Expectation, MetricUnit, print_figure, print_text};
 
-/// The band of a failure for which none is written.
+/// The default band of a failure.
 const BAND: f64 = 0.01;
 
 /// A failure at one point.
@@ -49,7 +49,7 @@ pub fn lines(outcomes: &[Outcome]) -> Vec<String> {
     out
 }
 
-/// The failures of the expectation `name`, and those without a figure, in words.
+/// Returns the failures of the expectation `name`, and as text those without a figure.
 fn items(outcomes: &[Outcome], name: &str) -> (Vec<Item>, Vec<String>) {
     let (mut items, mut missing) = (Vec::new(), Vec::new());
     let expects = |o: &Outcome| o.scenario.expectations.iter().any(|e| e.name == name);

@@ -1,7 +1,7 @@
-//! `accord reproduce`: the experiments that come with the program, their verdicts over all of
-//! them, and their recorded results.
+//! `accord reproduce`: the experiments that come with the program, the verdicts on all of them, and
+//! their recorded results.
 
-use crate::args::{How, Reproduce};
+use crate::args::Reproduce;
 use crate::capture::CaptureFile;
 use crate::execute::{Executed, Outcome, Work};
 use crate::fail::Failure;
@@ -12,6 +12,7 @@ use crate::progress::Progress;
 use crate::qlogs::QlogDir;
 use crate::record;
 use crate::results::{self, build, experiment, keep, warn_of_replaced, write};
+use crate::run_options::RunOptions;
 use crate::skip;
 use crate::summary;
 use accord::Catalogue;
@@ -27,21 +28,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The largest number of differences that are printed.
+/// The maximum number of printed differences.
 const SHOWN: usize = 200;
 
-/// The command that writes the recorded results, as the files name it.
+/// The command that writes the recorded results, as in the files.
 const COMMAND: &str = "accord reproduce --all --write --results scenarios/results.txt \
                        --tables README.md,docs/src/experiments.md";
 
-/// Carries out the command. `Ok(false)` means that a result is not as recorded.
+/// Carries out the command. `Ok(false)` means that a result differs from the record.
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.summary && !args.all {
-        let why = "--summary is of all figures and tables";
+        let why = "--summary needs all figures and tables";
         return Err(Failure::new(why).hint("accord reproduce --all --summary"));
     }
     if args.recorded {
-        return summary::recorded(catalogue, args.how.json);
+        return summary::recorded(catalogue, args.options.json);
     }
     let mut ids: Vec<String> = match args.all {
         true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
@@ -53,34 +54,34 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
             Some(hint) => format!("{hint} accord list experiments shows all"),
             None => "accord list experiments shows them".into(),
         };
-        return Err(Failure::new(format!("there is no experiment \"{id}\"")).hint(hint));
+        return Err(Failure::new(format!("unknown experiment \"{id}\"")).hint(hint));
     }
-    // One that is named twice would be written to one place by two threads.
+    // A duplicate would be written to one place by two threads.
     let mut named = BTreeSet::new();
     ids.retain(|id| named.insert(id.clone()));
     for id in &ids {
         check_place(&args.output.join(id))?;
     }
-    // Files that cannot be read are reported before the work.
+    // Unreadable files are reported before the work.
     let recorded = Recorded::open(&args)?;
     let build = build();
     let tasks: Vec<Task> = (ids.iter())
         .map(|id| Task::of(id, &args, catalogue, &build))
         .collect::<Result<_, Failure>>()?;
-    // Kept to the end, so that an interrupted command that is given again shows all experiments.
+    // Kept to the end, so that a repeated command after an interruption shows all experiments.
     let all_kept: Vec<Kept> = tasks.iter().map(|task| task.kept.clone()).collect();
-    let how = &args.how;
-    // A live run has the machine for itself, and a capture is of one run.
+    let options = &args.options;
+    // A live run needs the machine, and a capture has one run.
     let one_by_one =
-        how.pcap.is_some() || how.qlog.is_some() || tasks.iter().any(|t| t.work.is_live());
+        options.pcap.is_some() || options.qlog.is_some() || tasks.iter().any(|t| t.work.is_live());
     let time = (tasks.iter()).fold(Duration::ZERO, |sum, task| sum + task.work.duration());
-    let progress = Progress::new(time, how.quiet || how.json);
+    let progress = Progress::new(time, options.quiet || options.json);
     let (mut unfit, mut captured) = (Ok(()), Ok(()));
     let (mut experiments, mut rows) = (Vec::new(), Vec::new());
     let mut results = Results::default();
     let take = |made: Reproduced| {
         if !args.summary {
-            progress.above(|| made.print(how))?;
+            progress.above(|| made.print(options))?;
         }
         keep_first(&mut unfit, made.unfit);
         keep_first(&mut captured, made.captured);
@@ -89,14 +90,19 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         results.extend(made.results);
         Ok(())
     };
-    in_order(tasks, one_by_one, |task| task.make(how, &progress), take)?;
+    in_order(
+        tasks,
+        one_by_one,
+        |task| task.make(options, &progress),
+        take,
+    )?;
     drop(progress);
     all_kept.iter().for_each(Kept::discard);
     if args.summary {
-        summary::print(&rows, args.how.json)?;
-    } else if args.how.json {
+        summary::print(&rows, args.options.json)?;
+    } else if args.options.json {
         json(&Experiments::of(experiments.clone()))?;
-    } else if experiments.len() > 1 && !args.how.record {
+    } else if experiments.len() > 1 && !args.options.record {
         show(&experiments, &rows, args.all)?;
     }
     let same = recorded.settle(&args, &results, &rows)?;
@@ -112,7 +118,7 @@ fn keep_first(known: &mut Result<(), Failure>, new: Result<(), Failure>) {
     }
 }
 
-/// An experiment that is to be reproduced.
+/// An experiment to reproduce.
 struct Task<'a> {
     id: &'a str,
     work: Work<'a>,
@@ -129,19 +135,19 @@ impl<'a> Task<'a> {
         build: &str,
     ) -> Result<Task<'a>, Failure> {
         let mut file = load(id)?;
-        set(&mut file, &args.how.set)?;
-        let scenarios = file.points(catalogue, args.how.seed)?;
-        let chosen = point::chosen(&scenarios, &args.how.point)?;
+        set(&mut file, &args.options.set)?;
+        let scenarios = file.points(catalogue, args.options.seed)?;
+        let chosen = point::chosen(&scenarios, &args.options.point)?;
         let name = point::directory(id, scenarios.len(), &chosen);
         let dir = args.output.join(name);
         check_place(&dir)?;
         let lock = Lock::take(&dir)?;
-        warn_of_replaced(&dir, &file, catalogue, &args.how)?;
-        let kept = keep(&dir, &args.how, build)?;
+        warn_of_replaced(&dir, &file, catalogue, &args.options)?;
+        let kept = keep(&dir, &args.options, build)?;
         let without_live = args.all || args.results.is_some();
         Ok(Task {
             id,
-            work: Work::of(&file, catalogue, &args.how, without_live)?,
+            work: Work::of(&file, catalogue, &args.options, without_live)?,
             dir,
             kept,
             _lock: lock,
@@ -149,7 +155,7 @@ impl<'a> Task<'a> {
     }
 
     /// Makes the runs and writes them.
-    fn make(self, how: &How, progress: &Progress) -> Result<Reproduced, Failure> {
+    fn make(self, options: &RunOptions, progress: &Progress) -> Result<Reproduced, Failure> {
         let Executed {
             outcomes,
             capture,
@@ -167,14 +173,14 @@ impl<'a> Task<'a> {
         let mut results = Results::default();
         results.add(self.id, &points);
         let (mut text, mut notes) = (Vec::new(), Vec::new());
-        if how.record {
+        if options.record {
             text = record::lines(&outcomes);
-        } else if !how.json {
-            text = tables(&outcomes, how.details);
+        } else if !options.json {
+            text = tables(&outcomes, options.details);
         }
-        if !how.quiet && !how.record && !how.json {
+        if !options.quiet && !options.record && !options.json {
             notes.extend(points.iter().flat_map(live::remarks));
-            if how.skip.is_some() {
+            if options.skip.is_some() {
                 notes.extend(points.iter().flat_map(skip::remarks));
             }
             notes.push(results::ending(&outcomes, &page));
@@ -191,7 +197,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// What is left of an experiment when its series are written.
+/// The remains of an experiment after its series are written.
 struct Reproduced {
     experiment: Experiment,
     row: ExperimentRow,
@@ -203,9 +209,9 @@ struct Reproduced {
 }
 
 impl Reproduced {
-    fn print(&self, how: &How) -> Result<(), Failure> {
+    fn print(&self, options: &RunOptions) -> Result<(), Failure> {
         for text in &self.text {
-            match how.record {
+            match options.record {
                 true => data(text)?,
                 false => prose(text)?,
             }
@@ -215,7 +221,7 @@ impl Reproduced {
     }
 }
 
-/// Returns the verdicts of an experiment for people. A sweep has an overview, and its points with
+/// Returns the verdicts of an experiment as text. A sweep has an overview, and its points with
 /// `details`.
 fn tables(outcomes: &[Outcome], details: bool) -> Vec<String> {
     let mut text = vec![heading(&outcomes[0].scenario)];
@@ -237,8 +243,8 @@ fn tables(outcomes: &[Outcome], details: bool) -> Vec<String> {
     text
 }
 
-/// Makes something of each task, of as many at once as there are threads, or `one_by_one`, and takes
-/// what was made in the order of the tasks. The first error in that order ends it.
+/// Calls `make` for each task, for as many at once as there are threads, or `one_by_one`, and
+/// `take` for the results in the order of the tasks. The first error in that order ends it.
 fn in_order<T: Send, M: Send>(
     tasks: Vec<T>,
     one_by_one: bool,
@@ -280,7 +286,7 @@ fn in_order<T: Send, M: Send>(
     };
     match one_by_one {
         true => work(),
-        // Threads that find no task left help with the runs of the others.
+        // Threads without a task help with the runs of the others.
         false => drop(rayon::broadcast(|_| work())),
     }
     let turn = turn.into_inner();
@@ -307,7 +313,7 @@ fn show(experiments: &[Experiment], rows: &[ExperimentRow], all: bool) -> Result
     Ok(())
 }
 
-/// The content of the files that results and tables are compared with.
+/// The content of the files with recorded results and tables.
 struct Recorded {
     results: Results,
     /// The text of each page.
@@ -341,7 +347,7 @@ impl Recorded {
         })
     }
 
-    /// Writes the results, or reports how they differ. Returns whether nothing differs.
+    /// Writes the results, or reports their differences. Returns true if there are none.
     fn settle(
         &self,
         args: &Reproduce,
@@ -360,11 +366,11 @@ impl Recorded {
             same = lines.is_empty();
             lines.iter().take(SHOWN).for_each(note);
             if lines.len() > SHOWN {
-                note(format_args!("and {} lines more", lines.len() - SHOWN));
+                note(format_args!("and {} more lines", lines.len() - SHOWN));
             }
             if !same {
                 note(format_args!(
-                    "these are not the results in {}; where that is meant: {COMMAND}",
+                    "the results differ from {}; if that is intended: {COMMAND}",
                     path.display()
                 ));
             }

@@ -1,9 +1,9 @@
-//! Results of commands: run directories, what is kept of interrupted ones, and records for programs.
+//! Results of commands: run directories, the runs of interrupted commands, and JSON records.
 
-use crate::args::How;
 use crate::execute::Outcome;
 use crate::fail::Failure;
 use crate::output::note;
+use crate::run_options::RunOptions;
 use accord::report::{
     Experiment, Kept, Point, RunDir, gap, page, replaced, write_run_dir, write_sweep_dir,
 };
@@ -13,40 +13,40 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Returns the runs that an interrupted command has left beside `dir`.
-pub fn keep(dir: &Path, how: &How, build: &str) -> Result<Kept, Failure> {
-    // A run that skipped something is not the same as a whole one.
-    let build = match how.skip {
+/// Returns the runs of an interrupted command next to `dir`.
+pub fn keep(dir: &Path, options: &RunOptions, build: &str) -> Result<Kept, Failure> {
+    // A run that skips time is not equal to a whole one.
+    let build = match options.skip {
         Some(_) => format!("{build}-skip"),
         None => build.into(),
     };
     let kept = Kept::beside(dir, &build)?;
-    if how.fresh {
+    if options.fresh {
         kept.discard();
     }
     Ok(kept)
 }
 
-/// Warns that a run with other settings or another seed is about to be replaced.
+/// Warns before a run with other settings or another seed is replaced.
 pub fn warn_of_replaced(
     dir: &Path,
     file: &Source,
     catalogue: &Catalogue,
-    how: &How,
+    options: &RunOptions,
 ) -> Result<(), Failure> {
-    if how.quiet || !dir.exists() {
+    if options.quiet || !dir.exists() {
         return Ok(());
     }
     // A scenario that draws start times has another hash with another seed.
-    let mut new = file.points(catalogue, how.seed)?;
+    let mut new = file.points(catalogue, options.seed)?;
     let seed = new[0].seed;
-    for k in 1..how.reps {
+    for k in 1..options.reps {
         new.extend(file.points(catalogue, Some(seed.wrapping_add(k)))?);
     }
     if let Some(old) = replaced(dir, &new.iter().collect::<Vec<_>>()) {
         note(format_args!(
-            "{0} holds a run of other settings ({old}), which this one replaces; to keep it, \
-             interrupt this one and rename {0}, or give this one another place with -o",
+            "{0} contains a run with other settings ({old}), which this one replaces; to keep it, \
+             interrupt this one and rename {0}, or choose another directory with -o",
             dir.display()
         ));
     }
@@ -60,8 +60,8 @@ pub fn identify(build: String) {
     IDENTITY.get_or_init(|| build);
 }
 
-/// Returns what distinguishes this build from others of the same version: a hash of the program,
-/// or its version if it cannot read itself.
+/// Returns an identification of this build: a hash of the program, or its version if it cannot read
+/// itself.
 pub fn build() -> String {
     if let Some(build) = IDENTITY.get() {
         return build.clone();
@@ -75,23 +75,23 @@ pub fn build() -> String {
     hash.map_or("unknown".into(), |hash| hash[..16].into())
 }
 
-/// Returns the results for programs.
+/// Returns the JSON of the results.
 pub fn experiment(id: &str, outcomes: &[Outcome], dir: &Path) -> Experiment {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
     Experiment::of(id, &points).written(dir)
 }
 
-/// Says where the finished runs are of a result that could not be written.
-pub fn tell_of(kept: &Kept) {
+/// Reports the place of the finished runs of a result that could not be written.
+pub fn report_kept(kept: &Kept) {
     if let Some(dir) = kept.left() {
         let dir = dir.display();
         note(format_args!(
-            "the runs that are done are in {dir}; the same command goes on from there"
+            "the finished runs are in {dir}; the same command resumes from there"
         ));
     }
 }
 
-/// Returns the last line about an experiment: how far packets are from theory, and its page.
+/// Returns the last line about an experiment: the gap between packets and theory, and its page.
 pub fn ending(outcomes: &[Outcome], page: &str) -> String {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
     match gap(&points) {

@@ -1,14 +1,14 @@
-//! Runs that skip time: where that is possible, and remarks on them.
+//! Runs that skip time: their conditions, and remarks on them.
 
 use crate::fail::Failure;
 use accord::Run;
 use accord::report::Point;
 use accord::scenario::Engine;
 
-/// The time that a run may pass over.
+/// The time that a run may skip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Skip {
-    /// That in which all flows and queues are in equilibrium.
+    /// Time in which all flows and queues are in equilibrium.
     Steady,
 }
 
@@ -16,14 +16,14 @@ pub enum Skip {
 pub fn possible(engines: &[Engine]) -> Result<(), Failure> {
     let runs = |engine| engines.contains(&engine);
     let why = match (runs(Engine::Live), runs(Engine::Packet)) {
-        (true, _) => "--skip: a live run takes the time that it takes",
-        (_, false) => "--skip is for the packet engine, which does not run here",
+        (true, _) => "--skip: a live run cannot skip time",
+        (_, false) => "--skip needs the packet engine, which does not run here",
         (false, true) => return Ok(()),
     };
     Err(Failure::new(why).hint("name the engines, for example --engine theory,packet"))
 }
 
-/// Says how much the packet engine skipped, or why it skipped nothing.
+/// Reports the time that the packet engine skipped, or why it skipped none.
 pub fn remarks(point: &Point<'_>) -> Vec<String> {
     let (id, at) = (&point.scenario.id, point.label());
     let at = if at.is_empty() { at } else { format!(", {at}") };

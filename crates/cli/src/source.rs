@@ -1,4 +1,4 @@
-//! Where a scenario comes from.
+//! The sources of a scenario.
 
 use accord::{Error, File};
 

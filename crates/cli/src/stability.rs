@@ -1,4 +1,4 @@
-//! `accord stability`: how far equilibria are from cycling, at one point or over a map.
+//! `accord stability`: stability margins of equilibria, at one point or over a map.
 
 mod map;
 mod record;
@@ -15,10 +15,10 @@ use accord::scenario::{Phase, Scenario};
 use accord::set;
 use accord::units::Rate;
 
-/// A phase, and what is found of it.
+/// A phase, and its margins.
 type Found = (Phase, Result<Stability, MarginsError>);
 
-/// Carries out the command; `Ok(false)` where an equilibrium is not stable.
+/// Carries out the command. Returns `Ok(false)` if an equilibrium is not stable.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.x.is_some() {
         return map::run(args, catalogue);
@@ -57,7 +57,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(stable)
 }
 
-/// Every phase of a scenario, as text.
+/// Returns the margins of every phase of a scenario as text.
 fn page(scenario: &Scenario, phases: &[Found]) -> String {
     let mut out = heading(scenario) + "\n";
     for (name, value) in &scenario.point {
@@ -96,10 +96,7 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
         );
     }
     if let Some(why) = found.unknown {
-        out += &format!(
-            "  {:16} where they cycle is not known: {why}\n",
-            "in packets"
-        );
+        out += &format!("  {:16} unknown: {why}\n", "in packets");
     }
     if let Some(bound) = found.bound.filter(|_| found.is_stable()) {
         out += &format!(

@@ -17,7 +17,7 @@ pub fn recorded(catalogue: &Catalogue, as_json: bool) -> Result<bool, Failure> {
 /// Returns the recorded rows of all experiments.
 fn rows(catalogue: &Catalogue) -> Result<Vec<ExperimentRow>, Failure> {
     let wrong = |e: String| {
-        let message = format!("the recorded results are of other experiments: {e}");
+        let message = format!("the recorded results do not match the experiments: {e}");
         Failure::new(message).hint("accord reproduce --all --summary makes the runs")
     };
     let results = Results::parse(RECORDED).map_err(wrong)?;

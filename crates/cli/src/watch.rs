@@ -1,4 +1,4 @@
-//! `accord run --watch`: a run for each time that the file is saved.
+//! `accord run --watch`: a run whenever the file is saved.
 #![expect(clippy::disallowed_methods, reason = "it waits for a person")]
 
 use crate::args::Run;
@@ -45,7 +45,7 @@ pub fn run(
     }
 }
 
-/// Returns the time at which the file was changed last.
+/// Returns the time of the file's last change.
 fn changed(path: &Path) -> Option<SystemTime> {
     path.metadata().and_then(|m| m.modified()).ok()
 }

@@ -1,4 +1,5 @@
-//! `accord attack` finds what breaks a property, and what it writes shows it.
+//! `accord attack` finds settings that break a property, and the file that it writes reproduces the
+//! failure.
 
 mod common;
 
@@ -41,13 +42,13 @@ fn what_it_finds_fails_when_it_is_run() {
     ];
     let found = accord(dir.path(), &[&attack[..], &range].concat()).with(1);
     assert!(found.stdout.contains("is broken"), "{}", found.stdout);
-    // The delay of the path alone does not break it, so it is as it was.
+    // The delay of the path alone does not break it, so that it is unchanged.
     assert!(!found.stdout.contains("delay="), "{}", found.stdout);
     let first = fs::read_to_string(dir.path().join("attack-mine.toml")).expect("written");
     let run = ["run", "attack-mine.toml", "-e", "packet", "-q"];
     let ended = accord(dir.path(), &run).with(1);
     assert!(ended.stdout.contains(property), "{}", ended.stdout);
-    // It was brought back to near where the property begins to fail.
+    // It was moved back to near the point at which the property begins to fail.
     let value = accord(dir.path(), &[&run[..], &["--json"]].concat())
         .with(1)
         .json();
@@ -57,7 +58,7 @@ fn what_it_finds_fails_when_it_is_run() {
         (0.05..0.055).contains(&measured),
         "just above 50 ms: {check}"
     );
-    // The same seed finds the same.
+    // The same seed finds the same point.
     accord(dir.path(), &[&attack[..], &range].concat()).with(1);
     let second = fs::read_to_string(dir.path().join("attack-mine.toml")).expect("written");
     assert_eq!(first, second);
@@ -97,7 +98,7 @@ fn wrong_properties_and_ranges_are_refused() {
     let dir = folder(&[("mine.toml", SCENARIO)]);
     for (property, vary, message) in [
         ("utilization > 0.8", "seed=1..2", "\"utilisation\""),
-        ("utilisation", "seed=1..2", "it compares nothing"),
+        ("utilisation", "seed=1..2", "it has no comparison"),
         ("utilisation > much", "seed=1..2", "\"much\" is no value"),
         ("utilisation of nothing > 0.8", "seed=1..2", "nothing"),
         ("utilisation > 3 ms", "seed=1..2", "not a ratio"),
@@ -127,7 +128,7 @@ fn wrong_properties_and_ranges_are_refused() {
     }
 }
 
-/// The search ends with the same scenario and the same words, however often it was interrupted.
+/// The search ends with the same scenario and the same output after any number of interruptions.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_interrupted_search_goes_on_where_it_was() {
@@ -158,12 +159,12 @@ fn an_interrupted_search_goes_on_where_it_was() {
         assert!(!dir.path().join("found.toml").exists());
         before = lines();
     }
-    // A line that was cut off is not read.
+    // A truncated line is not read.
     let text = fs::read_to_string(&unfinished).expect("kept");
     fs::write(&unfinished, &text[..text.len() - 7]).expect("written");
     let ended = accord(dir.path(), &command).with(1);
     assert!(
-        ended.stderr.contains("runs are known; going on"),
+        ended.stderr.contains("runs are known; resuming"),
         "{ended:#?}"
     );
     assert_eq!(ended.stdout.replace("found", "whole"), whole.stdout);

@@ -1,28 +1,29 @@
-//! The commands of README.md and the book are run, and what they print is compared.
+//! The commands of README.md and the book are run, and their output is compared.
 //!
-//! Each page has a directory of its own. A `toml` block that begins with `# NAME.toml:` is that
-//! file. Commands of `sh` blocks run in the order of the page and have to end with exit code 0.
-//! `text` blocks and Markdown tables are compared where an HTML comment before them says what prints
-//! them. The comments:
+//! Each page has its own directory. A `toml` block that begins with `# NAME.toml:` is that file.
+//! Commands of `sh` blocks run in the order of the page and have to end with exit code 0. `text`
+//! blocks and Markdown tables are compared if an HTML comment before them names the command that
+//! prints them. The comments:
 //!
-//! - `<!-- parsed only: REASON -->`: the commands are not run; their options have to be right.
-//! - `<!-- exit code: N -->`: the commands have to end so.
+//! - `<!-- parsed only: REASON -->`: the commands are not run; their options have to be valid.
+//! - `<!-- exit code: N -->`: the exit code of the commands.
 //! - `<!-- append to: FILE -->`: the block is added to a file.
 //! - `<!-- file: PATH -->`: the block is a file of the repository.
-//! - `<!-- output of: COMMAND -->`: the block or the table is what the command prints.
-//! - `<!-- messages of: COMMAND -->`: the block is what it says on stderr.
-//! - `<!-- output of: COMMAND | from: START | to: START -->`: it is the lines from the one that begins
-//!   so to the one that begins so. A bar that belongs to the command has no space behind it.
-//! - `<!-- ... | tier: whole -->`: takes more than some five seconds, and is done only if `BOOK` in the
-//!   environment names `whole`. `tier: live` wants root and a machine without other work; as no live
-//!   run is like another, only what is not a number is compared. The test says how many it left out.
+//! - `<!-- output of: COMMAND -->`: the block or the table is the output of the command.
+//! - `<!-- messages of: COMMAND -->`: the block is the command's stderr.
+//! - `<!-- output of: COMMAND | from: START | to: START -->`: the block has the lines from the one
+//!   with the first prefix to the one with the second. A bar that belongs to the command has no
+//!   space behind it.
+//! - `<!-- ... | tier: whole -->`: takes more than some five seconds, and runs only if `BOOK` in
+//!   the environment names `whole`. `tier: live` needs root and an idle machine; since live runs
+//!   differ, numbers are not compared. The test reports the number of skipped blocks.
 //! - `<!-- not measured: REASON -->`, `<!-- settings: NUMBERS -->`: see `book/numbers.rs`.
 //!
-//! Commands in sentences are not run. Their options have to be right, the scenarios that they name
-//! have to be there, and what they set has to be valid.
+//! Commands in sentences are not run. Their options, the scenarios that they name and their
+//! settings have to be valid.
 //!
-//! `UPDATE_DOCS=1 cargo test -p accord-cli --test book` writes the outputs anew. With `BOOK=whole` it
-//! writes all, better with `--release`; `BOOK_PAGE=studies/weights` keeps to a page.
+//! `UPDATE_DOCS=1 cargo test -p accord-cli --test book` rewrites the outputs. With `BOOK=whole` it
+//! rewrites all, faster with `--release`; `BOOK_PAGE=studies/weights` selects a page.
 
 mod common;
 #[path = "book/numbers.rs"]
@@ -44,7 +45,7 @@ fn root() -> PathBuf {
     root.canonicalize().expect("it is there")
 }
 
-/// README.md and the pages of the book.
+/// Returns README.md and the pages of the book.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![root().join("README.md")];
     let mut open = vec![root().join("docs/src")];
@@ -62,7 +63,8 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// An empty directory from which the files of the repository can be named as in the book.
+/// Creates an empty directory from which the files of the repository have the same paths as in the
+/// book.
 fn desk() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a place for temporary files");
     for name in ["docs", "scenarios", "tools", "benches"] {
@@ -71,7 +73,7 @@ fn desk() -> tempfile::TempDir {
     dir
 }
 
-/// Runs a command in a shell, as people do. One of a tier may take an hour.
+/// Runs a command in a shell. One of a tier may take an hour.
 fn shell(dir: &Path, command: &str, tier: Option<&str>) -> Ended {
     let program = Path::new(env!("CARGO_BIN_EXE_accord"));
     let mut path = program
@@ -92,17 +94,17 @@ fn shell(dir: &Path, command: &str, tier: Option<&str>) -> Ended {
     end_within(child, Duration::from_secs(60 * minutes))
 }
 
-/// Whether what is of this tier is to be done now.
+/// Returns true if this tier is selected.
 fn asked_for(tier: &str) -> bool {
     std::env::var("BOOK").is_ok_and(|tiers| tiers.split(',').any(|t| t == tier))
 }
 
-/// Whether outputs are to be written anew.
+/// Returns true if outputs are to be rewritten.
 fn rewriting() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }
 
-/// A text of which each number, with its sign, is a hash.
+/// Returns a text with each number, including its sign, replaced by a hash.
 fn without_numbers(text: &str) -> String {
     let of_a_number = |c: char| c.is_ascii_digit() || ".+-".contains(c);
     let mut kept = String::new();
@@ -116,18 +118,18 @@ fn without_numbers(text: &str) -> String {
     kept
 }
 
-/// Whether the pages' scripts can be run here.
+/// Returns true if the pages' scripts can run here.
 fn has_python() -> bool {
     Command::new("python3").arg("--version").output().is_ok()
 }
 
-/// The part of a remark after `key: `, up to the next bar.
+/// Returns the part of a remark after `key: `, up to the next bar.
 fn value<'a>(remark: &'a str, key: &str) -> Option<&'a str> {
     let parts = remark.split(" | ");
     { parts }.find_map(|part| part.strip_prefix(key)?.strip_prefix(": "))
 }
 
-/// The lines of a command's output that a block shows.
+/// Returns the lines of a command's output that a block shows.
 fn shown(printed: &str, remark: &str) -> Result<Vec<String>, String> {
     let lines: Vec<&str> = printed.lines().map(str::trim_end).collect();
     let from = match value(remark, "from") {
@@ -146,18 +148,18 @@ fn shown(printed: &str, remark: &str) -> Result<Vec<String>, String> {
     Ok(lines[from..to].iter().map(|l| l.to_string()).collect())
 }
 
-/// What came of a page.
+/// The result of a page.
 #[derive(Default)]
 struct Worked {
-    /// The page with the outputs as they are.
+    /// The page with the actual outputs.
     lines: Vec<String>,
-    /// What went wrong.
+    /// The errors.
     wrong: Vec<String>,
-    /// Why blocks were left out, one for each.
+    /// The reasons of skipped blocks, one each.
     left_out: Vec<&'static str>,
 }
 
-/// Does what a page says.
+/// Runs the commands of a page.
 fn work_through(text: &str) -> Worked {
     let page = Page::new(text);
     let desk = desk();
@@ -250,7 +252,7 @@ fn work_through(text: &str) -> Worked {
     }
 }
 
-/// What is wrong on a page. Its outputs are written anew if that is asked for.
+/// Returns the result of a page. Its outputs are rewritten if requested.
 fn check(path: &Path) -> Worked {
     let text = fs::read_to_string(path).expect("text");
     let mut worked = work_through(&text);
@@ -289,7 +291,7 @@ fn commands_run_and_print_what_the_book_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The studies state what was measured, so that every number there has to come from a command.
+/// The studies state measurements, so that every number in them has to come from a command.
 #[test]
 fn numbers_of_studies_are_reprinted() {
     let of_a_study = |path: &PathBuf| path.parent().is_some_and(|p| p.ends_with("studies"));
@@ -302,7 +304,7 @@ fn numbers_of_studies_are_reprinted() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether a command says what its user fills in: FILE, DIR....
+/// Returns true if a command has placeholders: FILE, DIR....
 fn is_template(command: &str) -> bool {
     words(command).iter().any(|w| {
         let name = w.trim_end_matches("...").trim_start_matches("--set=");
@@ -310,9 +312,9 @@ fn is_template(command: &str) -> bool {
     })
 }
 
-/// What is wrong with a command, without running it.
+/// Returns the error of a command without running it.
 fn misunderstood(dir: &Path, command: &str) -> Option<String> {
-    // What an ellipsis stands for is not there, and brackets are around what may be left out.
+    // Ellipses stand for missing words, and brackets surround optional ones.
     let mut words = words(command);
     if words.last().is_some_and(|w| w == "...") {
         words.truncate(words.len() - 2);
@@ -320,7 +322,7 @@ fn misunderstood(dir: &Path, command: &str) -> Option<String> {
     let optional = |w: &String| w.starts_with('[') && w.ends_with(']') && !w.contains('=');
     words.retain(|w| !optional(w));
     let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
-    // The names of templates, disciplines and the like are values of which only some are valid.
+    // Placeholders for templates, disciplines and the like are invalid values.
     if matches!(args[..], ["new" | "COMMAND", ..]) && is_template(command) || args.is_empty() {
         return None;
     }
@@ -331,7 +333,7 @@ fn misunderstood(dir: &Path, command: &str) -> Option<String> {
     if parsed.code != Some(0) {
         return Some(format!("{command}: {}", parsed.stderr));
     }
-    // The scenarios that it names, with what it sets.
+    // The scenarios of the command, with their settings.
     let mut settings = Vec::new();
     for pair in args.windows(2) {
         if pair[0] == "--set" {
@@ -381,7 +383,7 @@ fn commands_that_are_not_run_are_understood() {
     assert!(known > 100, "commands are found at all: {known}");
 }
 
-/// Else they are not found.
+/// Other commands would not be found.
 #[test]
 fn commands_are_in_blocks_with_a_fence() {
     for path in pages() {

@@ -1,4 +1,4 @@
-//! What a run will take is said before it starts, and what does not fit is refused.
+//! The cost of a run is announced before it starts, and a run that does not fit is refused.
 
 mod common;
 
@@ -72,7 +72,7 @@ fn repetitions_points_and_engines_add_up() {
     assert_eq!(number(&live, "packet_hops"), 0.0);
 }
 
-/// Unless live is named, points of which nothing is expected live are not run so.
+/// Unless live is named, points without live expectations do not run live.
 #[test]
 fn live_runs_are_those_of_which_something_is_expected() {
     let text = SMALL.to_string()
@@ -89,7 +89,7 @@ fn live_runs_are_those_of_which_something_is_expected() {
     assert!(number(&all, "seconds") >= 12.0, "{all}");
 }
 
-/// More flows than any machine has memory for, one by one within the bounds of the language.
+/// More flows than any machine has memory for, within the limits of the language.
 #[test]
 fn what_does_not_fit_is_refused() {
     let huge = "duration = \"10 s\"\nsample = \"100 ms\"\n\
@@ -104,7 +104,7 @@ fn what_does_not_fit_is_refused() {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert_eq!(names(dir.path()), ["huge.toml"], "nothing was begun");
-    // A budget below what the machine has, and below what a small run takes.
+    // A budget below the available memory, and below the need of a small run.
     let small = folder(&[("small.toml", SMALL)]);
     let args = ["run", "small.toml", "-e", "packet", "--memory", "1 MB"];
     let refused = accord(small.path(), &args).with(3);
@@ -115,7 +115,7 @@ fn what_does_not_fit_is_refused() {
     let args = ["run", "small.toml", "--memory", "much"];
     let wrong = accord(small.path(), &args).with(2);
     assert!(wrong.stderr.contains("--memory"), "{wrong:#?}");
-    // That it is long is no reason to refuse it, and is said.
+    // A long run is announced, and not refused.
     let dir = folder(&[("long.toml", LONG)]);
     let mut child = program(dir.path(), &["run", "long.toml"])
         .spawn()

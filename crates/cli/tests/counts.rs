@@ -1,4 +1,4 @@
-//! Counts of failing checks that stand in pages are those of the recorded results.
+//! The counts of failing checks in pages are those of the recorded results.
 
 use accord::aqm::FAMILIES as DISCIPLINES;
 use accord::control::FAMILIES as CONTROLLERS;
@@ -20,10 +20,10 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// A point of an experiment: its checks of packets, by name, and whether they are met.
+/// A point of an experiment: its checks of packets, by name, and their results.
 type Checks = Vec<(String, bool)>;
 
-/// The recorded checks of packets, by experiment, point by point.
+/// Returns the recorded checks of packets, by experiment and point.
 fn recorded() -> BTreeMap<String, Vec<Checks>> {
     let mut all: BTreeMap<String, Vec<Checks>> = BTreeMap::new();
     let mut last = String::new();
@@ -46,7 +46,7 @@ fn recorded() -> BTreeMap<String, Vec<Checks>> {
     all
 }
 
-/// How many checks of packets fail, of how many, where `query` says which.
+/// Returns the number of failing checks of packets and their total, for a `query`.
 fn count(query: &str, recorded: &BTreeMap<String, Vec<Checks>>) -> String {
     let (id, terms) = query.split_once("; ").unwrap_or((query, ""));
     let file = File::open(&root().join(format!("scenarios/{id}.toml"))).expect("a scenario");

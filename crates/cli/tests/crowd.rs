@@ -1,4 +1,4 @@
-//! `--check-crowd` says whether flows may be a fluid to packets.
+//! `--check-crowd` reports if flows may be a fluid among packets.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn a_crowd_that_is_as_packets_are_agrees() {
     let shown = accord(dir.path(), &words).with(0);
     let verdict = "crowd: with 40 of 200 fluid flows, 5 of 5 figures within 5 % of packets";
     assert!(shown.stdout.contains(verdict), "{shown:#?}");
-    // Each flow has the rate that it has among all.
+    // Each flow has its rate in the full crowd.
     for group in ["crowd (40 flows)", "own (10 flows)"] {
         let mut rows = shown.stdout.lines().filter(|line| line.contains(group));
         let row = rows.next_back().unwrap_or_else(|| panic!("{shown:#?}"));
@@ -39,14 +39,14 @@ fn a_crowd_that_is_as_packets_are_agrees() {
             "{row}"
         );
     }
-    // Whoever reads the run later finds it there.
+    // Readers of the run find it there.
     for file in ["runs/crowd/manifest.json", "runs/crowd/page.html"] {
         let kept = std::fs::read_to_string(dir.path().join(file)).unwrap();
         assert!(kept.contains(verdict), "{file}");
     }
 }
 
-/// Over AVD Monaco's queue is a few packets, which a fluid does not have.
+/// With AVD, Monaco's queue is a few packets, which a fluid does not have.
 #[test]
 fn a_crowd_that_is_not_as_packets_are_differs() {
     let queue = "{ discipline = \"avd\", limit = \"2 MB\" }";
@@ -96,19 +96,19 @@ fn what_has_no_crowd_is_refused() {
     let none = accord(dir.path(), &["run", "alone.toml", "--check-crowd"]).with(2);
     assert!(
         none.stderr
-            .contains("--check-crowd is for flows with `as = \"fluid\"`"),
+            .contains("--check-crowd needs flows with `as = \"fluid\"`"),
         "{none:#?}"
     );
     let theory = ["run", "crowd.toml", "-e", "theory", "--check-crowd"];
     let none = accord(dir.path(), &theory).with(2);
     assert!(
         none.stderr
-            .contains("--check-crowd is for the packet engine"),
+            .contains("--check-crowd needs the packet engine"),
         "{none:#?}"
     );
     let few = accord(dir.path(), &["run", "crowd.toml", "--check-crowd=0"]).with(2);
     assert!(few.stderr.contains("--check-crowd"), "{few:#?}");
-    // A price that moves more per packet than it may.
+    // A price that moves too much per packet.
     let small = accord(
         dir.path(),
         &["run", "rem.toml", "-e", "packet", "--check-crowd=20"],

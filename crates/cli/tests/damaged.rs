@@ -1,5 +1,5 @@
-//! Files that the program reads back or is given, with random damage: it refuses them or works,
-//! and never panics or hangs. `DAMAGED=10000 cargo test -p accord-cli --test damaged` looks further.
+//! Randomly damaged input files and run directories: the program refuses or accepts them, and never
+//! panics or hangs. `DAMAGED=10000 cargo test -p accord-cli --test damaged` runs longer.
 
 mod common;
 
@@ -13,15 +13,15 @@ const FLOWS: &str = "flow,path,utility,weight,cap_bps,floor_bps,limit,alpha,rate
                      h,b,contract,1,3000000,1000000,1,,\n\
                      k,a,fixed,,,,,,1000000\n";
 
-/// Damages one of the files of `dir` after the other and gives them to the program; how often it
-/// refused them, and how often not.
+/// Damages the files of `dir` in turn and passes them to the program. Returns the numbers of
+/// refusals and acceptances.
 fn look(dir: &Path, files: &[&str], args: &[&str]) -> (u64, u64) {
     let rounds = std::env::var("DAMAGED").ok().and_then(|n| n.parse().ok());
     let whole: Vec<Vec<u8>> = (files.iter())
         .map(|file| std::fs::read(dir.join(file)).expect("it is there"))
         .collect();
     let (mut refused, mut fine) = (0, 0);
-    // The last of them makes the reader of Parquet panic, in a build with checks.
+    // The last seed makes the Parquet reader panic, in a build with checks.
     for seed in (0..rounds.unwrap_or(50)).chain([2220]) {
         let mut dice = Dice(seed);
         let i = dice.below(files.len());
@@ -52,7 +52,7 @@ fn run_directories() {
     let compare = ["compare", "run", "--json"];
     accord(dir.path(), &compare).with(0);
     let (refused, fine) = look(dir.path(), &files, &compare);
-    // Damage may put back what was there.
+    // Damage may restore the original.
     assert!(refused > 45, "{refused} refused, {fine} fine");
     // A directory of an earlier program has no checksums, so that all of it is read.
     let path = dir.path().join(files[0]);
@@ -65,7 +65,7 @@ fn run_directories() {
     accord(dir.path(), &compare).with(0);
     let (refused, _) = look(dir.path(), &files, &compare);
     assert!(refused > 5, "{refused} refused");
-    // The same Parquet as a table of links: read to its end, and refused for its columns.
+    // The same Parquet as a table of links: read completely, and refused for its columns.
     let tables = ["links.parquet", "flows.parquet"];
     for table in tables {
         std::fs::copy(dir.path().join(files[1]), dir.path().join(table)).expect("copied");

@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 
-/// A scenario without errors, to be spoilt.
+/// A valid scenario, which the tests make invalid.
 const GOOD: &str = "duration = \"4 s\"
 [topology.dumbbell]
 rate = \"5 Mbps\"
@@ -59,7 +59,7 @@ fn bad_usage() {
         (&["reproduce"], "<ID>"),
         (
             &["reproduce", "xia05-fig6", "nope"],
-            "there is no experiment \"nope\"",
+            "unknown experiment \"nope\"",
         ),
         (&["reproduce", "--all", "xia05-fig6"], "cannot be used with"),
         (
@@ -86,7 +86,7 @@ fn bad_usage() {
     assert_eq!(names(dir.path()), ["small.toml"], "nothing was written");
 }
 
-/// Each gets its place in the file. What is wrong is told in words of people.
+/// Each error has its place in the file, and a message in plain words.
 #[test]
 fn bad_scenarios_are_refused_with_their_place() {
     let with = |more: &str| format!("{GOOD}{more}");
@@ -192,9 +192,9 @@ fn files_that_are_no_text() {
     }
 }
 
-/// Where the results cannot go is told before the work of minutes, not after it.
+/// An invalid output is reported before minutes of work, not after them.
 #[test]
-fn bad_places_are_told_at_once() {
+fn invalid_outputs_are_reported_at_once() {
     let dir = folder(&[("long.toml", LONG), ("file", "mine")]);
     std::fs::create_dir(dir.path().join("mine")).unwrap();
     std::fs::write(dir.path().join("mine/notes.txt"), "mine").unwrap();
@@ -219,7 +219,7 @@ fn bad_places_are_told_at_once() {
     assert_eq!(names(&dir.path().join("mine")), ["notes.txt"]);
 }
 
-/// A name that is nearly right, a setting that has no effect, and a key that is there twice.
+/// A misspelt name, a setting without effect, and a duplicate key.
 #[test]
 fn near_misses_are_named() {
     let sweep = SMALL.to_string()
@@ -265,7 +265,7 @@ fn near_misses_are_named() {
     accord(dir.path(), &["check", "sweep.toml", "--set", other]).with(0);
 }
 
-/// Codes in a title could write anything to a terminal, or make it send what it shows.
+/// Escape codes in a title could write anything to a terminal, or make it send its contents.
 #[test]
 fn titles_cannot_command_a_terminal() {
     let evil = SMALL.replace("Two flows", "Two\\u001b[31m\\u009b\\u202e flows");

@@ -1,4 +1,4 @@
-//! `accord evaluate` as people and systems of continuous integration use it.
+//! `accord evaluate` as used by people and by continuous integration.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn what_is_known_is_not_measured_again() {
         again.stderr
     );
     assert_eq!(fs::read(&table).expect("written"), before);
-    // Further seeds are further runs, and damaged lines are none.
+    // Further seeds are further runs, and damaged lines do not count.
     let measured = dir.path().join("runs/evaluate-vegas/measured.jsonl");
     let text = fs::read_to_string(&measured).expect("written");
     fs::write(
@@ -114,7 +114,7 @@ fn an_interrupt_ends_it_and_the_same_command_goes_on() {
     let ended = end(child);
     assert_eq!(ended.code, Some(130), "{ended:?}");
     assert!(
-        ended.stderr.contains("what was measured is kept"),
+        ended.stderr.contains("the measurements are kept"),
         "{}",
         ended.stderr
     );
@@ -143,12 +143,12 @@ fn wrong_input_is_refused_with_a_hint() {
     );
     refused(
         &["-s", "vegas,alpha=2", "-p", "buffers"],
-        "no case can be run with \"vegas,alpha=2\": a bare number has no unit",
+        "no case can run with \"vegas,alpha=2\": a bare number has no unit",
         "accord list controllers vegas",
     );
     refused(
         &["-s", "vegas", "-p", "buffers", "-a", "cubic,beta=7"],
-        "no case can be run with \"cubic,beta=7\"",
+        "no case can run with \"cubic,beta=7\"",
         "accord list controllers cubic",
     );
     refused(
@@ -164,7 +164,7 @@ fn wrong_input_is_refused_with_a_hint() {
     refused(
         &["-s", "vegas", "-a", "codel"],
         "codel is a queue discipline",
-        "beside it",
+        "rivals of its kind",
     );
     let one = ["-s", "vegas", "-p", "buffers"];
     let with = |more: &[&'static str]| [&one[..], more].concat();
@@ -173,7 +173,7 @@ fn wrong_input_is_refused_with_a_hint() {
         "no case \"deep-mny\"",
         "\"deep-many\"",
     );
-    refused(&with(&["-o", "full"]), "full holds something else", "-o");
+    refused(&with(&["-o", "full"]), "full contains other files", "-o");
     refused(
         &with(&["--baseline", "full"]),
         "evaluation.parquet cannot be read",
@@ -181,11 +181,11 @@ fn wrong_input_is_refused_with_a_hint() {
     );
     refused(
         &with(&["--baseline", "full", "--reps", "1"]),
-        "one run each",
+        "a single run per case",
         "--reps 5",
     );
     fs::write(dir.path().join("full/evaluation.parquet"), "PAR1").expect("written");
-    refused(&with(&["--baseline", "full"]), "is no baseline", "");
+    refused(&with(&["--baseline", "full"]), "is not a baseline", "");
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn cases_can_be_run_alone_and_packs_are_listed() {
     assert_eq!(json["pass"], true);
 }
 
-/// What the dossier says prints a case again does.
+/// The dossier's command reprints a case.
 #[test]
 fn the_commands_of_a_dossier_work() {
     let dir = folder(&[]);
@@ -245,7 +245,7 @@ fn the_commands_of_a_dossier_work() {
     assert_eq!(ran, 2);
 }
 
-/// Sends a flow for some seconds where this machine lets it, and says why not where it does not.
+/// Runs a flow for some seconds if this machine can, and reports why not otherwise.
 #[test]
 fn several_engines_have_a_dossier_each() {
     let dir = folder(&[]);

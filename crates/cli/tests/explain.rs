@@ -1,11 +1,11 @@
-//! `accord explain` on scenarios whose gap has a cause that is known by construction.
+//! `accord explain` on scenarios whose gap has a known cause by construction.
 
 mod common;
 
 use common::{end, program};
 use serde_json::Value;
 
-/// A dumbbell with `flows` flows, of which `flow` says more.
+/// Returns a dumbbell with `flows` flows, which `flow` configures.
 fn dumbbell(rate: &str, delay: &str, limit: &str, flows: usize, flow: &str) -> String {
     format!(
         r#"
@@ -29,7 +29,7 @@ fn dumbbell(rate: &str, delay: &str, limit: &str, flows: usize, flow: &str) -> S
 
 const VEGAS: &str = r#"controller = { name = "vegas", alpha = "3 pkt", beta = "3 pkt" }"#;
 
-/// What is said of a scenario: exit code and attribution.
+/// Returns the exit code and the attribution for a scenario.
 fn explain(text: &str, more: &[&str]) -> (i32, Value) {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::write(dir.path().join("s.toml"), text).expect("a file");
@@ -56,7 +56,7 @@ fn verdict(all: &Value, name: &str, verdict: &str, by: &[&str]) {
 
 #[test]
 fn flows_at_rest_agree_and_no_effect_is_switched() {
-    // Half of the packet in service counts as queued, which theory's fluid has not: little of 40.
+    // Half of the packet in service counts as queued, unlike in theory's fluid: a small part of 40.
     let long = VEGAS.replace("3 pkt", "20 pkt");
     let (code, all) = explain(
         &dumbbell("20 Mbps", "10 ms", "unlimited", 2, &long),
@@ -67,7 +67,7 @@ fn flows_at_rest_agree_and_no_effect_is_switched() {
         assert_eq!(f["verdict"], "AGREE", "{f:#}");
         assert_eq!(f["effects"], serde_json::json!([]));
     }
-    // Two seeds without anything random are one run.
+    // Two seeds without any randomness are one run.
     assert_eq!(all["seeds"]["differ"], false);
 }
 
@@ -101,7 +101,7 @@ fn large_control_packets_on_a_short_path_are_found() {
     let text = dumbbell("10 Mbps", "1 ms", "unlimited", 4, flow);
     let (_, all) = explain(&text, &["--reps", "1"]);
     verdict(&all, "f: throughput", "EXPLAINED", &["control"]);
-    // Ten thousand bytes a second of control packets are what the data lacks, and all of it.
+    // Ten thousand bytes per second of control packets are the whole gap of the data.
     let f = finding(&all, "f: throughput");
     let part = |e: &&Value| e["effect"] == "control";
     let effects = f["effects"].as_array().expect("effects");
@@ -120,7 +120,7 @@ fn coarse_packets_on_a_slow_link_are_found() {
     verdict(&all, "f: rtt", "EXPLAINED", &["packets"]);
 }
 
-/// The part of a figure's gap that an effect explains, if that is claimed.
+/// Returns the part of a figure's gap that an effect explains, if any is claimed.
 fn part(all: &Value, name: &str, effect: &str) -> Option<f64> {
     let f = finding(all, name);
     let effects = f["effects"].as_array().expect("effects");
@@ -132,8 +132,8 @@ fn part(all: &Value, name: &str, effect: &str) -> Option<f64> {
 
 #[test]
 fn waits_for_a_long_timer_are_found() {
-    // Without loss there would be no time-outs, so that explains all by itself. Most of it is the
-    // wait of 2 s for each, where the path is 50 ms long.
+    // Without loss there would be no timeouts, so that loss alone explains everything. Most of it
+    // is the wait of 2 s per timeout, where the path is 50 ms long.
     let flow = VEGAS.replace(" }", ", base_rtt = \"known\" }");
     let lossy = |flow: &str| {
         let text = dumbbell("10 Mbps", "5 ms", "40 pkt", 4, flow);
@@ -157,8 +157,8 @@ fn waits_for_a_long_timer_are_found() {
 
 #[test]
 fn bursts_of_a_window_before_a_queue_that_has_to_be_short_are_found() {
-    // REM wants an empty queue; a window of 80 packets on an access link 33 times as fast does not
-    // leave it empty, and its own packets meet the marks of the burst.
+    // REM targets an empty queue; a window of 80 packets on an access link 33 times as fast does
+    // not leave it empty, and its own packets receive the marks of the burst.
     let hosts = |name: &str, count: usize, delay: &str| {
         format!(
             r#"
@@ -216,7 +216,7 @@ fn the_answer_is_the_same_each_time() {
     assert_eq!(explain(&text, &args), explain(&text, &args));
 }
 
-/// What `command` prints of a scenario file in a directory of its own.
+/// Returns the output of `command` for a scenario file in a new directory.
 fn printed(text: &str, command: &[&str]) -> (i32, String) {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::write(dir.path().join("s.toml"), text).expect("a file");
@@ -234,7 +234,7 @@ fn a_run_that_explains_ends_with_the_same_words() {
     let (code, plain) = printed(&text, &run);
     let (same, both) = printed(&text, &[&run[..], &["--explain"]].concat());
     assert_eq!((code, both), (same, plain + &explained));
-    // Theory alone is held against nothing.
+    // Theory alone is compared with nothing.
     let theory = ["run", "s.toml", "--quiet", "--engine", "theory"];
     let (_, alone) = printed(&text, &theory);
     assert_eq!(

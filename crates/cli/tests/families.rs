@@ -1,5 +1,5 @@
-//! Every controller and queue discipline is whole: it has a page, an entry in the reference, a
-//! maker, and each engine runs it or its family says why not.
+//! Every controller and queue discipline is complete: it has a page, an entry in the reference, a
+//! maker, and each engine runs it or its family has the reason why not.
 
 use accord::Catalogue;
 use accord::family::{Dynamics, Family, Objective, Price, Role, fill_tables};
@@ -21,7 +21,7 @@ fn all(catalogue: &Catalogue) -> Vec<&'static Family> {
     [catalogue.controllers, catalogue.disciplines].concat()
 }
 
-/// Holds a page against what it should be, or writes it with UPDATE_DOCS=1.
+/// Compares a page with its generated form, or writes it with UPDATE_DOCS=1.
 fn settle(page: &str, new: impl Fn(&str) -> String) {
     let path = book().join(page);
     let old = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -51,7 +51,7 @@ fn every_family_has_its_page_with_its_parameters() {
     }
 }
 
-/// A table of families for the reference.
+/// Returns a table of families for the reference.
 fn entries(families: &[&Family]) -> String {
     let mut table =
         String::from("| name | what it is | source | fluid engine |\n|---|---|---|---|\n");
@@ -102,7 +102,7 @@ fn scenario(flow: &str, queue: &str) -> Scenario {
     points.unwrap_or_else(|e| panic!("{e}")).swap_remove(0)
 }
 
-/// Runs a scenario of a family in every engine that needs no real time.
+/// Runs a scenario of a family in every engine without real time.
 fn runs(family: &Family, s: &Scenario) {
     let name = family.name;
     let theory = accord::theory::run(s, &mut Quiet);
@@ -144,7 +144,7 @@ fn every_engine_runs_a_discipline_or_its_family_says_why_not() {
     }
 }
 
-/// What a registration is refused with.
+/// Returns the error of a registration.
 fn refused(controllers: &[&'static Family], disciplines: &[&'static Family]) -> String {
     let made = catch_unwind(AssertUnwindSafe(|| {
         accord::catalogue_with(controllers, disciplines)

@@ -1,6 +1,6 @@
-//! What the fuzz targets in `fuzz/` check, over their seeds and some thousands of mutations of
-//! these: the same on every machine, without cargo-fuzz.
-//! `FUZZ=100000 cargo test -p accord-cli --test fuzz` looks further.
+//! The checks of the fuzz targets in `fuzz/`, over their seeds and some thousands of mutations: the
+//! same on every machine, without cargo-fuzz. `FUZZ=100000 cargo test -p accord-cli --test fuzz`
+//! runs longer.
 
 mod common;
 #[path = "../../../fuzz/bodies/measured.rs"]
@@ -22,19 +22,19 @@ use std::path::Path;
 
 const ROUNDS: u64 = 3000;
 
-/// Whether a body accepts `bytes`; they are told where it panics.
+/// Returns true if a body accepts `bytes`; a panic reports them.
 fn accepted(body: &impl Fn(&[u8]) -> bool, bytes: &[u8], what: &str) -> bool {
     let result = catch_unwind(AssertUnwindSafe(|| body(bytes)));
     result.unwrap_or_else(|_| panic!("{what}: {}", bytes.escape_ascii()))
 }
 
-/// The seeds of a target, by name.
+/// Returns the seeds of a target, by name.
 fn seeds(target: &str) -> BTreeMap<String, Vec<u8>> {
     let all = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     files(&all.join(target))
 }
 
-/// Another digit, which often makes sense, or any damage, which seldom does.
+/// Changes a digit, which is often valid, or damages anything, which seldom is.
 fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let at = |i: &usize| bytes[*i].is_ascii_digit();
     let digits: Vec<usize> = (0..bytes.len()).filter(at).collect();
@@ -46,7 +46,7 @@ fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Gives a body the seeds, which it accepts, and mutations of them, of which it refuses some.
+/// Passes a body its seeds, which it accepts, and mutations of them, some of which it refuses.
 fn look(target: &str, seeds: BTreeMap<String, Vec<u8>>, body: impl Fn(&[u8]) -> bool) {
     for (name, seed) in &seeds {
         assert!(accepted(&body, seed, name), "{name} is refused");
@@ -67,7 +67,7 @@ fn look(target: &str, seeds: BTreeMap<String, Vec<u8>>, body: impl Fn(&[u8]) -> 
             false => refused += 1,
         }
     }
-    // The damage is neither harmless nor hopeless.
+    // The damage is neither always harmless nor always fatal.
     let least = rounds / 50;
     assert!(
         refused > least && fine > least,
@@ -101,7 +101,7 @@ fn scenarios() {
 fn run_directories() {
     let dir = folder(&[]);
     let whole = run_dir::Whole::new(dir.path());
-    // Not in the repository: the tables are large, and their form is the report's.
+    // Not in the repository: the tables are large, and the report defines their form.
     let mut seeds = seeds("run_dir");
     for (which, bytes) in (0..).zip(&whole.files) {
         seeds.insert(format!("file {which}"), [&[which], &bytes[..]].concat());

@@ -1,5 +1,5 @@
-//! Commands of the gateway, as people run them. A build with the gateway has them:
-//! `cargo test -p accord-cli --features lab,gateway --test gateway`.
+//! Commands of the gateway, which need a build with it: `cargo test -p accord-cli --features
+//! lab,gateway --test gateway`.
 
 #![cfg(all(feature = "gateway", unix))]
 #![allow(clippy::disallowed_methods, reason = "real time passes here")]
@@ -46,7 +46,7 @@ const PREDICT: &[&str] = &[
     "paris=20 ms",
 ];
 
-/// Whatever is asked of a file of wg-quick, or of a site file with a key at a wrong place, no key is shown.
+/// No command shows a key of a file of wg-quick, or of a site file with a key at a wrong place.
 #[test]
 fn no_command_shows_a_key() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -78,8 +78,8 @@ fn no_command_shows_a_key() {
             &["mode", "wrong.toml", "berlin", "shadow"],
         ] {
             let words: Vec<&str> = ["gateway"].iter().chain(words).copied().collect();
-            let told = accord(dir, &words);
-            let said = format!("{}{}", told.stdout, told.stderr);
+            let shown = accord(dir, &words);
+            let said = format!("{}{}", shown.stdout, shown.stderr);
             assert!(
                 !said.contains(&secret[..20]) && !said.is_empty(),
                 "{words:?}: {said}"
@@ -88,9 +88,9 @@ fn no_command_shows_a_key() {
     }
 }
 
-/// A mistake in the file does not hide the gateway that runs by what it said before.
+/// An error in the file does not hide the running gateway.
 #[test]
-fn status_is_told_by_a_file_with_a_mistake() {
+fn status_works_with_an_invalid_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
     site(dir);
@@ -99,18 +99,18 @@ fn status_is_told_by_a_file_with_a_mistake() {
     let text = std::fs::read_to_string(&path).expect("readable");
     std::fs::write(&path, text.replacen("\"50 Mbps\"", "\"much\"", 1)).expect("written");
     let status = ["gateway", "status", "site.toml", "--metrics"];
-    let told = accord(dir, &status).with(0);
-    assert_eq!(told.stdout, "fine\n");
+    let shown = accord(dir, &status).with(0);
+    assert_eq!(shown.stdout, "fine\n");
     assert!(
-        told.stderr.contains("site.toml:11:7: \"much\" does not"),
-        "{told:?}"
+        shown.stderr.contains("site.toml:11:7: \"much\" does not"),
+        "{shown:?}"
     );
-    // What changes something needs a file that is right.
+    // Commands with an effect need a valid file.
     accord(dir, &["gateway", "mode", "site.toml", "berlin", "shadow"]).with(2);
     running.end();
 }
 
-/// A gateway that would not start is told so before.
+/// A configuration that would not start is refused before.
 #[test]
 fn a_peer_with_the_gateways_own_key_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -154,7 +154,7 @@ fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
         (berlin - 70.0 / 3.0).abs() < 0.2 && (paris - 20.0 / 3.0).abs() < 0.2,
         "{found:?}"
     );
-    // A narrower path takes what it does not carry from one tunnel, and the other one gets it.
+    // A narrower path reduces the rate of one tunnel, and the other one gets the rest.
     let narrow = [&PREDICT[..6], &["paris=2 Mbps, 20 ms"]].concat();
     let found = accord(dir, &narrow).with(0);
     assert!(
@@ -165,7 +165,7 @@ fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
         (share(&found.stdout, "berlin") - 28.0).abs() < 0.2,
         "{found:?}"
     );
-    // A cap below what is carried is what the hosts have to send.
+    // A cap below the rate of the path limits the hosts' demand.
     let text = std::fs::read_to_string(dir.join("site.toml")).expect("readable");
     let (peers, paris) = text.split_at(text.find("[peer.paris]").expect("a peer"));
     let text = format!("{peers}{}", paris.replace("50 Mbps", "5 Mbps"));
@@ -178,8 +178,8 @@ fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
     }
     let write = [PREDICT, &["-o", "predicted.toml"]].concat();
     accord(dir, &write).with(0);
-    // The tunnels as gateways run them: packet by packet, with connections of hosts in them. Sixteen keep
-    // the edge filled; after losses of four it is empty at times, which costs share.
+    // The tunnels with gateways, packet by packet, with connections of hosts in them. Sixteen keep
+    // the edge backlogged; after losses of four it is sometimes empty, which costs share.
     let run = [
         "run",
         "predicted.toml",
@@ -239,7 +239,7 @@ fn predict_says_what_it_does_not_know() {
     }
 }
 
-/// Plays the gateway that runs: it takes trials, and says of each what `found` does.
+/// Stands in for a running gateway: it takes trials, and answers each by `found`.
 struct Running {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<Vec<String>>>,
@@ -288,7 +288,7 @@ impl Running {
         }
     }
 
-    /// Ends it, and returns the trials that were asked for.
+    /// Stops it, and returns the requested trials.
     fn end(mut self) -> Vec<String> {
         self.stop.store(true, Ordering::Relaxed);
         let _ = UnixStream::connect(&self.socket);
@@ -297,7 +297,7 @@ impl Running {
     }
 }
 
-/// What a tunnel says of a trial that carries so much: what is above that is lost.
+/// Returns a tunnel's answer to a trial with the capacity `most`: the excess is lost.
 fn carries(most: u64, bps: u64) -> String {
     let arrived = bps.min(most) as f64;
     let lost = 1.0 - arrived / bps as f64;
@@ -323,7 +323,7 @@ fn accept_passes_a_tunnel_that_holds_its_contract_and_fails_one_that_does_not() 
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
     site(dir);
-    // Of the tunnel's own contract; that of the voice class is tested beside it otherwise.
+    // Tests the tunnel's own contract; by default that of the voice class is also tested.
     let of_default = [ACCEPT, &["--class", "default"]].concat();
     let running = Running::new(dir, ten_mbps);
     let ended = accord(dir, &of_default).with(0);
@@ -373,7 +373,7 @@ fn accept_says_what_is_missing() {
     running.end();
 }
 
-/// The log is on a disk that is full: the gateway runs, and is asked, reloaded and stopped all the same.
+/// The log is on a full disk: the gateway still runs, answers, reloads and stops.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_does_not_stop_a_gateway() {
@@ -384,7 +384,7 @@ fn a_full_disk_does_not_stop_a_gateway() {
     let text = text.replace("127.0.0.1:0", "127.0.0.1:51820");
     std::fs::write(dir.join("site.toml"), &text).expect("written");
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full");
-    // A network of its own, so that nothing of the machine is touched.
+    // A private network namespace, so that the machine's network is not changed.
     let mut command = Command::new("unshare");
     command
         .args([
@@ -422,7 +422,7 @@ fn a_full_disk_does_not_stop_a_gateway() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(contract(), 1.5e6);
-    // What a command cannot print is an error of that command.
+    // A command that cannot print fails itself.
     let mut status = program(dir, &ask);
     let ended = end(status
         .stdout(full().expect("there is /dev/full"))

@@ -1,4 +1,4 @@
-//! `accord import`: topologies become scenarios that are valid and run.
+//! `accord import`: topologies become valid scenarios that run.
 
 mod common;
 
@@ -47,13 +47,13 @@ fn defaults_are_explicit() {
     let text = accord(dir.path(), &args).with(0).stdout;
     for part in [
         "# Rates: 7 Mbps on 3 links",
-        "# 4 links have neither, and have 3 ms.",
+        "# 4 links have neither, and get 3 ms.",
         "a-b = \"a - b, 7 Mbps, 3 ms\"",
         "b-c = \"b - c, 20 Mbps, 3 ms\"",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    // Flows are drawn within parts that are joined.
+    // Flows are drawn within connected components.
     assert_eq!(text.matches("from = \"").count(), 9, "{text}");
 }
 
@@ -85,7 +85,7 @@ fn demands_beside_the_topology() {
     accord(dir.path(), &["import", "net.csv", "-o", "n.toml"]).with(2);
 }
 
-/// Names are of the file's author; they are words in the scenario, and do no harm on a terminal.
+/// Names are the file author's; they become words in the scenario, and do no harm on a terminal.
 #[test]
 fn names_of_the_file_do_no_harm() {
     let net = "graph [ label \"\u{1b}]0;x\u{7}\" node [ id 1 label \"a\u{1b}[31m &quot; b&#233;\" ]\n\
@@ -96,7 +96,7 @@ fn names_of_the_file_do_no_harm() {
     assert!(made.stdout.contains("a-31m-bé - link"), "{made:#?}");
 }
 
-/// Names are cut to what the language allows, and stay apart.
+/// Names are truncated to the language's limit, and stay distinct.
 #[test]
 fn long_names_make_a_scenario_that_runs() {
     let label = |i: usize| {
@@ -109,7 +109,7 @@ fn long_names_make_a_scenario_that_runs() {
     let nodes: String = (1..=6).map(node).collect();
     let edge = |i| format!("edge [ source {i} target {} ]\n", i % 6 + 1);
     let edges: String = (1..=6).map(edge).collect();
-    // Links between a-b and c, and between a and b-c, would have one name.
+    // Links between a-b and c, and between a and b-c, would have the same name.
     let more = "node [ id 7 label \"a-b\" ] node [ id 8 label \"c\" ] node [ id 9 label \"a\" ] \
                 node [ id 10 label \"b-c\" ] edge [ source 7 target 8 ] edge [ source 9 target 10 ]";
     let net = format!("graph [\n{nodes}{edges}{more}\n]");

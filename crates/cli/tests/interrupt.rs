@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// Waits until the program has its handler, as the kernel says.
+/// Waits until the program has its signal handler, as reported by the kernel.
 fn ready(child: &Child) {
     // SIGHUP, SIGINT and SIGTERM.
     const HANDLED: u64 = 1 | 1 << 1 | 1 << 14;
@@ -24,12 +24,12 @@ fn ready(child: &Child) {
     }
 }
 
-/// Starts the program, interrupts it, and gives how it ended.
+/// Starts the program, interrupts it, and returns its result.
 fn interrupted(dir: &Path, args: &[&str]) -> Ended {
     ended_by("-INT", dir, args)
 }
 
-/// The same with another signal.
+/// As [`interrupted`], with another signal.
 fn ended_by(name: &str, dir: &Path, args: &[&str]) -> Ended {
     let child = program(dir, args).spawn().expect("it can be started");
     ready(&child);
@@ -61,14 +61,14 @@ fn a_run_that_is_interrupted_leaves_no_result() {
         let ended = interrupted(dir.path(), args).with(130);
         assert!(ended.stderr.contains("interrupted"), "{ended:#?}");
         assert_eq!(ended.stdout, "");
-        // Theory can be done by then, and is kept.
+        // Theory may have finished by then, and is kept.
         let mut names = names(dir.path());
         names.retain(|name| name != ".out.resume");
         assert_eq!(names, ["long.toml", "sweep.toml"]);
     }
 }
 
-/// What was there stays as it was.
+/// Existing files stay unchanged.
 #[test]
 fn an_earlier_run_survives() {
     let long = LONG.replace("\"long\"", "\"small\"");
@@ -83,8 +83,8 @@ fn an_earlier_run_survives() {
     assert_eq!(names, ["small"]);
 }
 
-/// Flows of so many kinds that the linearisation of one point takes seconds, in which nobody asks
-/// whether to go on.
+/// Flows with so many different properties that the linearisation of one point takes seconds
+/// without a check for interrupts.
 fn slow_loop() -> String {
     let flows = (0..40).map(|i| {
         format!(
@@ -111,7 +111,7 @@ fn margins_are_interrupted_at_once() {
             .spawn()
             .expect("it can be started");
         ready(&child);
-        // The first points take seconds, and the map minutes: it is in the middle of them then.
+        // The first points take seconds, and the map minutes: it is unfinished at this time.
         #[expect(clippy::disallowed_methods, reason = "it waits for another process")]
         std::thread::sleep(Duration::from_millis(300));
         signal(&child, "-INT");
@@ -122,7 +122,7 @@ fn margins_are_interrupted_at_once() {
     }
 }
 
-/// `script` gives it a terminal.
+/// `script` provides a terminal.
 #[test]
 fn margins_that_take_long_show_progress() {
     let dir = folder(&[("slow.toml", &slow_loop())]);
@@ -146,7 +146,7 @@ fn margins_that_take_long_show_progress() {
     assert!(!quiet.contains("points"), "{quiet}");
 }
 
-/// Nobody writes to the pipe, so that reading it never ends.
+/// The pipe has no writer, so that reading it never ends.
 #[test]
 fn a_scenario_that_never_comes_is_interrupted() {
     let dir = folder(&[]);

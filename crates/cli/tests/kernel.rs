@@ -1,7 +1,7 @@
 //! Controllers in the kernel's TCP, over a shaped bottleneck between network namespaces.
 //!
-//! It takes root, a kernel with BTF, and iproute2. Elsewhere it says that it skipped. This test starts
-//! itself as the program with controllers of its own, bad ones, so it has no harness.
+//! It needs root, a kernel with BTF, and iproute2; otherwise it reports that it skipped. This test
+//! starts itself as the program with its own controllers, bad ones, so that it has no harness.
 
 #![expect(
     clippy::print_stdout,
@@ -28,10 +28,10 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 const SELF: &str = "ACCORD_KERNEL_TEST";
-/// The longest time that anything may take: an operation that is slower hangs.
+/// The maximum time of any operation: a slower one hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A controller that decides what no controller should.
+/// A controller with invalid decisions.
 #[derive(Clone, Debug)]
 struct Bad {
     kind: &'static str,
@@ -114,7 +114,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The program, with the bad controllers.
+/// Returns the program, with the bad controllers.
 fn program(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("its own path"));
     command
@@ -140,7 +140,7 @@ fn refused() {
         (&["attach", "--controller", "none"], "TCP needs a window"),
         (
             &["attach", "--controller", "reno", "--name", "a b"],
-            "no name of a congestion control",
+            "not a valid name of a congestion control",
         ),
         (&["attach", "--controller", "rano"], "did you mean"),
         (
@@ -154,7 +154,7 @@ fn refused() {
     }
 }
 
-/// Says what this machine lacks.
+/// Returns the missing requirement of this machine.
 fn missing() -> Option<String> {
     for tool in ["ip", "tc"] {
         if Command::new(tool).arg("-V").output().is_err() {
@@ -178,7 +178,7 @@ fn missing() -> Option<String> {
     }
 }
 
-/// A name that no other run has.
+/// Returns a unique name.
 fn name(what: &str) -> String {
     format!("a{}_{what}", std::process::id() % 1_000_000)
 }
@@ -230,7 +230,7 @@ impl Attached {
         ended.with(0).json()
     }
 
-    /// Asks for the state until it is as wanted.
+    /// Polls the state until the condition holds.
     fn until(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let mut status = self.status();
         for _ in 0..600 {
@@ -303,7 +303,7 @@ struct Network {
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 9, 2, 1);
 
 impl Network {
-    /// With a rate in Mbps, or no limit.
+    /// Creates the network with a rate in Mbps, or without a limit.
     fn new(rate: Option<u32>) -> Network {
         let (client, router, server) = (Namespace::new(), Namespace::new(), Namespace::new());
         for (host, device, of) in [(&client, "left", 1), (&server, "right", 2)] {
@@ -330,7 +330,7 @@ impl Network {
         }
     }
 
-    /// Makes a connection with a congestion control: the end of the client, and that of the server.
+    /// Opens a connection with a congestion control. Returns the client's and the server's end.
     fn connect(&self, name: &str) -> (TcpStream, TcpStream) {
         let listener = self.server.within(|| TcpListener::bind((SERVER, 0)));
         let listener = listener.expect("a free port");
@@ -348,8 +348,8 @@ impl Network {
     }
 }
 
-/// Sends so many bytes, does something in the middle, and checks each byte at the other end. Returns the
-/// end of the client, which is open yet.
+/// Sends `bytes` bytes, runs `middle` halfway, and checks each byte at the other end. Returns the
+/// client's end, which is still open.
 fn transfer(ends: (TcpStream, TcpStream), bytes: usize, middle: impl FnOnce()) -> TcpStream {
     let (mut client, mut server) = ends;
     let content = |i: usize| (i % 251) as u8;
@@ -364,7 +364,7 @@ fn transfer(ends: (TcpStream, TcpStream), bytes: usize, middle: impl FnOnce()) -
             taken += n;
         }
         server.write_all(b"x").expect("it is heard");
-        // The end of the server is open until the client's is closed.
+        // The server's end is open until the client's is closed.
         let _ = server.read(&mut part);
     });
     let data: Vec<u8> = (0..bytes).map(content).collect();
@@ -431,7 +431,7 @@ fn bad_decisions() {
     }
 }
 
-/// A stopped process hears nothing, and its ring fills. When it goes on, it takes over again.
+/// A stopped process reads no reports, and its ring fills. When it continues, it takes over again.
 fn full_ring() {
     let network = Network::new(None);
     let attached = Attached::new("cubic", name("ring"));
@@ -452,7 +452,7 @@ fn full_ring() {
     };
     ping(100);
     attached.signal(Signal::SIGSTOP);
-    // More reports than have room: 4 MiB.
+    // More reports than fit: 4 MiB.
     ping(40_000);
     attached.signal(Signal::SIGCONT);
     attached.until("reports were lost", |status| {
@@ -485,7 +485,7 @@ fn a_client_detaches() {
     });
 }
 
-/// Says with which congestion control sockets of this process connect.
+/// Reports the congestion control of this process's sockets.
 fn sockets() -> ExitCode {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let address: SocketAddr = listener.local_addr().expect("it is bound");

@@ -1,5 +1,5 @@
-//! The table of the kernel beside ours in the book is that of what was measured.
-//! `UPDATE_DOCS=1` writes it; `tools/kernel/table.py` measures.
+//! The book's table of the kernel's and our controllers matches the measurements. `UPDATE_DOCS=1`
+//! writes it; `tools/kernel/table.py` measures.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,8 +16,8 @@ fn root() -> PathBuf {
 /// Mean and half-width.
 type Measured = (f64, f64);
 
-/// Returns what was measured by setting, algorithm and quantity, in the order of the file, and by who
-/// was measured.
+/// Returns the measurements by setting, algorithm and quantity, in the order of the file, and by
+/// implementation.
 fn measured() -> Vec<([String; 3], BTreeMap<String, Measured>)> {
     let file = root().join("docs/examples/kernel-table.csv");
     let mut reader = csv::Reader::from_path(file).expect("the measurements");

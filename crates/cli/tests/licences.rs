@@ -1,4 +1,4 @@
-//! Packages of others have licences that `deny.toml` allows, and come from crates.io.
+//! Third-party packages have licences that `deny.toml` allows, and come from crates.io.
 
 use serde_json::Value;
 use spdx::{Expression, ParseMode};
@@ -22,7 +22,7 @@ fn words(list: &toml::Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// The licences that `deny.toml` allows for every package, and for one of them in addition.
+/// Returns the licences that `deny.toml` allows for all packages, and for this one in addition.
 fn allowed(package: &str) -> BTreeSet<String> {
     let licences = &read("deny.toml")["licenses"];
     let mut allowed = words(&licences["allow"]);
@@ -34,7 +34,7 @@ fn allowed(package: &str) -> BTreeSet<String> {
     allowed
 }
 
-/// Whether the licences of `expression` can be met with the allowed ones alone.
+/// Returns true if the allowed licences satisfy `expression`.
 fn may_be_used(expression: &str, allowed: &BTreeSet<String>) -> bool {
     Expression::parse_mode(expression, ParseMode::LAX)
         .is_ok_and(|parsed| parsed.evaluate(|wanted| allowed.contains(&wanted.to_string())))

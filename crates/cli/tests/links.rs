@@ -1,4 +1,4 @@
-//! Links between the pages of the documentation lead to pages and headings that are there.
+//! Links between the pages of the documentation lead to existing pages and headings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +26,7 @@ fn book() -> Vec<PathBuf> {
     found
 }
 
-/// The lines of a page that are not in a fenced block of code.
+/// Returns the lines of a page outside of code blocks.
 fn prose(page: &str) -> Vec<&str> {
     let mut fenced = false;
     let mut lines = Vec::new();
@@ -40,7 +40,7 @@ fn prose(page: &str) -> Vec<&str> {
     lines
 }
 
-/// Where the links and images of a page lead, addresses of the web left out.
+/// Returns the targets of a page's links and images, without web addresses.
 fn targets(page: &str) -> Vec<String> {
     let text = prose(page).join("\n");
     let ends = text.split("](").skip(1);
@@ -51,7 +51,7 @@ fn targets(page: &str) -> Vec<String> {
         .collect()
 }
 
-/// The anchors of a page's headings, as mdbook makes them.
+/// Returns the anchors of a page's headings, as mdbook generates them.
 fn anchors(page: &str) -> BTreeSet<String> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let mut found = BTreeSet::new();
@@ -73,7 +73,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
     found
 }
 
-/// The links of a file that lead nowhere.
+/// Returns the broken links of a file.
 fn broken(file: &Path, page: &str) -> Vec<String> {
     let folder = file.parent().expect("a file is in a folder");
     let mut broken = Vec::new();

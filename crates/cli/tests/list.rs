@@ -1,4 +1,4 @@
-//! `accord list` has all that a scenario can use, in short, in full and as JSON.
+//! `accord list` has everything that a scenario can use, in short, in full and as JSON.
 
 mod common;
 

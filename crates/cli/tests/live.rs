@@ -1,5 +1,5 @@
-//! The live engine as people run it. On a busy machine a run is fit for no verdict, and says so:
-//! exit code 3 in place of 0.
+//! The live engine from the command line. On a busy machine a run is unfit for a verdict, and
+//! reports it: exit code 3 in place of 0.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -30,7 +30,7 @@ engine = ["live"]
 at_most = 1.001
 "#;
 
-/// It ended well, or says that the machine was too busy.
+/// Checks that it ended well, or reported a busy machine.
 fn well(ended: Ended) -> Ended {
     if ended.code == Some(3) {
         assert!(ended.stderr.contains("too busy"), "{ended:#?}");
@@ -56,7 +56,7 @@ fn a_live_run_is_a_run_like_others() {
     let args = ["compare", "runs/brief", "--json"];
     let table = accord(dir.path(), &args).with(0).json();
     assert!(table.to_string().contains("live"), "{table}");
-    // What is expected of it makes it run without being asked for.
+    // Its live expectations make it run without --engine live.
     let ended = well(accord(
         dir.path(),
         &["run", "brief.toml", "--live", "loopback"],
@@ -76,7 +76,8 @@ fn what_cannot_be_is_said() {
     let dir = folder(&[("brief.toml", BRIEF)]);
     let ended = accord(dir.path(), &["run", "brief.toml", "--live", "moon"]).with(2);
     assert!(ended.stderr.contains("loopback, namespaces"), "{ended:#?}");
-    // Without iproute2 there are no namespaces: asked for, that is an error; else it is said.
+    // Without iproute2 there are no namespaces: if requested, that is an error; otherwise it is
+    // reported.
     let run = |engine: &[&str]| {
         let mut args = vec!["run", "brief.toml", "--live", "namespaces"];
         args.extend(engine);
@@ -109,7 +110,7 @@ fn connections_of_the_kernel_need_more() {
     let args = |file, more: &[&'static str]| [&["run", file], more].concat();
     let ended = accord(dir.path(), &args("kernel.toml", &loopback)).with(3);
     assert!(ended.stderr.contains("--live namespaces"), "{ended:#?}");
-    // Not asked for by name, it is left out, and said to be.
+    // Not requested by name, it is left out, and reported.
     let ended = accord(dir.path(), &args("kernel.toml", &["--live", "loopback"])).with(0);
     assert!(ended.stderr.contains("NO LIVE RUN"), "{ended:#?}");
     let ended = accord(dir.path(), &args("unknown.toml", &["--engine", "live"])).with(3);
@@ -119,12 +120,12 @@ fn connections_of_the_kernel_need_more() {
         "cannot",
     ];
     assert!(known.iter().any(|k| ended.stderr.contains(k)), "{ended:#?}");
-    // A model runs where there is no kernel.
+    // A model runs where the kernel has no such controller.
     let ended = accord(dir.path(), &args("unknown.toml", &["--engine", "packet"])).with(0);
     assert!(ended.stdout.contains("throughput"), "{ended:#?}");
 }
 
-/// Devices of the namespace that the tests run in.
+/// Returns the devices of the tests' own namespace.
 fn devices() -> Vec<String> {
     names(std::path::Path::new("/sys/class/net"))
 }
@@ -140,7 +141,7 @@ fn an_interrupt_or_a_kill_leaves_nothing() {
             let mut child = program(dir.path(), &args)
                 .spawn()
                 .expect("it can be started");
-            // Long enough that packets flow, on most machines; it has to hold in any case.
+            // Long enough that packets flow, on most machines; the assertion holds in any case.
             #[allow(clippy::disallowed_methods, reason = "it waits for another process")]
             std::thread::sleep(std::time::Duration::from_millis(500));
             if child.try_wait().expect("it is ours").is_some() {
@@ -183,6 +184,6 @@ fn too_few_open_files_are_said() {
         ended.stderr.contains("32 nodes need 96 open files"),
         "{ended:#?}"
     );
-    // What may be raised is raised.
+    // Limits that may be raised are raised.
     well(run("-S -n 40"));
 }

@@ -1,8 +1,8 @@
-//! What packets do in simulation they do live: the scenarios of `parity/`, each with its tolerances
-//! in what it expects. One after the other, as a live run wants the machine for itself.
+//! Live runs agree with simulation: the scenarios of `parity/`, each with its tolerances as
+//! expectations. They run one at a time, since a live run needs the machine.
 //!
-//! On a machine that is too busy nothing can be judged, which is no failure, unless
-//! ACCORD_REQUIRE_LIVE=1 asks for a verdict on each scenario.
+//! On a busy machine there is no verdict, which is not a failure, unless ACCORD_REQUIRE_LIVE=1
+//! requires a verdict on each scenario.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -10,7 +10,7 @@ mod common;
 use common::*;
 use std::path::Path;
 
-/// Says so past what the test harness captures.
+/// Reports the result, not captured by the test harness.
 fn say(name: &str, what: &str, ended: &Ended) {
     let reasons = (ended
         .stdout
@@ -26,13 +26,13 @@ fn say(name: &str, what: &str, ended: &Ended) {
     skipped(&format!("{name}, {what}: {}", reasons.join(" ")));
 }
 
-/// A live run is disturbed if the machine did nothing for so long, in milliseconds: less than what
-/// makes a run unfit for a verdict, and enough to empty or fill a queue.
+/// The pause in milliseconds from which a live run counts as disturbed: less than makes a run unfit
+/// for a verdict, and enough to empty or fill a queue.
 const PAUSE: f64 = 3.0;
-/// So often a scenario is run: what comes from a disturbance does not come each time.
+/// The maximum number of runs of a scenario: effects of a disturbance do not recur each time.
 const ATTEMPTS: usize = 3;
 
-/// Whether the machine had no time for the live run at some point.
+/// Returns true if the machine paused the live run at some point.
 fn disturbed(ended: &Ended) -> bool {
     // "..., 12.06 ms (latest)"
     let latest = ended.stdout.lines().find_map(|line| {
@@ -49,17 +49,17 @@ fn disturbed(ended: &Ended) -> bool {
     ended.stderr.contains("too busy") || latest.is_none_or(|ms| ms > PAUSE)
 }
 
-/// What came out of a scenario.
+/// The result of a scenario.
 enum Found {
-    /// Live is as packets are.
+    /// The live run agrees with packets.
     Same,
     /// The machine was disturbed each time.
     NotJudged,
-    /// What differed on a machine that was not disturbed.
+    /// The differences on an undisturbed machine.
     Differs(String),
 }
 
-/// Runs it until live is as packets are, but not for ever.
+/// Runs a scenario until the live run agrees with packets, up to a maximum.
 fn run(dir: &Path, name: &str, file: &Path) -> Found {
     let file = file.to_str().expect("a name of ours");
     let args = ["run", file, "--engine", "packet,live", "--live", "loopback"];

@@ -1,6 +1,6 @@
-//! Gateways of scenarios in live runs: the program itself is at the ends of tunnels. It takes root, or
-//! it is skipped with the reason. A build with the gateway has it:
-//! `cargo test -p accord-cli --features lab,gateway --test live_sites`.
+//! Gateways of scenarios in live runs: the program itself is at the ends of tunnels. It needs root,
+//! and is skipped with the reason otherwise. It needs a build with the gateway: `cargo test -p
+//! accord-cli --features lab,gateway --test live_sites`.
 
 #![cfg(all(feature = "gateway", target_os = "linux"))]
 #![allow(clippy::disallowed_methods, reason = "real time passes here")]
@@ -12,8 +12,8 @@ use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// Two sites over 10 Mbps. What rides in the first tunnel comes from behind its gateway and goes
-/// beyond the other one.
+/// Two sites over 10 Mbps. Flows in the first tunnel come from behind its gateway and go beyond the
+/// other one.
 const SITES: &str = r#"
 id = "sites-test"
 duration = "6 s"
@@ -67,10 +67,10 @@ through = "b"
 kernel = "reno"
 "#;
 
-/// The variable by which processes that a test has started are known.
+/// The variable that marks processes started by a test.
 const MARK: &str = "ACCORD_TEST_OF_LIVE_SITES";
 
-/// The processes with this mark, of the program that runs and its gateways.
+/// Returns the number of processes with this mark, of the program and its gateways.
 fn marked(mark: &str) -> usize {
     let wanted = format!("{MARK}={mark}");
     let entries = std::fs::read_dir("/proc").expect("Linux has it");
@@ -82,10 +82,10 @@ fn marked(mark: &str) -> usize {
     of_it.count()
 }
 
-/// Waits until so many processes with the mark run, and returns whether they do.
+/// Waits until the number of processes with the mark is as `wanted`, and returns true if it is.
 fn wait_for(mark: &str, wanted: impl Fn(usize) -> bool) -> bool {
     let until = Instant::now() + Duration::from_secs(20);
-    // Counted once: the program has children that end at once, besides the gateways.
+    // Counted once, since the program has short-lived children as well as gateways.
     while !wanted(marked(mark)) {
         if Instant::now() >= until {
             return false;
@@ -98,12 +98,12 @@ fn wait_for(mark: &str, wanted: impl Fn(usize) -> bool) -> bool {
 fn start(dir: &Path, mark: &str) -> Child {
     let args = ["run", "sites.toml", "--engine", "packet,live", "--json"];
     let mut command = program(dir, &args);
-    // The folder of site files is left where the program is killed.
+    // The folder of site files remains when the program is killed.
     command.env(MARK, mark).env("TMPDIR", dir);
     command.spawn().expect("it can be started")
 }
 
-/// Returns whether this machine has no gateways for live runs, and says so.
+/// Returns true if this machine has no gateways for live runs, and reports it.
 fn impossible(ended: &Ended) -> bool {
     let why = ["not allowed", "cannot", "no program", "live namespaces"];
     let not = ended.code == Some(3) && why.iter().any(|why| ended.stderr.contains(why));
@@ -113,7 +113,7 @@ fn impossible(ended: &Ended) -> bool {
     not
 }
 
-/// The contract comes out, packets of both riders arrive, and nothing is left of the gateways.
+/// The contract holds, packets of both riders arrive, and no gateway remains.
 #[test]
 fn contracts_hold_through_real_gateways() {
     let dir = folder(&[("sites.toml", SITES)]);
@@ -141,7 +141,7 @@ fn contracts_hold_through_real_gateways() {
             .unwrap_or(f64::NAN)
     };
     let [a, b] = ["a", "b"].map(|tunnel| mean(tunnel, "throughput"));
-    // By theory 8 and 2 Mbps. A busy machine makes queues of its own.
+    // In theory 8 and 2 Mbps. A busy machine adds queues of its own.
     assert!(a > 5e6 && a + b < 10.1e6, "{a} and {b}");
     assert!(a > 1.5 * b && b > 0.3e6, "{a} and {b}");
     let users = mean("a-users", "throughput");
@@ -153,7 +153,7 @@ fn contracts_hold_through_real_gateways() {
     }
 }
 
-/// Tunnel a moves to a path that is 30 ms longer each way, and the link there gets slower.
+/// Tunnel a moves to a path that is 30 ms longer each way, whose link then gets slower.
 const CHANGES: &str = r#"
 [link.up]
 from = "west"
@@ -205,8 +205,8 @@ at_least = "1 Mbps"
 at_most = "4.2 Mbps"
 "#;
 
-/// What changes on the path of a tunnel reaches real gateways, and the scenario's expectations of the
-/// live run are judged.
+/// Changes on the path of a tunnel reach real gateways, and the live expectations of the scenario
+/// are checked.
 #[test]
 fn events_reach_real_gateways() {
     let text = SITES.replace("\"6 s\"", "\"9 s\"") + CHANGES;
@@ -224,7 +224,7 @@ fn events_reach_real_gateways() {
     assert_eq!(met.count(), 3, "{checks:#}");
 }
 
-/// An interrupt ends the gateways in order; so does the end of the program without a word.
+/// An interrupt ends the gateways in order, and so does a killed program.
 #[test]
 fn gateways_end_with_the_run() {
     let long = SITES.replace("\"6 s\"", "\"1000 s\"");

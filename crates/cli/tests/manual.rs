@@ -1,4 +1,4 @@
-//! What shells and `man` read.
+//! Shell completions and manual pages.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn bash_takes_its_completions() {
             .expect("bash")
             .success()
     );
-    // As the shell asks: the words so far, and which of them is being typed.
+    // The variables set by the shell: the words so far, and the index of the present one.
     let completed = bash(
         "COMP_WORDS=(accord ch); COMP_CWORD=1; _accord accord ch accord; echo \"${COMPREPLY[@]}\"",
     );

@@ -1,11 +1,11 @@
-//! What the whole program takes for many flows, from reading the file to the page: bytes that are
-//! allocated at once, counted. Times are not measured.
+//! The peak memory of the whole program for many flows, from reading the file to the page: the
+//! bytes allocated at the same time. Times are not measured.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The allocator of the system, which counts.
+/// The system's allocator with a counter.
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -16,7 +16,7 @@ fn count(bytes: usize) {
     MOST.fetch_max(held, Ordering::Relaxed);
 }
 
-// SAFETY: every call goes on to the allocator of the system as it came.
+// SAFETY: every call is passed unchanged to the system's allocator.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -30,7 +30,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // The old and the new bytes may be there at once.
+        // The old and the new bytes may exist at the same time.
         count(size);
         HELD.fetch_sub(layout.size(), Ordering::Relaxed);
         unsafe { System.realloc(place, layout, size) }
@@ -40,8 +40,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Runs a scenario as the program does, in some engines. Returns the most bytes that were allocated at
-/// once beyond those before.
+/// Runs a scenario as the program does, in some engines. Returns the peak of allocated bytes beyond
+/// those before.
 fn most(name: &str, text: &str, engines: &str) -> usize {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("memory");
     std::fs::create_dir_all(&dir).expect("a directory");
@@ -58,7 +58,7 @@ fn most(name: &str, text: &str, engines: &str) -> usize {
     MOST.load(Ordering::Relaxed) - before
 }
 
-/// So many flows that have `size` to send and start within a second.
+/// Returns a scenario of `flows` flows with `size` to send, which start within a second.
 fn start(flows: usize, size: &str) -> String {
     format!(
         r#"
@@ -79,7 +79,7 @@ fn start(flows: usize, size: &str) -> String {
     )
 }
 
-/// A link of such a delay, full of packets of 1000 bytes, and no acknowledgements.
+/// Returns a link with this delay, full of packets of 1000 bytes, without acknowledgements.
 fn long(delay: usize) -> String {
     format!(
         r#"
@@ -106,8 +106,8 @@ fn long(delay: usize) -> String {
     )
 }
 
-/// So many flows that fill 100 Gbps, in packets. A link that is full has 20 ms on the way and 4 ms in its
-/// queue: 200 000 packets of 1500 bytes, and as many acknowledgements.
+/// Returns a scenario of `flows` packet flows that fill 100 Gbps. The full link has 20 ms in flight
+/// and 4 ms queued: 200 000 packets of 1500 bytes, and as many acknowledgements.
 fn fast(flows: usize) -> String {
     format!(
         r#"
@@ -128,7 +128,8 @@ fn fast(flows: usize) -> String {
     )
 }
 
-/// So many web users for so many seconds, in packets: they fetch a file in four seconds each.
+/// Returns a scenario of `users` web users for `seconds` seconds, in packets: they fetch a file in
+/// four seconds each.
 fn web(users: usize, seconds: usize) -> String {
     format!(
         r#"
@@ -150,11 +151,11 @@ fn web(users: usize, seconds: usize) -> String {
     )
 }
 
-/// All are in one test, because tests run at once and the count is of all.
+/// One test, since tests run concurrently and the counter is global.
 #[test]
 fn memory_is_proportional_to_flows_and_packets() {
-    // Random starts make a phase each, and theory has the figures of one at a time. It leaves flows of
-    // a packet out, and has those that send until the end.
+    // Random starts make a phase each, and theory keeps the figures of one at a time. It leaves out
+    // flows of a packet, and includes those that send until the end.
     let both = "theory,packet";
     let (few, many) = (
         most("few", &start(10_000, "1 KB"), both),
@@ -184,13 +185,13 @@ fn memory_is_proportional_to_flows_and_packets() {
     let wide = most("wide", &fast(10_000), both);
     println!("{wide} bytes for 10 000 flows that fill 100 Gbps");
     assert!(wide < 200_000_000, "{wide} bytes for 10 000 flows");
-    // 2000 bytes for each flow, and 100 for what is recorded of each transfer.
+    // 2000 bytes per flow, and 100 for the record of each transfer.
     let million = most("million", &web(20_000, 210), both);
     println!("{million} bytes for a million transfers of 20 000 users");
     assert!(
         million < 140_000_000,
         "{million} bytes for a million transfers"
     );
-    // Packets are added by blocks.
+    // Packets are allocated in blocks.
     assert!(each_packet < 66.0, "{each_packet:.0} bytes for each packet");
 }

@@ -1,5 +1,5 @@
-//! The scenario files with random damage: the parser refuses them or they run. The same on
-//! every machine. The damage goes by lines, numbers and words; that of `fuzz.rs` goes by bytes.
+//! The scenario files with random damage: the parser refuses them or they run. The same on every
+//! machine. The damage affects lines, numbers and words; that of `fuzz.rs` affects bytes.
 
 mod common;
 
@@ -18,12 +18,12 @@ const CATALOGUE: Catalogue = Catalogue {
 
 const ROUNDS: u64 = 2500;
 
-/// One of these.
+/// Returns one of the items.
 fn one_of<'a>(dice: &mut Dice, items: &[&'a str]) -> &'a str {
     items[dice.below(items.len())]
 }
 
-/// All scenario files of the repository.
+/// Returns all scenario files of the repository.
 fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
@@ -87,7 +87,7 @@ const WORDS: &[&str] = &[
     "{ spread = [\"1 ms\", \"2 ms\"] }",
 ];
 
-/// Where the numbers of a text are.
+/// Returns the places of the numbers in a text.
 fn numbers(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -105,7 +105,7 @@ fn numbers(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// One more piece of damage.
+/// Damages a text at one more place.
 fn damage(text: &mut String, all: &[String], dice: &mut Dice) {
     let lines: Vec<&str> = text.lines().collect();
     let line = |dice: &mut Dice| lines[dice.below(lines.len())];
@@ -156,7 +156,7 @@ fn damage(text: &mut String, all: &[String], dice: &mut Dice) {
     }
 }
 
-/// Stops a run after so many reports of progress.
+/// Stops a run after `0` reports of progress.
 struct Patience(u32);
 
 impl Observer for Patience {
@@ -166,7 +166,7 @@ impl Observer for Patience {
     }
 }
 
-/// What is valid prints as itself, and starts to run in all engines.
+/// A valid scenario prints as itself, and starts to run in all engines.
 fn live(scenario: &Scenario) {
     let printed = print(scenario);
     let again = File::parse("printed.toml", &printed).unwrap_or_else(|e| panic!("{printed}\n{e}"));
@@ -205,7 +205,7 @@ fn damaged_scenarios_are_refused_or_run() {
             Err(_) => panic!("seed {seed} made it panic:\n{text}"),
         }
     }
-    // The damage is neither harmless nor hopeless.
+    // The damage is neither always harmless nor always fatal.
     assert!(
         refused > 300 && valid > 300,
         "{refused} refused, {valid} valid"

@@ -47,7 +47,7 @@ fn templates_are_checked_and_run() {
     }
 }
 
-/// Places write the scenario again that they have read.
+/// Scenarios are written back as read.
 #[test]
 fn every_controller_and_discipline_has_its_scenario() {
     let dir = folder(&[]);
@@ -108,7 +108,7 @@ fn random_networks_follow_from_the_seed() {
     assert_eq!(text("1"), text("1"));
     let links = |text: &str| text.lines().filter(|l| l.contains(" - ")).count();
     assert_ne!(text("1"), text("2"));
-    // Even with hardly any chance for a link, the network is one.
+    // Even with a minimal probability of links, the network is connected.
     let thin = accord(dir.path(), &["new", "waxman", "--alpha", "1e-9"]).with(0);
     assert_eq!(links(&thin.stdout), 19);
     assert!(links(&text("1")) > 19);
@@ -123,7 +123,7 @@ fn a_file_is_replaced_only_by_force() {
     assert_eq!(read(), "precious");
     accord(dir.path(), &["new", "ring", "-o", "mine.toml", "--force"]).with(0);
     assert!(read().contains("[link]"));
-    // What is not valid is not written, by force neither.
+    // An invalid scenario is not written, even with --force.
     let bad = [
         "new",
         "ring",

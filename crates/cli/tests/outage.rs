@@ -1,5 +1,5 @@
-//! A link that sends nothing for a while, or ever: no figure that is made of it is infinite or no
-//! number, in tables, checks, JSON and CSV.
+//! A link that sends nothing for a while, or for ever: no derived figure is infinite or NaN, in
+//! tables, checks, JSON and CSV.
 
 use accord::Catalogue;
 use accord::language::File;
@@ -14,7 +14,7 @@ const CATALOGUE: Catalogue = Catalogue {
     disciplines: accord::aqm::FAMILIES,
 };
 
-/// Each expectation is of a quantity that has the rate in it, or what arrived.
+/// Each expectation is on a quantity derived from the rate or from arrivals.
 const TEXT: &str = r#"
 duration = "6 s"
 sample = "100 ms"
@@ -41,7 +41,7 @@ controller = "none"
 demand = { constant = "3 Mbps" }
 "#;
 
-/// The rate is zero from `from` to `to`.
+/// Returns the scenario with a rate of zero from `from` to `to`.
 fn scenario(from: f64, to: f64) -> Scenario {
     let file = File::parse("outage.toml", TEXT).expect("it parses");
     let mut scenario = file.points(&CATALOGUE, None).expect("valid").remove(0);
@@ -67,7 +67,7 @@ fn is_odd(word: &str) -> bool {
     matches!(word, "inf" | "NaN" | "nan" | "∞")
 }
 
-/// All that is made of the runs and read by people or programs.
+/// Returns all outputs of the runs for people or programs.
 fn texts(scenario: &Scenario, runs: &[Run], dir: &Path) -> Vec<(&'static str, String)> {
     let all: Vec<&Run> = runs.iter().collect();
     let point = Point {

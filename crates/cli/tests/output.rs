@@ -1,11 +1,11 @@
-//! What the program prints and writes where all is well.
+//! The output of the program in successful runs.
 
 mod common;
 
 use common::*;
 use serde_json::Value;
 
-/// All that a table of keys promises is there.
+/// Checks that all promised keys are there.
 fn has(value: &Value, keys: &[&str]) {
     for key in keys {
         assert!(value.get(key).is_some(), "no {key} in {value:#}");
@@ -43,7 +43,7 @@ fn a_run_prints_data_on_stdout_and_the_rest_on_stderr() {
         "summary.json",
     ];
     assert_eq!(names(&dir.path().join("runs/small")), files);
-    // Again, over the first; quiet, with CSV.
+    // A second run over the first; quiet, with CSV.
     let ended = accord(dir.path(), &["run", "small.toml", "-q", "--csv"]).with(0);
     assert_eq!(ended.stderr, "");
     assert!(names(&dir.path().join("runs/small")).contains(&"series.csv".into()));
@@ -57,7 +57,7 @@ fn the_exit_code_tells_of_a_failed_expectation() {
     let dir = folder(&[("small.toml", &strict)]);
     let ended = accord(dir.path(), &["run", "small.toml"]).with(1);
     assert!(ended.stdout.contains("0 of 1 check met"), "{ended:#?}");
-    // A judgement on an engine that did not run is none.
+    // An expectation on an engine that did not run has no verdict.
     accord(dir.path(), &["run", "small.toml", "--engine", "theory"]).with(0);
 }
 
@@ -335,7 +335,7 @@ fn any_number_of_threads_gives_the_same_bytes() {
     assert_eq!(one.1.len(), two.1.len());
 }
 
-/// A reader that has seen enough is no reason to fail, let alone to panic.
+/// A reader that closes the pipe is not an error, and does not cause a panic.
 #[test]
 fn a_closed_pipe_is_no_error() {
     let dir = folder(&[("small.toml", SMALL)]);
@@ -395,7 +395,7 @@ fn a_full_disk_is_an_error() {
     );
 }
 
-/// The page about the output says which engines have a metric: these, and no others.
+/// The page about the output lists exactly the engines that have a metric.
 #[test]
 fn each_engine_records_what_the_page_says() {
     use accord::scenario::{Engine, Metric, Of};
@@ -432,7 +432,7 @@ fn each_engine_records_what_the_page_says() {
     }
 }
 
-/// Vegas flows that start at once draw nothing: repetitions are one run, over and over.
+/// Vegas flows that start together draw nothing: repetitions are the same run.
 #[test]
 fn repetitions_without_chance_say_so() {
     let start = "start = { uniform = [\"0 s\", \"0.1 s\"] }\n";
@@ -448,7 +448,7 @@ fn repetitions_without_chance_say_so() {
     assert!(!said("small.toml", "3"));
 }
 
-/// A pipe has no edge: the longest names are whole, each row on a line of its own.
+/// A pipe has no width: the longest names are complete, with a line per row.
 #[test]
 fn a_pipe_gets_whole_lines() {
     let name = "the link between the left and the right router carries as much as theory says";

@@ -1,9 +1,8 @@
-//! A controller and a queue discipline of another program, `examples/own-controller`: it has all
-//! of Accord with them.
+//! A controller and a queue discipline of another program, `examples/own-controller`, with all
+//! features of Accord.
 //!
-//! That program's source is compiled here as it stands, and what it uses is the library `accord`, and
-//! the program as a library.
-//! This test starts itself as that program, so it has no harness.
+//! That program's source is compiled here unchanged. It uses the library `accord`, and the program
+//! as a library. This test starts itself as that program, so that it has no harness.
 
 #![expect(
     clippy::print_stdout,
@@ -54,7 +53,7 @@ fn example(path: &str) -> String {
     path.expect("it is there").display().to_string()
 }
 
-/// The program with these arguments, in a directory of its own.
+/// Runs the program with these arguments, in a new directory.
 fn own(args: &[&str]) -> (Ended, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a place for temporary files");
     let mut command = Command::new(std::env::current_exe().expect("its own path"));
@@ -110,7 +109,7 @@ fn the_book_shows_its_files() {
     assert_eq!(shown.len(), 5, "{shown:?}");
 }
 
-/// The figure of an expectation in each engine that it holds in.
+/// Returns the figure of an expectation in each engine.
 fn measured(json: &Value) -> Vec<(&str, f64)> {
     let checks = json["checks"].as_array().expect("checks");
     let of = |check| {

@@ -1,4 +1,4 @@
-//! The figures and tables of papers: the file that names their experiments, and the summary of them.
+//! The figures and tables of papers: the file that names their experiments, and their summary.
 
 mod common;
 
@@ -18,14 +18,14 @@ fn experiments() -> BTreeMap<&'static str, Vec<Scenario>> {
         .collect()
 }
 
-/// The names of a scenario's checks of packets against a paper.
+/// Returns the names of a scenario's packet checks against a paper.
 fn against_paper(scenario: &Scenario) -> impl Iterator<Item = &str> {
     let checks = scenario.expectations.iter();
     let checks = checks.filter(|e| e.claim == Claim::Paper && e.engine == Engine::Packet);
     checks.map(|e| e.name.as_str())
 }
 
-/// The faults of the entries, one per line.
+/// Returns the errors of the entries, one per line.
 fn problems(papers: &Papers, experiments: &BTreeMap<&str, Vec<Scenario>>) -> Vec<String> {
     let mut wrong = Vec::new();
     for figure in &papers.figures {
@@ -165,8 +165,7 @@ fn an_entry_that_names_what_is_not_there_is_refused() {
     }
 }
 
-/// The summary, README and the page of experiments have their counts from the recorded results in the
-/// same words.
+/// The summary, README and the page of experiments state the same counts of the recorded results.
 #[test]
 fn the_summary_says_what_the_pages_say() {
     let recorded = Results::parse(RECORDED).expect("the results that come with the program");

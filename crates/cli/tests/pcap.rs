@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// These fields of each packet, as tshark reads them, between tabs; `None` without tshark.
+/// Returns these fields of each packet, as tshark reads them, separated by tabs; `None` without
+/// tshark.
 fn read(path: &Path, fields: &[&str]) -> Option<Vec<String>> {
     let mut command = Command::new("tshark");
     command.arg("-r").arg(path).args(["-T", "fields"]);
@@ -24,7 +25,7 @@ fn read(path: &Path, fields: &[&str]) -> Option<Vec<String>> {
     Some(text.lines().map(str::to_owned).collect())
 }
 
-/// Packets that crossed links, as the manifest has it.
+/// Returns the number of packets that crossed links, from the manifest.
 fn hops(dir: &Path) -> u64 {
     let text = std::fs::read_to_string(dir.join("manifest.json")).expect("there is one");
     let manifest: serde_json::Value = serde_json::from_str(&text).expect("JSON");
@@ -48,7 +49,7 @@ fn every_packet_that_leaves_a_port_is_there() {
         "a",
     ];
     accord(dir.path(), &args).with(0);
-    // The result is the same without.
+    // The result without a capture is the same.
     accord(
         dir.path(),
         &["run", "small.toml", "-e", "theory,packet", "-o", "b"],
@@ -67,7 +68,7 @@ fn every_packet_that_leaves_a_port_is_there() {
     };
     assert_eq!(packets.len() as u64, hops(&dir.path().join("a")));
     let count = |line: &str| packets.iter().filter(|p| *p == line).count();
-    // 1000 bytes less the header of IP; 64 bytes of control likewise.
+    // 1000 bytes less the IP header; 64 bytes of control likewise.
     let (data, reports) = (
         count("bottleneck\t0\t980\t"),
         count("bottleneck.reverse\t46\t60\t"),
@@ -112,7 +113,7 @@ fn a_capture_is_of_one_run() {
     assert_eq!(left, ["small.toml"]);
 }
 
-/// A tunnel and a stream that may be marked, by a queue that marks, for a second and a half.
+/// A tunnel and an ECN-capable stream through a queue that marks, for a second and a half.
 const LIVE: &str = r#"
 id = "live"
 duration = "1.5 s"
@@ -170,8 +171,9 @@ fn real_packets_are_as_they_were_meant() {
         return;
     };
     let ports = "7471\t7471";
-    // What may be there: data and in-band packets, out-of-band packets and reports with expedited
-    // forwarding (46), acknowledgements. Hosts of their own come after the routers, as 10.0.0.3.
+    // The permitted packets: data and in-band packets, out-of-band packets and reports with
+    // expedited forwarding (46), acknowledgements. Private hosts come after the routers, as
+    // 10.0.0.3.
     let (to, from) = ("10.0.0.1\t10.0.0.2", "10.0.0.2\t10.0.0.1");
     let (stream, acks) = ("10.0.0.3\t10.0.0.2", "10.0.0.2\t10.0.0.3");
     let kinds = [
@@ -186,7 +188,7 @@ fn real_packets_are_as_they_were_meant() {
         format!("stream.access.reverse\t{acks}\t{ports}\t80\t0\t0"),
     ];
     for kind in &kinds {
-        // The checksum is right, and nothing is malformed.
+        // The checksum is correct, and no packet is malformed.
         let line = format!("{kind}\t1\t");
         assert!(packets.contains(&line), "no {line:?} in {packets:#?}");
     }
@@ -196,7 +198,8 @@ fn real_packets_are_as_they_were_meant() {
     });
     assert_eq!(other, None, "every packet is one of these");
 
-    // Packets of one link are in order; those of others are not far off, unless the machine was busy.
+    // Packets of one link are in order; those of different links nearly so, unless the machine was
+    // busy.
     let times = read(&captured, &["frame.interface_name", "frame.time_epoch"]);
     let mut latest = BTreeMap::new();
     let mut newest = 0.0_f64;
@@ -211,7 +214,7 @@ fn real_packets_are_as_they_were_meant() {
     }
 }
 
-/// A full disk costs the capture, not the run.
+/// A full disk loses the capture, not the run.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_capture_that_cannot_be_written_costs_no_results() {

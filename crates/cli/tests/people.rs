@@ -1,4 +1,4 @@
-//! The first minute of a newcomer, and the mistakes that people make.
+//! The first minute of a new user, and common mistakes.
 
 mod common;
 
@@ -16,7 +16,7 @@ topology.dumbbell = { rate = "3 Mbps", delay = "5 ms" }
 flow.a = { from = "left", to = "right", controller = "vegas" }
 "#;
 
-/// Runs the program in a terminal of this size, if there is `script`, which makes one.
+/// Runs the program in a terminal of this size, if there is `script`, which provides one.
 fn on_terminal(dir: &Path, columns: u32, args: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_accord");
     let command = format!("stty cols {columns} rows 40; NO_COLOR=1 {program} {args}");
@@ -30,7 +30,7 @@ fn on_terminal(dir: &Path, columns: u32, args: &str) -> Option<String> {
     Some(text)
 }
 
-/// The lines that a terminal shows at the end: what was drawn over is gone.
+/// Returns the lines that a terminal shows in the end, after overwrites.
 fn lines(text: &str) -> Vec<&str> {
     let lines = text.lines().map(|line| {
         let line = line.trim_end_matches('\r');
@@ -54,8 +54,8 @@ fn the_readme_is_read_in_a_minute() {
     assert!(picture < README.find("```sh").expect("commands"));
 }
 
-/// The first command: no line wider than 80 columns, all sets and the queue, and at the end a sentence
-/// that says what was found. The page begins with the figure.
+/// The first command: no line wider than 80 columns, all sets and the queue, and at the end a
+/// sentence with the result. The page begins with the figure.
 #[test]
 fn the_first_command_ends_in_a_sentence() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -80,7 +80,7 @@ fn the_first_command_ends_in_a_sentence() {
     }
 }
 
-/// On a narrow terminal no figure is cut in two and no line is too long.
+/// On a narrow terminal no figure is split and no line is too long.
 #[test]
 fn narrow_terminals_have_rows_as_paragraphs() {
     let dir = folder(&[("small.toml", SMALL)]);
@@ -119,8 +119,8 @@ fn counts_are_the_same_everywhere() {
     assert_eq!(json["checks"].as_array().map(Vec::len), Some(114));
 }
 
-/// Verdicts for systems of continuous integration: a failure without a recorded reason fails, and a
-/// known one is skipped with its cause.
+/// Verdicts for continuous integration: a failure without a recorded reason fails, and a known one
+/// is skipped with its cause.
 #[test]
 fn a_run_has_junit() {
     let expect = |fails: &str| {
@@ -158,7 +158,7 @@ fn a_run_has_junit() {
     assert!(known.contains("failures=\"0\""), "{known}");
 }
 
-/// The second run into a directory that is being written ends at once.
+/// A second run into the same directory ends at once.
 #[test]
 fn two_runs_do_not_share_a_directory() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -183,7 +183,7 @@ fn two_runs_do_not_share_a_directory() {
         ["small"],
         "a lock ends with its run"
     );
-    // A pipe that nobody writes to does not keep the program from an interrupt.
+    // A pipe without a writer does not block an interrupt.
     if made.is_ok_and(|status| status.success()) {
         let child = program(at, &["check", "wait.toml"])
             .spawn()
@@ -197,7 +197,7 @@ fn two_runs_do_not_share_a_directory() {
     }
 }
 
-/// A scenario in a run directory is what ran.
+/// A scenario in a run directory is the one that ran.
 #[test]
 fn an_edited_scenario_of_a_run_is_found_out() {
     let dir = folder(&[("small.toml", SMALL)]);
@@ -215,7 +215,7 @@ fn an_edited_scenario_of_a_run_is_found_out() {
 #[test]
 fn a_place_that_may_not_be_written_is_no_mistake() {
     let dir = folder(&[("small.toml", SMALL)]);
-    // Nobody makes a directory there, not even root.
+    // Not even root can create a directory there.
     if !Path::new("/sys/kernel").is_dir() {
         return;
     }
@@ -227,7 +227,7 @@ fn a_place_that_may_not_be_written_is_no_mistake() {
     assert!(ended.stderr.contains("/sys/kernel/accord"), "{ended:#?}");
 }
 
-/// Errors name the mistaken word and the one that was probably meant.
+/// Errors name the mistaken word and the probable intention.
 #[test]
 fn slips_have_hints() {
     let dir = folder(&[("small.toml", SMALL)]);
@@ -269,7 +269,7 @@ fn a_scenario_comes_from_standard_input() {
     assert!(dir.path().join("runs/stdin/manifest.json").is_file());
 }
 
-/// Files that pages of the book name come with the program.
+/// Files named in the book come with the program.
 #[test]
 fn examples_of_the_book_come_with_the_program() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -307,7 +307,7 @@ fn hints_name_no_package_that_is_not_there() {
     }
 }
 
-/// Figures: limits, other names, a plot per engine; points beside each other.
+/// Figures: limits, other names, a plot per engine; points side by side.
 #[test]
 fn figures_take_limits_labels_and_facets() {
     let dir = folder(&[("small.toml", SMALL)]);

@@ -1,4 +1,4 @@
-//! What is taken away from runs: figures, comparisons, points of a sweep, definitions, JSON with its
+//! Results for other uses: figures, comparisons, points of a sweep, definitions, JSON with its
 //! schema.
 
 mod common;
@@ -14,8 +14,8 @@ fn sweep() -> String {
     )
 }
 
-/// Output is what the schema of the program says, and the schema is not empty words: a key less or
-/// more is refused.
+/// The output satisfies the program's schema, and the schema is strict: a missing or an extra key
+/// is refused.
 fn holds(dir: &Path, command: &str, output: &Value) {
     let schema = accord(dir, &["schema", "--output", command]).with(0).json();
     let validator = jsonschema::validator_for(&schema).expect("a schema");
@@ -112,7 +112,7 @@ fn a_figure_is_drawn_with_its_data() {
         page.stdout.starts_with("<svg width=\"7.160in\""),
         "{page:#?}"
     );
-    // What is wrong is said with what is right.
+    // Errors name the valid values.
     for (args, said) in [
         (
             &["troughput", "-o", "-"][..],
@@ -141,7 +141,7 @@ fn a_figure_is_drawn_with_its_data() {
     );
 }
 
-/// A number behind a key of a PDF, or those of a list.
+/// Returns the number after a key of a PDF, or the numbers of a list.
 #[cfg(feature = "figures")]
 fn numbers_after(text: &str, key: &str) -> Vec<f64> {
     let after = text.split(key).nth(1).unwrap_or_else(|| panic!("no {key}"));
@@ -174,7 +174,7 @@ fn figures_as_pdf_and_png() {
     let pdf = String::from_utf8_lossy(&pdf);
     let page = numbers_after(&pdf, "/MediaBox");
     assert!((page[2] - 3.5 * 72.0).abs() < 0.5, "{page:?}");
-    // Each font of the text is in the file.
+    // Each font of the text is embedded.
     let fonts = pdf.matches("/FontDescriptor ").count();
     let files = pdf.matches("/FontFile").count();
     assert!(fonts > 0 && files > 0, "{fonts} fonts, {files} files");
@@ -263,20 +263,20 @@ fn sweeps_are_compared_point_by_point() {
     );
     let page = std::fs::read_to_string(at.join("cmp/page.html")).expect("a page");
     assert!(page.contains("Comparison of one, two") && page.contains("<svg"));
-    // Again, over the first; a run directory is not replaced.
+    // A second run over the first; a run directory is not replaced.
     accord(at, &args).with(0);
     let ended = accord(at, &["compare", "one", "two", "-o", "one"]).with(2);
     assert!(ended.stderr.contains("is not a comparison"), "{ended:#?}");
     let ended = accord(at, &["compare", "one", "two", "--reference", "three"]).with(2);
     assert!(ended.stderr.contains("one: theory"), "{ended:#?}");
-    // A point and a sweep share no settings unless it is a point of that sweep.
+    // A point and a sweep have no common settings unless the point belongs to that sweep.
     let json = accord(at, &["compare", "one/002", "two", "--json"])
         .with(0)
         .json();
     assert_eq!(json["points"].as_array().map(Vec::len), Some(1), "{json:#}");
 }
 
-/// Without an equilibrium theory has no values, and what it has not is not compared with.
+/// Without an equilibrium theory has no values, and missing values are not compared.
 #[test]
 fn an_engine_without_values_is_no_reference() {
     let flood = SMALL.replace(

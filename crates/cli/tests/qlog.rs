@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-/// A flow that loses packets, alongside one that is no stream.
+/// A flow that loses packets, alongside one that is not a stream.
 const LOSSY: &str = r#"
 id = "lossy"
 duration = "10 s"
@@ -32,7 +32,7 @@ to = "right"
 controller = "monaco"
 "#;
 
-/// The events of a file, all of which the library knows, with their times in milliseconds.
+/// Returns the events of a file, all known to the library, with their times in milliseconds.
 fn events(path: &Path) -> Vec<(f64, EventData)> {
     let file = BufReader::new(File::open(path).expect("it was written"));
     let reader = QlogSeqReader::new(Box::new(file)).expect("a header");
@@ -80,7 +80,7 @@ fn a_log_has_what_the_sender_did() {
     assert!(!lost.is_empty() && lost.iter().all(|n| sent.contains(n)));
     assert!(states.iter().any(|s| s == "recovery"));
     assert!(states.iter().any(|s| s == "congestion_avoidance"));
-    // Each repair is of a loss. The table counts them.
+    // Each repair belongs to a loss. The table counts them.
     let csv = std::fs::read_to_string(dir.path().join("b/series.csv")).expect("a table");
     let of_web = |line: &&str| line.contains(",web,retransmissions,");
     let repairs = csv
@@ -91,7 +91,7 @@ fn a_log_has_what_the_sender_did() {
     assert_eq!(repairs, lost.len() as f64);
 }
 
-/// A log that is read again agrees with the run that wrote it.
+/// A log that is read back agrees with the run that wrote it.
 #[test]
 fn a_log_comes_back_as_a_run() {
     let dir = folder(&[("lossy.toml", LOSSY)]);
@@ -121,7 +121,7 @@ fn version_0_3_has_the_names_that_qvis_reads() {
     let records: Vec<serde_json::Value> = (text.split('\u{1e}').skip(1))
         .map(|record| serde_json::from_str(record).expect("JSON"))
         .collect();
-    // What qvis asks of a header.
+    // The header fields that qvis requires.
     assert_eq!(records[0]["qlog_version"], "0.3");
     assert_eq!(records[0]["qlog_format"], "JSON-SEQ");
     assert!(records[0]["trace"].is_object());
@@ -157,7 +157,7 @@ fn real_packets_are_logged() {
     let dir = folder(&[("lossy.toml", &brief)]);
     let args = "run lossy.toml -e live --live loopback --qlog logs";
     let ended = accord(dir.path(), &args.split_whitespace().collect::<Vec<_>>());
-    // A busy machine may have no verdict. It has a log all the same.
+    // On a busy machine there may be no verdict, but there is a log.
     assert!([Some(0), Some(3)].contains(&ended.code), "{ended:#?}");
     let events = events(&dir.path().join("logs/web.sqlog"));
     let sent = |e: &&(f64, EventData)| matches!(e.1, EventData::QuicPacketSent(_));
@@ -192,7 +192,7 @@ fn flent_gets_its_series() {
         last["tcp_rtt"].as_f64().is_some_and(|ms| ms > 20.0),
         "{last}"
     );
-    // Of flows that are not there yet there is nothing to average [flent, ComputingRunner].
+    // Flows that have not started are not averaged [flent, ComputingRunner].
     let late = LOSSY.replace("[flow.web]", "[flow.web]\nstart = \"4 s\"");
     let late = late.replace("[flow.tunnel]", "[flow.tunnel]\nstart = \"8 s\"");
     std::fs::write(dir.path().join("lossy.toml"), late).expect("written");
@@ -220,8 +220,8 @@ fn flent_gets_its_series() {
     assert!(none.stderr.contains("runs of: packet"), "{none:#?}");
 }
 
-/// The rate of a file whose last interval is short, and of the same file with bytes that are no text in one
-/// record, compressed and cut off.
+/// The rate in a file whose last interval is short, and in the same file compressed and truncated,
+/// with invalid bytes in one record.
 #[test]
 fn means_are_over_what_was_measured() {
     let interval = |i: usize, end: f64| {
@@ -261,7 +261,7 @@ fn means_are_over_what_was_measured() {
     }
 }
 
-/// What is no measurement is refused with its place.
+/// A file without measurements is refused with its place.
 #[test]
 fn errors_say_where() {
     let cases = [

@@ -1,6 +1,6 @@
-//! The program with quinn's controllers, which the feature `quic` brings.
+//! The program with quinn's controllers, from the feature `quic`.
 //!
-//! This test starts itself as that program, so it has no harness.
+//! This test starts itself as that program, so that it has no harness.
 
 #![expect(
     clippy::print_stdout,
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The program with these arguments, in a directory with a scenario `two.toml`.
+/// Runs the program with these arguments, in a directory with a scenario `two.toml`.
 fn quinn(args: &[&str]) -> Ended {
     let dir = tempfile::tempdir().expect("a place for temporary files");
     std::fs::write(dir.path().join("two.toml"), TWO).expect("a scenario");
@@ -80,7 +80,8 @@ fn it_evaluates_them() {
     assert!(ended.stdout.contains("quinn-cubic beside quinn-bbr"));
 }
 
-/// Reno's law does for quinn's NewReno. The fluid's CUBIC is that of RFC 9438, so that quinn's is refused.
+/// quinn's NewReno uses Reno's law. The fluid's CUBIC is that of RFC 9438, so that quinn's is
+/// refused.
 fn the_fluid_engine_has_newreno() {
     quinn(&["run", "two.toml", "--engine", "fluid,packet"]).with(0);
     let set = "flow.a.controller=quinn-cubic";
@@ -101,7 +102,7 @@ quic = "quinn"
 controller = "quinn-cubic"
 "#;
 
-/// A live run that the machine is too busy for has no verdict. Then the exit code is 3.
+/// A live run on a busy machine has no verdict. Then the exit code is 3.
 fn it_carries_a_flow() {
     let run = [
         "run",

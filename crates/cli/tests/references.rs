@@ -39,7 +39,7 @@ fn sources() -> Vec<Source> {
     table.iter().map(source).collect()
 }
 
-/// Text files of the product that may cite: code, book, scenarios.
+/// Returns the text files of the product that may cite: code, book, scenarios.
 fn citing_files() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![
@@ -64,8 +64,8 @@ fn citing_files() -> Vec<PathBuf> {
     found
 }
 
-/// The keys in a text: a name, two digits of a year, perhaps a letter, at the start of brackets
-/// or after a comma in them, as in `[Xia05 eq. 10, KS01]`.
+/// Returns the keys in a text: a name, two digits of a year, optionally a letter, at the start of
+/// brackets or after a comma in them, as in `[Xia05 eq. 10, KS01]`.
 fn keys(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for part in text.split('[').skip(1) {
@@ -120,7 +120,7 @@ fn every_citation_resolves() {
     let mut unknown: BTreeMap<String, PathBuf> = BTreeMap::new();
     let mut cited = BTreeSet::new();
     for path in citing_files() {
-        // Examples of documentation, which this test and that of parameters make up.
+        // Examples of documentation, invented by this test and that of parameters.
         if path.ends_with("references.rs") || path.ends_with("family/src/markdown.rs") {
             continue;
         }

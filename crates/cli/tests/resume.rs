@@ -1,5 +1,5 @@
-//! A command that was interrupted, given again, goes on where it was, and leaves the bytes
-//! that it would have left without the interruption.
+//! An interrupted command resumes when it is repeated, and leaves the same bytes as without the
+//! interruption.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -21,14 +21,14 @@ fn sweep() -> String {
 
 const RUN: &[&str] = &["run", "sweep.toml", "--csv", "-o", "out"];
 
-/// The program on `threads` threads.
+/// Returns the program on `threads` threads.
 fn on(threads: &str, dir: &Path, args: &[&str]) -> Command {
     let mut command = program(dir, args);
     command.env("RAYON_NUM_THREADS", threads);
     command
 }
 
-/// The runs of the packet engine that are kept in `.out.resume`.
+/// Returns the runs of the packet engine that are kept in `.out.resume`.
 fn kept(dir: &Path) -> Vec<PathBuf> {
     let kept = dir.join(".out.resume");
     if !kept.is_dir() {
@@ -50,10 +50,10 @@ fn stopped(mut command: Command, dir: &Path, n: usize, with: &str) -> Ended {
     end(child)
 }
 
-/// How many runs it said were done before; `None` if it said nothing of the kind.
+/// Returns the reported number of resumed runs; `None` if it reported none.
 fn said(ended: &Ended) -> Option<usize> {
     let lines = ended.stderr.lines();
-    let mut lines = lines.filter(|l| l.ends_with("were done before the interruption; going on"));
+    let mut lines = lines.filter(|l| l.ends_with("were done before the interruption; resuming"));
     let line = lines.next()?;
     assert_eq!(lines.next(), None, "{ended:#?}");
     let n = line.strip_prefix("small: ")?.split(' ').next()?;
@@ -62,14 +62,14 @@ fn said(ended: &Ended) -> Option<usize> {
 
 type Result = (String, BTreeMap<String, Vec<u8>>);
 
-/// Its data and files; nothing else is left in the directory.
+/// Returns its data and files; nothing else remains in the directory.
 fn result(ended: &Ended, dir: &Path) -> Result {
     assert!(matches!(ended.code, Some(0 | 1)), "{ended:#?}");
     assert_eq!(names(dir), ["out", "sweep.toml"]);
     (ended.stdout.clone(), files(&dir.join("out")))
 }
 
-/// What comes out when nobody interrupts.
+/// Returns the result without an interruption.
 fn uninterrupted(text: &str, args: &[&str]) -> Result {
     let dir = folder(&[("sweep.toml", text)]);
     let ended = accord(dir.path(), args);
@@ -101,7 +101,7 @@ fn interrupted_and_resumed_is_uninterrupted() {
             _ => assert_eq!(ended.code, None, "{ended:#?}"),
         }
         assert_eq!(names(at), [".out.resume", "sweep.toml"], "no result");
-        // Interrupted once more, further on.
+        // A second interruption, later.
         let further = kept(at).len() + 1;
         stopped(on(threads, at, RUN), at, further, with);
         let ended = accord(at, RUN);
@@ -132,7 +132,7 @@ fn repetitions_are_resumed() {
     same(&result(&ended, dir.path()), &expected);
 }
 
-/// What is damaged, or was put there by somebody else, is computed again.
+/// Damaged files, and files of other origin, are computed again.
 #[test]
 fn only_whole_runs_of_this_command_are_used() {
     let text = sweep();
@@ -145,7 +145,7 @@ fn only_whole_runs_of_this_command_are_used() {
         .iter()
         .filter(|name| !name.starts_with('.'))
         .count();
-    // Cut off; one bit of a value turned; a run under the name of another; no checksum.
+    // Truncated; one bit of a value inverted; a run under the name of another; no checksum.
     let series = runs[0].join("series.parquet");
     let bytes = std::fs::read(&series).unwrap();
     std::fs::write(&series, &bytes[..bytes.len() / 2]).unwrap();
@@ -158,7 +158,7 @@ fn only_whole_runs_of_this_command_are_used() {
         std::fs::write(runs[2].join(name), bytes).unwrap();
     }
     std::fs::remove_file(runs[3].join("checksum")).unwrap();
-    // Half a run of a program that was killed, and a stranger's file.
+    // An incomplete run of a killed program, and an unrelated file.
     std::fs::create_dir(at.join(".out.resume/.packet-half")).unwrap();
     let notes = at.join(".out.resume/notes.txt");
     std::fs::write(&notes, "mine").unwrap();
@@ -185,8 +185,8 @@ fn another_command_takes_nothing() {
     }
 }
 
-/// Experiments that were written before the interruption are not computed again. They are made at
-/// the same time, and shown in the order of the command.
+/// Experiments written before the interruption are not computed again. They run concurrently, and
+/// are shown in the order of the command.
 #[test]
 fn experiments_are_resumed() {
     let (long, short) = ("xia03-fig4", "ple03-fig6");
@@ -201,7 +201,7 @@ fn experiments_are_resumed() {
     assert_eq!(ended.stdout, "", "the first has no verdict yet");
     let before = files(&dir.path().join("all").join(short));
     let ended = accord(dir.path(), &args);
-    let line = format!("{short}: 4 of 4 runs were done before the interruption; going on");
+    let line = format!("{short}: 4 of 4 runs were done before the interruption; resuming");
     assert!(ended.stderr.lines().any(|l| l == line), "{ended:#?}");
     assert_eq!(names(&dir.path().join("all")), [short, long]);
     assert!(files(&dir.path().join("all").join(short)) == before);
@@ -209,7 +209,7 @@ fn experiments_are_resumed() {
     assert!(at(long) < at(short), "{ended:#?}");
 }
 
-/// An experiment that is named twice has one place, and is made once.
+/// A duplicate experiment has one place, and runs once.
 #[test]
 fn an_experiment_named_twice_is_made_once() {
     let dir = folder(&[]);

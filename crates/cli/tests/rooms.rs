@@ -1,9 +1,9 @@
-//! Who may know whom. The rule of ARCHITECTURE.md, held against every Cargo.toml.
+//! The permitted dependencies of crates: the rule of ARCHITECTURE.md, checked for every Cargo.toml.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What each crate may use of the others, directly.
+/// The direct dependencies that each crate may have.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("family", &["units"]),
@@ -89,7 +89,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "door",
         ],
     ),
-    // The library knows everybody but the readers of topologies; the program knows the library, and these.
+    // The library may use all crates except the readers of topologies; the program may use the
+    // library, and these.
     (
         "accord",
         &[
@@ -127,9 +128,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Who may touch files, sockets, clocks, threads, processes or the environment: nobody but the
-/// program, the live engine, the gateway, the report (run directories) with its tables, the scenario language, which
-/// reads one file, and evaluations, which read packs and keep what was measured.
+/// The crates that may use files, sockets, clocks, threads, processes or the environment: the
+/// program, the live engine, the gateway, the report (run directories) with its tables, the
+/// scenario language, which reads one file, and evaluations, which read packs and store
+/// measurements.
 const SYSTEM: &[&str] = &[
     "std::fs",
     "std::net",
@@ -164,7 +166,7 @@ const MAY_TOUCH: &[(&str, &[&str])] = &[
     ("report", &["std::fs", "std::io", "std::process"]),
     ("language", &["std::fs", "std::io"]),
     ("evaluate", &["std::fs", "std::io"]),
-    // Addresses that nobody connects to, and an instant as the zero of others.
+    // Addresses that are never connected, and an instant as the zero of others.
     ("quinn", &["std::net", "Instant::now"]),
 ];
 
@@ -201,15 +203,15 @@ fn crates_know_whom_they_may() {
                 assert!(may.contains(&other), "{name} must not know {other}");
             }
         }
-        // Only the live engine, the gateway and the packet engine, which asks for huge pages, have any by
-        // platform, and none of ours among them.
+        // Only the live engine, the gateway and the packet engine, which requests huge pages, have
+        // dependencies by platform, and none of ours are among them.
         let by_platform = manifest.get("target").map(toml::Value::to_string);
         let may = ["live", "gateway", "sim"].contains(name);
         assert!(by_platform.is_none_or(|t| may && !t.contains("accord-")));
     }
 }
 
-/// Source files below `dir`.
+/// Returns the source files below `dir`.
 fn sources(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(dir).expect("a directory") {
@@ -245,7 +247,7 @@ fn only_the_shell_touches_the_system() {
     assert!(looked_at > 100, "{looked_at} files");
 }
 
-/// Modules that may know each other: registries and what they list, and a family with its values.
+/// Modules that may use each other: registries and their entries, and a family with its values.
 const CIRCLES: &[(&str, &str)] = &[
     ("control", "registry"),
     ("aqm", "registry"),
@@ -271,7 +273,7 @@ fn module_of(file: &Path, src: &Path) -> Module {
     names
 }
 
-/// The code of a file, without comments and unit tests.
+/// Returns the code of a file, without comments and unit tests.
 fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).expect("text");
     let code = text
@@ -284,8 +286,8 @@ fn code(path: &Path) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The paths that begin with `crate`, `super` or `self` in a text, each as its names; lists in
-/// braces are taken apart, one level deep.
+/// Returns the paths that begin with `crate`, `super` or `self` in a text, each as its names; lists
+/// in braces are expanded, one level deep.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let mut found = Vec::new();
@@ -319,7 +321,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// The modules of a crate that each of them uses.
+/// Returns the modules that each module of a crate uses.
 fn uses(src: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     let files: Vec<_> = sources(src)
         .into_iter()
@@ -337,7 +339,7 @@ fn uses(src: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
         }
         module
     };
-    // What the crate's own module re-exports is where it comes from.
+    // Re-exports of the crate's root are resolved to their modules.
     let root = files
         .iter()
         .find(|(m, _)| m.is_empty())
@@ -378,7 +380,7 @@ fn uses(src: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
     graph
 }
 
-/// Whether `to` can be reached from `from`.
+/// Returns true if `to` can be reached from `from`.
 fn reaches(graph: &BTreeMap<Module, BTreeSet<Module>>, from: &Module, to: &Module) -> bool {
     let mut seen = BTreeSet::from([from]);
     let mut next = vec![from];
@@ -423,7 +425,7 @@ fn modules_form_no_circles() {
     );
 }
 
-/// A reader of one packet engine has no need of the other.
+/// A reader of one packet engine does not need the other.
 #[test]
 fn the_packet_engines_do_not_use_each_other() {
     let graph = uses(&crates().join("sim/src"));
@@ -440,7 +442,7 @@ fn the_packet_engines_do_not_use_each_other() {
         }
         assert!(looked_at > 30, "{engine}: {looked_at} uses");
     }
-    // They share nothing that uses one of them, but for the choice between them.
+    // Neither uses the other's modules, except for the choice between them.
     let shared = graph.iter().filter(|(module, _)| {
         let first = module.first().map_or("plan", |first| first);
         first != "plan" && !engines.contains(&first)
@@ -453,13 +455,13 @@ fn the_packet_engines_do_not_use_each_other() {
     }
 }
 
-/// Where a name of a controller or a discipline means something else: a file, and why.
+/// Names of controllers or disciplines with another meaning: a file, and the reason.
 const OTHER_NAMES: &[(&str, &str)] = &[(
     "cli/src/solve/network.rs",
     "utilities in tables of flows are called vegas and reno, too",
 )];
 
-/// Whether a line of code decides something by one of these names.
+/// Returns true if a line of code branches on one of these names.
 fn decides_by(line: &str, name: &str) -> bool {
     let literal = format!("\"{name}\"");
     line.match_indices(&literal).any(|(at, _)| {
@@ -477,7 +479,7 @@ fn families() -> Vec<&'static accord::family::Family> {
     [accord::control::FAMILIES, accord::aqm::FAMILIES].concat()
 }
 
-/// As the engines once did.
+/// Such as the engines had in the past.
 #[test]
 fn a_decision_by_name_is_found() {
     for line in [

@@ -10,7 +10,7 @@ const CATALOGUE: Catalogue = Catalogue {
     disciplines: accord::aqm::FAMILIES,
 };
 
-/// The scenario files at the root of the repository, by name.
+/// Returns the scenario files at the root of the repository, by name.
 fn files() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let entries = std::fs::read_dir(directory).expect("there is a directory of scenarios");
@@ -41,7 +41,7 @@ fn the_page_on_traffic_shows_its_example_and_that_is_met() {
     }
 }
 
-/// The part of the example that the reader adds to what `accord new` writes.
+/// The part of the example that the reader adds to the output of `accord new`.
 #[test]
 fn the_tutorial_shows_its_example_and_that_is_met() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");

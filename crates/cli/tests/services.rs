@@ -1,4 +1,4 @@
-//! Services from the file to the words of the check, the run and the page.
+//! Services from the file to the messages of the check, the run and the page.
 
 mod common;
 
@@ -72,7 +72,7 @@ fn a_check_warns_of_oversubscription() {
     assert!((rate("north") - 100e6 * 30.0 / 93.0).abs() < 1.0);
     assert!((rate("south") - 100e6 * 60.0 / 93.0).abs() < 1.0);
 
-    // With less than there is, nothing is said.
+    // Contracts that fit cause no message.
     let fits = [
         "--set",
         "flow.south.service.contract=\"10 Mbps\"",
@@ -98,7 +98,7 @@ fn a_run_says_what_binds_for_whom() {
     assert!(page.contains(NORTH));
 }
 
-/// Whatever is promised, a check says it and ends.
+/// A check of any services ends, and reports them.
 #[test]
 fn wild_services_are_checked() {
     for service in [

@@ -1,4 +1,4 @@
-//! Runs that skip time say so, and are refused where that cannot be.
+//! Runs that skip time report it, and are refused where skipping is impossible.
 
 mod common;
 
@@ -44,7 +44,7 @@ fn a_run_says_what_it_skipped() {
     assert!(short["skipped_s"].as_f64() > Some(200.0), "{short}");
     assert_ne!(whole["digest"], short["digest"]);
 
-    // The manifest has it, also when it is read again.
+    // The manifest has it, also when it is read back.
     let manifest = std::fs::read_to_string(dir.path().join("short/manifest.json")).unwrap();
     assert!(manifest.contains("\"skipped_ps\""), "{manifest}");
     let manifest = std::fs::read_to_string(dir.path().join("whole/manifest.json")).unwrap();
@@ -68,7 +68,7 @@ fn a_run_says_what_it_skipped() {
     let page = std::fs::read_to_string(dir.path().join("runs/long/page.html")).unwrap();
     assert!(page.contains("1 of 1 check met; skipped "));
 
-    // Nothing is skipped before a transfer is done.
+    // Nothing is skipped before a transfer is complete.
     let set = [
         "--skip",
         "steady",
@@ -87,10 +87,10 @@ fn a_run_says_what_it_skipped() {
 fn what_cannot_skip_is_refused() {
     let dir = folder(&[("long.toml", LONG)]);
     for (more, why) in [
-        (&["-e", "theory"][..], "--skip is for the packet engine"),
+        (&["-e", "theory"][..], "--skip needs the packet engine"),
         (
             &["-e", "packet,live", "--live", "loopback"],
-            "a live run takes the time that it takes",
+            "a live run cannot skip time",
         ),
         (
             &["-e", "packet", "--pcap", "x.pcapng"],

@@ -1,11 +1,11 @@
-//! `accord solve`: right answers, and every kind of bad input with its place.
+//! `accord solve`: correct answers, and all invalid inputs with their place.
 
 use parquet::record::RowAccessor;
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A directory with the two tables.
+/// Creates a directory with the two tables.
 fn network(links: &str, flows: &str) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("links.csv"), links).unwrap();
@@ -23,7 +23,7 @@ fn accord(dir: &Path, more: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-/// The answer as JSON, and the exit code.
+/// Returns the answer as JSON, and the exit code.
 fn solve(links: &str, flows: &str, more: &[&str]) -> (serde_json::Value, i32) {
     let dir = network(links, flows);
     let output = accord(dir.path(), &[more, &["--json"]].concat());
@@ -88,7 +88,7 @@ fn the_example_of_the_docs() {
 
 #[test]
 fn every_utility_in_one_table() {
-    // Each alone on a link of its own, so that its rate is plain.
+    // Each alone on a private link, so that its rate is known.
     let links = "link,capacity_bps\n1,10\n2,10\n3,10\n4,10\n5,10\n6,10\n7,10\n8,10\n";
     let flows = "\
 flow,path,utility,weight,cap_bps,floor_bps,limit,alpha,alpha_bps,delay_s,error,rtt_s,packet_bytes,rate_bps
@@ -184,7 +184,7 @@ fn bad_input_is_named_with_its_place() {
         (
             "link,capacity\na,1\n",
             good,
-            "the column \"capacity\" has no meaning",
+            "the column \"capacity\" is unknown",
         ),
         ("link\na\n", good, "there is no column \"capacity_bps\""),
         (
@@ -222,7 +222,7 @@ fn bad_input_is_named_with_its_place() {
         (
             LINKS,
             "flow,path,utility\nx,a,logg\n",
-            "there is no utility \"logg\"",
+            "unknown utility \"logg\"",
         ),
         (
             LINKS,
@@ -232,12 +232,12 @@ fn bad_input_is_named_with_its_place() {
         (
             LINKS,
             "flow,path,cap_bps\nx,a,5\n",
-            "cap_bps is no parameter of the utility log",
+            "cap_bps is not a parameter of the utility log",
         ),
         (
             LINKS,
             "flow,path,path\nx,a,a\n",
-            "the column \"path\" is there twice",
+            "the column \"path\" occurs twice",
         ),
     ];
     for (links, flows, expected) in cases {
@@ -274,7 +274,7 @@ fn tables_out_are_what_json_says_in_both_formats() {
     let prices = std::fs::read_to_string(out.join("prices.csv")).unwrap();
     assert!(prices.starts_with("link,capacity_bps,load_bps,price\na,9000000,"));
 
-    // The same network in Parquet gives the same, in Parquet.
+    // The same network in Parquet gives the same answer, in Parquet.
     let other = tempfile::tempdir().unwrap();
     parquet_table(
         &other.path().join("links.parquet"),
@@ -309,7 +309,7 @@ fn tables_out_are_what_json_says_in_both_formats() {
     near(&[rate], &[3e6]);
 }
 
-/// A Parquet file with one or two columns of text and one of numbers.
+/// Writes a Parquet file with one or two columns of text and one of numbers.
 fn parquet_table(path: &Path, schema: &str, a: &[&str], b: Option<&[&str]>, numbers: &[f64]) {
     use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
     let schema = parquet::schema::parser::parse_message_type(schema).unwrap();
@@ -333,9 +333,9 @@ fn parquet_table(path: &Path, schema: &str, a: &[&str], b: Option<&[&str]>, numb
     file.close().unwrap();
 }
 
-/// 10⁶ to the power −1000 is no number: the page says that it has no answer, and shows no NaN.
+/// 10⁶ to the power −1000 underflows: the page reports that it has no answer, and shows no NaN.
 #[test]
-fn prices_beyond_all_numbers_are_told() {
+fn prices_beyond_all_numbers_are_reported() {
     let flows = "flow,path,utility,alpha\nx,a,alpha-fair,1000\ny,a,alpha-fair,1000\n";
     let of = |capacity: &str| {
         let dir = network(&format!("link,capacity_bps\na,{capacity}\n"), flows);
@@ -351,7 +351,7 @@ fn prices_beyond_all_numbers_are_told() {
         "{page}"
     );
     assert!(!page.contains("NaN"), "{page}");
-    // In another unit it has one.
+    // In another unit there is one.
     assert_eq!(of("1.5").0, Some(0));
 }
 

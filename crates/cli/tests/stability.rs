@@ -1,11 +1,11 @@
-//! `accord stability`, as people use it.
+//! `accord stability` from the command line.
 
 mod common;
 
 use common::*;
 use serde_json::json;
 
-/// Proportional control that is stable at small gains, and at 2.0 not.
+/// Proportional control that is stable at small gains, and unstable at 2.0.
 const LOOP: &str = r#"
 duration = "20 s"
 steady = ["10 s", "20 s"]
@@ -76,8 +76,8 @@ fn one_point_as_json() {
     assert_eq!(unstable["points"][0]["phases"][0]["stable"], json!(false));
 }
 
-/// The gain margin times the gain is the critical gain, the same all along the axis; more delay
-/// makes it no larger where the queue is small beside the path.
+/// The gain margin times the gain is the critical gain, constant along the axis; a longer delay
+/// does not increase it where the queue is small compared with the path.
 #[test]
 fn a_map_over_two_parameters_with_packets() {
     let dir = folder(&[("loop.toml", LOOP)]);
@@ -139,7 +139,7 @@ fn axes_that_make_no_sense_are_refused() {
         ("flow.g.controller.gain=0.1..1", "there is no flow"),
         ("flow.f.controller.gain", "no \"=\""),
         ("flow.f.controller.gain=1", "no \"..\""),
-        ("flow.f.controller.gain=2..1", "has to go from"),
+        ("flow.f.controller.gain=2..1", "is not the smaller one"),
         ("topology.dumbbell.delay=1 ms..2 Mbps", "different units"),
         ("flow.f.controller.gain=-1..1", "gain"),
     ] {
@@ -159,7 +159,7 @@ fn axes_are_two() {
     assert!(ended.stderr.contains("both axes"), "{ended:#?}");
 }
 
-/// Numbers of flows are whole, and so are those between if the points fit.
+/// Numbers of flows are whole, and so are intermediate points if they fit.
 #[test]
 fn a_count_is_an_axis() {
     let dir = folder(&[("loop.toml", LOOP)]);
@@ -184,7 +184,7 @@ fn a_count_is_an_axis() {
     assert!(ended.stderr.contains("whole number"), "{ended:#?}");
 }
 
-/// A sweep of the file would go over what the map sets.
+/// A sweep of the file would override the map's values.
 #[test]
 fn a_file_with_a_sweep_has_no_map() {
     let sweep = "[sweep.g]\nset = [\"flow.f.controller.gain\"]\nvalues = [0.2, 0.4]\n";
@@ -197,7 +197,7 @@ fn a_file_with_a_sweep_has_no_map() {
     assert_eq!(all.stdout.matches("gain margin").count(), 2, "{all:#?}");
 }
 
-/// What has no linearisation is told in words.
+/// A law without a linearisation is reported in words.
 #[test]
 fn laws_of_the_sign_are_named() {
     let vegas = LOOP.replace(
@@ -226,7 +226,7 @@ fn laws_of_the_sign_are_named() {
     assert!(!ended.stdout.contains("NaN"), "{ended:#?}");
 }
 
-/// Reno over RED has an equilibrium here, which more delay makes cycle.
+/// Reno over RED has an equilibrium here, which becomes unstable with a longer delay.
 #[test]
 fn reno_over_red_has_a_map() {
     let queue = "queue = { discipline = \"red\", min_threshold = \"5 pkt\", max_threshold = \"100 pkt\", max_probability = 0.2, weight = 0.02, limit = \"unlimited\" }";
@@ -261,7 +261,7 @@ fn reno_over_red_has_a_map() {
     assert!(growth[0] < 0.0 && growth[2] > 0.0, "{table}");
 }
 
-/// Only an earlier map is replaced: nobody's table is lost, and no run.
+/// Only an earlier map is replaced; other tables and runs are not.
 #[test]
 fn a_map_replaces_maps_only() {
     let dir = folder(&[("loop.toml", LOOP)]);
@@ -299,11 +299,11 @@ fn a_map_replaces_maps_only() {
         names(&path("map")),
         ["manifest.json", "map.csv", "map.html"]
     );
-    // With somebody's notes beside it, it stays.
+    // With other files in it, it stays.
     std::fs::write(path("map/notes.txt"), "mine").unwrap();
     let ended = map("map").with(2);
     assert!(ended.stderr.contains("notes.txt"), "{ended:#?}");
-    // Nor does a run replace a map.
+    // A run does not replace a map either.
     let over = ["run", "loop.toml", "-q", "--engine", "theory", "-o", "map"];
     accord(dir.path(), &over).with(2);
     assert_eq!(
@@ -312,8 +312,8 @@ fn a_map_replaces_maps_only() {
     );
 }
 
-/// The limit of z² − z + κ = 0 is 1. Below the limit of the whole loop, 0.578, a check is silent. Between
-/// the two nothing is guaranteed.
+/// The limit of z² − z + κ = 0 is 1. Below the limit of the whole loop, 0.578, a check is silent.
+/// Between the two nothing is guaranteed.
 #[test]
 fn a_check_names_the_margin_of_a_gain_beyond_it() {
     let warnings = |gain: &str| {
@@ -327,7 +327,7 @@ fn a_check_names_the_margin_of_a_gain_beyond_it() {
     let between = warnings("gain = 0.7");
     for words in [
         "a gain of 0.700 for f is beyond 0.578",
-        "guaranteed to rest",
+        "guaranteed to be stable",
         "accord stability",
     ] {
         assert!(between.contains(words), "{between}");
@@ -342,8 +342,8 @@ fn a_check_names_the_margin_of_a_gain_beyond_it() {
     }
 }
 
-/// Four flows over one link have the gain 1 as the limit of z² − z + κ = 0, and 0.578 up to which the
-/// whole loop rests. Without the bound on the increase that is the limit.
+/// Four flows over one link have the gain 1 as the limit of z² − z + κ = 0, and 0.578 as the limit
+/// of stability of the whole loop. Without the bound on the increase the latter is the limit.
 #[test]
 fn a_window_that_is_decided_once_per_round_trip_has_the_limit_of_its_loop() {
     let found = |controller: &str, code| {

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 
-/// Escape sequences wherever a file has text of its author.
+/// Escape sequences in all texts of a file's author.
 const EVIL: &str = r#"
 title = "evil \u001b[31m red \u009b2J"
 notes = "evil \u001b[31m red"

@@ -1,5 +1,5 @@
-//! What the program leaves behind can be trusted: damage shows, nothing is replaced in silence,
-//! and what a killed program left is cleared.
+//! The program's files can be trusted: damage is detected, files are not replaced silently, and the
+//! remains of a killed program are removed.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -7,7 +7,7 @@ mod common;
 use common::*;
 use std::path::Path;
 
-/// Users of the web beside the flows: there are transfers.
+/// Adds web users, so that there are transfers.
 fn with_transfers() -> String {
     let users = "[flow.web]\nfrom = \"left\"\nto = \"right\"\ncount = 20\ncontroller = \"newreno\"\n\
                  demand = { web = {} }\n";
@@ -83,7 +83,7 @@ fn nothing_is_replaced_in_silence() {
     assert_eq!(replaces(&["--seed", "9", "-q"]), None, "it is to be quiet");
 }
 
-/// Only what is ours, of a process that is gone.
+/// Only our files, of a process that has ended.
 #[test]
 fn what_a_killed_program_left_is_cleared() {
     let dir = folder(&[("small.toml", SMALL)]);
@@ -127,7 +127,7 @@ fn a_full_disk_is_no_fault_of_the_user() {
     assert!(ended.stderr.contains("/dev/full"), "{ended:#?}");
 }
 
-/// A small file system of our own; the files of a run do not fit.
+/// A small private file system; the files of a run do not fit.
 #[test]
 fn a_full_disk_under_a_run_directory() {
     let dir = folder(&[("small.toml", SMALL)]);
@@ -153,6 +153,6 @@ fn a_full_disk_under_a_run_directory() {
     }
     let ended = ended.with(3);
     assert!(ended.stderr.contains("No space left"), "{ended:#?}");
-    // What was computed is told all the same.
+    // Computed results are printed nevertheless.
     assert!(ended.stdout.contains("Means over"), "{ended:#?}");
 }

@@ -1,11 +1,11 @@
-//! Known failures and recorded results, as people and programs meet them.
+//! Known failures and recorded results, for people and programs.
 
 mod common;
 
 use common::*;
 use std::path::Path;
 
-/// `SMALL`, which should have half of what it has, with this `fails`.
+/// Returns `SMALL` with an expected value that is half of the actual one, and this `fails`.
 fn half(fails: &str) -> String {
     let known = "equals = 0.5\nwithin = 0.05\n";
     let text = SMALL.replace("equals = \"theory\"\nwithin = 0.05\n", known);
@@ -22,7 +22,7 @@ fn run(dir: &Path, more: &[&str]) -> Ended {
     accord(dir, &args)
 }
 
-/// What the link of `half.toml` carries.
+/// Returns the goodput of the link of `half.toml`.
 fn measured(dir: &Path) -> f64 {
     write(dir, "");
     let json = run(dir, &["--json"]).with(1).json();
@@ -53,7 +53,7 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
     assert_eq!(json["checks"][0]["why"], "setting");
     assert_eq!(json["checks"][0]["because"], "of half");
 
-    // It has moved by more than the band.
+    // It has changed by more than the band.
     write(at, &fails(0.98 * x));
     let ended = run(at, &[]).with(1);
     assert!(
@@ -61,7 +61,7 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
             .stdout
             .contains("find out what moved it, then write measured = ")
     );
-    // With another seed there is nothing recorded.
+    // With another seed nothing is recorded.
     run(at, &["--seed", "2"]).with(0);
 
     // It is met.
@@ -76,7 +76,7 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
     );
 }
 
-/// What is printed may be pasted, and does not parse before somebody has given a reason.
+/// The printed entry can be pasted, and does not parse before it has a reason.
 #[test]
 fn failures_are_recorded_without_their_reasons() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -100,7 +100,7 @@ fn failures_are_recorded_without_their_reasons() {
     run(at, &[]).with(0);
     assert_eq!(run(at, &["--record"]).with(0).stdout, "");
 
-    // One figure moves: the others and all reasons stay.
+    // One figure changes: the others and all reasons stay.
     let value = given.split("\"1\" = ").nth(1).expect("a figure");
     let value = value.split(',').next().expect("a figure");
     let moved = given.replacen(&format!("\"1\" = {value}"), "\"1\" = 0.7", 1);
@@ -127,7 +127,7 @@ fn runs_are_compared_with_recorded_results() {
     );
     let same = accord(at, &args);
     assert!(
-        !same.stderr.contains("these are not the results"),
+        !same.stderr.contains("the results differ from"),
         "{same:#?}"
     );
 
@@ -143,7 +143,7 @@ fn runs_are_compared_with_recorded_results() {
     std::fs::write(&path, "nonsense").expect("writable");
     let ended = accord(at, &args).with(2);
     assert!(ended.stderr.contains("line 1: \"nonsense\""), "{ended:#?}");
-    // They are of the scenarios as written.
+    // They belong to the scenarios as written.
     accord(at, &[&args[..], &["--seed", "2"]].concat()).with(2);
 }
 

@@ -1,4 +1,4 @@
-//! `accord run --watch` runs again when the file is saved, and lives through mistakes.
+//! `accord run --watch` runs again when the file is saved, and continues after errors.
 #![cfg(target_os = "linux")]
 
 mod common;

@@ -77,7 +77,7 @@ impl Builder {
             return Err(ImportError::at(line, message));
         }
         if self.keys.insert(key.to_string(), id).is_some() {
-            let message = format!("the node {} is there twice", quote(key));
+            let message = format!("the node {} occurs twice", quote(key));
             return Err(ImportError::at(line, message));
         }
         let name = self.unused(word(label));

@@ -48,7 +48,11 @@ fn what_gateways_do_not_have_is_refused() {
         refusal(&SITES.replace(old, new))
     };
     for (old, new, said) in [
-        ("target = \"2 pkt\"", "gain = 0.2", "no gain = 0.2"),
+        (
+            "target = \"2 pkt\"",
+            "gain = 0.2",
+            "do not support gain = 0.2",
+        ),
         (
             "tunnel = {}",
             "tunnel = { overhead = \"40 B\" }",
@@ -57,7 +61,7 @@ fn what_gateways_do_not_have_is_refused() {
         (
             "tunnel = {}",
             "tunnel = {}\nstart = \"0.5 s\"",
-            "from the start",
+            "start with the run",
         ),
         ("1060 B", "20000 B", "packets of 576 to 9000 bytes"),
         ("\"cubic\"", "\"vegas\"", "kernel has no vegas; kernel ="),

@@ -199,7 +199,7 @@ fn what_cannot_be_is_refused_with_the_reason() {
     match obstacle(Mode::Namespaces, &[unknown]) {
         Some(LiveError::Unable(why)) if obstacle(Mode::Namespaces, &[s]).is_none() => {
             assert!(
-                why.contains("\"nosuch\" (it has: ") && why.contains("reno"),
+                why.contains("\"nosuch\" (available: ") && why.contains("reno"),
                 "{why}"
             );
         }

@@ -20,7 +20,7 @@ class Border:
 
     Attributes:
         points: All points that were run, each as values by paths.
-        holds: For each of them whether the property holds.
+        holds: For each of them, True if the property holds.
         cells: The smallest boxes that the border crosses: lower and upper ends by paths.
 
     """
@@ -41,8 +41,8 @@ def border(
 ) -> Border:
     """Find where a property begins to fail, by runs along its border.
 
-    A grid comes first. Each round then halves the boxes whose corners disagree. Along one parameter
-    a round costs one point, where a grid as fine would cost as many again as it has. A border that
+    A grid comes first. Each round then halves the boxes whose corners disagree. Along one
+    parameter a round costs one point, where a grid would double its points. A border that
     lies within one box of the first grid, with all its corners on one side, is not found.
 
     Args:
@@ -51,7 +51,7 @@ def border(
         holds: Called with the means of a point by metric and entity. Over seeds they are averaged.
         start: The number of parts of each range in the first grid.
         rounds: The number of halvings.
-        **options: What `sweep` takes: reps, engines, executor, store.
+        **options: Options of `sweep`: reps, engines, executor, store.
 
     Example:
         Vegas keeps a bottleneck full. How small may its buffer be?
@@ -72,10 +72,10 @@ def border(
         raise ValueError("border: expected at least one range, one part and no negative rounds")
     for name, of in over.items():
         if not isinstance(of, Range):
-            raise TypeError(f"{name}: expected a range that `between` makes, got {of!r}")
+            raise TypeError(f"{name}: expected a range from `between`, got {of!r}")
     engines = list(options.get("engines", ["packet"]))
     if len(engines) != 1:
-        raise ValueError(f"engines: a border is that of one engine, got {engines}")
+        raise ValueError(f"engines: expected exactly one, got {engines}")
     finest = start * 2**rounds
     known: dict[Corner, bool] = {}
 

@@ -35,7 +35,7 @@ class Task:
 
 
 class Carrier:
-    """A sweep under way. Only the batches that were sent are in memory."""
+    """A sweep in progress. Only the batches that were sent are in memory."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Carrier:
         self._warned = False
 
     def carry_out(self, done: Callable[[Done], None]) -> None:
-        """Carry out all jobs, and call `done` with each result."""
+        """Run all jobs, and call `done` with each result."""
         finished = False
         try:
             while True:
@@ -66,7 +66,7 @@ class Carrier:
                     finished = True
                     return
                 try:
-                    # With a timeout, so that an interrupt that another thread caught is seen.
+                    # With a timeout, so that an interrupt caught by another thread is noticed.
                     future = self._arrived.get(timeout=0.1)
                 except queue.Empty:
                     self._relieve()

@@ -15,7 +15,7 @@ from ._store import identity
 from ._work import Batch, Done, received, work
 
 LOOK = 5.0
-"""The time between two looks at the cluster, in seconds."""
+"""The polling interval of the cluster, in seconds."""
 
 LONELY = 30.0
 """The time without a worker until a warning, in seconds."""
@@ -142,7 +142,7 @@ class Crew:
             others = set(processing).difference(self._slow, self._refused)
             return self.submit(batch) if others else None
         except OSError:
-            # No scheduler at this moment.
+            # There is no scheduler at this moment.
             return None
 
     def _avoid(self, workers: Iterable[str]) -> None:
@@ -191,7 +191,7 @@ class Crew:
     def close(self, waiting: Iterable[Any], finished: bool) -> None:
         """End the tasks under way."""
         if not finished:
-            # Ctrl-C reaches the main thread. The others end at their next look.
+            # Ctrl-C reaches the main thread. The others end at their next poll.
             self._stop.set()
         self.cancel(waiting)
         if self._threads is not None:

@@ -177,7 +177,7 @@ def _counted(count: int) -> int:
 def _scaled(over: Mapping[str, Range], parts: Iterable[Iterable[float]]) -> list[dict[str, Any]]:
     wrong = [name for name, of in over.items() if not isinstance(of, Range)]
     if wrong:
-        raise ValueError(f"{wrong[0]}: expected a range, as accord.between makes it")
+        raise ValueError(f"{wrong[0]}: expected a range from accord.between")
     return [
         {name: of.at(float(part)) for (name, of), part in zip(over.items(), row, strict=True)}
         for row in parts

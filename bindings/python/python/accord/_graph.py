@@ -113,7 +113,7 @@ def routed(
     """
     networkx = needed("networkx", "a graph")
     if graph.is_multigraph():
-        raise ValueError("routes: a graph with parallel edges has no unique links; join them")
+        raise ValueError("routes: parallel edges have no unique links; merge them")
     if demands is None:
         demands = graph.graph.get("demands")
     if demands is None:
@@ -133,7 +133,7 @@ def routed(
     for i, (source, target, _) in enumerate(wanted):
         for node in (source, target):
             if node not in graph:
-                raise ValueError(f"demands[{i}]: there is no node {node!r}")
+                raise ValueError(f"demands[{i}]: unknown node {node!r}")
         if source == target:
             raise ValueError(f"demands[{i}]: from {source!r} to itself")
         if source not in trees:

@@ -118,7 +118,7 @@ class StabilityMap:
         """Write the files of ``accord stability --x``: ``map.html``, ``map.csv`` and a manifest.
 
         Raises:
-            AccordError: There is something else at this place, or it cannot be written.
+            AccordError: The directory has other files, or it cannot be written.
 
         """
         cells = [
@@ -146,7 +146,7 @@ class StabilityMap:
         )
 
     def _repr_html_(self) -> str:
-        """Show a notebook the map."""
+        """Return the map for a notebook."""
         return f"<p>{html.escape(repr(self))}</p>" + _show.picture(
             lambda ax: self.plot(ax=ax), height=4.0
         )
@@ -208,7 +208,7 @@ def _axis(path: str, given: list[Any]) -> tuple[str, str, NDArray[np.float64]]:
 
 
 def _chosen(count: int, packets: int) -> set[int]:
-    """Return the places along a parameter at which packets are run, about `packets` of them."""
+    """Return about `packets` values of a parameter at which packets are run."""
     if packets == 0:
         return set()
     every = max(count // packets, 1)

@@ -24,7 +24,7 @@ class Grade:
     hint: str
 
     def __bool__(self) -> bool:
-        """Return whether the answer is right."""
+        """Return True if the answer is right."""
         return self.right is True
 
     def __repr__(self) -> str:

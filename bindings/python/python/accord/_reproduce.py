@@ -21,7 +21,7 @@ class Reproduction:
     """The result of `reproduce`."""
 
     def __init__(self, scenario: Scenario, comparisons: list[Comparison]) -> None:
-        """Take what was computed; use `reproduce`."""
+        """Take the computed results; use `reproduce`."""
         self.scenario = scenario
         self.comparisons = comparisons
         """A comparison per point of the experiment's sweep."""
@@ -50,7 +50,7 @@ class Reproduction:
         return f"<Reproduction of {self.scenario.id}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        """Show a notebook the tables of all points."""
+        """Return the tables of all points for a notebook."""
         return "".join(c._repr_html_() for c in self.comparisons)
 
 
@@ -67,7 +67,7 @@ def reproduce(
         id: Its id, such as ``"xia05-fig6"``; ``accord list experiments`` shows them.
         engines: The engines; by default theory, packets and those of the expectations. Live is
             among them only if it is named.
-        seed: The seed, in place of the experiment's.
+        seed: The seed, instead of the experiment's.
         progress: A progress bar with an ``update`` method, or True for that of tqdm.
 
     Raises:

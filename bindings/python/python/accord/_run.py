@@ -198,7 +198,7 @@ class Run:
         return Comparison([self])._picture()
 
     def _repr_html_(self) -> str:
-        """Show a notebook the table of means, and the throughput."""
+        """Return the table of means and the throughput for a notebook."""
         return Comparison([self])._repr_html_()
 
 
@@ -274,7 +274,7 @@ class Comparison:
         """Write a run directory with the page, which `read` and the program read.
 
         Raises:
-            AccordError: There is something else at this place, or it cannot be written.
+            AccordError: The directory has other files, or it cannot be written.
 
         """
         _accord.write([run._inner for run in self.runs], fspath(directory), True)
@@ -301,19 +301,19 @@ class Comparison:
         return _show.picture(lambda ax: self.plot("throughput", ax=ax))
 
     def _repr_html_(self) -> str:
-        """Show a notebook the tables, and the throughput."""
+        """Return the tables and the throughput for a notebook."""
         return f"<pre>{html.escape(self._text)}</pre>{self._picture()}"
 
 
 def read(directory: str | PathLike[str], *, own: Iterable[Class] = ()) -> list[Run]:
-    """Read a run directory, whichever program wrote it: a run per engine and repetition.
+    """Read a run directory of any program: a run per engine and repetition.
 
     Args:
         directory: The directory.
         own: Classes of controllers and disciplines that its scenario may name.
 
     Raises:
-        AccordError: It is no run directory, or it is damaged.
+        AccordError: It is not a run directory, or it is damaged.
 
     """
     classes = list(own)

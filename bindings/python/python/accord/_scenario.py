@@ -1,4 +1,4 @@
-"""Scenarios: what is run."""
+"""Scenarios."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class Scenario:
     ) -> StabilityMap:
         """Return the margins over one or two parameters, as ``accord stability --x --y`` does.
 
-        Each place is judged at the equilibrium in the middle of the steady part.
+        Each cell has the margins of the equilibrium in the middle of the steady part.
 
         Args:
             over: Rising values by path, such as `linspace` and `logspace` make them, of one
@@ -223,7 +223,7 @@ class Scenario:
 
         Raises:
             ScenarioError: A path names nothing, or a value is wrong there.
-            ValueError: The values do not rise, or the scenario has a sweep of its own.
+            ValueError: The values do not rise, or the scenario has a sweep.
 
         Example:
             >>> import accord
@@ -254,7 +254,7 @@ class Scenario:
             try:
                 shown.append(self.run("theory", point=1)._picture())
             except AccordError:
-                # Theory knows no equilibrium of such flows.
+                # Theory has no equilibrium of such flows.
                 pass
         return "".join(shown)
 
@@ -320,7 +320,7 @@ def _own(classes: Iterable[Any]) -> list[Any]:
 
 
 def _classes(*sources: Iterable[Any]) -> list[Any]:
-    """Return the classes among values, each once."""
+    """Return the classes among values, without duplicates."""
     found: dict[Any, None] = {}
     for value in itertools.chain(*sources):
         if isinstance(value, type):
@@ -333,7 +333,7 @@ def _classes(*sources: Iterable[Any]) -> list[Any]:
 
 
 def _toml(value: Value) -> str:
-    """Return a value as TOML; text stands as it is."""
+    """Return a value as TOML; text is unchanged."""
     if isinstance(value, type):
         return family_of(value)
     if isinstance(value, str):
@@ -375,7 +375,7 @@ def load(name: str | PathLike[str], *, own: Iterable[Class] = ()) -> Scenario:
         own: Classes of controllers and disciplines that the scenario may name.
 
     Raises:
-        ScenarioError: The file is wrong; its `problems` have places and hints.
+        ScenarioError: The file is invalid; its `problems` have places and hints.
         AccordError: There is neither.
 
     """
@@ -391,7 +391,7 @@ def parse(text: str, name: str = "scenario.toml", *, own: Iterable[Class] = ()) 
         own: Classes of controllers and disciplines that the scenario may name.
 
     Raises:
-        ScenarioError: The text is wrong; its `problems` have places and hints.
+        ScenarioError: The text is invalid; its `problems` have places and hints.
 
     """
     return Scenario(_accord.Scenario.parse(text, name, _own(own)))

@@ -24,12 +24,12 @@ class Shares:
         rates: The rate of each flow.
         prices: The price of each link.
         loads: The sum of the rates on each link.
-        lower: The optimal rate of each flow is not below this. Empty if there is no solution.
-        upper: Nor above this.
+        lower: A lower bound of each flow's optimal rate. Empty if there is no solution.
+        upper: An upper bound of it.
         status: ``"solved"``, ``"not converged"`` or ``"infeasible"``.
         certificate: The residuals of the optimality conditions and the duality gap, as fractions.
         iterations: The number of Newton steps.
-        trouble: If infeasible: the link, what the flows insist on there, and its capacity.
+        oversubscribed: If infeasible: the link, the rate that its flows need, and its capacity.
         links: The links by their numbers as pairs of nodes, if the routes came from a graph.
         routes: The links of each flow, likewise.
 
@@ -43,12 +43,12 @@ class Shares:
     status: str
     certificate: dict[str, float]
     iterations: int
-    trouble: tuple[int, float, float] | None
+    oversubscribed: tuple[int, float, float] | None
     links: list[tuple[Any, Any]] = field(default_factory=list)
     routes: list[list[int]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        """Return whether there is a solution."""
+        """Return True if there is a solution."""
         return self.status == "solved"
 
 
@@ -74,8 +74,8 @@ def shares(
         weights: Weight of each flow, of shape (flows,) or one number. Positive. By default 1, and
             in a graph the amounts of the demands.
         alpha: 1 is proportional fairness, 2 minimum potential delay. Positive.
-        min_rate: Contracted rate of each flow, of shape (flows,) or one number. A flow gets what
-            its weight gives in addition to it. Needs alpha 1.
+        min_rate: Contracted rate of each flow, of shape (flows,) or one number. The flow's
+            weighted share is added to it. Needs alpha 1.
         max_rate: Largest rate of each flow, likewise.
         demands: The flows of a graph: ``{from: {to: weight}}``, or a list of ``(from, to)`` or
             ``(from, to, weight)``. By default ``graph.graph["demands"]``.
@@ -83,7 +83,7 @@ def shares(
 
     Raises:
         ValueError: An array has a wrong shape, or a number is NaN or out of range, or a route has
-            a link that there is not.
+            an unknown link.
 
     Example:
         Two links, one flow over both and one over each:
@@ -157,7 +157,7 @@ def shares(
         status=answer["status"],
         certificate=dict(answer["certificate"]),
         iterations=answer["iterations"],
-        trouble=answer["trouble"],
+        oversubscribed=answer["oversubscribed"],
         links=links_of,
         routes=routes_of,
     )
@@ -171,7 +171,7 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 def _compressed(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Return routes in compressed rows: where each row starts, and the links."""
+    """Return routes in compressed rows: the start of each row, and the links."""
     if hasattr(routes, "tocsr"):
         matrix = routes.tocsr()
     elif isinstance(routes, np.ndarray) and routes.ndim == 2:

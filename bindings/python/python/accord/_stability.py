@@ -1,4 +1,4 @@
-"""Equilibria, and how far they are from cycling."""
+"""Equilibria and their stability margins."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ class Equilibrium:
     Attributes:
         start: The start of the phase in seconds.
         end: Its end.
-        error: Why there is no linearisation, or None. The rest is empty if there is none.
-        stable: Whether small deviations die away.
-        gain_margin: By what factor a loop's gain may grow before it cycles; infinite if no gain
+        error: The reason why there is no linearisation, or None. The rest is empty if there is
+            none.
+        stable: True if small deviations decay.
+        gain_margin: The factor by which a loop's gain may grow before it cycles; infinite if no
+            gain
             makes it cycle.
-        delay_margin: How much more delay makes it cycle, in seconds; infinite if none does.
+        delay_margin: The additional delay at which it cycles, in seconds; infinite if none does.
         phase_margin: The same as an angle in degrees.
         roots: The rightmost roots, of shape (roots,), complex, in 1/s.
-        flows: A row per kind of flow: group, flows, rate in bit/s, round_trip in seconds, signal
-            (the share that is marked or lost) and halving_jitter in seconds.
+        flows: A row per class of flows: group, flows, rate in bit/s, round_trip in seconds, signal
+            (the share marked or lost) and halving_jitter in seconds.
 
     """
 
@@ -40,12 +42,12 @@ class Equilibrium:
     flows: list[dict[str, Any]]
 
     def __bool__(self) -> bool:
-        """Return whether it is stable."""
+        """Return True if it is stable."""
         return self.stable
 
 
 def equilibria(text: str) -> list[Equilibrium]:
-    """Return what the engine found, phase by phase."""
+    """Return the engine's results, phase by phase."""
 
     def number(value: float | None) -> float:
         return float("inf") if value is None else value

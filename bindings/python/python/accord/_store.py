@@ -1,4 +1,4 @@
-"""A store of results, addressed by what was run."""
+"""A content-addressed store of results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Result = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 @functools.cache
 def identity() -> str:
-    """Return version and build of this package: the same for all who have installed one wheel."""
+    """Return version and build of this package, equal for all installations of one wheel."""
     digest = hashlib.sha256(Path(_accord.__file__).read_bytes()).hexdigest()
     return f"{_accord.__version__}+{digest[:16]}"
 
@@ -46,7 +46,7 @@ def key(
 
 
 class Store:
-    """A directory of Parquet files, one per run, at any place that fsspec knows.
+    """A directory of Parquet files, one per run, at any place that fsspec supports.
 
     Files appear whole or not at all. So writers need no lock, and the files of an interrupted sweep
     are valid.
@@ -55,7 +55,7 @@ class Store:
     def __init__(
         self, place: str | os.PathLike[str], options: dict[str, Any] | None = None
     ) -> None:
-        """Open a store, which need not exist yet.
+        """Open a store, which may not exist yet.
 
         Raises:
             AccordError: fsspec does not know the place.
@@ -127,7 +127,7 @@ class Store:
         content = sink.getvalue().to_pybytes()
         path = self._path(key)
         if not self._local:
-            # Object stores show an object when it is whole.
+            # Object stores show an object only when it is complete.
             self._fs.pipe_file(path, content)
             return
         Path(path).parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Work on all cores of this machine that Ctrl-C ends."""
+"""Work on all cores of this machine, interruptible by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 def on_all_cores(
     work: Callable[[Item, Callable[[float], None]], Result], items: Sequence[Item]
 ) -> list[Result]:
-    """Return what `work` makes of each item.
+    """Return the results of `work` for the items.
 
     Its second argument raises once the user, or an error, ends the work. Runs call it as
     `progress`.
@@ -32,16 +32,16 @@ def on_all_cores(
 
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         try:
-            # Within, since the first items are at work while a hundred thousand are handed over.
+            # Within the block: the first items run before all are submitted.
             futures = [threads.submit(one, item) for item in items]
-            # With a timeout, so that an interrupt that another thread caught is seen.
+            # With a timeout, so that an interrupt caught by another thread is noticed.
             while wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 for future in futures:
                     if future.done():
                         future.result()
             return [future.result() for future in futures]
         except BaseException:
-            # Ctrl-C reaches this thread. The others end at their next look at `stop`.
+            # Ctrl-C reaches this thread. The others end when they next poll `stop`.
             stop.set()
             threads.shutdown(wait=False, cancel_futures=True)
             raise

@@ -1,4 +1,4 @@
-"""The work of sweeps: batches of runs, as a worker makes them."""
+"""The work of sweeps: batches of runs, for a worker."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Stop(Exception):
 
 
 def work(batch: Batch, stop: threading.Event | None = None) -> Done:
-    """Carry out a batch."""
+    """Run a batch."""
     if batch.identity != identity():
         return Done([], 0, 0.0, (_here(), identity()))
 

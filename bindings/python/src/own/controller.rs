@@ -1,7 +1,7 @@
 //! A controller that is an object of Python.
 
+use super::classes::of;
 use super::failure::{fail, failing};
-use super::of;
 use accord::control::{
     Acked, Allowance, AnyController, Capabilities, Congestion, Controller, LARGEST_WINDOW, Maker,
     Marks, PathView, Recovery, Transport,
@@ -19,38 +19,38 @@ pub static MAKER: Maker = Maker {
     transport: Transport::Stream,
 };
 
-/// The largest pace in bit/s: what a 64-bit float counts exactly.
+/// The largest pace in bit/s: the largest integer that a 64-bit float counts exactly.
 const LARGEST: f64 = (1u64 << 53) as f64;
 
-/// What a controller is told of an acknowledgement.
+/// The fields of an acknowledgement, for a controller.
 #[pyclass(frozen, get_all, module = "accord._accord")]
 pub struct Ack {
     /// The bytes that arrived.
     bytes: u64,
-    /// The round-trip time in seconds, if it gives one.
+    /// The round-trip time in seconds, if there is a sample.
     rtt: Option<f64>,
-    /// Whether a round trip has passed.
+    /// True if a round trip has ended.
     round_ended: bool,
-    /// Whether the sender used all of its window.
+    /// True if the sender used all of its window.
     window_limited: bool,
-    /// Whether a loss is being repaired.
+    /// True during loss recovery.
     in_recovery: bool,
-    /// The packets that were marked.
+    /// The number of marked packets.
     marked: u64,
 }
 
-/// What the transport knows of the path. Times are in seconds, amounts in bytes.
+/// The transport's state of the path. Times are in seconds, amounts in bytes.
 #[pyclass(frozen, get_all, module = "accord._accord")]
 pub struct Path {
     /// The size of a packet.
     packet: u64,
     /// The smoothed round-trip time, zero before the first sample.
     srtt: f64,
-    /// The latest one.
+    /// The latest round-trip time.
     rtt: f64,
-    /// The smallest one, infinite before the first sample.
+    /// The smallest round-trip time, infinite before the first sample.
     min_rtt: f64,
-    /// What is sent and neither acknowledged nor taken for lost.
+    /// The data sent and neither acknowledged nor declared lost.
     in_flight: u64,
 }
 
@@ -70,9 +70,9 @@ impl Path {
     }
 }
 
-/// A controller that is an object of Python. Nothing is asked after an exception.
+/// A controller that is an object of Python. It is not called after an exception.
 struct Controlled {
-    /// The object, or none where the class failed to make one.
+    /// The object; `None` if the class failed to create one.
     object: Option<Py<PyAny>>,
     allowance: Allowance,
     capabilities: Capabilities,
@@ -107,17 +107,17 @@ impl Controlled {
         }
     }
 
-    /// Calls the object, and reads what it allows now.
-    fn tell(&mut self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
+    /// Calls the object, and reads its window and pace.
+    fn call(&mut self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
         let Some(object) = self.object.as_ref().filter(|_| !failing()) else {
             return;
         };
-        let told = Python::attach(|py| {
+        let result = Python::attach(|py| {
             let object = object.bind(py);
             call(object)?;
             allowance(object)
         });
-        match told {
+        match result {
             Ok(allowance) => self.allowance = allowance,
             Err(e) => fail(e),
         }
@@ -209,7 +209,7 @@ fn allowance(object: &Bound<'_, PyAny>) -> PyResult<Allowance> {
 
 impl Controller for Controlled {
     fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time) {
-        let told = Ack {
+        let ack = Ack {
             bytes: ack.bytes.get(),
             rtt: ack.rtt.map(Duration::as_secs_f64),
             round_ended: ack.round_ended,
@@ -218,9 +218,9 @@ impl Controller for Controlled {
             marked: ack.marked,
         };
         let (path, now) = (Path::new(path), now.as_secs_f64());
-        self.tell(|object| {
+        self.call(|object| {
             let name = intern!(object.py(), "on_ack");
-            object.call_method1(name, (told, path, now)).map(drop)
+            object.call_method1(name, (ack, path, now)).map(drop)
         });
     }
 
@@ -233,14 +233,14 @@ impl Controller for Controlled {
             Congestion::RepeatedTimeout => "repeated timeout",
         };
         let (path, now) = (Path::new(path), now.as_secs_f64());
-        self.tell(|object| {
+        self.call(|object| {
             let name = intern!(object.py(), "on_congestion");
             object.call_method1(name, (what, path, now)).map(drop)
         });
     }
 
     fn on_idle(&mut self) {
-        self.tell(|object| {
+        self.call(|object| {
             let name = intern!(object.py(), "on_idle");
             object.call_method0(name).map(drop)
         });
@@ -260,7 +260,7 @@ impl Controller for Controlled {
 
     fn set_service(&mut self, service: &Service) {
         let weight = service.weight;
-        self.tell(|object| object.setattr(intern!(object.py(), "weight"), weight));
+        self.call(|object| object.setattr(intern!(object.py(), "weight"), weight));
     }
 }
 
@@ -271,7 +271,7 @@ impl Clone for Controlled {
     }
 }
 
-/// Returns a copy of an object that shares nothing with it.
+/// Returns a deep copy of an object.
 pub fn copied(object: &Py<PyAny>) -> Option<Py<PyAny>> {
     let copy = Python::attach(|py| {
         let copy = py.import("copy")?.call_method1("deepcopy", (object,))?;

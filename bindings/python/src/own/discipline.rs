@@ -1,8 +1,8 @@
 //! A queue discipline that is an object of Python.
 
+use super::classes::of;
 use super::controller::{arguments, copied};
 use super::failure::{fail, failing};
-use super::of;
 use accord::aqm::{AnyAqm, Aqm, Ecn, Entropy, Maker, PacketMeta, QueueView, Structure, Verdict};
 use accord::family::Values;
 use accord::units::{Bytes, Duration, Time};
@@ -15,17 +15,17 @@ pub static MAKER: Maker = Maker {
     build: |values| AnyAqm::foreign(Disciplined::new(values)),
 };
 
-/// The size of a packet where a parameter counts in packets, as built-in disciplines take it.
+/// The assumed packet size of parameters in packets, as for built-in disciplines.
 const PACKET: Bytes = Bytes::new(1000);
 
-/// What a discipline is told of a packet.
+/// The fields of a packet, for a discipline.
 #[pyclass(frozen, get_all, module = "accord._accord")]
 pub struct Packet {
     /// The size in bytes.
     size: u64,
-    /// The number of the flow and the direction.
+    /// The flow and direction, as a number.
     flow: u32,
-    /// Whether it may be marked.
+    /// True if it is ECN-capable.
     ecn: bool,
 }
 
@@ -39,7 +39,7 @@ impl Packet {
     }
 }
 
-/// The queue that the packet finds, or leaves.
+/// The queue at the packet's arrival or departure.
 #[pyclass(frozen, get_all, module = "accord._accord")]
 pub struct Queue {
     /// The packets queued.
@@ -48,7 +48,7 @@ pub struct Queue {
     bytes: u64,
     /// The rate of the link in bit/s.
     rate: f64,
-    /// The size of the buffer in bytes, if it is known.
+    /// The size of the buffer in bytes, if known.
     capacity: Option<u64>,
 }
 
@@ -65,9 +65,9 @@ impl Queue {
 
 /// A discipline that is an object of Python. After an exception it passes everything.
 struct Disciplined {
-    /// The object, or none where the class failed to make one.
+    /// The object; `None` if the class failed to create one.
     object: Option<Py<PyAny>>,
-    /// Whether it judges departures, too.
+    /// True if it also judges departures.
     judges_departures: bool,
 }
 
@@ -141,11 +141,11 @@ impl Aqm for Disciplined {
         now: Time,
         entropy: &mut dyn Entropy,
     ) -> Verdict {
-        let (told, queue) = (Packet::new(packet), Queue::new(queue));
+        let (view, queue) = (Packet::new(packet), Queue::new(queue));
         let (now, uniform) = (now.as_secs_f64(), entropy.uniform());
         self.ask(|object| {
             let name = intern!(object.py(), "on_arrival");
-            object.call_method1(name, (told, queue, now, uniform))
+            object.call_method1(name, (view, queue, now, uniform))
         })
     }
 
@@ -156,11 +156,11 @@ impl Aqm for Disciplined {
         queue: &QueueView,
         now: Time,
     ) -> Verdict {
-        let (told, queue) = (Packet::new(packet), Queue::new(queue));
+        let (view, queue) = (Packet::new(packet), Queue::new(queue));
         let (now, sojourn) = (now.as_secs_f64(), sojourn.as_secs_f64());
         self.ask(|object| {
             let name = intern!(object.py(), "on_departure");
-            object.call_method1(name, (told, sojourn, queue, now))
+            object.call_method1(name, (view, sojourn, queue, now))
         })
     }
 }

@@ -17,8 +17,8 @@ thread_local! {
     static FAILURE: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Takes the exception, if there is one. An engine that moves packets makes a run on one thread, with
-/// its observer, so that this is the run's own.
+/// Takes the exception, if there is one. An engine that moves packets makes a run on one thread,
+/// with its observer, so that the exception belongs to the run.
 pub fn failure() -> Option<PyErr> {
     FAILURE.with_borrow_mut(Option::take)
 }
@@ -35,7 +35,7 @@ pub fn fail(e: PyErr) {
     });
 }
 
-/// Returns whether a callback of this thread's run has failed. None is called after that.
+/// Returns true if a callback of this thread's run has failed. None is called after that.
 pub fn failing() -> bool {
     FAILURE.with_borrow(Option::is_some)
 }

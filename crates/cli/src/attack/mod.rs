@@ -1,11 +1,11 @@
 //! `accord attack`: a search for settings that break a property of a scenario.
 //!
 //! Half of the runs are random points of the ranges, by a seed. The others are steps from the worst
-//! point found, which get smaller. What breaks the property is then brought back towards the scenario,
-//! as far as it still breaks it.
+//! point found, of decreasing size. A point that breaks the property is then moved back towards the
+//! scenario, as far as it still breaks it.
 //!
-//! The points follow from the seed and from the figures of earlier runs. So figures are all that is
-//! kept of a search that is interrupted: the same command meets the same points, and knows them.
+//! The points follow from the seed and from the figures of earlier runs. So only figures are kept
+//! of an interrupted search: the same command visits the same points, and finds their figures.
 
 pub mod options;
 mod property;
@@ -33,23 +33,23 @@ use rayon::prelude::*;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The number of points that are tried at once. It is the same for any number of cores, so that the
-/// result is, too.
+/// The number of points tried at once. It is the same for any number of cores, so that the result
+/// is, too.
 const BATCH: u64 = 8;
-/// The halvings of the way back to the scenario.
+/// The number of halvings on the way back to the scenario.
 const HALVINGS: u32 = 6;
 
 /// A point of the search: a value per range, or `None` for that of the scenario.
 type Point = Vec<Option<f64>>;
 
-/// Carries out the command; `Ok(false)` where the property is broken.
+/// Carries out the command. Returns `Ok(false)` if the property is broken.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.set)?;
     let original = file.points(catalogue, None)?.swap_remove(0);
     let property = Property::parse(&args.property, &original)?;
     file.set("expect", &property.expectation(args.engine))?;
-    // What the property names has to be there.
+    // The entities of the property must exist.
     file.points(catalogue, None)?;
     let ranges = ranges::of(&args.vary, &original, &file)?;
     let id = format!("attack-{}", original.id);
@@ -76,27 +76,27 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Failure::io(message, &e)
     })?;
     if kept.known() > 0 && !args.quiet {
-        note(format_args!("{} runs are known; going on", kept.known()));
+        note(format_args!("{} runs are known; resuming", kept.known()));
     }
     search.kept = Some(kept);
     let found = search.found(args);
     if let Err(Failure::Interrupted) = found
         && !args.quiet
     {
-        note("what was run is kept; the same command, without --fresh, goes on");
+        note("the finished runs are kept; the same command without --fresh resumes");
     }
     let found = found?;
-    // Nothing is left to go on with.
+    // No search is left to resume.
     let _ = std::fs::remove_file(&unfinished);
     let Some((least, value)) = found else {
         let message = format!("no run has a value of {}", search.property.metric);
-        return Err(Failure::new(message).hint("accord list metrics says which engines record it"));
+        return Err(Failure::new(message).hint("accord list metrics shows which engines record it"));
     };
     let text = |value| search.property.text(value);
     if !search.property.is_broken(value) {
         let (runs, property) = (args.runs, &search.property.given);
         data(format_args!(
-            "{property} holds in {runs} runs; the nearest is {}",
+            "{property} holds in {runs} runs; the closest value is {}",
             text(value)
         ))?;
         return Ok(true);
@@ -119,7 +119,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// Refuses to replace a file that no attack of this scenario wrote, before the search, which takes long.
+/// Refuses to replace a file not written by an attack of this scenario, before the long search.
 fn check_file(path: &Path, id: &str) -> Result<(), Failure> {
     let there = match std::fs::read(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
@@ -129,10 +129,10 @@ fn check_file(path: &Path, id: &str) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!(
-        "{} is there, and no attack of this scenario wrote it",
+        "{} exists, and was not written by an attack of this scenario",
         path.display()
     );
-    Err(Failure::new(message).hint("give what is found another name with -o"))
+    Err(Failure::new(message).hint("give the result another name with -o"))
 }
 
 struct Search<'a> {
@@ -141,12 +141,12 @@ struct Search<'a> {
     ranges: Vec<Range>,
     property: Property,
     engine: Engine,
-    /// The figures of runs that were made.
+    /// The figures of finished runs.
     kept: Option<Measurements>,
 }
 
 impl Search<'_> {
-    /// Returns the point that is worst, brought back if it breaks the property, and its value.
+    /// Returns the worst point, moved back if it breaks the property, and its value.
     fn found(&self, args: &Args) -> Result<Option<(Point, f64)>, Failure> {
         match self.worst(args)? {
             Some((worst, value)) if self.property.is_broken(value) => {
@@ -156,7 +156,7 @@ impl Search<'_> {
         }
     }
 
-    /// Returns what is set at a point.
+    /// Returns the settings of a point.
     fn settings(&self, point: &Point) -> Vec<String> {
         let pairs = self.ranges.iter().zip(point);
         pairs
@@ -171,7 +171,7 @@ impl Search<'_> {
     }
 
     /// Returns the figure of the property that is nearest to breaking it, or `None` if the run has
-    /// none. What is known is not run again.
+    /// none. Known points are not run again.
     fn value(&self, point: &Point) -> Result<Option<f64>, Failure> {
         let scenario = self.scenario(point)?;
         let Some(kept) = &self.kept else {
@@ -198,7 +198,7 @@ impl Search<'_> {
         let run = accord::run(scenario, self.engine, &Options::default(), &mut Watch);
         let run = match run {
             Ok(run) => run,
-            // No equilibrium there, for one.
+            // There is no equilibrium, for example.
             Err(Error::Theory(_) | Error::Fluid(_)) => return Ok(None),
             Err(e) => return Err(e.into()),
         };
@@ -210,7 +210,7 @@ impl Search<'_> {
         Ok(values.into_iter().flatten().reduce(worse))
     }
 
-    /// Returns the point that is worst of all runs, and its value.
+    /// Returns the worst point of all runs, and its value.
     fn worst(&self, args: &Args) -> Result<Option<(Point, f64)>, Failure> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(args.seed);
         let mut unit = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
@@ -264,7 +264,7 @@ impl Search<'_> {
         Ok(worst)
     }
 
-    /// Brings a point that breaks the property back towards the scenario, value by value.
+    /// Moves a point that breaks the property back towards the scenario, value by value.
     fn shrink(&self, mut point: Point, mut value: f64) -> Result<(Point, f64), Failure> {
         let mut adopt = |point: &mut Point, i: usize, new: Option<f64>| {
             let mut tried = point.clone();
@@ -290,7 +290,7 @@ impl Search<'_> {
                     }
                 }
             }
-            // Few digits are easier to read.
+            // Fewer digits are easier to read.
             if let Some(now) = point[i] {
                 let short = format!("{now:.1e}").parse().unwrap_or(now);
                 adopt(&mut point, i, Some(short))?;

@@ -10,12 +10,12 @@ pub struct Args {
     /// The scenario: a file, or the id of one that comes with the program. Of a sweep, its first
     /// point.
     pub scenario: String,
-    /// What is to hold: METRIC [of ENTITY] >, >=, < or <= VALUE, such as "queuing_delay < 50 ms".
+    /// The property: METRIC [of ENTITY] >, >=, < or <= VALUE, such as "queuing_delay < 50 ms".
     #[arg(short, long)]
     pub property: String,
-    /// A range to search, such as link.bottleneck.delay="1 ms..200 ms". Can be given several times;
-    /// by default rates and delays of links from a quarter to four times their values, and starts of
-    /// flows up to half of the run.
+    /// A range to search, such as link.bottleneck.delay="1 ms..200 ms". May be repeated; by default
+    /// rates and delays of links from a quarter to four times their values, and starts of flows up
+    /// to half of the run.
     #[arg(long, value_name = "PATH=FROM..TO")]
     pub vary: Vec<String>,
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
@@ -30,13 +30,13 @@ pub struct Args {
     /// The seed of the search; that of the scenario stays.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Where the scenario goes that breaks the property; by default attack-ID.toml.
+    /// The file of the scenario that breaks the property; by default attack-ID.toml.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Forgets what an interrupted search of the same output found.
+    /// Ignores the results of an interrupted search with the same output.
     #[arg(long)]
     pub fresh: bool,
-    /// No progress; only the result.
+    /// Prints only the result, without progress.
     #[arg(short, long)]
     pub quiet: bool,
 }

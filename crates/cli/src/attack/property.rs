@@ -5,9 +5,9 @@ use accord::language::suggest;
 use accord::report::show::quantity;
 use accord::scenario::{Engine, Metric, Of, Scenario};
 
-/// What is to hold.
+/// A property.
 pub struct Property {
-    /// As given.
+    /// The text of the property.
     pub given: String,
     /// The metric.
     pub metric: Metric,
@@ -19,14 +19,14 @@ pub struct Property {
 }
 
 impl Property {
-    /// Reads a property of a scenario.
+    /// Parses a property of a scenario.
     pub fn parse(text: &str, scenario: &Scenario) -> Result<Property, Failure> {
         let wrong = |why: String| {
-            let hint = "write METRIC [of ENTITY], then >, >=, < or <=, then a value: \"utilisation > 0.8\", \"rtt of long < 200 ms\"";
-            Failure::new(format!("\"{text}\" is no property: {why}")).hint(hint)
+            let hint = "expected METRIC [of ENTITY], then >, >=, < or <=, then a value: \"utilisation > 0.8\", \"rtt of long < 200 ms\"";
+            Failure::new(format!("\"{text}\" is not a property: {why}")).hint(hint)
         };
         let at = text.find(['<', '>']);
-        let at = at.ok_or_else(|| wrong("it compares nothing".into()))?;
+        let at = at.ok_or_else(|| wrong("it has no comparison".into()))?;
         let (left, right) = text.split_at(at);
         let value = right[1..].trim_start_matches('=').trim();
         let mut words = left.split_whitespace();
@@ -39,11 +39,11 @@ impl Property {
         let of = match (words.next(), words.next(), words.next()) {
             (None, ..) => default_of(metric, scenario),
             (Some("of"), Some(entity), None) => entity.to_string(),
-            _ => return Err(wrong("what it is of is one name after \"of\"".into())),
+            _ => return Err(wrong("it has not exactly one name after \"of\"".into())),
         };
         let end = value.find(|c: char| c.is_ascii_alphabetic() && c != 'e' || c == '%');
         let number = value[..end.unwrap_or(value.len())].trim().parse::<f64>();
-        let number = number.map_err(|_| wrong(format!("\"{value}\" is no value")))?;
+        let number = number.map_err(|_| wrong(format!("\"{value}\" is not a value")))?;
         let plain = end.is_none();
         Ok(Property {
             given: text.trim().to_string(),
@@ -88,7 +88,7 @@ impl Property {
         )
     }
 
-    /// Returns by how much a value breaks the property; it holds where that is not positive.
+    /// Returns the amount by which a value breaks the property; zero or less if it holds.
     pub fn excess(&self, value: f64) -> f64 {
         match self.at_least {
             true => self.bound - value,
@@ -96,12 +96,12 @@ impl Property {
         }
     }
 
-    /// Returns whether a value breaks it.
+    /// Returns true if a value breaks the property.
     pub fn is_broken(&self, value: f64) -> bool {
         self.excess(value) > 1e-9 * self.bound.abs()
     }
 
-    /// Returns a value with its unit.
+    /// Formats a value with its unit.
     pub fn text(&self, value: f64) -> String {
         format!(
             "{} of {} is {}",
@@ -112,8 +112,8 @@ impl Property {
     }
 }
 
-/// Returns what a property is of that names nothing: the first link that is no host's own, or the
-/// first group.
+/// Returns the default entity of a property: the first link not attached to a host, or the first
+/// group.
 fn default_of(metric: Metric, scenario: &Scenario) -> String {
     match metric.of() {
         Of::Link | Of::Aggregate => {

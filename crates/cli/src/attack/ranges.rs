@@ -1,4 +1,4 @@
-//! The ranges that are searched.
+//! The ranges of the search.
 
 use crate::axis::{Axis, number};
 use crate::fail::Failure;
@@ -8,14 +8,14 @@ use accord::scenario::Scenario;
 /// A range of a value of the scenario.
 pub struct Range {
     axis: Axis,
-    /// The value that the scenario has, if it is known and in the range's unit.
+    /// The value in the scenario, if it is known and in the range's unit.
     pub original: Option<f64>,
 }
 
-/// The most ranges that are taken where none is named.
+/// The maximum number of default ranges.
 const MOST: usize = 8;
 
-/// Returns the ranges that are asked for, or those that follow from the scenario.
+/// Returns the given ranges, or the default ones of the scenario.
 pub fn of(vary: &[String], scenario: &Scenario, file: &File) -> Result<Vec<Range>, Failure> {
     if !vary.is_empty() {
         return vary
@@ -74,7 +74,7 @@ pub fn of(vary: &[String], scenario: &Scenario, file: &File) -> Result<Vec<Range
     Ok(ranges)
 }
 
-/// Returns the value that the text of the scenario has at the path of an axis, if it has its unit.
+/// Returns the value in the scenario's text at the path of an axis, if it has its unit.
 fn written(file: &File, axis: &Axis) -> Option<f64> {
     let text: toml_edit::DocumentMut = file.source().text.parse().ok()?;
     let mut item = text.as_item();
@@ -100,17 +100,17 @@ impl Range {
         self.axis.from
     }
 
-    /// Returns what sets a value, as `--set` has it.
+    /// Returns the setting of a value, as for `--set`.
     pub fn setting(&self, value: f64) -> String {
         format!("{}={}", self.axis.path, self.axis.text_of(value))
     }
 
-    /// Whether values are spread by their logarithm: the range spans a factor of ten.
+    /// Returns true if values are spread logarithmically: the range spans a factor of ten.
     fn is_logarithmic(&self) -> bool {
         self.axis.from > 0.0 && self.axis.to >= 10.0 * self.axis.from
     }
 
-    /// Returns the value at a part of the range, from 0 to 1.
+    /// Returns the value at a fraction of the range, from 0 to 1.
     pub fn at(&self, part: f64) -> f64 {
         let (from, to) = (self.axis.from, self.axis.to);
         let value = match self.is_logarithmic() {
@@ -120,7 +120,7 @@ impl Range {
         self.rounded(value)
     }
 
-    /// Returns the value that is a part of the range farther, within it.
+    /// Returns the value moved by a fraction of the range, within it.
     pub fn moved(&self, value: f64, part: f64) -> f64 {
         let (from, to) = (self.axis.from, self.axis.to);
         let now = match self.is_logarithmic() {
@@ -130,7 +130,7 @@ impl Range {
         self.at((now + part).clamp(0.0, 1.0))
     }
 
-    /// Returns the value half-way between two.
+    /// Returns the value halfway between two.
     pub fn between(&self, a: f64, b: f64) -> f64 {
         let middle = match self.is_logarithmic() && a > 0.0 && b > 0.0 {
             true => (a * b).sqrt(),
@@ -139,7 +139,7 @@ impl Range {
         self.rounded(middle)
     }
 
-    /// Returns a value as it is written: with four digits, and whole where the range counts.
+    /// Rounds a value for the file: to four digits, and to whole numbers if the range counts.
     fn rounded(&self, value: f64) -> f64 {
         let whole = |x: f64| x.fract() == 0.0;
         if self.axis.unit.is_empty() && whole(self.axis.from) && whole(self.axis.to) {

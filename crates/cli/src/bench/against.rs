@@ -1,6 +1,6 @@
-//! `accord bench --against ns2`: the works here and in another simulator, in turn, so that both
-//! meet the same machine. Of each work there are several pairs, and the median of their ratios.
-//! Neither records series: both read their counters at the end.
+//! `accord bench --against ns2`: the workloads here and in another simulator, in turn, so that both
+//! run under the same conditions. Each workload has several pairs; the result is the median of
+//! their ratios. Neither records series: both read their counters at the end.
 
 use super::{Work, measure};
 use crate::args::Bench;
@@ -11,13 +11,13 @@ use serde::Serialize;
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 
-/// The number of pairs of each work.
+/// The number of pairs per workload.
 const PAIRS: usize = 5;
 
-/// The works in ns-2.
+/// The workloads in ns-2.
 const SCRIPT: &str = include_str!("../../../../benches/ns2.tcl");
 
-/// A work, here and there.
+/// A workload, here and in the other simulator.
 #[derive(Serialize)]
 struct Compared {
     name: &'static str,
@@ -26,7 +26,7 @@ struct Compared {
     ratio: f64,
 }
 
-/// Packet-hops per CPU-second, here and there.
+/// Packet-hops per CPU-second, here and in the other simulator.
 #[derive(Clone, Copy, Serialize)]
 struct Pair {
     hops_per_cpu_second: f64,
@@ -34,14 +34,14 @@ struct Pair {
     ratio: f64,
 }
 
-/// The works that the script has.
+/// The workloads of the script.
 const THERE: [&str; 3] = ["newreno-10", "newreno-250", "vegas-250"];
 
-/// Runs the works in pairs, and prints the table.
+/// Runs the workloads in pairs, and prints the table.
 pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     let works: Vec<&Work> = works.iter().filter(|w| THERE.contains(&w.name)).collect();
     if works.is_empty() {
-        let e = Failure::new("ns-2 has not got this work");
+        let e = Failure::new("ns-2 does not have this workload");
         return Err(e.hint(format!("it has: {}", THERE.join(", "))));
     }
     let mut all = Vec::new();
@@ -90,7 +90,7 @@ pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, 
     Ok(true)
 }
 
-/// Returns the packet-hops per CPU-second of a work in ns-2.
+/// Returns the packet-hops per CPU-second of a workload in ns-2.
 fn ns2(work: &str) -> Result<f64, Failure> {
     let started = Command::new("ns")
         .args(["/dev/stdin", work])
@@ -100,13 +100,13 @@ fn ns2(work: &str) -> Result<f64, Failure> {
         .spawn();
     let mut ns = started.map_err(|e| match e.kind() {
         ErrorKind::NotFound => Failure::Unable(
-            "ns-2 is not here: there is no program `ns`; on Debian and Ubuntu, apt-get install ns2"
+            "ns-2 is not installed: there is no program `ns`; on Debian and Ubuntu, apt-get install ns2"
                 .into(),
         ),
         _ => Failure::io(format!("ns: {e}"), &e),
     })?;
     if let Some(mut script) = ns.stdin.take() {
-        // A program that does not read it says why, below.
+        // A program that does not read it reports its error below.
         let _ = script.write_all(SCRIPT.as_bytes());
     }
     let done = (ns.wait_with_output()).map_err(|e| Failure::io(format!("ns: {e}"), &e))?;
@@ -116,12 +116,12 @@ fn ns2(work: &str) -> Result<f64, Failure> {
         .ok_or_else(|| {
             let said = String::from_utf8_lossy(&done.stderr);
             let said = said.lines().chain(text.lines()).next().unwrap_or("nothing");
-            Failure::new(format!("ns did not run the work {work}; it said: {said}"))
+            Failure::new(format!("ns did not run the workload {work}: {said}"))
                 .hint("the program `ns` has to be that of ns-2.35")
         })
 }
 
-/// Reads the packet-hops and the CPU seconds that the script prints.
+/// Parses the packet-hops and the CPU seconds that the script prints.
 fn speed(text: &str) -> Option<f64> {
     let mut numbers = text.split_whitespace().map(str::parse::<f64>);
     let (hops, cpu) = (numbers.next()?.ok()?, numbers.next()?.ok()?);

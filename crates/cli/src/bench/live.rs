@@ -1,9 +1,8 @@
-//! `accord bench live`: what a packet costs in live runs, and how many of them this machine can
-//! move.
+//! `accord bench live`: the cost of a packet in live runs, and the highest rate of this machine.
 //!
-//! One scenario at one rate after the other: doubled until the machine cannot keep up, then
-//! between the last two. A rate is sustained if the run is fit for a verdict (lateness, losses)
-//! and the bottleneck is in use; a rate that is not has a second chance.
+//! One scenario at a sequence of rates: doubled until the machine cannot keep up, then bisected. A
+//! rate is sustained if the run is fit for a verdict (lateness, losses) and the bottleneck is used;
+//! a failing rate is tried twice.
 
 use super::Trial;
 use crate::fail::Failure;
@@ -18,15 +17,15 @@ use accord::scenario::{Entity, Metric, NodeId, Scenario, Window};
 use accord::units::Time;
 
 const SCENARIO: &str = include_str!("../../../../benches/live.toml");
-/// The first rate, and the last, in Mbps.
+/// The first and the highest rate, in Mbps.
 const FIRST: f64 = 50.0;
 const LAST: f64 = 6_400.0;
-/// The number of times that the interval between a sustained rate and one that is not is halved.
+/// The number of bisections of the interval between a sustained rate and one that is not.
 const HALVINGS: usize = 3;
-/// A sustained rate is in use to this part.
+/// The utilisation of the bottleneck at a sustained rate.
 const USED: f64 = 0.95;
 
-/// Searches, and prints what was found.
+/// Searches, and prints the result.
 pub fn run(mode: Option<Mode>, catalogue: &Catalogue, json: bool) -> Result<bool, Failure> {
     let mode = live_mode(mode);
     let mut trials: Vec<Trial> = Vec::new();
@@ -93,7 +92,7 @@ fn trial(mode: Mode, catalogue: &Catalogue, mbps: f64, announced: bool) -> Resul
     let bits = scenario.flows[0].packet.get() as f64 * 8.0;
     let packets = asked_bps * used(whole) * scenario.duration.as_secs_f64() / bits;
     let carried_bps = asked_bps * used(scenario.steady);
-    // The thread of a router has that node and no other.
+    // The thread of a router has only that node.
     let of = |mine: &dyn Fn(&[NodeId]) -> bool| {
         let threads = cost.threads.iter().filter(|t| mine(&t.nodes));
         let cpu: f64 = threads.map(|t| t.cpu.as_secs_f64()).sum();
@@ -115,20 +114,23 @@ fn trial(mode: Mode, catalogue: &Catalogue, mbps: f64, announced: bool) -> Resul
     })
 }
 
-/// Why the machine has not sustained the rate.
+/// Returns the reason why the machine has not sustained the rate.
 fn problem(run: &Run, used: f64) -> Option<String> {
-    let idle = format!("the bottleneck was in use to {:.0} % only", used * 100.0);
+    let idle = format!(
+        "the utilisation of the bottleneck was only {:.0} %",
+        used * 100.0
+    );
     let unfit = run.unfit.clone();
     unfit.or_else(|| (used < USED).then_some(idle))
 }
 
-/// The share of CPU time that was spent in the kernel.
+/// The share of CPU time spent in the kernel.
 fn system(cost: &Cost) -> f64 {
     let sum = |of: fn(&accord::live::Effort) -> f64| cost.threads.iter().map(of).sum::<f64>();
     sum(|t| t.system.as_secs_f64()) / sum(|t| t.cpu.as_secs_f64()).max(1e-9)
 }
 
-/// The share of a core that the busiest thread used.
+/// The share of a core used by the busiest thread.
 fn busiest(cost: &Cost, scenario: &Scenario) -> f64 {
     let cpu = cost.threads.iter().map(|t| t.cpu.as_secs_f64());
     cpu.fold(0.0, f64::max) / scenario.duration.as_secs_f64()

@@ -1,4 +1,5 @@
-//! How many packets a run moves, estimated: max-min fair rates at several instants of the run.
+//! The number of packets that a run moves, estimated from max-min fair rates at several instants of
+//! the run.
 
 use accord::family::{Objective, Role};
 use accord::scenario::{Scenario, State};
@@ -6,35 +7,37 @@ use accord::solver::{Demand as Share, Problem, Routes, max_min};
 use accord::traffic::Demand;
 use accord::units::{Rate, Time};
 
-/// The instants at which rates are computed: many for a small scenario, few for a large one.
+/// The number of instants at which rates are computed: large for a small scenario, small for a
+/// large one.
 const INSTANTS: usize = 24;
-/// The most flows and hops of all instants together.
+/// The maximum number of flows and hops over all instants.
 const WORK: usize = 3_000_000;
-/// Mean rate of a web user with the default laws, in bit/s: 70 Mbps of 500
+/// The mean rate of a web user with the default laws, in bit/s: 70 Mbps for 500
 /// (docs/src/studies/web-users.md).
 const WEB_USER: f64 = 140e3;
 
-/// What the flows of a run send.
+/// The traffic of a run's flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Packets that cross a link, summed over links; acknowledgements and control packets, too.
+    /// Packets that cross a link, summed over links, including acknowledgements and control
+    /// packets.
     pub hops: f64,
-    /// What they cost, in packet-hops of the run by which the machine is measured.
+    /// The cost of the packets, in packet-hops of the reference run.
     pub work: f64,
 }
 
-/// The cost of a packet-hop of a stream over a first queue that it shares, of a tunnel, and of a
+/// The cost of a packet-hop: of a stream at a first queue that it shares, of a tunnel, and of a
 /// sender without a controller, whose packets meet queues that drop.
 const STREAM: f64 = 1.1;
 const TUNNEL: f64 = 2.2;
 const UNRESPONSIVE: f64 = 1.0;
 
-/// Estimates what the flows of a scenario send.
+/// Estimates the traffic of a scenario's flows.
 pub fn load(scenario: &Scenario) -> Load {
     let hops: usize = scenario.flows.iter().map(|f| f.path.len() + 1).sum();
     let instants = (WORK / hops.max(1)).clamp(1, INSTANTS);
     let seconds = scenario.duration.as_secs_f64() / instants as f64;
-    // What flows with an end have left to send, in bits.
+    // The remaining data of finite flows, in bits.
     let mut left: Vec<f64> = (scenario.flows.iter())
         .map(|f| match f.demand {
             Demand::Size(size) => size.bits_f64(),
@@ -51,17 +54,17 @@ pub fn load(scenario: &Scenario) -> Load {
     sum
 }
 
-/// The part of a slice of time in which a flow may send, in seconds.
+/// Returns the part of a time slice in which a flow may send, in seconds.
 fn active(scenario: &Scenario, flow: usize, (from, to): (f64, f64)) -> f64 {
     let f = &scenario.flows[flow];
     let stop = f.stop.map_or(f64::INFINITY, Time::as_secs_f64);
     (to.min(stop) - from.max(f.start.as_secs_f64())).max(0.0)
 }
 
-/// Adds what is sent in a slice of time.
+/// Adds the traffic of a time slice.
 fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
     let scenario = state.scenario;
-    // What a tunnel sends is what its riders send.
+    // A tunnel sends the data of the flows in it.
     let carries = |flow: usize| scenario.riders(flow).next().is_some();
     let flows: Vec<(usize, f64)> = (0..scenario.flows.len())
         .filter(|&flow| scenario.flows[flow].tunnel.is_none() || !carries(flow))
@@ -92,7 +95,7 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
                 let control = rounds.min(packets.max(1.0)) * (2.0 * there + back);
                 (packets * there + control, TUNNEL)
             }
-            // It sends whatever the network can take, and what is too much ends at a queue.
+            // It sends as much as it can, and a queue drops the excess.
             (_, Some(Objective::Unresponsive)) => {
                 let first = state.rate[state.path(flow)[0]].as_bps_f64();
                 let own = state.demand(flow).mean_rate().unwrap_or(rate).min(first) * time;
@@ -108,7 +111,7 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
     }
 }
 
-/// The rate of each of these flows, in bit/s.
+/// Returns the rate of each of these flows, in bit/s.
 fn rates(state: &State<'_>, flows: &[(usize, f64)]) -> Option<Vec<f64>> {
     let scenario = state.scenario;
     let path = |&(flow, _): &(usize, f64)| -> Vec<u32> {
@@ -126,7 +129,7 @@ fn rates(state: &State<'_>, flows: &[(usize, f64)]) -> Option<Vec<f64>> {
             _ => Share::Log { weight },
         }
     };
-    // An outage moves next to nothing.
+    // An outage moves almost no data.
     let capacity = |rate: &Rate| rate.as_bps_f64().max(1.0);
     let capacities: Vec<f64> = state.rate.iter().map(capacity).collect();
     let routes = Routes::new(capacities.len(), flows.iter().map(path)).ok()?;

@@ -2,8 +2,8 @@
 
 use std::fs::read_to_string;
 
-/// Returns the bytes that this process may still take: what the kernel says is available, and what
-/// the limit of its control group leaves. `None` where neither can be read.
+/// Returns the bytes available to this process: the minimum of the kernel's available memory and
+/// the rest of the control group's limit. `None` if neither can be read.
 pub fn available() -> Option<f64> {
     let machine = read_to_string("/proc/meminfo").ok();
     let machine = machine
@@ -23,7 +23,7 @@ pub fn available() -> Option<f64> {
     }
 }
 
-/// A line of the kernel's files that gives KiB, in bytes.
+/// Returns a value in KiB of a kernel file, in bytes.
 fn kib(text: &str, name: &str) -> Option<f64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let number: f64 = line.trim().split(' ').next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! What `accord run` of a scenario will take: time, memory and disk, estimated before it starts.
+//! The cost of `accord run` for a scenario: time, memory and disk, estimated before it starts.
 //!
 //! Packets are counted by max-min fair rates (`load.rs`), and the speed of this machine is measured
 //! (`speed.rs`). `docs/src/cost.md` compares estimates with runs.
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 pub use same::twins;
 pub use speed::cpu_seconds;
 
-/// What a command will take.
+/// The cost of a command.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cost {
     /// Runs: points times seeds times engines.
@@ -29,20 +29,20 @@ pub struct Cost {
     pub engines: Vec<&'static str>,
     /// Packets that cross a link, over all runs of the packet engine.
     pub packet_hops: f64,
-    /// Packet-hops per second of a core in the run by which the machine is measured.
+    /// Packet-hops per second and core in the reference run.
     pub speed: f64,
     /// Time of one core.
     pub core_seconds: f64,
-    /// Time from start to end on this machine, live runs in real time included.
+    /// Time from start to end on this machine, with live runs in real time.
     pub seconds: f64,
-    /// The most memory.
+    /// The peak memory.
     pub memory_bytes: f64,
-    /// What the run directory holds in the end.
+    /// The size of the run directory.
     pub file_bytes: f64,
 }
 
-/// Estimates what it takes to run all points with so many seeds. If that is more than a moment, the
-/// speed of the machine is measured for some milliseconds.
+/// Estimates the cost of all points with `reps` seeds. If it is large, the speed of the machine is
+/// measured for some milliseconds.
 pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Catalogue) -> Cost {
     let engines = engines(asked, points);
     let (reps, cores) = (reps as f64, rayon::current_num_threads() as f64);
@@ -88,7 +88,7 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
         }
     }
     let at_once = cores.min(runs as f64);
-    // Runs of one engine go on together, at most as many as there are.
+    // Runs of one engine are parallel, limited by their number.
     let alike = cores.min(points.len() as f64 * reps);
     let speed = match reps * work > MOMENT {
         true => speed::hops_per_second(catalogue),
@@ -100,51 +100,50 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
         packet_hops: hops,
         speed,
         core_seconds: work / speed,
-        // Runs go to all cores, and the last one has to end.
+        // Runs are distributed to all cores, and the last one has to end.
         seconds: live + (work / at_once).max(longest) / speed,
         memory_bytes: PROGRAM + memory + (state + phases) * alike,
         file_bytes: files,
     }
 }
 
-/// The work, in packet-hops of the run that is measured, from which on measuring is worth it.
+/// The work, in packet-hops of the reference run, from which measuring is worthwhile.
 const MOMENT: f64 = 2e7;
-/// What the program takes with a small scenario, in bytes.
+/// The memory of the program with a small scenario, in bytes.
 const PROGRAM: f64 = 28e6;
-/// Bytes of a value of a series in memory, with what writes it.
+/// Bytes of a value of a series in memory, including its writer.
 const VALUE_BYTES: f64 = 11.0;
-/// Bytes of a value in the files of a run directory, the page included; those of theory hardly
+/// Bytes of a value in the files of a run directory, including the page; values of theory hardly
 /// change from sample to sample.
 const FILE_BYTES: f64 = 4.5;
-/// Bytes of the files of a point without its values: the page, manifests, heads of tables.
+/// Bytes of the files of a point without its values: the page, manifests, table headers.
 const POINT_BYTES: f64 = 80e3;
 /// Bytes of a flow or a link in the printed scenario and the page.
 const LINE_BYTES: f64 = 20.0;
 const THEORY_FILE_BYTES: f64 = 0.5;
 
-// The work of engines is in packet-hops of the run by which the machine is measured. The constants
-// are fitted to runs of the experiments (docs/src/cost.md).
+// The work of engines is in packet-hops of the reference run. The constants are fitted to runs of
+// the experiments (docs/src/cost.md).
 
 /// A value of a series, recorded, written and drawn.
 const VALUE: f64 = 5.0;
-/// The same of theory.
+/// A value of theory.
 const THEORY_VALUE: f64 = 3.5;
 /// A flow in a phase of theory.
 const THEORY_FLOW: f64 = 10.0;
 /// An update of a flow or a queue by the fluid engine.
 const FLUID_UPDATE: f64 = 2.3;
-/// A flow of a run: read, printed, hashed, made, compared.
+/// A flow of a run: read, printed, hashed, created, compared.
 const FLOW: f64 = 450.0;
 
-/// The work of the packet engine.
+/// Returns the work of the packet engine.
 fn packet(scenario: &Scenario, load: &Load) -> f64 {
-    // More flows than fit into the caches make each packet wait for the memory.
+    // With more flows than fit into the caches, each packet waits for memory.
     let caches = 1.0 + 0.3 * (scenario.flows.len() as f64 / 10.0).max(1.0).log10();
     caches * load.work + FLOW * scenario.flows.len() as f64 + VALUE * series(scenario)
 }
 
-/// The work of theory: it solves phase by phase, and most phases that no sample shows are passed
-/// over.
+/// Returns the work of theory, which solves phase by phase, and skips most phases without a sample.
 fn theory(scenario: &Scenario) -> f64 {
     let samples = scenario.duration.as_ps() as f64 / scenario.sample.as_ps().max(1) as f64;
     let phases = (scenario.cuts().len() as f64 - 1.0).min(samples);
@@ -152,13 +151,14 @@ fn theory(scenario: &Scenario) -> f64 {
     (phases * THEORY_FLOW + FLOW) * flows + THEORY_VALUE * series(scenario)
 }
 
-/// The work of the fluid engine, which integrates once with its step and once with twice that.
+/// Returns the work of the fluid engine, which integrates once with its step and once with twice
+/// that.
 fn fluid(scenario: &Scenario) -> f64 {
     let Ok(step) = accord::fluid::step(scenario) else {
         return 0.0; // the run says why it has none
     };
     let steps = 1.5 * scenario.duration.as_secs_f64() / step;
-    // Flows that are the same in all that matters are one.
+    // Flows with equal properties are one.
     let (mut kinds, mut queues) = (BTreeSet::new(), BTreeSet::new());
     let (mut active, seconds) = (0.0, scenario.duration.as_secs_f64());
     for f in &scenario.flows {
@@ -181,7 +181,7 @@ fn fluid(scenario: &Scenario) -> f64 {
         + VALUE * series(scenario)
 }
 
-/// Values of all series of a run.
+/// Returns the number of values of all series of a run.
 fn series(scenario: &Scenario) -> f64 {
     const BUDGET: f64 = (1u64 << 24) as f64;
     let flows = scenario.recorded_flows().count() as f64;
@@ -192,7 +192,7 @@ fn series(scenario: &Scenario) -> f64 {
         + LINK_COLUMNS * links;
     let samples = scenario.duration.as_ps() as f64 / scenario.sample.as_ps().max(1) as f64;
     let capacity = (BUDGET / columns.max(1.0)).clamp(64.0, 65536.0);
-    // Where there are more samples than fit, neighbours are merged until half as many are left.
+    // If there are too many samples, neighbours are merged until half of them are left.
     let mut kept = samples;
     while kept > capacity {
         kept /= 2.0;
@@ -200,13 +200,13 @@ fn series(scenario: &Scenario) -> f64 {
     columns * kept
 }
 
-/// Series of a flow and of a link.
+/// The number of series per flow and per link.
 const FLOW_COLUMNS: f64 = 14.0;
 const LINK_COLUMNS: f64 = 12.0;
-/// Quantiles of a group that is recorded as one.
+/// The number of quantiles of a group that is recorded as one.
 const QUANTILE_COLUMNS: f64 = (QUANTILES.len() * Metric::WITH_QUANTILES.len()) as f64;
 
-/// The memory of a resolved scenario, in bytes.
+/// Returns the memory of a resolved scenario, in bytes.
 fn size(scenario: &Scenario) -> f64 {
     let hops: usize = (scenario.flows.iter())
         .map(|f| f.path.len() + f.reverse_path.len())
@@ -217,12 +217,13 @@ fn size(scenario: &Scenario) -> f64 {
         + (size_of::<accord::scenario::Link>() + 100) as f64 * scenario.links.len() as f64
 }
 
-/// What an engine that moves packets has in memory while it runs a scenario, in bytes.
+/// Returns the memory of an engine that moves packets during a scenario, in bytes.
 fn working(scenario: &Scenario) -> f64 {
     2000.0 * scenario.flows.len() as f64 + 3000.0 * scenario.links.len() as f64
 }
 
-/// What theory has in memory while it runs: the problem and the figures of one phase, in bytes.
+/// Returns the memory of theory during a scenario: the problem and the figures of one phase, in
+/// bytes.
 fn equilibria(scenario: &Scenario) -> f64 {
     500.0 * scenario.flows.len() as f64
 }

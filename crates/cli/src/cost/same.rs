@@ -3,10 +3,10 @@
 use accord::scenario::{Scenario, print};
 use std::collections::BTreeMap;
 
-/// Larger scenarios are not compared: it would take seconds.
+/// The maximum number of flows and links of compared points: larger ones would take seconds.
 const MOST: usize = 50_000;
 
-/// Returns pairs of points that are the same but for their labels and for what is expected of them.
+/// Returns pairs of points that are equal except for their labels and expectations.
 pub fn twins(points: &[Scenario]) -> Vec<(usize, usize)> {
     let size: usize = points.iter().map(|s| s.flows.len() + s.links.len()).sum();
     if points.len() < 2 || size > MOST {

@@ -1,4 +1,4 @@
-//! What is said of a cost, and when.
+//! The announcement of a cost.
 
 use super::Cost;
 use super::memory::available;
@@ -6,12 +6,12 @@ use crate::fail::Failure;
 use crate::output::note;
 use accord::units::Bytes;
 
-/// From here on `accord run` says what it will take.
+/// The duration from which `accord run` announces its cost, in seconds.
 const LONG: f64 = 60.0;
 const LARGE: f64 = 2e9;
 
 impl Cost {
-    /// The cost in words.
+    /// Returns the cost as text.
     pub fn text(&self) -> String {
         let runs = match self.runs {
             1 => "1 run".into(),
@@ -30,8 +30,8 @@ impl Cost {
         text
     }
 
-    /// Before a run: says what it takes, where that is much. Refuses what does not fit into the
-    /// budget, which is the memory that this machine has left if there is none.
+    /// Announces a large cost before a run. Fails if the estimate exceeds the budget, which is the
+    /// available memory by default.
     pub fn announce(&self, budget: Option<Bytes>, quiet: bool) -> Result<(), Failure> {
         let (most, whose) = match budget {
             Some(budget) => (Some(budget.get() as f64), "--memory allows"),
@@ -40,7 +40,7 @@ impl Cost {
         if let Some(most) = most.filter(|most| self.memory_bytes > *most) {
             let left = if budget.is_some() { "" } else { " left" };
             return Err(Failure::Unable(format!(
-                "{whose} {} of memory{left}, and that takes about {}: {}; fewer flows, points or \
+                "{whose} {} of memory{left}, and the run takes about {}: {}; fewer flows, points or \
                  --reps take less, and --memory sets another budget",
                 bytes(most),
                 bytes(self.memory_bytes),
@@ -54,7 +54,7 @@ impl Cost {
     }
 }
 
-/// A time with one or two digits: an estimate has no more.
+/// Formats a time with one or two digits, the accuracy of an estimate.
 fn time(seconds: f64) -> String {
     match seconds {
         s if s < 1.0 => "a second".into(),
@@ -74,7 +74,7 @@ fn bytes(bytes: f64) -> String {
     }
 }
 
-/// Two digits.
+/// Formats a number with two digits.
 fn two(x: f64) -> String {
     match x {
         x if x < 9.95 => format!("{x:.1}"),

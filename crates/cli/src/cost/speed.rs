@@ -1,15 +1,15 @@
-//! How fast this machine, and this build of the program, moves packets: measured.
+//! The measured speed of this machine and build in moving packets.
 
 use accord::record::Quiet;
 use accord::{Catalogue, Engine, File, Options};
 
 /// A small run: some 10 milliseconds of work for an optimised build.
 const WORK: &str = include_str!("../../../../benches/newreno-10.toml");
-/// Packet-hops per second where it cannot be measured.
+/// Packet-hops per second if it cannot be measured.
 pub const USUAL: f64 = 20e6;
 
-/// Returns packet-hops per second of one core: the best of four short runs, as the first finds
-/// nothing in the caches and others may be disturbed.
+/// Returns packet-hops per second of one core: the best of four short runs, since the first has
+/// cold caches and others may be disturbed.
 pub fn hops_per_second(catalogue: &Catalogue) -> f64 {
     let mut file = match File::parse("newreno-10", WORK) {
         Ok(file) => file,
@@ -35,9 +35,9 @@ pub fn hops_per_second(catalogue: &Catalogue) -> f64 {
     }
 }
 
-/// CPU time of this thread so far, from the kernel's own files.
+/// Returns the CPU time of this thread so far, from the kernel's files.
 pub fn cpu_seconds() -> f64 {
-    // The kernel brings the file up to date when the thread yields, or else once a tick.
+    // The kernel updates the file when the thread yields, or else once per tick.
     std::thread::yield_now();
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = schedstat.split(' ').next().and_then(|ns| ns.parse().ok());

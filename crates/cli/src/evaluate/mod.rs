@@ -20,8 +20,8 @@ use options::{Args, System, TierName};
 use std::fs::File;
 use std::path::Path;
 
-/// Carries out the command. `Ok(false)` where something is worse than the baseline, a threshold of a
-/// standard is not met, or where runs of the subject failed.
+/// Carries out the command. Returns `Ok(false)` if a measure is worse than the baseline, a
+/// threshold of a standard is not met, or runs of the subject failed.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut engines: Vec<Engine> = Vec::new();
     for engine in &args.engine {
@@ -32,10 +32,10 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     let single = args.json || args.junit.is_some() || args.baseline.is_some();
     if engines.len() > 1 && single {
-        let message = "--json, --junit and --baseline are for one engine";
+        let message = "--json, --junit and --baseline need exactly one engine";
         return Err(Failure::new(message).hint("give the command once per engine"));
     }
-    // Before the other engines have taken their time.
+    // Checked before the other engines take their time.
     if engines.contains(&Engine::Live)
         && let Some(why) = accord::live::obstacle(accord::live_mode(args.live), &[])
     {
@@ -49,8 +49,8 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(good)
 }
 
-/// Evaluates in an engine. The dossier goes to the folder `below` of that of the evaluation, if there
-/// is one.
+/// Evaluates in an engine. The dossier goes to the folder `below` of the evaluation's, if there is
+/// one.
 fn in_engine(
     args: &Args,
     engine: Engine,
@@ -122,12 +122,14 @@ fn in_engine(
     Ok(verdicts.iter().all(|v| v.failure.is_none()))
 }
 
-/// Reads an earlier evaluation. Of one run nobody knows whether it would vary, so there have to be
-/// several.
+/// Reads an earlier evaluation. A single run has no variance estimate, so at least two are
+/// required.
 fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
     if order.reps < 2 {
-        let hint = "--reps 5, of this one and of the baseline";
-        return Err(Failure::new("one run each cannot be compared with a baseline").hint(hint));
+        let hint = "use --reps 5 for this evaluation and for the baseline";
+        return Err(
+            Failure::new("a single run per case cannot be compared with a baseline").hint(hint),
+        );
     }
     let path = directory.join("evaluation.parquet");
     let shown = path.display();
@@ -135,20 +137,20 @@ fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
         let hint = "name the directory that accord evaluate -o wrote";
         Failure::new(format!("{shown} cannot be read: {e}")).hint(hint)
     })?;
-    let baseline =
-        Baseline::read(file).map_err(|e| Failure::new(format!("{shown} is no baseline: {e}")))?;
+    let baseline = Baseline::read(file)
+        .map_err(|e| Failure::new(format!("{shown} is not a baseline: {e}")))?;
     let (tier, engine) = (&baseline.settings.0, &baseline.settings.1);
     if (tier.as_str(), engine.as_str()) != (order.tier.name(), order.engine.name()) {
         let message = format!(
-            "the baseline is of the {tier} tier and the {engine} engine, and this is of the {} tier and the {} engine",
+            "the baseline has the {tier} tier and the {engine} engine, and this evaluation the {} tier and the {} engine",
             order.tier.name(),
             order.engine.name()
         );
-        return Err(Failure::new(message).hint("compare what was measured alike"));
+        return Err(Failure::new(message).hint("compare evaluations of the same tier and engine"));
     }
     if baseline.values.values().any(|values| values.len() == 1) {
         let hint = "measure the baseline again with --reps 5";
-        return Err(Failure::new(format!("{shown} has measures of one run")).hint(hint));
+        return Err(Failure::new(format!("{shown} has measures of a single run")).hint(hint));
     }
     Ok(baseline)
 }
@@ -160,7 +162,7 @@ fn subject(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {
     })
 }
 
-/// Returns the packs that are asked for, or all that evaluate such a subject.
+/// Returns the named packs, or all that evaluate such a subject.
 fn packs(args: &Args, subject: &Subject) -> Result<Vec<Pack>, Failure> {
     if args.pack.is_empty() {
         let all = built_in().map(|pack| open(pack.name));
@@ -192,7 +194,7 @@ fn packs(args: &Args, subject: &Subject) -> Result<Vec<Pack>, Failure> {
     Ok(packs)
 }
 
-/// Returns the subject and those beside it, each once.
+/// Returns the subject and its rivals, without duplicates.
 fn subjects(
     args: &Args,
     subject: Subject,
@@ -214,7 +216,7 @@ fn subjects(
                 subjects[0].label,
                 subjects[0].role.name()
             );
-            let hint = "only what has the same place in a scenario can stand beside it";
+            let hint = "a subject can be compared only with rivals of its kind";
             return Err(Failure::new(message).hint(hint));
         }
         if subjects.iter().all(|known| known.label != rival.label) {
@@ -224,8 +226,8 @@ fn subjects(
     Ok(subjects)
 }
 
-/// Splits a list of subjects: "vegas,alpha=4 pkt,cubic" has two, as a part with "=" belongs to what
-/// is before it.
+/// Splits a list of subjects: "vegas,alpha=4 pkt,cubic" has two, since a part with "=" belongs to
+/// the one before it.
 fn listed(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for part in text.split(',').filter(|part| !part.trim().is_empty()) {
@@ -246,7 +248,7 @@ fn check_cases(order: &Order, packs: &[Pack]) -> Result<(), Failure> {
     for name in &order.cases {
         if known().all(|case| case != name) {
             let names: Vec<&str> = packs.iter().map(|pack| pack.name.as_str()).collect();
-            let message = format!("there is no case \"{name}\" in {}", names.join(", "));
+            let message = format!("unknown case \"{name}\" in {}", names.join(", "));
             let hint = accord::language::suggest(name, known());
             let hint = hint.unwrap_or("accord list packs NAME shows the cases of a pack".into());
             return Err(Failure::new(message).hint(hint));
@@ -255,8 +257,8 @@ fn check_cases(order: &Order, packs: &[Pack]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a subject, or a rival that was named, which no case can be run with. There would be an
-/// evaluation without figures of it, in which nothing failed.
+/// Rejects a subject, or a named rival, that no case can run with. The evaluation would have no
+/// figures of it, and no failures.
 fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> {
     let named = match args.against {
         Some(_) => order.subjects.len(),
@@ -279,23 +281,15 @@ fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> 
             SubjectRole::Controller => "controllers",
             SubjectRole::Discipline => "disciplines",
         };
-        let message = format!("no case can be run with \"{}\": {why}", subject.label);
+        let message = format!("no case can run with \"{}\": {why}", subject.label);
         let hint = format!(
-            "it was put at {}; accord list {kind} {} shows its parameters",
+            "it replaces {}; accord list {kind} {} shows its parameters",
             plan.case(first).1.subject.join(", "),
             subject.family
         );
         return Err(Failure::new(message).hint(hint));
     }
     Ok(())
-}
-
-/// The word for what a pack evaluates, as JSON has it.
-pub fn role(role: SubjectRole) -> &'static str {
-    match role {
-        SubjectRole::Controller => "controller",
-        SubjectRole::Discipline => "discipline",
-    }
 }
 
 #[cfg(test)]

@@ -8,15 +8,15 @@ use std::path::PathBuf;
 /// The options of `accord evaluate`.
 #[derive(Group)]
 pub struct Args {
-    /// Packs, separated by commas: names of `accord list packs`, or directories; by default all that
-    /// come with the program for such a subject.
+    /// Packs, separated by commas: names from `accord list packs`, or directories; by default all
+    /// that come with the program for such a subject.
     #[arg(short, long, value_delimiter = ',', value_name = "PACK")]
     pub pack: Vec<String>,
-    /// What is evaluated: a controller or a queue discipline, with parameters if they are not the
-    /// defaults: "vegas,alpha=4 pkt".
+    /// The subject of the evaluation: a controller or a queue discipline, with parameters that are
+    /// not defaults: "vegas,alpha=4 pkt".
     #[arg(short, long, value_name = "NAME[,KEY=VALUE...]")]
     pub subject: String,
-    /// What stands beside it, separated by commas; by default what the packs name.
+    /// The rivals, separated by commas; by default those that the packs name.
     #[arg(short, long, value_name = "NAME,...")]
     pub against: Option<String>,
     /// The engine; or several, separated by commas, with a dossier each in DIR/ENGINE.
@@ -28,11 +28,11 @@ pub struct Args {
         value_name = "ENGINE"
     )]
     pub engine: Vec<Engine>,
-    /// What joins the nodes of a live run: loopback or namespaces; by default namespaces where
-    /// they are allowed.
+    /// The medium of a live run: loopback or namespaces; by default namespaces where they are
+    /// allowed.
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
-    /// How much of the packs is run: what takes two minutes on two cores, or everything.
+    /// The tier of the packs: a part that takes two minutes on two cores, or everything.
     #[arg(short, long, default_value = "quick")]
     pub tier: TierName,
     /// Runs these cases only, separated by commas.
@@ -44,37 +44,37 @@ pub struct Args {
     /// The number of seeds, from the first up.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub reps: u64,
-    /// Where the dossier goes; by default runs/evaluate-SUBJECT.
+    /// The directory of the dossier; by default runs/evaluate-SUBJECT.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// The number of runs at a time; by default one per core.
+    /// The number of concurrent runs; by default one per core.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub jobs: Option<u64>,
-    /// Measures everything anew, and not only what is not known yet.
+    /// Ignores known measurements and runs everything again.
     #[arg(long)]
     pub fresh: bool,
-    /// Compares with an earlier evaluation: the directory that it wrote. Exits with 1 where a measure
-    /// of the subject is significantly worse.
+    /// Compares with an earlier evaluation, by its directory. Exits with 1 if a measure of the
+    /// subject is significantly worse.
     #[arg(long, value_name = "DIR")]
     pub baseline: Option<PathBuf>,
-    /// Writes the verdicts as JUnit XML, which systems of continuous integration read.
+    /// Writes the verdicts as JUnit XML for continuous integration.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Prints what failed as annotations for this system.
+    /// Prints failures as annotations for this system.
     #[arg(long, value_name = "SYSTEM", conflicts_with = "json")]
     pub annotations: Option<System>,
-    /// Prints the figures of all cases, not only the verdict.
+    /// Prints the figures of all cases in addition to the verdict.
     #[arg(long, conflicts_with = "json")]
     pub details: bool,
-    /// Prints JSON in place of text.
+    /// Prints JSON instead of text.
     #[arg(long)]
     pub json: bool,
-    /// No progress; only the result.
+    /// Prints only the result, without progress.
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-/// The tiers, as the command line has them.
+/// The tiers of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TierName {
     /// Two minutes on two cores per pack.
@@ -83,7 +83,7 @@ pub enum TierName {
     Whole,
 }
 
-/// Systems that take annotations.
+/// Systems that support annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum System {
     /// GitHub Actions: workflow commands.

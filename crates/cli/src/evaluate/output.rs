@@ -1,4 +1,4 @@
-//! What an evaluation leaves behind, and what it prints.
+//! The files and the output of an evaluation.
 
 use crate::fail::Failure;
 use crate::output::style;
@@ -13,8 +13,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Returns the directory of an evaluation, which is there then. A directory with anything else in it
-/// is refused.
+/// Creates and returns the directory of an evaluation. A directory with other files is refused.
 pub fn claim(
     asked: Option<&Path>,
     subject: &Subject,
@@ -33,11 +32,11 @@ pub fn claim(
     let ours = directory.join(Measurements::FILE).exists();
     let filled = fs::read_dir(&directory).is_ok_and(|mut entries| entries.next().is_some());
     if filled && !ours {
-        let hint = "name another place with -o, or remove it";
-        return Err(Failure::new(format!("{shown} holds something else")).hint(hint));
+        let hint = "choose another directory with -o, or remove it";
+        return Err(Failure::new(format!("{shown} contains other files")).hint(hint));
     }
     fs::create_dir_all(directory.join("plots"))
-        .map_err(|e| Failure::io(format!("{shown} cannot be made: {e}"), &e))?;
+        .map_err(|e| Failure::io(format!("{shown} cannot be created: {e}"), &e))?;
     Ok(directory)
 }
 
@@ -47,7 +46,7 @@ pub fn write(directory: &Path, evaluation: &Evaluation, dossier: &Dossier) -> Re
     for format in [Format::Csv, Format::Parquet] {
         let mut bytes = Vec::new();
         let made = table.write(&mut bytes, format, "evaluation");
-        made.map_err(|e| Failure::io(format!("the table cannot be made: {e}"), &e))?;
+        made.map_err(|e| Failure::io(format!("the table cannot be written: {e}"), &e))?;
         put(
             directory,
             &format!("evaluation.{}", format.extension()),
@@ -66,12 +65,12 @@ pub fn write(directory: &Path, evaluation: &Evaluation, dossier: &Dossier) -> Re
     put(directory, "index.html", html(dossier).as_bytes())
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file atomically.
 pub fn put(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Failure> {
     put_at(&directory.join(name), bytes)
 }
 
-/// Writes the file at `path`, whole or not at all.
+/// Writes the file at `path` atomically.
 pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let partial = path.with_extension(format!("{}.partial", std::process::id()));
     let write = || {
@@ -84,7 +83,7 @@ pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     })
 }
 
-/// Returns the verdict for people, and before it the figures of all cases with `details`.
+/// Returns the verdict as text, preceded by the figures of all cases with `details`.
 pub fn text(evaluation: &Evaluation, dossier: &Dossier, details: bool) -> String {
     let mut out = match details {
         true => figures(evaluation),
@@ -137,7 +136,7 @@ fn figures(evaluation: &Evaluation) -> String {
     out
 }
 
-/// An evaluation, for programs.
+/// The JSON record of an evaluation.
 #[derive(Serialize)]
 pub struct Record<'a> {
     format_version: u32,
@@ -153,7 +152,7 @@ pub struct Record<'a> {
     unmet: Vec<Sentence>,
     /// Runs of the subject that failed.
     failures: Vec<Sentence>,
-    /// Measures that are worse than those of the baseline; null without one.
+    /// Measures worse than those of the baseline; null without one.
     regressions: Option<Vec<Sentence>>,
 }
 
@@ -173,7 +172,7 @@ struct RowRecord<'a> {
 struct FigureRecord<'a> {
     of: &'a str,
     estimate: Option<Estimate>,
-    /// What the subject is beside this rival; null for the subject itself.
+    /// The relation of the subject to this rival; null for the subject itself.
     subject_is: Option<&'static str>,
 }
 

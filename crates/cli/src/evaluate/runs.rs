@@ -1,4 +1,4 @@
-//! The runs of an evaluation, on all cores; those that are known are not made again.
+//! The runs of an evaluation, on all cores, without those whose results are known.
 
 use super::options::Args;
 use crate::fail::Failure;
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Returns what was measured, by plan and trial.
+/// Returns the measurements, by plan and trial.
 pub fn make(
     plans: &[Plan],
     order: &Order,
@@ -38,9 +38,9 @@ pub fn make(
         .collect();
     let (known, quiet) = (all - left.len(), args.quiet || args.json);
     if known > 0 && !quiet {
-        note(format_args!("{known} of {all} runs are known; going on"));
+        note(format_args!("{known} of {all} runs are known; resuming"));
     }
-    // The longest run begins first, so that none is alone at the end.
+    // The longest run begins first, so that it is not alone at the end.
     left.sort_by_key(|(p, t)| Reverse(work(&plans[*p].trials[*t].scenario)));
     let scenario = |(p, t): &(usize, usize)| &plans[*p].trials[*t].scenario;
     let total = left.iter().map(scenario);
@@ -54,14 +54,12 @@ pub fn make(
         if let Err(e) = kept.keep(plan, trial, order.engine, &measured)
             && !unwritten.swap(true, Ordering::Relaxed)
         {
-            note(format_args!(
-                "runs cannot be kept against an interruption: {e}"
-            ));
+            note(format_args!("runs cannot be saved for a resumption: {e}"));
         }
         Ok(((p, t), measured))
     };
     let made = silently(|| match order.engine {
-        // Each has the machine for itself.
+        // Live runs are made one at a time.
         Engine::Live => left.iter().map(one).collect(),
         _ => in_pool(args.jobs, || {
             left.par_iter().with_max_len(1).map(one).collect()
@@ -70,7 +68,7 @@ pub fn make(
     drop(progress);
     let made: Vec<_> = made?.map_err(|e| {
         if matches!(e, Error::Interrupted) && !args.quiet {
-            note("what was measured is kept; the same command, without --fresh, goes on");
+            note("the measurements are kept; the same command without --fresh resumes");
         }
         Failure::from(e)
     })?;
@@ -83,7 +81,7 @@ pub fn make(
 
 type Made = Result<Vec<((usize, usize), Measured)>, Error>;
 
-/// Runs `work` on so many threads.
+/// Runs `work` on `jobs` threads.
 fn in_pool(jobs: Option<u64>, work: impl FnOnce() -> Made + Send) -> Made {
     let Some(jobs) = jobs else {
         return work();
@@ -104,7 +102,7 @@ fn silently(work: impl FnOnce() -> Made) -> Result<Made, Failure> {
     done.map_err(|_| Failure::new("an evaluation panicked outside a run; this is a bug"))
 }
 
-/// The work of a run, relative to others: the packets that its fastest link can send.
+/// Returns the work of a run relative to others: the packets that its fastest link can send.
 fn work(scenario: &Scenario) -> u64 {
     let inner = scenario.links.iter().filter(|l| !l.attachment);
     let rate = inner.map(|l| l.rate.as_bps()).max().unwrap_or(1);

@@ -11,16 +11,16 @@ use serde::Serialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// The steps in percent of the contract. The last one is over it.
+/// The steps in percent of the contract. The last one is above it.
 const STEPS: [u64; 5] = [25, 50, 75, 100, 125];
-/// The part of the contract that has to arrive while more is sent.
+/// The fraction of the contract that has to arrive while more is sent.
 const KEPT: f64 = 0.99;
 
 /// The lateness of this machine, in seconds, from which on a step that failed says nothing of the path. A
 /// gateway makes up for a millisecond, and looks each 0.2 ms.
 const LATE: f64 = 0.005;
 
-/// What came out of a step.
+/// The result of a step.
 #[derive(Serialize)]
 struct Outcome {
     class: String,
@@ -114,7 +114,7 @@ pub fn run(args: &Accept) -> Result<bool, Failure> {
     Ok(failed == 0)
 }
 
-/// The classes to test: their places, names and contracts.
+/// Returns the classes to test: their indices, names and contracts.
 fn classes(
     site: &Site,
     peer: &PeerConfig,
@@ -133,7 +133,7 @@ fn classes(
     }
     if let Some(only) = only {
         if !names.iter().any(|n| n == only) {
-            let failure = Failure::new(format!("there is no class {only}"));
+            let failure = Failure::new(format!("unknown class {only}"));
             return Err(failure.hint(format!("classes are {}", names.join(", "))));
         }
         found.retain(|(_, name, _)| name == only);
@@ -148,7 +148,7 @@ fn classes(
 /// Makes a trial at a rate, and judges it.
 #[expect(
     clippy::disallowed_methods,
-    reason = "it waits for the gateway that runs"
+    reason = "it waits for the running gateway"
 )]
 fn step(
     args: &Accept,
@@ -179,7 +179,7 @@ fn step(
     let (Some(loss_ratio), Some(arrived)) = (number("loss_ratio"), number("rate_bytes_per_s"))
     else {
         return Err(Failure::Unable(format!(
-            "{peer} does not count trials: it is plain WireGuard, of an earlier version, or not there"
+            "{peer} does not count trials: it is plain WireGuard, an earlier version, or unreachable"
         )));
     };
     let arrived_bps = 8.0 * arrived;

@@ -1,4 +1,4 @@
-//! What the larger commands take. A build without the gateway has their help, too.
+//! The options of the larger commands. A build without the gateway has their help, too.
 
 use accord::units::{Duration, Rate};
 use clap::Args;
@@ -18,28 +18,28 @@ pub struct Import {
     pub to: PathBuf,
 }
 
-/// What `accord gateway predict` takes.
+/// The options of `accord gateway predict`.
 #[derive(Args)]
 pub struct Predict {
     /// The site file.
     pub site: PathBuf,
-    /// The path to a peer: its name, the rate of its bottleneck beyond the uplink, and its round-trip
-    /// time over empty queues, such as "berlin=30 Mbps, 40 ms". Either may be left out; can be given
-    /// once per peer.
+    /// The path to a peer: its name, the rate of its bottleneck beyond the uplink, and its
+    /// round-trip time over empty queues, such as "berlin=30 Mbps, 40 ms". Rate and time are
+    /// optional; may be given once per peer.
     #[arg(long, value_name = "PEER=RATE, TIME")]
     pub path: Vec<Given>,
     /// Writes the scenario to FILE.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replaces FILE if it is there.
+    /// Replaces FILE if it exists.
     #[arg(long, requires = "output")]
     pub force: bool,
 }
 
-/// What is known of a path.
+/// The known properties of a path.
 #[cfg_attr(
     not(feature = "gateway"),
-    expect(dead_code, reason = "a build without the gateway only reads it")
+    expect(dead_code, reason = "a build without the gateway only parses it")
 )]
 #[derive(Clone, Debug, Default)]
 pub struct Given {
@@ -76,27 +76,27 @@ impl FromStr for Given {
     }
 }
 
-/// What `accord gateway accept` takes.
+/// The options of `accord gateway accept`.
 #[derive(Args)]
 pub struct Accept {
-    /// The site file of the gateway that runs.
+    /// The site file of the running gateway.
     pub site: PathBuf,
     /// The name of the peer.
     pub peer: String,
-    /// Tests this class only; by default those with a contract, and the whole tunnel's contract in the
-    /// default class if that has none of its own.
+    /// Tests only this class; by default those with a contract, and the whole tunnel's contract in
+    /// the default class if that has none.
     #[arg(long)]
     pub class: Option<String>,
     /// The length of a step in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub step: u64,
-    /// The largest part of the packets that may be lost up to the contract.
+    /// The maximum fraction of packets lost up to the contract.
     #[arg(long, value_name = "PART", default_value_t = 0.001)]
     pub most_lost: f64,
-    /// The largest delay variation up to the contract, in milliseconds; any by default.
+    /// The maximum delay variation up to the contract, in milliseconds; unlimited by default.
     #[arg(long, value_name = "MS")]
     pub most_variation: Option<f64>,
-    /// Prints the report as JSON.
+    /// Prints JSON.
     #[arg(long)]
     pub json: bool,
 }

@@ -1,4 +1,4 @@
-//! `accord gateway predict`: the scenario that a site file and its paths make, and what theory says of
+//! `accord gateway predict`: the scenario of a site file and its paths, and theory's results for
 //! it.
 
 use super::args::{Given, Predict};
@@ -13,14 +13,14 @@ use accord::{Catalogue, Engine, File, Options, run as run_engine};
 use accord_gateway::config::{Mode, PeerConfig, Site};
 use serde_json::Value;
 
-/// The rate of a link that is no bottleneck, and the delay of one that is next door.
+/// The rate of a link that is not a bottleneck, and the delay of a short one.
 const FAST: Rate = Rate::from_bps(1_000_000_000_000);
 const NEAR: Duration = Duration::from_us(1);
-/// The length of the scenario in seconds, and from when on it is taken to have settled.
+/// The length of the scenario in seconds, and the time from which it is assumed to be steady.
 const LENGTH: u32 = 60;
 const SETTLED: u32 = 20;
 
-/// The connections that ride in each tunnel.
+/// The number of connections in each tunnel.
 const HOSTS: u32 = 4;
 /// The bytes of a control packet of a gateway on the wire.
 const CONTROL: Bytes = Bytes::new(140);
@@ -29,7 +29,7 @@ const CONTROL: Bytes = Bytes::new(140);
 const HERE: &str = "gateway";
 const NETWORK: &str = "network";
 
-/// The node of a peer, which is none of the others whatever its name is.
+/// Returns the node of a peer, distinct from the others for any name.
 fn node(peer: &str) -> String {
     format!("peer.{peer}")
 }
@@ -51,15 +51,15 @@ pub fn run(args: &Predict, catalogue: &Catalogue) -> Result<bool, Failure> {
     shares(&site, &text, catalogue)
 }
 
-/// The paths to the peers that are controlled or sent to at the cap, in their order: as given, or as
-/// the gateway that runs has measured them.
+/// Returns the paths to the peers that are controlled or sent to at the cap, in order: as given, or
+/// as measured by the running gateway.
 fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
     for given in &args.path {
         named(site, &given.peer)?;
     }
     let given = |name: &str| args.path.iter().rfind(|g| g.peer == name);
     let known = |p: &PeerConfig| given(&p.name).is_some_and(|g| g.round_trip.is_some());
-    // Only what is not given has to be measured.
+    // Only values not given have to be measured.
     let status: Value = match site.peers.iter().all(known) {
         true => Value::Null,
         false => {
@@ -82,7 +82,7 @@ fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
         let given = given(&peer.name).cloned().unwrap_or_default();
         let round_trip = given.round_trip.or_else(|| measured(&peer.name));
         if round_trip.is_none() {
-            let failure = Failure::new(format!("no round-trip time of {} is known", peer.name));
+            let failure = Failure::new(format!("the round-trip time of {} is unknown", peer.name));
             let hint = format!(
                 "wait until its tunnel has sent data, or give --path '{}=40 ms'",
                 peer.name
@@ -90,12 +90,9 @@ fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
             return Err(failure.hint(hint));
         }
         if given.rate.is_none() && site.interface.uplink.is_none() {
-            let failure = Failure::new(format!(
-                "nothing says what the path to {} carries",
-                peer.name
-            ));
+            let failure = Failure::new(format!("the rate of the path to {} is unknown", peer.name));
             let hint = format!(
-                "write uplink below [gateway], or give --path '{}=30 Mbps'",
+                "set uplink below [gateway], or give --path '{}=30 Mbps'",
                 peer.name
             );
             return Err(failure.hint(hint));
@@ -109,7 +106,7 @@ fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
     site.peers.iter().map(path).collect()
 }
 
-/// Returns the end of the names of groups of connections, which no peer's name has.
+/// Returns the suffix of the names of groups of connections, which no peer's name has.
 fn hosts(site: &Site) -> String {
     let mut end = "-hosts".to_string();
     while site.peers.iter().any(|p| p.name.ends_with(&end)) {
@@ -118,13 +115,13 @@ fn hosts(site: &Site) -> String {
     end
 }
 
-/// The scenario: the site's uplink, a path per peer behind it, and a tunnel per peer with connections
-/// in it that have data for its cap.
+/// Returns the scenario: the site's uplink, a path per peer behind it, and a tunnel per peer with
+/// connections that offer its cap.
 fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure> {
     let mut draft = Draft::default();
     draft.comment(&format!(
-        "The tunnels of {name} with data for their caps, as accord gateway predict wrote it.\n\
-         Rates of tunnels are of packets on the wire. What others send is not known, and not here.\n\
+        "The tunnels of {name} with data for their caps, written by accord gateway predict.\n\
+         Rates of tunnels are those of packets on the wire. Other traffic is unknown and left out.\n\
          Routers forward EF first; control_priority = false is a link that does not."
     ));
     draft.line("");
@@ -183,7 +180,7 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
         draft.text("through", &peer.name);
         draft.text("controller", "cubic");
         draft.text("packet", Bytes::new(site.interface.mtu.into()));
-        // A cap is no key of a scenario. One that holds back is what the hosts have to send.
+        // Scenarios have no caps. A cap below the path's rate becomes the hosts' demand.
         if peer.cap < uplink.min(path.rate.unwrap_or(FAST)) {
             let inside = f64::from(site.interface.mtu) / site.interface.packet().as_f64();
             let each = Rate::from_bps_f64(peer.cap.as_bps_f64() * inside / f64::from(HOSTS));
@@ -193,7 +190,7 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
     Ok(draft.finish())
 }
 
-/// Prints what theory gives each tunnel.
+/// Prints theory's rate of each tunnel.
 fn shares(site: &Site, text: &str, catalogue: &Catalogue) -> Result<bool, Failure> {
     let points = File::parse("predict", text)?.points(catalogue, None)?;
     let scenario = &points[0];

@@ -1,4 +1,4 @@
-//! Metrics, experiments and templates as `accord list` has them.
+//! Metrics, experiments and templates for `accord list`.
 
 use super::show::Entry;
 use crate::choice::engines;
@@ -92,7 +92,7 @@ impl Entry for Quantity {
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let engines = match self.engines[..] {
-            [] => "those that record what it is made of".into(),
+            [] => "those that record its inputs".into(),
             _ => self.engines.join(", "),
         };
         vec![

@@ -1,4 +1,4 @@
-//! Controllers and queue disciplines as `accord list` has them.
+//! Controllers and queue disciplines for `accord list`.
 
 use super::show::Entry;
 use accord::family::{Dynamics, Family as Declared, Kind, Param};
@@ -12,13 +12,13 @@ pub struct Family {
     pub source: &'static str,
     /// The engines that run it.
     pub engines: Vec<&'static str>,
-    /// The reason why the fluid engine does not.
+    /// The reason why the fluid engine does not support it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_fluid: Option<&'static str>,
     /// The congestion control of Linux that it models.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<&'static str>,
-    /// Its page of the book, or "".
+    /// The page of the book, or "".
     pub page: &'static str,
     pub parameters: Vec<Parameter>,
 }
@@ -28,7 +28,7 @@ pub struct Family {
 pub struct Parameter {
     pub name: String,
     pub symbol: &'static str,
-    /// Its type, with the unit.
+    /// The type, with the unit.
     pub value: String,
     /// The default as in a scenario file; `None` if there is none.
     pub default: Option<&'static str>,
@@ -58,7 +58,7 @@ fn family(f: &'static Declared) -> Family {
         name: f.name,
         doc: f.doc,
         source: f.source,
-        // Theory and packets have every family.
+        // Theory and packets support every family.
         engines: match no_fluid {
             None => vec!["theory", "fluid", "packet", "live"],
             Some(_) => vec!["theory", "packet", "live"],

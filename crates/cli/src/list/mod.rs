@@ -23,28 +23,28 @@ pub use show::hang;
 /// The options of `accord list`.
 #[derive(Args)]
 pub struct List {
-    /// What to list; without it, the names of everything.
+    /// The type of entries to list; by default the names of all entries.
     pub kind: Option<Kind>,
-    /// Shows this one in full.
+    /// Shows this entry in full.
     #[arg(requires = "kind")]
     pub name: Option<String>,
-    /// Prints JSON in place of text.
+    /// Prints JSON instead of text.
     #[arg(long)]
     pub json: bool,
 }
 
-/// The kinds of entries.
+/// The types of entries.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     /// Congestion controllers, with their parameters.
     Controllers,
     /// Queue disciplines, with their parameters.
     Disciplines,
-    /// What runs measure.
+    /// Metrics of runs.
     Metrics,
     /// Scenarios that come with the program.
     Experiments,
-    /// What `accord new` can write.
+    /// Templates for `accord new`.
     Templates,
     /// Standard evaluations for `accord evaluate`, with their cases.
     Packs,
@@ -91,10 +91,10 @@ fn print<T: Entry + Serialize>(args: &List, name: Option<&str>, all: &[T]) -> Re
         Some(entry) => Ok(data(show::full(entry).trim_end())?),
         None => {
             let kind = args.kind.and_then(|k| k.to_possible_value());
-            let kind = kind.expect("a name comes with its kind");
+            let kind = kind.expect("a name needs its kind before it");
             let kind = kind.get_name();
             let what = kind.trim_end_matches('s');
-            let failure = Failure::new(format!("there is no {what} \"{name}\""));
+            let failure = Failure::new(format!("unknown {what} \"{name}\""));
             let near = suggest(name, all.iter().map(Entry::name));
             Err(failure.hint(near.unwrap_or(format!("accord list {kind} shows all"))))
         }
@@ -126,7 +126,7 @@ fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// Everything, for programs.
+/// The JSON of all entries.
 #[derive(Serialize)]
 struct Everything {
     controllers: Vec<Family>,

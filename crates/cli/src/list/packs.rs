@@ -1,7 +1,6 @@
-//! Packs of evaluations as `accord list` has them.
+//! Packs of evaluations for `accord list`.
 
 use super::show::Entry;
-use crate::evaluate::role;
 use crate::fail::Failure;
 use accord::report::show::{TITLE, clean, visible};
 use accord_evaluate::pack::{built_in, open};
@@ -14,7 +13,7 @@ pub struct Pack {
     title: String,
     source: String,
     notes: String,
-    /// What it evaluates: "controller" or "discipline".
+    /// The role of its subjects: "controller" or "discipline".
     subject: &'static str,
     rivals: Vec<String>,
     cases: Vec<Case>,
@@ -28,7 +27,7 @@ struct Case {
     section: String,
     title: String,
     tier: &'static str,
-    /// How `accord run` names its scenario.
+    /// The name of its scenario for `accord run`.
     scenario: String,
 }
 
@@ -45,7 +44,7 @@ pub fn packs() -> Result<Vec<Pack>, Failure> {
         });
         Ok(Pack {
             cases: cases.collect(),
-            subject: role(pack.role),
+            subject: pack.role.key(),
             name: pack.name,
             title: pack.title,
             source: pack.source,

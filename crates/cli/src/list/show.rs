@@ -2,19 +2,19 @@
 
 use crate::output::style;
 
-/// Something that can be listed.
+/// An entry that can be listed.
 pub trait Entry {
     /// The name.
     fn name(&self) -> &str;
-    /// A sentence about what it is.
+    /// A sentence that describes it.
     fn doc(&self) -> String;
-    /// The paragraphs below that in a list: headings and texts.
+    /// The paragraphs of the short form: headings and texts.
     fn facts(&self) -> Vec<(&'static str, String)>;
-    /// Further paragraphs where the entry is shown in full.
+    /// Further paragraphs of the full form.
     fn more(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }
-    /// Its parameters: the form and the meaning of each.
+    /// The parameters: the form and the meaning of each.
     fn parameters(&self) -> Vec<(String, String)> {
         Vec::new()
     }

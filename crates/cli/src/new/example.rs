@@ -1,4 +1,4 @@
-//! `accord new --example`: files that pages of the book name.
+//! `accord new --example`: the files used by pages of the book.
 
 use crate::fail::Failure;
 use crate::output::note;
@@ -8,7 +8,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-/// The place of examples in the book's commands.
+/// The path of examples in the book's commands.
 const FOLDER: &str = "docs/examples";
 
 /// Returns the name of the example that a file belongs to: `lot` of `lot.toml` and `lot/links.csv`.
@@ -26,7 +26,7 @@ pub fn write(name: &str, to: Option<&Path>, force: bool) -> Result<bool, Failure
     if files.is_empty() {
         let mut names: Vec<&str> = EXAMPLES.iter().map(|(file, _)| example(file)).collect();
         names.dedup();
-        let failure = Failure::new(format!("there is no example \"{name}\""));
+        let failure = Failure::new(format!("unknown example \"{name}\""));
         return Err(suggest(name, names)
             .into_iter()
             .fold(failure, Failure::hint));
@@ -34,8 +34,8 @@ pub fn write(name: &str, to: Option<&Path>, force: bool) -> Result<bool, Failure
     let to = to.unwrap_or(Path::new(FOLDER));
     let paths: Vec<_> = files.iter().map(|(file, _)| to.join(file)).collect();
     if let Some(path) = paths.iter().find(|path| path.exists() && !force) {
-        let failure = Failure::new(format!("{} is there already", path.display()));
-        return Err(failure.hint("give another directory with -o, or replace it with --force"));
+        let failure = Failure::new(format!("{} already exists", path.display()));
+        return Err(failure.hint("choose another directory with -o, or replace it with --force"));
     }
     for ((_, bytes), path) in files.iter().zip(&paths) {
         let failed = |e: std::io::Error| {
@@ -54,7 +54,7 @@ pub fn write(name: &str, to: Option<&Path>, force: bool) -> Result<bool, Failure
             .and_then(|mut file| file.write_all(bytes))
         {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-                return Err(Failure::new(format!("{} is there already", path.display())));
+                return Err(Failure::new(format!("{} already exists", path.display())));
             }
             done => done.map_err(failed)?,
         }

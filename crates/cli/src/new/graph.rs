@@ -1,4 +1,4 @@
-//! The links and flows of templates other than a bottleneck or a row of them.
+//! The links and flows of templates other than dumbbell and parking lot.
 
 use super::template::Sizes;
 use crate::draft::Line;
@@ -10,7 +10,7 @@ use accord::units::{Duration, Rate};
 pub struct Graph {
     /// The links.
     pub links: Vec<Line>,
-    /// The nodes that each flow passes, or its two ends for the shortest path.
+    /// The nodes on each flow's path, or its two ends for the shortest path.
     pub ways: Vec<Vec<String>>,
 }
 
@@ -50,7 +50,7 @@ impl Maker {
     fn pairs(mut self, flows: usize, nodes: &[String]) -> Graph {
         for _ in 0..flows {
             let from = self.below(nodes.len());
-            // Any of the others, with equal probability.
+            // One of the others, with equal probability.
             let to = (from + 1 + self.below(nodes.len() - 1)) % nodes.len();
             let way = [from, to].map(|i| nodes[i].clone());
             self.graph.ways.push(way.into());
@@ -101,8 +101,8 @@ impl Maker {
         self.graph
     }
 
-    /// The fat tree of Al-Fares and others (SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation
-    /// switches, (k/2)² core switches, k/2 hosts at each edge switch.
+    /// Returns the fat tree of Al-Fares and others (SIGCOMM 2008): k pods of k/2 edge and k/2
+    /// aggregation switches, (k/2)² core switches, k/2 hosts at each edge switch.
     pub fn fat_tree(mut self, sizes: &Sizes) -> Graph {
         let pods = sizes.of("pods");
         let half = pods / 2;
@@ -146,9 +146,9 @@ impl Maker {
         self.graph
     }
 
-    /// Waxman's random network (IEEE JSAC 1988): nodes anywhere in a square, two of which are joined
-    /// with probability `alpha` · exp(−distance / (`beta` · diagonal)). If parts are left apart, the
-    /// shortest links join them. The delay is that of the diagonal.
+    /// Returns Waxman's random network (IEEE JSAC 1988): nodes anywhere in a square, two of which
+    /// are joined with probability `alpha` · exp(−distance / (`beta` · diagonal)). If there are
+    /// several components, the shortest links join them. The delay is that of the diagonal.
     pub fn waxman(mut self, sizes: &Sizes, alpha: f64, beta: f64) -> Graph {
         let nodes = named("n", sizes.of("nodes"));
         let places: Vec<[f64; 2]> = (nodes.iter())
@@ -159,7 +159,7 @@ impl Maker {
         let mut joined = Vec::new();
         for (i, a) in places.iter().enumerate() {
             for (j, b) in places.iter().enumerate().skip(i + 1) {
-                // In parts of the diagonal.
+                // Relative to the diagonal.
                 let distance = (a[0] - b[0]).hypot(a[1] - b[1]) / std::f64::consts::SQRT_2;
                 match self.dice.uniform() < alpha * (-distance / beta).exp() {
                     true => joined.push((i, j, distance)),
@@ -187,8 +187,8 @@ fn named(prefix: &str, count: usize) -> Vec<String> {
     (1..=count).map(|i| format!("{prefix}{i}")).collect()
 }
 
-/// Joins the parts of two nodes, and returns whether they were apart. Each node has the number of a
-/// node of its part, and the first node of a part has its own.
+/// Merges the components of two nodes, and returns true if they were different. `part` has for each
+/// node a node of its component, and for the first node of a component itself.
 fn unite(part: &mut [usize], a: usize, b: usize) -> bool {
     let find = |part: &mut [usize], mut i: usize| {
         while part[i] != i {

@@ -24,14 +24,14 @@ pub struct New {
     /// The template; `accord list templates` shows them with their sizes.
     #[arg(required_unless_present = "example")]
     pub template: Option<String>,
-    /// Writes the files of an example of the book to docs/examples, where its commands look for them,
-    /// or to the directory of -o.
+    /// Writes the files of an example of the book to docs/examples, the path in its commands, or to
+    /// the directory of -o.
     #[arg(long, value_name = "NAME", conflicts_with = "template")]
     pub example: Option<String>,
-    /// The file to write; without it the scenario goes to standard output.
+    /// The file to write; by default the scenario goes to standard output.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Replaces a file that is there.
+    /// Replaces an existing file.
     #[arg(long)]
     pub force: bool,
     /// Number of flows.
@@ -55,7 +55,7 @@ pub struct New {
     /// Density of links, of waxman: the probability of a link between nodes that are close.
     #[arg(long, value_name = "A", default_value_t = 0.6)]
     pub alpha: f64,
-    /// Typical length of links, of waxman, as a part of the diagonal.
+    /// Typical length of links, of waxman, as a fraction of the diagonal.
     #[arg(long, value_name = "B", default_value_t = 0.2)]
     pub beta: f64,
     /// Rate of the links; of a dumbbell, of its bottleneck.
@@ -67,13 +67,13 @@ pub struct New {
     /// The congestion controller; `accord list controllers` shows them.
     #[arg(long, value_name = "NAME", default_value = "monaco")]
     pub controller: String,
-    /// The queue discipline, in place of droptail; `accord list disciplines` shows them.
+    /// The queue discipline, instead of droptail; `accord list disciplines` shows them.
     #[arg(long, value_name = "NAME")]
     pub queue: Option<String>,
     /// Length of the run.
     #[arg(long, value_name = "TIME", default_value = "20 s")]
     pub duration: Duration,
-    /// Seed of everything that is random: the network, senders and receivers, start times.
+    /// Seed of the random parts: the network, senders and receivers, start times.
     #[arg(long, default_value_t = 1)]
     pub seed: u32,
     /// Sets a value of the scenario, such as flow.all.packet="1500 B".
@@ -100,7 +100,7 @@ pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
 pub fn text(args: &New, catalogue: &Catalogue) -> Result<String, Failure> {
     let name = args.template.as_deref().unwrap_or_default();
     let Some(template) = TEMPLATES.iter().find(|t| t.name == name) else {
-        let failure = Failure::new(format!("there is no template \"{name}\""));
+        let failure = Failure::new(format!("unknown template \"{name}\""));
         let hint = suggest(name, TEMPLATES.iter().map(|t| t.name));
         return Err(hint.into_iter().fold(failure, Failure::hint));
     };
@@ -120,7 +120,7 @@ pub fn text(args: &New, catalogue: &Catalogue) -> Result<String, Failure> {
     }
     let share = |x: f64| x > 0.0 && x <= 1.0;
     if !share(args.alpha) || !share(args.beta) {
-        let why = "--alpha and --beta are more than 0 and at most 1";
+        let why = "--alpha and --beta must be more than 0 and at most 1";
         return Err(Failure::new(why));
     }
     if name == "fat-tree" && !sizes.of("pods").is_multiple_of(2) {
@@ -147,13 +147,13 @@ fn known(
 ) -> Result<&'static Family, Failure> {
     let found = families.iter().find(|f| f.name == name);
     found.copied().ok_or_else(|| {
-        let failure = Failure::new(format!("there is no {what} \"{name}\""));
+        let failure = Failure::new(format!("unknown {what} \"{name}\""));
         let hint = suggest(name, families.iter().map(|f| f.name));
         hint.into_iter().fold(failure, Failure::hint)
     })
 }
 
-/// Everything that the text of a scenario is made from.
+/// The inputs of the scenario's text.
 struct Scenario<'a> {
     args: &'a New,
     template: &'static Template,
@@ -170,7 +170,7 @@ impl Scenario<'_> {
         let sizes: Vec<_> = sizes.map(|(s, n)| format!("{} {n}", s.name)).collect();
         draft.comment(self.template.doc);
         draft.comment(
-            "\naccord check FILE           says whether this file is valid\n\
+            "\naccord check FILE           checks this file\n\
              accord run FILE             runs it in theory and packets\n\
              accord run FILE --reps 10   with ten seeds, and confidence intervals",
         );
@@ -193,7 +193,7 @@ impl Scenario<'_> {
         self.args.delay.unwrap_or(Duration::from_ms(default))
     }
 
-    /// Returns the rate of links that are no bottlenecks.
+    /// Returns the rate of links that are not bottlenecks.
     fn wide(&self) -> Rate {
         Rate::from_bps(
             self.args
@@ -212,7 +212,8 @@ impl Scenario<'_> {
         self.queue(draft);
         self.group(draft, "all", self.sizes.of("flows"));
         draft.line("from = \"left\"\nto = \"right\"");
-        draft.comment("Hosts of their own: round-trip times differ by the delays of their lines.");
+        draft
+            .comment("A host per flow: round-trip times differ by the delays of the access links.");
         draft.line(format_args!(
             "access = {{ rate = \"{wide}\", delay = {{ spread = [\"1 ms\", \"{}\"] }} }}",
             Duration::from_ms(1) + delay
@@ -267,7 +268,7 @@ impl Scenario<'_> {
         }
         draft.line("]");
         draft.comment(
-            "\nWhat should come out can stand here, and a run checks it:\n\n[[expect]]\n\
+            "\nExpectations can stand here, and a run checks them:\n\n[[expect]]\n\
              metric = \"throughput\"\nof = \"all\"\nacross = \"sum\"\nequals = \"theory\"\n\
              within = \"10 %\"",
         );
@@ -287,7 +288,7 @@ impl Scenario<'_> {
         }
     }
 
-    /// Returns the keys that all groups have, of which `flows` flows share a link.
+    /// Writes the keys that all groups have, given the number of flows that share a link.
     fn sender(&self, draft: &mut Draft, sharing: usize) {
         draft.text("controller", self.controller.name);
         let objective = (self.controller.role).objective(&self.controller.defaults());
@@ -296,7 +297,7 @@ impl Scenario<'_> {
             draft.line(format_args!("demand = {{ constant = \"{rate}\" }}"));
         }
         let latest = Duration::from_secs(1).min(Duration::from_ps(self.args.duration.as_ps() / 10));
-        draft.comment("Drawn anew for each flow and seed.");
+        draft.comment("Drawn separately for each flow and seed.");
         draft.line(format_args!(
             "start = {{ uniform = [\"0 s\", \"{latest}\"] }}"
         ));
@@ -304,7 +305,7 @@ impl Scenario<'_> {
 
     fn expect(&self, draft: &mut Draft, link: &str) {
         draft.line("");
-        draft.comment("What should come out. A run says whether it does, and its exit code, too.");
+        draft.comment("Expectations. A run checks them, and its exit code reports failures.");
         draft.line("[[expect]]");
         draft.text("name", "the link is busy");
         draft.text("metric", "utilisation");

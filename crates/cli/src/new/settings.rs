@@ -1,10 +1,10 @@
-//! `--set` of `accord new`: settings are written into the file that is made.
+//! `--set` of `accord new`: settings in the new file.
 
 use crate::fail::Failure;
 use accord::Error;
 use toml_edit::{DocumentMut, InlineTable, Item, Value};
 
-/// Puts settings of the form PATH=VALUE into the text of a scenario.
+/// Applies settings of the form PATH=VALUE to the text of a scenario.
 pub fn apply(text: &str, settings: &[String]) -> Result<String, Failure> {
     if settings.is_empty() {
         return Ok(text.to_string());
@@ -17,7 +17,7 @@ pub fn apply(text: &str, settings: &[String]) -> Result<String, Failure> {
         let keys: Vec<&str> = path.trim().split('.').collect();
         if keys.iter().any(|key| key.is_empty()) {
             return Err(Failure::new(format!("\"{path}\" is not a path"))
-                .hint("keys with dots between them, such as flow.all.controller"));
+                .hint("expected keys with dots between them, such as flow.all.controller"));
         }
         // As on any command line, a text needs no quotes.
         let value = value.trim();
@@ -28,7 +28,7 @@ pub fn apply(text: &str, settings: &[String]) -> Result<String, Failure> {
     Ok(document.to_string())
 }
 
-/// Puts a value at the path `keys` below `item`, which is the value of `name`.
+/// Sets a value at the path `keys` below `item`, which is the value of `name`.
 fn put(item: &mut Item, name: &str, keys: &[&str], value: Value) -> Result<(), String> {
     let (first, rest) = keys.split_first().expect("a path has a key");
     // A bare name of a controller or a queue stands for a table.
@@ -43,11 +43,11 @@ fn put(item: &mut Item, name: &str, keys: &[&str], value: Value) -> Result<(), S
         *item = Item::Value(table.into());
     }
     let Some(table) = item.as_table_like_mut() else {
-        return Err(format!("there is no table that could have \"{first}\""));
+        return Err(format!("no table has the key \"{first}\""));
     };
     if rest.is_empty() {
         match table.get_mut(first) {
-            // Keeps the comment behind the value.
+            // Keeps the comment after the value.
             Some(Item::Value(old)) => {
                 let decor = old.decor().clone();
                 *old = value;

@@ -1,4 +1,4 @@
-//! The templates of `accord new`, and the sizes that each of them has.
+//! The templates of `accord new`, and their sizes.
 
 use crate::fail::Failure;
 use serde::Serialize;
@@ -6,11 +6,11 @@ use serde::Serialize;
 /// A template.
 #[derive(Serialize)]
 pub struct Template {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// A sentence about what it makes.
+    /// A sentence that describes it.
     pub doc: &'static str,
-    /// Its sizes.
+    /// The sizes.
     pub sizes: &'static [Size],
 }
 
@@ -21,9 +21,9 @@ pub struct Size {
     pub name: &'static str,
     /// The default.
     pub default: usize,
-    /// The least and the greatest size.
+    /// The minimum and the maximum.
     pub range: [usize; 2],
-    /// What it is, one sentence.
+    /// A sentence that describes it.
     pub doc: &'static str,
 }
 
@@ -37,7 +37,7 @@ const fn size(name: &'static str, default: usize, range: [usize; 2], doc: &'stat
 }
 
 const fn flows(default: usize) -> Size {
-    let doc = "Flows, between nodes that the seed draws.";
+    let doc = "Flows, between nodes drawn by the seed.";
     size("flows", default, [1, 10_000], doc)
 }
 
@@ -68,7 +68,7 @@ pub const TEMPLATES: &[Template] = &[
     },
     Template {
         name: "ring",
-        doc: "Nodes in a ring, and flows that go the shorter way round.",
+        doc: "Nodes in a ring, and flows in the shorter direction.",
         sizes: &[size("nodes", 8, [3, 5000], "Nodes."), flows(12)],
     },
     Template {
@@ -82,7 +82,7 @@ pub const TEMPLATES: &[Template] = &[
     },
     Template {
         name: "fat-tree",
-        doc: "A data centre's fat tree with hosts, and flows over core switches that the seed draws.",
+        doc: "A data centre's fat tree with hosts, and flows over core switches drawn by the seed.",
         sizes: &[
             size(
                 "pods",
@@ -95,16 +95,16 @@ pub const TEMPLATES: &[Template] = &[
     },
     Template {
         name: "waxman",
-        doc: "A random network in the plane: near nodes are more likely to be joined, and delays go by distance.",
+        doc: "A random network in the plane: near nodes are more likely to be joined, and delays are proportional to distance.",
         sizes: &[size("nodes", 20, [2, 1000], "Nodes."), flows(20)],
     },
 ];
 
-/// The sizes of a template, as asked for or by default.
+/// The sizes of a template, as given or by default.
 pub struct Sizes(Vec<(Size, usize)>);
 
 impl Sizes {
-    /// Takes the sizes that are given, by the names of their options.
+    /// Reads the given sizes, by the names of their options.
     pub fn read(
         template: &Template,
         given: &[(&'static str, Option<usize>)],
@@ -134,7 +134,7 @@ impl Sizes {
         self.0.iter()
     }
 
-    /// The size of that name, which the template has.
+    /// Returns the size of that name, which must be one of the template's.
     pub fn of(&self, name: &str) -> usize {
         let found = self.0.iter().find(|(size, _)| size.name == name);
         found.expect("the template has it").1

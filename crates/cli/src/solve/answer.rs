@@ -1,4 +1,4 @@
-//! The solution of a network: one type for both kinds of fairness.
+//! The solution of a network: one type for both criteria of fairness.
 
 use super::network::Network;
 use accord::solver::{
@@ -6,16 +6,16 @@ use accord::solver::{
 };
 use rayon::prelude::*;
 
-/// The proof.
+/// The certificate.
 pub enum Proof {
-    /// Proof for utilities.
+    /// The certificate for utilities.
     Utility {
         certificate: Certificate,
         /// Intervals that contain each flow's optimal rate; empty if the problem is infeasible.
         bounds: Vec<(f64, f64)>,
         iterations: usize,
     },
-    /// Proof for max-min fairness.
+    /// The certificate for max-min fairness.
     MaxMin {
         certificate: MaxMinCertificate,
         bottlenecks: Vec<Bottleneck>,
@@ -99,7 +99,7 @@ impl Answer {
     }
 
     /// Returns the reason why there is no solution, if there is none.
-    pub fn trouble(&self, network: &Network) -> Option<String> {
+    pub fn problem(&self, network: &Network) -> Option<String> {
         match self.status {
             Status::Solved => None,
             Status::Infeasible {
@@ -107,7 +107,7 @@ impl Answer {
                 insisted,
                 capacity,
             } => Some(format!(
-                "flows insist on {insisted:.6e} bit/s of link \"{}\", which has {capacity:.6e}",
+                "flows need {insisted:.6e} bit/s of link \"{}\", which has {capacity:.6e}",
                 network.links[link]
             )),
             Status::NotConverged => {
@@ -116,7 +116,7 @@ impl Answer {
         }
     }
 
-    /// Returns the largest relative error that the rate of a flow may have.
+    /// Returns the maximum relative error of a flow's rate.
     pub fn uncertainty(&self, flow: usize) -> Option<f64> {
         let Proof::Utility { bounds, .. } = &self.proof else {
             return None;

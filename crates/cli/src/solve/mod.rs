@@ -42,7 +42,7 @@ pub fn run(args: Solve) -> Result<bool, Failure> {
         Ok(Found::MaxMin(found)) => Answer::of_max_min(problem, found, seconds),
         Err(e) => {
             let e = Failure::new(format!("{}: {e}", args.network.display()));
-            return Err(e.hint("leave out --max-min, or give these flows the utility log"));
+            return Err(e.hint("remove --max-min, or give these flows the utility log"));
         }
     };
     if let Some(dir) = &args.output {
@@ -62,7 +62,7 @@ enum Found {
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "how long it took is not part of the result"
+    reason = "the duration is not part of the result"
 )]
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let before = std::time::Instant::now();

@@ -78,8 +78,8 @@ impl Network {
         for (row, flow) in flow_names.iter().enumerate() {
             for name in flows.text(row, path).unwrap_or_default().split_whitespace() {
                 let Some(link) = index.get(name) else {
-                    let e = format!("flow \"{flow}\" crosses link \"{name}\", which there is not");
-                    let hint = format!("the links are those in {}", links.path.display());
+                    let e = format!("flow \"{flow}\" crosses the unknown link \"{name}\"");
+                    let hint = format!("links are defined in {}", links.path.display());
                     return Err(flows.wrong(row, e).hint(hint));
                 };
                 hops.push(*link);
@@ -118,7 +118,7 @@ fn names(table: &Table, kind: &str) -> Result<Vec<String>, Failure> {
         .find(|pair| names[pair[0]] == names[pair[1]]);
     if let Some(pair) = twice {
         let e = format!(
-            "there is a {kind} \"{}\" already, at {}",
+            "the {kind} \"{}\" is there already, at {}",
             names[pair[1]],
             table.place(pair[0])
         );
@@ -154,8 +154,8 @@ impl<'a> Demands<'a> {
             let known = UTILITIES.map(|(name, _)| name).join(", ");
             let e = self
                 .table
-                .wrong(row, format!("there is no utility \"{named}\""));
-            return Err(e.hint(format!("there are: {known}")));
+                .wrong(row, format!("unknown utility \"{named}\""));
+            return Err(e.hint(format!("known: {known}")));
         };
         let mut given = BTreeMap::new();
         for &(name, column) in &self.parameters {
@@ -163,7 +163,7 @@ impl<'a> Demands<'a> {
                 continue;
             };
             if !own.contains(&name) {
-                let e = format!("{name} is no parameter of the utility {utility}");
+                let e = format!("{name} is not a parameter of the utility {utility}");
                 let hint = format!("leave the cell empty; {utility} has: {}", own.join(", "));
                 return Err(self.table.wrong(row, e).hint(hint));
             }
@@ -204,7 +204,7 @@ impl<'a> Demands<'a> {
     }
 }
 
-/// Returns the error of a problem with the row that it comes from.
+/// Returns the error of a problem with its row.
 fn explain(
     error: ProblemError,
     links: &Table,

@@ -1,4 +1,4 @@
-//! The answer for people, and as JSON.
+//! The answer as text, and as JSON.
 
 use super::answer::{Answer, Proof};
 use super::network::Network;
@@ -9,9 +9,9 @@ use accord::scenario::MetricUnit;
 use accord::solver::Bottleneck;
 use serde_json::{Map, Value, json};
 
-/// The largest number of letters of a name.
+/// The maximum number of characters of a name.
 const NAME: usize = 24;
-/// The largest number of flows that a sentence names.
+/// The maximum number of flows named in a sentence.
 const NAMED: usize = 5;
 
 /// Returns a page of text: status, certificate, the `top` flows and links.
@@ -28,8 +28,8 @@ pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
         out += &format!(" in {}", count(iterations, "step"));
     }
     out += &format!(", {}\n", quantity(answer.seconds, MetricUnit::Seconds));
-    if let Some(trouble) = answer.trouble(network) {
-        out += &format!("{trouble}\n");
+    if let Some(problem) = answer.problem(network) {
+        out += &format!("{problem}\n");
     }
     let parts = answer.certificate().into_iter();
     let parts: Vec<String> = parts
@@ -43,8 +43,8 @@ pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns how close the rates are proven to be to the optimal ones, and for which flows nothing is
-/// proven. Where a utility is almost linear, distant rates have almost the same utility.
+/// Returns the proven distance of the rates from the optimal ones, and the flows without a proof.
+/// If a utility is almost linear, distant rates have almost the same utility.
 fn proven(network: &Network, answer: &Answer) -> String {
     let every = (0..answer.rates.len()).filter_map(|f| Some((f, answer.uncertainty(f)?)));
     // A bound as large as the rate proves nothing.
@@ -186,7 +186,7 @@ pub fn json(network: &Network, answer: &Answer) -> Value {
         .collect();
     json!({
         "status": answer.status_word(),
-        "trouble": answer.trouble(network),
+        "trouble": answer.problem(network),
         "seconds": answer.seconds,
         "certificate": certificate,
         "flows": records(&rates(network, answer)),

@@ -57,7 +57,7 @@ impl Table {
         }
     }
 
-    /// Returns the error that something is wrong in a row.
+    /// Returns an error in a row.
     pub fn wrong(&self, row: usize, what: impl std::fmt::Display) -> Failure {
         Failure::new(format!("{}: {what}", self.place(row)))
     }
@@ -68,8 +68,8 @@ impl Table {
             let twice = self.columns[..i].iter().any(|(other, _)| other == name);
             let what = match (known.contains(&name.as_str()), twice) {
                 (true, false) => continue,
-                (true, true) => "is there twice",
-                (false, _) => "has no meaning here",
+                (true, true) => "occurs twice",
+                (false, _) => "is unknown",
             };
             let e = format!("{}: the column \"{name}\" {what}", self.path.display());
             return Err(Failure::new(e).hint(format!("the columns are: {}", known.join(", "))));
@@ -142,7 +142,7 @@ fn read_csv(path: &Path) -> Result<Table, Failure> {
     let (mut record, mut lines) = (csv::StringRecord::new(), Vec::new());
     loop {
         let read = reader.read_record(&mut record);
-        // The reader is behind the record. The position of a record is that before its comments.
+        // The reader is past the record. The position of a record is that before its comments.
         let breaks = record.as_slice().matches('\n').count() as u64;
         let line = reader.position().line().saturating_sub(1 + breaks);
         match read {

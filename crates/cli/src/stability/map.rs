@@ -14,7 +14,7 @@ use accord::set;
 use rayon::prelude::*;
 use std::path::Path;
 
-/// Computes the map, writes it, and prints where it is.
+/// Computes the map, writes it, and prints its path.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let count = args.points;
     let x = Axis::parse(args.x.as_deref().unwrap_or_default(), count)?;
@@ -45,7 +45,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         set.extend(y.as_ref().map(|y| format!("{}={}", y.path, y.text(j))));
         single(args, catalogue, &set)
     };
-    // An axis that names nothing is reported before anything is computed.
+    // An invalid axis is reported before anything is computed.
     at(0, 0)?;
     check_map_place(&dir)?;
     let cells: Result<Vec<Cell>, Failure> = at_once(|| {
@@ -110,7 +110,6 @@ fn single(args: &Args, catalogue: &Catalogue, settings: &[String]) -> Result<Sce
         args.scenario,
         names.join(", ")
     );
-    Err(Failure::new(wrong).hint(
-        "take the sweep out of a copy of the file, and give what it sets by --x, --y or --set",
-    ))
+    Err(Failure::new(wrong)
+        .hint("remove the sweep from a copy of the file, and set its values by --x, --y or --set"))
 }

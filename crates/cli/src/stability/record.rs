@@ -1,5 +1,4 @@
-//! Stability for programs: what `accord stability --json` prints. A number that is infinite or
-//! unknown is null.
+//! The JSON of `accord stability`. Infinite or unknown numbers are null.
 
 use super::Found;
 use accord::margins::Stability;
@@ -22,7 +21,7 @@ pub struct Equilibria {
 struct Phase {
     start_s: f64,
     end_s: f64,
-    /// Why there is no linearisation.
+    /// The reason why there is no linearisation.
     error: Option<String>,
     #[serde(flatten)]
     found: Option<Equilibrium>,
@@ -31,12 +30,13 @@ struct Phase {
 #[derive(Serialize)]
 struct Equilibrium {
     stable: bool,
-    /// Stable whichever flows move together, and up to which factor on the gains.
+    /// True if it is stable for any combination of flows that move together, at gains up to the
+    /// guaranteed margin.
     guaranteed: bool,
     guaranteed_gain: f64,
     gain_margin: f64,
     gain_margin_rad_per_s: f64,
-    /// The gain margin of packets behind RED; null where it is not known or the same.
+    /// The gain margin of packets behind RED; null if it is unknown or the same.
     packet_gain_margin: Option<f64>,
     delay_margin_s: f64,
     phase_margin_degrees: f64,
@@ -45,14 +45,14 @@ struct Equilibrium {
     flows: Vec<Flows>,
 }
 
-/// The flows of one kind.
+/// The flows of one class.
 #[derive(Serialize)]
 struct Flows {
     group: String,
     flows: usize,
     rate_bps: f64,
     round_trip_s: f64,
-    /// The share that is marked or lost.
+    /// The share of packets marked or lost.
     signal: f64,
     halving_jitter_s: f64,
 }
@@ -72,7 +72,7 @@ pub fn all(points: Vec<Equilibria>) -> All {
     }
 }
 
-/// A map, as a program reads it.
+/// The JSON of a map.
 #[derive(Serialize)]
 pub struct Map<'a> {
     format_version: u32,

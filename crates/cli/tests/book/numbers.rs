@@ -1,23 +1,23 @@
-//! Which numbers of a study no command prints.
+//! The numbers of a study that no command prints.
 //!
-//! In `## Result` and `## Consequence` a number with a decimal point, or with a unit, has to stand with
-//! the same digits in a block of the page that a command reprints, or as a setting in the parts above
-//! (`## Question`, `## Method`, `## Command`, `## Analysis`, blocks of scenarios) or between backticks.
-//! Two comments excuse the others:
+//! In `## Result` and `## Consequence` a number with a decimal point, or with a unit, has to stand
+//! with the same digits in a block of the page that a command reprints, or as a setting in the
+//! parts above (`## Question`, `## Method`, `## Command`, `## Analysis`, blocks of scenarios) or
+//! between backticks. Two comments excuse the others:
 //!
-//! - `<!-- not measured: REASON -->`: the table, block or paragraph after it, and what repeats numbers
-//!   of such a table. A sentence of the page should tell its readers the same.
-//! - `<!-- settings: 5 %, 0.3 -->`: these numbers, anywhere on the page: thresholds and what is set.
+//! - `<!-- not measured: REASON -->`: the table, block or paragraph after it, and repetitions of a
+//!   table's numbers. A sentence of the page should state the same to its readers.
+//! - `<!-- settings: 5 %, 0.3 -->`: these numbers, anywhere on the page: thresholds and settings.
 //!
-//! Limits. Whole numbers without a unit are not looked at, nor numbers in words. A number may stand in
-//! a block by chance, or mean something else there. That a block is reprinted says nothing of what the
-//! sentence claims of its number. Numbers of other sections, such as limits and bounds, are not looked
-//! at, and neither are pages that are no studies.
+//! Limits. Whole numbers without a unit and numbers in words are not checked. A number may occur in
+//! a block by chance, or with another meaning. A reprinted block does not prove the sentence about
+//! its number. Numbers of other sections, such as limits and bounds, are not checked, and neither
+//! are pages that are not studies.
 
 use super::page::{Page, TABLE};
 use std::collections::BTreeSet;
 
-/// What makes a whole number one that was measured.
+/// The units that make a whole number a measurement.
 const UNITS: &[&str] = &[
     "%", "°", "bps", "Kbps", "Mbps", "Gbps", "kB", "B", "KB", "MB", "GB", "bytes", "packet",
     "packets", "pkt", "us", "µs", "ms", "s", "seconds", "minutes", "checks", "times",
@@ -26,7 +26,7 @@ const UNITS: &[&str] = &[
 /// Words between numbers that share a unit.
 const BETWEEN: &[&str] = &["to", "and", "or", "of", "±", "–", "/", ":"];
 
-/// The number that a word is, without signs and what punctuation surrounds it. Sections are none.
+/// Returns the number in a word, without signs and surrounding punctuation. Sections do not count.
 fn number(word: &str) -> Option<&str> {
     if word.starts_with('§') {
         return None;
@@ -37,13 +37,13 @@ fn number(word: &str) -> Option<&str> {
     (parts.len() <= 2 && parts.iter().all(|p| digits(p))).then_some(word)
 }
 
-/// All numbers of a text.
+/// Returns all numbers of a text.
 fn all(text: &str) -> BTreeSet<String> {
     let pieces = text.split(|c: char| !c.is_ascii_digit() && c != '.');
     pieces.filter_map(number).map(str::to_string).collect()
 }
 
-/// The numbers of a line of text with a decimal point or a unit.
+/// Returns the numbers of a line with a decimal point or a unit.
 fn stated(line: &str) -> BTreeSet<String> {
     let outside_code: String = { line.split('`').step_by(2) }
         .collect::<Vec<_>>()
@@ -55,7 +55,7 @@ fn stated(line: &str) -> BTreeSet<String> {
         if UNITS.contains(&bare) {
             unit = true;
         } else if let Some(number) = number(word) {
-            // A sentence ends behind the number, so that no unit of the next one is its own.
+            // A sentence ends after the number, so that no unit of the next one belongs to it.
             unit &= !word.ends_with('.');
             if unit || number.contains('.') {
                 found.insert(number.to_string());
@@ -67,7 +67,7 @@ fn stated(line: &str) -> BTreeSet<String> {
     found
 }
 
-/// The numbers that stand loose on a page, each with its line.
+/// Returns the unsupported numbers of a page, each with its line.
 pub fn loose(page: &Page) -> Vec<String> {
     let (mut known, mut judged) = (BTreeSet::new(), false);
     let mut lines = Vec::new();
@@ -94,7 +94,7 @@ pub fn loose(page: &Page) -> Vec<String> {
                 lines.push((i, line));
             }
         } else if line.is_empty() {
-            // A comment may have an empty line behind it.
+            // A comment may be followed by an empty line.
             excused &= i > 0 && page.lines[i - 1].starts_with("<!-- ");
         } else if !judged {
             known.extend(all(line));

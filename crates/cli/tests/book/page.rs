@@ -1,16 +1,16 @@
-//! A page of the book, taken apart: its blocks of code, its tables, and the commands in its sentences.
+//! A parsed page of the book: its blocks of code, its tables, and the commands in its sentences.
 
-/// What a table is called in place of a language.
+/// The name of a table in place of a language.
 pub const TABLE: &str = "table";
 
 /// A block between fences, or a table.
 #[derive(Debug)]
 pub struct Block {
-    /// What is written behind the fence: `sh`, `toml`, `text`.
+    /// The language after the fence: `sh`, `toml`, `text`.
     pub language: String,
     /// The HTML comment in the line before it, or before the empty line before it.
     pub remark: Option<String>,
-    /// Lines of the page, fences not among them.
+    /// Lines of the page, without the fences.
     pub lines: std::ops::Range<usize>,
 }
 
@@ -59,7 +59,7 @@ impl Page {
         self.lines[block.lines.clone()].join("\n")
     }
 
-    /// The commands of a block: a line each, those with a backslash at the end joined.
+    /// Returns the commands of a block: one per line, with lines joined after a backslash.
     pub fn commands(&self, block: &Block) -> Vec<String> {
         let text = self.text(block).replace("\\\n", " ");
         let lines = text.lines().map(str::trim);
@@ -69,7 +69,7 @@ impl Page {
             .collect()
     }
 
-    /// The commands between backticks in sentences and tables.
+    /// Returns the commands between backticks in sentences and tables.
     pub fn commands_in_prose(&self) -> Vec<String> {
         let code = || self.blocks.iter().filter(|b| b.language != TABLE);
         let in_block = |i: &usize| code().any(|b| b.lines.contains(i));
@@ -90,7 +90,7 @@ fn ours(command: &str) -> String {
     way.map_or(command.to_string(), |rest| format!("accord {rest}"))
 }
 
-/// The words of a command, as a shell divides it where nothing is replaced.
+/// Returns the words of a command, as a shell without expansions.
 pub fn words(command: &str) -> Vec<String> {
     let (mut words, mut quote) = (vec![String::new()], None);
     let mut open = false;

@@ -1,4 +1,4 @@
-//! Runs the program as people do.
+//! Runs the program as a user does.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::collections::BTreeMap;
@@ -8,22 +8,22 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// What the program left behind.
+/// The result of a process.
 #[derive(Debug)]
 pub struct Ended {
-    /// Exit code; `None` where a signal ended it.
+    /// The exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Ended {
-    /// Its data.
+    /// Returns stdout parsed as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {self:#?}"))
     }
 
-    /// It ended so, and without a panic.
+    /// Checks the exit code, and that there was no panic.
     pub fn with(self, code: i32) -> Ended {
         assert_eq!(self.code, Some(code), "{self:#?}");
         assert!(!self.stderr.contains("panicked"), "{self:#?}");
@@ -31,7 +31,7 @@ impl Ended {
     }
 }
 
-/// The program in the directory `dir`, without colours.
+/// Returns the command of the program in the directory `dir`, without colours.
 pub fn program(dir: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_accord"));
     command
@@ -44,12 +44,12 @@ pub fn program(dir: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Waits for the end; what hangs for longer than a minute is killed, and has no code.
+/// Waits for the end; a process that runs for more than a minute is killed, and has no code.
 pub fn end(child: Child) -> Ended {
     end_within(child, Duration::from_secs(60))
 }
 
-/// Waits for the end; what takes longer than `limit` is killed, and has no code.
+/// Waits for the end; a process that runs for longer than `limit` is killed, and has no code.
 pub fn end_within(mut child: Child, limit: Duration) -> Ended {
     let (done, wait) = mpsc::channel::<()>();
     let id = child.id().to_string();
@@ -88,12 +88,12 @@ pub fn signal(child: &Child, signal: &str) {
     assert!(sent.expect("there is kill").success());
 }
 
-/// Runs it to the end.
+/// Runs the program to its end.
 pub fn accord(dir: &Path, args: &[&str]) -> Ended {
     end(program(dir, args).spawn().expect("it can be started"))
 }
 
-/// Says that something is not tested here, past what the test harness captures.
+/// Reports a skipped test, not captured by the test harness.
 #[expect(
     clippy::disallowed_methods,
     reason = "it has to get past what the harness captures"
@@ -103,7 +103,7 @@ pub fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// Two Vegas flows on a dumbbell: a second of work for nobody. Meets its expectation.
+/// Two Vegas flows on a dumbbell: a second of simulated time. Meets its expectation.
 pub const SMALL: &str = r#"
 id = "small"
 title = "Two flows"
@@ -148,7 +148,7 @@ to = "right"
 controller = "newreno"
 "#;
 
-/// A directory with these files.
+/// Creates a directory with these files.
 pub fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a place for temporary files");
     for (name, text) in files {
@@ -157,7 +157,7 @@ pub fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-/// Names in a directory, hidden ones included.
+/// Returns the names in a directory, including hidden ones.
 pub fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(dir)
         .expect("a directory")
@@ -172,7 +172,7 @@ pub fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// All files of a directory with their contents.
+/// Returns all files of a directory with their contents.
 pub fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for name in names(dir) {
@@ -187,11 +187,11 @@ pub fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     all
 }
 
-/// Dice (splitmix64).
+/// A random number generator (splitmix64).
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// Any number.
+    /// Returns any number.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -200,13 +200,13 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// Less than `n`.
+    /// Returns a number less than `n`.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 }
 
-/// Words that mean something to a reader of numbers, tables or JSON.
+/// Words with a meaning to a reader of numbers, tables or JSON.
 const WORDS: [&str; 14] = [
     "NaN",
     "inf",
@@ -224,7 +224,7 @@ const WORDS: [&str; 14] = [
     "{}",
 ];
 
-/// One more piece of damage.
+/// Damages a file at one more place.
 pub fn damage(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let at = dice.below(bytes.len());
     let to = (at + 1 + dice.below(40)).min(bytes.len());

@@ -67,6 +67,14 @@ impl SubjectRole {
             SubjectRole::Discipline => "queue discipline",
         }
     }
+
+    /// The word in files and JSON.
+    pub const fn key(self) -> &'static str {
+        match self {
+            SubjectRole::Controller => "controller",
+            SubjectRole::Discipline => "discipline",
+        }
+    }
 }
 
 /// A part of the standard that the pack leaves out.

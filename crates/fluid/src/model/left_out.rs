@@ -107,7 +107,7 @@ impl Model<'_> {
             let has = self.buffer(q);
             (flows > 0.0 && has < needs).then(|| {
                 format!(
-                    "fluid: the buffer of {} is too small for a fluid of so few flows ({flows:.0} loss-based flows, {:.2} of the buffer that they need): packets leave the link idle after losses, and the fluid does not",
+                    "fluid: {} has too few flows for its buffer ({flows:.0} loss-based flows, {:.2} of the buffer that they need): packets leave the link idle after losses, and the fluid does not",
                     self.scenario.links[link].name,
                     has / needs
                 )

@@ -1,0 +1,91 @@
+//! The options of all commands that run scenarios.
+
+use crate::qlogs::QlogVersion;
+use crate::skip::Skip;
+use accord::Options;
+use accord::live::Mode;
+use accord::scenario::Engine;
+use accord::units::Bytes;
+use clap::Args as Group;
+use std::path::PathBuf;
+
+/// The factor by which packets are made smaller, and phases longer, to explain a gap.
+pub const FINER: u64 = 4;
+
+/// The options of all commands that run scenarios.
+#[derive(Group, Clone)]
+pub struct RunOptions {
+    /// Engines to run, separated by commas; by default theory, packet, and those with expectations
+    /// in the scenario, as far as this machine can run them.
+    #[arg(short, long, value_delimiter = ',')]
+    pub engine: Vec<Engine>,
+    /// The medium of a live run: loopback or namespaces; by default namespaces where they are
+    /// allowed.
+    #[arg(long, value_name = "MODE")]
+    pub live: Option<Mode>,
+    /// The seed, instead of the scenario's.
+    #[arg(long, value_parser = seed)]
+    pub seed: Option<u64>,
+    /// Runs with this number of seeds, from the seed up, and shows means with 95 % confidence.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub reps: u64,
+    /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Runs only a point of a sweep, by its number from 1 or by its settings: --point 3, --point
+    /// "law=xia05, packet=250 B". May be repeated.
+    #[arg(long, value_name = "POINT")]
+    pub point: Vec<String>,
+    /// Prints the tables of each point of a sweep in addition to the overview.
+    #[arg(long)]
+    pub details: bool,
+    /// Writes every packet that leaves a port to FILE, in pcapng; needs exactly one packet or live
+    /// run.
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Writes a log of the sender of each stream to DIR, a file per flow, in qlog; needs exactly
+    /// one packet or live run.
+    #[arg(long, value_name = "DIR")]
+    pub qlog: Option<PathBuf>,
+    /// The version of qlog: that of the drafts, or 0.3, which qvis reads.
+    #[arg(long, value_enum, default_value = "draft", value_name = "VERSION")]
+    pub qlog_version: QlogVersion,
+    /// Lets the packet engine skip time in which nothing changes. The skipped samples are means of
+    /// those before.
+    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["pcap", "qlog", "record"])]
+    pub skip: Option<Skip>,
+    /// Ignores the results of an interrupted command and starts from the beginning.
+    #[arg(long)]
+    pub fresh: bool,
+    /// Prints JSON instead of tables.
+    #[arg(long)]
+    pub json: bool,
+    /// Prints `fails` for scenario files instead of tables: the figures of failures that are not
+    /// recorded or have changed, with empty reasons.
+    #[arg(long, conflicts_with_all = ["json", "seed", "reps", "set"])]
+    pub record: bool,
+    /// The memory limit of the run, such as "8 GB", instead of the memory available. A run with a
+    /// higher estimate does not start.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<Bytes>,
+    /// Prints only the result, without progress and hints.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl RunOptions {
+    /// Returns the settings of the engines.
+    pub fn engine_settings(&self) -> Options {
+        Options {
+            live: self.live,
+            gateway: crate::gateway::program(),
+            skip_steady: self.skip == Some(Skip::Steady),
+        }
+    }
+}
+
+/// Parses a seed.
+pub fn seed(text: &str) -> Result<u64, String> {
+    let wrong = |_| format!("expected a whole number from 0 to {}", u64::MAX);
+    text.parse().map_err(wrong)
+}
