@@ -131,6 +131,93 @@ fn a_peer_with_the_gateways_own_key_is_refused() {
     }
 }
 
+/// A file of wg-quick becomes the files of a gateway, which `check` takes. Keys are in files of their own, and on
+/// no screen.
+#[test]
+fn a_file_of_wg_quick_is_imported() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let public = accord(dir, &["gateway", "keys", "own.key"]).with(0).stdout;
+    let peer = accord(dir, &["gateway", "keys", "peer.key"]).with(0).stdout;
+    let read = |name: &str| std::fs::read_to_string(dir.join(name)).expect("readable");
+    let (secret, shared) = (read("own.key"), read("peer.key"));
+    let text = format!(
+        "[Interface]\nPrivateKey = {secret}Address = 10.1.0.1/24\nDNS = 10.1.0.2\n\
+         [Peer]\n# berlin\nPublicKey = {peer}PresharedKey = {shared}AllowedIPs = 0.0.0.0/0\n\
+         Endpoint = gw.example.net:51820\nPersistentKeepalive = 25\n"
+    );
+    std::fs::write(dir.join("wg0.conf"), &text).expect("written");
+    std::fs::create_dir(dir.join("to")).expect("made");
+    let words = [
+        "gateway", "import", "wg0.conf", "--cap", "50 Mbps", "--to", "to",
+    ];
+    let made = accord(dir, &words).with(0);
+    assert_eq!(made.stdout.trim(), "to/wg0.toml");
+    assert!(made.stderr.contains("line 4: DNS is not taken"), "{made:?}");
+    let own = accord(dir, &["gateway", "keys", "to/wg0.key"]).with(0);
+    assert_eq!(own.stdout, public);
+    assert_eq!(read("to/wg0-berlin.psk"), shared);
+    for secret in ["to/wg0.key", "to/wg0-berlin.psk"] {
+        let mode = dir
+            .join(secret)
+            .metadata()
+            .expect("there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{secret}");
+    }
+    let site = read("to/wg0.toml");
+    assert!(site.contains("fwmark = 51820"), "{site}");
+    let checked = accord(dir, &["gateway", "check", "to/wg0.toml"]).with(0);
+    assert!(checked.stdout.contains("1 peer"), "{checked:?}");
+    // Nothing is replaced, and what is wrong is named with its place.
+    let again = accord(dir, &words).with(2);
+    assert!(
+        again.stderr.contains("to/wg0.toml is there already"),
+        "{again:?}"
+    );
+    std::fs::write(dir.join("wg0.conf"), text.replace("0.0.0.0/0", "all")).expect("written");
+    let wrong = accord(dir, &words).with(2);
+    assert!(wrong.stderr.contains("wg0.conf:9"), "{wrong:?}");
+    for said in [&made, &checked, &again, &wrong] {
+        for key in [secret.trim(), shared.trim()] {
+            assert!(
+                !said.stderr.contains(key) && !said.stdout.contains(key),
+                "{said:?}"
+            );
+        }
+        assert!(!site.contains(secret.trim()) && !site.contains(shared.trim()));
+    }
+}
+
+/// The example of a hub and two spokes: with the keys in their places, each file is right.
+#[test]
+fn the_example_of_a_hub_is_right() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let sites = ["hamburg", "berlin", "munich"];
+    let keys = sites.map(|site| {
+        let key = accord(dir, &["gateway", "keys", &format!("{site}.key")]).with(0);
+        key.stdout.trim().to_string()
+    });
+    for site in sites {
+        let path = format!("../../docs/examples/gateway/hub/{site}.toml");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let mut text = std::fs::read_to_string(path).expect("readable");
+        let file = format!("{site}.toml");
+        std::fs::write(dir.join(&file), &text).expect("written");
+        let refused = accord(dir, &["gateway", "check", &file]).with(2);
+        assert!(refused.stderr.contains("expected a key"), "{refused:?}");
+        for (of, key) in sites.iter().zip(&keys) {
+            text = text.replace(&format!("(the key of {of})"), key);
+        }
+        std::fs::write(dir.join(&file), &text).expect("written");
+        let checked = accord(dir, &["gateway", "check", &file]).with(0);
+        assert!(!checked.stderr.contains("warning"), "{checked:?}");
+    }
+}
+
 #[test]
 fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -5,13 +5,14 @@
 //! goes forward.
 
 use crate::config::{Mode, Site};
-use crate::edge::wire_size;
+use crate::edge::{Head, wire_size};
 use crate::inner::{self, Inner};
 use crate::keys::PublicKey;
 use crate::message::{self, Message};
 use crate::outer;
 use crate::path_mtu::{PathMtu, Probe};
 use crate::peer::{Control, Peer};
+use crate::repair::{Place, Repair};
 use crate::routes::Routes;
 use crate::sender::{Next, State};
 use crate::sessions::{Opened, Sessions};
@@ -235,7 +236,11 @@ impl<S: Sessions> Gateway<S> {
     ) {
         let mut room = std::mem::take(&mut self.room);
         let (virtual_delay, datagram) = outer::split(datagram);
+        let (place, expedited) = (Place::of(datagram), tos & !ECN == EXPEDITED);
         let opened = self.sessions.open(from, datagram, &mut room);
+        if let (Opened::Nothing(peer) | Opened::Packet(peer), Some(place)) = (opened, place) {
+            self.peers[peer].gaps.on_arrival(place, expedited);
+        }
         if let Opened::Answer(Some(peer)) | Opened::Nothing(peer) = opened {
             // There may be a session now.
             self.peers[peer].due = Time::ZERO;
@@ -344,6 +349,12 @@ impl<S: Sessions> Gateway<S> {
                 peer.sender.on_count(count);
                 peer.due = Time::ZERO;
             }
+            Message::Missing(missing) => {
+                if peer.config.service.contract > Rate::ZERO {
+                    peer.repairs.on_missing(missing, at);
+                    peer.due = Time::ZERO;
+                }
+            }
             Message::Test(test) => peer.tally.on_test(test, at),
             Message::Ask(trial) => {
                 let counts = peer.tally.counts(*trial);
@@ -398,6 +409,12 @@ impl<S: Sessions> Gateway<S> {
         for peer in 0..self.peers.len() {
             if let Some(count) = self.peers[peer].receiver.count() {
                 self.tell(peer, &Message::Count(count), sink);
+            }
+            // A peer without pairs is plain WireGuard, or sends no data.
+            while let Some(missing) = self.peers[peer].gaps.take() {
+                if self.peers[peer].receiver.pairs() > 0 {
+                    self.tell(peer, &Message::Missing(missing), sink);
+                }
             }
             wake = wake.min(self.go_on_with_trial(peer, now, sink));
             wake = wake.min(self.probe_path(peer, now, sink));
@@ -551,30 +568,58 @@ impl<S: Sessions> Gateway<S> {
             let Some(way) = peer.way(0) else {
                 return Time::MAX;
             };
-            let head = peer.edge.head(now);
-            match peer.sender.next(head, peer.edge.len(), now) {
+            let repair = peer.repairs.head().map(wire_size);
+            let head = repair.or_else(|| peer.edge.head(now));
+            let waiting = peer.edge.len() + peer.repairs.len();
+            match peer.sender.next(head, waiting, now) {
                 Next::Wait(until) => return until,
                 Next::Message(message) => self.tell(to, &message, sink),
                 Next::Data => {
-                    let Some(head) = peer.edge.take() else {
+                    if let Some((sent, repair)) = peer.repairs.take() {
+                        self.send(to, way, repair, sent, now, sink);
+                        continue;
+                    }
+                    let Some(Head { packet, class }) = peer.edge.take() else {
                         continue;
                     };
-                    peer.sent[head.class].add(head.size().get());
-                    // The codepoint of the packet is that of the datagram [RFC 6040 §4.1].
-                    let tos = Inner::new(&head.packet).map_or(0, |p| p.tos & ECN);
-                    if self.sessions.seal(to, &head.packet, &mut self.room) {
-                        sink(Output::Datagram(Way { tos, ..way }, &self.room));
-                    }
-                    self.peers[to].edge.recycle(head);
+                    self.send(to, way, Repair { packet, class }, now, now, sink);
                 }
             }
         }
         now
     }
 
+    /// Sends a packet of a site, which went out first at `first`.
+    fn send(
+        &mut self,
+        to: usize,
+        way: Way,
+        packet: Repair,
+        first: Time,
+        now: Time,
+        sink: &mut dyn FnMut(Output),
+    ) {
+        let peer = &mut self.peers[to];
+        let size = wire_size(packet.packet.len());
+        peer.sent[packet.class].add(size.get());
+        // The codepoint of the packet is that of the datagram [RFC 6040 §4.1].
+        let tos = Inner::new(&packet.packet).map_or(0, |p| p.tos & ECN);
+        if !self.sessions.seal(to, &packet.packet, &mut self.room) {
+            return;
+        }
+        sink(Output::Datagram(Way { tos, ..way }, &self.room));
+        match Place::of(&self.room).filter(|_| peer.repairs.keeps(now)) {
+            Some(place) => peer.repairs.keep(place, packet, first, now),
+            None => {
+                let Repair { packet, class } = packet;
+                peer.edge.recycle(Head { packet, class });
+            }
+        }
+    }
+
     /// Returns whether packets wait at the edge.
     pub fn is_waiting(&self) -> bool {
-        self.peers.iter().any(|peer| !peer.edge.is_empty())
+        (self.peers.iter()).any(|peer| !peer.edge.is_empty() || peer.repairs.len() > 0)
     }
 
     /// Changes the mode of a peer. Returns `false` if there is no such peer.

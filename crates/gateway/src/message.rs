@@ -8,11 +8,11 @@
 //! | offset | bytes | field |
 //! |---|---|---|
 //! | 0 | 1 | version, 1 |
-//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report, 4 packet of a trial, 5 question of its counts, 6 counts, 7 probe of the path MTU, 8 its answer, 9 count of data |
+//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report, 4 packet of a trial, 5 question of its counts, 6 counts, 7 probe of the path MTU, 8 its answer, 9 count of data, 10 datagrams that are missing |
 //! | 2 | 2 | flags of a report: 1 if data was lost, 2 if the signal is the delay |
-//! | 4 | 4 | run of the sender of the data; zero of trials and probes of the path MTU |
-//! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in; number of the trial; number of the probe of the path MTU |
-//! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report, count: data bytes that arrived; answer to a probe of the path MTU: the bytes of the packet that arrived |
+//! | 4 | 4 | run of the sender of the data; the session of missing datagrams, as its index of the receiver; zero of trials and probes of the path MTU |
+//! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in; number of the trial; number of the probe of the path MTU; first counter that is missing |
+//! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report, count: data bytes that arrived; answer to a probe of the path MTU: the bytes of the packet that arrived; the missing ones among the next 64 counters, as bits |
 //! | 24 | 8 | in-band half: data bytes sent before it; report: accumulation in bytes, egress rate in bit/s (32-bit floats); packet of a trial: its number; counts: packets that arrived (32 bits), mean delay above the least in seconds (a 32-bit float) |
 //! | 32 | 4 | report: the queuing delay in seconds, counts: the largest delay above the least, 32-bit floats |
 //! | 36 | 4 | report: the virtual delay in seconds, a 32-bit float; zero without it |
@@ -27,6 +27,7 @@
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};
 use crate::keys::PublicKey;
+use crate::repair::{Missing, Place};
 use accord_transport::wire::EXPEDITED;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -60,6 +61,8 @@ pub enum Message {
     MtuProbe(u64),
     /// The answer to the probe of this number: the bytes that arrived.
     MtuAnswer(u64, u16),
+    /// Datagrams that did not arrive.
+    Missing(Missing),
 }
 
 /// The data that has arrived.
@@ -185,6 +188,9 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
         Message::MtuProbe(number) => (7, 0, 0, number, 0, 0, 0),
         Message::MtuAnswer(number, size) => (8, 0, 0, number, u64::from(size), 0, 0),
         Message::Count(count) => (9, 0, count.run, 0, count.received, 0, 0),
+        Message::Missing(Missing { first, behind }) => {
+            (10, 0, first.session, first.counter, behind, 0, 0)
+        }
     };
     body[0] = VERSION;
     body[1] = kind;
@@ -266,6 +272,13 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
             run: half.run,
             received: half.sent,
         }),
+        (VERSION, 10, 0) => Message::Missing(Missing {
+            first: Place {
+                session: half.run,
+                counter: half.number,
+            },
+            behind: half.sent,
+        }),
         _ => return None,
     };
     let padded = matches!(message, Message::Test(_) | Message::MtuProbe(_));
@@ -333,6 +346,10 @@ mod tests {
                 .prop_map(|(trial, sent, index)| { Message::Test(Test { trial, sent, index }) }),
             (any::<u32>(), any::<u64>())
                 .prop_map(|(run, received)| Message::Count(Count { run, received })),
+            (any::<u32>(), any::<u64>(), any::<u64>()).prop_map(|(session, counter, behind)| {
+                let first = Place { session, counter };
+                Message::Missing(Missing { first, behind })
+            }),
             any::<u64>().prop_map(Message::Ask),
             any::<u64>().prop_map(Message::MtuProbe),
             (any::<u64>(), any::<u16>()).prop_map(|(n, size)| Message::MtuAnswer(n, size)),

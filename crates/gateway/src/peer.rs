@@ -6,6 +6,7 @@ use crate::keys::PublicKey;
 use crate::message;
 use crate::path_mtu::PathMtu;
 use crate::receiver::Receiver;
+use crate::repair::{Gaps, Repairs};
 use crate::sender::{Sender, State};
 use crate::too_big::Limit;
 use crate::trial::{Tally, Trial};
@@ -56,6 +57,10 @@ pub struct Peer {
     pub sender: Sender,
     /// The receiving half.
     pub receiver: Receiver,
+    /// The packets that may have to be sent again.
+    pub repairs: Repairs,
+    /// The datagrams that have not arrived.
+    pub(crate) gaps: Gaps,
     /// What was sent, by class.
     pub sent: Vec<Traffic>,
     /// What arrived.
@@ -147,6 +152,8 @@ impl Peer {
                 config.signal,
                 config.most_virtual(),
             ),
+            repairs: Repairs::default(),
+            gaps: Gaps::default(),
             sent: vec![Traffic::default(); config.shares.len()],
             received: Traffic::default(),
             marked: 0,

@@ -82,6 +82,8 @@ pub struct PeerStatus {
     pub min_rtt_s: Option<f64>,
     /// The control pairs that found a loss.
     pub lost_pairs: u64,
+    /// The packets that were sent again.
+    pub repaired_packets: u64,
     /// The part of the bytes that the latest interval of the circuit breaker lost.
     pub loss_ratio: Option<f64>,
     /// The number of times that the circuit breaker tripped.
@@ -171,6 +173,7 @@ pub fn status(
             srtt_s: view.rtt.map(|d| d.as_secs_f64()),
             min_rtt_s: view.min_rtt.map(|d| d.as_secs_f64()),
             lost_pairs: peer.sender.losses(),
+            repaired_packets: peer.repairs.count,
             loss_ratio: peer.sender.breaker().ratio(),
             breaker_trips: peer.sender.breaker().trips(),
             unanswered_pairs: peer.sender.timeouts(),
@@ -470,6 +473,11 @@ const METRICS: &[Row] = &[
         "lost_pairs_total",
         "Control pairs that found a loss.",
         Peer(|p| Some(p.lost_pairs as f64)),
+    ),
+    Row::counter(
+        "repaired_packets_total",
+        "Packets that were sent again.",
+        Peer(|p| Some(p.repaired_packets as f64)),
     ),
     Row::gauge(
         "loss_ratio",

@@ -114,6 +114,112 @@ fn no_route_of_the_host_is_replaced() {
     assert_eq!(ip(&sites, "route show"), before);
 }
 
+/// A tunnel for all addresses: the gateway's own datagrams have a mark and go by the host's routes, as do
+/// packets for narrower routes of the host. The host's default route stays, and rules go with the gateway.
+#[test]
+fn a_default_route_through_the_tunnel_is_given_back() {
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo));
+    let files = sites.write(CONTRACT);
+    let text = std::fs::read_to_string(&files[0]).expect("readable");
+    let text = text.replace("[gateway]\n", "[gateway]\nfwmark = 51820\n");
+    let all = text.replace("\"10.2.0.0/24\"", "\"0.0.0.0/0\"");
+    std::fs::write(&files[0], all).expect("written");
+    let ip = |sites: &Sites, words: &str| {
+        let words: Vec<&str> = ["ip"].into_iter().chain(words.split(' ')).collect();
+        let (succeeded, said) = sites.command(0, &words).expect("iproute2");
+        assert!(succeeded, "{words:?}: {said}");
+        said
+    };
+    let before = ["route show", "rule show"].map(|words| ip(&sites, words));
+    assert!(before[0].contains("default dev w"), "{before:?}");
+    // Twice, the second time behind what a gateway leaves that is killed.
+    for left in [false, true] {
+        if left {
+            ip(
+                &sites,
+                "rule add pref 32764 table main suppress_prefixlength 0",
+            );
+            ip(&sites, "rule add pref 32765 not fwmark 51820 table 51820");
+        }
+        for (end, file) in files.iter().enumerate() {
+            sites.start(end, file);
+        }
+        assert!(
+            sites.wait_for(0, "controlled", Duration::from_secs(10)),
+            "{}",
+            sites.status(0)
+        );
+        for (to, device) in [
+            ("10.2.0.1", "gw0"),
+            ("198.51.100.1", "gw0"),
+            ("192.0.2.2", "w"),
+            ("192.0.2.6 mark 51820", "w"),
+        ] {
+            let route = ip(&sites, &format!("route get {to}"));
+            assert!(route.contains(&format!("dev {device} ")), "{route}");
+        }
+        assert!(ip(&sites, "route show").contains("default dev w"));
+        // The peer takes back a narrower network, and the rules go.
+        std::fs::write(&files[0], &text).expect("written");
+        sites.reload[0].store(true, std::sync::atomic::Ordering::Relaxed);
+        let until = Instant::now() + Duration::from_secs(5);
+        while ip(&sites, "rule show") != before[1] && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(ip(&sites, "rule show"), before[1]);
+        let all = text.replace("\"10.2.0.0/24\"", "\"0.0.0.0/0\"");
+        std::fs::write(&files[0], all).expect("written");
+        for end in 0..2 {
+            sites.end(end);
+        }
+        let after = ["route show", "rule show"].map(|words| ip(&sites, words));
+        assert_eq!(after, before);
+    }
+}
+
+/// A hub knows no endpoints: its spokes call it. It keeps the addresses that they called from, so that it can
+/// call them when it starts again, although none of them has noticed yet.
+#[test]
+fn a_hub_that_starts_again_calls_its_spokes() {
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo));
+    let files = sites.write(CONTRACT);
+    let text = std::fs::read_to_string(&files[1]).expect("readable");
+    let hub: String = (text.lines().filter(|line| !line.starts_with("endpoint")))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    std::fs::write(&files[1], hub).expect("written");
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    assert!(sites.wait_for(1, "controlled", Duration::from_secs(10)));
+    let tunnel = sites.tcp(INNER[1], 5001, "cubic");
+    let kept = sites.folder.path().join("1.endpoints");
+    let until = Instant::now() + Duration::from_secs(10);
+    while !kept.exists() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let kept = std::fs::read_to_string(kept).expect("it is kept");
+    assert!(kept.ends_with(" 192.0.2.1:51820\n"), "{kept}");
+    sites.end(1);
+    sites.start(1, &files[1]);
+    let began = Instant::now();
+    let mut back = None;
+    while back.is_none() && began.elapsed() < Duration::from_secs(10) {
+        if rates(&[&tunnel], 0.1)[0] > 1.0 {
+            back = Some(began.elapsed());
+        }
+    }
+    eprintln!("data arrives again after {back:?}");
+    // A spoke notices after 3 s by itself.
+    assert!(back.is_some_and(|t| t < Duration::from_secs(2)), "{back:?}");
+}
+
 /// The signal is the distance of pairs where the path forwards EF first, and the delay where it does
 /// not. In both cases the queue in the network stays near what the service asks for.
 #[test]
