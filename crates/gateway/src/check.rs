@@ -1,4 +1,4 @@
-//! What a site file promises, and whether its own uplink can hold it.
+//! The contracts of a site file, against the rate of its uplink.
 
 use crate::config::Site;
 use accord_units::{Bytes, Duration, Rate};
@@ -25,8 +25,8 @@ pub struct Finding {
     pub message: String,
 }
 
-/// Returns the contracts that do not fit: those of the peers into the uplink, if the file tells its
-/// rate, and those of classes into the contract of their tunnel. Contracts that fit so closely that the
+/// Returns the contracts that do not fit: those of the peers into the uplink, if the file has its rate,
+/// and those of classes into the contract of their tunnel. Contracts that fit so closely that the
 /// uplink gets a long queue are returned, too.
 pub fn check(site: &Site) -> Vec<Finding> {
     let mut findings = Vec::new();

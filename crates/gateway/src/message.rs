@@ -2,8 +2,8 @@
 //!
 //! A message is a packet of IPv6 between the link-local addresses of the two gateways, with the next
 //! header that is for experiments [RFC 3692, RFC 4727 §3.2]. So a peer that is plain WireGuard drops
-//! it, and nobody but the peer can have written one that was decrypted. Link-local addresses do not
-//! come from a site: the gateway drops packets of its device that have one.
+//! it, and a decrypted message was written by the peer. Link-local addresses do not come from a site:
+//! the gateway drops packets of its device that have one.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
@@ -20,9 +20,9 @@
 //! Zeros follow in a packet of a trial and in a probe of the path MTU.
 //!
 //! A count is a message of its own, although the packets of sites that go the other way could carry it.
-//! What is encrypted is an IP packet, for peers that are plain WireGuard, too. A count behind each such
-//! packet would take its bytes from the path MTU, and a count in its place would wait behind the data of
-//! the other direction.
+//! The encrypted contents are an IP packet, for peers that are plain WireGuard, too. A count behind
+//! each such packet would take its bytes from the path MTU, and a count in its place would wait behind
+//! the data of the other direction.
 
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};
@@ -55,9 +55,9 @@ pub enum Message {
     Test(Test),
     /// The question of what arrived of a trial.
     Ask(u64),
-    /// What arrived of a trial.
+    /// The counts of a trial.
     Counts(Counts),
-    /// A probe of the path MTU, which is as long as what is probed.
+    /// A probe of the path MTU, of the probed length.
     MtuProbe(u64),
     /// The answer to the probe of this number: the bytes that arrived.
     MtuAnswer(u64, u16),
@@ -74,18 +74,18 @@ pub struct Count {
     pub received: u64,
 }
 
-/// What a packet of a trial says.
+/// The fields of a packet of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
     /// The number of the trial.
     pub trial: u64,
     /// When it was queued, in picoseconds of the sender's clock.
     pub sent: u64,
-    /// Its number within the trial.
+    /// The number within the trial.
     pub index: u64,
 }
 
-/// What arrived of a trial.
+/// The counts of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counts {
     /// The number of the trial.
@@ -98,7 +98,7 @@ pub struct Counts {
     pub most: f32,
 }
 
-/// What both halves of a pair say.
+/// The fields of both halves of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half {
     /// The run of the sender: another one after each start.
@@ -109,7 +109,7 @@ pub struct Half {
     pub sent: u64,
 }
 
-/// What a report says.
+/// The fields of a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
     /// The run of the sender that the report goes to.
@@ -208,7 +208,7 @@ fn word(first: f32, second: f32) -> u64 {
     u64::from(first.to_bits()) << 32 | u64::from(second.to_bits())
 }
 
-/// Returns the packet of a trial or of a probe of the path MTU with so many bytes, at least those of a
+/// Returns the packet of a trial or of a probe of the path MTU with `length` bytes, at least those of a
 /// message.
 pub fn padded(message: &Message, length: usize, from: Ipv6Addr, to: Ipv6Addr) -> Vec<u8> {
     let mut packet = encode(message, from, to).to_vec();
@@ -224,8 +224,8 @@ pub fn is_link_local(packet: &Inner) -> bool {
     local(packet.source) || local(packet.destination)
 }
 
-/// Reads the message of a packet from one gateway to another. Returns `None` if it is not one, or says
-/// what no gateway writes. A version that is not ours is not one.
+/// Reads the message of a packet from one gateway to another. Returns `None` for any other packet,
+/// another version, or fields that no gateway writes.
 pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
     let (body, rest) = packet.contents().split_at_checked(LENGTH)?;
     let ends = (packet.source, packet.destination);
@@ -285,7 +285,7 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
     if !rest.is_empty() && !padded || rest.iter().any(|b| *b != 0) {
         return None;
     }
-    // What a gateway writes has one form, so that there is nothing to hide in.
+    // A message has one form, so that it carries no hidden data.
     let same = encode(&message, from, to)[V6..] == *body;
     let dscp = if message.is_expedited() {
         Dscp(EXPEDITED >> 2)
@@ -296,7 +296,7 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
 }
 
 /// The most that a report may say is queued in bytes, its largest rate in bit/s, and its longest delay
-/// in seconds. What is beyond them is nonsense, and the report is refused.
+/// in seconds. A report beyond them is refused.
 const MOST_QUEUED: f32 = 1e11;
 const MOST_RATE: f32 = 1e12;
 const MOST_DELAY: f32 = 60.0;

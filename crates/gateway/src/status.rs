@@ -8,8 +8,8 @@ use accord_door::metrics::Metrics;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What the kernel can do for a gateway: join and cut packets of TCP and of UDP at the device, cut what
-/// the socket sends, and join what it receives.
+/// The offloads of the kernel: joining and cutting of packets of TCP and of UDP at the device, cutting
+/// of sent datagrams, and joining of received ones.
 pub const OFFLOADS: [&str; 4] = ["device-tcp", "device-udp", "send", "receive"];
 
 /// The state of a gateway.
@@ -55,8 +55,8 @@ pub struct PeerStatus {
     pub handshake_age_s: Option<u64>,
     /// The mode.
     pub mode: &'static str,
-    /// What is known of the other end: unknown, plain, controlled or blind; or tripped while the
-    /// circuit breaker is.
+    /// The state of the other end: unknown, plain, controlled or blind; or tripped while the circuit
+    /// breaker is.
     pub state: &'static str,
     /// The signal that the other end measures our queue by: pairs or delay.
     pub signal: Option<&'static str>,
@@ -70,7 +70,7 @@ pub struct PeerStatus {
     pub rate_bytes_per_s: f64,
     /// The rate at which data arrived at the other end, in bytes per second.
     pub egress_bytes_per_s: Option<f64>,
-    /// What is queued in the network, in bytes.
+    /// The tunnel's queue in the network, in bytes.
     pub accumulation_bytes: Option<f64>,
     /// The queuing delay in the network, in seconds.
     pub queue_delay_s: Option<f64>,

@@ -1,4 +1,4 @@
-//! The site file: what a gateway is, who its peers are, and what each of them gets.
+//! The site file: the gateway, its peers and their services.
 
 mod dscp;
 mod import;
@@ -42,11 +42,11 @@ const PEER: &[&str] = &[
 ];
 const BREAKER: &[&str] = &["loss", "over", "rate", "rearm", "blind"];
 const SERVICE: &[&str] = &["contract", "weight", "limit"];
-/// A class has no limit of its own: the limit is on what the whole tunnel has queued in the network.
+/// A class has no limit of its own: the limit is on the whole tunnel's queue in the network.
 const SHARE: &[&str] = &["contract", "weight"];
 
-/// The MTU of the device unless the file says it: 80 bytes less than that of Ethernet, which is what a
-/// tunnel over IPv6 adds.
+/// The MTU of the device unless the file says it: 80 bytes less than that of Ethernet, the overhead of
+/// a tunnel over IPv6.
 const DEFAULT_MTU: u16 = 1420;
 /// The most peers and the most classes.
 const MOST_PEERS: usize = 1000;
@@ -316,7 +316,7 @@ fn endpoint(table: &Table, interface: &Interface) -> Result<Option<Endpoint>, Co
     Ok(Some(endpoint))
 }
 
-/// The most that `virtual_delay` may be. What a hostile router writes counts up to it.
+/// The maximum of `virtual_delay`, which bounds the effect of a hostile router.
 const MOST_VIRTUAL: Duration = Duration::from_secs(1);
 
 fn virtual_delay(table: &Table) -> Result<Option<Duration>, ConfigError> {
