@@ -244,35 +244,19 @@ pub fn table(status: &Status) -> String {
         ]);
     }
     for peer in &status.peers {
-        match (peer.up, peer.state) {
-            (false, _) => {
-                let _ = writeln!(text, "{}: no session", peer.name);
-            }
+        let why = match (peer.up, peer.state) {
+            (false, _) => "no session",
             (true, "plain") => {
-                let _ = writeln!(
-                    text,
-                    "{}: it answers no control messages, so it is plain WireGuard: sent to at the \
-                     cap, uncontrolled",
-                    peer.name
-                );
+                "the peer answers no control messages, as plain WireGuard: packets go at the cap, without control"
             }
-            (true, "blind") => {
-                let _ = writeln!(
-                    text,
-                    "{}: no reports come any more: sent to at the cap until they do",
-                    peer.name
-                );
-            }
+            (true, "blind") => "no reports any more: packets go at the cap until reports come",
             (true, "tripped") => {
-                let _ = writeln!(
-                    text,
-                    "{}: too much was lost, or no reports came, for too long: sent to slowly until \
-                     that is over, or a mode is set",
-                    peer.name
-                );
+                "too many losses, or no reports for too long: the circuit breaker limits the tunnel until it \
+                 re-arms or a mode is set"
             }
-            _ => {}
-        }
+            _ => continue,
+        };
+        let _ = writeln!(text, "{}: {why}", peer.name);
     }
     if let Some(error) = &status.config.error {
         let _ = writeln!(text, "the site file is not in force: {error}");

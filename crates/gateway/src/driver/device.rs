@@ -263,11 +263,15 @@ fn create(site: &Site, again: bool) -> std::result::Result<(OwnedFd, Offload), R
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }
             Err(e) => {
-                let why = match busy(&e) {
-                    true => "another program has it",
-                    false => "it takes CAP_NET_ADMIN and /dev/net/tun",
+                let why = match e.raw_os_error().map(Errno::from_raw) {
+                    Some(Errno::EBUSY) => "; another program has it",
+                    Some(Errno::EPERM | Errno::EACCES) => "; CAP_NET_ADMIN is needed",
+                    Some(Errno::ENOENT | Errno::ENODEV | Errno::ENXIO) => {
+                        "; the kernel module tun is needed"
+                    }
+                    _ => "",
                 };
-                let message = format!("device {name} cannot be opened: {e}; {why}");
+                let message = format!("device {name} cannot be opened: {e}{why}");
                 return Err(RunError::Unable(message));
             }
         }
