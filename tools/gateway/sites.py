@@ -104,7 +104,7 @@ class Sites:
     def gateways(self, program, peer="", gateway=""):
         """Starts a gateway at each end. Returns their processes, when the tunnel is under control.
 
-        `peer` and `gateway` are lines that the site files have in these sections beside the least.
+        `peer` and `gateway` are lines that the site files have in these sections in addition.
         """
         keys = [run(program, "gateway", "keys", self.folder / f"{i}.key").strip() for i in (0, 1)]
         for i, other in ((0, 1), (1, 0)):
