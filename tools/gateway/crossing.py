@@ -106,23 +106,23 @@ class Crossing(sites.Sites):
     def measure(self, outside, congestion, settle, seconds):
         """The payload in Mbps of each site and of the traffic outside, and the median of a ping through site 1."""
         ports = [[5000 + 10 * site + i for i in range(CONNECTIONS)] for site in SITES]
-        beside = [6000 + i for i in range(outside)]
+        others = [6000 + i for i in range(outside)]
         ping = self.start(
             0, *PRIORITY, "ping", "-i", "0.1", "-c", int(10 * (settle + seconds)), "-W", "1", inner(2, 1),
             stdout=subprocess.PIPE, text=True,
         )
-        listen = self.role(1, "receive", settle, seconds, *sum(ports, beside))
+        listen = self.role(1, "receive", settle, seconds, *sum(ports, others))
         listen.stdout.readline()
         flows = [f"{inner(2, site)}:{port}:cubic" for site, of in zip(SITES, ports) for port in of]
         self.role(0, "send", *flows)
-        if beside:
-            self.role(3, "send", *(f"{THERE}:{port}:{congestion}" for port in beside))
+        if others:
+            self.role(3, "send", *(f"{THERE}:{port}:{congestion}" for port in others))
         said = listen.communicate(timeout=settle + seconds + 30)[0]
         rates = dict(line.split() for line in said.splitlines())
         total = lambda ports: sum(float(rates[str(port)]) for port in ports)
         times = sorted(float(t) for t in re.findall(r"time=([\d.]+) ms", ping.communicate(timeout=20)[0]))
         times = times[len(times) // 4 :] or [float("nan")]
-        return [total(of) for of in ports] + [total(beside), times[len(times) // 2]]
+        return [total(of) for of in ports] + [total(others), times[len(times) // 2]]
 
     def shaped(self, rates, ceiling, weights):
         """Shapes what the sites send: HTB with a rate for each site and a ceiling for all, by their ports."""

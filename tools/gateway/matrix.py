@@ -1,9 +1,9 @@
-"""Measures what three contracts are worth beside the kernel's own flows, for several ways to join sites.
+"""Measures what three contracts are worth alongside the kernel's own flows, for several ways to join sites.
 
     sudo python3 tools/gateway/matrix.py target/release/accord [--systems gateway,wireguard] [--rounds 3]
 
 Contracts of 10, 5 and 0 Mbps and weights of 1, 2 and 1 over 30 Mbps and 20 ms, with one FIFO queue. Four CUBIC
-connections go through each tunnel, and others beside them. Rates are TCP payload in Mbps, medians of the rounds.
+connections go through each tunnel, and others alongside them. Rates are TCP payload in Mbps, medians of the rounds.
 A contract of 10 Mbps on the wire has 9.24 Mbps of payload. `--systems`:
 
     gateway     accord gateway, with a limit of 100 KB per contract unless --limit has another
@@ -20,7 +20,6 @@ import argparse
 import os
 import pathlib
 import statistics
-import sys
 
 import sites
 from crossing import HERE, PRIORITY, SITES, THERE, Crossing, inner
@@ -35,7 +34,7 @@ CEILINGS = {"right": 28.5, "low": 15, "high": 60, "autorate": 20}
 SETTLE = 5
 
 
-def gateways(crossing, program, limit):
+def gateways(crossing, program, limit, breaker):
     """Starts a pair of gateways per site."""
     sides = {1: (0, HERE), 2: (1, THERE)}
     keys = {
@@ -52,7 +51,7 @@ def gateways(crossing, program, limit):
                 f'address = ["{inner(side, site)}/24"]\nstatus = "{side}{site}.sock"\n'
                 f'[peer.other]\npublic_key = "{keys[other, site]}"\n'
                 f'endpoint = "{sides[other][1]}:{51820 + site}"\nnetworks = ["10.{other}.{site}.0/24"]\n'
-                f'cap = "50 Mbps"\nservice = {{ contract = "{contract} Mbps", weight = {weight}{bound} }}\n'
+                f'cap = "50 Mbps"\nbreaker = {{ loss = {breaker} }}\nservice = {{ contract = "{contract} Mbps", weight = {weight}{bound} }}\n'
             )
             log = open(file.with_suffix(".log"), "w")
             crossing.start(end, *PRIORITY, program, "gateway", "run", file, stderr=log)
@@ -90,7 +89,7 @@ def wireguards(crossing, program):
 def run(options, system, outside, congestion, buffer, seconds):
     with Crossing(MBPS, round(buffer * BDP)) as crossing:
         if system == "gateway":
-            gateways(crossing, options.accord, options.limit)
+            gateways(crossing, options.accord, options.limit, options.breaker)
         else:
             wireguards(crossing, wireguard_go())
         if system in CEILINGS:
@@ -110,15 +109,16 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--limit", default="100 KB")
+    parser.add_argument("--breaker", type=float, default=0.1, help="the lost part that trips the circuit breaker")
     options = parser.parse_args()
     sites.need("ip", "tc", "ping", "chrt")
     systems = options.systems.split(",")
     if systems != ["gateway"]:
         sites.need("wg")
-    heads = ["beside", "buffer", "system", "site 1", "site 2", "site 3", "outside", "contract 1", "contract 2", "ping, ms"]
+    heads = ["alongside", "buffer", "system", "site 1", "site 2", "site 3", "outside", "contract 1", "contract 2", "ping, ms"]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
-    for beside in options.outside.split(","):
-        count, congestion = beside.split() if beside != "none" else (0, "cubic")
+    for alongside in options.outside.split(","):
+        count, congestion = alongside.split() if alongside != "none" else (0, "cubic")
         for buffer in map(float, options.buffers.split(",")):
             for system in systems:
                 runs = [
@@ -127,10 +127,8 @@ def main():
                 ]
                 *rates, outside, ping = map(statistics.median, zip(*runs))
                 kept = [f"{100 * r / (c * PAYLOAD):.0f} %" for r, c in zip(rates, CONTRACTS) if c]
-                cells = [beside, f"{buffer:g} BDP", system, *(f"{r:.1f}" for r in [*rates, outside]), *kept, f"{ping:.0f}"]
+                cells = [alongside, f"{buffer:g} BDP", system, *(f"{r:.1f}" for r in [*rates, outside]), *kept, f"{ping:.0f}"]
                 print(f"| {' | '.join(cells)} |", flush=True)
-    if "autorate" in systems:
-        print("\nautorate goes from 15 to 28.5 Mbps", file=sys.stderr)
 
 
 if __name__ == "__main__":

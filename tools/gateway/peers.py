@@ -16,7 +16,7 @@ import time
 import sites
 
 QUEUE = 100_000
-# Sends a number of packets to the peers in turn, at a rate in bit/s or as fast as possible.
+# Sends packets to `count` peers in turn for `seconds`, at a rate in bit/s.
 SEND = """
 import socket, sys, time
 count, seconds, rate = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
@@ -93,7 +93,7 @@ def main():
             sender.wait()
         with sites.Sites() as two:
             gateway = join(two, options.accord, count, "100 kbps")
-            # Twice the length of the queues, before CoDel begins to drop.
+            # Twice the room of the queues, before CoDel begins to drop.
             sender, full, waiting = traffic(two, count, 2, 8 * QUEUE * count), 0, 0
             while sender.poll() is None:
                 time.sleep(0.1)

@@ -52,7 +52,7 @@ class Sites:
     """Two namespaces, and what runs in them."""
 
     def __init__(self):
-        # A signal raises an exception, so that created objects are removed.
+        # A signal raises an exception, so that namespaces are removed.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
         self.prefix = "gw" + secrets.token_hex(3)
         self.ends = [f"{self.prefix}a", f"{self.prefix}b"]
@@ -104,7 +104,7 @@ class Sites:
     def gateways(self, program, peer="", gateway=""):
         """Starts a gateway at each end. Returns their processes, when the tunnel is under control.
 
-        `peer` and `gateway` are lines that the site files have in these sections beside the least.
+        `peer` and `gateway` are lines that the site files have in these sections in addition.
         """
         keys = [run(program, "gateway", "keys", self.folder / f"{i}.key").strip() for i in (0, 1)]
         for i, other in ((0, 1), (1, 0)):

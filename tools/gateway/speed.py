@@ -1,4 +1,4 @@
-"""Compares the speed of a tunnel of two gateways with one of wireguard-go, per processor core.
+"""Measures how fast a tunnel of two gateways is against one of wireguard-go, per processor core.
 
     sudo python3 tools/gateway/speed.py target/dist/accord [--rounds N] [--seconds S] [--connections 1,4]
 

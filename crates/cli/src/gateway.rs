@@ -31,7 +31,7 @@ pub enum Command {
         after_help = "Example:\n  accord gateway import wg0.conf --cap '50 Mbps' --to /etc/accord"
     )]
     Import(args::Import),
-    /// Checks a site file and its key files, and reports floors that do not fit.
+    /// Checks a site file and its key files, and reports contracts that do not fit.
     Check {
         /// The site file.
         site: PathBuf,

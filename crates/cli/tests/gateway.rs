@@ -131,6 +131,93 @@ fn a_peer_with_the_gateways_own_key_is_refused() {
     }
 }
 
+/// A file of wg-quick becomes the files of a gateway, which `check` takes. Keys are in files of their own, and on
+/// no screen.
+#[test]
+fn a_file_of_wg_quick_is_imported() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let public = accord(dir, &["gateway", "keys", "own.key"]).with(0).stdout;
+    let peer = accord(dir, &["gateway", "keys", "peer.key"]).with(0).stdout;
+    let read = |name: &str| std::fs::read_to_string(dir.join(name)).expect("readable");
+    let (secret, shared) = (read("own.key"), read("peer.key"));
+    let text = format!(
+        "[Interface]\nPrivateKey = {secret}Address = 10.1.0.1/24\nDNS = 10.1.0.2\n\
+         [Peer]\n# berlin\nPublicKey = {peer}PresharedKey = {shared}AllowedIPs = 0.0.0.0/0\n\
+         Endpoint = gw.example.net:51820\nPersistentKeepalive = 25\n"
+    );
+    std::fs::write(dir.join("wg0.conf"), &text).expect("written");
+    std::fs::create_dir(dir.join("to")).expect("made");
+    let words = [
+        "gateway", "import", "wg0.conf", "--cap", "50 Mbps", "--to", "to",
+    ];
+    let made = accord(dir, &words).with(0);
+    assert_eq!(made.stdout.trim(), "to/wg0.toml");
+    assert!(made.stderr.contains("line 4: DNS is not taken"), "{made:?}");
+    let own = accord(dir, &["gateway", "keys", "to/wg0.key"]).with(0);
+    assert_eq!(own.stdout, public);
+    assert_eq!(read("to/wg0-berlin.psk"), shared);
+    for secret in ["to/wg0.key", "to/wg0-berlin.psk"] {
+        let mode = dir
+            .join(secret)
+            .metadata()
+            .expect("there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{secret}");
+    }
+    let site = read("to/wg0.toml");
+    assert!(site.contains("fwmark = 51820"), "{site}");
+    let checked = accord(dir, &["gateway", "check", "to/wg0.toml"]).with(0);
+    assert!(checked.stdout.contains("1 peer"), "{checked:?}");
+    // Nothing is replaced, and what is wrong is named with its place.
+    let again = accord(dir, &words).with(2);
+    assert!(
+        again.stderr.contains("to/wg0.toml is there already"),
+        "{again:?}"
+    );
+    std::fs::write(dir.join("wg0.conf"), text.replace("0.0.0.0/0", "all")).expect("written");
+    let wrong = accord(dir, &words).with(2);
+    assert!(wrong.stderr.contains("wg0.conf:9"), "{wrong:?}");
+    for said in [&made, &checked, &again, &wrong] {
+        for key in [secret.trim(), shared.trim()] {
+            assert!(
+                !said.stderr.contains(key) && !said.stdout.contains(key),
+                "{said:?}"
+            );
+        }
+        assert!(!site.contains(secret.trim()) && !site.contains(shared.trim()));
+    }
+}
+
+/// The example of a hub and two spokes: with the keys in their places, each file is right.
+#[test]
+fn the_example_of_a_hub_is_right() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let sites = ["hamburg", "berlin", "munich"];
+    let keys = sites.map(|site| {
+        let key = accord(dir, &["gateway", "keys", &format!("{site}.key")]).with(0);
+        key.stdout.trim().to_string()
+    });
+    for site in sites {
+        let path = format!("../../docs/examples/gateway/hub/{site}.toml");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let mut text = std::fs::read_to_string(path).expect("readable");
+        let file = format!("{site}.toml");
+        std::fs::write(dir.join(&file), &text).expect("written");
+        let refused = accord(dir, &["gateway", "check", &file]).with(2);
+        assert!(refused.stderr.contains("expected a key"), "{refused:?}");
+        for (of, key) in sites.iter().zip(&keys) {
+            text = text.replace(&format!("(the key of {of})"), key);
+        }
+        std::fs::write(dir.join(&file), &text).expect("written");
+        let checked = accord(dir, &["gateway", "check", &file]).with(0);
+        assert!(!checked.stderr.contains("warning"), "{checked:?}");
+    }
+}
+
 #[test]
 fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -341,6 +428,178 @@ fn accept_passes_a_tunnel_that_holds_its_contract_and_fails_one_that_does_not() 
     let passed: Vec<bool> = passed.map(|s| s["passed"] == true).collect();
     assert_eq!(passed, [true, true, false, false, false], "{ended:?}");
     running.end();
+}
+
+fn late(bps: u64) -> String {
+    six_mbps(bps).replace("\"over\"", "\"late_s\":0.035,\"over\"")
+}
+
+/// A step that failed while the gateway's own machine was late says nothing of the path.
+#[test]
+fn accept_says_that_the_machine_was_late() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    site(dir);
+    let running = Running::new(dir, late);
+    let words = [ACCEPT, &["--class", "default"]].concat();
+    let ended = accord(dir, &words).with(3);
+    let message = "this machine, not the path, was late: packets of 3 failed steps were queued up to 35 ms late";
+    assert!(ended.stderr.contains(message), "{ended:?}");
+    let marks = ended.stdout.lines().filter(|line| line.ends_with("late"));
+    assert_eq!(marks.count(), 3, "{ended:?}");
+    running.end();
+}
+
+/// Two namespaces with a wire between them, and the gateways in them, which are removed when this is dropped.
+struct Walk {
+    ends: [String; 2],
+    gateways: Vec<std::process::Child>,
+}
+
+impl Walk {
+    /// Returns the namespaces, or why there are none.
+    fn new() -> Result<Walk, String> {
+        let ends = ["a", "b"].map(|end| format!("walk{}{end}", std::process::id()));
+        let walk = Walk {
+            ends: ends.clone(),
+            gateways: Vec::new(),
+        };
+        let [a, b] = &ends;
+        let mut commands = vec![format!("netns add {a}"), format!("netns add {b}")];
+        commands.push(format!(
+            "link add w netns {a} type veth peer name w netns {b}"
+        ));
+        for (end, address) in [(a, "192.0.2.5/24"), (b, "192.0.2.6/24")] {
+            commands.push(format!("-n {end} address add {address} dev w"));
+            commands.push(format!("-n {end} link set w up"));
+            commands.push(format!("-n {end} link set lo up"));
+        }
+        for command in commands {
+            let ended = Command::new("ip").args(command.split(' ')).output();
+            let ended = ended.map_err(|e| format!("ip cannot be run: {e}"))?;
+            if !ended.status.success() {
+                let why = String::from_utf8_lossy(&ended.stderr).into_owned();
+                return Err(format!("ip {command}: {}", why.trim()));
+            }
+        }
+        Ok(walk)
+    }
+
+    /// Starts the program at one end.
+    fn start(&mut self, end: usize, dir: &Path, words: &[&str]) {
+        let here = program(dir, words);
+        let mut there = Command::new("ip");
+        there
+            .args(["netns", "exec", &self.ends[end]])
+            .arg(here.get_program())
+            .args(here.get_args())
+            .current_dir(dir)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        self.gateways.push(there.spawn().expect("it runs"));
+    }
+}
+
+impl Drop for Walk {
+    fn drop(&mut self) {
+        for gateway in &mut self.gateways {
+            let _ = gateway.kill();
+            let _ = gateway.wait();
+        }
+        for end in &self.ends {
+            let _ = Command::new("ip").args(["netns", "delete", end]).output();
+        }
+    }
+}
+
+/// The walk of the how-to, with its own site file: keys, check, predict, run, status, mode, accept and metrics.
+#[test]
+fn the_walk_of_the_how_to_works() {
+    let mut walk = match Walk::new() {
+        Ok(walk) => walk,
+        Err(why) => return skipped(&why),
+    };
+    if !Path::new("/dev/net/tun").exists() {
+        return skipped("there is no /dev/net/tun");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let hamburg = accord(dir, &["gateway", "keys", "site.key"]).with(0).stdout;
+    let berlin = accord(dir, &["gateway", "keys", "berlin.key"])
+        .with(0)
+        .stdout;
+    let example =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/gateway/hamburg.toml");
+    let text = std::fs::read_to_string(example).expect("readable");
+    let own = text
+        .replace("(what accord gateway keys prints there)", berlin.trim())
+        .replace("/run/accord-gateway-site/status.sock", "site.sock");
+    let other = text
+        .replace("(what accord gateway keys prints there)", hamburg.trim())
+        .replace("/run/accord-gateway-site/status.sock", "berlin.sock")
+        .replace("site.key", "berlin.key")
+        .replace("10.2.0.0/24", "10.9.0.0/24")
+        .replace("10.1.0.", "10.2.0.")
+        .replace("10.9.0.0/24", "10.1.0.0/24")
+        .replace("192.0.2.6", "192.0.2.5");
+    for (file, text) in [("site.toml", own), ("berlin.toml", other)] {
+        std::fs::write(dir.join(file), text).expect("written");
+        let checked = accord(dir, &["gateway", "check", file]).with(0);
+        assert!(!checked.stderr.contains("warning"), "{checked:?}");
+    }
+    let path = ["gateway", "predict", "site.toml", "--path", "berlin=40 ms"];
+    assert!(accord(dir, &path).with(0).stdout.contains("berlin"));
+    for (end, file) in ["site.toml", "berlin.toml"].iter().enumerate() {
+        walk.start(end, dir, &["gateway", "run", file]);
+    }
+    let status = ["gateway", "status", "site.toml"];
+    let state = |dir: &Path| {
+        let ended = end(program(dir, &[&status[..], &["--json"]].concat())
+            .spawn()
+            .expect("it runs"));
+        let found: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
+        found["peers"][0]["state"].as_str().map(String::from)
+    };
+    let until = std::time::Instant::now() + Duration::from_secs(60);
+    while state(dir).as_deref() != Some("controlled") {
+        assert!(
+            std::time::Instant::now() < until,
+            "{:?}",
+            accord(dir, &status)
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let mode = ["gateway", "mode", "site.toml", "berlin", "enforce"];
+    accord(dir, &mode).with(0);
+    let table = accord(dir, &status).with(0).stdout;
+    assert!(
+        table.contains("berlin") && table.contains("enforce"),
+        "{table}"
+    );
+    // Its verdict is one on this machine, which may be late.
+    let words = [
+        "gateway",
+        "accept",
+        "site.toml",
+        "berlin",
+        "--class",
+        "voice",
+        "--step",
+        "1",
+    ];
+    let accepted = accord(dir, &words);
+    assert_eq!(accepted.stdout.matches("voice").count(), 5, "{accepted:?}");
+    assert!(
+        accepted.stderr.contains("of 5 steps passed"),
+        "{accepted:?}"
+    );
+    let metrics = accord(dir, &[&status[..], &["--metrics"]].concat())
+        .with(0)
+        .stdout;
+    assert!(
+        metrics.contains("accord_gateway_peer_up{peer=\"berlin\"} 1"),
+        "{metrics}"
+    );
 }
 
 #[test]

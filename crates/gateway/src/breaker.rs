@@ -1,20 +1,20 @@
-//! The circuit breaker of a tunnel [RFC 8084]: what is left when the controller does not keep losses
+//! The circuit breaker of a tunnel [RFC 8084]: the last resort if the controller does not keep losses
 //! low.
 //!
-//! The controller reacts within a round trip. The breaker is for what is wrong for seconds: contracts
-//! that do not fit, a policer, a signal that says nothing. It measures the part of the bytes that were
-//! lost, interval by interval. It trips if [`INTERVALS`] intervals in a row, `over` together, each lost
-//! `loss` or more. The tunnel then sends at `rate` at most, by default a tenth of the cap
+//! The controller reacts within a round trip. The breaker is for losses that last for seconds:
+//! contracts that do not fit, a policer, a signal that says nothing. It measures the part of the bytes
+//! that were lost, interval by interval. It trips if [`INTERVALS`] intervals in a row, `over` together,
+//! each lost `loss` or more. The tunnel then sends at `rate` at most, by default a tenth of the cap
 //! [RFC 8084 §4: a reduction is by an order of magnitude].
 //!
-//! It re-arms with the first report after `rearm` if the latest interval lost less than half of `loss`.
-//! The time doubles, up to [`LONGEST`] times, each time that it trips again within that time. An
-//! operator re-arms it by setting a mode.
+//! The breaker re-arms with the first report after `rearm` if the latest interval lost less than half
+//! of `loss`. The time doubles, up to [`LONGEST`] times, each time that it trips again within that
+//! time. An operator re-arms it by setting a mode.
 //!
 //! An interval ends with a report, and has at least [`LEAST`] packets. So a tunnel with little to send
 //! has longer intervals, and one burst of losses is one interval. Without reports nothing is measured.
-//! If none come for the time `blind` although data goes, it trips, too: nobody knows then what is lost
-//! [RFC 8084 §4].
+//! If none come for the time `blind` although data goes, it trips, too: missing reports count as
+//! congestion [RFC 8084 §4].
 
 use crate::config::BreakerConfig;
 use accord_units::{Bytes, Duration, Time};
@@ -42,7 +42,7 @@ pub struct Breaker {
     tripped: Option<Time>,
     /// When it re-armed last.
     armed: Option<Time>,
-    /// How many times `rearm` it waits.
+    /// The number of times `rearm` until it re-arms.
     times: u32,
     trips: u64,
 }
@@ -68,7 +68,7 @@ impl Breaker {
         self.config = config;
     }
 
-    /// Takes what a report tells: the bytes that were lost and that have arrived since the start.
+    /// Takes the bytes that were lost and that have arrived since the start, as of a report.
     pub fn on_report(&mut self, lost: u64, arrived: u64, now: Time) {
         let &mut (began, lost_before, arrived_before) =
             self.began.get_or_insert((now, lost, arrived));
@@ -94,7 +94,7 @@ impl Breaker {
         }
     }
 
-    /// Notes that no reports have come for so long, although data goes.
+    /// Notes a time without reports, although data goes.
     pub fn on_silence(&mut self, silence: Duration, now: Time) {
         let long = self.config.blind.is_some_and(|most| silence >= most);
         if long && self.tripped.is_none() {
@@ -124,7 +124,7 @@ impl Breaker {
         self.config.rearm * u64::from(self.times)
     }
 
-    /// Closes the breaker, and begins to count anew.
+    /// Closes the breaker, and restarts its counts.
     pub fn arm(&mut self) {
         (self.tripped, self.bad, self.began, self.ratio) = (None, 0, None, None);
     }
@@ -183,7 +183,7 @@ mod tests {
             }
         }
 
-        /// Sends for so many seconds with so many of 100 packets lost.
+        /// Sends for `seconds` with `lost` of 100 packets lost.
         fn lose(&mut self, of_hundred: u64, seconds: u64) {
             for _ in 0..10 * seconds {
                 self.now += Duration::from_ms(100);

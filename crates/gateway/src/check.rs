@@ -1,4 +1,4 @@
-//! What a site file promises, and whether its own uplink can hold it.
+//! The contracts of a site file, against the rate of its uplink.
 
 use crate::config::Site;
 use accord_units::{Bytes, Duration, Rate};
@@ -25,8 +25,8 @@ pub struct Finding {
     pub message: String,
 }
 
-/// Returns the contracts that do not fit: those of the peers into the uplink, if the file tells its
-/// rate, and those of classes into the contract of their tunnel. Contracts that fit so closely that the
+/// Returns the contracts that do not fit: those of the peers into the uplink, if the file has its rate,
+/// and those of classes into the contract of their tunnel. Contracts that fit so closely that the
 /// uplink gets a long queue are returned, too.
 pub fn check(site: &Site) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -69,11 +69,11 @@ fn long_queue(site: &Site, uplink: Rate) -> Option<Finding> {
             "a target of {} keeps it at {LONG}",
             Bytes::new(fitting as u64)
         ),
-        false => "contract less, or have a faster uplink".to_string(),
+        false => "lower the contracts or use a faster uplink".to_string(),
     };
     let queue = match queue_s.is_finite() {
         true => format!("a queue of {:.0} ms", 1e3 * queue_s),
-        false => "a queue without end".to_string(),
+        false => "an unbounded queue".to_string(),
     };
     Some(Finding {
         place: "the uplink".to_string(),
@@ -107,7 +107,7 @@ fn finding(
         scale,
         queue_s: None,
         message: format!(
-            "{place}: floors of {} on {available}{of} scale to {:.0} %",
+            "{place}: contracts of {} on {available}{of} scale to {:.0} %",
             Rate::from_bps(contracted),
             100.0 * scale
         ),
@@ -151,11 +151,14 @@ mod tests {
         assert_eq!(findings("100 kbps", &[("0 Mbps", 1.0)]), Vec::new());
         // No target is small enough.
         let found = findings("15.1 Mbps", &near);
-        assert!(found[0].message.contains("contract less"), "{found:?}");
+        assert!(
+            found[0].message.contains("lower the contracts"),
+            "{found:?}"
+        );
         // Contracts that take all, and those that do not fit.
         let found = findings("15 Mbps", &near);
         assert_eq!((found.len(), found[0].queue_s), (1, None));
-        assert!(found[0].message.contains("without end"), "{found:?}");
+        assert!(found[0].message.contains("unbounded"), "{found:?}");
         let found = findings("14 Mbps", &near);
         assert_eq!((found.len(), found[0].queue_s), (1, None));
         assert!(found[0].scale < 1.0, "{found:?}");

@@ -34,7 +34,7 @@ const SPARE: usize = 128;
 pub struct Head {
     /// The packet.
     pub packet: Vec<u8>,
-    /// Its class.
+    /// The class.
     pub class: usize,
 }
 
@@ -45,7 +45,7 @@ impl Head {
     }
 }
 
-/// Returns the size on the wire of a packet of so many bytes.
+/// Returns the size on the wire of a packet of `length` bytes.
 pub fn wire_size(length: usize) -> Bytes {
     Bytes::new(length as u64 + OVERHEAD)
 }

@@ -1,17 +1,18 @@
 //! The gateway without I/O and without a clock: packets and datagrams in, datagrams and packets out.
 //!
-//! Its driver tells it what came from the device and from the socket, and what time it is. It answers
-//! with what is to be sent, and when it wants to be asked again. The clock may start anywhere and only
+//! The driver passes packets of the device, datagrams of the socket and the time. The gateway returns
+//! packets and datagrams to send, and the time of the next call. The clock may start anywhere and only
 //! goes forward.
 
 use crate::config::{Mode, Site};
-use crate::edge::wire_size;
+use crate::edge::{Head, wire_size};
 use crate::inner::{self, Inner};
 use crate::keys::PublicKey;
 use crate::message::{self, Message};
 use crate::outer;
 use crate::path_mtu::{PathMtu, Probe};
 use crate::peer::{Control, Peer};
+use crate::repair::{Place, Repair};
 use crate::routes::Routes;
 use crate::sender::{Next, State};
 use crate::sessions::{Opened, Sessions};
@@ -28,16 +29,16 @@ const TICK: Duration = Duration::from_ms(100);
 const BATCH: usize = 64;
 /// The highest rate of a trial, in caps of its tunnel.
 const MOST_TRIED: u64 = 2;
-/// The time without anything from a gateway after which a session is begun anew: its probes, one per
-/// second, are to be answered. Of two gateways one waits a second longer, so that they do not begin at
-/// once. The timer of WireGuard is 15 s.
+/// The time without anything from a gateway after which a session is restarted: its probes, one per
+/// second, should be answered. One of two gateways waits a second longer, so that they do not restart
+/// together. The timer of WireGuard is 15 s.
 const SILENCE: Duration = Duration::from_secs(3);
 /// The time from one handshake to the next, as WireGuard has it.
 const HANDSHAKES: Duration = Duration::from_secs(5);
 /// The DSCP of handshakes, AF41, as WireGuard in the kernel has it.
 const HANDSHAKE: u8 = 34 << 2;
 
-/// What the driver is to do.
+/// An output for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
     /// Send a datagram.
@@ -55,7 +56,7 @@ fn handshake(to: SocketAddr) -> Way {
     }
 }
 
-/// What the network wrote on a datagram.
+/// The fields of a datagram that the network may change.
 #[derive(Clone, Copy)]
 struct Collected {
     /// The octet of DSCP and ECN.
@@ -73,7 +74,7 @@ pub struct Dropped {
     pub no_route: u64,
     /// From the device: larger than the path takes, and not to be cut.
     pub too_big: u64,
-    /// From the network: forged, replayed, damaged, late, or from nobody who is known.
+    /// From the network: forged, replayed, damaged, late, or from an unknown sender.
     pub refused: u64,
     /// From a peer: a source that is not behind it.
     pub wrong_source: u64,
@@ -100,7 +101,7 @@ pub struct Gateway<S> {
     mtu: usize,
     /// The number of trials so far.
     trials: u64,
-    /// What senders are to be told of packets that are too large.
+    /// The ICMP messages to senders of packets that are too large.
     told: Vec<Vec<u8>>,
 }
 
@@ -129,7 +130,7 @@ impl<S: Sessions> Gateway<S> {
         Ok(gateway)
     }
 
-    /// Changes the site: peers that stay keep what waits and what is known of their paths. The caller
+    /// Changes the site: peers that stay keep their queues and the state of their paths. The caller
     /// changes the sessions in the same way.
     ///
     /// # Errors
@@ -197,8 +198,8 @@ impl<S: Sessions> Gateway<S> {
         self.peers[peer].due = Time::ZERO;
     }
 
-    /// Takes a packet of the device that is larger than the path to its peer takes: what may be cut is
-    /// cut, and the sender of what may not is told.
+    /// Takes a packet of the device that is larger than the path to its peer takes: cuts it if that is
+    /// allowed, and else sends its sender a message.
     fn cut(
         &mut self,
         packet: &[u8],
@@ -235,7 +236,11 @@ impl<S: Sessions> Gateway<S> {
     ) {
         let mut room = std::mem::take(&mut self.room);
         let (virtual_delay, datagram) = outer::split(datagram);
+        let (place, expedited) = (Place::of(datagram), tos & !ECN == EXPEDITED);
         let opened = self.sessions.open(from, datagram, &mut room);
+        if let (Opened::Nothing(peer) | Opened::Packet(peer), Some(place)) = (opened, place) {
+            self.peers[peer].gaps.on_arrival(place, expedited);
+        }
         if let Opened::Answer(Some(peer)) | Opened::Nothing(peer) = opened {
             // There may be a session now.
             self.peers[peer].due = Time::ZERO;
@@ -283,7 +288,7 @@ impl<S: Sessions> Gateway<S> {
             match message::decode(&inner, peer.local, self.local) {
                 Some(message) => {
                     if let Message::MtuProbe(number) = message {
-                        // The answer is what the probe was for: how long it is.
+                        // The answer is the length of the probe.
                         let answer = Message::MtuAnswer(number, packet.len() as u16);
                         self.tell(from, &answer, sink);
                         return;
@@ -344,6 +349,12 @@ impl<S: Sessions> Gateway<S> {
                 peer.sender.on_count(count);
                 peer.due = Time::ZERO;
             }
+            Message::Missing(missing) => {
+                if peer.config.service.contract > Rate::ZERO {
+                    peer.repairs.on_missing(missing, at);
+                    peer.due = Time::ZERO;
+                }
+            }
             Message::Test(test) => peer.tally.on_test(test, at),
             Message::Ask(trial) => {
                 let counts = peer.tally.counts(*trial);
@@ -381,7 +392,7 @@ impl<S: Sessions> Gateway<S> {
         }
     }
 
-    /// Does what is due. Returns the time at which to ask again, if nothing arrives before.
+    /// Does the work that is due. Returns the time of the next call, if nothing arrives before.
     pub fn poll(&mut self, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
         for told in self.told.drain(..) {
             sink(Output::Packet(&told));
@@ -399,6 +410,12 @@ impl<S: Sessions> Gateway<S> {
             if let Some(count) = self.peers[peer].receiver.count() {
                 self.tell(peer, &Message::Count(count), sink);
             }
+            // A peer without pairs is plain WireGuard, or sends no data.
+            while let Some(missing) = self.peers[peer].gaps.take() {
+                if self.peers[peer].receiver.pairs() > 0 {
+                    self.tell(peer, &Message::Missing(missing), sink);
+                }
+            }
             wake = wake.min(self.go_on_with_trial(peer, now, sink));
             wake = wake.min(self.probe_path(peer, now, sink));
             if self.peers[peer].due <= now {
@@ -409,8 +426,8 @@ impl<S: Sessions> Gateway<S> {
         wake
     }
 
-    /// Queues what is due of a peer's trial, or asks for what has arrived of it. Returns the time at
-    /// which to ask again.
+    /// Queues the due packets of a peer's trial, or asks for its counts. Returns the time of the next
+    /// call.
     fn go_on_with_trial(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
         for _ in 0..BATCH {
             let peer = &mut self.peers[to];
@@ -497,17 +514,17 @@ impl<S: Sessions> Gateway<S> {
         Ok(id)
     }
 
-    /// What is known of the latest trial of a peer.
+    /// The state of the latest trial of a peer.
     pub fn trial(&self, peer: &str) -> Option<TrialStatus> {
         let peer = self.peers.iter().find(|p| p.config.name == peer)?;
         Some(peer.trial.as_ref()?.status())
     }
 
-    /// Does what is due for a session. One that is not open is opened, since sites are to be joined
-    /// before somebody has something to send.
+    /// Runs the timers of a session. Opens a session that is not open, so that sites are joined before
+    /// there is traffic.
     ///
-    /// One whose ends do not have the same keys, since handshakes crossed while the network lost and
-    /// repeated them, is begun anew, too.
+    /// Restarts a session whose ends have different keys, after handshakes that crossed on a bad
+    /// network.
     fn tick(&mut self, peer: usize, now: Time, sink: &mut dyn FnMut(Output)) {
         let mut room = std::mem::take(&mut self.room);
         let Some(endpoint) = self.peers[peer].endpoint else {
@@ -541,7 +558,7 @@ impl<S: Sessions> Gateway<S> {
             && now.since(peer.greeted) >= HANDSHAKES
     }
 
-    /// Sends what a peer's sender lets go. Returns the time at which to ask again.
+    /// Sends the packets and messages that a peer's sender releases. Returns the time of the next call.
     fn pump(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
         if !self.sessions.is_open(to) {
             return Time::MAX;
@@ -551,30 +568,58 @@ impl<S: Sessions> Gateway<S> {
             let Some(way) = peer.way(0) else {
                 return Time::MAX;
             };
-            let head = peer.edge.head(now);
-            match peer.sender.next(head, peer.edge.len(), now) {
+            let repair = peer.repairs.head().map(wire_size);
+            let head = repair.or_else(|| peer.edge.head(now));
+            let waiting = peer.edge.len() + peer.repairs.len();
+            match peer.sender.next(head, waiting, now) {
                 Next::Wait(until) => return until,
                 Next::Message(message) => self.tell(to, &message, sink),
                 Next::Data => {
-                    let Some(head) = peer.edge.take() else {
+                    if let Some((sent, repair)) = peer.repairs.take() {
+                        self.send(to, way, repair, sent, now, sink);
+                        continue;
+                    }
+                    let Some(Head { packet, class }) = peer.edge.take() else {
                         continue;
                     };
-                    peer.sent[head.class].add(head.size().get());
-                    // The codepoint of the packet is that of the datagram [RFC 6040 §4.1].
-                    let tos = Inner::new(&head.packet).map_or(0, |p| p.tos & ECN);
-                    if self.sessions.seal(to, &head.packet, &mut self.room) {
-                        sink(Output::Datagram(Way { tos, ..way }, &self.room));
-                    }
-                    self.peers[to].edge.recycle(head);
+                    self.send(to, way, Repair { packet, class }, now, now, sink);
                 }
             }
         }
         now
     }
 
+    /// Sends a packet of a site, which went out first at `first`.
+    fn send(
+        &mut self,
+        to: usize,
+        way: Way,
+        packet: Repair,
+        first: Time,
+        now: Time,
+        sink: &mut dyn FnMut(Output),
+    ) {
+        let peer = &mut self.peers[to];
+        let size = wire_size(packet.packet.len());
+        peer.sent[packet.class].add(size.get());
+        // The codepoint of the packet is that of the datagram [RFC 6040 §4.1].
+        let tos = Inner::new(&packet.packet).map_or(0, |p| p.tos & ECN);
+        if !self.sessions.seal(to, &packet.packet, &mut self.room) {
+            return;
+        }
+        sink(Output::Datagram(Way { tos, ..way }, &self.room));
+        match Place::of(&self.room).filter(|_| peer.repairs.keeps(now)) {
+            Some(place) => peer.repairs.keep(place, packet, first, now),
+            None => {
+                let Repair { packet, class } = packet;
+                peer.edge.recycle(Head { packet, class });
+            }
+        }
+    }
+
     /// Returns whether packets wait at the edge.
     pub fn is_waiting(&self) -> bool {
-        self.peers.iter().any(|peer| !peer.edge.is_empty())
+        (self.peers.iter()).any(|peer| !peer.edge.is_empty() || peer.repairs.len() > 0)
     }
 
     /// Changes the mode of a peer. Returns `false` if there is no such peer.

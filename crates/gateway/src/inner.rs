@@ -77,7 +77,7 @@ impl<'a> Inner<'a> {
     }
 
     /// Returns a number for the flow that the packet belongs to: addresses, protocol and, where there
-    /// are any, ports. Nobody who does not know the secret can find flows with the same number.
+    /// are any, ports. Without the secret, flows with the same number cannot be found.
     pub fn flow(&self, secret: u64) -> u32 {
         let (addresses, v4) = match self.source {
             IpAddr::V4(_) => (&self.bytes[12..20], true),

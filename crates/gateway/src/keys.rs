@@ -225,7 +225,7 @@ fn secret(path: &Path) -> Result<[u8; 32], String> {
         }
     }
     let mut text = Zeroizing::new(String::new());
-    // Not all of what is no key, such as a device.
+    // A file without an end, such as a device, is read in part.
     let mut start = std::io::Read::take(&mut file, LONGEST_FILE);
     std::io::Read::read_to_string(&mut start, &mut text).map_err(failed)?;
     decoded(&text).map_err(|e| format!("{name} holds no key: {e}"))

@@ -25,6 +25,7 @@ pub mod outer;
 mod path_mtu;
 mod peer;
 mod receiver;
+mod repair;
 mod routes;
 #[cfg(test)]
 mod samples;
@@ -46,6 +47,7 @@ pub use gateway::{Dropped, Gateway, Output};
 pub use path_mtu::{PathMtu, Probe};
 pub use peer::{Peer, Traffic};
 pub use receiver::Receiver;
+pub use repair::{Missing, Place};
 pub use sender::{Sender, State};
 pub use sessions::{Opened, Sessions};
 pub use trial::{LONGEST as LONGEST_TRIAL, TrialStatus};

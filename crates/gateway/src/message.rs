@@ -2,17 +2,17 @@
 //!
 //! A message is a packet of IPv6 between the link-local addresses of the two gateways, with the next
 //! header that is for experiments [RFC 3692, RFC 4727 §3.2]. So a peer that is plain WireGuard drops
-//! it, and nobody but the peer can have written one that was decrypted. Link-local addresses do not
-//! come from a site: the gateway drops packets of its device that have one.
+//! it, and a decrypted message was written by the peer. Link-local addresses do not come from a site:
+//! the gateway drops packets of its device that have one.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
 //! | 0 | 1 | version, 1 |
-//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report, 4 packet of a trial, 5 question of its counts, 6 counts, 7 probe of the path MTU, 8 its answer, 9 count of data |
+//! | 1 | 1 | kind: 1 out-of-band half, 2 in-band half, 3 report, 4 packet of a trial, 5 question of its counts, 6 counts, 7 probe of the path MTU, 8 its answer, 9 count of data, 10 datagrams that are missing |
 //! | 2 | 2 | flags of a report: 1 if data was lost, 2 if the signal is the delay |
-//! | 4 | 4 | run of the sender of the data; zero of trials and probes of the path MTU |
-//! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in; number of the trial; number of the probe of the path MTU |
-//! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report, count: data bytes that arrived; answer to a probe of the path MTU: the bytes of the packet that arrived |
+//! | 4 | 4 | run of the sender of the data; the session of missing datagrams, as its index of the receiver; zero of trials and probes of the path MTU |
+//! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in; number of the trial; number of the probe of the path MTU; first counter that is missing |
+//! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report, count: data bytes that arrived; answer to a probe of the path MTU: the bytes of the packet that arrived; the missing ones among the next 64 counters, as bits |
 //! | 24 | 8 | in-band half: data bytes sent before it; report: accumulation in bytes, egress rate in bit/s (32-bit floats); packet of a trial: its number; counts: packets that arrived (32 bits), mean delay above the least in seconds (a 32-bit float) |
 //! | 32 | 4 | report: the queuing delay in seconds, counts: the largest delay above the least, 32-bit floats |
 //! | 36 | 4 | report: the virtual delay in seconds, a 32-bit float; zero without it |
@@ -20,13 +20,14 @@
 //! Zeros follow in a packet of a trial and in a probe of the path MTU.
 //!
 //! A count is a message of its own, although the packets of sites that go the other way could carry it.
-//! What is encrypted is an IP packet, for peers that are plain WireGuard, too. A count behind each such
-//! packet would take its bytes from the path MTU, and a count in its place would wait behind the data of
-//! the other direction.
+//! The encrypted contents are an IP packet, for peers that are plain WireGuard, too. A count behind
+//! each such packet would take its bytes from the path MTU, and a count in its place would wait behind
+//! the data of the other direction.
 
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};
 use crate::keys::PublicKey;
+use crate::repair::{Missing, Place};
 use accord_transport::wire::EXPEDITED;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -54,12 +55,14 @@ pub enum Message {
     Test(Test),
     /// The question of what arrived of a trial.
     Ask(u64),
-    /// What arrived of a trial.
+    /// The counts of a trial.
     Counts(Counts),
-    /// A probe of the path MTU, which is as long as what is probed.
+    /// A probe of the path MTU, of the probed length.
     MtuProbe(u64),
     /// The answer to the probe of this number: the bytes that arrived.
     MtuAnswer(u64, u16),
+    /// Datagrams that did not arrive.
+    Missing(Missing),
 }
 
 /// The data that has arrived.
@@ -71,18 +74,18 @@ pub struct Count {
     pub received: u64,
 }
 
-/// What a packet of a trial says.
+/// The fields of a packet of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Test {
     /// The number of the trial.
     pub trial: u64,
     /// When it was queued, in picoseconds of the sender's clock.
     pub sent: u64,
-    /// Its number within the trial.
+    /// The number within the trial.
     pub index: u64,
 }
 
-/// What arrived of a trial.
+/// The counts of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counts {
     /// The number of the trial.
@@ -95,7 +98,7 @@ pub struct Counts {
     pub most: f32,
 }
 
-/// What both halves of a pair say.
+/// The fields of both halves of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half {
     /// The run of the sender: another one after each start.
@@ -106,7 +109,7 @@ pub struct Half {
     pub sent: u64,
 }
 
-/// What a report says.
+/// The fields of a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
     /// The run of the sender that the report goes to.
@@ -185,6 +188,9 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
         Message::MtuProbe(number) => (7, 0, 0, number, 0, 0, 0),
         Message::MtuAnswer(number, size) => (8, 0, 0, number, u64::from(size), 0, 0),
         Message::Count(count) => (9, 0, count.run, 0, count.received, 0, 0),
+        Message::Missing(Missing { first, behind }) => {
+            (10, 0, first.session, first.counter, behind, 0, 0)
+        }
     };
     body[0] = VERSION;
     body[1] = kind;
@@ -202,7 +208,7 @@ fn word(first: f32, second: f32) -> u64 {
     u64::from(first.to_bits()) << 32 | u64::from(second.to_bits())
 }
 
-/// Returns the packet of a trial or of a probe of the path MTU with so many bytes, at least those of a
+/// Returns the packet of a trial or of a probe of the path MTU with `length` bytes, at least those of a
 /// message.
 pub fn padded(message: &Message, length: usize, from: Ipv6Addr, to: Ipv6Addr) -> Vec<u8> {
     let mut packet = encode(message, from, to).to_vec();
@@ -218,8 +224,8 @@ pub fn is_link_local(packet: &Inner) -> bool {
     local(packet.source) || local(packet.destination)
 }
 
-/// Reads the message of a packet from one gateway to another. Returns `None` if it is not one, or says
-/// what no gateway writes. A version that is not ours is not one.
+/// Reads the message of a packet from one gateway to another. Returns `None` for any other packet,
+/// another version, or fields that no gateway writes.
 pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
     let (body, rest) = packet.contents().split_at_checked(LENGTH)?;
     let ends = (packet.source, packet.destination);
@@ -266,13 +272,20 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
             run: half.run,
             received: half.sent,
         }),
+        (VERSION, 10, 0) => Message::Missing(Missing {
+            first: Place {
+                session: half.run,
+                counter: half.number,
+            },
+            behind: half.sent,
+        }),
         _ => return None,
     };
     let padded = matches!(message, Message::Test(_) | Message::MtuProbe(_));
     if !rest.is_empty() && !padded || rest.iter().any(|b| *b != 0) {
         return None;
     }
-    // What a gateway writes has one form, so that there is nothing to hide in.
+    // A message has one form, so that it carries no hidden data.
     let same = encode(&message, from, to)[V6..] == *body;
     let dscp = if message.is_expedited() {
         Dscp(EXPEDITED >> 2)
@@ -283,7 +296,7 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
 }
 
 /// The most that a report may say is queued in bytes, its largest rate in bit/s, and its longest delay
-/// in seconds. What is beyond them is nonsense, and the report is refused.
+/// in seconds. A report beyond them is refused.
 const MOST_QUEUED: f32 = 1e11;
 const MOST_RATE: f32 = 1e12;
 const MOST_DELAY: f32 = 60.0;
@@ -333,6 +346,10 @@ mod tests {
                 .prop_map(|(trial, sent, index)| { Message::Test(Test { trial, sent, index }) }),
             (any::<u32>(), any::<u64>())
                 .prop_map(|(run, received)| Message::Count(Count { run, received })),
+            (any::<u32>(), any::<u64>(), any::<u64>()).prop_map(|(session, counter, behind)| {
+                let first = Place { session, counter };
+                Message::Missing(Missing { first, behind })
+            }),
             any::<u64>().prop_map(Message::Ask),
             any::<u64>().prop_map(Message::MtuProbe),
             (any::<u64>(), any::<u16>()).prop_map(|(n, size)| Message::MtuAnswer(n, size)),

@@ -1,9 +1,9 @@
 //! The outer header, into which routers of the operator write virtual delay.
 //!
 //! Eight bytes stand ahead of the WireGuard datagram of each in-band half of a control pair, where the
-//! site file asks for it (`virtual_delay`). No other datagram has them. They are what is left of a pair
-//! for a router that has no keys, and so nobody vouches for them: whoever forwards the datagram can
-//! write any number. The receiver cuts the number off at what its site file says.
+//! site file asks for it (`virtual_delay`). No other datagram has them. They are the part of a pair for
+//! a router without keys, and so they are not authenticated: whoever forwards the datagram can write
+//! any number. The receiver bounds the number by its site file.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
@@ -20,7 +20,7 @@ use accord_units::Duration;
 
 /// The length of the header in bytes.
 pub const LENGTH: usize = 8;
-/// How it begins: the magic number, the version and the flags.
+/// The first bytes: the magic number, the version and the flags.
 const BEGIN: [u8; 4] = [0xac, 1, 0, 0];
 
 /// Puts the header of a datagram that has collected nothing ahead of it.
@@ -30,8 +30,8 @@ pub fn prepend(datagram: &mut Vec<u8>) {
     datagram.splice(..0, header);
 }
 
-/// Splits a datagram into the virtual delay of its header and what is behind it. A datagram without
-/// header has collected nothing.
+/// Splits a datagram into the virtual delay of its header and the rest. A datagram without header has
+/// no virtual delay.
 pub fn split(datagram: &[u8]) -> (Duration, &[u8]) {
     match datagram.split_at_checked(LENGTH) {
         Some(([0xac, 1, 0, 0, delay @ ..], rest)) => {

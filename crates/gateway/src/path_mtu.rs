@@ -7,21 +7,21 @@
 //! | symbol | here | value | source |
 //! |---|---|---|---|
 //! | BASE_PLPMTU | [`BASE`] | 1280 bytes | §5.1.2; the least MTU of IPv6 inside of the tunnel |
-//! | MIN_PLPMTU | [`LEAST`] | 576 bytes | §5.1.2; what every host of IPv4 takes |
+//! | MIN_PLPMTU | [`LEAST`] | 576 bytes | §5.1.2; every host of IPv4 takes it |
 //! | MAX_PLPMTU | `most` | MTU of the device | §5.1.2 |
 //! | MAX_PROBES | [`PROBES`] | 3 | §5.1.2 |
 //! | PROBE_TIMER | [`TIMER`] | 3 round trips, at least 1 s | §5.1.1, [RFC 8085 §3.1.1] |
 //! | CONFIRMATION_TIMER | [`CONFIRM`] | 10 s | §5.1.1 |
 //! | PMTU_RAISE_TIMER | [`RAISE`] | 600 s | §5.1.1 |
 //!
-//! The search confirms the base, tries the largest size, and then halves what is left [RFC 8899 §5.3].
+//! The search confirms the base, tries the largest size, and then halves the interval [RFC 8899 §5.3].
 //! On most paths that is two round trips.
 //!
 //! Departures. Until a size has failed, packets of the largest size are sent, although nothing larger
-//! than the base is confirmed: hosts that are told of a smaller MTU keep to it for ten minutes, and two
-//! round trips are not worth that. A probe counts as failed only if something else was heard of the
-//! peer since: a path that carries nothing says nothing of sizes. Losses of most of what is sent have
-//! the size confirmed at once, not after the timer [RFC 8899 §4.3].
+//! than the base is confirmed: hosts with a message of a smaller MTU keep to it for ten minutes, and
+//! two round trips are not worth that. A probe counts as failed only if something else was heard of the
+//! peer since: a path that carries nothing says nothing of sizes. Losses of most of the data have the
+//! size confirmed at once, not after the timer [RFC 8899 §4.3].
 
 use accord_units::{Duration, Time};
 
@@ -46,7 +46,7 @@ const GRAIN: u16 = 8;
 /// A probe that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Its number, which the answer has, too.
+    /// The number of the probe and of its answer.
     pub number: u64,
     /// The size of the packet inside of the tunnel, in bytes.
     pub size: u16,
@@ -61,9 +61,10 @@ pub struct PathMtu {
     fits: Option<u16>,
     /// All sizes from here on are taken not to fit.
     fails: u16,
-    /// Whether a size has failed since the path was new, so that only what is known to fit is sent.
+    /// True if a size has failed since the path was new, so that only sizes that are known to fit are
+    /// sent.
     limited: bool,
-    /// Whether the base has failed.
+    /// True if the base has failed.
     narrow: bool,
     /// The probe under way, and when it was sent.
     probe: Option<(Probe, Time)>,
@@ -101,7 +102,7 @@ impl PathMtu {
         }
     }
 
-    /// Begins anew, for another path to the same peer.
+    /// Restarts, for another path to the same peer.
     pub fn restart(&mut self) {
         *self = PathMtu {
             number: self.number,
@@ -131,7 +132,7 @@ impl PathMtu {
         self.heard = now;
     }
 
-    /// Takes the bytes of data that were lost and that have arrived since the start. Where more is lost
+    /// Takes the bytes of data that were lost and that have arrived since the start. If more is lost
     /// than arrives, the size is confirmed soon.
     pub fn on_losses(&mut self, lost: u64, arrived: u64, now: Time) {
         let before = std::mem::replace(&mut self.counted, (lost, arrived));
@@ -154,7 +155,7 @@ impl PathMtu {
             None => now,
             Some(_) => now + CONFIRM,
         };
-        // A search may have begun above what is known to fit.
+        // A search may have begun above the sizes that are known to fit.
         self.fits = Some(self.fits.map_or(size, |fits| fits.max(size)));
         self.confirmed = now;
         if size >= self.most {
@@ -206,7 +207,7 @@ impl PathMtu {
     fn fail(&mut self, size: u16) {
         self.limited = true;
         if self.fits.is_some_and(|fits| size <= fits) {
-            // What did fit does not any more: a black hole. Or else bad luck: it is tried again.
+            // A size that did fit does not any more: a black hole. Or else bad luck: it is tried again.
             (self.fits, self.complete) = (None, None);
             self.fails = self.most + 1;
             return;
@@ -246,7 +247,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A path that takes packets of so many bytes, and a peer that answers after 20 ms.
+    /// A path that takes packets of `takes` bytes, and a peer that answers after 20 ms.
     struct Path {
         search: PathMtu,
         takes: u16,

@@ -1,4 +1,4 @@
-//! What a gateway keeps of one peer.
+//! The state of one peer.
 
 use crate::config::{Endpoint, Interface, Loss, Mode, PeerConfig};
 use crate::edge::Edge;
@@ -6,6 +6,7 @@ use crate::keys::PublicKey;
 use crate::message;
 use crate::path_mtu::PathMtu;
 use crate::receiver::Receiver;
+use crate::repair::{Gaps, Repairs};
 use crate::sender::{Sender, State};
 use crate::too_big::Limit;
 use crate::trial::{Tally, Trial};
@@ -38,11 +39,11 @@ const COUNTS: f64 = 10.0;
 /// A peer and its tunnel.
 #[derive(Debug)]
 pub struct Peer {
-    /// What the site file says of it.
+    /// The configuration in the site file.
     pub config: PeerConfig,
-    /// Its address in control messages.
+    /// The address in control messages.
     pub local: Ipv6Addr,
-    /// Where it is, as far as known.
+    /// The address of its socket, if known.
     pub endpoint: Option<SocketAddr>,
     /// When something authentic last arrived in a session, and when a handshake was last begun or
     /// answered.
@@ -56,25 +57,29 @@ pub struct Peer {
     pub sender: Sender,
     /// The receiving half.
     pub receiver: Receiver,
-    /// What was sent, by class.
+    /// The packets that may have to be sent again.
+    pub repairs: Repairs,
+    /// The datagrams that have not arrived.
+    pub(crate) gaps: Gaps,
+    /// The sent packets, by class.
     pub sent: Vec<Traffic>,
-    /// What arrived.
+    /// The received packets.
     pub received: Traffic,
     /// The packets that arrived with the mark of a router.
     pub marked: u64,
     /// When there is something to do for it, unless something arrives before.
     pub(crate) due: Time,
-    /// The limit of what senders of packets that are too large are told.
+    /// The limit of ICMP messages to senders of packets that are too large.
     pub(crate) tells: Limit,
     /// The latest trial to the peer.
     pub trial: Option<Trial>,
-    /// What arrived of the latest trial of the peer.
+    /// The counts of the latest trial of the peer.
     pub tally: Tally,
 }
 
 /// The parts of the controller that a tunnel needs.
 pub struct Control {
-    /// The controllers, by what a loss halves, in the order of [`Loss::ALL`].
+    /// The controllers, by the quantity that a loss halves, in the order of [`Loss::ALL`].
     controllers: Vec<AnyController>,
     sending: Sending,
     meter: Meter,
@@ -147,6 +152,8 @@ impl Peer {
                 config.signal,
                 config.most_virtual(),
             ),
+            repairs: Repairs::default(),
+            gaps: Gaps::default(),
             sent: vec![Traffic::default(); config.shares.len()],
             received: Traffic::default(),
             marked: 0,
@@ -158,8 +165,8 @@ impl Peer {
         }
     }
 
-    /// Takes a new configuration, without losing what waits. What is known of the path is lost only where
-    /// the answer to losses is another one.
+    /// Takes a new configuration, and keeps the queues. The state of the path is lost only if the
+    /// response to losses changes.
     pub fn reconfigure(&mut self, config: &PeerConfig, interface: &Interface, control: &Control) {
         let endpoint = config.endpoint.as_ref().and_then(Endpoint::address);
         if endpoint.is_some() && config.endpoint != self.config.endpoint {
@@ -201,7 +208,7 @@ impl Peer {
     }
 
     /// Returns the way of a datagram with this octet of DSCP and ECN, if it is known where the peer is.
-    /// Routers may cut a datagram that is too long where nobody finds out what is.
+    /// Routers may cut a datagram that is too long if the path MTU is not discovered.
     pub(crate) fn way(&self, tos: u8) -> Option<Way> {
         Some(Way {
             to: self.endpoint?,

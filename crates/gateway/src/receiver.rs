@@ -8,8 +8,8 @@ use accord_transport::Segment;
 use accord_transport::tunnel::{Egress, Queuing};
 use accord_units::{Bytes, Duration, Time};
 
-/// The most counts between two pairs. A sender whose pairs get lost is told of its data so long, and one
-/// that sends no pairs has no use for counts.
+/// The most counts between two pairs. A sender whose pairs get lost receives that many counts. A sender
+/// without pairs has no use for them.
 const MOST_COUNTS: u32 = 64;
 
 /// The receiving half of a tunnel.
@@ -25,7 +25,7 @@ pub struct Receiver {
     counted: u32,
     /// The run of the sender.
     run: Option<u32>,
-    /// What the sender counts in addition to what was counted here. It is known from the first pair on.
+    /// The sender's count less the count here, known from the first pair on.
     offset: Option<u64>,
     queuing: Queuing,
     /// The most virtual delay that counts.
@@ -66,8 +66,8 @@ impl Receiver {
         self.count_due |= self.egress.on_data(size, 0.0, at).is_some();
     }
 
-    /// Returns the count to send back, if one is due: at most one for all the data that arrived together.
-    /// There is none before the first pair, which tells what the sender counts from.
+    /// Returns the count to send back, if one is due: at most one for all the data that arrived
+    /// together. There is none before the first pair, which has the start of the sender's count.
     pub fn count(&mut self) -> Option<Count> {
         if !std::mem::take(&mut self.count_due) || self.counted == MOST_COUNTS {
             return None;
@@ -114,7 +114,7 @@ impl Receiver {
             // A probe of a tunnel that has nothing to send.
             return Some(answer);
         }
-        // What was lost before the first pair is not known.
+        // Losses before the first pair are not known.
         let counted = self.egress.received().get();
         let offset = *self.offset.get_or_insert(sent_bytes.wrapping_sub(counted));
         let sent = sent_bytes.wrapping_sub(offset);
@@ -181,7 +181,7 @@ mod tests {
     const WAY: Duration = Duration::from_ms(10);
     const STEP: Duration = Duration::from_us(100);
 
-    /// What is under way: a message, or data.
+    /// A packet on the path: a message, or data.
     type Sent = Option<Message>;
 
     /// A peer that sends and one that receives, with a FIFO link between them.
@@ -226,7 +226,7 @@ mod tests {
             }
         }
 
-        /// Sends all that may go for so long. Returns the data packets that arrived.
+        /// Sends without other limit for `length`. Returns the data packets that arrived.
         fn run(&mut self, length: Duration) -> u64 {
             let (until, before) = (self.now + length, self.arrived);
             while self.now < until {

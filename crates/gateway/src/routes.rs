@@ -1,4 +1,4 @@
-//! Which peer a network is behind.
+//! Networks and the peers that they are behind.
 
 use crate::config::{Network, Site};
 use std::net::IpAddr;

@@ -1,9 +1,9 @@
 //! The sending half of a tunnel: when a packet may go, and when a control message goes.
 //!
-//! The pace is that of the controller, and never above the cap. Where the controller has no say the
-//! pace is the cap: in mode shadow, beside a peer that is plain WireGuard, and while no reports come.
-//! So loss of feedback does not stop traffic. In mode bypass there is no pace. While the
-//! circuit breaker is tripped, the cap is the breaker's rate.
+//! The pace is that of the controller, and never above the cap. Without control the pace is the cap: in
+//! mode shadow, if the peer is plain WireGuard, and while no reports come. So loss of feedback does not
+//! stop traffic. In mode bypass there is no pace. While the circuit breaker is tripped, the cap is the
+//! breaker's rate.
 //!
 //! A sender works as of the time when its work was due, up to [`BURST`] back. So a machine that wakes
 //! late keeps the rate, and sends no more than that at once.
@@ -20,34 +20,34 @@ use accord_units::{Bytes, Duration, Rate, Time};
 /// The longest time that a sender makes up for.
 pub const BURST: Duration = Duration::from_ms(1);
 /// The shortest round trip as the controller sees it. Reports that come sooner wait until then: on a
-/// path of microseconds a pair per round trip would cost more than the data, and how late a thread
-/// wakes would be most of what is measured.
+/// path of microseconds a pair per round trip would cost more than the data, and most of the measured
+/// delay would be the lateness of threads.
 const ROUND: Duration = Duration::from_ms(2);
 /// The time from one probe to the next while nothing is known of the peer.
 const FIRST_PROBE: Duration = Duration::from_ms(100);
 /// The pause of data before each of those probes. A tunnel that sends more than the path carries keeps
 /// the buffer full, and a probe that always follows a packet would always find it so.
 const PAUSE: Duration = Duration::from_ms(5);
-/// That time while there is nothing to send, and the longest one, beside plain WireGuard.
+/// The same time while there is nothing to send, and its maximum, if the peer is plain WireGuard.
 const PROBE: Duration = Duration::from_secs(1);
 const LONGEST_PROBE: Duration = Duration::from_secs(16);
-/// The time after the first probe from which on a peer that did not answer is plain WireGuard. A session
-/// that does not work has been begun anew by then.
+/// The time after the first probe from which on a peer that did not answer is plain WireGuard. A
+/// session that does not work has been restarted by then.
 const PLAIN: Duration = Duration::from_secs(8);
 /// The time without reports after which the controller has no say, and that in round trips.
 const BLIND: Duration = Duration::from_secs(2);
 const BLIND_ROUNDS: f64 = 8.0;
 
-/// What is known of the other end.
+/// The state of the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Nothing yet.
     Unknown,
-    /// It answers no probes: it is plain WireGuard.
+    /// No answers to probes: plain WireGuard.
     Plain,
-    /// It reports.
+    /// Reports arrive.
     Controlled,
-    /// It did report and no longer does, although data is sent.
+    /// Reports stopped, although data is sent.
     Blind,
 }
 
@@ -63,7 +63,7 @@ impl State {
     }
 }
 
-/// What is to be done now.
+/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
     /// Send this control message.
@@ -175,8 +175,8 @@ impl Sender {
         (self.planned, self.blind) = (None, None);
     }
 
-    /// Returns what is to be done at `now`. `head` is the size of the packet whose turn it is, and
-    /// `waiting` the number of those that wait, this one included.
+    /// Returns the action at `now`. `head` is the size of the packet whose turn it is, and `waiting`
+    /// the number of those that wait, this one included.
     pub fn next(&mut self, head: Option<Bytes>, waiting: u64, now: Time) -> Next {
         if self.mode == Mode::Bypass {
             return match head {
@@ -201,7 +201,7 @@ impl Sender {
         }
         self.look(now);
         let controlled = matches!(self.state, State::Controlled | State::Blind);
-        // What is late is done as of when it was due.
+        // Late work counts from the time when it was due.
         let at = match self.planned {
             Some(due) if head.is_some() => due.max(before(now)).min(now),
             _ => now,
@@ -213,8 +213,8 @@ impl Sender {
         }
         if controlled {
             self.ingress.on_wake(now);
-            // Where the cap holds data back and the controller does not, the tunnel has too little to
-            // send as far as the controller is concerned.
+            // If only the cap holds data back, the tunnel has too little to send, from the controller's
+            // point of view.
             let cap_binds = capped && self.ingress.next_data() <= at;
             let offered = if cap_binds { 0 } else { waiting };
             self.ingress.set_waiting(offered);
@@ -327,7 +327,7 @@ impl Sender {
         }
         (self.first_probe, self.probe_wait) = (None, PROBE);
         if answer.number == 0 {
-            // It reports, so that pairs may go. Whether those are answered is another question.
+            // The peer is a gateway, so pairs may go. They need not be answered.
             if matches!(self.state, State::Unknown | State::Plain) {
                 self.state = State::Controlled;
                 self.unreported = None;
@@ -346,8 +346,8 @@ impl Sender {
         }
     }
 
-    /// Takes a count of the other end. It tells how much has arrived and nothing else, so that one that is
-    /// lost costs no more than time. One of another run, or less than was counted, says nothing.
+    /// Takes a count of the other end. Counts are cumulative, so that a lost one costs time only. A
+    /// count of another run, or of less than before, is ignored.
     pub fn on_count(&mut self, count: &Count) {
         if count.run == self.run {
             self.ingress.on_count(count.received, self.virtual_s);
@@ -360,8 +360,8 @@ impl Sender {
         // of the network, such as that of a thread that has to wait for its processor, times a high rate
         // would seem to be more.
         let most = self.ahead.max(self.ingress.in_flight()) as f64;
-        // Virtually more can be, up to what the site file says. Nobody vouches for it, so that it does not
-        // count below the contract.
+        // The virtual delay may exceed that, up to the bound in the site file. The field is not
+        // authenticated, so it does not count below the contract.
         let egress = f64::from(answer.egress_bps) / 8.0;
         let reported = f64::from(answer.virtual_delay);
         let virtual_s = match egress * 8.0 < self.contract.as_bps_f64() {
@@ -388,12 +388,13 @@ impl Sender {
         }
     }
 
-    /// The run of this sender, by which the other end tells it from others of the same gateway.
+    /// The run of this sender, by which the other end distinguishes it from earlier runs of the same
+    /// gateway.
     pub fn run(&self) -> u32 {
         self.run
     }
 
-    /// What is known of the other end.
+    /// The state of the other end.
     pub fn state(&self) -> State {
         self.state
     }
@@ -433,8 +434,8 @@ impl Sender {
         self.ingress.sent()
     }
 
-    /// The rate that the tunnel may send at: the controller's, or what it would be in mode shadow,
-    /// and at most the cap.
+    /// The rate that the tunnel may send at: the controller's, also in mode shadow, and at most the
+    /// cap.
     pub fn rate(&self) -> Rate {
         let (rate, cap) = (self.ingress.controller().allowance().pacing, self.cap());
         match self.state {
@@ -502,8 +503,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever a peer reports that a message can say (rates of 10^12, bytes and times that go back,
-        /// pairs that were never sent), the pace is within the cap, and so is what goes.
+        /// Whatever a peer reports that a message can say (rates of 10^12, bytes and times that go
+        /// back, pairs that were never sent), the pace and the data sent are within the cap.
         #[test]
         fn nonsense_moves_the_pace_within_the_cap_only(
             lies in prop::collection::vec(

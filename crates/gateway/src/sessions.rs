@@ -19,23 +19,22 @@ pub trait Sessions {
     /// is a datagram to send, in `out`.
     fn greet(&mut self, peer: usize, again: bool, out: &mut Vec<u8>) -> bool;
 
-    /// Does what is due for a session with a peer: call it some times per second. Returns whether there
-    /// is a datagram to send, in `out`.
+    /// Runs the timers of a session with a peer; to be called some times per second. Returns whether
+    /// there is a datagram to send, in `out`.
     fn tick(&mut self, peer: usize, out: &mut Vec<u8>) -> bool;
 
     /// Returns the seconds since the keys of a session were agreed on.
     fn age(&self, peer: usize) -> Option<u64>;
 }
 
-/// What was in a datagram.
+/// The contents of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opened {
     /// A packet of this peer, which was authenticated.
     Packet(usize),
     /// Something authentic of this peer that holds no packet, such as a keep-alive.
     Nothing(usize),
-    /// Something that is to be answered by what is in `out`. The peer is known if it was
-    /// authenticated.
+    /// A handshake message, with the answer in `out`. The peer is known if it was authenticated.
     Answer(Option<usize>),
     /// Nothing that a peer can have sent now: forged, replayed, damaged or late.
     Refused,

@@ -8,8 +8,8 @@ use accord_door::metrics::Metrics;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// What the kernel can do for a gateway: join and cut packets of TCP and of UDP at the device, cut what
-/// the socket sends, and join what it receives.
+/// The offloads of the kernel: joining and cutting of packets of TCP and of UDP at the device, cutting
+/// of sent datagrams, and joining of received ones.
 pub const OFFLOADS: [&str; 4] = ["device-tcp", "device-udp", "send", "receive"];
 
 /// The state of a gateway.
@@ -55,8 +55,8 @@ pub struct PeerStatus {
     pub handshake_age_s: Option<u64>,
     /// The mode.
     pub mode: &'static str,
-    /// What is known of the other end: unknown, plain, controlled or blind; or tripped while the
-    /// circuit breaker is.
+    /// The state of the other end: unknown, plain, controlled or blind; or tripped while the circuit
+    /// breaker is.
     pub state: &'static str,
     /// The signal that the other end measures our queue by: pairs or delay.
     pub signal: Option<&'static str>,
@@ -70,7 +70,7 @@ pub struct PeerStatus {
     pub rate_bytes_per_s: f64,
     /// The rate at which data arrived at the other end, in bytes per second.
     pub egress_bytes_per_s: Option<f64>,
-    /// What is queued in the network, in bytes.
+    /// The tunnel's queue in the network, in bytes.
     pub accumulation_bytes: Option<f64>,
     /// The queuing delay in the network, in seconds.
     pub queue_delay_s: Option<f64>,
@@ -82,6 +82,8 @@ pub struct PeerStatus {
     pub min_rtt_s: Option<f64>,
     /// The control pairs that found a loss.
     pub lost_pairs: u64,
+    /// The packets that were sent again.
+    pub repaired_packets: u64,
     /// The part of the bytes that the latest interval of the circuit breaker lost.
     pub loss_ratio: Option<f64>,
     /// The number of times that the circuit breaker tripped.
@@ -171,6 +173,7 @@ pub fn status(
             srtt_s: view.rtt.map(|d| d.as_secs_f64()),
             min_rtt_s: view.min_rtt.map(|d| d.as_secs_f64()),
             lost_pairs: peer.sender.losses(),
+            repaired_packets: peer.repairs.count,
             loss_ratio: peer.sender.breaker().ratio(),
             breaker_trips: peer.sender.breaker().trips(),
             unanswered_pairs: peer.sender.timeouts(),
@@ -241,35 +244,19 @@ pub fn table(status: &Status) -> String {
         ]);
     }
     for peer in &status.peers {
-        match (peer.up, peer.state) {
-            (false, _) => {
-                let _ = writeln!(text, "{}: no session", peer.name);
-            }
+        let why = match (peer.up, peer.state) {
+            (false, _) => "no session",
             (true, "plain") => {
-                let _ = writeln!(
-                    text,
-                    "{}: it answers no control messages, so it is plain WireGuard: sent to at the \
-                     cap, uncontrolled",
-                    peer.name
-                );
+                "the peer answers no control messages, as plain WireGuard: packets go at the cap, without control"
             }
-            (true, "blind") => {
-                let _ = writeln!(
-                    text,
-                    "{}: no reports come any more: sent to at the cap until they do",
-                    peer.name
-                );
-            }
+            (true, "blind") => "no reports any more: packets go at the cap until reports come",
             (true, "tripped") => {
-                let _ = writeln!(
-                    text,
-                    "{}: too much was lost, or no reports came, for too long: sent to slowly until \
-                     that is over, or a mode is set",
-                    peer.name
-                );
+                "too many losses, or no reports for too long: the circuit breaker limits the tunnel until it \
+                 re-arms or a mode is set"
             }
-            _ => {}
-        }
+            _ => continue,
+        };
+        let _ = writeln!(text, "{}: {why}", peer.name);
     }
     if let Some(error) = &status.config.error {
         let _ = writeln!(text, "the site file is not in force: {error}");
@@ -470,6 +457,11 @@ const METRICS: &[Row] = &[
         "lost_pairs_total",
         "Control pairs that found a loss.",
         Peer(|p| Some(p.lost_pairs as f64)),
+    ),
+    Row::counter(
+        "repaired_packets_total",
+        "Packets that were sent again.",
+        Peer(|p| Some(p.repaired_packets as f64)),
     ),
     Row::gauge(
         "loss_ratio",

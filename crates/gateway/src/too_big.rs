@@ -1,5 +1,5 @@
-//! What a router does with a packet that is larger than the next link takes: it cuts the packet if its
-//! sender lets it, and tells the sender if not [RFC 791, RFC 1191, RFC 8200 §5, RFC 4443 §3.2].
+//! A router's treatment of packets that are larger than the next link takes: it cuts a packet if the
+//! sender allows it, and else sends an ICMP message [RFC 791, RFC 1191, RFC 8200 §5, RFC 4443 §3.2].
 //!
 //! Packets of IPv4 with options are not cut.
 
@@ -7,7 +7,7 @@ use crate::inner::{Inner, V6};
 use accord_units::{Duration, Time};
 use std::net::IpAddr;
 
-/// The least MTU of IPv6: no sender can be told of a smaller one.
+/// The least MTU of IPv6: a message with a smaller one is ignored.
 pub const LEAST_V6: usize = 1280;
 /// The length of the header of IPv4 without options, and of a header of ICMP.
 const V4: usize = 20;
@@ -50,8 +50,8 @@ pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
 /// there must not be one: for errors of ICMP, for fragments but the first, and for packets to or from
 /// many [RFC 1122 §3.2.2, RFC 4443 §2.4].
 ///
-/// It has the destination of the packet as its source. A host takes no packet from a device that says to
-/// come from the host itself, so that the device's own address would not do.
+/// The source of the message is the destination of the packet. A host drops packets from a device that
+/// carry one of its own addresses, such as that of the device.
 pub fn message(packet: &[u8], inner: &Inner, mtu: usize) -> Option<Vec<u8>> {
     let kind = inner.contents().first().copied();
     match (inner.source, inner.destination) {

@@ -1,17 +1,18 @@
 //! Trials: test traffic of a class at a rate, which the other gateway counts. Steps of them make a
 //! service activation test, after ITU-T Y.1564.
 //!
-//! The packets are control messages of the size of the largest packet that the path takes. They wait in the edge queue of
-//! the class as any other packet does, and the other end drops them when it has counted them. So what
-//! is found is what a flow of a site would get. When a trial is over the sender asks for the counts,
-//! again and again until they come. A second of the same traffic goes ahead and is not counted.
+//! The packets are control messages of the size of the largest packet that the path takes. They wait in
+//! the edge queue of the class as any other packet does, and the other end drops them when it has
+//! counted them. So the result is that of a flow of a site. When a trial is over the sender asks for
+//! the counts, again and again until they come. A second of the same traffic goes ahead and is not
+//! counted.
 
 use crate::config::OVERHEAD;
 use crate::message::{Counts, Test};
 use accord_units::{Bytes, Duration, Rate, Time};
 use serde::Serialize;
 
-/// The time for which it sends before it counts: the way to the rate is not what is tried.
+/// The time for which it sends before it counts: the start is not part of the trial.
 const WARM: Duration = Duration::from_secs(1);
 /// The number of the trial of packets that do not count.
 const UNCOUNTED: u64 = 0;
@@ -23,14 +24,14 @@ const QUESTIONS: u32 = 20;
 /// The longest trial.
 pub const LONGEST: Duration = Duration::from_secs(3600);
 
-/// What a trial does next.
+/// The next action of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It queues a packet.
+    /// Queue a packet.
     Packet(Test),
-    /// It asks for the counts of this trial.
+    /// Ask for the counts of this trial.
     Ask(u64),
-    /// It waits until then.
+    /// Wait until then.
     Wait(Time),
 }
 
@@ -54,7 +55,7 @@ pub struct Trial {
     counts: Option<Counts>,
 }
 
-/// What is known of a trial.
+/// The state of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrialStatus {
     /// The number of the trial.
@@ -63,7 +64,7 @@ pub struct TrialStatus {
     pub over: bool,
     /// The packets that were queued.
     pub sent_packets: u64,
-    /// The packets that arrived, or `None` if the other gateway did not tell.
+    /// The packets that arrived, or `None` if the other gateway did not answer.
     pub arrived_packets: Option<u64>,
     /// The part that was lost.
     pub loss_ratio: Option<f64>,
@@ -115,7 +116,7 @@ impl Trial {
         self.class
     }
 
-    /// Returns what is to be done at `now`. `round_trip` is the smoothed round-trip time.
+    /// Returns the action at `now`. `round_trip` is the smoothed round-trip time.
     pub fn next(&mut self, round_trip: Duration, now: Time) -> Step {
         if self.is_over() {
             return Step::Wait(Time::MAX);
@@ -157,7 +158,7 @@ impl Trial {
         self.counts.is_some() || self.questions > QUESTIONS
     }
 
-    /// What is known of it.
+    /// The state of the trial.
     pub fn status(&self) -> TrialStatus {
         let arrived = self.counts.map(|c| u64::from(c.packets));
         let seconds = self.sent as f64 * self.rate.transmission(self.packet).as_secs_f64();

@@ -2,13 +2,13 @@
 
 use std::net::SocketAddr;
 
-/// Where a datagram goes, and how.
+/// The destination and header fields of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
     /// The address.
     pub to: SocketAddr,
     /// The octet of DSCP and ECN.
     pub tos: u8,
-    /// Whether it goes in one piece or not at all.
+    /// True if it goes in one piece or not at all.
     pub whole: bool,
 }

@@ -1,8 +1,8 @@
 //! Sessions of WireGuard, by boringtun. There is no cryptography here.
 //!
-//! boringtun has one tunnel for each peer. This is what is around them: whose tunnel a datagram is
-//! for, and one limit of handshakes for all peers. Above that limit, a sender has to prove by a cookie
-//! that it receives what is sent to its address.
+//! boringtun has one tunnel for each peer. This module finds the tunnel of a datagram, and has one
+//! limit of handshakes for all peers. Above that limit, a sender has to prove by a cookie that it
+//! receives datagrams at its address.
 
 use crate::keys::{PrivateKey, PublicKey, SharedKey};
 use crate::sessions::{Opened, Sessions};
@@ -25,7 +25,7 @@ const DATA: u8 = 4;
 /// The bits of an index that boringtun uses for the sessions of a peer.
 const PER_PEER: u32 = 8;
 
-/// What has to be known of a peer for sessions with it.
+/// The parameters of sessions with a peer.
 #[derive(Clone, Debug)]
 pub struct PeerKeys {
     /// The public key.
@@ -140,7 +140,7 @@ impl WireGuard {
     }
 }
 
-/// A result of boringtun, without what it borrows.
+/// A result of boringtun, without borrows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Done {
     Packet(usize),

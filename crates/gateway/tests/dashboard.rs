@@ -15,7 +15,7 @@ use world::{Link, World};
 
 const PREFIX: &str = "accord_gateway_";
 
-/// The names of series in a text, with the labels that stand behind each: what comes before `=`.
+/// The names of series in a text, with the labels that stand behind each: the part before `=`.
 fn series(text: &str) -> Vec<(String, BTreeSet<String>)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices(PREFIX) {
@@ -89,7 +89,7 @@ fn the_dashboard_asks_for_series_and_labels_that_there_are() {
             shown.insert(name);
         }
     }
-    // What is measured is shown somewhere, but for what variables are made of.
+    // Each series is shown somewhere, except for those that variables are made of.
     for name in there.keys().filter(|n| !n.ends_with("_info")) {
         let left_out = [
             "mode",

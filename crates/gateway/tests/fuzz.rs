@@ -1,5 +1,5 @@
-//! What the fuzz targets of the gateway check, over their seeds and some thousands of mutations of
-//! these. `FUZZ=100000 cargo test -p accord-gateway --test fuzz` looks further.
+//! The checks of the gateway's fuzz targets, over their seeds and some thousands of mutations of these.
+//! `FUZZ=100000 cargo test -p accord-gateway --test fuzz` looks further.
 
 #[path = "common/dice.rs"]
 mod dice;
@@ -17,7 +17,7 @@ mod site;
 use dice::Dice;
 use std::path::Path;
 
-/// Gives a body its seeds, which it accepts, and mutations of them, of which it accepts some.
+/// Gives a body its seeds, all accepted, and mutations of them, some accepted.
 fn look(target: &str, body: fn(&[u8]) -> bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
     let entries = std::fs::read_dir(folder.join(target)).expect("seeds");

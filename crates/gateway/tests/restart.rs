@@ -25,13 +25,13 @@ const PATH: Path_ = Path_ {
     delay: Duration::from_millis(10),
     loss_permille: 0,
 };
-/// The rate in Mbit/s from which on a connection goes on. How fast it does is no question here.
+/// The rate in Mbit/s from which on a connection goes on. Its rate is not judged here.
 const GOES_ON: f64 = 0.3;
 /// The time from the end of a service to its next start, as in tools/gateway/accord-gateway@.service.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// No test: the gateway of the processes that tests start. A test that kills a gateway needs it as a program of
-/// its own, and this one is at hand. What the process says or does not do fails the test that started it.
+/// No test: the gateway of the processes that tests start. A test that kills a gateway needs it as a
+/// program of its own, and this one is at hand. The test that started the process judges it.
 #[test]
 #[ignore = "no test: the other tests start it as a process, with a site file"]
 fn as_a_process() {
@@ -101,7 +101,7 @@ impl Supervisor {
         self.child = Some(child.expect("it is entered").expect("it runs"));
     }
 
-    /// Waits until the process has ended, or ends it as kill -9 does. Takes in what it said.
+    /// Waits until the process has ended, or ends it as kill -9 does. Reads its notifications.
     fn end(&mut self, kill: bool) {
         if let Some(mut child) = self.child.take() {
             if kill {
@@ -163,7 +163,7 @@ fn possible() -> bool {
 /// Makes two sites, of which the first has its gateway in a process.
 fn supervised(keeps: bool, interface: &str) -> (Sites, Supervisor) {
     let mut sites = Sites::new(&PATH);
-    // Nothing but the gateway sends on the wire.
+    // Only the gateway sends on the wire.
     let _ = sites.ends[0].set("net/ipv6/conf/w/disable_ipv6", "1");
     let files = sites.write("cap = \"50 Mbps\"\n");
     let text = std::fs::read_to_string(&files[0]).expect("readable");
@@ -211,7 +211,7 @@ fn way(sites: &Sites) -> String {
 }
 
 /// kill -9 in the middle of a transfer, with systemd's part played by the test: it takes less than a
-/// second until data arrives again, and meanwhile nothing leaves.
+/// second until data arrives again, and no packet leaves before.
 #[test]
 fn a_gateway_that_is_killed_is_back_within_a_second() {
     if !possible() {

@@ -1,5 +1,5 @@
 //! An hour of two gateways and a hostile network, in simulated time: memory stays as it is, and the
-//! tunnel gets at the end what it got at the beginning. It takes less than a minute.
+//! tunnel gets the same rate at the end as at the beginning. It takes less than a minute.
 //!
 //! `SOAK_HOURS=24 cargo test -p accord-gateway --test soak -- --nocapture` takes longer. Sessions are
 //! not rekeyed: boringtun's timers are of real time.
@@ -52,7 +52,7 @@ const LINK: Link = Link {
     expedites: true,
 };
 
-/// Lets hosts send for so many seconds, more than the link carries in one direction and a little in the
+/// Lets hosts send for `seconds`, more than the link carries in one direction and a little in the
 /// other. Flows come and go.
 fn load(world: &mut World, dice: &mut Dice, seconds: u64) {
     let flow = dice.below(60_000) as u16;
@@ -68,7 +68,7 @@ fn load(world: &mut World, dice: &mut Dice, seconds: u64) {
     }
 }
 
-/// A minute in which the network does what it likes.
+/// A minute of a network with random faults.
 fn malice(dice: &mut Dice) -> Malice {
     Malice {
         lost: dice.below(300),
@@ -104,8 +104,8 @@ fn memory_stays_flat_and_rates_do_not_drift() {
             world.malice = malice(&mut dice);
             load(&mut world, &mut dice, 20);
             world.malice = Malice::default();
-            // What waits since when hosts had sent larger packets goes, and hosts forget what they were
-            // told of the MTU.
+            // What waits since when hosts had sent larger packets goes, and hosts forget their messages
+            // of the MTU.
             world.run(world.now + Duration::from_secs(100));
             world.told = [usize::MAX; 2];
             continue;

@@ -11,7 +11,10 @@ const EXPOSED: f64 = 3.0;
 
 /// Runs systemd-analyze on the unit. Returns its exit status and output, or `None` if there is no such program.
 fn analyze(words: &[&str], unit: &Path) -> Option<(bool, String)> {
-    let output = Command::new("systemd-analyze").args(words).arg(unit).output();
+    let output = Command::new("systemd-analyze")
+        .args(words)
+        .arg(unit)
+        .output();
     let output = match output {
         Ok(output) => output,
         Err(e) => {
@@ -28,7 +31,8 @@ fn analyze(words: &[&str], unit: &Path) -> Option<(bool, String)> {
 fn the_unit_is_one_that_systemd_takes_and_has_few_rights() {
     let folder = tempfile::tempdir().expect("a folder");
     let unit = folder.path().join("accord-gateway@site.service");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/gateway/accord-gateway@.service");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/gateway/accord-gateway@.service");
     let text = std::fs::read_to_string(path).expect("readable");
     // The program may not be installed here.
     let program = std::env::current_exe().expect("a program");
@@ -60,7 +64,8 @@ fn the_unit_is_one_that_systemd_takes_and_has_few_rights() {
 /// and the addresses of its peers.
 #[test]
 fn the_unit_never_gives_up() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/gateway/accord-gateway@.service");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/gateway/accord-gateway@.service");
     let text = std::fs::read_to_string(path).expect("readable");
     for line in [
         "Restart=always",

@@ -513,7 +513,7 @@ mod tests {
             ("10.0.0.1/24", "10.0.0.1/33", "line 3: Address is wrong"),
             ("10.0.1.0/24", "everywhere", "line 6: AllowedIPs is wrong"),
             ("192.0.2.1:51820", "192.0.2.1", "line 7: Endpoint is wrong"),
-            ("192.0.2.1:51820", "a\"\nb:1", "line 7: Endpoint is wrong"),
+            ("192.0.2.1:51820", "a\"b:1", "line 7: Endpoint is wrong"),
             ("Endpoint = ", "Endpoint ", "line 7: expected a section"),
             ("[Peer]", "[Pear]", "line 4: there is no section [Pear]"),
             ("[Interface]", "", "line 2: expected a section"),

@@ -1,4 +1,4 @@
-//! The site file: what a gateway is, who its peers are, and what each of them gets.
+//! The site file: the gateway, its peers and their services.
 
 mod dscp;
 mod import;
@@ -42,11 +42,11 @@ const PEER: &[&str] = &[
 ];
 const BREAKER: &[&str] = &["loss", "over", "rate", "rearm", "blind"];
 const SERVICE: &[&str] = &["contract", "weight", "limit"];
-/// A class has no limit of its own: the limit is on what the whole tunnel has queued in the network.
+/// A class has no limit of its own: the limit is on the whole tunnel's queue in the network.
 const SHARE: &[&str] = &["contract", "weight"];
 
-/// The MTU of the device unless the file says it: 80 bytes less than that of Ethernet, which is what a
-/// tunnel over IPv6 adds.
+/// The MTU of the device unless the file says it: 80 bytes less than that of Ethernet, the overhead of
+/// a tunnel over IPv6.
 const DEFAULT_MTU: u16 = 1420;
 /// The most peers and the most classes.
 const MOST_PEERS: usize = 1000;
@@ -316,7 +316,7 @@ fn endpoint(table: &Table, interface: &Interface) -> Result<Option<Endpoint>, Co
     Ok(Some(endpoint))
 }
 
-/// The most that `virtual_delay` may be. What a hostile router writes counts up to it.
+/// The maximum of `virtual_delay`, which bounds the effect of a hostile router.
 const MOST_VIRTUAL: Duration = Duration::from_secs(1);
 
 fn virtual_delay(table: &Table) -> Result<Option<Duration>, ConfigError> {
@@ -423,7 +423,8 @@ fn differs(
             return Err(ConfigError::new(value.span(), message).hint(hint));
         }
     }
-    if let Some(all) = peer.networks.iter().find(|n| n.prefix == 0)
+    let all = |n: &&Network| n.prefix == 0 && n.contains(interface.listen.ip());
+    if let Some(all) = peer.networks.iter().find(all)
         && interface.fwmark.is_none()
     {
         let message = format!(
@@ -587,6 +588,59 @@ mod tests {
     }
 
     #[test]
+    fn endpoints_are_addresses_or_names() {
+        for right in [
+            "192.0.2.1:1",
+            "[2001:db8::1]:7",
+            "berlin:51820",
+            "a-1.example.net.:9",
+        ] {
+            let endpoint = right.parse::<Endpoint>().expect(right);
+            assert_eq!(endpoint.to_string(), right);
+        }
+        let long = format!("{}.net:1", "a".repeat(64));
+        for wrong in [
+            "",
+            ":1",
+            "a:",
+            "a:0",
+            "a:65536",
+            "a:+1",
+            "a b:1",
+            "a\"b:1",
+            "1.2.3:1",
+            "1.2.3.4.5:1",
+            "2001:db8::1:7",
+            "a..b:1",
+            ".:1",
+            "192.0.2.256:1",
+            &long,
+        ] {
+            assert!(wrong.parse::<Endpoint>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn metrics_are_for_this_host() {
+        for right in ["127.0.0.1:9586", "[::1]:9586", "127.1.2.3:0"] {
+            let site = read(&format!("metrics = \"{right}\""), "[]", "").expect(right);
+            assert_eq!(
+                site.interface.metrics.map(|a| a.to_string()),
+                Some(right.into())
+            );
+        }
+        for wrong in [
+            "0.0.0.0:9586",
+            "192.0.2.1:9586",
+            "localhost:9586",
+            "127.0.0.1",
+        ] {
+            let error = read(&format!("metrics = \"{wrong}\""), "[]", "").unwrap_err();
+            assert!(error.contains("a loopback address"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_network_is_at_one_site() {
         let read = |network: &str| {
             let text = format!(
@@ -626,9 +680,29 @@ mod tests {
     #[test]
     fn the_way_to_a_peer_is_not_through_its_tunnel() {
         let endpoint = "endpoint = \"198.51.100.1:51820\"";
-        for network in ["0.0.0.0/0", "198.51.100.0/24", "198.51.100.1/32"] {
+        for (network, wanted) in [
+            ("198.51.100.0/24", "the endpoint 198.51.100.1:51820"),
+            ("198.51.100.1/32", "the endpoint 198.51.100.1:51820"),
+            ("0.0.0.0/0", "write fwmark = 51820"),
+        ] {
             let error = read("", &format!("[\"{network}\"]"), endpoint).unwrap_err();
-            assert!(error.contains("the endpoint 198.51.100.1:51820"), "{error}");
+            assert!(error.contains(wanted), "{error}");
+        }
+        assert!(read("fwmark = 7", "[\"0.0.0.0/0\"]", endpoint).is_ok());
+        assert!(read("fwmark = 7", "[\"198.51.100.0/24\"]", endpoint).is_err());
+        for mark in ["0", "254", "4294967296", "\"7\""] {
+            assert!(
+                read(&format!("fwmark = {mark}"), "[]", endpoint).is_err(),
+                "{mark}"
+            );
+        }
+        // A name is looked up later. The peer without an endpoint may call from anywhere.
+        for endpoint in ["endpoint = \"gw.example.net:51820\"", ""] {
+            assert!(read("", "[\"0.0.0.0/0\"]", endpoint).is_err(), "{endpoint}");
+            assert!(
+                read("", "[\"198.51.100.0/24\"]", endpoint).is_ok(),
+                "{endpoint}"
+            );
         }
         assert!(read("", "[\"198.51.101.0/24\", \"::/0\"]", endpoint).is_ok());
         // Nor through that of another.

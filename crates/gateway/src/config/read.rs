@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 /// A place of a site file at which something is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The problem, and what was expected.
+    /// The problem, and the expected form.
     pub message: String,
     /// A hint how to correct it, if one is known.
     pub hint: Option<String>,
@@ -21,7 +21,7 @@ pub struct ConfigError {
 impl ConfigError {
     pub(super) fn new(span: Range<usize>, message: impl Into<String>) -> ConfigError {
         ConfigError {
-            // What is shown of a file may be a key at a wrong place.
+            // An excerpt of a file may be a key at a wrong place.
             message: redacted(&message.into()),
             hint: None,
             span,

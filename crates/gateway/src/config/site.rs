@@ -1,4 +1,4 @@
-//! What a site file says, with its defaults.
+//! The contents of a site file, with defaults.
 
 use super::Dscp;
 use crate::keys::PublicKey;
@@ -49,13 +49,13 @@ pub struct Interface {
     pub addresses: Vec<Network>,
     /// The MTU of the device in bytes.
     pub mtu: u16,
-    /// Whether the largest packet that the path to each peer takes is found out, up to `mtu`.
+    /// True if the path MTU to each peer is discovered, up to `mtu`.
     pub finds_mtu: bool,
     /// The rate of the site's own uplink, which contracts are checked against.
     pub uplink: Option<Rate>,
     /// The accumulation that a tunnel of weight 1 keeps in the network.
     pub target: Size,
-    /// What a loss in the network halves, if the file says it for all peers.
+    /// The quantity that a loss in the network halves, if the file names it for all peers.
     pub loss: Option<Loss>,
     /// The most bytes that wait for a peer in each class.
     pub queue: Bytes,
@@ -66,9 +66,9 @@ pub struct Interface {
     /// The mark of the gateway's own datagrams, and the number of the routing table for networks of all
     /// addresses.
     pub fwmark: Option<u32>,
-    /// Whether the kernel may join and cut packets, where it can.
+    /// True if the kernel may join and cut packets, where it can.
     pub offload: bool,
-    /// Whether the device stays when the gateway ends, with its addresses and routes.
+    /// True if the device stays when the gateway ends, with its addresses and routes.
     pub persist: bool,
 }
 
@@ -114,8 +114,8 @@ pub struct PeerConfig {
     pub cap: Rate,
     /// The service of the tunnel in the network.
     pub service: Service,
-    /// What a loss in the network halves: unless the file says it, the accumulation of a tunnel with a
-    /// contract, and the window of one without.
+    /// The quantity that a loss in the network halves: unless the file names it, the accumulation of a
+    /// tunnel with a contract, and the window of one without.
     pub loss: Loss,
     /// The services of the classes within the tunnel, in the order of the site's; the default last.
     pub shares: Vec<Service>,
@@ -205,24 +205,24 @@ macro_rules! words {
 }
 
 words! {
-    /// What the gateway does with what it measures.
+    /// The effect of measurements.
     Mode, "a mode":
-    /// It measures and predicts, and sends at the cap.
+    /// Measures and predicts, and sends at the cap.
     Shadow = "shadow",
-    /// It sends as the controller says.
+    /// Sends at the controller's pace.
     Enforce = "enforce",
-    /// It neither measures nor queues.
+    /// Neither measures nor queues.
     Bypass = "bypass",
 }
 
 words! {
-    /// What a loss in the network halves.
+    /// The quantity that a loss in the network halves.
     Loss, "loss":
     /// The window of the tunnel.
     Window = "window",
-    /// What the tunnel has queued of its own.
+    /// The tunnel's own queue in the network.
     Accumulation = "accumulation",
-    /// What the tunnel has queued of its own if it has a contract, else the window.
+    /// The tunnel's own queue if it has a contract, else the window.
     Contract = "contract",
 }
 

@@ -22,7 +22,7 @@ pub enum Ask {
     Tried(String),
 }
 
-/// Reads what is asked for, or returns the status of HTTP that says what is wrong.
+/// Reads a request, or returns the HTTP status of its error.
 pub fn parse(head: &[u8]) -> Result<Ask, u16> {
     let (method, parts) = line(head)?;
     match (method, &parts[..]) {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a client writes is understood or refused, and nothing is understood of half a request.
+        /// Any request is understood or refused, and half a request is refused.
         #[test]
         fn any_request_is_understood_or_refused(
             bytes in prop::collection::vec(any::<u8>(), 0..200),

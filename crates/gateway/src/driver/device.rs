@@ -11,24 +11,24 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Command, Stdio};
 use tun_rs::DeviceBuilder;
 
-/// The packets that the device holds for us. What does not fit is dropped before it was queued, so
-/// that there is little room: the edge is where packets wait.
+/// The packets that the device holds for us. Packets beyond it are dropped, so that packets wait at the
+/// edge.
 const QUEUE: usize = 500;
 
 /// The preference of the first of two rules, right before that of the kernel for its main table.
 const PREFERENCE: u32 = 32_764;
 
-/// How often a device is tried that something else holds, 20 ms apart.
+/// The number of attempts to open a device in use, 20 ms apart.
 const TRIES: u32 = 50;
 
-/// What a device does for its packets.
+/// The offloads of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offload {
-    /// Nothing: a packet is a packet.
+    /// None: a read is a packet.
     None,
-    /// It joins and cuts packets of TCP.
+    /// Joins and cuts packets of TCP.
     Tcp,
-    /// It does that for UDP, too: Linux 6.2 and later.
+    /// The same for UDP, too: Linux 6.2 and later.
     Udp,
 }
 
@@ -54,15 +54,15 @@ pub struct Device {
     /// The families of addresses with rules for networks of all addresses.
     rules: Vec<Family>,
     mark: Option<u32>,
-    /// Whether routes and rules stay when this is dropped.
+    /// True if routes and rules stay when this is dropped.
     stays: bool,
     /// The packets that the kernel did not take.
     pub refused: u64,
 }
 
 impl Device {
-    /// Opens the device with the addresses of the site and the routes to its peers. Takes what the
-    /// service manager has kept of it, or has that keep it.
+    /// Opens the device with the addresses of the site and the routes to its peers. Takes it from the
+    /// service manager, or hands it to that for the next start.
     pub fn open(
         site: &Site,
         kept: &mut Vec<(String, OwnedFd)>,
@@ -82,7 +82,7 @@ impl Device {
                 break;
             }
         }
-        // What is left of devices is that of another site file.
+        // Other kept devices are those of another site file.
         let mut stale = false;
         kept.retain(|(there, _)| {
             let device = there.starts_with("tun-");
@@ -112,7 +112,7 @@ impl Device {
             .and_then(|()| set_routes(name, mark, &[], &networks(site)))
             .inspect_err(|_| manager.forget(&label(offload)))?;
         let rules = set_rules(mark, &[], &networks(site));
-        // Where the device stays, its rules do: packets of the site take no other way.
+        // If the device stays, the rules do, too: packets of the site take no other way.
         let stays = site.interface.persist || manager.is_there();
         Ok(Device {
             tun,
@@ -145,7 +145,7 @@ impl Device {
         Ok(())
     }
 
-    /// Takes what the kernel has sent, if there is something. Returns the number of packets.
+    /// Takes the packets that the kernel has sent. Returns their number.
     pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize> {
         let length = match read(&self.tun, &mut self.room) {
             Ok(length) => length,
@@ -181,7 +181,7 @@ impl Device {
         self.coalescer.push(packet);
     }
 
-    /// Gives the packets that wait to the kernel. A device that is down takes none.
+    /// Writes the waiting packets to the kernel. A device that is down takes none.
     pub fn flush(&mut self) {
         let (tun, refused, splitter) = (&self.tun, &mut self.refused, &mut self.splitter);
         let mut declined = false;
@@ -263,11 +263,15 @@ fn create(site: &Site, again: bool) -> std::result::Result<(OwnedFd, Offload), R
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }
             Err(e) => {
-                let why = match busy(&e) {
-                    true => "another program has it",
-                    false => "it takes CAP_NET_ADMIN and /dev/net/tun",
+                let why = match e.raw_os_error().map(Errno::from_raw) {
+                    Some(Errno::EBUSY) => "; another program has it",
+                    Some(Errno::EPERM | Errno::EACCES) => "; CAP_NET_ADMIN is needed",
+                    Some(Errno::ENOENT | Errno::ENODEV | Errno::ENXIO) => {
+                        "; the kernel module tun is needed"
+                    }
+                    _ => "",
                 };
-                let message = format!("device {name} cannot be opened: {e}; {why}");
+                let message = format!("device {name} cannot be opened: {e}{why}");
                 return Err(RunError::Unable(message));
             }
         }
@@ -357,7 +361,7 @@ fn set_rules(
                 let words = [option, "rule", verb].into_iter().chain(rule.split(' '));
                 words.collect::<Vec<&str>>()
             };
-            // What a gateway left that was killed is there once.
+            // A killed gateway leaves each rule once.
             let _ = ip_output(&words("del"), "");
             if wanted {
                 ip_output(&words("add"), "")?;
@@ -391,7 +395,7 @@ fn ip(commands: &str) -> std::result::Result<(), RunError> {
     }
 }
 
-/// Runs iproute2 with this input. Returns what it prints.
+/// Runs iproute2 with this input. Returns its output.
 fn ip_output(args: &[&str], input: &str) -> std::result::Result<String, RunError> {
     let run = || -> Result<std::process::Output> {
         let mut child = Command::new("ip")

@@ -1,7 +1,7 @@
-//! What drives a gateway: its clock, its device, its socket, signals and the service manager.
+//! The driver of a gateway: clock, device, socket, signals and the service manager.
 //!
-//! One thread does all that has to do with packets. It waits until something is ready or due, takes in
-//! what is there, lets the gateway do what is due, and hands over what comes out.
+//! One thread handles packets. It waits until a file is ready or work is due, reads packets and
+//! datagrams, calls the gateway, and writes its outputs.
 
 mod ask;
 mod clock;
@@ -36,8 +36,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most packets that are taken from the device before the socket has its turn.
 const BATCH: usize = 128;
-/// The shortest time from one look to the next if nothing arrives. At a high pace packets go in groups of so much time, not each by itself: less
-/// than the millisecond that a sender makes up for, and than the latency that users notice.
+/// The shortest time from one look to the next if nothing arrives. At a high pace packets go in groups
+/// of this length. The length is less than the millisecond that a sender makes up for, and than the
+/// latency that users notice.
 const GRAIN: Duration = Duration::from_us(200);
 /// The time from one look at the device and the socket to the next while packets wait or much goes
 /// through. A look for each packet would cost more than the packet, as an interrupt for each would.
@@ -49,7 +50,7 @@ const AVERAGED: Duration = Duration::from_ms(1);
 /// The time from one look at the peers for the log to the next.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How a gateway is run.
+/// The options of a run.
 pub struct Options {
     /// The site file.
     pub path: PathBuf,
@@ -57,10 +58,10 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
     /// Has the site file read again when it is set.
     pub reload: Arc<AtomicBool>,
-    /// Whether signals are heeded: SIGHUP reads the site file again, SIGINT and SIGTERM end the run.
-    /// The thread must be the only one then.
+    /// True if signals are handled: SIGHUP reads the site file again, SIGINT and SIGTERM end the run.
+    /// The calling thread must be the only one then.
     pub signals: bool,
-    /// Where lines of the log go.
+    /// The sink of the log's lines.
     pub log: Box<dyn Fn(&str)>,
 }
 
@@ -73,9 +74,9 @@ impl fmt::Debug for Options {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It was stopped by the flag or by SIGTERM.
+    /// Stopped by the flag or by SIGTERM.
     Stopped,
-    /// It was interrupted by SIGINT.
+    /// Interrupted by SIGINT.
     Interrupted,
 }
 
@@ -114,9 +115,9 @@ struct Driver<'a> {
     signals: Option<SignalFd>,
     gateway: Gateway<WireGuard>,
     config: ConfigStatus,
-    /// What the log last said of the offloads in use.
+    /// The offloads in use as of the latest line of the log.
     told_offloads: Vec<&'static str>,
-    /// What the log last said of each peer: its name and its state.
+    /// The name and state of each peer as of the latest line of the log.
     told: Vec<(String, &'static str)>,
     next_look: Time,
     load: Load,
@@ -238,7 +239,7 @@ impl<'a> Driver<'a> {
             return self.clock.wait(rested, &mut []);
         }
         if self.gateway.is_waiting() {
-            // What comes for a queue that waits for its pace cannot go before the rest of it.
+            // Packets for a queue that waits for its pace cannot go before the rest of it.
             self.clock.wait(rested, &mut []);
         }
         let mut files = vec![
@@ -259,7 +260,7 @@ impl<'a> Driver<'a> {
         (self.options.log)(line);
     }
 
-    /// Takes in what has arrived.
+    /// Reads packets and datagrams.
     fn take_in(&mut self) -> Result<(), RunError> {
         let now = self.clock.now();
         let (device, gateway) = (&mut self.device, &mut self.gateway);
@@ -291,7 +292,7 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Lets the gateway do what is due.
+    /// Runs the due work of the gateway.
     fn poll(&mut self) -> Time {
         let (now, device, socket) = (self.clock.now(), &mut self.device, &mut self.socket);
         let wake = self.gateway.poll(now, &mut |output| match output {
@@ -367,7 +368,7 @@ impl<'a> Driver<'a> {
         serde_json::to_string_pretty(&self.status()).unwrap_or_default()
     }
 
-    /// Logs what has changed of the peers.
+    /// Logs changes of the peers' states.
     fn look(&mut self) {
         let now = self.clock.now();
         if now < self.next_look {
@@ -387,7 +388,7 @@ impl<'a> Driver<'a> {
         self.told = told;
         let offloads = self.offloads();
         if offloads != self.told_offloads {
-            // The kernel did not do what it had promised. Packets go on, one by one.
+            // The kernel refused an offload that it had accepted. Packets go on, one by one.
             let reason = self.socket.outgoing.declined.map_or("", |e| e.desc());
             let left = offloads.join(",");
             self.log(&format!("event=offloads left={left} reason={reason:?}"));
@@ -395,7 +396,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Heeds the signals that came.
+    /// Handles the signals that came.
     fn heed_signals(&mut self) -> Option<Ended> {
         while let Some(info) = self.signals.as_ref()?.read_signal().ok().flatten() {
             match Signal::try_from(info.ssi_signo as i32) {
@@ -466,7 +467,7 @@ fn unix_time() -> f64 {
 mod tests {
     use super::*;
 
-    /// Returns whether it is much when `packets` come every so many microseconds for 10 ms.
+    /// Returns whether `packets` packets per `every` microseconds, for 10 ms, are much.
     fn is_much(packets: usize, every: u64) -> bool {
         let mut load = Load::default();
         for step in 1..=10_000 / every {

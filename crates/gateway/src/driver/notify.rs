@@ -1,5 +1,5 @@
-//! What there is between a service and systemd: how the service is, and files that systemd keeps for
-//! it from one start to the next [sd_notify(3), sd_listen_fds(3)]. Without systemd nothing is told.
+//! The protocol between a service and systemd: notifications, and files that systemd keeps from one
+//! start to the next [sd_notify(3), sd_listen_fds(3)]. Without systemd, calls have no effect.
 
 use accord_units::{Duration, Time};
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
@@ -48,7 +48,7 @@ impl Manager {
         self.socket.is_some()
     }
 
-    /// Tells it something, such as `READY=1`.
+    /// Sends a notification, such as `READY=1`.
     pub fn tell(&self, what: &str) {
         if let Some((socket, address)) = &self.socket {
             // A manager that does not listen is none.
@@ -56,7 +56,7 @@ impl Manager {
         }
     }
 
-    /// Has it keep a file for the next start, by a name. Returns whether it was told.
+    /// Hands a file over for the next start, by a name. Returns whether the message was sent.
     pub fn keep(&self, name: &str, file: BorrowedFd) -> bool {
         let Some((socket, address)) = &self.socket else {
             return false;
@@ -74,7 +74,7 @@ impl Manager {
         sendmsg(socket.as_raw_fd(), &text, &files, flags, Some(&address)).is_ok()
     }
 
-    /// Has it forget the files of this name.
+    /// Removes the files of this name from the store.
     pub fn forget(&self, name: &str) {
         self.tell(&format!("FDSTOREREMOVE=1\nFDNAME={name}"));
     }

@@ -1,11 +1,11 @@
 //! Packets to and from a device with offloads: several packets of a flow in one.
 //!
 //! The kernel hands over TCP and UDP of its hosts before it is cut into packets, and takes it joined,
-//! with a header in front that says how it is cut (`struct virtio_net_hdr`). What it hands over is cut
-//! here by tun-rs ([`Splitter`]). What it gets is joined here ([`Coalescer`]), only where cutting it
-//! gives the same packets again: the length, the place in the flow and the checksum are right, and all
-//! other fields are equal. The one exception is the identification of IPv4 packets that must not be
-//! fragmented, which has no meaning [RFC 6864 §4.1].
+//! with a header in front that describes the cuts (`struct virtio_net_hdr`). Reads are cut here by
+//! tun-rs ([`Splitter`]). Writes are joined here ([`Coalescer`]), only where cutting it gives the same
+//! packets again: the length, the place in the flow and the checksum are right, and all other fields
+//! are equal. The one exception is the identification of IPv4 packets that must not be fragmented,
+//! which has no meaning [RFC 6864 §4.1].
 
 use std::io::{Error, ErrorKind, Result};
 use tun_rs::{
@@ -30,7 +30,7 @@ const UDP: u8 = 17;
 const ACK: u8 = 0x10;
 const PSH: u8 = 0x08;
 
-/// Cuts what a device hands over into packets.
+/// Cuts reads of a device into packets.
 #[derive(Default)]
 pub struct Splitter {
     pieces: Vec<Vec<u8>>,
@@ -98,7 +98,7 @@ fn wrong() -> Error {
     Error::new(ErrorKind::InvalidData, "a packet that is not as its header")
 }
 
-/// Where in a packet is what: of TCP and UDP without options of IP and without fragments.
+/// The offsets of the parts of a packet: of TCP and UDP without options of IP and without fragments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     protocol: u8,
@@ -134,12 +134,12 @@ impl Shape {
         })
     }
 
-    /// Where the checksum of the contents is.
+    /// The offset of the checksum of the contents.
     fn checksum_at(self) -> usize {
         self.ip + if self.protocol == TCP { 16 } else { 6 }
     }
 
-    /// The sum over the pseudo header for contents of so many bytes.
+    /// The sum over the pseudo header for contents of `length` bytes.
     fn pseudo(self, packet: &[u8], length: usize) -> u64 {
         let addresses = match self.ip {
             20 => &packet[12..20],
@@ -212,7 +212,7 @@ struct Run {
     /// The contents of each packet but the last, and of all.
     segment: usize,
     contents: usize,
-    /// Whether another packet may be joined, and whether the checksum of the first one was looked at.
+    /// True if another packet may be joined, and true if the checksum of the first one was verified.
     open: bool,
     sound: bool,
 }
@@ -221,7 +221,7 @@ struct Run {
 pub struct Coalescer {
     runs: Vec<Run>,
     used: usize,
-    /// Whether packets are joined at all, and those of UDP.
+    /// True if packets of TCP are joined, and those of UDP.
     pub tcp: bool,
     /// The same of UDP.
     pub udp: bool,
@@ -282,8 +282,8 @@ impl Coalescer {
         }
     }
 
-    /// Hands out what is to be written, one packet with its header at a time, and how many packets
-    /// are in it. Then there is nothing more.
+    /// Hands out the packets to write, one with its header at a time, and how many packets are in it.
+    /// Then there is nothing more.
     pub fn clear(&mut self, write: &mut dyn FnMut(&mut [u8], u16)) {
         for run in &mut self.runs[..self.used] {
             run.close();
@@ -294,7 +294,7 @@ impl Coalescer {
 }
 
 impl Run {
-    /// Joins a packet of the same flow, if it continues what is here.
+    /// Joins a packet of the same flow, if it continues this one.
     fn join(&mut self, shape: Shape, packet: &[u8]) -> bool {
         let first = &self.bytes[HEADER..];
         let more = packet.len() - shape.headers;
@@ -311,7 +311,7 @@ impl Run {
         if !self.sound {
             self.sound = shape.is_sound(first);
         }
-        // One whose checksum is wrong has to stay so: the kernel makes a new one for what is joined.
+        // One whose checksum is wrong has to stay so: the kernel makes a new one for joined packets.
         if !self.sound || !shape.is_sound(packet) {
             self.open = self.sound;
             return false;
@@ -327,7 +327,7 @@ impl Run {
         true
     }
 
-    /// Writes the lengths, checksums and the header of what was joined.
+    /// Writes the lengths, checksums and the header of the joined packet.
     fn close(&mut self) {
         let (Some(shape), 2..) = (self.shape, self.count) else {
             return;
@@ -372,7 +372,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A packet of a flow: what is not here is the same for all.
+    /// A packet of a flow, without the fields that are the same for all.
     #[derive(Clone, Copy, Debug)]
     struct Sample {
         v6: bool,
@@ -469,7 +469,7 @@ mod tests {
         }
     }
 
-    /// Joins packets, cuts what comes out, and returns that and the number of writes.
+    /// Joins packets, cuts the results, and returns the packets and the number of writes.
     fn through(packets: &[Vec<u8>]) -> (Vec<Vec<u8>>, usize) {
         let mut coalescer = Coalescer::new(true, true);
         let (mut splitter, mut out, mut writes) = (Splitter::default(), Vec::new(), 0);
@@ -592,7 +592,7 @@ mod tests {
         (0..count).map(|i| at(i).packet()).collect()
     }
 
-    /// What is not said by the property: bulk is joined, as far as a packet can be long.
+    /// Bulk is joined up to the longest packet, which the property does not check.
     #[test]
     fn bulk_is_joined() {
         for v6 in [false, true] {

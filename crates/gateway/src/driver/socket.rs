@@ -21,7 +21,7 @@ use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 sockopt_impl!(
-    /// What is done with datagrams that may be too large for the path.
+    /// The treatment of datagrams that may be too large for the path.
     MtuDiscover, SetOnly, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, i32
 );
 sockopt_impl!(
@@ -46,13 +46,13 @@ const MOST_BYTES: usize = 65_000;
 pub struct Socket {
     udp: UdpSocket,
     room: Vec<u8>,
-    /// The room for what the kernel tells of a message.
+    /// The room for control messages of the kernel.
     told: Vec<u8>,
-    /// Whether datagrams arrive joined.
+    /// True if datagrams arrive joined.
     pub joins: bool,
-    /// What is to be sent.
+    /// The outgoing datagrams.
     pub outgoing: Outgoing,
-    /// Whether datagrams go whole or not at all.
+    /// True if datagrams go whole or not at all.
     whole: bool,
 }
 
@@ -77,9 +77,9 @@ struct Message {
 }
 
 impl Socket {
-    /// Creates a socket with this address, whose datagrams have a mark. `offload` says whether the kernel
-    /// may join what arrives and cut what is sent. Takes the socket that the service manager has kept, or
-    /// has that keep it.
+    /// Creates a socket with this address, whose datagrams have a mark. `offload` says whether the
+    /// kernel may join received datagrams and cut sent ones. Takes the socket from the service manager,
+    /// or hands it to that for the next start.
     pub fn bind(
         address: SocketAddr,
         mark: Option<u32>,
@@ -125,7 +125,7 @@ impl Socket {
         }
         // One that was kept may have it from before.
         let joins = setsockopt(&udp, sockopt::UdpGroSegment, &offload).is_ok() && offload;
-        // Messages are not cut until one says so, and the kernel tells here whether it knows how.
+        // Messages are not cut until one asks for it. The result here shows whether the kernel can.
         let cuts = setsockopt(&udp, sockopt::UdpGsoSegment, &0);
         let declined = match offload {
             true => cuts.err(),
@@ -159,15 +159,15 @@ impl Socket {
         });
     }
 
-    /// Takes datagrams that have arrived: where they are from, the octet, when, and the bytes. What is
-    /// to be sent in return goes to what is handed out, too. Returns how many there were.
+    /// Takes datagrams that have arrived: source, octet, time of arrival and bytes. Answers go to the
+    /// outgoing datagrams. Returns the number of datagrams.
     pub fn receive(
         &mut self,
         clock: &Clock,
         mut take: impl FnMut(&mut Outgoing, SocketAddr, u8, Time, &[u8]),
     ) -> Result<usize> {
         let (calendar, mut count) = (clock.calendar(), 0);
-        // Not recvmmsg: nix leaves the room for what is told as short as the last message made it.
+        // Not recvmmsg: nix leaves the room for control messages as short as the last message made it.
         for _ in 0..BATCH {
             let mut slices = [IoSliceMut::new(&mut self.room)];
             let (fd, told) = (self.udp.as_raw_fd(), Some(&mut self.told[..]));
@@ -268,8 +268,7 @@ impl Outgoing {
 }
 
 /// Sets whether datagrams go whole or not at all. Else whoever has to cut them may, and DF is not set.
-/// Messages of ICMP about the path are believed only where nobody but the kernel can cut, which is over
-/// IPv6.
+/// Messages of ICMP about the path are believed only over IPv6, where only the kernel can cut.
 fn set_whole(udp: &UdpSocket, whole: bool) -> nix::Result<()> {
     let (v4, v6) = match whole {
         true => (libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE),
@@ -350,7 +349,7 @@ mod tests {
             "loopback can cut"
         );
         let mut arrived = Vec::new();
-        // What is sent on loopback is there when the call returns.
+        // A datagram on loopback has arrived when the call returns.
         loop {
             let take =
                 |_: &mut Outgoing, _, tos, _, bytes: &[u8]| arrived.push((tos, bytes.to_vec()));
@@ -414,8 +413,8 @@ mod tests {
     }
 
     /// Sends ten datagrams of 1400 bytes and ten of 900 through a kernel that refuses segments of more
-    /// than 1000 bytes with this error, and single datagrams of more as too long. Returns what it took,
-    /// as the number of datagrams of each message, and how many were refused.
+    /// than 1000 bytes with this error, and single datagrams of more as too long. Returns the number of
+    /// datagrams in each message that it took, and the number that it refused.
     fn through(refusal: Errno) -> (Vec<usize>, u64) {
         let mut outgoing = Outgoing::default();
         let to = way("192.0.2.1:1".parse().expect("an address"), 0);
@@ -437,7 +436,7 @@ mod tests {
         (taken, outgoing.refused)
     }
 
-    /// What is too long for the route is tried alone, and what is not goes joined all the same. A device
+    /// Datagrams that are too long for the route go alone, and others joined all the same. A device
     /// that cuts nothing is not asked again.
     #[test]
     fn a_route_that_is_too_narrow_is_no_kernel_that_cannot_cut() {

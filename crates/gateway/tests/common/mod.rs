@@ -32,7 +32,7 @@ pub const INNER: [&str; 2] = ["10.1.0.1", "10.2.0.1"];
 pub const OUTER_V6: [&str; 2] = ["2001:db8:1::1", "2001:db8:2::1"];
 pub const INNER_V6: [&str; 2] = ["fd00:1::1", "fd00:2::1"];
 
-/// Which queue the bottleneck has.
+/// The queue of the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     /// One FIFO queue.
@@ -245,7 +245,7 @@ impl Sites {
         self
     }
 
-    /// Sets the MTU of the link between one end and the router, which cuts what may be cut.
+    /// Sets the MTU of the link between one end and the router, which cuts datagrams without DF.
     pub fn set_mtu(&self, end: usize, mtu: u64) {
         let wire = ["w", "w"].map(String::from);
         let bottleneck = [[192, 0, 2, 6], [192, 0, 2, 5]];
@@ -382,7 +382,7 @@ impl Sites {
         false
     }
 
-    /// Runs a command at one end. Returns whether it succeeded, and what it said.
+    /// Runs a command at one end. Returns whether it succeeded, and its output.
     pub fn command(&self, end: usize, words: &[&str]) -> Option<(bool, String)> {
         let run = || Command::new(words[0]).args(&words[1..]).output();
         let output = self.ends[end].within(run).expect("it is entered").ok()?;
@@ -390,7 +390,7 @@ impl Sites {
         Some((output.status.success(), said))
     }
 
-    /// Answers requests of HTTP at b with this text, until what is returned is dropped.
+    /// Answers requests of HTTP at b with this text, until the returned value is dropped.
     pub fn serve_http(&self, port: u16, text: &'static str) -> Server {
         let address: SocketAddr = format!("{}:{port}", INNER[1]).parse().expect("an address");
         let listener = self.ends[1].within(|| TcpListener::bind(address));
@@ -494,7 +494,7 @@ impl Drop for Sites {
     }
 }
 
-/// Returns the rates in Mbit/s at which these counters grow in so many seconds.
+/// Returns the rates in Mbit/s at which these counters grow in `seconds`.
 pub fn rates(counters: &[&AtomicU64], seconds: f64) -> Vec<f64> {
     let read = || -> Vec<u64> { counters.iter().map(|c| c.load(Ordering::Relaxed)).collect() };
     let (before, began) = (read(), Instant::now());

@@ -54,7 +54,7 @@ impl Sessions for Timed {
     }
 }
 
-/// What the network does to each datagram, in thousandths.
+/// The probabilities of the network's treatments of a datagram, in thousandths.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Malice {
     pub lost: u64,
@@ -78,11 +78,11 @@ pub struct Link {
     pub rate: Rate,
     pub buffer: u64,
     pub delay: Duration,
-    /// Whether expedited datagrams overtake the queue.
+    /// True if expedited datagrams overtake the queue.
     pub expedites: bool,
 }
 
-/// What the router ahead of the link writes into outer headers.
+/// The virtual delay that the router ahead of the link writes into outer headers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Writes {
     Nothing,
@@ -90,11 +90,11 @@ pub enum Writes {
     VirtualQueue(f64),
     /// Any number.
     Anything,
-    /// The largest number for so long, and then nothing for as long.
+    /// The largest number for this time, and then nothing for as long.
     Waves(Duration),
 }
 
-/// The two gateways, and what is between them.
+/// The two gateways, and the network between them.
 pub struct World {
     pub gateways: [Gateway<Timed>; 2],
     pub malice: Malice,
@@ -111,17 +111,17 @@ pub struct World {
     /// When the virtual queue of each way is empty.
     virtually_free: [Time; 2],
     pub wake: [Time; 2],
-    /// What went over, for replays.
+    /// The datagrams that went over, for replays.
     history: Vec<(usize, Vec<u8>)>,
     /// The packets of hosts that were sent and have not arrived, by direction.
     expected: [BTreeSet<Vec<u8>>; 2],
-    /// The largest packets that hosts at each end send, since they were told of a smaller MTU.
+    /// The largest packets that hosts at each end send, since a message of a smaller MTU.
     pub told: [usize; 2],
     /// The packets that arrived, and the bytes of data that each gateway sent.
     pub arrived: [u64; 2],
     pub sent: [u64; 2],
     serial: u32,
-    /// How long the clock of each gateway stood still.
+    /// The time for which the clock of each gateway stood still.
     lag: [Duration; 2],
     /// The gateway that is suspended: nothing reaches it, and it does nothing.
     asleep: Option<usize>,
@@ -187,7 +187,7 @@ impl World {
         }
     }
 
-    /// Suspends a gateway for so long. Its clock stands still.
+    /// Suspends a gateway for `length`. Its clock stands still.
     pub fn suspend(&mut self, end: usize, length: Duration) {
         self.asleep = Some(end);
         self.run(self.now + length);
@@ -196,8 +196,8 @@ impl World {
         self.wake[end] = self.now;
     }
 
-    /// Lets time pass in which neither gateway does anything, although their clocks go on: both machines
-    /// stood still. What was under way is late.
+    /// Lets time pass in which neither gateway does anything, although their clocks go on: both
+    /// machines stood still. Datagrams on the way are late.
     pub fn stop(&mut self, length: Duration) {
         self.now += length;
     }
@@ -217,7 +217,7 @@ impl World {
         self.expected[end].len()
     }
 
-    /// What waits on the link to a gateway, in time.
+    /// The queue of the link to a gateway, in time.
     pub fn queued(&self, to: usize) -> Duration {
         self.free[to].since(self.now)
     }
@@ -231,8 +231,8 @@ impl World {
         Time::ZERO + clock.since(Time::ZERO + self.lag[end])
     }
 
-    /// A host at one end sends a packet to one at the other, which must not be cut. It is no longer than
-    /// the host was told.
+    /// A host at one end sends a packet to one at the other, which must not be cut. It is no longer
+    /// than the MTU of the latest message to the host.
     pub fn host_sends(&mut self, end: usize, length: usize, tos: u8) {
         self.flow_sends(end, 0, length, tos);
     }
@@ -308,12 +308,12 @@ impl World {
         self.wake[end] = self.now;
     }
 
-    /// Handles what a gateway has put out.
+    /// Handles the output of a gateway.
     fn handle(&mut self, end: usize, out: Vec<Owned>) {
         for output in out {
             match output {
                 Owned::Packet(packet) if packet[9] == 1 => {
-                    // ICMP: the packet is too large, and the largest is so long.
+                    // ICMP: the packet is too large, and the largest has this length.
                     assert_eq!((packet[20], packet[21]), (3, 4), "{packet:?}");
                     let mtu = u16::from_be_bytes([packet[26], packet[27]]);
                     self.told[end] = self.told[end].min(usize::from(mtu));
@@ -343,7 +343,7 @@ impl World {
         }
     }
 
-    /// Carries a datagram, or does to it what is worse.
+    /// Carries a datagram, or loses, repeats, damages or delays it.
     fn carry(&mut self, from: usize, mut tos: u8, bytes: Vec<u8>) {
         let malice = self.malice;
         if self.dice.in_thousand(malice.marked) && tos & 3 == 2 {
@@ -436,7 +436,7 @@ pub struct Flood {
 }
 
 impl Flood {
-    /// Makes handshakes of so many strangers with the second gateway.
+    /// Makes handshakes of `count` strangers with the second gateway.
     pub fn new(world: &World, dice: &mut Dice, strangers: usize) -> Flood {
         let to = world.keys[1];
         let handshakes = (0..strangers).map(|_| {
@@ -455,8 +455,8 @@ impl Flood {
         }
     }
 
-    /// Sends so many of them to the second gateway, each from another address. Returns the number that
-    /// were answered by a cookie.
+    /// Sends them to the second gateway, each from another address. Returns the number that were
+    /// answered by a cookie.
     pub fn hit(&mut self, world: &mut World, count: usize, dice: &mut Dice) -> u64 {
         let (clock, mut cookies) = (world.clock(1), 0);
         for _ in 0..count {
@@ -467,7 +467,7 @@ impl Flood {
                 let Output::Datagram(Way { to, .. }, bytes) = output else {
                     panic!("a stranger's packet comes out");
                 };
-                // A cookie is shorter than what it answers, so that nobody is hit by it.
+                // A cookie is shorter than its handshake, so that it does not amplify.
                 assert!(
                     to == from && bytes.len() == 64 && bytes[0] == 3,
                     "{bytes:?}"

@@ -1,4 +1,4 @@
-//! What a contract is worth: it is there at once, and it gives way where it does not fit.
+//! Contracts: they are there at once, and they give way where it does not fit.
 
 use crate::LINK;
 use crate::dice::Dice;
@@ -13,7 +13,7 @@ const LONG: Link = Link {
     ..LINK
 };
 
-/// Nine tenths of the contract, after silences of any length, wait for nobody and lose nothing.
+/// Nine tenths of the contract, after silences of any length, do not wait and lose nothing.
 #[test]
 fn a_contract_is_there_at_once_after_a_silence() {
     let mut world = World::new(51, LONG);
@@ -42,8 +42,8 @@ fn a_contract_is_there_at_once_after_a_silence() {
     }
 }
 
-/// A link that carries four fifths of the contract: the tunnel takes what there is, and loses so little
-/// that the breaker stays closed.
+/// A link that carries four fifths of the contract: the tunnel takes the rate of the link, and loses so
+/// little that the breaker stays closed.
 #[test]
 fn a_contract_that_does_not_fit_gives_way() {
     for expedites in [false, true] {

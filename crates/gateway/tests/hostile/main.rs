@@ -22,8 +22,7 @@ const LINK: Link = Link {
     expedites: false,
 };
 
-/// Lets hosts send for so many milliseconds: at one end more than the link carries, a little at the
-/// other.
+/// Lets hosts send for `ms` milliseconds: at one end more than the link carries, a little at the other.
 fn load(world: &mut World, dice: &mut Dice, ms: u64) {
     for _ in 0..ms {
         for _ in 0..3 {
@@ -87,9 +86,9 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
             assert_eq!(gateway.dropped().wrong_message, 0, "seed {seed}");
             assert_eq!(gateway.dropped().wrong_source, 0, "seed {seed}");
         }
-        // And when it is over, the tunnel works as if nothing had been. Handshakes that crossed may have
-        // left two ends with other keys (seed 69): a session in which nothing arrives begins anew after
-        // 3 or 4 s, and 5 s after the handshake before.
+        // And when it is over, the tunnel works as if nothing had been. Handshakes that crossed may
+        // have left two ends with other keys (seed 69): a session in which nothing arrives restarts
+        // after 3 or 4 s, and 5 s after the handshake before.
         world.malice = Malice::default();
         load(&mut world, &mut dice, 7000);
         let arrived = world.arrived[1];
@@ -205,8 +204,8 @@ fn a_longer_route_is_no_queue_where_ef_goes_first() {
     );
 }
 
-/// With one FIFO queue a longer route cannot be told from a queue at once. The contract of 5 Mbps
-/// holds all the same, and after the window of the floor so does the share.
+/// With one FIFO queue a longer route looks like a queue at first. The contract of 5 Mbps holds all the
+/// same, and after the window of the floor so does the share.
 #[test]
 fn a_longer_route_is_a_queue_for_five_minutes_where_all_wait() {
     let mut dice = Dice(13);
@@ -225,7 +224,7 @@ fn a_longer_route_is_a_queue_for_five_minutes_where_all_wait() {
     assert!(is_full(rate), "{rate} B/ms of 2500");
 }
 
-/// On a path of microseconds a pair per round trip would be most of what is sent.
+/// On a path of microseconds a pair per round trip would be most of the traffic.
 #[test]
 fn on_a_short_path_pairs_are_few_and_the_queue_is_held() {
     let mut dice = Dice(14);
@@ -274,7 +273,7 @@ fn losses_that_last_trip_the_breaker_and_a_network_without_them_rearms_it() {
     assert_eq!(breaker.trips(), 1);
 }
 
-/// A tunnel that hears nothing for long is not left at its cap: nobody knows what it does to others.
+/// A tunnel that hears nothing for long is not left at its cap: its effect on others is unknown.
 #[test]
 fn a_long_time_without_reports_trips_the_breaker_unless_the_file_says_never() {
     for (blind, trips) in [("12 s", 1), ("never", 0)] {
@@ -312,7 +311,7 @@ fn a_tripped_breaker_is_shown_in_shadow_and_rearmed_by_setting_a_mode() {
     let mut dice = Dice(22);
     assert!(world.gateways[0].set_mode("other", Mode::Shadow));
     load(&mut world, &mut dice, 2000);
-    // Hosts send 3480 B/ms with what is added to their packets, and the link carries 2500.
+    // Hosts send 3480 B/ms with the overhead of the tunnel, and the link carries 2500.
     load(&mut world, &mut dice, 8000);
     let sender = &world.gateways[0].peers()[0].sender;
     assert!(sender.breaker().is_tripped());
@@ -365,7 +364,7 @@ fn delay_without_load_is_no_queue_where_ef_goes_first() {
     assert!(!latest.expect("a report").by_delay);
     // Half of the time the window is for the other round-trip time, and grows by a packet per round.
     assert!(sent > 0.6 * 2500.0, "{sent} B/ms of 2500");
-    // Where all wait, the contract is what is left.
+    // If all packets wait, the contract is left.
     let mut world = World::new(14, LINK);
     load(&mut world, &mut dice, 4000);
     let mut sent = 0.0;
@@ -471,7 +470,7 @@ fn a_pause_of_both_machines_makes_up_for_no_more_than_a_millisecond() {
     }
 }
 
-/// Five thousand flows of three packets each, beside one that sends all the time. What the edge drops is
+/// Five thousand flows of three packets each, beside one that sends all the time. Drops at the edge are
 /// counted, and the short flows get through.
 #[test]
 fn thousands_of_short_flows_are_accounted_for() {
@@ -520,7 +519,7 @@ fn a_peer_that_reads_slowly_is_not_sent_more_than_it_reads() {
         load(&mut world, &mut dice, 50);
         most = most.max(world.queued(1));
     }
-    // What is kept queued is 3 packets of the 3 Mbps beyond the contract: 12 ms of 8 Mbit/s.
+    // The queue is 3 packets of the 3 Mbps beyond the contract: 12 ms of 8 Mbit/s.
     assert!(most < Duration::from_ms(25), "{most:?} are queued");
     let rate = rate_of(&mut world, &mut dice, 2000);
     assert!(
@@ -536,7 +535,7 @@ fn a_flood_of_handshakes_costs_cookies_and_the_peer_gets_through() {
     let mut dice = Dice(0xf100d);
     let mut world = World::new(46, LINK);
     let mut flood = world::Flood::new(&world, &mut dice, 300);
-    // Nothing else than a cookie answers a stranger, and what is not answered took a public-key operation:
+    // Nothing else than a cookie answers a stranger, and other handshakes took a public-key operation:
     // 100 per second of real time, of which the thousand take some hundredths.
     let cookies = flood.hit(&mut world, 1000, &mut dice);
     assert!(cookies >= 800, "{cookies} cookies for 1000 handshakes");
@@ -550,8 +549,8 @@ fn a_flood_of_handshakes_costs_cookies_and_the_peer_gets_through() {
     assert!(is_full(rate), "{rate} B/ms of 2500");
 }
 
-/// A trial counts what arrives: all of it below the contract, over the link's rate what the link carries,
-/// and what is lost on the way.
+/// A trial counts what arrives: all of it below the contract, above the link's rate the rate of the
+/// link, and losses on the way.
 #[test]
 fn a_trial_finds_what_its_class_gets() {
     let link = Link {
@@ -593,7 +592,7 @@ fn a_trial_finds_what_its_class_gets() {
             let found = trial(25, 0);
             let rate = found.rate_bytes_per_s.expect("a rate") * 8e-6;
             assert!((18.0..20.3).contains(&rate), "{rate} Mbps of 20");
-            // 3 % are lost on the way, which does not take a contract where a loss halves what is queued.
+            // 3 % are lost on the way, which does not take a contract where a loss halves the queue.
             let found = trial(4, 30);
             assert_eq!(world.arrived, [0, 0], "the other end keeps them for itself");
             found.loss_ratio.expect("counts")

@@ -6,8 +6,8 @@ use crate::{LINK, load, rate_of, seeds};
 use accord_gateway::State;
 use accord_units::Duration;
 
-/// The path takes less than the device, and nobody says so. Hosts are told, and nothing that is sent
-/// from then on is too long.
+/// The path takes less than the device, and no router says so. Hosts get messages, and send no longer
+/// packets from then on.
 #[test]
 fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
     for takes in [1480, 1400, 1340, 1250, 1000] {
@@ -25,14 +25,14 @@ fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
         assert!(world.told[0] <= inside || inside >= 1400);
         let arrived = world.arrived[1];
         let rate = rate_of(&mut world, &mut dice, 1000);
-        // Hosts that were told of 940 bytes send less than the link carries.
+        // Hosts with a message of 940 bytes send less than the link carries.
         assert!((1870.0..2625.0).contains(&rate), "{takes}: {rate} B/ms");
         assert!(world.arrived[1] - arrived > 1500, "{takes}");
         assert!(world.gateways[0].dropped().too_big > 0 || inside >= 1400);
     }
 }
 
-/// Nobody finds out what the path to plain WireGuard takes, or that of a peer in mode bypass. What is too
+/// The path MTU to plain WireGuard is not discovered, nor that of a peer in mode bypass. What is too
 /// long may be cut there, and nothing gets lost.
 #[test]
 fn what_is_not_probed_may_be_cut() {
@@ -82,7 +82,7 @@ fn an_mtu_black_hole_is_found_within_seconds() {
         assert!(limit(&world) <= takes && limit(&world) + 8 >= takes);
         let arrived = world.arrived[1];
         let rate = rate_of(&mut world, &mut dice, 1000);
-        // Hosts keep to the least that they were told, and so send less than the link carries.
+        // Hosts keep to the smallest MTU of their messages, and so send less than the link carries.
         let most = (3 * (world.told[0].min(1100) + 60)).min(2500) as f64;
         assert!(rate > 0.9 * most, "seed {seed}: {rate} B/ms of {most}");
         assert!(world.arrived[1] - arrived > 1800, "seed {seed}");

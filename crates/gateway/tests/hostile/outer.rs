@@ -1,4 +1,4 @@
-//! What routers write into the outer header.
+//! The outer header, as routers write it.
 
 use crate::dice::Dice;
 use crate::world::{Link, Malice, World, Writes};
@@ -29,7 +29,7 @@ fn virtual_delay_takes_the_place_of_a_queue() {
     }
 }
 
-/// A hostile router can take what is above the contract, and nothing else: with any numbers, and with the
+/// A hostile router can take the rate above the contract, and no more: with any numbers, and with the
 /// largest one in waves of any length.
 #[test]
 fn whatever_is_written_the_contract_holds() {

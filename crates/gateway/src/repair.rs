@@ -1,0 +1,406 @@
+//! Repair of losses in the network: packets of a tunnel with a contract that did not arrive are sent again.
+//!
+//! Flows in a tunnel give way to losses of the network as any flow does, so that a contract would be
+//! worth nothing to them beside flows that keep a buffer full. The receiver reports the counters of
+//! WireGuard that are missing, which each data datagram has [WireGuard §5.4.6], and the sender sends those
+//! packets again with counters of their own. So a repair that is lost is repaired, too. The pace counts
+//! repairs as data: it bounds what the tunnel does to others.
+//!
+//! Nothing is kept for order: a repaired packet arrives a round trip late, which TCP with RACK tolerates
+//! [RFC 8985 §6.2].
+
+use accord_units::{Duration, Time};
+use std::collections::VecDeque;
+
+/// The type of a datagram with data, and the places of its receiver index and its counter.
+const DATA: u8 = 4;
+const INDEX: std::ops::Range<usize> = 4..8;
+const COUNTER: std::ops::Range<usize> = 8..16;
+/// The number of later datagrams from which on one is missing, for networks that reorder
+/// [RFC 9002 §6.1.1].
+const LATER: u64 = 3;
+/// The most counters that are missing at once. A longer gap is an outage, which nothing repairs.
+const MOST_MISSING: usize = 64;
+/// The longest time from the first transmission of a packet to its last one. TCP has given up on an older
+/// packet.
+const LONGEST: Duration = Duration::from_ms(250);
+/// The most bytes that are kept for repair.
+const MOST_KEPT: usize = 4 << 20;
+/// The time after a report of missing packets for which packets are kept. A path without losses needs none.
+const KEEPING: Duration = Duration::from_secs(10);
+
+/// The place of a datagram in its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The index of the receiver, which is another one in each session.
+    pub session: u32,
+    /// The counter of the datagram.
+    pub counter: u64,
+}
+
+impl Place {
+    /// Reads the place of a datagram of WireGuard, if it has data.
+    pub fn of(datagram: &[u8]) -> Option<Place> {
+        let index = datagram.get(INDEX)?.try_into().ok()?;
+        let counter = datagram.get(COUNTER)?.try_into().ok()?;
+        (datagram[0] == DATA).then_some(Place {
+            session: u32::from_le_bytes(index),
+            counter: u64::from_le_bytes(counter),
+        })
+    }
+}
+
+/// Counters of a session that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The session, and the first counter that is missing.
+    pub first: Place,
+    /// The missing ones among the 64 counters behind it, the least significant bit first.
+    pub behind: u64,
+}
+
+impl Missing {
+    fn counters(self) -> impl Iterator<Item = u64> {
+        let first = self.first.counter;
+        let behind = (0..64).filter(move |bit| self.behind & 1 << bit != 0);
+        std::iter::once(first).chain(behind.map(move |bit| first.wrapping_add(1 + bit)))
+    }
+}
+
+/// The receiving half: the counters that have not arrived.
+#[derive(Clone, Debug, Default)]
+pub struct Gaps {
+    session: Option<u32>,
+    /// The counter after the highest one of datagrams that wait in the network's queue.
+    next: u64,
+    missing: VecDeque<u64>,
+    /// The counters beyond `next` that have arrived, of expedited datagrams, which overtake the queue.
+    early: VecDeque<u64>,
+}
+
+impl Gaps {
+    /// Takes the place of an authentic datagram that arrived.
+    pub fn on_arrival(&mut self, place: Place, expedited: bool) {
+        if self.session != Some(place.session) {
+            *self = Gaps {
+                session: Some(place.session),
+                next: place.counter,
+                ..Gaps::default()
+            };
+        }
+        let counter = place.counter;
+        if counter < self.next {
+            self.missing.retain(|c| *c != counter);
+        } else if expedited {
+            if self.early.len() == MOST_MISSING {
+                self.early.pop_front();
+            }
+            self.early.push_back(counter);
+        } else {
+            // More than fits is an outage.
+            if counter - self.next < MOST_MISSING as u64 {
+                let early = &self.early;
+                self.missing
+                    .extend((self.next..counter).filter(|c| !early.contains(c)));
+            }
+            self.next = counter.saturating_add(1);
+            self.early.retain(|c| *c > counter);
+            while self.missing.len() > MOST_MISSING {
+                self.missing.pop_front();
+            }
+        }
+    }
+
+    /// Returns the counters that are missing by now, once.
+    pub fn take(&mut self) -> Option<Missing> {
+        let is_due = |c: u64, next: u64| next - c > LATER;
+        let first = *self.missing.front().filter(|c| is_due(**c, self.next))?;
+        let mut behind = 0;
+        while let Some(counter) = self.missing.front().copied()
+            && is_due(counter, self.next)
+            && counter - first <= 64
+        {
+            if counter > first {
+                behind |= 1 << (counter - first - 1);
+            }
+            self.missing.pop_front();
+        }
+        let session = self.session?;
+        let first = Place {
+            session,
+            counter: first,
+        };
+        Some(Missing { first, behind })
+    }
+}
+
+/// A packet that was sent.
+#[derive(Clone, Debug)]
+struct Kept {
+    place: Place,
+    /// The time of its first transmission.
+    sent: Time,
+    packet: Repair,
+}
+
+/// A packet that is sent again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// The packet.
+    pub packet: Vec<u8>,
+    /// Its class.
+    pub class: usize,
+}
+
+/// The sending half: packets that may have to be sent again, and those that have to.
+#[derive(Clone, Debug, Default)]
+pub struct Repairs {
+    kept: VecDeque<Kept>,
+    bytes: usize,
+    due: VecDeque<(Time, Repair)>,
+    /// The time until which packets are kept.
+    until: Time,
+    /// The packets that were sent again.
+    pub count: u64,
+}
+
+impl Repairs {
+    /// Returns whether packets are kept.
+    pub fn keeps(&self, now: Time) -> bool {
+        now < self.until
+    }
+
+    /// Keeps a packet that went out with this place. `sent` is the time of its first transmission.
+    pub fn keep(&mut self, place: Place, packet: Repair, sent: Time, now: Time) {
+        let is_old = |kept: &Kept| now.since(kept.sent) > LONGEST;
+        while self.bytes > MOST_KEPT || self.kept.front().is_some_and(is_old) {
+            let Some(old) = self.kept.pop_front() else {
+                break;
+            };
+            self.bytes -= old.packet.packet.len();
+        }
+        self.bytes += packet.packet.len();
+        self.kept.push_back(Kept {
+            place,
+            sent,
+            packet,
+        });
+    }
+
+    /// Takes a report of missing datagrams. A packet is sent again once per report.
+    pub fn on_missing(&mut self, missing: &Missing, now: Time) {
+        self.until = now + KEEPING;
+        let session = missing.first.session;
+        for counter in missing.counters() {
+            let place = Place { session, counter };
+            let found = self.kept.iter().rposition(|k| k.place == place);
+            let Some(kept) = found.and_then(|i| self.kept.remove(i)) else {
+                continue;
+            };
+            self.bytes -= kept.packet.packet.len();
+            if now.since(kept.sent) <= LONGEST {
+                self.due.push_back((kept.sent, kept.packet));
+            }
+        }
+    }
+
+    /// Returns the length of the packet that is to be sent again first.
+    pub fn head(&self) -> Option<usize> {
+        self.due.front().map(|(_, repair)| repair.packet.len())
+    }
+
+    /// The number of packets that are to be sent again.
+    pub fn len(&self) -> u64 {
+        self.due.len() as u64
+    }
+
+    /// Takes the packet that is to be sent again first, and the time of its first transmission.
+    pub fn take(&mut self) -> Option<(Time, Repair)> {
+        let next = self.due.pop_front()?;
+        self.count += 1;
+        Some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn place(counter: u64) -> Place {
+        Place {
+            session: 7,
+            counter,
+        }
+    }
+
+    /// Takes all counters that are missing.
+    fn missing(gaps: &mut Gaps) -> Vec<u64> {
+        let mut all = Vec::new();
+        while let Some(missing) = gaps.take() {
+            assert_eq!(missing.first.session, 7);
+            all.extend(missing.counters());
+        }
+        all
+    }
+
+    #[test]
+    fn a_datagram_is_missing_when_three_later_ones_are_there() {
+        let mut gaps = Gaps::default();
+        for counter in [5, 6, 8, 9] {
+            gaps.on_arrival(place(counter), false);
+            assert!(missing(&mut gaps).is_empty());
+        }
+        gaps.on_arrival(place(10), false);
+        assert_eq!(missing(&mut gaps), [7]);
+        gaps.on_arrival(place(11), false);
+        assert!(missing(&mut gaps).is_empty(), "once");
+        // One that comes late is there.
+        for counter in [13, 14, 12, 15, 16] {
+            gaps.on_arrival(place(counter), false);
+        }
+        assert!(missing(&mut gaps).is_empty());
+        // Another session begins anew, and an outage is none of its gaps.
+        for counter in [0, 1000, 1001, 1003, 1004, 1005, 1006] {
+            gaps.on_arrival(place(counter), false);
+        }
+        assert_eq!(missing(&mut gaps), [1002]);
+        let other = Place {
+            session: 8,
+            counter: 5000,
+        };
+        gaps.on_arrival(other, false);
+        assert_eq!(gaps.take(), None);
+    }
+
+    #[test]
+    fn expedited_datagrams_overtake_the_queue() {
+        let mut gaps = Gaps::default();
+        gaps.on_arrival(place(0), false);
+        // Those behind wait in the queue.
+        for counter in [20, 40] {
+            gaps.on_arrival(place(counter), true);
+        }
+        assert!(missing(&mut gaps).is_empty());
+        for counter in (1..45).filter(|c| ![20, 30, 40].contains(c)) {
+            gaps.on_arrival(place(counter), false);
+        }
+        assert_eq!(missing(&mut gaps), [30]);
+    }
+
+    #[test]
+    fn a_packet_is_sent_again_once_per_loss_and_not_for_ever() {
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        let packet = |byte: u8| Repair {
+            packet: vec![byte; 100],
+            class: 1,
+        };
+        let lost = |counter| Missing {
+            first: place(counter),
+            behind: 0,
+        };
+        let mut repairs = Repairs::default();
+        assert!(!repairs.keeps(at(0)));
+        repairs.on_missing(&lost(3), at(0));
+        assert!(
+            repairs.keeps(at(1)) && !repairs.keeps(at(10_001)),
+            "after a loss only"
+        );
+        assert_eq!(repairs.head(), None, "it was not kept");
+        for counter in 0..10 {
+            repairs.keep(
+                place(counter),
+                packet(counter as u8),
+                at(counter),
+                at(counter),
+            );
+        }
+        let both = Missing {
+            first: place(4),
+            behind: 1 << 2,
+        };
+        repairs.on_missing(&both, at(20));
+        repairs.on_missing(&both, at(20));
+        assert_eq!((repairs.head(), repairs.len()), (Some(100), 2));
+        assert_eq!(repairs.take(), Some((at(4), packet(4))));
+        assert_eq!(repairs.take(), Some((at(7), packet(7))));
+        // The repair is lost, too.
+        repairs.keep(place(10), packet(4), at(4), at(20));
+        repairs.on_missing(&lost(10), at(254));
+        assert_eq!(repairs.take(), Some((at(4), packet(4))));
+        repairs.keep(place(11), packet(4), at(4), at(254));
+        repairs.on_missing(&lost(11), at(255));
+        assert_eq!((repairs.take(), repairs.count), (None, 3));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut repairs = Repairs::default();
+        let now = Time::ZERO + Duration::from_secs(1);
+        let packet = Repair {
+            packet: vec![0; 1400],
+            class: 0,
+        };
+        for counter in 0..10_000 {
+            repairs.keep(place(counter), packet.clone(), now, now);
+        }
+        assert!(repairs.bytes <= MOST_KEPT + 1400 && repairs.kept.len() < 3000);
+        let later = now + LONGEST + Duration::from_ms(1);
+        repairs.keep(place(10_000), packet, later, later);
+        assert_eq!((repairs.kept.len(), repairs.bytes), (1, 1400));
+    }
+
+    proptest! {
+        /// Whatever is lost and reordered, a counter is reported once at most, and only if it did not
+        /// arrive before. What is lost and followed by enough is reported.
+        #[test]
+        fn what_is_lost_is_reported(
+            fates in prop::collection::vec(prop_oneof![4 => Just(0u64), 1 => Just(1), 1 => 2..6u64], 1..300),
+            start in prop_oneof![Just(0u64), Just(u64::MAX - 1000)],
+        ) {
+            // 1 is lost, and others are late by as many places.
+            let arrive = fates.iter().zip(start..).enumerate();
+            let mut arrive: Vec<(u64, u64)> = arrive
+                .filter(|(_, (fate, _))| **fate != 1)
+                .map(|(i, (fate, counter))| (i as u64 + fate, counter))
+                .collect();
+            arrive.sort();
+            let mut gaps = Gaps::default();
+            let (mut there, mut reported) = (Vec::new(), Vec::new());
+            for (_, counter) in &arrive {
+                gaps.on_arrival(place(*counter), false);
+                there.push(*counter);
+                for counter in missing(&mut gaps) {
+                    prop_assert!(!there.contains(&counter) && !reported.contains(&counter));
+                    reported.push(counter);
+                }
+            }
+            let first = there.first().copied().unwrap_or(0);
+            let last = there.iter().max().copied().unwrap_or(0);
+            let mut run = 0;
+            for (fate, counter) in fates.iter().zip(start..) {
+                run = if *fate == 1 { run + 1 } else { 0 };
+                let fits = run < 20 && counter > first && counter + 10 < last;
+                if *fate == 1 && fits {
+                    prop_assert!(reported.contains(&counter), "{counter} of {fates:?}");
+                }
+            }
+        }
+
+        /// Whatever a peer reports, what is sent again was sent, and once per report at most.
+        #[test]
+        fn any_report_is_bounded(reports in prop::collection::vec((any::<u64>(), 0..200u64, any::<bool>()), 0..50)) {
+            let mut repairs = Repairs::default();
+            let now = Time::ZERO + Duration::from_secs(1);
+            for counter in 0..100 {
+                let packet = Repair { packet: vec![counter as u8], class: 0 };
+                repairs.keep(place(counter), packet, now, now);
+            }
+            for (behind, counter, far) in reports {
+                let first = place(if far { u64::MAX - counter } else { counter });
+                repairs.on_missing(&Missing { first, behind }, now);
+            }
+            prop_assert!(repairs.len() + repairs.kept.len() as u64 == 100);
+        }
+    }
+}
