@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse
+from networks import plain
 
 import accord
 
@@ -13,14 +14,15 @@ import accord
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: accord.dumbbell(flows=10**9), "9:9: 1000000000 is out of range.*1000000"),
-        (lambda: accord.dumbbell(flows=10**30), "beyond 64 bits"),
-        (lambda: accord.dumbbell(flows=-1), "-1 is out of range"),
-        (lambda: accord.dumbbell(flows=2.5), "whole number"),
-        (lambda: accord.dumbbell(flows=0), "out of range"),
-        (lambda: accord.dumbbell(rate="NaN Mbps"), "4:8.*number"),
-        (lambda: accord.dumbbell(rate="-1 Mbps"), "4:8"),
-        (lambda: accord.dumbbell(rate=10), "without|expected a rate"),
+        (lambda: plain(flows=10**9), "8:17: 1000000000 is out of range.*1000000"),
+        (lambda: plain(flows=10**30), "beyond 64 bits"),
+        (lambda: plain(flows=-1), "-1 is out of range"),
+        (lambda: plain(flows=2.5), "whole number"),
+        (lambda: plain(flows=0), "out of range"),
+        (lambda: plain(rate="NaN Mbps"), "4:16.*number"),
+        (lambda: plain(rate="-1 Mbps"), "4:16"),
+        (lambda: accord.dumbbell().with_({"topology.dumbbell.rate": 10}), "expected a rate"),
+        (lambda: accord.dumbbell(limit="10 parsecs"), "14:44: unknown unit"),
         (lambda: accord.dumbbell().with_({"flow.all.count": float("nan")}), "not NaN"),
         (lambda: accord.dumbbell().with_({"flow.all.count": np.array([])}), "not a list"),
         (lambda: accord.parse(""), "scenario.toml"),
@@ -33,11 +35,22 @@ def test_a_wrong_scenario_says_where(make, words):
 
 
 DUMBBELL = accord.dumbbell(duration="1 s")
+SWEEP = accord.load("xia05-fig6")
 
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
+        (lambda: accord.dumbbell(flows=10**9), ValueError, "flows 1000000000: expected 1 to"),
+        (lambda: accord.dumbbell(flows=-1), ValueError, "flows -1: "),
+        (lambda: accord.dumbbell(flows=2.5), TypeError, "float"),
+        (lambda: accord.dumbbell(rate="NaN Mbps"), ValueError, "dumbbell: rate NaN Mbps: "),
+        (lambda: accord.dumbbell(rate=10), ValueError, "expected a rate"),
+        (lambda: accord.dumbbell(controller="monac"), ValueError, 'did you mean "monaco"'),
+        (lambda: SWEEP.run("theory"), ValueError, r"2 points: .*point=1 .*\(1: law = xia05; 2:"),
+        (lambda: SWEEP.compare(), ValueError, "expected point=1 to point=2"),
+        (lambda: SWEEP.stability(), ValueError, "expected point=1 to point=2"),
+        (lambda: SWEEP.toml(), ValueError, "expected point=1 to point=2"),
         (lambda: DUMBBELL.run(seed=-1), ValueError, "seed.*-1"),
         (lambda: DUMBBELL.run(seed=2**64), ValueError, "seed"),
         (lambda: DUMBBELL.run(seed="a"), TypeError, "str"),
@@ -53,11 +66,13 @@ DUMBBELL = accord.dumbbell(duration="1 s")
         (lambda: accord.Comparison([]), ValueError, "no runs"),
         (lambda: DUMBBELL.run("theory").values("rtt", "node"), ValueError, "group, quantile, link"),
         (lambda: DUMBBELL.run("theory").plot("rtt", of="nobody"), ValueError, "nobody"),
+        (lambda: DUMBBELL.run("theory").plot("rtt", by="node"), ValueError, "by: expected flow"),
         (lambda: DUMBBELL.run("theory").mean("rtt", "nobody"), KeyError, "there are throughput"),
         (lambda: DUMBBELL.run("theory").mean("rrt", "all"), ValueError, 'did you mean "rtt"'),
         (lambda: accord.border(DUMBBELL, {"seed": [1, 2]}, bool), TypeError, "`between`"),
         (lambda: accord.sweep(DUMBBELL, [{}], engines="ns2"), ValueError, "there are: theory"),
         (lambda: accord.sweep(DUMBBELL, [{}], task_seconds=0), ValueError, "more than zero"),
+        (lambda: accord.sweep(DUMBBELL, [{}], reps=1.5), TypeError, "float"),
         (lambda: accord.sweep(DUMBBELL, [{}], executor=7), TypeError, "executor.*int"),
     ],
 )
@@ -116,13 +131,13 @@ def test_wrong_options_of_shares_say_which_and_where(options, words):
 
 
 def test_objects_are_whole_after_an_interrupt(interrupts):
-    long = accord.dumbbell(flows=20, rate="1 Gbps", duration="1000 s")
+    long = plain(flows=20, rate="1 Gbps", duration="1000 s")
     threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
         long.run("packet")
     # The same object runs again, as if it had not been interrupted.
     short = long.with_({"duration": "0.2 s"})
-    fresh = accord.dumbbell(flows=20, rate="1 Gbps", duration="0.2 s")
+    fresh = plain(flows=20, rate="1 Gbps", duration="0.2 s")
     assert short.run("packet").values("throughput")["all.1"].tolist() == (
         fresh.run("packet").values("throughput")["all.1"].tolist()
     )

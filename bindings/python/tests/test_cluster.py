@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from networks import plain
 
 import accord
 import accord._carry
@@ -77,7 +78,7 @@ def cluster():
 @pytest.fixture(scope="module")
 def small():
     start = {"flow.all.start": {"uniform": ["0 s", "1 s"]}}
-    return accord.dumbbell(duration="5 s").with_(start)
+    return plain(duration="5 s").with_(start)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ import threading
 import traceback
 
 import pytest
+from networks import plain
 
 import accord
 
@@ -87,7 +88,7 @@ def test_a_law_is_the_same_in_either_language():
             if not ack.in_recovery and ack.window_limited:
                 self.window += ack.bytes
 
-    own = accord.dumbbell(flows=1, controller=Avoid, duration="1 s", rate="1 Gbps", limit="1 GB")
+    own = plain(flows=1, controller=Avoid, duration="1 s", rate="1 Gbps", limit="1 GB")
     alike = {"flow.all.controller": "newreno", "flow.all.processing": "0 s"}
     built_in = own.with_(alike)
     # Slow start without losses: the same windows, byte by byte.
@@ -191,7 +192,7 @@ def test_an_invalid_verdict_is_reported(value):
     ],
 )
 def test_a_wrong_declaration_is_reported_at_once(attributes, error, words):
-    wrong = type("Wrong", (accord.Controller,), attributes)
+    wrong = type("Wrong", (accord.Controller,), attributes | {"on_ack": Keeper.on_ack})
     with pytest.raises(error, match=words):
         accord.dumbbell(controller=wrong)
 
@@ -202,9 +203,59 @@ def test_an_unrelated_class_is_reported():
     with pytest.raises(TypeError, match="subclass"):
         accord.parse(FILE, own=[Keeper(1500)])
     for marks in ({"marks": "everything"}, {"recovery": "prayer"}):
-        odd = type("Odd", (accord.Controller,), marks)
+        odd = type("Odd", (accord.Controller,), marks | {"on_ack": Keeper.on_ack})
         with pytest.raises(ValueError, match="expected"):
             accord.dumbbell(controller=odd).run("packet")
+
+
+@pytest.mark.parametrize(
+    ("base", "attributes", "words"),
+    [
+        (
+            accord.Controller,
+            {"on_akc": print},
+            "Odd.on_akc would never be called: did you mean on_ack",
+        ),
+        (accord.Controller, {"on_acks": print}, "did you mean on_ack"),
+        (accord.Controller, {"onack": Keeper.on_ack}, "did you mean on_ack"),
+        (accord.Controller, {"on_timer": print}, "expected on_ack, on_congestion, on_idle"),
+        (accord.Controller, {"on_ack": 5}, "Odd.on_ack: expected a method, got 5"),
+        (
+            accord.Controller,
+            {"on_ack": lambda self, ack: None},
+            r"expected \(self, ack, path, now\)",
+        ),
+        (accord.Controller, {"parameters": {"on_ack": 1}}, "parameter on_ack"),
+        (accord.Controller, {"parameters": {"window": 1}}, "parameter window"),
+        (accord.Controller, {"parameters": {"not a name": 1}}, "expected a name"),
+        (accord.Controller, {"parameters": ["gain"]}, "expected a dictionary"),
+        (accord.Discipline, {"on_arival": print}, "did you mean on_arrival"),
+    ],
+)
+def test_what_would_do_nothing_is_refused_when_the_class_is_made(base, attributes, words):
+    with pytest.raises(TypeError, match=words):
+        type("Odd", (base,), attributes)
+
+
+def test_coroutines_and_empty_classes_are_refused():
+    with pytest.raises(TypeError, match="without async"):
+
+        class Odd(accord.Controller):
+            async def on_ack(self, ack, path, now):
+                pass
+
+    class Empty(accord.Controller):
+        pass
+
+    with pytest.raises(TypeError, match="Empty has no method: expected on_ack"):
+        accord.dumbbell(controller=Empty)
+
+    class Fixed(accord.Controller):
+        def __init__(self, packet, **parameters):
+            super().__init__(packet, **parameters)
+            self.window = 10.0 * packet
+
+    assert accord.dumbbell(controller=Fixed, duration="1 s").run().mean("throughput", "all") > 0
 
 
 def test_parameters_are_checked_as_those_of_rust():

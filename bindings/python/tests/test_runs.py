@@ -13,13 +13,14 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
+from networks import plain
 
 import accord
 
 
 @pytest.fixture(scope="module")
 def small():
-    return accord.dumbbell(flows=2, rate="8 Mbps", duration="10 s")
+    return plain(flows=2, rate="8 Mbps", duration="10 s")
 
 
 def test_a_run_is_that_of_the_program(tmp_path, small):
@@ -43,7 +44,7 @@ def test_a_run_is_that_of_the_program(tmp_path, small):
 
 
 def test_a_run_skips_what_is_steady():
-    long = accord.dumbbell(flows=2, rate="8 Mbps", controller="monaco", duration="1000 s")
+    long = plain(flows=2, rate="8 Mbps", controller="monaco", duration="1000 s")
     whole, short = long.run(), long.run(skip="steady")
     assert whole.skipped == []
     assert sum(end - start for start, end in short.skipped) > 500
@@ -77,8 +78,9 @@ def test_a_plot_has_the_engines_that_have_the_metric(small):
     pytest.importorskip("matplotlib")
     axes = small.compare(["theory", "packet"]).plot("drops")
     labels = [line.get_label() for line in axes.get_lines()]
-    assert labels == ["bottleneck, packet", "bottleneck.reverse, packet"]
-    with pytest.raises(ValueError, match="theory run has no series of drops"):
+    # The reverse is not shown, as in tables.
+    assert labels == ["packet"]
+    with pytest.raises(ValueError, match="no drops of what is asked for"):
         small.compare("theory").plot("drops")
 
 
@@ -122,7 +124,7 @@ def test_a_comparison_is_saved_as_the_program_does(tmp_path, small):
 
 
 def test_stability_is_that_of_the_program(tmp_path):
-    scenario = accord.dumbbell(controller="monaco", duration="10 s")
+    scenario = plain(controller="monaco", duration="10 s")
     file = tmp_path / "s.toml"
     file.write_text(scenario.toml())
     program = Path(sys.executable).parent / "accord"
@@ -153,7 +155,7 @@ def test_an_experiment_is_judged_as_by_the_program(tmp_path):
 
 
 def test_live_runs_where_the_machine_lets_it():
-    scenario = accord.dumbbell(rate="2 Mbps", duration="2 s")
+    scenario = plain(rate="2 Mbps", duration="2 s")
     try:
         run = scenario.run("live")
     except accord.AccordError as e:
@@ -175,7 +177,7 @@ def test_series_have_units_and_nulls(small):
 
 def test_a_comparison_has_means_and_verdicts():
     busy = {"name": "busy", "metric": "utilisation", "of": "bottleneck", "at_least": "95 %"}
-    scenario = accord.dumbbell(rate="8 Mbps", duration="20 s").with_({"expect": [busy]})
+    scenario = plain(rate="8 Mbps", duration="20 s").with_({"expect": [busy]})
     comparison = scenario.compare(["theory", "packet"])
     assert comparison.passed and comparison.checks[0]["name"] == "busy"
     row = next(r for r in comparison.means if r["metric"] == "throughput")
@@ -183,7 +185,7 @@ def test_a_comparison_has_means_and_verdicts():
     assert row["packet"] == pytest.approx(4e6, rel=0.05)
     assert "busy" in str(comparison) and "<pre>" in comparison._repr_html_()
     with pytest.raises(ValueError, match="different scenarios"):
-        accord.Comparison([comparison.runs[0], accord.load("xia05-fig6").run("theory")])
+        accord.Comparison([comparison.runs[0], accord.load("xia05-fig6").run("theory", point=1)])
 
 
 def test_errors_say_where_and_how():
@@ -266,7 +268,12 @@ def test_plots_have_labels(small):
 
     matplotlib.use("agg")
     axes = small.compare(["theory", "packet"]).plot("throughput")
-    assert axes.get_ylabel() == "throughput (Mbps)"
+    assert axes.get_ylabel() == "Throughput of a flow (Mbps)"
+    # A line per group and engine, and the span of the group's flows in packets.
     styles = [line.get_linestyle() for line in axes.get_lines()]
-    assert styles == ["--", "--", "-", "-"]
-    assert small.run("packet").plot("backlog", ax=axes) is axes
+    assert styles == ["-", "--"] and len(axes.collections) == 1
+    flows = small.run("packet").plot("throughput", by="flow")
+    assert [line.get_label() for line in flows.get_lines()] == ["all.1, packet", "all.2, packet"]
+    # Another run in the same axes has another colour.
+    assert small.run("packet").plot("backlog", ax=flows) is flows
+    assert len({line.get_color() for line in flows.get_lines()}) == 3
