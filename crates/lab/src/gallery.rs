@@ -26,6 +26,9 @@ lessons![
     "12-clcc",
 ];
 
+/// The lesson shown at first if no file is open.
+pub const FIRST: &str = "01-aimd";
+
 /// An entry of the gallery.
 #[derive(Debug, Serialize)]
 pub struct Entry {

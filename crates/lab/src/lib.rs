@@ -20,13 +20,17 @@
 )]
 
 mod draft;
+mod exercise;
 mod gallery;
+mod place;
 mod run;
 mod server;
 
+pub use exercise::{Exercise, Task};
 pub use gallery::LESSONS;
 
 use accord::Catalogue;
+use place::Opened;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 
@@ -37,18 +41,26 @@ pub struct Settings {
     pub catalogue: Catalogue,
     /// The scenario file that the page opens, and that it may save.
     pub file: Option<PathBuf>,
+    /// The folder in which the page may create files.
+    pub folder: PathBuf,
     /// The directory below which runs are exported.
     pub runs: PathBuf,
-    /// The port to listen on, or 0 for any free one.
+    /// The port to listen on, or 0 for [`PORT`] or, if that is taken, any free one.
     pub port: u16,
 }
 
+/// The preferred port. Browsers keep texts per address, so that a text outlives the server only at
+/// the same port.
+pub const PORT: u16 = 4670;
+
 impl Settings {
-    /// Returns settings without a file, for any free port, with exports below `runs`.
+    /// Returns settings without a file. Files are created in the working directory, and runs are
+    /// exported below `runs` there.
     pub fn new(catalogue: Catalogue) -> Settings {
         Settings {
             catalogue,
             file: None,
+            folder: ".".into(),
             runs: "runs".into(),
             port: 0,
         }
@@ -62,15 +74,22 @@ pub struct Lab {
     address: SocketAddr,
     secret: String,
     settings: Settings,
+    opened: Option<Opened>,
 }
 
 impl Lab {
-    /// Opens a port on the loopback interface.
+    /// Reads the file, and opens a port on the loopback interface.
     ///
     /// # Errors
-    /// Fails if the port is taken, or the system has no random numbers.
+    /// Fails if the file cannot be read or is not UTF-8 text, if the port is taken, or if the system
+    /// has no random numbers.
     pub fn open(settings: Settings) -> std::io::Result<Lab> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
+        let opened = settings.file.clone().map(Opened::read).transpose()?;
+        let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+        let listener = match settings.port {
+            0 => bind(PORT).or_else(|_| bind(0))?,
+            port => bind(port)?,
+        };
         listener.set_nonblocking(true)?;
         let mut secret = [0; 16];
         getrandom::fill(&mut secret).map_err(std::io::Error::other)?;
@@ -79,6 +98,7 @@ impl Lab {
             listener,
             secret: secret.iter().map(|byte| format!("{byte:02x}")).collect(),
             settings,
+            opened,
         })
     }
 
@@ -97,7 +117,7 @@ impl Lab {
             .build()?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let router = server::router(self.secret, self.address, self.settings);
+            let router = server::router(self.secret, self.address, self.settings, self.opened);
             let serving = std::future::IntoFuture::into_future(axum::serve(listener, router));
             let ended = tokio::task::spawn_blocking(move || {
                 while !stop() {

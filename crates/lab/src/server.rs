@@ -2,7 +2,9 @@
 
 use crate::Settings;
 use crate::draft::{Draft, draft, read};
-use crate::gallery::{entries, text};
+use crate::exercise::{Exercise, Task};
+use crate::gallery::{FIRST, entries, text};
+use crate::place::{Opened, Place, Refused};
 use crate::run::{Event, Request, run};
 use accord::report::{Point, RunDir, checks, page, write_run_dir};
 use accord::scenario::{Scenario, print};
@@ -37,8 +39,8 @@ struct Shared {
     hosts: [String; 2],
     settings: Settings,
     results: Mutex<Results>,
-    /// The text of the file as last read or saved.
-    saved: Mutex<String>,
+    /// The file that is open, if there is one.
+    opened: Mutex<Option<Opened>>,
 }
 
 #[derive(Default)]
@@ -50,18 +52,19 @@ struct Results {
 type Lab = State<Arc<Shared>>;
 
 /// Returns the addresses of the laboratory.
-pub fn router(secret: String, address: SocketAddr, settings: Settings) -> Router {
+pub fn router(
+    secret: String,
+    address: SocketAddr,
+    settings: Settings,
+    opened: Option<Opened>,
+) -> Router {
     let port = address.port();
-    let saved = settings
-        .file
-        .as_ref()
-        .and_then(|f| std::fs::read_to_string(f).ok());
     let shared = Arc::new(Shared {
         secret,
         hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
         settings,
         results: Mutex::default(),
-        saved: Mutex::new(saved.unwrap_or_default()),
+        opened: Mutex::new(opened),
     });
     Router::new()
         .route("/", get(async || Html(PAGE)))
@@ -73,6 +76,8 @@ pub fn router(secret: String, address: SocketAddr, settings: Settings) -> Router
         .route("/api/run", post(stream))
         .route("/api/export", post(export))
         .route("/api/save", post(save))
+        .route("/api/exercise", get(exercise))
+        .route("/api/grade", post(grade))
         .layer(DefaultBodyLimit::max(LONGEST))
         .layer(middleware::from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
@@ -114,29 +119,20 @@ async fn guard(
 /// The initial data of the page.
 #[derive(Serialize)]
 struct Start {
-    /// The name of the file, if there is one.
-    file: Option<String>,
+    /// The open file, if there is one.
+    file: Option<Place>,
+    /// Its text.
     text: String,
-    /// The engines available on this machine.
-    engines: Vec<&'static str>,
-    version: &'static str,
+    /// The lesson shown without a file.
+    lesson: &'static str,
 }
 
 async fn start(State(lab): Lab) -> Json<Start> {
-    let file = lab.settings.file.as_ref();
-    let text = match file {
-        Some(_) => lab
-            .saved
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone(),
-        None => text("02-vegas").unwrap_or_default().to_string(),
-    };
+    let opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
     Json(Start {
-        file: file.map(|f| f.display().to_string()),
-        text,
-        engines: vec!["theory", "fluid", "packet", "live"],
-        version: env!("CARGO_PKG_VERSION"),
+        file: opened.as_ref().map(Opened::place),
+        text: opened.as_ref().map_or(String::new(), |o| o.text.clone()),
+        lesson: FIRST,
     })
 }
 
@@ -182,15 +178,15 @@ async fn stream(State(lab): Lab, Json(request): Json<Request>) -> Result<Respons
     let thread = std::thread::Builder::new().name("lab-run".into());
     let started = thread.spawn(move || {
         let begun = Instant::now();
-        let mut tell = |event: Event| {
+        let mut report = |event: Event| {
             let mut line = serde_json::to_vec(&event).expect("events are plain data");
             line.push(b'\n');
             send(&mut sender, line)
         };
-        if let Some(runs) = run(&scenario, &engines, &mut tell) {
+        if let Some(runs) = run(&scenario, &engines, &mut report) {
             let run = lab.keep(scenario, runs);
             let seconds = begun.elapsed().as_secs_f64();
-            tell(Event::Done { run, seconds });
+            report(Event::Done { run, seconds });
         }
     });
     started.map_err(|e| Refusal(StatusCode::SERVICE_UNAVAILABLE, e.to_string()))?;
@@ -226,7 +222,7 @@ fn point_of(
         true => Ok(points.swap_remove(point)),
         false => Err(Refusal(
             StatusCode::BAD_REQUEST,
-            "there is no such point".into(),
+            format!("the sweep has no point {point}; its {} points count from 0", points.len()),
         )),
     }
 }
@@ -285,28 +281,87 @@ async fn export(
     Ok(Json(Exported { directory }))
 }
 
-/// Saves the text in the file with which the laboratory was opened, unless another program has
-/// changed it.
-async fn save(State(lab): Lab, Json(Text { text }): Json<Text>) -> Result<StatusCode, Refusal> {
-    let Some(file) = lab.settings.file.clone() else {
-        return Err(Refusal(
-            StatusCode::CONFLICT,
-            "there is no file to save in".into(),
-        ));
-    };
+#[derive(Deserialize)]
+struct Save {
+    text: String,
+    /// The name of a file in the folder of the laboratory. Without it the open file is meant.
+    name: Option<String>,
+    /// True to replace a file that holds another text.
+    #[serde(default)]
+    replace: bool,
+}
+
+/// Saves the text. With a name, that file becomes the open one.
+///
+/// Answers 409 if a text would be lost that the page does not know.
+async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Place>, Refusal> {
     blocking(move || {
-        let mut saved = lab.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        let there = std::fs::read_to_string(&file).unwrap_or_default();
-        if there != *saved {
-            let why = format!("{} was changed by another program", file.display());
-            return Err(Refusal(StatusCode::CONFLICT, why));
-        }
-        let failed = |e| Refusal(StatusCode::INTERNAL_SERVER_ERROR, format!("{e}"));
-        std::fs::write(&file, &text).map_err(failed)?;
-        *saved = text;
-        Ok(StatusCode::NO_CONTENT)
+        let Save {
+            text,
+            name,
+            replace,
+        } = request;
+        let mut opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = match (name, opened.take()) {
+            (Some(name), before) => {
+                *opened = before;
+                Opened::create(&lab.settings.folder, &name, text, replace)?
+            }
+            (None, Some(mut file)) => {
+                let saved = file.save(text, replace);
+                *opened = Some(file.clone());
+                saved?;
+                file
+            }
+            (None, None) => {
+                let why = "no file is open; give a name to save the text under";
+                return Err(Refusal(StatusCode::BAD_REQUEST, why.into()));
+            }
+        };
+        let place = now.place();
+        *opened = Some(now);
+        Ok(Json(place))
     })
     .await?
+}
+
+#[derive(Deserialize)]
+struct Student {
+    id: String,
+    seed: String,
+}
+
+/// Returns the exercise of a lesson for a student, or null if the lesson has none.
+async fn exercise(
+    Query(Student { id, seed }): Query<Student>,
+) -> Result<Json<Option<Task>>, Refusal> {
+    Ok(Json(Exercise::of(&id).map(|e| e.task(&seed))))
+}
+
+#[derive(Deserialize)]
+struct Attempt {
+    id: String,
+    seed: String,
+    answer: f64,
+}
+
+#[derive(Serialize)]
+struct Grade {
+    right: bool,
+    message: String,
+}
+
+/// Grades an answer by running the lesson with it.
+async fn grade(
+    State(lab): Lab,
+    Json(Attempt { id, seed, answer }): Json<Attempt>,
+) -> Result<Json<Grade>, Refusal> {
+    let exercise = Exercise::of(&id);
+    let none = || Refusal(StatusCode::NOT_FOUND, format!("{id} has no exercise"));
+    let exercise = exercise.ok_or_else(none)?;
+    let graded = blocking(move || exercise.grade(&id, &seed, answer, &lab.settings.catalogue)).await?;
+    let (right, message) = graded.map_err(|e| Refusal(StatusCode::BAD_REQUEST, e.to_string()))?;
+    Ok(Json(Grade { right, message }))
 }
 
 /// Runs blocking work off the server's threads.
@@ -329,12 +384,12 @@ impl Shared {
         known && self.hosts.iter().any(|h| h == host)
     }
 
-    /// Returns the file name for errors, whose stem is the id of a scenario without one.
+    /// Returns the path of the open file. Its stem is the id of a scenario without one, and its folder
+    /// holds the files that the scenario names.
     fn name(&self) -> String {
-        let file = self.settings.file.as_ref().and_then(|f| f.file_name());
-        file.map_or("lab.toml".into(), |name| {
-            name.to_string_lossy().into_owned()
-        })
+        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = opened.as_ref().map(|o| o.place().file);
+        name.unwrap_or_else(|| "lab.toml".into())
     }
 
     fn keep(&self, scenario: Scenario, runs: Vec<Run>) -> u64 {
@@ -349,8 +404,19 @@ impl Shared {
     }
 }
 
-/// The reason why there is no answer.
+/// The status and the reason of a request without an answer.
 struct Refusal(StatusCode, String);
+
+impl From<Refused> for Refusal {
+    fn from(refused: Refused) -> Refusal {
+        let status = match refused {
+            Refused::WouldReplace(_) => StatusCode::CONFLICT,
+            Refused::Name(_) => StatusCode::BAD_REQUEST,
+            Refused::System(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        Refusal(status, refused.to_string())
+    }
+}
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {

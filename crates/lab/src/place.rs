@@ -1,0 +1,170 @@
+//! The file that is open: its text as last read or saved, and the rules for replacing it.
+
+use serde::Serialize;
+use std::fmt;
+use std::fs;
+use std::io::{Error, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// The maximum length of a file name, in bytes.
+const LONGEST_NAME: usize = 100;
+
+/// An open file.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    path: PathBuf,
+    /// The text as last read or saved.
+    pub text: String,
+}
+
+/// The names of a file.
+#[derive(Debug, Serialize)]
+pub struct Place {
+    /// The path as it was given.
+    pub file: String,
+    /// The absolute path, which is the same from every working directory.
+    key: String,
+}
+
+/// The reason why a text was not saved.
+#[derive(Debug)]
+pub enum Refused {
+    /// A text would be lost that the page does not know.
+    WouldReplace(String),
+    /// The name is not one of a scenario file in the folder.
+    Name(String),
+    /// The system failed.
+    System(String),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Refused::WouldReplace(why) | Refused::Name(why) | Refused::System(why)) = self;
+        f.write_str(why)
+    }
+}
+
+impl Opened {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read, or is not UTF-8 text.
+    pub fn read(path: PathBuf) -> std::io::Result<Opened> {
+        let failed = |e: Error| Error::new(e.kind(), format!("{}: {e}", path.display()));
+        let text = fs::read_to_string(&path).map_err(failed)?;
+        Ok(Opened { path, text })
+    }
+
+    /// Creates a file in `folder`. Replaces one that exists only if `replace` is true.
+    ///
+    /// # Errors
+    /// Fails if the name leads out of the folder or is not that of a scenario file, if the file exists
+    /// and is not to be replaced, and if the system fails.
+    pub fn create(
+        folder: &Path,
+        name: &str,
+        text: String,
+        replace: bool,
+    ) -> Result<Opened, Refused> {
+        check(name)?;
+        let path = folder.join(name);
+        let written = match fs::File::create_new(&path) {
+            Ok(mut file) => file.write_all(text.as_bytes()),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+                // Links are not followed, since they may lead out of the folder.
+                let plain = fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
+                if !plain {
+                    let why = format!("{name} exists and is not a plain file; choose another name");
+                    return Err(Refused::Name(why));
+                }
+                if !replace {
+                    return Err(Refused::WouldReplace(format!("{name} exists")));
+                }
+                fs::write(&path, &text)
+            }
+            Err(e) => Err(e),
+        };
+        match written {
+            Ok(()) => Ok(Opened { path, text }),
+            Err(e) => Err(Refused::System(format!("{name} cannot be written: {e}"))),
+        }
+    }
+
+    /// Saves a text in this file, unless another program has changed the file and `replace` is false.
+    ///
+    /// # Errors
+    /// Fails if the file has changed, and if the system fails.
+    pub fn save(&mut self, text: String, replace: bool) -> Result<(), Refused> {
+        let name = self.path.display();
+        let there = fs::read(&self.path).unwrap_or_default();
+        if there != self.text.as_bytes() && !replace {
+            let why = format!("{name} was changed or removed by another program");
+            return Err(Refused::WouldReplace(why));
+        }
+        let failed = |e| Refused::System(format!("{name} cannot be written: {e}"));
+        fs::write(&self.path, &text).map_err(failed)?;
+        self.text = text;
+        Ok(())
+    }
+
+    /// Returns the names of the file.
+    pub fn place(&self) -> Place {
+        let whole = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let plain = self.path.strip_prefix(".").unwrap_or(&self.path);
+        Place {
+            file: plain.display().to_string(),
+            key: whole.display().to_string(),
+        }
+    }
+}
+
+/// Checks the name of a new file: one name without folders, which every file system takes.
+fn check(name: &str) -> Result<(), Refused> {
+    let stem = name.strip_suffix(".toml").unwrap_or_default();
+    let allowed = |c: char| c.is_alphanumeric() || " -_.".contains(c);
+    let first = stem.chars().next();
+    let good = first.is_some_and(char::is_alphanumeric)
+        && name.chars().all(allowed)
+        && name.len() <= LONGEST_NAME;
+    match good {
+        true => Ok(()),
+        false => Err(Refused::Name(format!(
+            "\"{}\" is no name for a scenario file; use letters, digits, spaces, -, _ and ., begin \
+             with a letter or digit, and end with .toml, in at most {LONGEST_NAME} bytes",
+            name.escape_debug()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_elsewhere_or_hide_are_refused() {
+        let long = format!("{}.toml", "a".repeat(LONGEST_NAME));
+        for name in [
+            "", ".toml", "..toml", "../up.toml", "/etc/a.toml", "a/b.toml", "a\\b.toml", "C:a.toml",
+            "a.sh", "a", "a.toml\0", "a\n.toml", "-rf.toml", " a.toml", ".hidden.toml", "a.toml/",
+            "a\u{202e}b.toml", "~a.toml", "$(a).toml", &long,
+        ] {
+            assert!(matches!(check(name), Err(Refused::Name(_))), "{name:?}");
+        }
+        for name in ["a.toml", "Übung 2.toml", "reno-vs_cubic.v2.toml"] {
+            assert!(check(name).is_ok(), "{name:?}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_the_folder_is_not_followed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let outside = tempfile::NamedTempFile::new().expect("a file");
+        std::os::unix::fs::symlink(outside.path(), dir.path().join("a.toml")).expect("a link");
+        for replace in [false, true] {
+            let made = Opened::create(dir.path(), "a.toml", "new".into(), replace);
+            assert!(matches!(made, Err(Refused::Name(_))));
+        }
+        assert_eq!(fs::read(outside.path()).expect("readable"), b"");
+    }
+}
