@@ -55,6 +55,8 @@ mod shape;
 mod sweep;
 mod trace;
 mod tree;
+#[cfg(test)]
+mod words;
 
 pub use error::{Also, Errors, ScenarioError, Source, suggest};
 pub use file::File;

@@ -36,14 +36,3 @@ pub fn over_time(metric: Metric) -> String {
         Fold::Ratio(over, under) => format!("`{over}` over `{under}`, each over the whole part"),
     }
 }
-
-/// Whether a metric is a share, which is never more than all.
-pub(crate) const fn bounded(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::Utilisation
-            | Metric::FairnessIndex
-            | Metric::AggregateFairness
-            | Metric::TransmitProbability
-    )
-}

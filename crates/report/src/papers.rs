@@ -11,7 +11,8 @@ use crate::markdown::ExperimentRow;
 use crate::style::Style;
 use crate::table::{align_right, fill, finish, new_table};
 use crate::verdict::{Judged, Kind, totals};
-use serde::{Deserialize, Serialize};
+use accord_units::words;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the axis of a sweep over laws.
@@ -109,16 +110,23 @@ impl PaperFigure {
     }
 }
 
-/// The verdict on a figure or table of a paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FigureVerdict {
-    /// All of its checks are met.
-    Reproduced,
-    /// Not all of its checks are met, but at least three quarters.
-    Qualitatively,
-    /// Fewer are met, or there are none.
-    Not,
+words! {
+    /// The verdict on a figure or table of a paper.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FigureVerdict by word {
+        /// All of its checks are met.
+        Reproduced = "reproduced",
+        /// Not all of its checks are met, but at least three quarters.
+        Qualitatively = "qualitatively",
+        /// Fewer are met, or there are none.
+        Not = "not",
+    }
+}
+
+impl Serialize for FigureVerdict {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.word())
+    }
 }
 
 impl FigureVerdict {
@@ -129,15 +137,6 @@ impl FigureVerdict {
             (met, of) if met == of => FigureVerdict::Reproduced,
             (met, of) if 4 * met >= 3 * of => FigureVerdict::Qualitatively,
             _ => FigureVerdict::Not,
-        }
-    }
-
-    /// Returns the word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            FigureVerdict::Reproduced => "reproduced",
-            FigureVerdict::Qualitatively => "qualitatively",
-            FigureVerdict::Not => "not",
         }
     }
 }

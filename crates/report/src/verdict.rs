@@ -6,7 +6,7 @@ use accord_scenario::{Claim, Engine, Metric};
 
 /// The number of verdicts of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally([usize; 5]);
+pub struct Tally([usize; Class::ALL.len()]);
 
 impl Tally {
     /// Counts verdicts.

@@ -54,10 +54,10 @@ pub use expectation::{
     Across, Cause, Claim, Expectation, KnownFailure, Measured, Over, Subject, Target, Window,
 };
 pub use figure::{percent, percentile, print_figure};
-pub use metric::{Entity, Fold, Metric, MetricUnit, Of, PLOTTED, QUANTILES};
+pub use metric::{Entity, Fold, Metric, MetricUnit, Of, QUANTILES, Row, Table};
 pub use network::{
-    Carrier, Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, MIN_RTO, Node,
-    NodeId, Phase, Queue, Recorded, Scenario, Tunnel,
+    Carrier, Change, Direction, Event, Flow, Fluid, Form, GREEDY, Group, Limit, Link, LinkId,
+    LinkModel, MIN_RTO, Node, NodeId, OFF, Phase, Queue, Recorded, Scenario, Tunnel, UNLIMITED,
 };
 pub use parts::{Bucket, Jitter, OPPORTUNITY, Parts, Reorder, Trace};
 pub use print::{print, text as print_text};

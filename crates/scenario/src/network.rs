@@ -5,7 +5,7 @@ use crate::metric::Metric;
 use crate::parts::Parts;
 use accord_family::{Role, Service, Signal, Stack, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time, words};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -66,27 +66,15 @@ pub struct Fluid {
     pub step: Option<Duration>,
 }
 
-/// The model of a link: how its queue follows from the windows of its flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LinkModel {
-    /// A window bounds the bytes in flight. Queues hold those that do not fit on the wires.
-    #[default]
-    AckClocked,
-    /// A window sets a rate, window over round-trip time. Queues integrate the rates.
-    Integrator,
-}
-
-impl LinkModel {
-    /// The link models, with their names.
-    pub const NAMES: [(&'static str, LinkModel); 2] = [
-        ("ack-clocked", LinkModel::AckClocked),
-        ("integrator", LinkModel::Integrator),
-    ];
-
-    /// Returns the name in scenario files.
-    pub fn name(self) -> &'static str {
-        let found = LinkModel::NAMES.iter().find(|(_, m)| *m == self);
-        found.expect("all are listed").0
+words! {
+    /// The model of a link: how its queue follows from the windows of its flows.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum LinkModel by name {
+        /// A window bounds the bytes in flight. Queues hold those that do not fit on the wires.
+        #[default]
+        AckClocked = "ack-clocked",
+        /// A window sets a rate, window over round-trip time. Queues integrate the rates.
+        Integrator = "integrator",
     }
 }
 
@@ -157,27 +145,48 @@ pub struct Group {
     pub recorded: Recorded,
 }
 
-/// The series that engines record of a group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recorded {
-    /// The series of each flow.
-    #[default]
-    Flows,
-    /// The sums over the flows of the group, and quantiles over them.
-    Group,
-}
-
-impl Recorded {
-    /// The kinds of series, with their names.
-    pub const NAMES: [(&'static str, Recorded); 2] =
-        [("flows", Recorded::Flows), ("group", Recorded::Group)];
-
-    /// Returns the name in scenario files.
-    pub fn name(self) -> &'static str {
-        let found = Recorded::NAMES.iter().find(|(_, r)| *r == self);
-        found.expect("all are listed").0
+words! {
+    /// The series that engines record of a group.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Recorded by name {
+        /// The series of each flow.
+        #[default]
+        Flows = "flows",
+        /// The sums over the flows of the group, and quantiles over them.
+        Group = "group",
     }
 }
+
+words! {
+    /// The form of a flow in the packet engine.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Form by name {
+        /// Every packet of the flow is simulated.
+        Packets = "packets",
+        /// The flow is integrated as a fluid, whose load acts on the packets of other flows.
+        Fluid = "fluid",
+    }
+}
+
+words! {
+    /// The directions of a link that an event changes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Direction by name {
+        /// Both directions.
+        Both = "both",
+        /// The direction from `from` to `to`.
+        Forward = "forward",
+        /// The direction from `to` to `from`.
+        Reverse = "reverse",
+    }
+}
+
+/// The word for a part that a link does not have.
+pub const OFF: &str = "off";
+/// The word for the demand of a flow that always has data to send.
+pub const GREEDY: &str = "greedy";
+/// The word for a queue without a limit.
+pub const UNLIMITED: &str = "unlimited";
 
 /// Least retransmission time-out of streams that are not given one: that of Linux.
 pub const MIN_RTO: Duration = Duration::from_ms(200);

@@ -146,12 +146,8 @@ impl Flows<'_> {
             true => Recorded::Group,
             false => Recorded::Flows,
         };
-        let words = Recorded::NAMES.map(|(word, _)| word);
-        let given = reader.opt("record", |v| read::choice(v, &words))?;
-        let named = Recorded::NAMES
-            .into_iter()
-            .find(|(word, _)| given == Some(*word));
-        self.scenario.groups[group].recorded = named.map_or(usual, |(_, recorded)| recorded);
+        let given = reader.opt("record", read::word)?;
+        self.scenario.groups[group].recorded = given.unwrap_or(usual);
         Ok(())
     }
 

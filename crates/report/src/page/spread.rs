@@ -16,13 +16,6 @@ const STEPS: usize = 100;
 /// Samples of a distribution; of more, every n-th is taken.
 const MOST_SAMPLES: usize = 1_000_000;
 
-const METRICS: [(&str, Metric); 4] = [
-    ("Round-trip time", Metric::Rtt),
-    ("One-way delay", Metric::OneWayDelay),
-    ("Queuing delay", Metric::QueuingDelay),
-    ("Queue", Metric::BacklogPackets),
-];
-
 /// How one quantity is distributed, for each subject and engine.
 #[derive(Serialize)]
 pub struct Spread {
@@ -47,7 +40,8 @@ pub struct SpreadLine {
 /// The distributions of one point, those that have more than one value somewhere.
 pub fn spreads(plan: &Plan) -> Vec<Spread> {
     let mut spreads = Vec::new();
-    for (title, metric) in METRICS {
+    for metric in Metric::placed(|row| Some(row.distribution?.0)) {
+        let title = metric.row().distribution.map_or("", |(_, title)| title);
         let subjects = plan.subjects(metric);
         let of_runs = subjects
             .iter()

@@ -21,13 +21,7 @@ pub fn window(
     metric: Metric,
     subjects: &[(String, Vec<Entity>)],
 ) -> usize {
-    let rates = [
-        Metric::Throughput,
-        Metric::AdmittedRate,
-        Metric::OfferedRate,
-        Metric::Utilisation,
-    ];
-    if !matches!(engine, Engine::Packet | Engine::Live) || !rates.contains(&metric) {
+    if !matches!(engine, Engine::Packet | Engine::Live) || !metric.row().smoothed {
         return 1;
     }
     let packet = 8.0 * outline.packet_bytes;
