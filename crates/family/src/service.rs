@@ -5,14 +5,14 @@ use std::str::FromStr;
 
 /// A contracted rate, and a weighted share of the rate that is not contracted [Har02 eq. 3].
 ///
-/// A controller that keeps an accumulation ā holds a service by what it keeps queued. This needs
-/// plain FIFO queues and no admission control. Of the accumulation, only the part that carries more
-/// than the contracted rate counts against weight × ā [Har02 eqs. 4-8].
+/// A controller that keeps an accumulation ā holds a service by the size of its accumulation. This
+/// needs plain FIFO queues and no admission control. Of the accumulation, only the part that
+/// carries more than the contracted rate counts against weight × ā [Har02 eqs. 4-8].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Service {
     /// x̂, the rate that the flow gets before anything is shared. Zero is no contract.
     pub contract: Rate,
-    /// φ, the flow's part of what is shared, as a multiple of its controller's target. It is more
+    /// φ, the flow's part of the shared rate, as a multiple of its controller's target. It is more
     /// than zero.
     pub weight: f64,
     /// A, the most that the flow may have queued in all [Har02 eq. 16]. It is no less than weight ×

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 ///
 /// The schema knows form only. Checks that need the whole file (names that must exist, flows that
 /// must reach their sink) are those of [`File::points`](super::File::points). The schema also
-/// cannot see that a sweep fills in a key that is otherwise missing. Its patterns keep to what every
-/// reader of JSON Schema understands [JSON Schema 2020-12 §6.4], which knows no classes of letters: in
-/// names it takes each character beyond ASCII for a letter.
+/// cannot see that a sweep fills in a key that is otherwise missing. Its patterns keep to the
+/// common part of regular expressions [JSON Schema 2020-12 §6.4], which has no classes of letters:
+/// in names it takes each character beyond ASCII for a letter.
 pub fn schema(catalogue: &Catalogue) -> Value {
     let mut definitions = Map::new();
     define(&keys::FILE, &mut definitions);

@@ -14,7 +14,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Adds the value of so many flows. NaN, which stands for no value, is left out.
+    /// Adds the value of `flows` flows. NaN, which stands for no value, is left out.
     pub fn add(&mut self, value: f64, flows: u64) {
         match self.values.last_mut() {
             _ if value.is_nan() => {}
@@ -117,7 +117,7 @@ impl Members {
         }
     }
 
-    /// Returns what has the values of [`Members::record`], in their order.
+    /// Returns the entity and the metric of each value of [`Members::record`], in their order.
     pub fn columns(group: usize) -> impl Iterator<Item = (Entity, Metric)> {
         Metric::WITH_QUANTILES.into_iter().flat_map(move |metric| {
             QUANTILES.map(|percent| (Entity::Quantile { group, percent }, metric))

@@ -25,7 +25,7 @@ const BLOCK: usize = 32;
 /// A group that has series of its own.
 #[derive(Clone, Debug)]
 struct Group {
-    /// What is recorded of the group as one.
+    /// The state of a group that is recorded as one.
     one: Option<One>,
     /// True if the group has a fairness index.
     index: bool,
@@ -70,7 +70,7 @@ pub struct Recorder {
     /// The flows that are recorded by themselves.
     alone: Vec<Alone>,
     of_flows: Vec<FlowMetric>,
-    /// The groups, with what is recorded of them.
+    /// The groups that have series.
     groups: Vec<Group>,
     sums: Vec<FlowMetric>,
     quantiles: Quantiles,
@@ -304,8 +304,9 @@ impl Recorder {
         self.time.len() - self.first_since(since)
     }
 
-    /// Adds the samples up to `until`, each with the means over the samples whose periods begin at `since` or
-    /// later. What flows send is set to what they deliver and lose. Returns the time of the last sample.
+    /// Adds the samples up to `until`, each with the means over the samples whose periods begin at
+    /// `since` or later. The data sent is set to the data delivered and lost. Returns the time of
+    /// the last sample.
     pub fn repeat(&mut self, since: Time, until: Time) -> Time {
         self.flush();
         let (first, observed) = (self.first_since(since), self.period);
@@ -330,7 +331,7 @@ impl Recorder {
         while self.last + self.period <= until {
             self.last += self.period;
             self.time.push(self.last.as_secs_f64());
-            // What counts events has more of them in a longer period.
+            // A longer period has more of the events that are counted.
             let longer = self.period.as_secs_f64() / observed.as_secs_f64();
             for (column, mean) in self.columns.iter_mut().zip(&means) {
                 column.values.push(match column.metric.fold() {

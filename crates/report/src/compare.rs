@@ -12,8 +12,8 @@ use accord_scenario::{
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
 
-/// The part of a scenario that a comparison uses. It is enough to be kept beside the series and to
-/// compare runs of different scenarios by name.
+/// The part of a scenario that a comparison uses. It is small enough to be kept with the series,
+/// and suffices to compare runs of different scenarios by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
     /// The scenario's id.
@@ -373,8 +373,8 @@ pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Opti
     found.map(|estimate| estimate.mean).or_else(flow)
 }
 
-/// Returns the rows of [`data_rows`] and those that only sweeps show: how even a group is, what it
-/// loses, how long queues delay, and what `scenario` expects something of.
+/// Returns the rows of [`data_rows`] and those that only sweeps show: the fairness and the losses
+/// of groups, the delays of queues, and the metrics that `scenario` has expectations of.
 pub(crate) fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     let mut rows = data_rows(columns);
     let known = |row: &Row| row.values.iter().any(Option::is_some);
@@ -395,7 +395,7 @@ pub(crate) fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     rows
 }
 
-/// Returns the subject of the row that has what is expected.
+/// Returns the subject of the row of an expectation.
 pub(crate) fn expected_of(scenario: &Scenario, expectation: &Expectation) -> Option<Subject> {
     use accord_scenario::Subject as Of;
     let group = |g: usize| Some(Subject::Group(scenario.groups.get(g)?.name.clone()));

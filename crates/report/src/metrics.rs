@@ -2,7 +2,7 @@
 
 use accord_scenario::{Fold, Metric, MetricUnit, Of};
 
-/// Returns what a metric is recorded of, in words.
+/// Returns the kind of entity of a metric, in words.
 pub const fn entity(of: Of) -> &'static str {
     match of {
         Of::Flow => "flows",

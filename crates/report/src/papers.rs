@@ -169,7 +169,7 @@ impl Share {
 pub struct Score {
     /// The verdict.
     pub verdict: FigureVerdict,
-    /// Its checks.
+    /// The checks.
     #[serde(flatten)]
     pub checks: Share,
 }
@@ -226,7 +226,7 @@ pub struct RivalRecord {
 pub struct OwnRecord {
     /// The experiment.
     pub experiment: String,
-    /// Its checks.
+    /// The checks.
     #[serde(flatten)]
     pub checks: Share,
 }
@@ -234,9 +234,9 @@ pub struct OwnRecord {
 /// The number of figures and tables by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FigureCounts {
-    /// Those of which all checks are met.
+    /// The figures of which all checks are met.
     pub reproduced: usize,
-    /// Those of which at least three quarters are met.
+    /// The figures of which at least three quarters of the checks are met.
     pub qualitatively: usize,
     /// The others.
     pub not: usize,
@@ -263,9 +263,9 @@ pub struct Summary {
     pub format_version: u32,
     /// The figures and tables.
     pub figures: Vec<FigureRecord>,
-    /// Their number by verdict, by the papers' schemes.
+    /// The numbers of figures by verdict, by the papers' schemes.
     pub by_papers_schemes: FigureCounts,
-    /// Their number by verdict, by our law.
+    /// The numbers of figures by verdict, by our law.
     pub by_our_law: FigureCounts,
     /// The number of checks of all experiments that fail by a fault of Accord.
     pub ours_at_fault: usize,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// The commands whose output has a schema.
 pub const OUTPUTS: [&str; 4] = ["run", "compare", "stability", "reproduce"];
 
-/// Returns the schema of what a command of [`OUTPUTS`] prints with `--json`.
+/// Returns the schema of the output of a command of [`OUTPUTS`] with `--json`.
 pub fn output_schema(command: &str) -> Option<Value> {
     let body = match command {
         "run" => experiment(),

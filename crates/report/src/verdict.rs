@@ -119,8 +119,8 @@ impl Judged {
     }
 }
 
-/// Returns the counts of checks in a sentence or two: by what they compare, and of those that fail
-/// by the reason. Each check is given by its kind and class.
+/// Returns the counts of checks in a sentence or two: by the sides that they compare, and of those
+/// that fail by the reason. Each check is given by its kind and class.
 pub fn totals(checks: impl IntoIterator<Item = (Kind, Class)>) -> String {
     let checks: Vec<_> = checks.into_iter().collect();
     let tally = |kinds: &[Kind]| {

@@ -107,7 +107,7 @@ pub struct Link {
     /// True if out-of-band control packets have a queue of their own in the port and are served
     /// first. Otherwise there is one FIFO queue for all packets.
     pub control_priority: bool,
-    /// What else the link has, if anything.
+    /// The parts that make the link difficult, if it has any.
     pub parts: Option<Box<Parts>>,
     /// True for a link made to attach a host (`access`, `egress`) and not named as a link of the
     /// network. Engines record no series of it.
@@ -191,7 +191,7 @@ pub const UNLIMITED: &str = "unlimited";
 /// Least retransmission time-out of streams that are not given one: that of Linux.
 pub const MIN_RTO: Duration = Duration::from_ms(200);
 
-/// What carries a flow in the live engine. The other engines have our transport only, and run the
+/// The carrier of a flow in the live engine. The other engines have our transport only, and run the
 /// flow's controller on it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Carrier {
@@ -204,14 +204,14 @@ pub enum Carrier {
     Quic(&'static Stack),
 }
 
-/// What the gateways at the ends of a flow do with the flows that ride in it.
+/// The gateways at the ends of a flow, and their treatment of the flows that ride in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tunnel {
     /// The bytes that each packet gains.
     pub overhead: Bytes,
     /// The limit of the edge queue, in bytes with the overhead.
     pub queue: Bytes,
-    /// The signal of the network that tells how much is queued there.
+    /// The measure of the backlog in the network.
     pub signal: Signal,
 }
 
@@ -229,7 +229,7 @@ pub struct Flow {
     /// The controller with its parameters. The role of its family is `Controller`. The flows of a
     /// group share it.
     pub controller: Arc<Values>,
-    /// What carries the flow in the live engine.
+    /// The carrier of the flow in the live engine.
     pub carrier: Carrier,
     /// The service. It is the default unless the controller keeps an accumulation.
     pub service: Service,
@@ -257,10 +257,10 @@ pub struct Flow {
     pub processing: Duration,
     /// Least retransmission time-out, of a stream.
     pub min_rto: Duration,
-    /// Whether a stream spaces the packets of its window over the round trip.
+    /// True if a stream spaces the packets of its window over the round trip.
     pub pacing: bool,
-    /// The gateways at its ends, if it is a tunnel, whose packets are those of other flows. Its
-    /// demand is greedy: what it has to send is theirs.
+    /// The gateways at its ends, if it is a tunnel. A tunnel sends the packets of other flows, and
+    /// its demand is greedy.
     pub tunnel: Option<Tunnel>,
     /// True if the packet engine integrates the flow as a fluid. Its load, losses and delays act on the
     /// packets of the other flows, and theirs on it. The other engines take it as any flow.
@@ -298,7 +298,7 @@ impl Flow {
     /// Where both halves wait alike it finds nothing queued.
     pub fn goes_by_pairs(&self) -> bool {
         match self.tunnel {
-            // Gateways find out whether the delay has to tell.
+            // Gateways find out whether they have to use the delay.
             Some(tunnel) => tunnel.signal == Signal::Pairs,
             None => matches!(self.controller.family().role, Role::Tunnel(_)),
         }

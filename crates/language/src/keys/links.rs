@@ -1,4 +1,4 @@
-//! The keys of links and of what makes them difficult.
+//! The keys of links and of their parts, such as jitter and token buckets.
 
 use super::key;
 use crate::limits;

@@ -154,8 +154,8 @@ fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> 
     listed(reader.given("when"), context)
 }
 
-/// Returns the author of the claim: the one that the file names, or the one that follows from what
-/// is compared.
+/// Returns the author of the claim: the one that the file names, or the one that follows from the
+/// target.
 fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Problem> {
     if let Some(value) = reader.given("claim") {
         return read::word(value);

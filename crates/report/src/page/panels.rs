@@ -44,7 +44,7 @@ struct Panel {
     /// The seconds over which each value of a line is a mean, where samples show packets or bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     smooth: Option<f64>,
-    /// What the subjects are: "group", "link" or "aggregate".
+    /// The kind of the subjects: "group", "link" or "aggregate".
     kind: &'static str,
     /// The groups or links of the lines.
     subjects: Vec<String>,
@@ -301,7 +301,7 @@ impl<'a> Plan<'a> {
         subjects
     }
 
-    /// The groups, links or aggregates of a panel, with what has the series.
+    /// The groups, links or aggregates of a panel, with the entities that have their series.
     pub fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
         if metric.of() == Of::Aggregate {
             let aggregates = self.outline.aggregates(|l| l.shown).take(MOST_SUBJECTS);

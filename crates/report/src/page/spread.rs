@@ -9,18 +9,18 @@ use accord_record::Run;
 use accord_scenario::{Entity, Metric, MetricUnit};
 use serde::Serialize;
 
-/// Groups or links of a distribution's plot; more would not be told apart.
+/// The most groups or links of a distribution's plot; more would not be distinct.
 const MOST_SUBJECTS: usize = 8;
 /// Steps of a distribution function.
 const STEPS: usize = 100;
 /// Samples of a distribution; of more, every n-th is taken.
 const MOST_SAMPLES: usize = 1_000_000;
 
-/// How one quantity is distributed, for each subject and engine.
+/// The distribution of one quantity, for each subject and engine.
 #[derive(Serialize)]
 pub struct Spread {
     title: &'static str,
-    /// What is counted, in words.
+    /// The values that are counted, in words.
     about: &'static str,
     unit: &'static str,
     pub lines: Vec<SpreadLine>,

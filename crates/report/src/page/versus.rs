@@ -78,7 +78,7 @@ fn figures(out: &mut String, stored: &[Stored], engines: &[Engine]) {
             width: Width::Page,
             ..Request::of(metric)
         };
-        // What has too many lines, or no values, is in the tables only.
+        // A figure with too many lines, or without values, is left out; the tables have its data.
         if let Ok(figure) = Figure::of(stored, &request) {
             _ = writeln!(
                 drawn,

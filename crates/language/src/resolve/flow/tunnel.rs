@@ -10,7 +10,7 @@ use super::{Flows, Spec};
 use accord_family::{Role, Values};
 use accord_scenario::{LinkId, NodeId, Tunnel};
 
-/// Reads what the gateways at the ends of a flow do, if it is a tunnel.
+/// Reads the settings of the gateways at the ends of a flow, if it is a tunnel.
 pub(super) fn tunnel(reader: &Reader<'_>, controller: &Values) -> Result<Option<Tunnel>, Problem> {
     let Some(table) = reader.table("tunnel", &keys::TUNNELS) else {
         return Ok(None);
