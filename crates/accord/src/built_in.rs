@@ -1,4 +1,4 @@
-//! The scenarios and the packs of evaluations that come with Accord, and what is known of them.
+//! The scenarios and packs of evaluations that come with Accord, with their recorded results.
 
 use accord_report::Papers;
 

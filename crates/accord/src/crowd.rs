@@ -1,4 +1,5 @@
-//! Whether flows may be a fluid to packets: the same scenario with fewer flows, in both forms.
+//! The check that flows may be a fluid among packets: the same scenario with fewer flows, in both
+//! forms.
 //!
 //! Of each fluid group some flows are kept. A link carries less then, and is made slower in the same
 //! proportion, so that each flow that is left has the rate that it had in the run. Limits and thresholds
@@ -73,8 +74,8 @@ impl CrowdCheck {
 }
 
 /// Runs a scenario with about `flows` of its fluid flows, as a fluid and as packets. `runs` has the
-/// scenario as it is with each seed, and its run in the packet engine, which tells the rates that flows
-/// have.
+/// unchanged scenario with each seed, and its run in the packet engine, which gives the rates of
+/// the flows.
 ///
 /// # Errors
 /// Fails if the observer stops a run, or if a queue discipline cannot be as small.
@@ -186,8 +187,8 @@ fn rates(s: &Scenario, run: &Run) -> Vec<f64> {
     s.flows.iter().enumerate().map(of_flow).collect()
 }
 
-/// Returns for each link the part of what it carries that the flows bring which are kept; their part of
-/// the flows, if it carries no data.
+/// Returns for each link the share of its load that belongs to the flows that are kept, or their
+/// share of the flows if the link carries no data.
 fn remaining(s: &Scenario, rates: &[f64], kept: &[bool]) -> Vec<f64> {
     #[derive(Clone, Copy, Default)]
     struct Sums {
@@ -210,19 +211,21 @@ fn remaining(s: &Scenario, rates: &[f64], kept: &[bool]) -> Vec<f64> {
     let part = |(data, users): (&Sums, &Sums)| match (data.left > 0.0, users.left > 0.0) {
         (true, _) => data.left / data.all,
         (false, true) => users.left / users.all,
-        // Nobody is left to notice.
+        // No flow is left that uses it.
         (false, false) => 1.0,
     };
     data.iter().zip(&users).map(part).collect()
 }
 
-/// Parameters of disciplines by packet: the weight of one in an average, and what one too many changes.
+/// Parameters of disciplines per packet: the weight of a packet in an average, and the step for
+/// each excess packet.
 const WEIGHT: &str = "weight";
 const GAIN: (&str, &str) = ("rem", "gain");
 /// A size that does not grow with the capacity.
 const PACKET: &str = "packet";
 
-/// Makes the sizes of a discipline smaller, and faster what it does by packet. What it does by time stays.
+/// Divides the sizes of a discipline, and speeds up its reactions per packet to match. Its
+/// reactions per time stay.
 fn shrink(values: &mut Values, ratio: f64) -> Result<(), String> {
     let name = values.family().name;
     let given: Vec<_> = values.iter().collect();
@@ -387,7 +390,7 @@ demand = { constant = "2 Mbps" }
             / n
     }
 
-    /// A fluid is the same at any size: so rates, delays and losses of its flows stay what they were.
+    /// A fluid is the same at any size, so the rates, delays and losses of its flows stay.
     #[test]
     fn flows_keep_their_rates_delays_and_losses() {
         let file = crate::File::parse("small.toml", TEXT).expect("TOML");

@@ -16,7 +16,7 @@ pub struct Options {
     /// The program whose gateways are at the ends of tunnels in live runs. Without one, scenarios
     /// with tunnels have none.
     pub gateway: Option<Program>,
-    /// Whether the packet engine passes over the time in which nothing changes, as far as theory agrees.
+    /// True if the packet engine skips time in which nothing changes, as far as theory agrees.
     pub skip_steady: bool,
 }
 
@@ -41,8 +41,8 @@ pub fn live_mode(asked_for: Option<Mode>) -> Mode {
 /// Runs a scenario in an engine.
 ///
 /// # Errors
-/// Fails if the observer stops the run, the scenario does not hold what its fields say
-/// ([`Scenario::check`]), it has no result in that engine, or the machine does not allow it.
+/// Fails if the observer stops the run, the scenario is unsound ([`Scenario::check`]), it has no
+/// result in that engine, or the machine does not allow it.
 pub fn run(
     scenario: &Scenario,
     engine: Engine,
@@ -54,7 +54,7 @@ pub fn run(
         Engine::Theory => accord_theory::run(scenario, observer)?,
         Engine::Fluid => accord_fluid::run(scenario, observer)?,
         Engine::Packet if options.skip_steady => {
-            // Where theory has nothing to say, packets decide alone.
+            // Without a result of theory, packets decide alone.
             let theory = accord_theory::run(scenario, &mut Quiet).ok();
             accord_sim::run_skipping(scenario, theory.as_ref(), observer)?
         }

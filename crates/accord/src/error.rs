@@ -13,7 +13,7 @@ pub enum Error {
     /// The scenario is wrong. Each error has its place.
     #[error(transparent)]
     Scenario(#[from] Errors),
-    /// The scenario, which a program made or changed, does not hold what its fields say.
+    /// The scenario, which a program made or changed, is unsound.
     #[error("the scenario: {0}")]
     Unsound(String),
     /// There is neither a file nor a built-in scenario of that name.

@@ -1,9 +1,8 @@
-//! Whether a live run that was late may be judged after all.
+//! The check that a late live run may be judged after all.
 //!
-//! A fixed limit of lateness is a poor judge: packets that are a millisecond late matter where a
-//! packet takes 10 µs, and not where it takes 8 ms. So the lateness of the machine is put into the
-//! packet engine as it was, and what it does to each figure is held against what the figure is
-//! allowed.
+//! A fixed limit of lateness is a poor judge: a millisecond matters where a packet takes 10 µs, and
+//! not where it takes 8 ms. So the packet engine repeats the lateness of the machine, and the
+//! effect on each figure is compared with the tolerance of the figure.
 
 use crate::Error;
 use accord_record::{Interrupted, Observer, Run};
@@ -11,12 +10,11 @@ use accord_report::figure_values;
 use accord_scenario::{Engine, Expectation, Scenario, Target};
 use accord_units::Time;
 
-/// The largest part of what a figure is allowed that lateness may move it by.
+/// The largest effect of lateness on a figure, as a share of its tolerance.
 const MOST: f64 = 0.25;
 
-/// Lifts the refusal of a live run that was too late, if its lateness moves none of the figures
-/// that are expected of it by more than a quarter of what each is allowed. Otherwise the reason
-/// says by how much.
+/// Lifts the refusal of a live run that was too late, if its lateness moves none of its expected
+/// figures by more than a quarter of the tolerance. Otherwise the reason gives the largest effect.
 ///
 /// # Errors
 /// Fails if the observer stops a run that is needed for it.
@@ -50,7 +48,7 @@ pub fn settle(
                 (Some(quiet), Some(late), Some(live)) => {
                     (late - quiet).abs() / allowed(expectation.target, *quiet, *live)
                 }
-                // What the packet engine has no figure of cannot be told.
+                // The effect on a figure that the packet engine does not have is unknown.
                 _ => f64::INFINITY,
             };
             // Nothing moved, and nothing was allowed.
@@ -80,7 +78,7 @@ pub fn settle(
     Ok(live)
 }
 
-/// An observer of a run that has ended, which may still stop what comes after it.
+/// An observer of a run that has ended, which may still stop the steps after it.
 struct Ended<'a> {
     observer: &'a mut dyn Observer,
     end: Time,

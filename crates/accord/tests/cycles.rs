@@ -124,8 +124,9 @@ fn packets_begin_to_cycle_where_the_margin_says() {
     }
 }
 
-/// Where a fluid takes a queue for full, or leaves out one that is empty at rest, its margin is not that of
-/// packets: AVQ with a margin of a third rests, and REM with one of nearly 2 cycles.
+/// The margin of the fluid is not the margin of packets if the fluid takes a queue for full, or
+/// leaves out one that is empty in equilibrium: AVQ with a margin of a third rests, and REM with
+/// one of nearly 2 cycles.
 #[test]
 fn pairs_without_a_margin_in_packets_say_why() {
     let avq = "discipline = \"avq\", gain = 0.05, buffer = \"100 KB\", ecn = true, limit = \"100000 pkt\"";

@@ -37,7 +37,7 @@ fn scenario() -> Scenario {
     points.expect("sound").remove(0)
 }
 
-/// What a machine would bring home that stalls for `late` once every half a second.
+/// The result of a machine that stalls for `late` once every half second.
 fn live(scenario: &Scenario, late: Duration) -> Run {
     let spans = (1..40).map(|i| {
         let start = Time::ZERO + Duration::from_ms(500 * i);

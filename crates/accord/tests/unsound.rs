@@ -1,5 +1,5 @@
-//! A scenario that a program made or changed is refused if it does not hold what its fields say. Those
-//! that the language makes hold it.
+//! A scenario that a program made or changed is refused if it is unsound. The scenarios of the
+//! language are sound.
 
 use accord::record::Quiet;
 use accord::scenario::{Change, Event, Window};
@@ -22,7 +22,7 @@ fn scenario() -> Scenario {
     points.expect("a scenario").remove(0)
 }
 
-/// What the engines say of the scenario with this change.
+/// The answers of the engines to the scenario with this change.
 fn refusal(change: impl FnOnce(&mut Scenario)) -> String {
     let mut scenario = scenario();
     change(&mut scenario);

@@ -1,4 +1,4 @@
-//! Tables whose columns say what they mean, as Parquet and CSV.
+//! Tables with documented columns, as Parquet and CSV.
 //!
 //! A column has a [`Field`] (name, meaning, kind) and [`Cells`]. A [`Table`] is in memory, and a
 //! [`Writer`] takes a longer one by groups of rows. In Parquet the meaning of a column is the
@@ -35,14 +35,14 @@ pub use write::Writer;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A column: its name, its meaning and what its cells hold.
+/// A column: its name, its meaning and the type of its cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
     /// The name.
     pub name: String,
     /// The meaning, with the unit.
     pub doc: String,
-    /// What the cells hold.
+    /// The type of the cells.
     pub kind: Kind,
 }
 
@@ -57,7 +57,7 @@ impl Field {
     }
 }
 
-/// What the cells of a column hold.
+/// The type of the cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// UTF-8 text.
@@ -152,7 +152,7 @@ impl<'a> Table<'a> {
     ///
     /// # Errors
     ///
-    /// Those of `out`. Columns that differ in length are an error, too.
+    /// Returns the errors of `out`, and an error if columns differ in length.
     pub fn write(
         &self,
         out: &mut (dyn Write + Send),
@@ -175,7 +175,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns what the names of such files end in.
+    /// Returns the end of the names of such files.
     pub const fn extension(self) -> &'static str {
         match self {
             Format::Csv => "csv",

@@ -1,5 +1,4 @@
-//! The writer of columns whose value stays the same for many rows, or whose values come again in
-//! the same order.
+//! The writer of columns with long runs of one value, or with values that recur in the same order.
 //!
 //! The column writer of `parquet` takes a value per row and looks each up in its dictionary, which
 //! took four fifths of the time of a short run. Such a column is a dictionary page and one page of
@@ -50,7 +49,8 @@ impl Value for &str {
     }
 }
 
-/// Returns the chunk of a column in which each value holds for the number of rows beside it.
+/// Returns the chunk of a column in which each value holds for the number of rows that it comes
+/// with.
 pub(super) fn chunk<T: Value>(
     column: ColumnDescPtr,
     rows: impl Iterator<Item = (T, usize)> + Clone,
@@ -88,7 +88,7 @@ pub(super) fn repeated(
     column: ColumnDescPtr,
     stretches: &[&[f64]],
 ) -> Result<Option<(Vec<u8>, ColumnCloseResult)>> {
-    // Where a stretch begins in the dictionary.
+    // The start of a stretch in the dictionary.
     let mut places: Vec<(&[f64], usize)> = Vec::new();
     let mut values = 0;
     let mut order = Vec::with_capacity(stretches.len());

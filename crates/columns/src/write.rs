@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// A table that is being written.
 ///
-/// It is not generic over what it writes to, so that the code of the Parquet library is compiled
+/// The writer is not generic over its output, so that the code of the Parquet library is compiled
 /// with this crate, once and optimised.
 pub struct Writer<'w>(Open<'w>);
 
@@ -35,7 +35,7 @@ impl<'w> Writer<'w> {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Returns the errors of `out`.
     pub fn new(
         out: Out<'w>,
         format: Format,
@@ -63,7 +63,7 @@ impl<'w> Writer<'w> {
     ///
     /// # Errors
     ///
-    /// Those of the writer. Cells whose numbers of rows differ are an error, too.
+    /// Returns the errors of the writer, and an error if cells differ in their number of rows.
     pub fn group(&mut self, cells: &[Cells]) -> io::Result<()> {
         let rows = cells.first().map_or(0, Cells::rows);
         if cells.iter().any(|c| c.rows() != rows) {
@@ -90,7 +90,7 @@ impl<'w> Writer<'w> {
     ///
     /// # Errors
     ///
-    /// Those of the writer.
+    /// Returns the errors of the writer.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
             Open::Csv(mut csv) => csv.flush(),

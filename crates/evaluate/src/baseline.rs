@@ -32,12 +32,12 @@ impl Changes {
         }
     }
 
-    /// Returns the regressions: what is significantly worse, or had a value and has none.
+    /// Returns the regressions: measures that are significantly worse, or have lost their value.
     pub fn regressions(&self) -> impl Iterator<Item = &Compared> {
         self.all.iter().filter(|c| is_regression(c))
     }
 
-    /// Returns what is significantly better.
+    /// Returns the measures that are significantly better.
     pub fn improvements(&self) -> impl Iterator<Item = &Compared> {
         self.all.iter().filter(|c| c.finding == Finding::Better)
     }

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 /// The verdict on a measure, or on a run that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// What is judged.
+    /// The subject of the check.
     pub key: Key,
     /// Why it failed, if it did.
     pub failure: Option<String>,
     /// Why there is none, if there is none.
     pub skipped: Option<String>,
-    /// What was measured, or "".
+    /// The measured value, or "".
     pub says: String,
 }
 

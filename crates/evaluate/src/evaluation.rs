@@ -1,4 +1,4 @@
-//! The results of an evaluation: values by measure, subject and seed, and what may be said of them.
+//! The results of an evaluation: values by measure, subject and seed, and their comparisons.
 
 use crate::pack::{Better, Measure, Pack};
 use crate::plan::{Margin, Order, Plan, Planned};
@@ -45,7 +45,7 @@ pub struct RunFailure {
     pub point: String,
     /// The seed.
     pub seed: u64,
-    /// What happened, and when.
+    /// The event and its time.
     pub why: String,
 }
 
@@ -65,7 +65,7 @@ pub struct Row {
 /// An evaluation.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// What was asked for.
+    /// The order.
     pub order: Order,
     /// The packs.
     pub packs: Vec<PackResult>,
@@ -84,7 +84,7 @@ impl Row {
 }
 
 impl PackResult {
-    /// Gathers what was measured, which is in the order of the plan's runs.
+    /// Gathers the measurements, which are in the order of the plan's runs.
     pub fn of(plan: Plan, subjects: usize, measured: &[Measured]) -> PackResult {
         let cases = (plan.cases.iter().enumerate())
             .map(|(i, planned)| case_result(&plan, i, planned, subjects, measured))
@@ -146,7 +146,7 @@ fn case_result(
     }
 }
 
-/// What a comparison of two samples of a measure says.
+/// The result of a comparison of two samples of a measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// Significantly better, by more than the least relevant change.
@@ -155,7 +155,7 @@ pub enum Finding {
     Worse,
     /// Significantly different, of a measure without a direction.
     Moved,
-    /// Not told apart, or by less than matters.
+    /// No significant difference, or a smaller one than matters.
     Same,
     /// One of the two has no value.
     Missing,
@@ -164,7 +164,7 @@ pub enum Finding {
 /// A measure of two subjects, or of one at two times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
-    /// What is compared.
+    /// The subject of the comparison.
     pub key: Key,
     /// The unit.
     pub unit: MetricUnit,
@@ -176,7 +176,7 @@ pub struct Compared {
     pub change: Option<(f64, Option<f64>)>,
     /// The probability after the correction for all tests of the family.
     pub p: Option<f64>,
-    /// What it says.
+    /// The result.
     pub finding: Finding,
 }
 
@@ -196,7 +196,7 @@ pub struct Key {
 /// Two samples of a measure.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// What is compared.
+    /// The subject of the comparison.
     pub key: Key,
     /// The unit.
     pub unit: MetricUnit,
@@ -223,8 +223,9 @@ pub fn least(unit: MetricUnit) -> f64 {
 }
 
 /// Compares pairs of samples, as one family of tests: by Welch's test at [`LEVEL`] with Holm's
-/// correction. Of a measure that is to be near 100 % the distances from it are tested. Samples that do not vary are compared as they are, and single runs are not told apart. A change counts if it is larger
-/// than `relevant` of the first mean, and than [`least`].
+/// correction. For a measure that should be near 100 %, the distances from it are tested. Samples
+/// that do not vary are compared as they are, and single runs are never significantly different. A
+/// change counts if it is larger than `relevant` of the first mean, and than [`least`].
 pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
     let found = pairs.iter().map(|p| {
         let (before, after) = (p.better.judged(&p.before), p.better.judged(&p.after));
@@ -239,8 +240,8 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
             let finding = match (difference, before) {
                 (Some(difference), Some(before)) => {
                     let matters = (pair.relevant * before.mean.abs()).max(least(pair.unit));
-                    // Samples that do not vary are different if their means are; of a single run
-                    // nobody knows whether it would vary.
+                    // Samples that do not vary are different if their means are. A single run has
+                    // no estimate of its variance.
                     let certain = difference.half_width == Some(0.0);
                     let told_apart = p.map_or(certain, |p| p < LEVEL);
                     match difference.mean.abs() > matters && told_apart {
@@ -281,8 +282,8 @@ fn direction(better: Better, change: f64) -> Finding {
 }
 
 impl Evaluation {
-    /// Returns the subject compared with one of those beside it, over all packs, as one family of
-    /// tests: what is better is better of the subject.
+    /// Returns the comparison of the subject with one of its rivals, over all packs, as one family
+    /// of tests: "better" is better of the subject.
     pub fn against(&self, rival: usize) -> Vec<Compared> {
         compare(&self.pairs(|row| (row.of(rival), row.of(0))))
     }
@@ -336,7 +337,7 @@ impl Evaluation {
         .collect()
     }
 
-    /// Returns the runs of the subject that failed: where, and what happened.
+    /// Returns the runs of the subject that failed, with their place and failure.
     pub fn failures(&self) -> Vec<(Key, &RunFailure)> {
         let mut found = Vec::new();
         for result in &self.packs {

@@ -1,6 +1,7 @@
-//! What was measured, kept so that the same command given again does not compute it again.
+//! Measurements that are kept, so that the same command given again does not compute them again.
 //!
-//! A line of JSON per run, with a checksum: what an interruption leaves half written is not read.
+//! The file has a line of JSON per run, with a checksum: a line that an interruption leaves half
+//! written is not read.
 
 use crate::plan::{Plan, Trial};
 use crate::trial::Measured;
@@ -80,17 +81,17 @@ impl Measurements {
         self.known.len()
     }
 
-    /// Returns what was measured of this run.
+    /// Returns the measurements of this run.
     pub fn find(&self, plan: &Plan, trial: &Trial, engine: Engine) -> Option<Measured> {
         self.get(&self.key(plan, trial, engine)).cloned()
     }
 
-    /// Returns what is kept by a key of [`Measurements::key_of`].
+    /// Returns the entry of a key of [`Measurements::key_of`].
     pub fn get(&self, key: &str) -> Option<&Measured> {
         self.known.get(key)
     }
 
-    /// Keeps what was measured of a run.
+    /// Keeps the measurements of a run.
     ///
     /// # Errors
     /// Those of the file.
@@ -119,7 +120,7 @@ impl Measurements {
         file.write_all(text.as_bytes())
     }
 
-    /// Returns what a run depends on: the scenario with its measures, the seed, the engine and the
+    /// Returns the inputs of a run: the scenario with its measures, the seed, the engine and the
     /// program.
     fn key(&self, plan: &Plan, trial: &Trial, engine: Engine) -> String {
         let (_, case) = plan.case(&plan.cases[trial.case]);

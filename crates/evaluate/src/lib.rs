@@ -1,9 +1,9 @@
 //! Standard evaluations of congestion controllers and queue disciplines.
 //!
-//! A [`Pack`] is a standard as data: sections, the cases that answer each, and what is measured. An
-//! [`Order`] says who is evaluated, and [`Plan::of`] makes the runs of it. [`attempt`] makes one of
-//! them. An [`Evaluation`] holds the results, which [`markdown`], [`html`] and [`tidy`] show, and
-//! which [`compare`] holds against an earlier one.
+//! A [`Pack`] is a standard as data: sections, the cases that answer each, and the measures. An
+//! [`Order`] names the subjects, and [`Plan::of`] makes the runs of it. [`attempt`] makes one of
+//! them. An [`Evaluation`] holds the results. [`markdown`], [`html`] and [`tidy`] show it, and
+//! [`compare`] compares it with an earlier one.
 
 mod kept;
 mod measure;

@@ -9,10 +9,10 @@ use accord::scenario::{Engine, MetricUnit, Scenario};
 use accord::{Catalogue, set};
 use std::sync::Arc;
 
-/// How much of a pack is run.
+/// The part of a pack that is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// What two minutes on two cores suffice for.
+    /// The part that takes two minutes on two cores.
     Quick,
     /// Everything.
     Whole,
@@ -28,12 +28,12 @@ impl Tier {
     }
 }
 
-/// What is asked for.
+/// An order of runs: the subjects, and the part of the pack.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// The subject, and then those that stand beside it.
+    /// The subject, and then its rivals.
     pub subjects: Vec<Subject>,
-    /// How much is run.
+    /// The part that is run.
     pub tier: Tier,
     /// The engine.
     pub engine: Engine,
@@ -69,7 +69,7 @@ pub struct Margin {
     pub gain: f64,
     /// Additional delay at which it cycles, in seconds.
     pub delay: f64,
-    /// Whether it is stable.
+    /// True if the equilibrium is stable.
     pub stable: bool,
 }
 
@@ -101,8 +101,9 @@ impl Plan {
     /// Plans the runs of a pack.
     ///
     /// # Errors
-    /// Fails if the pack is wrong: a scenario cannot be read, or a setting or a measure does not fit
-    /// it. That a subject does not fit a case is no error; it is recorded in [`Planned::impossible`].
+    /// Fails if the pack is wrong: a scenario cannot be read, or a setting or a measure does not
+    /// fit it. A subject that does not fit a case is no error; it is recorded in
+    /// [`Planned::impossible`].
     pub fn of(pack: Pack, order: &Order, catalogue: &Catalogue) -> Result<Plan, Errors> {
         check_parameters(&pack, catalogue)?;
         let (mut cases, mut trials) = (Vec::new(), Vec::new());
@@ -242,7 +243,7 @@ fn scenario_of(pack: &Pack, case: &Case, tier: Tier) -> Result<File, Errors> {
     Ok(file)
 }
 
-/// Returns the points of the scenario as the file has it, so that what is wrong there is not taken
+/// Returns the points of the scenario as the file has it, so that an error of the file is not taken
 /// for a subject that does not fit.
 fn points(
     pack: &Pack,
@@ -254,7 +255,7 @@ fn points(
     file.points(catalogue, Some(seed)).map_err(|errors| {
         let own = errors.iter().all(|e| e.origin == Arc::new(source_of(file)));
         match (own, errors.iter().next()) {
-            // What is set or measured does not fit: the pack is wrong there.
+            // A setting or a measure does not fit: the pack is wrong.
             (false, Some(first)) => of_case(pack, case, &first.message),
             _ => errors,
         }

@@ -32,7 +32,7 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     };
     let (sa, sb) = (va / a.n, vb / b.n);
     let error = (sa + sb).sqrt();
-    // What rounding leaves of equal values is no variation.
+    // Rounding errors of equal values are no variation.
     let least = 1e-12 * a.mean.abs().max(b.mean.abs());
     if error <= least {
         return Some(Difference {
@@ -70,8 +70,9 @@ impl Moments {
     }
 }
 
-/// Returns the probabilities adjusted by Holm's procedure, in the order of `p`: each may be held
-/// against the level of the whole family of tests. What has none is no test, and has none.
+/// Returns the probabilities adjusted by Holm's procedure, in the order of `p`: each may be
+/// compared with the level of the whole family of tests. An entry without a probability is no test,
+/// and stays without.
 pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<usize> = (0..p.len()).filter(|i| p[*i].is_some()).collect();
     let value = |i: usize| p[i].unwrap_or(1.0);

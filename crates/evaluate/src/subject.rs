@@ -5,7 +5,7 @@ use accord::Catalogue;
 use accord::family::Role;
 use accord::language::suggest;
 
-/// What is evaluated, or stands beside it: `vegas`, or `vegas,alpha=4 pkt`.
+/// The subject of an evaluation, or a rival: `vegas`, or `vegas,alpha=4 pkt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// As on the command line.
@@ -14,7 +14,7 @@ pub struct Subject {
     pub family: String,
     /// Parameters and their values, as TOML.
     pub parameters: Vec<(String, String)>,
-    /// What it is.
+    /// The kind of subject.
     pub role: SubjectRole,
     /// The names of all parameters of the family.
     has: Vec<&'static str>,
@@ -23,9 +23,9 @@ pub struct Subject {
 /// The reason why a text is no subject, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSubject {
-    /// What is wrong.
+    /// The fault.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
@@ -77,8 +77,9 @@ impl Subject {
         })
     }
 
-    /// Returns what is to be set in a scenario to put the subject at `path`. `otherwise` has
-    /// parameters of the pack: they count if the family has them and the subject does not name them.
+    /// Returns the settings that put the subject at `path` in a scenario. `otherwise` has
+    /// parameters of the pack: they count if the family has them and the subject does not name
+    /// them.
     pub fn settings(&self, path: &str, otherwise: &[Parameter]) -> Vec<(String, String)> {
         let named = |name: &str| self.parameters.iter().any(|(key, _)| key == name);
         let missing = |p: &&Parameter| self.has.contains(&&*p.name) && !named(&p.name);

@@ -1,4 +1,4 @@
-//! The search: which effects explain which gap.
+//! The search for the effects that explain each gap.
 
 use crate::effect::Effect;
 use crate::figure::{Apart, Pair, Values, Which, apart, figures};
@@ -27,7 +27,7 @@ pub struct Reading {
 }
 
 impl Job {
-    /// Takes from its run what is needed.
+    /// Takes the figures from its run.
     pub fn read(&self, run: &Run) -> Reading {
         Reading {
             values: figure_values(&self.scenario, run),
@@ -65,7 +65,7 @@ pub struct Seeds {
     pub first: u64,
     /// The number of seeds, one after the other.
     pub count: usize,
-    /// Whether runs differ by their seed. If not, nothing is known of noise.
+    /// True if runs differ by their seed. Otherwise there is no estimate of the noise.
     pub differ: bool,
 }
 
@@ -107,7 +107,7 @@ pub struct Finding {
     pub reference: f64,
     /// By the engine in question.
     pub measured: f64,
-    /// Whether gaps are relative to the reference. If it is zero, they cannot be.
+    /// True if gaps are relative to the reference. They cannot be if it is zero.
     pub relative: bool,
     /// The gap.
     pub gap: Estimate,
@@ -115,7 +115,7 @@ pub struct Finding {
     pub tolerance: f64,
     /// The part that each effect explains; empty if nothing was to be explained in all the scenario.
     pub effects: Vec<Explained>,
-    /// The part that the effects explain together, beyond the sum of what they explain one by one.
+    /// The part that the effects explain together, beyond the sum of their single parts.
     pub interaction: Option<f64>,
     /// The gap without all effects.
     pub left: Option<Estimate>,
@@ -135,7 +135,7 @@ pub struct Explained {
     /// The part of the gap that goes with it, in the unit of the gap, and with its sign if the
     /// effect explains. `None` if the figure has no value without the effect.
     pub part: Option<Estimate>,
-    /// Whether it is claimed to explain a part of the gap.
+    /// True if the effect is claimed to explain a part of the gap.
     pub claimed: bool,
 }
 
@@ -154,7 +154,7 @@ pub enum Verdict {
 }
 
 impl Attribution {
-    /// Whether nothing is left unexplained.
+    /// Returns whether no finding is left unexplained.
     pub fn pass(&self) -> bool {
         let divergent = |f: &Finding| f.verdict == Verdict::Divergent;
         !self.findings.iter().any(divergent)
@@ -191,7 +191,7 @@ impl<E> Study<'_, E> {
     fn without(&self, set: Set, seed: usize) -> Scenario {
         let taken = (Effect::ALL.iter()).filter(|e| set & bit(**e) != 0);
         taken.fold(self.seeds[seed].clone(), |s, e| {
-            // What another effect has taken away already changes nothing.
+            // An effect whose cause another effect has taken away changes nothing.
             e.without(&s, self.finer, self.pair.measured).unwrap_or(s)
         })
     }
@@ -327,8 +327,8 @@ impl<E> Study<'_, E> {
         single.chain(more).collect()
     }
 
-    /// Tries sets until one explains each divergent finding, or there is no other. Where the gap
-    /// is not closed without all effects, none explains it.
+    /// Tries sets until one explains each divergent finding, or there is no other. If the gap is
+    /// not closed without all effects, no set explains it.
     fn search(&mut self, findings: &mut [(usize, Finding)], all: Set) -> Result<(), E> {
         let open = |f: &Finding| {
             let closed = f.left.is_some_and(|left| left.mean.abs() <= f.tolerance);

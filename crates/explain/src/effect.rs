@@ -61,7 +61,7 @@ impl Effect {
         Effect::Timers,
     ];
 
-    /// Its name in tables.
+    /// Returns the name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Effect::Control => "control packets",

@@ -19,8 +19,8 @@ pub struct Pair {
 /// The figures to explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// Those that the scenario expects of the engine in question; the standard ones if there
-    /// are none.
+    /// The figures that the scenario expects of the engine in question, or the standard ones if
+    /// there are none.
     Expected,
     /// Means over the steady part: throughput, round-trip time and accumulation of each group,
     /// utilisation and backlog of each link that carries data.

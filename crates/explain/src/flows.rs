@@ -8,12 +8,13 @@ pub(crate) fn is_tunnel(controller: &Values) -> bool {
     matches!(controller.family().role, Role::Tunnel(_))
 }
 
-/// Whether it sends by a window, and the engines set its timers: the kernel and QUIC have their own.
+/// Returns whether the flow sends by a window and the engines set its timers. The kernel and QUIC
+/// have timers of their own.
 pub(crate) fn is_stream(flow: &Flow) -> bool {
     responds(flow) && !is_tunnel(&flow.controller) && flow.carrier == Carrier::Ours
 }
 
-/// Whether anything comes back to the sender.
+/// Returns whether the sender gets replies.
 pub(crate) fn responds(flow: &Flow) -> bool {
     let values = &flow.controller;
     values.family().role.objective(values) != Some(Objective::Unresponsive)

@@ -1,23 +1,23 @@
 //! Why engines differ: gap attribution.
 //!
-//! Theory is a model of packets, and packets a model of a network. Where a figure of one is not
-//! that of the other, something that the model leaves out is the cause. An [`Effect`] is one such
-//! thing: a function that takes a scenario and gives the same scenario without it. The
-//! equilibrium of the model stays what it was. What is run is real: no correction is computed,
-//! each number is the difference of two runs.
+//! Theory is a model of packets, and packets are a model of a network. If a figure of one differs
+//! from that of the other, something that the model leaves out is the cause. An [`Effect`] is one
+//! such thing: a function that takes a scenario and gives the same scenario without it. The
+//! equilibrium of the model stays. No correction is computed: each number is the difference of two
+//! runs.
 //!
 //! Definitions, for a figure with the value r by the reference and m by the engine in question:
 //!
 //! ```text
 //! gap of a set S       g(S) = (m(S) − r(S)) / |r(S)|, both engines run without the effects of S
 //! an effect e explains g(B) − g(B ∪ {e}), B empty, or what e needs to be without as well
-//! interaction          g(∅) − g(all) − the sum of what the effects explain
+//! interaction          g(∅) − g(all) − the sum of the parts of the effects
 //! left                 g(all)
 //! ```
 //!
-//! Each gap is held against the reference's own value of the same scenario, so that a change of
-//! the reference is never counted as an explanation; [`Attribution::shifts`] tells how large it
-//! is. Flows that are judged each by itself have the gap of the one that is farthest off.
+//! A gap is relative to the reference's own value of the same scenario, so that a change of the
+//! reference is never counted as an explanation; [`Attribution::shifts`] gives the size of that
+//! change. Flows that are judged each by itself have the gap of the one that is farthest off.
 //!
 //! Smaller packets make controllers slower that move by a packet a round trip. So that a longer
 //! transient is not taken for an effect of packets, they are compared in the run that is longer
@@ -36,14 +36,14 @@
 //! An effect is claimed of a figure by itself if it explains in the direction of the gap, at least
 //! [`MATERIAL`] of it, and more than its noise: the 95 % confidence interval over the seeds, of the
 //! differences seed by seed. S is the single effect that explains most of those that do by
-//! themselves; else the two that explain most, the three, and so on. Where no such set is enough,
-//! effects may work only together: a buffer that is too small hides what else would fill it. Then S
-//! is all effects but those that can be put back, the weakest first, with the gap still closed;
-//! an effect in it is claimed because the gap opens with it, by more than noise.
+//! themselves; else the two that explain most, the three, and so on. If no such set is enough,
+//! effects may work only together: a buffer that is too small hides another effect that would fill
+//! it. Then S is all effects but those that can be put back, the weakest first, with the gap still
+//! closed; an effect in it is claimed because the gap opens with it, by more than noise.
 //!
 //! The crate makes no runs: who calls [`attribute`] does, as many at once as it likes.
 //!
-//! An effect is taken away from a scenario, and the equilibrium of the model stays what it was:
+//! An effect is taken away from a scenario, and the equilibrium of the model stays:
 //!
 //! ```
 //! use accord_explain::Effect;

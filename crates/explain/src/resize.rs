@@ -6,10 +6,10 @@ use accord_scenario::{Change, Flow, Limit, Scenario};
 use accord_units::{Bytes, Duration, Size};
 use std::sync::Arc;
 
-/// Lets `change` give packets other sizes, none larger than before. What the packets by which
-/// flows measure their round trips save of transmission time is added to the delay of the links,
-/// so that base round-trip times stay: where flows that share a link save differently, as much
-/// as all do.
+/// Lets `change` give packets other sizes, none larger than before. The transmission time that the
+/// packets by which flows measure their round trips save is added to the delay of the links, so
+/// that base round-trip times stay: where flows that share a link save differently, as much as all
+/// do.
 pub(crate) fn resize(s: &mut Scenario, change: impl Fn(&mut Flow)) {
     let mut saved: Vec<Option<Duration>> = vec![None; s.links.len()];
     let old = s.flows.clone();
@@ -57,8 +57,8 @@ fn probe(f: &Flow) -> (Bytes, Bytes) {
     }
 }
 
-/// Makes packets and their acknowledgements `finer` times smaller. What is counted in packets,
-/// or in samples of which each packet gives one, is as many times more.
+/// Makes packets and their acknowledgements `finer` times smaller. Numbers of packets, and numbers
+/// of samples of which each packet gives one, grow by the same factor.
 pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
     let smaller = |size: Bytes| Bytes::new(((size.get() + finer / 2) / finer).max(1));
     let divides = |size: Bytes| size.get() > 1;

@@ -12,8 +12,8 @@ const SEEN: f64 = 5e-5;
 /// A change of the reference below this is none.
 const STILL: f64 = 1e-6;
 
-/// The attribution as text: a line for each figure with what each effect explains, then the
-/// verdicts, then what was done and what could not be.
+/// The attribution as text: a line for each figure with the part of each effect, then the verdicts,
+/// then the runs that were made and the steps that were not possible.
 pub fn text(a: &Attribution) -> String {
     let mut out = format!("{}: {} against {}", a.id, a.measured, a.reference);
     for (what, value) in &a.point {

@@ -4,8 +4,8 @@ use accord_scenario::{Scenario, Window};
 use accord_traffic::Demand;
 use accord_units::{Duration, Time};
 
-/// A phase shorter than so many base round-trip times leaves no queue behind, says theory; it
-/// stays as long as it is, so that who starts before there is a queue still does.
+/// The length of the shortest phase that leaves a queue behind according to theory, in base round-trip
+/// times. A shorter phase keeps its length, so that a flow that starts before there is a queue still does.
 const SETTLED: u64 = 20;
 
 /// A phase before and after.

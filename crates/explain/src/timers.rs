@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// The least time-out of a control pair of the papers, where none is given [RFC 6298 §2.4].
 const PRINTED: Duration = Duration::from_secs(1);
 
-/// Lowers the least time-out of each flow to the longest round trip of its path: any lower, and
-/// timers would run out for what is queued and not lost. Flows behind a buffer without limit keep
+/// Lowers the least time-out of each flow to the longest round trip of its path. Below that, timers
+/// would run out for packets that are queued and not lost. Flows behind a buffer without limit keep
 /// theirs: they have no longest round trip, and lose nothing there.
 pub(crate) fn shorten_timers(s: &mut Scenario) {
     let worst = worst(s);

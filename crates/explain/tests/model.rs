@@ -29,7 +29,7 @@ fn scenarios() -> Vec<Scenario> {
     points.filter(|s| s.flows.len() <= 40).collect()
 }
 
-/// The metrics that theory has, in bytes: what is counted in packets changes with them.
+/// The metrics of theory that are in bytes. Those in packets change with the packets' size.
 const METRICS: [Metric; 6] = [
     Metric::Throughput,
     Metric::Rtt,

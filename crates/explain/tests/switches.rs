@@ -1,4 +1,4 @@
-//! What taking timers and bursts away does to flows.
+//! The effect on flows of taking timers and bursts away.
 
 use accord_control::FAMILIES as CONTROLLERS;
 use accord_explain::Effect;
@@ -146,7 +146,7 @@ fn disciplines_give_way_to_a_plain_queue() {
         let s = without(Effect::Discipline, &red(queue)).expect("it can");
         assert_eq!(name(&s), "droptail", "{queue}");
     }
-    // What theory takes for a price stays.
+    // The price of theory stays.
     for queue in ["droptail", "avd", "rem"] {
         let none = Err("no discipline drops or marks what would fit");
         assert_eq!(

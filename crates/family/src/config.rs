@@ -1,8 +1,8 @@
 //! Typed configurations: the parameters of a family as a plain struct, for programs.
 //!
-//! A family's table says what its parameters are, and scenario files set them by name. [`config!`]
+//! The table of a family lists its parameters, and scenario files set them by name. [`config!`]
 //! makes a struct of the same parameters. Its defaults are those of the table, and
-//! [`values`](crate::config!) holds what a program has set against the table's ranges.
+//! [`values`](crate::config!) checks the values of a program against the table's ranges.
 
 use crate::{Param, Raw, Values};
 use accord_units::{Duration, Rate, Size};
@@ -32,7 +32,7 @@ macro_rules! field {
 }
 
 field!(f64, number, x => Raw::Number(*x));
-// What is beyond i64 is beyond every range.
+// A number beyond i64 is beyond every range.
 field!(u64, integer, n => Raw::Integer(i64::try_from(*n).unwrap_or(i64::MAX)));
 field!(bool, flag, b => Raw::Flag(*b));
 field!(Size, size, s => Raw::Text(s.to_string()));
@@ -92,8 +92,8 @@ pub fn with_aggregates(
 /// Makes a struct of the parameters of a family, with their names. `of aggregates of` makes one of the
 /// parameters that each of its aggregates has.
 ///
-/// It has `Default`, which is the family's table, `From<&Values>`, and `values()`, which checks
-/// what is set and gives it in the form of scenarios.
+/// The struct has `Default`, which is the family's table, `From<&Values>`, and `values()`, which
+/// checks the fields and returns them in the form of scenarios.
 ///
 /// ```
 /// use accord_family::{Family, Kind, Objective, Param, Role, Values};

@@ -41,9 +41,9 @@ pub struct QueueFacts {
 /// The dynamics of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowDynamics {
-    /// Its law after slow start.
+    /// The law after slow start.
     pub law: WindowLaw,
-    /// By what the sender knows its accumulation.
+    /// The sender's knowledge of its accumulation.
     pub reads: Reads,
     /// The sender's base round-trip time.
     pub base: BaseRtt,
@@ -58,21 +58,21 @@ pub struct WindowDynamics {
     pub leave: f64,
     /// The fraction of the window that is kept then.
     pub keep: f64,
-    /// Acknowledgements clock the window: their queues delay what the sender knows, and look
-    /// like its own.
+    /// Acknowledgements clock the window: the queues of acknowledgements delay the sender's
+    /// measurements, and look like its own queue.
     pub window_clocked: bool,
-    /// Its packets can be marked.
+    /// True if packets can be marked.
     pub ecn: bool,
-    /// What it gives up at a loss, or at a mark for one.
+    /// The reaction to a loss, or to a mark that stands for one.
     pub gives_up: GivesUp,
-    /// How it sends again what was lost.
+    /// The retransmission of lost packets.
     pub repairs: Repairs,
     /// The way from a window to the data that is outstanding, of a flow that decides once per round trip
     /// and whose window bounds that data; none for windows that act at each acknowledgement.
     pub rounds: Option<Rounds>,
 }
 
-/// The way from a window to what is outstanding, over a round trip.
+/// The relation of a window to the data outstanding, over a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     /// The round-trip time over which the window is paced.
@@ -87,14 +87,14 @@ pub struct Rounds {
 pub enum Pace {
     /// That of the latest report.
     Latest,
-    /// Its moving average, with a weight of 1/8 [RFC 6298 §2.3].
+    /// The moving average of round-trip times, with a weight of 1/8 [RFC 6298 §2.3].
     Smoothed,
-    /// The smallest: the pace never holds back what the window allows.
+    /// The smallest round-trip time: the pace never holds back data that the window allows.
     Least,
 }
 
 impl WindowDynamics {
-    /// A flow without a window: what is offered is sent.
+    /// A flow without a window: it sends its whole demand.
     pub const UNRESPONSIVE: WindowDynamics = WindowDynamics {
         law: WindowLaw::Unresponsive,
         reads: Reads::Delay,
@@ -112,27 +112,27 @@ impl WindowDynamics {
     };
 }
 
-/// What a flow halves at a loss.
+/// The quantity that a flow halves at a loss.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GivesUp {
-    /// Its window.
+    /// The window.
     Window,
     /// The part of its accumulation that carries no contract. It grows by nothing in a round trip with
     /// a loss.
     Accumulation {
-        /// The part of what it sends that may be lost. Beyond that it halves the window.
+        /// The share of the data sent that may be lost. Beyond that the flow halves the window.
         bound: f64,
     },
 }
 
-/// How a sender sends again what a window has lost.
+/// The retransmission of the losses of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repairs {
-    /// All within a round trip, what was lost again included [RFC 8985].
+    /// All within a round trip, retransmissions that are lost included [RFC 8985].
     All,
-    /// All within a round trip. What is lost again waits for the timer [RFC 6675].
+    /// All within a round trip. Retransmissions that are lost wait for the timer [RFC 6675].
     Once,
-    /// One packet per round trip. What is lost again waits for the timer [RFC 6582].
+    /// One packet per round trip. Retransmissions that are lost wait for the timer [RFC 6582].
     OneByOne {
         /// The timer ends a repair that takes longer than it.
         impatient: bool,
@@ -189,7 +189,7 @@ pub enum WindowLaw {
     Unresponsive,
 }
 
-/// By what a sender knows its accumulation a, with x its rate.
+/// A sender's knowledge of its accumulation a, with x its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reads {
     /// Queuing and virtual delays of the way there: a = x·(q + v).
@@ -210,7 +210,7 @@ pub enum Reads {
 pub enum BaseRtt {
     /// The smallest round-trip time so far.
     Smallest,
-    /// The smallest of the samples of the last so many bytes.
+    /// The smallest of the samples of the last `bytes` bytes.
     Last {
         /// The bytes.
         bytes: f64,
@@ -222,16 +222,17 @@ pub enum BaseRtt {
 /// The dynamics that a discipline adds to its queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueDynamics {
-    /// Its law.
+    /// The law.
     pub law: QueueLaw,
     /// Marks packets that can be marked instead of dropping them.
     pub ecn: bool,
 }
 
-/// A law of a queue: which part of the arrivals it marks or drops, or what it shows to flows.
+/// A law of a queue: the share of the arrivals that it marks or drops, or the price that it shows
+/// to flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QueueLaw {
-    /// Nothing but the queue.
+    /// The queue alone.
     DropTail,
     /// Shows the delay of a virtual queue [Xia05 §IV-D].
     Avd {

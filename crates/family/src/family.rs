@@ -17,8 +17,7 @@ pub struct Family {
     pub source: &'static str,
     /// The parameters.
     pub params: &'static [Param],
-    /// The check of relations between parameters. Its message says what is wrong and how to mend
-    /// it.
+    /// The check of relations between parameters. Its message names the fault and the remedy.
     pub check: fn(&Values) -> Result<(), String>,
     /// The objective of a controller or the price of a discipline, for theory.
     pub role: Role,

@@ -29,7 +29,7 @@
 //! values.set("target", &Raw::Text("6 KB".into()))?;
 //! let target = Size::Bytes(Bytes::new(6000));
 //! assert_eq!(KEEPER.role.objective(&values), Some(Objective::Accumulation { target }));
-//! // A value of another kind is refused, and the message says what was expected.
+//! // A value of another kind is refused, and the message names the expected one.
 //! assert!(values.set("target", &Raw::Flag(true)).is_err());
 //! # Ok::<(), String>(())
 //! ```

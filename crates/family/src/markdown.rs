@@ -40,7 +40,7 @@ fn row(table: &mut String, prefix: &str, p: &Param) {
 
 const END: &str = "<!-- end of parameters -->";
 
-/// Returns the page with its tables of parameters made anew. A table stands between `<!--
+/// Returns the page with its tables of parameters rewritten. A table stands between `<!--
 /// parameters of NAME -->` and `<!-- end of parameters -->`. Tables of other families stay as they
 /// are.
 ///

@@ -28,7 +28,7 @@ pub enum Objective {
     /// round-trip times against the smallest that it has measured. So data that was queued when the
     /// flow began counts as propagation [Low02 theorem 3].
     MeasuredAccumulation {
-        /// The accumulation kept beyond what the flow takes for propagation.
+        /// The accumulation kept beyond the part that the flow takes for propagation.
         target: Target,
     },
     /// Pays `target` to the links of its path. The rate of the flow is `target / price`, and it

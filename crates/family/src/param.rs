@@ -109,7 +109,7 @@ impl Kind {
     /// Reads a raw value as this kind, in range.
     ///
     /// # Errors
-    /// Returns a message that says what was expected.
+    /// Returns a message with the expected form.
     pub fn read(&self, raw: &Raw) -> Result<Value, String> {
         let expected = || format!("expected {}", self.expected());
         let positive = |zero: bool, value: Value| {

@@ -1,18 +1,18 @@
 //! The share of the network that a flow is to get.
 
-use accord_units::{Bytes, Rate};
+use accord_units::{Bytes, Rate, Words, words};
 use std::str::FromStr;
 
 /// A contracted rate, and a weighted share of the rate that is not contracted [Har02 eq. 3].
 ///
-/// A controller that keeps an accumulation ā holds a service by what it keeps queued. This needs
-/// plain FIFO queues and no admission control. Of the accumulation, only the part that carries more
-/// than the contracted rate counts against weight × ā [Har02 eqs. 4-8].
+/// A controller that keeps an accumulation ā holds a service by the size of its accumulation. This
+/// needs plain FIFO queues and no admission control. Of the accumulation, only the part that
+/// carries more than the contracted rate counts against weight × ā [Har02 eqs. 4-8].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Service {
     /// x̂, the rate that the flow gets before anything is shared. Zero is no contract.
     pub contract: Rate,
-    /// φ, the flow's part of what is shared, as a multiple of its controller's target. It is more
+    /// φ, the flow's part of the shared rate, as a multiple of its controller's target. It is more
     /// than zero.
     pub weight: f64,
     /// A, the most that the flow may have queued in all [Har02 eq. 16]. It is no less than weight ×
@@ -31,30 +31,17 @@ impl Default for Service {
     }
 }
 
-/// The signal of the network that tells a tunnel how much is queued there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Signal {
-    /// Whichever of the others is found to work.
-    #[default]
-    Auto,
-    /// The distance of the two halves of a control pair: the path has to forward EF first.
-    Pairs,
-    /// The one-way delay above its minimum.
-    Delay,
-}
-
-impl Signal {
-    /// The signals, with their names.
-    pub const NAMES: [(&'static str, Signal); 3] = [
-        ("auto", Signal::Auto),
-        ("pairs", Signal::Pairs),
-        ("delay", Signal::Delay),
-    ];
-
-    /// Returns the name in files.
-    pub fn word(self) -> &'static str {
-        let found = Signal::NAMES.iter().find(|(_, signal)| *signal == self);
-        found.expect("all are listed").0
+words! {
+    /// The measure of the backlog in the network that a tunnel uses.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Signal by word {
+        /// The first of the others that is found to work.
+        #[default]
+        Auto = "auto",
+        /// The distance between the two halves of a control pair: the path has to forward EF first.
+        Pairs = "pairs",
+        /// The one-way delay above its minimum.
+        Delay = "delay",
     }
 }
 
@@ -62,10 +49,7 @@ impl FromStr for Signal {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Signal, String> {
-        let found = Signal::NAMES.iter().find(|(name, _)| *name == text);
-        found.map(|(_, signal)| *signal).ok_or_else(|| {
-            let names = Signal::NAMES.map(|(name, _)| name);
-            format!("a signal is one of {}", names.join(", "))
-        })
+        Signal::of_word(text)
+            .ok_or_else(|| format!("a signal is one of {}", Signal::words().join(", ")))
     }
 }

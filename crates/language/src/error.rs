@@ -1,4 +1,4 @@
-//! Errors of scenario files: the place, what is wrong, and how to mend it.
+//! Errors of scenario files, with their place and a hint.
 
 use std::fmt;
 use std::ops::Range;
@@ -23,7 +23,7 @@ impl fmt::Debug for Source {
 /// Something is wrong at one place of a scenario file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
-    /// What is wrong, and what was expected.
+    /// The fault and the expectation.
     pub message: String,
     /// A hint on how to mend it, if one is known.
     pub hint: Option<String>,
@@ -44,7 +44,7 @@ pub struct ScenarioError {
 pub struct Also {
     /// The place in the text, in bytes.
     pub span: Range<usize>,
-    /// What is there.
+    /// The description of that place.
     pub what: &'static str,
 }
 

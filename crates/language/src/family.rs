@@ -6,7 +6,7 @@ use super::tree::{Data, Entry, Value};
 use super::{limits, read};
 use accord_family::{Family, Kind as ParamKind, Param, Raw, Values};
 
-/// The hint where a file asks for what a build without QUIC does not have.
+/// The hint for a file that needs QUIC, in a build without it.
 pub(crate) const WITH_QUIC: &str =
     "a build with the feature quic has it: cargo build --release --features quic";
 

@@ -5,7 +5,7 @@ use super::limits;
 use super::read;
 use super::shape::Shape;
 use super::tree::{Data, Value};
-use accord_scenario::{Across, Metric, MetricUnit};
+use accord_scenario::{Metric, MetricUnit};
 use accord_units::{Bytes, Duration, ParseError, Rate, Size};
 
 /// Reads a value in `metric`'s unit, or as a plain ratio.
@@ -65,14 +65,4 @@ pub(crate) fn read(value: &Value, metric: Metric, plain: bool) -> Result<f64, Pr
             value.describe()
         ))),
     }
-}
-
-pub(crate) fn across_words() -> Vec<&'static str> {
-    Across::NAMES.iter().map(|(word, _)| *word).collect()
-}
-
-pub(crate) fn read_across(value: &Value) -> Result<Across, Problem> {
-    let word = read::choice(value, &across_words())?;
-    let found = Across::NAMES.iter().find(|(w, _)| *w == word);
-    Ok(found.expect("it is one of the words").1)
 }

@@ -17,7 +17,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The parsed text of a scenario. Some values may have been set anew.
+/// The parsed text of a scenario. Settings may have replaced some values.
 #[derive(Clone, Debug)]
 pub struct File {
     /// The file itself and the settings, for errors to point at.
@@ -76,7 +76,7 @@ impl File {
         }
     }
 
-    /// Returns the text as it was read, with its name. It is without what was set.
+    /// Returns the original text, without settings, and its name.
     pub fn source(&self) -> &Source {
         &self.sources[0]
     }
@@ -130,7 +130,7 @@ impl File {
         Ok(scenarios)
     }
 
-    /// Returns the controller of a file that has nothing but one, at `controller`.
+    /// Returns the controller of a file that holds only a controller, at `controller`.
     ///
     /// # Errors
     /// Fails if there is none, it is wrong, or there is something else.

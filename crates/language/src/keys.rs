@@ -6,10 +6,11 @@ mod links;
 pub(crate) use demand::*;
 pub(crate) use links::*;
 
-use super::{figure, limits};
+use super::limits;
 use super::shape::{Default, Key, Section, Shape};
 use accord_family::Signal;
-use accord_scenario::{Cause, Claim, Engine, LinkModel, Metric, PLOTTED, Recorded};
+use accord_scenario::{Across, Cause, Claim, Direction, Engine, Form, GREEDY, LinkModel, Metric, Recorded};
+use accord_units::Words as _;
 use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const SEED: Shape = Shape::Whole(0, i64::MAX as u64);
@@ -45,7 +46,7 @@ pub(crate) const FLUID: Section = Section {
     doc: "How the fluid engine computes; the other engines do not read it.",
     one_of: false,
     keys: &[
-        key("link_model", Shape::Choice(link_models), Value("ack-clocked"), "How queues follow from windows: `ack-clocked` keeps in flight what the windows say, `integrator` integrates window over round-trip time."),
+        key("link_model", Shape::Choice(LinkModel::words), Value("ack-clocked"), "How queues follow from windows: `ack-clocked` keeps in flight what the windows say, `integrator` integrates window over round-trip time."),
         key("step", Shape::Span, Words("a fifteenth of the shortest base round-trip time, a thirtieth for laws of the sign"), "Longest time step."),
     ],
 };
@@ -90,10 +91,10 @@ const CONTROLLER: Key = key("controller", Shape::Controller, Required, "The cong
 const KERNEL: Key = key("kernel", Shape::Name, Nothing, "In the live engine the flow is a TCP connection of the operating system with this congestion control (\"cubic\", \"reno\", \"bbr\", or what else its kernel has); the other engines run the flow's `controller` in its place.");
 const QUIC: Key = key("quic", Shape::Name, Nothing, "In the live engine the flow is a connection of this QUIC stack (\"quinn\", in a build with the feature `quic`), which runs the flow's `controller`; the other engines run it on our transport. Not together with `kernel`.");
 const SERVICE: Key = key("service", Shape::Table(&SERVICES), Words("a fair share"), "What the flow is to get, where its controller keeps accumulation.");
-const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec!["greedy"]), Shape::Table(&DEMANDS)]), Value("greedy"), "What the application wants to send.");
+const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec![GREEDY]), Shape::Table(&DEMANDS)]), Value("greedy"), "What the application wants to send.");
 const TUNNEL: Key = key("tunnel", Shape::Table(&TUNNELS), Nothing, "The flow is a tunnel between two gateways: it sends the packets of the flows that ride in it; see [gateways in scenarios](gateway/scenarios.md).");
 const THROUGH: Key = key("through", Shape::Dotted, Nothing, "The tunnel, further up in the file, that the data of the flow rides in. `from` and `to` are then the ends of the tunnel unless given, and acknowledgements return outside of it.");
-const AS: Key = key("as", Shape::Choice(forms), Value("packets"), "What the flow is in the packet engine: packets, or a fluid whose load acts on the packets of the other flows; see [packets over a fluid](hybrid.md).");
+const AS: Key = key("as", Shape::Choice(Form::words), Value("packets"), "What the flow is in the packet engine: packets, or a fluid whose load acts on the packets of the other flows; see [packets over a fluid](hybrid.md).");
 const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UNIFORM)]), Value("0 s"), "When it starts.");
 const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
 const AGGREGATE: Key = key("aggregate", Shape::Name, Value("default"), "The kind of traffic that queue disciplines take it for, such as \"udp\".");
@@ -116,7 +117,7 @@ pub(crate) const FLOW: Section = Section {
         Key { default: Words("required, here or in `each`; with `kernel` the model of it, where there is one"), ..CONTROLLER },
         KERNEL, QUIC, SERVICE, TUNNEL, THROUGH, AS, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
         MIN_RTO, PACING,
-        key("record", Shape::Choice(recorded), Words("`group` for web users and for more than 1000 flows, else `flows`"), "Whose series are recorded: each flow's, or sums and [quantiles](output.md#quantiles-over-the-flows-of-a-group) over the group."),
+        key("record", Shape::Choice(Recorded::words), Words("`group` for web users and for more than 1000 flows, else `flows`"), "Whose series are recorded: each flow's, or sums and [quantiles](output.md#quantiles-over-the-flows-of-a-group) over the group."),
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
     ],
 };
@@ -151,7 +152,7 @@ pub(crate) const TUNNELS: Section = Section {
     keys: &[
         key("overhead", Shape::Packet, Value("60 B"), "Bytes that each packet gains: 20 of IPv4 (40 of IPv6), 8 of UDP and 32 of WireGuard."),
         key("queue", Shape::Amount, Value("1 MB"), "Limit of the edge queue, where packets wait for their turn in queues by flow (FQ-CoDel), overhead included."),
-        key("signal", Shape::Choice(signals), Value("auto"), "What tells how much is queued in the network: the distance of a control pair's halves (`pairs`), the one-way delay above its minimum (`delay`), or whichever is found to work."),
+        key("signal", Shape::Choice(Signal::words), Value("auto"), "What tells how much is queued in the network: the distance of a control pair's halves (`pairs`), the one-way delay above its minimum (`delay`), or whichever is found to work."),
     ],
 };
 
@@ -169,7 +170,7 @@ pub(crate) const EVENT: Section = Section {
     keys: &[
         key("at", Shape::Instant, Required, "When."),
         key("link", Shape::Dotted, Nothing, "The link that changes: both directions, or one if the name ends in `.reverse`."),
-        key("direction", Shape::Choice(|| vec!["both", "forward", "reverse"]), Value("both"), "Which directions of the link."),
+        key("direction", Shape::Choice(Direction::words), Value("both"), "Which directions of the link."),
         key("delay", Shape::Delay, Nothing, "Its propagation delay from now on, which may be zero. Packets on the wire keep theirs and are not overtaken; what follows them comes out no faster than the link sends."),
         key("rate", Shape::AnyRate, Nothing, "Its rate from now on, for the rest of the packet in service and for those behind it. `\"0 bps\"` is an outage: packets wait, or are dropped where they do not fit, until the rate is another; what is on the wire arrives."),
         key("flow", Shape::Dotted, Nothing, "The group or flow that takes another path or sends at another rate."),
@@ -188,12 +189,12 @@ pub(crate) const EXPECT: Section = Section {
     one_of: false,
     keys: &[
         key("name", Shape::Text, Words("made of the other keys"), "One line for people, unique in the file."),
-        key("metric", Shape::Choice(metrics), Required, "The quantity."),
+        key("metric", Shape::Choice(Metric::words), Required, "The quantity."),
         key("of", Shape::Dotted, Required, "A group, a flow (`NAME.2`), a link, or an aggregate at a link (`bottleneck.udp`)."),
-        key("engine", Shape::Either(&[Shape::Choice(engines), Shape::List(&Shape::Choice(engines))]), Value("packet"), "The engine whose run is judged; a list makes one expectation for each."),
+        key("engine", Shape::Either(&[Shape::Choice(Engine::words), Shape::List(&Shape::Choice(Engine::words))]), Value("packet"), "The engine whose run is judged; a list makes one expectation for each."),
         key("during", Shape::Pair(&Shape::Instant), Words("the steady part"), "The part of the run that counts."),
         key("over", Shape::Over, Value("mean"), "How the samples become one number, [a mean as the metric wants it](output.md#series); `variation` is their standard deviation over their mean."),
-        key("across", Shape::Choice(figure::across_words), Value("each"), "How the numbers of a group's flows become one; with `each`, every one of them must meet the target, with `sum` the flows are [taken as one](output.md#series)."),
+        key("across", Shape::Choice(Across::words), Value("each"), "How the numbers of a group's flows become one; with `each`, every one of them must meet the target, with `sum` the flows are [taken as one](output.md#series)."),
         key("equals", Shape::Either(FIGURES), Nothing, "The value, or the name of the engine that gives it; with `by`, a table of values."),
         key("within", Shape::Tolerance, Words("required with `equals`, or `beyond`"), "Relative tolerance."),
         key("beyond", Shape::Tolerance, Nothing, "In place of `within`: the figure is farther off than this, as a paper says that something does not come out."),
@@ -202,7 +203,7 @@ pub(crate) const EXPECT: Section = Section {
         key("by", Shape::Name, Nothing, "The sweep whose values are the keys of the tables."),
         key("when", Shape::Map(&Shape::Either(LABELS)), Nothing, "Values of sweeps: it is expected at these points only."),
         key("paper", Shape::Text, Value(""), "What the paper says."),
-        key("claim", Shape::Choice(claims), Words("`paper` where that text is given, else `theory` where another engine gives the value, else `ours`"), "Whose claim it is."),
+        key("claim", Shape::Choice(Claim::words), Words("`paper` where that text is given, else `theory` where another engine gives the value, else `ours`"), "Whose claim it is."),
         key("fails", Shape::Either(&[Shape::Table(&FAILS), Shape::List(&Shape::Table(&FAILS))]), Nothing, "That it is known to fail, and why."),
     ],
 };
@@ -212,11 +213,11 @@ pub(crate) const FAILS: Section = Section {
     doc: "A failure that is known. It is strict: where the expectation is met after all, or the figure is another than the one recorded, that is an error.",
     one_of: false,
     keys: &[
-        key("why", Shape::Choice(causes), Required, "What the cause is: the `paper`, whose claim does not hold; a `setting` that it leaves open; or it is `ours`."),
+        key("why", Shape::Choice(Cause::words), Required, "What the cause is: the `paper`, whose claim does not hold; a `setting` that it leaves open; or it is `ours`."),
         key("because", Shape::Text, Required, "The cause in words, and how it is known."),
         key("measured", Shape::Either(FIGURES), Required, "What comes out; with `by`, a table by the values of a sweep, and it fails at these values only."),
         key("band", Shape::Tolerance, Value("1 %"), "How far that may move and still be the same, relative to it."),
-        key("engine", Shape::Either(&[Shape::Choice(engines), Shape::List(&Shape::Choice(engines))]), Words("all that are judged"), "The engines whose runs fail."),
+        key("engine", Shape::Either(&[Shape::Choice(Engine::words), Shape::List(&Shape::Choice(Engine::words))]), Words("all that are judged"), "The engines whose runs fail."),
         key("at", Shape::Map(&Shape::Either(LABELS)), Words("all points"), "Values of sweeps: it fails at these points only."),
         key("by", Shape::Name, Words("as the expectation"), "The sweep whose values are the keys of the table."),
     ],
@@ -244,38 +245,6 @@ const fn inherited(key: Key) -> Key {
     Key { default: Words("as the group"), ..key }
 }
 
-fn metrics() -> Vec<&'static str> {
-    Metric::ALL.iter().map(|m| m.name()).collect()
-}
-
 fn plotted() -> Vec<&'static str> {
-    PLOTTED.iter().map(|m| m.name()).collect()
-}
-
-fn signals() -> Vec<&'static str> {
-    Signal::NAMES.iter().map(|(name, _)| *name).collect()
-}
-
-fn forms() -> Vec<&'static str> {
-    vec!["packets", "fluid"]
-}
-
-fn recorded() -> Vec<&'static str> {
-    Recorded::NAMES.iter().map(|(name, _)| *name).collect()
-}
-
-fn claims() -> Vec<&'static str> {
-    Claim::NAMES.iter().map(|(name, _)| *name).collect()
-}
-
-fn causes() -> Vec<&'static str> {
-    Cause::NAMES.iter().map(|(name, _)| *name).collect()
-}
-
-fn link_models() -> Vec<&'static str> {
-    LinkModel::NAMES.iter().map(|(name, _)| *name).collect()
-}
-
-fn engines() -> Vec<&'static str> {
-    Engine::ALL.iter().map(|e| e.name()).collect()
+    Metric::plotted().into_iter().map(Metric::name).collect()
 }

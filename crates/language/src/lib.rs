@@ -29,7 +29,7 @@
 //! assert_eq!(points.len(), 2);
 //! assert_eq!(points[1].point, [("rate".to_string(), "16 Mbps".to_string())]);
 //!
-//! // An error says where it is, what is wrong and how to mend it.
+//! // An error has its place, a message and a hint.
 //! let wrong = text.replace("vegas", "vega");
 //! let errors = File::parse("small.toml", &wrong)?.points(&catalogue, None).unwrap_err();
 //! let error = errors.iter().next().expect("there is one");
@@ -55,6 +55,8 @@ mod shape;
 mod sweep;
 mod trace;
 mod tree;
+#[cfg(test)]
+mod words;
 
 pub use error::{Also, Errors, ScenarioError, Source, suggest};
 pub use file::File;

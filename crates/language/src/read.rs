@@ -8,8 +8,8 @@ use super::error::{Problem, Span, quote};
 use super::limits;
 use super::shape::{Default, Section, Shape};
 use super::tree::{Data, Table, Value};
-use accord_scenario::{Over, percent};
-use accord_units::{Bytes, Duration, ParseError, Rate, Size, Time};
+use accord_scenario::{Over, UNLIMITED, percent};
+use accord_units::{Bytes, Duration, ParseError, Rate, Size, Time, Words, words};
 use std::str::FromStr;
 
 /// The size of a buffer as written, before rates and round-trip times are known.
@@ -92,21 +92,24 @@ pub(crate) fn packet(value: &Value) -> Result<Bytes, Problem> {
     bounded(value, x, zero, limits::PACKET, "the size of a packet")
 }
 
-/// The longest time that a host takes for a packet.
-#[derive(Clone, Copy)]
-pub(crate) enum Processing {
-    /// As long as that for controllers that fill queues, otherwise nothing.
-    Auto,
-    /// What the slowest link of the path takes for a packet.
-    Packet,
-    Time(Duration),
+words! {
+    /// The longest time that a host takes for a packet.
+    #[derive(Clone, Copy)]
+    pub enum Processing by word {
+        /// The time of `Packet` for controllers that fill queues, otherwise zero.
+        Auto = "auto",
+        /// The service time of a packet on the slowest link of the path.
+        Packet = "packet",
+        {
+            /// This time.
+            Time(Duration)
+        }
+    }
 }
 
 pub(crate) fn processing(value: &Value) -> Result<Processing, Problem> {
-    match value.text() {
-        Some("auto") => return Ok(Processing::Auto),
-        Some("packet") => return Ok(Processing::Packet),
-        _ => {}
+    if let Some(word) = value.text().and_then(Processing::of_word) {
+        return Ok(word);
     }
     let x = quantity(value, &Shape::Processing)?;
     bounded(value, x, None, limits::SPAN, "a time").map(Processing::Time)
@@ -195,6 +198,12 @@ pub(crate) fn choice(value: &Value, words: &[&'static str]) -> Result<&'static s
     })
 }
 
+/// Reads a word of an enumeration.
+pub(crate) fn word<T: Words>(value: &Value) -> Result<T, Problem> {
+    let word = choice(value, &T::words())?;
+    Ok(T::of_word(word).expect("it is one of the words"))
+}
+
 /// Reads a share of one: "5 %" or 0.05. It is never negative and always finite.
 pub(crate) fn ratio(value: &Value, shape: &Shape) -> Result<f64, Problem> {
     let x = match &value.data {
@@ -226,26 +235,20 @@ pub(crate) fn tolerance(value: &Value) -> Result<f64, Problem> {
 }
 
 pub(crate) fn over(value: &Value) -> Result<Over, Problem> {
-    let words = ["mean", "min", "max", "variation"];
     let text = text(value, &Shape::Over)?;
-    Ok(match text {
-        "mean" => Over::Mean,
-        "min" => Over::Min,
-        "max" => Over::Max,
-        "variation" => Over::Variation,
-        _ => text
-            .strip_prefix('p')
-            .and_then(percent)
-            .filter(|q| (0.0..=1.0).contains(q))
-            .map(Over::Quantile)
-            .ok_or_else(|| {
-                let message = format!(
-                    "{} is not known; expected {}",
-                    quote(text),
-                    Shape::Over.expected()
-                );
-                Problem::new(value.span, message).known(text, words)
-            })?,
+    let quantile = || {
+        let share = text.strip_prefix('p').and_then(percent)?;
+        (0.0..=1.0)
+            .contains(&share)
+            .then_some(Over::Quantile(share))
+    };
+    Over::of_word(text).or_else(quantile).ok_or_else(|| {
+        let message = format!(
+            "{} is not known; expected {}",
+            quote(text),
+            Shape::Over.expected()
+        );
+        Problem::new(value.span, message).known(text, Over::words())
     })
 }
 
@@ -254,7 +257,7 @@ pub(crate) fn limit(value: &Value) -> Result<RawLimit, Problem> {
     let refuse = |message: String| {
         Problem::new(value.span, message).hint(format!("expected {}", Shape::Limit.expected()))
     };
-    if text == "unlimited" {
+    if text == UNLIMITED {
         return Ok(RawLimit::Unlimited);
     }
     if let Some(product) = text.strip_suffix("BDP") {

@@ -17,6 +17,16 @@ pub struct KeyTable {
 
 /// Returns every kind of table that a scenario file may have, with its keys.
 pub fn reference() -> Vec<KeyTable> {
+    let sections = sections();
+    let table = |i: usize| KeyTable {
+        title: sections[i].title,
+        markdown: markdown(sections[i], &sections[..i]),
+    };
+    (0..sections.len()).map(table).collect()
+}
+
+/// Returns every kind of table.
+pub(crate) fn sections() -> Vec<&'static Section> {
     let mut sections: Vec<&'static Section> = vec![&keys::FILE];
     let mut i = 0;
     while let Some(section) = sections.get(i) {
@@ -27,11 +37,7 @@ pub fn reference() -> Vec<KeyTable> {
         }
         i += 1;
     }
-    let table = |i: usize| KeyTable {
-        title: sections[i].title,
-        markdown: markdown(sections[i], &sections[..i]),
-    };
-    (0..sections.len()).map(table).collect()
+    sections
 }
 
 /// Returns the table of a section. A key that a section before it has as well is only named below the table.
@@ -100,6 +106,17 @@ fn bare(text: &str) -> bool {
 }
 
 impl Shape {
+    fn words_in_code(&self) -> Vec<String> {
+        self.words().iter().map(|w| format!("`\"{w}\"`")).collect()
+    }
+
+    /// Returns the words and `other`, for a column of a table.
+    fn words_and(&self, other: &str) -> String {
+        let mut all = self.words_in_code();
+        all.push(other.into());
+        all.join(", ")
+    }
+
     /// Returns a short description of the shape, for a column of a table.
     fn brief(&self) -> String {
         match self {
@@ -114,16 +131,13 @@ impl Shape {
             Shape::Instant | Shape::Span | Shape::Delay | Shape::Timeout => "time".into(),
             Shape::Rate | Shape::AnyRate => "rate".into(),
             Shape::Trace => "file, list of milliseconds".into(),
-            Shape::Period => "`\"off\"`, time".into(),
+            Shape::Period => self.words_and("time"),
             Shape::Steps => "file".into(),
             Shape::Amount | Shape::Packet => "size".into(),
             Shape::Limit => "limit".into(),
-            Shape::Processing => "`\"auto\"`, `\"packet\"`, time".into(),
-            Shape::Choice(words) => {
-                let words: Vec<_> = words().iter().map(|w| format!("`\"{w}\"`")).collect();
-                words.join(", ")
-            }
-            Shape::Over => "`\"mean\"`, `\"min\"`, `\"max\"`, `\"variation\"`, `\"p95\"`".into(),
+            Shape::Processing => self.words_and("time"),
+            Shape::Choice(_) => self.words_in_code().join(", "),
+            Shape::Over => self.words_and("`\"p95\"`"),
             Shape::Figure => "value".into(),
             Shape::Any => "anything".into(),
             Shape::Controller => "[controller](#controllers)".into(),

@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 ///
 /// The schema knows form only. Checks that need the whole file (names that must exist, flows that
 /// must reach their sink) are those of [`File::points`](super::File::points). The schema also
-/// cannot see that a sweep fills in a key that is otherwise missing. Its patterns keep to what every
-/// reader of JSON Schema understands [JSON Schema 2020-12 §6.4], which knows no classes of letters: in
-/// names it takes each character beyond ASCII for a letter.
+/// cannot see that a sweep fills in a key that is otherwise missing. Its patterns keep to the
+/// common part of regular expressions [JSON Schema 2020-12 §6.4], which has no classes of letters:
+/// in names it takes each character beyond ASCII for a letter.
 pub fn schema(catalogue: &Catalogue) -> Value {
     let mut definitions = Map::new();
     define(&keys::FILE, &mut definitions);
@@ -113,17 +113,16 @@ fn shape(of: &Shape) -> Value {
             { "type": "string" },
             { "type": "array", "items": shape(&Shape::Whole(0, limits::TRACE_LENGTH.into())), "minItems": 1 },
         ] }),
-        Shape::Period => json!({ "anyOf": [{ "const": "off" }, quantity(Duration::units())] }),
+        Shape::Period | Shape::Processing => {
+            json!({ "anyOf": [{ "enum": of.words() }, quantity(Duration::units())] })
+        }
         Shape::Steps => json!({ "type": "string" }),
         Shape::Amount | Shape::Packet => quantity(Bytes::units()),
         Shape::Limit => limit(),
-        Shape::Processing => {
-            json!({ "anyOf": [{ "enum": ["auto", "packet"] }, quantity(Duration::units())] })
-        }
-        Shape::Choice(words) => json!({ "enum": words() }),
+        Shape::Choice(_) => json!({ "enum": of.words() }),
         Shape::Over => json!({
             "type": "string",
-            "pattern": "^(mean|min|max|variation|p[0-9.]+)$",
+            "pattern": format!("^({}|p[0-9.]+)$", of.words().join("|")),
         }),
         Shape::Figure => json!({ "anyOf": [{ "type": "string" }, { "type": "number" }] }),
         Shape::Any => json!({}),
@@ -176,7 +175,7 @@ fn line() -> Value {
 fn limit() -> Value {
     let units = Size::units().chain(Duration::units());
     let product = json!({ "type": "string", "pattern": "^ *[0-9.eE+-]+ *BDP$" });
-    json!({ "anyOf": [{ "const": "unlimited" }, product, quantity(units)] })
+    json!({ "anyOf": [{ "enum": Shape::Limit.words() }, product, quantity(units)] })
 }
 
 /// Returns the schemas of the ways to write one of several families.

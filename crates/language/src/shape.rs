@@ -1,6 +1,11 @@
 //! The keys of the language and the values that they may hold, as data. The checker, the reader's
 //! defaults, the JSON Schema and the reference all come from these tables. So they always agree.
 
+use super::error::quote;
+use super::read::Processing;
+use accord_scenario::{OFF, Over, UNLIMITED};
+use accord_units::Words;
+
 /// A kind of table, with the keys that it may have.
 #[derive(Debug)]
 pub(crate) struct Section {
@@ -142,6 +147,24 @@ impl Shape {
         }
     }
 
+    /// Returns the words that a value of this form may be.
+    pub fn words(&self) -> Vec<&'static str> {
+        match self {
+            Shape::Choice(words) => words(),
+            Shape::Over => Over::words(),
+            Shape::Processing => Processing::words(),
+            Shape::Period => vec![OFF],
+            Shape::Limit => vec![UNLIMITED],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the words in quotes and `other`, as the alternatives of a sentence.
+    fn words_or(&self, other: &str) -> String {
+        let words: Vec<_> = self.words().iter().map(|w| quote(w)).collect();
+        format!("{} or {other}", words.join(", "))
+    }
+
     /// Returns whether a value of this form is a quantity, which has its unit in it.
     pub fn is_quantity(&self) -> bool {
         use Shape::*;
@@ -171,25 +194,23 @@ impl Shape {
             Shape::Trace => {
                 "the name of a file, or a list of times in milliseconds such as [1, 2, 4]".into()
             }
-            Shape::Period => "\"off\" or a time such as \"10 ms\"".into(),
+            Shape::Period => self.words_or("a time such as \"10 ms\""),
             Shape::Steps => "the name of a file".into(),
             Shape::Amount => "a size such as \"1 MB\"".into(),
             Shape::Packet => "a size such as \"1000 B\"".into(),
-            Shape::Limit => {
-                "a limit such as \"90 pkt\", \"64 KB\", \"20 ms\", \"1 BDP\" or \"unlimited\""
-                    .into()
-            }
-            Shape::Processing => "\"auto\", \"packet\" or a time such as \"80 us\"".into(),
+            Shape::Limit => format!(
+                "a limit such as \"90 pkt\", \"64 KB\", \"20 ms\", \"1 BDP\" or {}",
+                quote(UNLIMITED)
+            ),
+            Shape::Processing => self.words_or("a time such as \"80 us\""),
             Shape::Choice(words) => {
-                let words: Vec<_> = words().iter().map(|w| format!("\"{w}\"")).collect();
+                let words: Vec<_> = words().iter().map(|w| quote(w)).collect();
                 match words.as_slice() {
                     [one] => one.clone(),
                     _ => format!("one of {}", words.join(", ")),
                 }
             }
-            Shape::Over => {
-                "\"mean\", \"min\", \"max\", \"variation\" or a percentile such as \"p95\"".into()
-            }
+            Shape::Over => self.words_or("a percentile such as \"p95\""),
             Shape::Figure => "a value in the metric's unit".into(),
             Shape::Controller => "the name of a controller or a table with it".into(),
             Shape::Queue => "the name of a queue discipline or a table with it".into(),

@@ -1,8 +1,7 @@
 //! Files that give the rate of a link: delivery opportunities as mahimahi has them, and steps.
 //!
-//! A file is named relative to the scenario's own and stands beside it or in a folder below. So a
-//! scenario that comes from elsewhere reads nothing else. [`expand`] puts the contents in the place
-//! of the name.
+//! A file is named relative to the scenario's own, in the same folder or below it. So a scenario
+//! from elsewhere reads no other files. [`expand`] puts the contents in the place of the name.
 
 use super::error::{Problem, Problems, quote};
 use super::limits;
@@ -154,7 +153,7 @@ fn bytes_of(path: &Path) -> std::io::Result<Arc<[u8]>> {
 /// Parses the text of a trace: a whole number of milliseconds per line.
 ///
 /// # Errors
-/// Fails with the line and what is wrong with it.
+/// Fails with the line and its fault.
 pub fn parse(bytes: &[u8]) -> Result<Trace, String> {
     let mut times: Vec<u32> = Vec::new();
     for (line, text) in lines(bytes)? {
@@ -182,7 +181,7 @@ pub(crate) fn too_many(line: usize) -> String {
     format!("line {line}: a trace has at most {most} delivery opportunities")
 }
 
-/// Returns what is wrong with times in order that are no trace.
+/// Returns the reason why times in order are no trace.
 pub(crate) fn no_length(count: usize) -> &'static str {
     match count {
         0 => "has no delivery opportunities",

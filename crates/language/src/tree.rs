@@ -326,7 +326,7 @@ fn first_place(text: &str, second: usize) -> Option<(usize, Range<usize>)> {
     let start = text.get(..second)?.rfind('\n').map_or(0, |i| i + 1);
     let line = text[start..].lines().next()?;
     let before = Table::parse(&text[..start], 0).ok()?;
-    // What the table is called that the key is in: the last header before the line.
+    // Returns the title of the table that the key is in: the last header before the line.
     let header = |line: &str| {
         let name = line.trim().strip_prefix('[')?.trim_start_matches('[');
         split(name.split(']').next()?)

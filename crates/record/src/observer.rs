@@ -13,13 +13,13 @@ pub trait Observer {
     /// quick. `Err` stops the run.
     fn progress(&mut self, now: Time) -> Result<(), Interrupted>;
 
-    /// Returns whether the observer wants what has been recorded so far. Engines that take long ask
-    /// it after each sample.
+    /// Returns whether the observer wants the record so far. Engines that take long ask it after
+    /// each sample.
     fn wants_record(&mut self) -> bool {
         false
     }
 
-    /// Takes what has been recorded so far: the times of the samples, and the series.
+    /// Takes the record so far: the times of the samples, and the series.
     fn recorded(&mut self, _time: Vec<f64>, _series: Vec<Series>) {}
 
     /// Returns whether the observer wants all packets that leave a port, as bytes of a pcapng file.

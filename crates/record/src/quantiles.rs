@@ -1,6 +1,6 @@
 //! Quantiles over the flows of a group at a sample.
 
-use crate::reading::{Counts, FlowReading};
+use crate::reading::{Counts, FlowMetric, FlowReading, OF_FLOWS};
 use accord_scenario::{Entity, Metric, QUANTILES};
 
 /// The number of values below which sorting takes less than selecting.
@@ -14,7 +14,7 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Adds the value of so many flows. NaN, which stands for no value, is left out.
+    /// Adds the value of `flows` flows. NaN, which stands for no value, is left out.
     pub fn add(&mut self, value: f64, flows: u64) {
         match self.values.last_mut() {
             _ if value.is_nan() => {}
@@ -84,7 +84,8 @@ fn select(values: &mut [(f64, u64)], before: u64, ranks: &[u64], found: &mut [f6
     select(more, to, &ranks[end..], &mut found[end..]);
 }
 
-/// The metrics whose latest values the recorder has of no flow otherwise.
+/// The metrics of [`Metric::WITH_QUANTILES`] whose latest values are kept here for every flow. The
+/// recorder has those of the others.
 const KEPT: [Metric; 2] = [Metric::Cwnd, Metric::Rtt];
 
 /// The flows of a group that is recorded as one. There may be very many: a rate and counts of each
@@ -99,20 +100,24 @@ pub(crate) struct Members {
     /// stands for.
     there: Vec<(u32, u32)>,
     row: Vec<f64>,
+    /// The rows of [`KEPT`].
+    reads: Vec<FlowMetric>,
 }
 
 impl Members {
-    /// So many flows, of which none has values.
+    /// Creates the members of a group of `flows` flows from `first` on, without values.
     pub fn new(first: usize, flows: usize) -> Members {
+        let find = |kept: &Metric| OF_FLOWS.iter().find(|read| read.metric == *kept);
         Members {
             first,
             kept: vec![[f64::NAN; KEPT.len()]; flows],
             there: Vec::new(),
             row: Vec::new(),
+            reads: KEPT.iter().filter_map(find).copied().collect(),
         }
     }
 
-    /// Returns what has the values of [`Members::record`], in their order.
+    /// Returns the entity and the metric of each value of [`Members::record`], in their order.
     pub fn columns(group: usize) -> impl Iterator<Item = (Entity, Metric)> {
         Metric::WITH_QUANTILES.into_iter().flat_map(move |metric| {
             QUANTILES.map(|percent| (Entity::Quantile { group, percent }, metric))
@@ -129,7 +134,7 @@ impl Members {
         period: f64,
     ) {
         self.row.clear();
-        reading.record(&KEPT, last, period, &mut self.row);
+        reading.record(&self.reads, last, period, &mut self.row);
         let place = flow - self.first;
         self.kept[place].copy_from_slice(&self.row);
         if rate.is_nan() {
@@ -150,14 +155,14 @@ impl Members {
         } = self;
         there.retain(|(place, _)| !rates[*first + *place as usize].is_nan());
         for metric in Metric::WITH_QUANTILES {
+            let column = KEPT.iter().position(|kept| *kept == metric);
             for &(place, many) in &*there {
                 let (place, flow) = (place as usize, *first + place as usize);
-                let value = match metric {
-                    Metric::Throughput => rates[flow],
-                    Metric::Cwnd => kept[place][0],
-                    Metric::Rtt => kept[place][1],
-                    Metric::Accumulation => counts[flow].accumulation as f64,
-                    _ => f64::NAN,
+                let value = match (metric, column) {
+                    (_, Some(column)) => kept[place][column],
+                    (Metric::Throughput, None) => rates[flow],
+                    (Metric::Accumulation, None) => counts[flow].accumulation as f64,
+                    (_, None) => f64::NAN,
                 };
                 quantiles.add(value, many.into());
             }
@@ -170,6 +175,14 @@ impl Members {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn every_metric_with_quantiles_has_a_source() {
+        let of_recorder = [Metric::Throughput, Metric::Accumulation];
+        let mut sources = [&of_recorder[..], &KEPT].concat();
+        sources.sort_unstable();
+        assert_eq!(sources, Metric::WITH_QUANTILES);
+    }
 
     fn of(values: &[(f64, u64)]) -> [f64; QUANTILES.len()] {
         let mut quantiles = Quantiles::default();

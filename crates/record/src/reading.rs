@@ -1,7 +1,7 @@
 //! The readings of flows and links at the instant of a sample, from engines that run packets, and
-//! the values that are recorded of them.
+//! the metrics that are recorded from them: a table for each kind of entity.
 
-use accord_scenario::{Metric, Of};
+use accord_scenario::Metric;
 use accord_units::{Bytes, Duration};
 
 /// The reading of a flow at the instant of a sample: sums since the start of the run, and its
@@ -41,19 +41,48 @@ pub struct FlowReading {
     pub edge: Option<(u64, u64)>,
 }
 
-/// The sums of a [`FlowReading`], which the next one is compared with.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    sent: u64,
-    delivered: u64,
-    fresh: u64,
-    delays: Delays,
-    retransmissions: u64,
-    losses: u64,
-    lost: u64,
-    pub(crate) accumulation: u64,
-    edge_drops: u64,
+/// Declares the counters of [`FlowReading`] that are differences between samples and sums over flows.
+macro_rules! counters {
+    ($($counter:ident),*) => {
+        /// The sums of a [`FlowReading`], which the next one is compared with.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub(crate) struct Counts {
+            $($counter: u64,)*
+            delays: Delays,
+            pub(crate) accumulation: u64,
+            edge_drops: u64,
+        }
+
+        impl FlowReading {
+            /// Returns the sums.
+            pub(crate) fn counts(&self) -> Counts {
+                Counts {
+                    $($counter: self.$counter,)*
+                    delays: self.delays.unwrap_or_default(),
+                    accumulation: self.accumulation,
+                    edge_drops: self.edge.map_or(0, |(_, drops)| drops),
+                }
+            }
+
+            /// Updates a sum over flows, after the reading of `flows` of them has changed from `last` to
+            /// `now`. Only fields that add up over flows are changed.
+            pub(crate) fn change(&mut self, flows: u64, last: &Counts, now: &FlowReading) {
+                $(self.$counter += flows * (now.$counter - last.$counter);)*
+                if let Some(now) = now.delays {
+                    let last = last.delays;
+                    let sum = self.delays.get_or_insert_default();
+                    sum.packets += flows * (now.packets - last.packets);
+                    sum.total += flows as f64 * (now.total - last.total);
+                    sum.queuing += flows as f64 * (now.queuing - last.queuing);
+                }
+                self.accumulation =
+                    self.accumulation - flows * last.accumulation + flows * now.accumulation;
+            }
+        }
+    };
 }
+
+counters!(sent, delivered, fresh, retransmissions, losses, lost);
 
 /// The delays of data packets that were delivered, as sums since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -97,7 +126,7 @@ pub struct LinkReading {
     pub longest: (u64, u64),
     /// The packets that wait, without the one in service, integrated over time in picoseconds.
     pub packet_area: u128,
-    /// Their bytes, integrated likewise.
+    /// The bytes that wait, integrated likewise.
     pub area: u128,
     /// The part of that of packets which were dropped after they had waited.
     pub in_vain: u128,
@@ -126,118 +155,219 @@ pub struct AggregateReading {
     pub rate_ratio: Option<f64>,
 }
 
-impl AggregateReading {
-    /// Appends the values of all metrics of aggregates, in their order, for the `period` seconds
-    /// since the reading `last`.
-    pub(crate) fn record(&self, last: &AggregateReading, period: f64, row: &mut Vec<f64>) {
-        let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
-        use Metric::*;
-        for metric in Metric::ALL.iter().filter(|m| m.of() == Of::Aggregate) {
-            row.push(match metric {
-                TransmitProbability => self.transmit_probability,
-                OfferedRate => rate(self.offered, last.offered),
-                AdmittedRate => rate(self.admitted, last.admitted),
-                DecreaseFactor => self.decrease_factor,
-                RateRatio => self.rate_ratio.unwrap_or(f64::NAN),
-                // These are of other entities, or derived from other metrics.
-                Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
-                | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
-                | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
-                | PathQueuingDelay | EdgeBacklog | EdgeDrops | CompletionTime | TransferSize
-                | Backlog | ServedBacklog | BacklogPackets | BacklogMax | BacklogPacketsMax
-                | LinkRate | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks
-                | Judged | MarkingProbability | LossRatio | Price | FairnessIndex
-                | AggregateFairness | ExcessBandwidth => f64::NAN,
-            });
-        }
+/// A row of the tables below: a metric that is read from readings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Read<F: 'static> {
+    pub metric: Metric,
+    /// The condition on the scenario under which the metric is recorded.
+    pub needs: Needs,
+    value: F,
+}
+
+/// A condition on a scenario.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Needs {
+    Nothing,
+    /// A flow is a tunnel between gateways.
+    Tunnels,
+    /// Fairness indices of aggregates are recorded.
+    AggregateFairness,
+    /// The discipline of a recorded link distinguishes aggregates.
+    Aggregates,
+}
+
+pub(crate) type FlowMetric = Read<fn(&FlowPeriod<'_>) -> f64>;
+pub(crate) type LinkMetric = Read<fn(&LinkPeriod<'_>) -> f64>;
+pub(crate) type AggregateMetric = Read<fn(&AggregatePeriod<'_>) -> f64>;
+
+const fn read<F>(metric: Metric, value: F) -> Read<F> {
+    read_if(Needs::Nothing, metric, value)
+}
+
+const fn read_if<F>(needs: Needs, metric: Metric, value: F) -> Read<F> {
+    Read {
+        metric,
+        needs,
+        value,
     }
 }
 
-impl LinkReading {
-    /// Appends the values of `metrics`, in their order, for the `period` seconds since the reading
-    /// `last`. The link's mean rate in them was `rate` bit/s. The fairness of its aggregates' rates
-    /// is an argument.
-    pub(crate) fn record(
-        &self,
-        last: &LinkReading,
-        period: f64,
-        rate: f64,
-        metrics: &[Metric],
-        fairness: impl Fn() -> f64,
-        row: &mut Vec<f64>,
-    ) {
-        let mean = |now: u128, then: u128| now.saturating_sub(then) as f64 * 1e-12 / period;
-        let backlog = mean(self.area, last.area);
-        let served_backlog = backlog - mean(self.in_vain, last.in_vain);
-        let price = || match self.price {
+/// The metrics of flows. A value is NaN for a flow that was not active in the period.
+pub(crate) const OF_FLOWS: &[FlowMetric] = &[
+    read(Metric::Throughput, |f| f.rate(|c| c.delivered)),
+    read(Metric::Goodput, |f| f.rate(|c| c.fresh)),
+    read(Metric::SendingRate, |f| f.rate(|c| c.sent)),
+    read(Metric::Cwnd, |f| f.state(f.now.cwnd.map(Bytes::as_f64))),
+    read(Metric::Ssthresh, |f| {
+        f.state(f.now.ssthresh.map(Bytes::as_f64))
+    }),
+    read(Metric::Rtt, |f| {
+        f.state(f.now.rtt.map(Duration::as_secs_f64))
+    }),
+    read(Metric::MinRtt, |f| {
+        f.state(f.now.min_rtt.map(Duration::as_secs_f64))
+    }),
+    read(Metric::Accumulation, |f| f.now.accumulation as f64),
+    read(Metric::AccumulationEstimate, |f| {
+        f.state(f.now.accumulation_estimate)
+    }),
+    read(Metric::Retransmissions, |f| f.count(|c| c.retransmissions)),
+    read(Metric::Losses, |f| f.count(|c| c.losses)),
+    read(Metric::LostRate, |f| f.rate(|c| c.lost)),
+    read(Metric::Deliveries, |f| f.delays(|d| d.packets as f64)),
+    read(Metric::DelaySum, |f| f.delays(|d| d.total * 1e-12)),
+    read(Metric::QueuingSum, |f| f.delays(|d| d.queuing * 1e-12)),
+    read_if(Needs::Tunnels, Metric::EdgeBacklog, |f| {
+        f.at_edge(|bytes, _| bytes as f64)
+    }),
+    read_if(Needs::Tunnels, Metric::EdgeDrops, |f| {
+        f.at_edge(|_, drops| (drops - f.last.edge_drops) as f64)
+    }),
+];
+
+/// The metrics of links.
+pub(crate) const OF_LINKS: &[LinkMetric] = &[
+    read(Metric::Backlog, |l| l.backlog()),
+    read(Metric::ServedBacklog, |l| l.served_backlog()),
+    read(Metric::BacklogPackets, |l| l.mean(|r| r.packet_area)),
+    read(Metric::BacklogMax, |l| l.now.longest.1 as f64),
+    read(Metric::BacklogPacketsMax, |l| l.now.longest.0 as f64),
+    read(Metric::ServedRate, |l| {
+        (l.now.served - l.last.served) * 8.0 / l.period
+    }),
+    read(Metric::Arrivals, |l| l.count(|r| r.offered)),
+    read(Metric::Drops, |l| l.count(|r| r.drops)),
+    read(Metric::Marks, |l| l.count(|r| r.marks)),
+    read(Metric::Judged, |l| l.count(|r| r.judged)),
+    read(Metric::Price, |l| l.price()),
+    read_if(Needs::AggregateFairness, Metric::AggregateFairness, |l| {
+        (l.fairness)()
+    }),
+    read_if(Needs::Aggregates, Metric::ExcessBandwidth, |l| {
+        l.now.excess_bandwidth.unwrap_or(f64::NAN)
+    }),
+];
+
+/// The metrics of aggregates.
+pub(crate) const OF_AGGREGATES: &[AggregateMetric] = &[
+    read(Metric::TransmitProbability, |a| a.now.transmit_probability),
+    read(Metric::OfferedRate, |a| a.rate(|r| r.offered)),
+    read(Metric::AdmittedRate, |a| a.rate(|r| r.admitted)),
+    read(Metric::DecreaseFactor, |a| a.now.decrease_factor),
+    read(Metric::RateRatio, |a| a.now.rate_ratio.unwrap_or(f64::NAN)),
+];
+
+/// Two successive readings of an aggregate.
+pub(crate) struct AggregatePeriod<'a> {
+    now: &'a AggregateReading,
+    last: &'a AggregateReading,
+    /// The time between them, in seconds.
+    period: f64,
+}
+
+impl AggregatePeriod<'_> {
+    /// Returns the growth of a number of bytes, in bit/s.
+    fn rate(&self, of: fn(&AggregateReading) -> u64) -> f64 {
+        (of(self.now) - of(self.last)) as f64 * 8.0 / self.period
+    }
+}
+
+impl AggregateReading {
+    /// Appends the values of [`OF_AGGREGATES`] for the `period` seconds since the reading `last`.
+    pub(crate) fn record(&self, last: &AggregateReading, period: f64, row: &mut Vec<f64>) {
+        let now = self;
+        let readings = AggregatePeriod { now, last, period };
+        row.extend(OF_AGGREGATES.iter().map(|read| (read.value)(&readings)));
+    }
+}
+
+/// Two successive readings of a link.
+pub(crate) struct LinkPeriod<'a> {
+    pub now: &'a LinkReading,
+    pub last: &'a LinkReading,
+    /// The time between them, in seconds.
+    pub period: f64,
+    /// The mean rate of the link between them, in bit/s.
+    pub rate: f64,
+    /// Returns the fairness of the rates of the link's aggregates.
+    pub fairness: &'a dyn Fn() -> f64,
+}
+
+impl LinkPeriod<'_> {
+    /// Returns the mean of a quantity that is integrated over time in picoseconds.
+    fn mean(&self, of: fn(&LinkReading) -> u128) -> f64 {
+        of(self.now).saturating_sub(of(self.last)) as f64 * 1e-12 / self.period
+    }
+
+    /// Returns the growth of a number of packets.
+    fn count(&self, of: fn(&LinkReading) -> u64) -> f64 {
+        (of(self.now) - of(self.last)) as f64
+    }
+
+    fn backlog(&self) -> f64 {
+        self.mean(|r| r.area)
+    }
+
+    fn served_backlog(&self) -> f64 {
+        self.backlog() - self.mean(|r| r.in_vain)
+    }
+
+    fn price(&self) -> f64 {
+        let virtual_delay = self.now.virtual_delay.as_secs_f64();
+        match self.now.price {
             Some(price) => price,
-            None if rate > 0.0 => served_backlog * 8.0 / rate + self.virtual_delay.as_secs_f64(),
+            None if self.rate > 0.0 => self.served_backlog() * 8.0 / self.rate + virtual_delay,
             None => f64::NAN,
-        };
-        use Metric::*;
-        for metric in metrics {
-            row.push(match metric {
-                Backlog => backlog,
-                ServedBacklog => served_backlog,
-                BacklogPackets => mean(self.packet_area, last.packet_area),
-                BacklogMax => self.longest.1 as f64,
-                BacklogPacketsMax => self.longest.0 as f64,
-                ServedRate => (self.served - last.served) * 8.0 / period,
-                Arrivals => (self.offered - last.offered) as f64,
-                Drops => (self.drops - last.drops) as f64,
-                Marks => (self.marks - last.marks) as f64,
-                Judged => (self.judged - last.judged) as f64,
-                Price => price(),
-                AggregateFairness => fairness(),
-                ExcessBandwidth => self.excess_bandwidth.unwrap_or(f64::NAN),
-                // These are of other entities, or derived from other metrics.
-                Throughput | Goodput | SendingRate | Cwnd | Ssthresh | Rtt | MinRtt
-                | Accumulation | AccumulationEstimate | Retransmissions | Losses | LostRate
-                | PathLossRatio | Deliveries | DelaySum | QueuingSum | OneWayDelay
-                | PathQueuingDelay | EdgeBacklog | EdgeDrops | CompletionTime | TransferSize
-                | LinkRate | QueuingDelay | Utilisation | MarkingProbability | LossRatio
-                | FairnessIndex | TransmitProbability | OfferedRate | AdmittedRate
-                | DecreaseFactor | RateRatio => f64::NAN,
-            });
         }
+    }
+
+    /// Appends the values of `metrics`.
+    pub fn record(&self, metrics: &[LinkMetric], row: &mut Vec<f64>) {
+        row.extend(metrics.iter().map(|read| (read.value)(self)));
+    }
+}
+
+/// A reading of a flow, with the sums of the one before it.
+pub(crate) struct FlowPeriod<'a> {
+    now: &'a FlowReading,
+    last: &'a Counts,
+    sums: Counts,
+    /// The time between them, in seconds.
+    period: f64,
+}
+
+impl FlowPeriod<'_> {
+    /// Returns the growth of a number of bytes, in bit/s.
+    fn rate(&self, of: fn(&Counts) -> u64) -> f64 {
+        self.count(of) * 8.0 / self.period
+    }
+
+    /// Returns the growth of a number.
+    fn count(&self, of: fn(&Counts) -> u64) -> f64 {
+        (of(&self.sums) - of(self.last)) as f64
+    }
+
+    /// Returns the value of a state of the sender: NaN after the flow has ended, or if the sender does
+    /// not have it.
+    fn state(&self, value: Option<f64>) -> f64 {
+        value.filter(|_| self.now.active).unwrap_or(f64::NAN)
+    }
+
+    /// Returns the growth of a sum over the data delivered.
+    fn delays(&self, of: fn(&Delays) -> f64) -> f64 {
+        let now = self.now.delays.as_ref().map_or(f64::NAN, of);
+        now - of(&self.last.delays)
+    }
+
+    /// Returns a value from the backlog and the drops at the edge of a tunnel.
+    fn at_edge(&self, of: impl Fn(u64, u64) -> f64) -> f64 {
+        self.now
+            .edge
+            .map_or(f64::NAN, |(bytes, drops)| of(bytes, drops))
     }
 }
 
 impl FlowReading {
-    /// Returns the sums.
-    pub(crate) fn counts(&self) -> Counts {
-        Counts {
-            sent: self.sent,
-            delivered: self.delivered,
-            fresh: self.fresh,
-            delays: self.delays.unwrap_or_default(),
-            retransmissions: self.retransmissions,
-            losses: self.losses,
-            lost: self.lost,
-            accumulation: self.accumulation,
-            edge_drops: self.edge.map_or(0, |(_, drops)| drops),
-        }
-    }
-
-    /// Updates a sum over flows, of which so `many` had the counts `last` and have the reading `now`.
-    /// Only the fields that have a sum are changed.
-    pub(crate) fn change(&mut self, many: u64, last: &Counts, now: &FlowReading) {
-        self.sent += many * (now.sent - last.sent);
-        self.delivered += many * (now.delivered - last.delivered);
-        self.fresh += many * (now.fresh - last.fresh);
-        if let Some(now) = now.delays {
-            let last = last.delays;
-            let sum = self.delays.get_or_insert_default();
-            sum.packets += many * (now.packets - last.packets);
-            sum.total += many as f64 * (now.total - last.total);
-            sum.queuing += many as f64 * (now.queuing - last.queuing);
-        }
-        self.retransmissions += many * (now.retransmissions - last.retransmissions);
-        self.losses += many * (now.losses - last.losses);
-        self.lost += many * (now.lost - last.lost);
-        self.accumulation = self.accumulation - many * last.accumulation + many * now.accumulation;
-    }
-
     /// Returns whether the flow took part in the period since the reading `last`: it is active, or
     /// it was and its counts changed.
     fn was_active(&self, last: &Counts) -> bool {
@@ -258,106 +388,68 @@ impl FlowReading {
     /// `last`.
     pub(crate) fn record(
         &self,
-        metrics: &[Metric],
+        metrics: &[FlowMetric],
         last: &Counts,
         period: f64,
         row: &mut Vec<f64>,
     ) {
-        let throughput = self.throughput(last, period);
-        let rate = |now: u64, then: u64| (now - then) as f64 * 8.0 / period;
-        let bytes = |b: Option<Bytes>| b.map_or(f64::NAN, Bytes::as_f64);
-        let seconds = |d: Option<Duration>| d.map_or(f64::NAN, Duration::as_secs_f64);
-        let there = self.was_active(last);
-        let delays = |of: fn(&Delays) -> f64| {
-            let now = self.delays.as_ref().map_or(f64::NAN, of);
-            now - of(&last.delays)
-        };
-        use Metric::*;
-        for metric in metrics {
-            row.push(match metric {
-                _ if !there => f64::NAN,
-                Throughput => throughput,
-                Goodput => rate(self.fresh, last.fresh),
-                SendingRate => rate(self.sent, last.sent),
-                Accumulation => self.accumulation as f64,
-                Retransmissions => (self.retransmissions - last.retransmissions) as f64,
-                Losses => (self.losses - last.losses) as f64,
-                LostRate => rate(self.lost, last.lost),
-                EdgeBacklog => self.edge.map_or(f64::NAN, |(bytes, _)| bytes as f64),
-                EdgeDrops => {
-                    (self.edge).map_or(f64::NAN, |(_, drops)| (drops - last.edge_drops) as f64)
-                }
-                Deliveries => delays(|d| d.packets as f64),
-                DelaySum => delays(|d| d.total * 1e-12),
-                QueuingSum => delays(|d| d.queuing * 1e-12),
-                _ if !self.active => f64::NAN,
-                Cwnd => bytes(self.cwnd),
-                Ssthresh => bytes(self.ssthresh),
-                Rtt => seconds(self.rtt),
-                MinRtt => seconds(self.min_rtt),
-                AccumulationEstimate => self.accumulation_estimate.unwrap_or(f64::NAN),
-                // These are of other entities, or derived from other metrics.
-                OneWayDelay | PathQueuingDelay | PathLossRatio | CompletionTime | TransferSize
-                | Backlog | ServedBacklog | BacklogMax | BacklogPacketsMax | BacklogPackets
-                | LinkRate | ServedRate | QueuingDelay | Utilisation | Arrivals | Drops | Marks
-                | Judged | MarkingProbability | LossRatio | Price | FairnessIndex
-                | AggregateFairness | ExcessBandwidth | TransmitProbability | OfferedRate
-                | AdmittedRate | DecreaseFactor | RateRatio => f64::NAN,
-            });
+        if !self.was_active(last) {
+            row.extend(metrics.iter().map(|_| f64::NAN));
+            return;
         }
+        let (now, sums) = (self, self.counts());
+        let readings = FlowPeriod {
+            now,
+            last,
+            sums,
+            period,
+        };
+        row.extend(metrics.iter().map(|read| (read.value)(&readings)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transfer;
+    use accord_scenario::Of;
 
-    fn metrics(of: Of) -> Vec<Metric> {
-        let all = Metric::ALL.iter().copied();
-        all.filter(|m| m.of() == of && !m.is_ratio()).collect()
-    }
-
-    /// A metric without an arm in `record` would be recorded without a value, and no error would
-    /// say so.
+    /// A metric without a way to record it would be in the tables of the book and in no run.
     #[test]
-    fn every_metric_is_recorded() {
-        let nothing = FlowReading::default();
-        let flow = FlowReading {
-            active: true,
-            delays: Some(Delays::default()),
-            cwnd: Some(Bytes::new(1)),
-            ssthresh: Some(Bytes::new(1)),
-            rtt: Some(Duration::from_ms(1)),
-            min_rtt: Some(Duration::from_ms(1)),
-            accumulation_estimate: Some(1.0),
-            edge: Some((1, 1)),
-            ..nothing
-        };
-        let link = LinkReading {
-            excess_bandwidth: Some(1.0),
-            ..LinkReading::default()
-        };
-        let aggregate = AggregateReading {
-            rate_ratio: Some(1.0),
-            ..AggregateReading::default()
-        };
-        let mut of_links = metrics(Of::Link);
-        // The recorder takes it from the scenario.
-        of_links.retain(|m| *m != Metric::LinkRate);
-        let (mut flows, mut links, mut aggregates) = (vec![], vec![], vec![]);
-        flow.record(&metrics(Of::Flow), &nothing.counts(), 1.0, &mut flows);
-        let idle = LinkReading::default();
-        link.record(&idle, 1.0, 1e6, &of_links, || 1.0, &mut links);
-        aggregate.record(&AggregateReading::default(), 1.0, &mut aggregates);
-        for (names, row) in [
-            (metrics(Of::Flow), flows),
-            (of_links, links),
-            (metrics(Of::Aggregate), aggregates),
-        ] {
-            assert_eq!(names.len(), row.len());
-            for (metric, value) in names.iter().zip(row) {
-                assert!(!value.is_nan(), "{metric} is not recorded");
-            }
+    fn every_metric_is_recorded_in_one_way() {
+        for metric in Metric::ALL {
+            let (of, derived) = (metric.of(), metric.is_ratio());
+            let places = [
+                (
+                    Of::Flow,
+                    OF_FLOWS.iter().filter(|r| r.metric == *metric).count(),
+                ),
+                (
+                    Of::Link,
+                    OF_LINKS.iter().filter(|r| r.metric == *metric).count(),
+                ),
+                (
+                    Of::Aggregate,
+                    OF_AGGREGATES.iter().filter(|r| r.metric == *metric).count(),
+                ),
+                (
+                    Of::Transfer,
+                    transfer::METRICS
+                        .iter()
+                        .filter(|(m, _)| m == metric)
+                        .count(),
+                ),
+                // The recorder has these from the scenario and from the rates of all flows.
+                (Of::Link, usize::from(*metric == Metric::LinkRate)),
+                (Of::Group, usize::from(*metric == Metric::FairnessIndex)),
+                (of, usize::from(derived)),
+            ];
+            let found: usize = places.iter().map(|(_, count)| count).sum();
+            assert_eq!(found, 1, "{metric} is recorded in {found} ways");
+            let fits = places
+                .iter()
+                .all(|(kind, count)| *count == 0 || *kind == of);
+            assert!(fits, "{metric} is recorded of another kind of entity");
         }
     }
 }

@@ -4,9 +4,12 @@
 use crate::derive::{RateCurve, complete};
 use crate::fairness::Fairness;
 use crate::quantiles::{Members, Quantiles};
-use crate::reading::{AggregateReading, Counts, FlowReading, LinkReading};
+use crate::reading::{
+    AggregateReading, Counts, FlowMetric, FlowReading, LinkMetric, LinkPeriod, LinkReading, Needs,
+    OF_AGGREGATES, OF_FLOWS, OF_LINKS,
+};
 use crate::run::Series;
-use accord_scenario::{Entity, Fold, Metric, Of};
+use accord_scenario::{Entity, Fold, Metric};
 use accord_scenario::{LinkId, Recorded, Scenario};
 use accord_units::{Duration, Time};
 
@@ -22,7 +25,7 @@ const BLOCK: usize = 32;
 /// A group that has series of its own.
 #[derive(Clone, Debug)]
 struct Group {
-    /// What is recorded of the group as one.
+    /// The state of a group that is recorded as one.
     one: Option<One>,
     /// True if the group has a fairness index.
     index: bool,
@@ -66,13 +69,13 @@ pub struct Recorder {
     group_of: Vec<u32>,
     /// The flows that are recorded by themselves.
     alone: Vec<Alone>,
-    of_flows: Vec<Metric>,
-    /// The groups, with what is recorded of them.
+    of_flows: Vec<FlowMetric>,
+    /// The groups that have series.
     groups: Vec<Group>,
-    sums: Vec<Metric>,
+    sums: Vec<FlowMetric>,
     quantiles: Quantiles,
     /// The metrics that links have in this scenario.
-    of_links: Vec<Metric>,
+    of_links: Vec<LinkMetric>,
     fairness: Fairness,
     /// The rates of the flows, for the fairness indices.
     rates: Vec<f64>,
@@ -83,34 +86,37 @@ impl Recorder {
     /// Creates columns for every flow or group and for every link that is not an attachment.
     pub fn new(scenario: &Scenario) -> Recorder {
         let mut columns = Vec::new();
-        let mut add = |entity, metrics: &[Metric]| {
-            columns.extend(metrics.iter().map(|&metric| Series {
+        let mut add = |entity, metric| {
+            columns.push(Series {
                 metric,
                 entity,
                 values: Vec::new(),
-            }));
+            });
         };
-        let told_apart = |link: LinkId| scenario.links[link].queue.discipline.aggregates().len();
+        let aggregates_of = |link: LinkId| scenario.links[link].queue.discipline.aggregates().len();
         let recorded = scenario.links.iter().enumerate();
         let recorded = recorded.filter(|(_, l)| !l.attachment);
         let recorded: Vec<LinkId> = recorded.map(|(id, _)| id).collect();
         let fairness = Fairness::new(scenario, &recorded);
-        let tells_apart = recorded.iter().any(|&l| told_apart(l) > 0);
-        let mut of_links = metrics_of(Of::Link);
-        of_links.retain(|metric| match metric {
-            Metric::AggregateFairness => fairness.is_of_links(),
-            Metric::ExcessBandwidth => tells_apart,
-            // The rate is taken from the scenario when the recording is complete.
-            Metric::LinkRate => false,
-            _ => true,
-        });
-        let mut of_flows = metrics_of(Of::Flow);
-        let of_tunnels = [Metric::EdgeBacklog, Metric::EdgeDrops];
-        of_flows.retain(|metric| scenario.has_tunnels() || !of_tunnels.contains(metric));
-        let sums: Vec<Metric> = of_flows.iter().copied().filter(|m| m.adds()).collect();
+        let distinguishes = recorded.iter().any(|&l| aggregates_of(l) > 0);
+        let met = |needs| match needs {
+            Needs::Nothing => true,
+            Needs::Tunnels => scenario.has_tunnels(),
+            Needs::AggregateFairness => fairness.is_of_links(),
+            Needs::Aggregates => distinguishes,
+        };
+        let of_links: Vec<_> = OF_LINKS.iter().copied().filter(|m| met(m.needs)).collect();
+        let of_flows: Vec<_> = OF_FLOWS.iter().copied().filter(|m| met(m.needs)).collect();
+        let sums: Vec<_> = of_flows
+            .iter()
+            .copied()
+            .filter(|m| m.metric.adds())
+            .collect();
         let mut alone = Vec::new();
         for flow in scenario.recorded_flows() {
-            add(Entity::Flow(flow), &of_flows);
+            of_flows
+                .iter()
+                .for_each(|m| add(Entity::Flow(flow), m.metric));
             alone.push(Alone::default());
         }
         // A group always has sums. If no flow is active, they are of no flows.
@@ -131,26 +137,28 @@ impl Recorder {
             placed += alone.map_or(0, |_| g.flows.len());
             let index = indices.next_if_eq(&id).is_some();
             if one.is_some() {
-                add(Entity::Group(id), &sums);
-                Members::columns(id).for_each(|(entity, metric)| add(entity, &[metric]));
+                sums.iter().for_each(|m| add(Entity::Group(id), m.metric));
+                Members::columns(id).for_each(|(entity, metric)| add(entity, metric));
             }
             if index {
-                add(Entity::Group(id), &metrics_of(Of::Group));
+                add(Entity::Group(id), Metric::FairnessIndex);
             }
             groups.push(Group { one, index, alone });
         }
         drop(indices);
         for &link in &recorded {
-            add(Entity::Link(link), &of_links);
+            of_links
+                .iter()
+                .for_each(|m| add(Entity::Link(link), m.metric));
         }
         for &link in &recorded {
-            for aggregate in 0..told_apart(link) {
+            for aggregate in 0..aggregates_of(link) {
                 let entity = Entity::Aggregate { link, aggregate };
-                add(entity, &metrics_of(Of::Aggregate));
+                OF_AGGREGATES.iter().for_each(|m| add(entity, m.metric));
             }
         }
         let idle = |link: LinkId| {
-            let aggregates = vec![AggregateReading::default(); told_apart(link)];
+            let aggregates = vec![AggregateReading::default(); aggregates_of(link)];
             LinkReading {
                 aggregates,
                 ..LinkReading::default()
@@ -262,9 +270,14 @@ impl Recorder {
         let mut aggregates = Vec::new();
         for (place, (id, last)) in self.links.iter_mut().enumerate() {
             let reading = link(*id);
-            let fairness = || self.fairness.of_link(place);
-            let rate = self.rates_of_links[place].mean(from, to);
-            reading.record(last, period, rate, &self.of_links, fairness, rows);
+            let readings = LinkPeriod {
+                now: &reading,
+                last,
+                period,
+                rate: self.rates_of_links[place].mean(from, to),
+                fairness: &|| self.fairness.of_link(place),
+            };
+            readings.record(&self.of_links, rows);
             for (now, then) in reading.aggregates.iter().zip(&last.aggregates) {
                 now.record(then, period, &mut aggregates);
             }
@@ -291,8 +304,9 @@ impl Recorder {
         self.time.len() - self.first_since(since)
     }
 
-    /// Adds the samples up to `until`, each with the means over the samples whose periods begin at `since` or
-    /// later. What flows send is set to what they deliver and lose. Returns the time of the last sample.
+    /// Adds the samples up to `until`, each with the means over the samples whose periods begin at
+    /// `since` or later. The data sent is set to the data delivered and lost. Returns the time of
+    /// the last sample.
     pub fn repeat(&mut self, since: Time, until: Time) -> Time {
         self.flush();
         let (first, observed) = (self.first_since(since), self.period);
@@ -317,7 +331,7 @@ impl Recorder {
         while self.last + self.period <= until {
             self.last += self.period;
             self.time.push(self.last.as_secs_f64());
-            // What counts events has more of them in a longer period.
+            // A longer period has more of the events that are counted.
             let longer = self.period.as_secs_f64() / observed.as_secs_f64();
             for (column, mean) in self.columns.iter_mut().zip(&means) {
                 column.values.push(match column.metric.fold() {
@@ -364,9 +378,4 @@ impl Recorder {
         let series = complete(scenario, &self.time, self.columns);
         (self.time, series)
     }
-}
-
-fn metrics_of(of: Of) -> Vec<Metric> {
-    let all = Metric::ALL.iter().copied();
-    all.filter(|m| m.of() == of && !m.is_ratio()).collect()
 }

@@ -25,8 +25,8 @@ pub struct Run {
     pub notes: Vec<String>,
     /// The reason why the run allows no verdict, if there is one: the machine did not keep up.
     pub unfit: Option<String>,
-    /// The parts of the run that were skipped, in order and apart: samples in them repeat the means of what
-    /// was observed before.
+    /// The parts of the run that were skipped, in order and disjoint: their samples repeat the
+    /// means of the samples before them.
     pub skipped: Vec<Window>,
     /// When the machine did not keep up, of a live run whose only fault is that. Run directories do
     /// not keep it.
@@ -38,8 +38,8 @@ pub struct Run {
 pub struct Stalls {
     /// The links, which one thread served.
     pub links: Vec<LinkId>,
-    /// The spans, in order and apart: what came out of the links from the first time on was handed
-    /// over at the second.
+    /// The spans, in order and disjoint: packets that left the links from the start of a span on
+    /// were handed over at its end.
     pub spans: Vec<(Time, Time)>,
 }
 
@@ -67,7 +67,7 @@ pub struct Certificate {
     pub stationarity: f64,
     /// The largest excess of a link's load over its capacity.
     pub feasibility: f64,
-    /// The largest price of unused capacity, as a fraction of what the flows of the link pay.
+    /// The largest price of unused capacity, as a fraction of the payments of the link's flows.
     pub complementarity: f64,
     /// The bound on the missing utility, as a fraction of what all flows pay.
     pub gap: f64,
@@ -151,7 +151,7 @@ pub struct Statistics {
 }
 
 impl Run {
-    /// Returns a run of these samples, with nothing to say beside them.
+    /// Returns a run of these samples, without transfers and notes.
     pub fn new(manifest: Manifest, time: Vec<f64>, series: Vec<Series>) -> Run {
         Run {
             manifest,

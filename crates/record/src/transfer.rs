@@ -25,6 +25,12 @@ pub struct Transfer {
     pub duration: f64,
 }
 
+/// The metrics of transfers, with their values.
+pub(crate) const METRICS: [(Metric, fn(&Transfer) -> f64); 2] = [
+    (Metric::CompletionTime, |transfer| transfer.duration),
+    (Metric::TransferSize, |transfer| transfer.size.as_f64()),
+];
+
 impl Transfer {
     /// Returns whether the transfer was done within the window.
     pub fn ended_in(&self, window: Window) -> bool {
@@ -32,12 +38,10 @@ impl Transfer {
         end >= window.start.as_secs_f64() && end < window.end.as_secs_f64()
     }
 
-    /// Returns its value of a metric of transfers.
+    /// Returns the value of one of [`METRICS`], or NaN for another metric.
     pub(crate) fn value(&self, metric: Metric) -> f64 {
-        match metric {
-            Metric::CompletionTime => self.duration,
-            _ => self.size.as_f64(),
-        }
+        let found = METRICS.iter().find(|(known, _)| *known == metric);
+        found.map_or(f64::NAN, |(_, value)| value(self))
     }
 }
 

@@ -26,8 +26,8 @@ fn scenario() -> Scenario {
     file.points(&catalogue, None).expect("a scenario").remove(0)
 }
 
-/// Four samples in which 100, 200, 300 and 400 KB are sent, and 10, 20, 30 and 40 KB less arrive; then what
-/// is repeated of the last three.
+/// Four samples in which 100, 200, 300 and 400 KB are sent, and 10, 20, 30 and 40 KB less arrive;
+/// then repetitions of the last three.
 #[test]
 fn a_jump_has_means_and_counts() {
     let scenario = scenario();
@@ -68,7 +68,7 @@ fn a_jump_has_means_and_counts() {
     for (metric, value) in [
         // 180, 270 and 360 KB in two seconds each.
         (Metric::Throughput, 1_080_000.0),
-        // Nothing was lost. What was on its way then is not sent again in each sample.
+        // Nothing was lost. Data that was on its way is not sent again in each sample.
         (Metric::SendingRate, 1_080_000.0),
         // Ten packets in two seconds, in periods of four.
         (Metric::Losses, 20.0),
@@ -80,7 +80,7 @@ fn a_jump_has_means_and_counts() {
             &values[..9]
         );
     }
-    // What was observed stays.
+    // Observed samples stay.
     assert_eq!(of(Metric::Throughput)[..2], [540_000.0, 1_260_000.0]);
     assert_eq!(of(Metric::SendingRate)[..2], [600_000.0, 1_400_000.0]);
 }

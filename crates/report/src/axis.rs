@@ -28,7 +28,7 @@ fn told(name: &str, value: &str) -> String {
 pub struct Axis {
     /// The index of the variable, if the axis is one.
     pub variable: Option<usize>,
-    /// Its name.
+    /// The name.
     pub name: String,
     /// The unit of the values, or "".
     pub unit: &'static str,

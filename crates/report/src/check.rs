@@ -118,8 +118,7 @@ pub(crate) fn engines<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<En
     Engine::ALL.into_iter().filter(has).collect()
 }
 
-/// Returns an expectation's figure of one engine: the one that was judged, or else the one beside
-/// it.
+/// Returns an expectation's figure of one engine: the judged figure, or else the reference.
 pub(crate) fn figure(checks: &[Check], engine: Engine) -> Option<Estimate> {
     match checks.iter().find(|c| c.engine == engine) {
         Some(judged) => judged.measured(),
@@ -393,7 +392,7 @@ fn skipped(runs: &[(Engine, Vec<&Run>)], engine: Engine) -> Option<Duration> {
     (!longest.is_zero()).then_some(longest)
 }
 
-/// Returns the reason why an engine has no figure, as exactly as the runs tell.
+/// Returns the reason why an engine has no figure, as exactly as the runs show it.
 fn missing(runs: &[(Engine, Vec<&Run>)], expectation: &Expectation, engine: Engine) -> String {
     let Some((_, runs)) = runs.iter().find(|(e, _)| *e == engine) else {
         return format!("the {engine} engine was not run");

@@ -1,50 +1,33 @@
 //! The classes of verdicts: whether a claim holds, and if it does not, the cause.
 
 use accord_scenario::Cause;
+use accord_units::words;
 use serde::{Serialize, Serializer};
 
-/// The class of a verdict. The worst comes last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// The claim holds.
-    Met,
-    /// The claim does not hold, and that is known as a finding on the paper.
-    Finding,
-    /// The claim does not hold, and that is known to depend on a setting that the paper leaves open.
-    Open,
-    /// The claim does not hold, and that is known to be a fault of ours.
-    Ours,
-    /// The claim does not hold and no reason is given, or the reason that is given does not hold.
-    Unknown,
+words! {
+    /// The class of a verdict. The worst comes last.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Class by word {
+        /// The claim holds.
+        Met = "met",
+        /// The claim does not hold, and that is known as a finding on the paper.
+        Finding = "finding",
+        /// The claim does not hold, and that is known to depend on a setting that the paper leaves open.
+        Open = "open",
+        /// The claim does not hold, and that is known to be a fault of ours.
+        Ours = "ours",
+        /// The claim does not hold and no reason is given, or the reason that is given does not hold.
+        Unknown = "unknown",
+    }
 }
 
 impl Class {
-    /// All classes, the worst last.
-    pub const ALL: [Class; 5] = [
-        Class::Met,
-        Class::Finding,
-        Class::Open,
-        Class::Ours,
-        Class::Unknown,
-    ];
-
     /// Returns the class of a known failure.
     pub const fn of(cause: Cause) -> Class {
         match cause {
             Cause::Paper => Class::Finding,
             Cause::Setting => Class::Open,
             Cause::Ours => Class::Ours,
-        }
-    }
-
-    /// Returns the word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Class::Met => "met",
-            Class::Finding => "finding",
-            Class::Open => "open",
-            Class::Ours => "ours",
-            Class::Unknown => "unknown",
         }
     }
 
@@ -69,11 +52,6 @@ impl Class {
             Class::Ours => format!("{n} fault{plural} of Accord"),
             Class::Unknown => format!("{n} without a recorded reason"),
         }
-    }
-
-    /// Returns the class of that word.
-    pub fn named(word: &str) -> Option<Class> {
-        Class::ALL.into_iter().find(|c| c.word() == word)
     }
 }
 

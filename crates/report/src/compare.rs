@@ -7,13 +7,13 @@ use crate::show::name;
 use accord_record::Run;
 use accord_scenario::{
     Across, Change, Entity, Expectation, Metric, MetricUnit, Of, Over, QUANTILES, Recorded,
-    Scenario, Window,
+    Scenario, Table, Window,
 };
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
 
-/// The part of a scenario that a comparison uses. It is enough to be kept beside the series and to
-/// compare runs of different scenarios by name.
+/// The part of a scenario that a comparison uses. It is small enough to be kept with the series,
+/// and suffices to compare runs of different scenarios by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
     /// The scenario's id.
@@ -300,29 +300,18 @@ pub const DERIVED: [(&str, &str); 2] = [
     ),
 ];
 
-const OF_GROUPS: [Metric; 6] = [
-    Metric::Throughput,
-    Metric::Rtt,
-    Metric::Cwnd,
-    Metric::Accumulation,
-    Metric::AccumulationEstimate,
-    Metric::Retransmissions,
-];
-const OF_LINKS: [Metric; 6] = [
-    Metric::Utilisation,
-    Metric::Backlog,
-    Metric::Price,
-    Metric::MarkingProbability,
-    Metric::Drops,
-    Metric::AggregateFairness,
-];
-const OF_AGGREGATES: [Metric; 5] = [
-    Metric::AdmittedRate,
-    Metric::OfferedRate,
-    Metric::TransmitProbability,
-    Metric::DecreaseFactor,
-    Metric::RateRatio,
-];
+/// Returns the metrics of a subject in every table, or those that only tables of sweeps have.
+fn metrics_of(subject: &Subject, sweeps: bool) -> Vec<Metric> {
+    let kinds: &[Of] = match subject {
+        Subject::Group(_) => &[Of::Flow, Of::Group],
+        Subject::Link(_) => &[Of::Link],
+        Subject::Aggregate(_) => &[Of::Aggregate],
+    };
+    Metric::placed(|row| match row.table.filter(|_| kinds.contains(&row.of))? {
+        Table::Every(place) => (!sweeps).then_some(place),
+        Table::Sweeps(place) => sweeps.then_some(place),
+    })
+}
 
 /// Returns the columns of one scenario's runs: one per engine.
 pub fn columns<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Column<'a>> {
@@ -353,8 +342,7 @@ pub(crate) fn data_rows(columns: &[Column]) -> Vec<Row> {
     for subject in subjects(columns) {
         let candidates = match &subject {
             Subject::Group(_) => of_group(columns, &subject),
-            Subject::Link(_) => of_one(columns, &subject, &OF_LINKS),
-            Subject::Aggregate(_) => of_one(columns, &subject, &OF_AGGREGATES),
+            Subject::Link(_) | Subject::Aggregate(_) => of_one(columns, &subject),
         };
         let known = |row: &Row| row.values.iter().any(Option::is_some);
         let always = candidates.first().filter(|row| !known(row)).cloned();
@@ -385,20 +373,16 @@ pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Opti
     found.map(|estimate| estimate.mean).or_else(flow)
 }
 
-/// Returns the rows of [`data_rows`] and those that only sweeps show: how even a group is, what it
-/// loses, how long queues delay, and what `scenario` expects something of.
+/// Returns the rows of [`data_rows`] and those that only sweeps show: the fairness and the losses
+/// of groups, the delays of queues, and the metrics that `scenario` has expectations of.
 pub(crate) fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     let mut rows = data_rows(columns);
     let known = |row: &Row| row.values.iter().any(Option::is_some);
     for subject in subjects(columns) {
         let expected = scenario.expectations.iter();
         let expected = expected.filter(|e| expected_of(scenario, e).as_ref() == Some(&subject));
-        let metrics: &[Metric] = match &subject {
-            Subject::Group(_) => &[Metric::FairnessIndex, Metric::Losses],
-            Subject::Link(_) => &[Metric::QueuingDelay, Metric::LossRatio],
-            Subject::Aggregate(_) => &[],
-        };
-        for metric in metrics.iter().copied().chain(expected.map(|e| e.metric)) {
+        let metrics = metrics_of(&subject, true).into_iter();
+        for metric in metrics.chain(expected.map(|e| e.metric)) {
             if rows
                 .iter()
                 .all(|r| r.of != subject || r.quantity != metric.name())
@@ -411,7 +395,7 @@ pub(crate) fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     rows
 }
 
-/// Returns the subject of the row that has what is expected.
+/// Returns the subject of the row of an expectation.
 pub(crate) fn expected_of(scenario: &Scenario, expectation: &Expectation) -> Option<Subject> {
     use accord_scenario::Subject as Of;
     let group = |g: usize| Some(Subject::Group(scenario.groups.get(g)?.name.clone()));
@@ -452,14 +436,9 @@ impl Row {
 
 /// Returns whether values of a quantity are worth showing.
 pub(crate) fn says_something(quantity: &str, mut values: impl Iterator<Item = f64>) -> bool {
-    let usual = [
-        Metric::MarkingProbability,
-        Metric::Retransmissions,
-        Metric::Losses,
-        Metric::LossRatio,
-    ];
-    let quiet = usual.iter().any(|m| m.name() == quantity);
-    !quiet || values.any(|v| v.is_finite() && v != 0.0)
+    let metric: Option<Metric> = quantity.parse().ok();
+    let hidden = metric.is_some_and(|m| m.row().hidden_if_zero);
+    !hidden || values.any(|v| v.is_finite() && v != 0.0)
 }
 
 /// Returns groups and then links, each in the order of the first column that has it.
@@ -492,10 +471,7 @@ fn subjects(columns: &[Column]) -> Vec<Subject> {
 }
 
 fn of_group(columns: &[Column], group: &Subject) -> Vec<Row> {
-    let mut rows: Vec<Row> = OF_GROUPS
-        .iter()
-        .map(|&m| row(columns, group, m, Across::Mean))
-        .collect();
+    let mut rows = of_one(columns, group);
     let several = columns
         .iter()
         .any(|c| c.outline.find(group).is_some_and(|flows| flows.len() > 1));
@@ -520,10 +496,10 @@ fn of_group(columns: &[Column], group: &Subject) -> Vec<Row> {
     rows
 }
 
-fn of_one(columns: &[Column], subject: &Subject, metrics: &[Metric]) -> Vec<Row> {
-    let metrics = metrics.iter();
+fn of_one(columns: &[Column], subject: &Subject) -> Vec<Row> {
+    let metrics = metrics_of(subject, false).into_iter();
     metrics
-        .map(|&m| row(columns, subject, m, Across::Mean))
+        .map(|m| row(columns, subject, m, Across::Mean))
         .collect()
 }
 

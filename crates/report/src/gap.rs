@@ -1,4 +1,4 @@
-//! How far packets are from theory, in a sentence.
+//! The distance of packets from theory, in a sentence.
 
 use crate::check::Check;
 use crate::class::Class;

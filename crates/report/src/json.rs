@@ -93,7 +93,7 @@ pub struct PointRecord {
     pub means: Vec<RowRecord>,
 }
 
-/// What distinguishes a run from others of its point.
+/// The attributes that distinguish a run from others of its point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunOf {
     /// The engine.

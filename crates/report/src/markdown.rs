@@ -23,7 +23,7 @@ const END: &str = "<!-- end of results -->";
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExperimentRow {
     pub(crate) id: String,
-    /// Its checks, without those of live runs.
+    /// The checks, without those of live runs.
     pub(crate) judged: Vec<Judged>,
     /// The known failures, engine by engine and point by point: the class, the reason, and whether
     /// the run is live.
@@ -139,8 +139,8 @@ fn known<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>) -> Vec<(Class, S
     expectations.filter_map(known).collect()
 }
 
-/// Puts new tables into a page. `counts` returns the lines that count verdicts. `Err` says what is
-/// wrong with the page's markers.
+/// Puts new tables into a page. `counts` returns the lines that count verdicts. `Err` describes the
+/// fault of the page's markers.
 pub fn rewrite(
     page: &str,
     rows: &[ExperimentRow],

@@ -2,7 +2,7 @@
 
 use accord_scenario::{Fold, Metric, MetricUnit, Of};
 
-/// Returns what a metric is recorded of, in words.
+/// Returns the kind of entity of a metric, in words.
 pub const fn entity(of: Of) -> &'static str {
     match of {
         Of::Flow => "flows",
@@ -35,15 +35,4 @@ pub fn over_time(metric: Metric) -> String {
         Fold::Max => "greatest sample".into(),
         Fold::Ratio(over, under) => format!("`{over}` over `{under}`, each over the whole part"),
     }
-}
-
-/// Whether a metric is a share, which is never more than all.
-pub(crate) const fn bounded(metric: Metric) -> bool {
-    matches!(
-        metric,
-        Metric::Utilisation
-            | Metric::FairnessIndex
-            | Metric::AggregateFairness
-            | Metric::TransmitProbability
-    )
 }

@@ -70,10 +70,10 @@ impl Key {
     }
 }
 
-/// Returns the indices of the quantities that show first: those that the points expect something of,
-/// then utilisation and throughput, and where nothing is expected how even the flows of a group are and
-/// what they lose, too. The spread of mean throughputs says that, and not the fairness index, whose
-/// mean over short samples tells of whole packets.
+/// Returns the indices of the quantities that show first: those that the points have expectations
+/// of, then utilisation and throughput, and without expectations the spread of throughputs and the
+/// losses of groups, too. The spread of mean throughputs stands for fairness, because the mean of
+/// the fairness index over short samples shows single packets.
 pub(crate) fn first<'a>(
     points: impl Iterator<Item = &'a Scenario>,
     keys: &[(&Subject, &str)],
@@ -137,7 +137,7 @@ fn disciplines(scenarios: &[&Scenario]) -> bool {
 /// A quantity that is shown.
 pub(crate) struct Shown {
     pub key: Key,
-    /// The engines that have it at any point: what the others are held against, and the one that is
+    /// The engines that have it at any point: the reference of the others, and the one that is
     /// measured.
     pub engines: Vec<String>,
 }
@@ -249,7 +249,7 @@ impl<'a> Overview<'a> {
     }
 
     fn list(&self, style: Style) -> String {
-        // As many quantities beside each other as there is room for, the others below them.
+        // As many quantities side by side as there is room for, the others below them.
         let (mut text, mut rest) = (String::new(), &self.shown[..]);
         loop {
             let mut some = rest.len();
@@ -276,7 +276,7 @@ impl<'a> Overview<'a> {
     fn list_of(&self, shown: &[Shown], last: bool, style: Style) -> String {
         let variables = self.variables();
         let mut header: Vec<String> = variables.iter().map(|v| show::clean(v, 24)).collect();
-        // What neighbours share stands over the first of them.
+        // The common part of neighbours stands over the first of them.
         let mut before: Option<&Key> = None;
         for Shown { key, engines } in shown {
             let (Subject::Group(of) | Subject::Link(of) | Subject::Aggregate(of)) = &key.of;

@@ -11,7 +11,8 @@ use crate::markdown::ExperimentRow;
 use crate::style::Style;
 use crate::table::{align_right, fill, finish, new_table};
 use crate::verdict::{Judged, Kind, totals};
-use serde::{Deserialize, Serialize};
+use accord_units::words;
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name of the axis of a sweep over laws.
@@ -109,16 +110,23 @@ impl PaperFigure {
     }
 }
 
-/// The verdict on a figure or table of a paper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FigureVerdict {
-    /// All of its checks are met.
-    Reproduced,
-    /// Not all of its checks are met, but at least three quarters.
-    Qualitatively,
-    /// Fewer are met, or there are none.
-    Not,
+words! {
+    /// The verdict on a figure or table of a paper.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum FigureVerdict by word {
+        /// All of its checks are met.
+        Reproduced = "reproduced",
+        /// Not all of its checks are met, but at least three quarters.
+        Qualitatively = "qualitatively",
+        /// Fewer are met, or there are none.
+        Not = "not",
+    }
+}
+
+impl Serialize for FigureVerdict {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.word())
+    }
 }
 
 impl FigureVerdict {
@@ -129,15 +137,6 @@ impl FigureVerdict {
             (met, of) if met == of => FigureVerdict::Reproduced,
             (met, of) if 4 * met >= 3 * of => FigureVerdict::Qualitatively,
             _ => FigureVerdict::Not,
-        }
-    }
-
-    /// Returns the word.
-    pub const fn word(self) -> &'static str {
-        match self {
-            FigureVerdict::Reproduced => "reproduced",
-            FigureVerdict::Qualitatively => "qualitatively",
-            FigureVerdict::Not => "not",
         }
     }
 }
@@ -170,7 +169,7 @@ impl Share {
 pub struct Score {
     /// The verdict.
     pub verdict: FigureVerdict,
-    /// Its checks.
+    /// The checks.
     #[serde(flatten)]
     pub checks: Share,
 }
@@ -227,7 +226,7 @@ pub struct RivalRecord {
 pub struct OwnRecord {
     /// The experiment.
     pub experiment: String,
-    /// Its checks.
+    /// The checks.
     #[serde(flatten)]
     pub checks: Share,
 }
@@ -235,9 +234,9 @@ pub struct OwnRecord {
 /// The number of figures and tables by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FigureCounts {
-    /// Those of which all checks are met.
+    /// The figures of which all checks are met.
     pub reproduced: usize,
-    /// Those of which at least three quarters are met.
+    /// The figures of which at least three quarters of the checks are met.
     pub qualitatively: usize,
     /// The others.
     pub not: usize,
@@ -264,9 +263,9 @@ pub struct Summary {
     pub format_version: u32,
     /// The figures and tables.
     pub figures: Vec<FigureRecord>,
-    /// Their number by verdict, by the papers' schemes.
+    /// The numbers of figures by verdict, by the papers' schemes.
     pub by_papers_schemes: FigureCounts,
-    /// Their number by verdict, by our law.
+    /// The numbers of figures by verdict, by our law.
     pub by_our_law: FigureCounts,
     /// The number of checks of all experiments that fail by a fault of Accord.
     pub ours_at_fault: usize,

@@ -3,7 +3,7 @@
 
 use crate::measure::quantile;
 
-/// What a line is, which decides how much of it counts at each end.
+/// The kind of a line, which decides how much of it counts at each end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A measured mean.
@@ -29,7 +29,7 @@ const FEW: f64 = 2.5;
 /// The share of a line that a spike may last, and how far it has to stand out to be one.
 const TAIL: f64 = 0.05;
 const SPIKE: f64 = 3.0;
-/// What is shown anyway if it costs less than this share of the height.
+/// A value is shown anyway if it costs less than this share of the height.
 const CHEAP: f64 = 1.25;
 
 /// A line of a plot.
@@ -38,11 +38,11 @@ pub struct Plotted<'a> {
     pub x: &'a [f64],
     /// The values. NaN is a gap.
     pub y: &'a [f64],
-    /// What the line is.
+    /// The kind of the line.
     pub role: Role,
 }
 
-/// What a plot shows of its lines.
+/// The range that a plot shows of its lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
     /// The least value.
@@ -53,9 +53,9 @@ pub struct Shown {
     pub positive: f64,
 }
 
-/// Returns what a plot shows of its lines between the times `from` and `to`, or `None` without
-/// values. The range holds all but one per cent of a line at each end (of short lines, two samples)
-/// and all of the steady part, so that a spike at the start does not flatten the rest.
+/// Returns the range that a plot shows of its lines between the times `from` and `to`, or `None`
+/// without values. The range holds all but one per cent of a line at each end (of short lines, two
+/// samples) and all of the steady part, so that a spike at the start does not flatten the rest.
 pub fn robust(
     lines: &[Plotted],
     (from, to): (f64, f64),
@@ -123,8 +123,8 @@ pub fn robust(
     Some(shown)
 }
 
-/// Returns an axis' ends around what is shown. `zero` is true if the axis starts at zero, and `most`
-/// is the largest value that there can be.
+/// Returns an axis' ends around the shown range. `zero` is true if the axis starts at zero, and
+/// `most` is the largest value that there can be.
 pub fn ends(shown: Shown, zero: bool, most: Option<f64>) -> (f64, f64) {
     let Shown { low, high, .. } = shown;
     let first = |a: f64, b: f64, c: f64| match (a != 0.0, b != 0.0) {

@@ -14,6 +14,7 @@ use crate::json::Point;
 use crate::show;
 use crate::verdict::{Judged, Kind};
 use accord_scenario::{Engine, Expectation, Scenario};
+use accord_units::Words as _;
 use std::fmt::Write;
 
 /// The relative difference up to which figures of models count as the same. Models iterate to a
@@ -137,7 +138,7 @@ impl Results {
                     point.digests.push((seed.to_string(), digest.to_string()));
                 }
                 [class, engine, measured, name] => point.figures.push(Figure {
-                    class: Class::named(class).ok_or_else(wrong)?,
+                    class: Class::of_word(class).ok_or_else(wrong)?,
                     engine: engine.parse().map_err(|_| wrong())?,
                     measured: measured.to_string(),
                     name: name.to_string(),

@@ -1,12 +1,16 @@
 //! JSON Schemas of what `--json` prints. A test of the program holds real output to them.
 
+use crate::class::Class;
 use crate::json::FORMAT_VERSION;
+use crate::papers::FigureVerdict;
+use accord_scenario::{Cause, Claim, Engine, MetricUnit};
+use accord_units::Words as _;
 use serde_json::{Map, Value, json};
 
 /// The commands whose output has a schema.
 pub const OUTPUTS: [&str; 4] = ["run", "compare", "stability", "reproduce"];
 
-/// Returns the schema of what a command of [`OUTPUTS`] prints with `--json`.
+/// Returns the schema of the output of a command of [`OUTPUTS`] with `--json`.
 pub fn output_schema(command: &str) -> Option<Value> {
     let body = match command {
         "run" => experiment(),
@@ -86,14 +90,11 @@ fn pair(about: &str) -> Value {
 }
 
 fn engine() -> Value {
-    one_of("the engine", &["theory", "fluid", "packet", "live"])
+    one_of("the engine", &Engine::words())
 }
 
 fn class() -> Value {
-    one_of(
-        "the class of the verdict",
-        &["met", "finding", "open", "ours", "unknown"],
-    )
+    one_of("the class of the verdict", &Class::words())
 }
 
 fn row() -> Value {
@@ -137,7 +138,7 @@ fn row() -> Value {
             ),
             (
                 "unit",
-                one_of("the unit of the means", &["bit/s", "B", "s", "pkt", "1"]),
+                one_of("the unit of the means", &MetricUnit::words()),
             ),
             ("values", list("a value per column", value)),
             (
@@ -243,7 +244,7 @@ fn summary() -> Value {
     ];
     let share = || object("checks", &checks);
     let score = || {
-        let verdict = one_of("the verdict", &["reproduced", "qualitatively", "not"]);
+        let verdict = one_of("the verdict", &FigureVerdict::words());
         object(
             "the verdict by one scheme, and its checks",
             &[&[("verdict", verdict)][..], &checks].concat(),
@@ -331,6 +332,9 @@ fn summary() -> Value {
 }
 
 fn check() -> Value {
+    let causes: Vec<_> = (Cause::words().into_iter().map(Value::from))
+        .chain([Value::Null])
+        .collect();
     object(
         "an expectation of an engine at a point",
         &[
@@ -368,13 +372,10 @@ fn check() -> Value {
             ("pass", typed("boolean", "the expectation is met")),
             ("reason", typed("string", "why, in words")),
             ("class", class()),
-            (
-                "claim",
-                one_of("whose claim it is", &["paper", "theory", "ours"]),
-            ),
+            ("claim", one_of("the author of the claim", &Claim::words())),
             (
                 "why",
-                json!({ "description": "the cause of a known failure", "enum": ["paper", "setting", "ours", null] }),
+                json!({ "description": "the cause of a known failure", "enum": causes }),
             ),
             ("because", maybe("string", "that cause in words")),
             (
@@ -385,10 +386,7 @@ fn check() -> Value {
             ("of", typed("string", "the flow, group or link")),
             (
                 "unit",
-                one_of(
-                    "of theory, measured and half_width",
-                    &["bit/s", "B", "s", "pkt", "1"],
-                ),
+                one_of("of theory, measured and half_width", &MetricUnit::words()),
             ),
             (
                 "during_s",

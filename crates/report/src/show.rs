@@ -229,8 +229,8 @@ pub fn clean(text: &str, limit: usize) -> String {
     out
 }
 
-/// Returns the name of a group, a flow or a link as [`clean`] does. What is too long loses its middle:
-/// long names mostly begin alike and differ at their ends.
+/// Returns the name of a group, a flow or a link as [`clean`] does. A name that is too long loses
+/// its middle: long names mostly begin alike and differ at their ends.
 pub fn name(text: &str, limit: usize) -> String {
     let chars: Vec<char> = clean(text, usize::MAX).chars().collect();
     if chars.len() <= limit {
@@ -264,7 +264,7 @@ fn is_hidden(c: char) -> bool {
 }
 
 /// Returns three significant digits, or four if the first is a 1. So each printed step is between
-/// 0.05 % and 0.5 % of the value. Less than a percent has two: nobody reads more of them.
+/// 0.05 % and 0.5 % of the value. A value below one per cent has two digits.
 fn number(value: f64, unit: MetricUnit) -> String {
     if value == 0.0 {
         return "0".into();

@@ -18,11 +18,11 @@ pub struct StabilityMap {
 /// A parameter of a map.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
-    /// Its path in the scenario.
+    /// The path in the scenario.
     pub path: String,
     /// The unit of its values, or "".
     pub unit: String,
-    /// Its values, evenly spaced.
+    /// The values, evenly spaced.
     #[serde(skip)]
     pub values: Vec<f64>,
 }

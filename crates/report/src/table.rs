@@ -45,8 +45,8 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
 /// Notes that a terminal shows; the page has the others.
 const MOST_NOTES: usize = 5;
 
-/// The notes of theory and of the fluid engine on what they compute and what they leave out, one per
-/// line, each once; of many the first few.
+/// The notes of theory and of the fluid engine on their models, one per line, each once; of many
+/// the first few.
 pub fn remarks(runs: &[&Run]) -> String {
     let models = [Engine::Theory, Engine::Fluid];
     let models = (runs.iter()).filter(|run| models.contains(&run.manifest.engine));
@@ -77,7 +77,7 @@ fn transfers_table(rows: &[TransferRow], style: Style) -> String {
 /// Returns rows for any columns, such as run directories, matched by name. The first column is the
 /// reference.
 pub fn comparison(columns: &[Column], style: Style) -> String {
-    // What says nothing is no reference for the others either.
+    // A column without values is no reference for the others either.
     let columns = &with_values(columns)[..];
     comparison_of(columns, &rows(columns), style)
 }
@@ -254,7 +254,7 @@ pub(crate) fn error(check: &Check) -> String {
     }
 }
 
-/// What tables say of repetitions that are the same.
+/// The remark of tables on repetitions that are the same.
 pub(crate) const ALL_SAME: &str = "The runs with different seeds are the same: the scenario draws \
                                    nothing at random, so that ± says nothing\n";
 
@@ -268,8 +268,8 @@ pub(crate) fn all_same(runs: &[&Run]) -> bool {
     runs.windows(2).all(|pair| bits(pair[0]) == bits(pair[1]))
 }
 
-/// Removes the columns from the third on that have a header and nothing below it. Returns what is
-/// left of the columns `right`.
+/// Removes the columns from the third on that have a header and no cells below it. Returns the
+/// remaining columns of `right`.
 fn drop_empty(lines: &mut [Vec<String>], right: std::ops::Range<usize>) -> std::ops::Range<usize> {
     let empty = |i: usize| {
         let mut cells = lines[1..].iter().map(|cells| cells[i].as_str());

@@ -6,7 +6,7 @@ use accord_scenario::{Claim, Engine, Metric};
 
 /// The number of verdicts of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally([usize; 5]);
+pub struct Tally([usize; Class::ALL.len()]);
 
 impl Tally {
     /// Counts verdicts.
@@ -119,8 +119,8 @@ impl Judged {
     }
 }
 
-/// Returns the counts of checks in a sentence or two: by what they compare, and of those that fail
-/// by the reason. Each check is given by its kind and class.
+/// Returns the counts of checks in a sentence or two: by the sides that they compare, and of those
+/// that fail by the reason. Each check is given by its kind and class.
 pub fn totals(checks: impl IntoIterator<Item = (Kind, Class)>) -> String {
     let checks: Vec<_> = checks.into_iter().collect();
     let tally = |kinds: &[Kind]| {

@@ -10,7 +10,7 @@ use accord_record::Run;
 use accord_scenario::Engine;
 use serde::Serialize;
 
-/// What is compared at one point: columns of all directories that have it.
+/// The comparison at one point: columns of all directories that have it.
 #[derive(Clone, Debug)]
 pub struct Versus<'a> {
     /// The values of the sweeps, or nothing.
@@ -58,7 +58,7 @@ fn name(stored: &[Stored], of: &Stored) -> String {
 
 /// Matches the points of directories by label. `engines` limits the columns unless it is empty.
 /// `reference` is a column ("DIR: ENGINE"), a directory or an engine; without one, the first column
-/// that has values is the reference. The error names what there is.
+/// that has values is the reference. The error names the columns.
 pub fn versus<'a>(
     stored: &'a [Stored],
     engines: &[Engine],
@@ -114,14 +114,15 @@ fn columns_of<'a>(point: &'a LoadedRun, name: &str, engines: &[Engine]) -> Vec<C
     columns
 }
 
-/// Whether a text is a column's label, its directory or its engine.
+/// Returns whether a text is a column's label, its directory or its engine.
 fn is_named(label: &str, text: &str) -> bool {
     let text = text.trim_end_matches('/');
     let parts = label.rsplit_once(": ");
     label == text || parts.is_some_and(|(dir, engine)| dir == text || engine == text)
 }
 
-/// Returns points at a glance: how many rows differ, and what is farthest from the reference.
+/// Returns points at a glance: the number of rows that differ, and the one that is farthest from
+/// the reference.
 pub fn differences(all: &[Versus], style: Style) -> String {
     let header = ["point", "rows", "differ", "farthest", "error"].map(String::from);
     let mut lines = vec![header.to_vec()];

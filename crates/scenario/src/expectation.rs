@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::metric::{Metric, MetricUnit};
-use accord_units::Time;
+use accord_units::{Time, words};
 
 /// A part of the run, from `start` up to `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,54 +52,30 @@ impl Expectation {
     }
 }
 
-/// The author of the claim of an [`Expectation`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Claim {
-    /// A paper makes the claim.
-    Paper,
-    /// A model makes the claim.
-    Theory,
-    /// The author of the scenario file makes the claim.
-    #[default]
-    Ours,
-}
-
-impl Claim {
-    /// The authors of claims, with their words in files.
-    pub const NAMES: [(&'static str, Claim); 3] = [
-        ("paper", Claim::Paper),
-        ("theory", Claim::Theory),
-        ("ours", Claim::Ours),
-    ];
-
-    /// Returns the word in files.
-    pub const fn name(self) -> &'static str {
-        Self::NAMES[self as usize].0
+words! {
+    /// The author of the claim of an [`Expectation`].
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Claim by name {
+        /// A paper makes the claim.
+        Paper = "paper",
+        /// A model makes the claim.
+        Theory = "theory",
+        /// The author of the scenario file makes the claim.
+        #[default]
+        Ours = "ours",
     }
 }
 
-/// The cause of a known failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// The paper: its claim does not hold, or not in the form that it has there.
-    Paper,
-    /// A setting that the paper leaves open.
-    Setting,
-    /// This program, or the law that it runs, falls short.
-    Ours,
-}
-
-impl Cause {
-    /// The causes, with their words in files.
-    pub const NAMES: [(&'static str, Cause); 3] = [
-        ("paper", Cause::Paper),
-        ("setting", Cause::Setting),
-        ("ours", Cause::Ours),
-    ];
-
-    /// Returns the word in files.
-    pub const fn name(self) -> &'static str {
-        Self::NAMES[self as usize].0
+words! {
+    /// The cause of a known failure.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Cause by name {
+        /// The paper: its claim does not hold, or not in the form that it has there.
+        Paper = "paper",
+        /// A setting that the paper leaves open.
+        Setting = "setting",
+        /// This program, or the law that it runs, falls short.
+        Ours = "ours",
     }
 }
 
@@ -149,41 +125,47 @@ pub enum Subject {
     },
 }
 
-/// The statistic of samples over time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Over {
-    /// The mean, or the sum for a metric that counts.
-    #[default]
-    Mean,
-    /// The smallest sample.
-    Min,
-    /// The largest sample.
-    Max,
-    /// The standard deviation divided by the mean.
-    Variation,
-    /// The quantile at this fraction.
-    Quantile(f64),
+words! {
+    /// The statistic of samples over time.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub enum Over by word {
+        /// The mean, or the sum for a metric that counts.
+        #[default]
+        Mean = "mean",
+        /// The smallest sample.
+        Min = "min",
+        /// The largest sample.
+        Max = "max",
+        /// The standard deviation divided by the mean.
+        Variation = "variation",
+        {
+            /// The quantile at this fraction. The text is that of [`percentile`](crate::percentile).
+            Quantile(f64)
+        }
+    }
 }
 
-/// The statistic of the numbers of several flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Across {
-    /// The mean.
-    Mean,
-    /// The flows taken as one: their sum at each sample, without the flows that are not active, and
-    /// then the statistic over time. So a mean is over the window, not over a flow's active time.
-    Sum,
-    /// The smallest number.
-    Min,
-    /// The largest number.
-    Max,
-    /// Every number has to meet the target. The one farthest off is shown.
-    #[default]
-    Each,
-    /// The standard deviation divided by the mean.
-    Variation,
-    /// Jain's fairness index.
-    Jain,
+words! {
+    /// The statistic of the numbers of several flows.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Across by name {
+        /// Every number has to meet the target. The one farthest off is shown.
+        #[default]
+        Each = "each",
+        /// The mean.
+        Mean = "mean",
+        /// The flows taken as one: their sum at each sample, without the flows that are not active, and
+        /// then the statistic over time. So a mean is over the window, not over a flow's active time.
+        Sum = "sum",
+        /// The smallest number.
+        Min = "min",
+        /// The largest number.
+        Max = "max",
+        /// The standard deviation divided by the mean.
+        Variation = "variation",
+        /// Jain's fairness index.
+        Jain = "jain",
+    }
 }
 
 /// The target of a figure.

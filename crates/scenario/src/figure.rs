@@ -40,23 +40,6 @@ pub fn percent(number: &str) -> Option<f64> {
 }
 
 impl Across {
-    /// The statistics over time, with their names.
-    pub const NAMES: [(&'static str, Across); 7] = [
-        ("each", Across::Each),
-        ("mean", Across::Mean),
-        ("sum", Across::Sum),
-        ("min", Across::Min),
-        ("max", Across::Max),
-        ("variation", Across::Variation),
-        ("jain", Across::Jain),
-    ];
-
-    /// Returns the name in scenario files.
-    pub fn name(self) -> &'static str {
-        let found = Across::NAMES.iter().find(|(_, a)| *a == self);
-        found.expect("all are listed").0
-    }
-
     /// Returns whether the figure is a plain ratio, whatever the metric.
     pub fn is_plain(self, over: Over) -> bool {
         over == Over::Variation || matches!(self, Across::Variation | Across::Jain)
@@ -67,11 +50,8 @@ impl Across {
 impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Over::Mean => f.pad("mean"),
-            Over::Min => f.pad("min"),
-            Over::Max => f.pad("max"),
-            Over::Variation => f.pad("variation"),
             Over::Quantile(q) => f.pad(&percentile(*q)),
+            other => f.pad(other.word().unwrap_or_default()),
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Scenarios: a network, its flows, its events and its expectations.
 //!
-//! A [`Scenario`] is what every engine runs. Each name in it is resolved, each quantity has its
-//! unit and each default is filled in. `accord-language` reads one from a file. A program can make
-//! or change one by itself, and [`Scenario::check`] says whether it holds together. [`print()`]
-//! writes a scenario as text, and the hash of that text identifies the scenario. [`State`] is the
-//! network between two events. A [`Metric`] is a quantity that engines record and that expectations
-//! are about.
+//! Every engine runs a [`Scenario`]. Each name in it is resolved, each quantity has its unit and
+//! each default is filled in. `accord-language` reads one from a file. A program can make or change
+//! one by itself, and [`Scenario::check`] checks that it is sound. [`print()`] writes a scenario as
+//! text, and the hash of that text identifies the scenario. [`State`] is the network between two
+//! events. A [`Metric`] is a quantity that engines record and that expectations are about.
 //!
 //! ```
 //! use accord_family::Catalogue;
@@ -54,10 +53,10 @@ pub use expectation::{
     Across, Cause, Claim, Expectation, KnownFailure, Measured, Over, Subject, Target, Window,
 };
 pub use figure::{percent, percentile, print_figure};
-pub use metric::{Entity, Fold, Metric, MetricUnit, Of, PLOTTED, QUANTILES};
+pub use metric::{Entity, Fold, Metric, MetricUnit, Of, QUANTILES, Row, Table};
 pub use network::{
-    Carrier, Change, Event, Flow, Fluid, Group, Limit, Link, LinkId, LinkModel, MIN_RTO, Node,
-    NodeId, Phase, Queue, Recorded, Scenario, Tunnel,
+    Carrier, Change, Direction, Event, Flow, Fluid, Form, GREEDY, Group, Limit, Link, LinkId,
+    LinkModel, MIN_RTO, Node, NodeId, OFF, Phase, Queue, Recorded, Scenario, Tunnel, UNLIMITED,
 };
 pub use parts::{Bucket, Jitter, OPPORTUNITY, Parts, Reorder, Trace};
 pub use print::{print, text as print_text};

@@ -1,39 +1,31 @@
 //! The quantities that runs record and expectations are about. Each has one name for all engines.
 
 use crate::engine::Engine;
+use accord_units::{Words, words};
 use std::fmt;
 use std::str::FromStr;
 
-/// The unit of a metric's values in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MetricUnit {
-    /// Bits per second.
-    BitPerSecond,
-    /// Bytes.
-    Bytes,
-    /// Seconds.
-    Seconds,
-    /// Packets.
-    Packets,
-    /// A plain ratio; 1 is 100 %.
-    Ratio,
+words! {
+    /// The unit of a metric's values in a run, with its symbol.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum MetricUnit by symbol {
+        /// Bits per second.
+        BitPerSecond = "bit/s",
+        /// Bytes.
+        Bytes = "B",
+        /// Seconds.
+        Seconds = "s",
+        /// Packets.
+        Packets = "pkt",
+        /// A plain ratio; 1 is 100 %.
+        Ratio = "1",
+    }
 }
 
 impl MetricUnit {
-    /// Returns the unit's symbol, as in column documentation.
-    pub const fn symbol(self) -> &'static str {
-        match self {
-            MetricUnit::BitPerSecond => "bit/s",
-            MetricUnit::Bytes => "B",
-            MetricUnit::Seconds => "s",
-            MetricUnit::Packets => "pkt",
-            MetricUnit::Ratio => "1",
-        }
-    }
-
-    /// Returns zero for what rounding leaves of it: less than a millionth of a byte, of a bit per
-    /// second or of a packet, or than a thousandth of a picosecond. Nothing that is measured is so
-    /// small. Differences are not relative to such a value, and tables show 0.
+    /// Returns `value`, or zero for the remains of rounding: less than a millionth of a byte, of a bit
+    /// per second or of a packet, or than a thousandth of a picosecond. No measured value is so small.
+    /// Differences are not relative to such a value, and tables show 0.
     pub fn settled(self, value: f64) -> f64 {
         let least = match self {
             MetricUnit::BitPerSecond | MetricUnit::Bytes | MetricUnit::Packets => 1e-6,
@@ -61,38 +53,189 @@ pub enum Fold {
     Ratio(Metric, Metric),
 }
 
+/// The row of a metric: all that holds for it in every engine, table and plot. [`Metric`] has the rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The name in files and tables.
+    pub name: &'static str,
+    /// The unit of the values.
+    pub unit: MetricUnit,
+    /// The kind of entity that has the metric.
+    pub of: Of,
+    /// The meaning, one or two sentences.
+    pub doc: &'static str,
+    /// The way in which samples combine over time.
+    pub fold: Fold,
+    /// The engines that record the metric, for every entity that can have it.
+    pub engines: &'static [Engine],
+    /// True if the value of a group is the sum over its flows.
+    pub adds: bool,
+    /// True if a group that is recorded as one has [`QUANTILES`] of the metric over its flows.
+    pub quantiles: bool,
+    /// The greatest value that there can be.
+    pub most: Option<f64>,
+    /// True if the axis of a plot begins at 0.
+    pub from_zero: bool,
+    /// True if plots smooth the metric of an engine that runs packets, because single packets show.
+    pub smoothed: bool,
+    /// The place in the tables of its entity.
+    pub table: Option<Table>,
+    /// True if tables for people leave out a row of zeros.
+    pub hidden_if_zero: bool,
+    /// The place among the panels of the page, and the title there.
+    pub panel: Option<(u8, &'static str)>,
+    /// The place among the distributions of the page, and the title there.
+    pub distribution: Option<(u8, &'static str)>,
+    /// The place among the figures of the page of a comparison.
+    pub compared: Option<u8>,
+}
+
+/// The place of a metric among the rows of a table, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// The place in every table.
+    Every(u8),
+    /// The place among the rows that only tables of sweeps have.
+    Sweeps(u8),
+}
+
+const NOT_THEORY: &[Engine] = &[Engine::Fluid, Engine::Packet, Engine::Live];
+const WITH_PACKETS: &[Engine] = &[Engine::Packet, Engine::Live];
+const PACKET: &[Engine] = &[Engine::Packet];
+
+/// The columns of a row that not every metric has.
+impl Row {
+    /// Returns the row of a mean over time that all engines record and that no table or plot shows.
+    const fn new(name: &'static str, unit: MetricUnit, of: Of) -> Row {
+        Row {
+            name,
+            unit,
+            of,
+            doc: "",
+            fold: Fold::Mean,
+            engines: &Engine::ALL,
+            adds: false,
+            quantiles: false,
+            most: None,
+            from_zero: true,
+            smoothed: false,
+            table: None,
+            hidden_if_zero: false,
+            panel: None,
+            distribution: None,
+            compared: None,
+        }
+    }
+
+    const fn doc(mut self, doc: &'static str) -> Row {
+        self.doc = doc.trim_ascii();
+        self
+    }
+
+    const fn sum(mut self) -> Row {
+        self.fold = Fold::Sum;
+        self
+    }
+
+    const fn max(mut self) -> Row {
+        self.fold = Fold::Max;
+        self
+    }
+
+    const fn ratio(mut self, over: Metric, under: Metric) -> Row {
+        self.fold = Fold::Ratio(over, under);
+        self
+    }
+
+    const fn engines(mut self, engines: &'static [Engine]) -> Row {
+        self.engines = engines;
+        self
+    }
+
+    const fn adds(mut self) -> Row {
+        self.adds = true;
+        self
+    }
+
+    const fn quantiles(mut self) -> Row {
+        self.quantiles = true;
+        self
+    }
+
+    const fn at_most_one(mut self) -> Row {
+        self.most = Some(1.0);
+        self
+    }
+
+    const fn from_any_value(mut self) -> Row {
+        self.from_zero = false;
+        self
+    }
+
+    const fn smoothed(mut self) -> Row {
+        self.smoothed = true;
+        self
+    }
+
+    const fn table(mut self, place: u8) -> Row {
+        self.table = Some(Table::Every(place));
+        self
+    }
+
+    const fn sweep_table(mut self, place: u8) -> Row {
+        self.table = Some(Table::Sweeps(place));
+        self
+    }
+
+    const fn hidden_if_zero(mut self) -> Row {
+        self.hidden_if_zero = true;
+        self
+    }
+
+    const fn panel(mut self, place: u8, title: &'static str) -> Row {
+        self.panel = Some((place, title));
+        self
+    }
+
+    const fn distribution(mut self, place: u8, title: &'static str) -> Row {
+        self.distribution = Some((place, title));
+        self
+    }
+
+    const fn compared(mut self, place: u8) -> Row {
+        self.compared = Some(place);
+        self
+    }
+}
+
+/// Makes [`Metric`] and its rows. A row has the doc, the variant, the kind of entity with the name and the
+/// unit, and the columns in which it differs from [`Row::new`].
 macro_rules! metrics {
-    ($($variant:ident $name:literal $unit:ident $fold:tt $entity:ident $doc:literal;)*) => {
+    ($(
+        $(#[doc = $doc:literal])+
+        $variant:ident = $of:ident($name:literal, $unit:ident) $(.$column:ident($($value:expr),*))*;
+    )*) => {
         /// A recorded quantity.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Metric { $(#[doc = $doc] $variant,)* }
+        pub enum Metric { $($(#[doc = $doc])+ $variant,)* }
+
+        impl Words for Metric {
+            const WORDS: &'static [(&'static str, Metric)] = &[$(($name, Metric::$variant),)*];
+        }
 
         impl Metric {
             /// All metrics.
             pub const ALL: &'static [Metric] = &[$(Metric::$variant,)*];
-            /// Returns the name in files and tables.
-            pub const fn name(self) -> &'static str {
-                match self { $(Metric::$variant => $name,)* }
-            }
-            /// Returns the unit of the values.
-            pub const fn unit(self) -> MetricUnit {
-                match self { $(Metric::$variant => MetricUnit::$unit,)* }
-            }
-            /// Returns the way in which samples combine over time.
-            #[allow(unused_parens, reason = "one token for the macro")]
-            pub const fn fold(self) -> Fold {
-                use Fold::{Max, Mean, Ratio, Sum};
+
+            /// The rows, in the order of [`Metric::ALL`].
+            const ROWS: &'static [Row] = {
                 use Metric::*;
-                match self { $(Metric::$variant => $fold,)* }
-            }
-            /// Returns the kind of entity that has the metric.
-            pub const fn of(self) -> Of {
-                match self { $(Metric::$variant => Of::$entity,)* }
-            }
-            /// Returns the meaning, one sentence.
-            pub const fn doc(self) -> &'static str {
-                match self { $(Metric::$variant => $doc,)* }
-            }
+                &[$(
+                    Row::new($name, MetricUnit::$unit, Of::$of)
+                        $(.$column($($value),*))*
+                        .doc(concat!($($doc),+)),
+                )*]
+            };
         }
     };
 }
@@ -113,154 +256,216 @@ pub enum Of {
 }
 
 metrics! {
-    Throughput "throughput" BitPerSecond Mean Flow
-        "Data that reached the receiver, headers included, duplicates too, per time.";
-    Goodput "goodput" BitPerSecond Mean Flow
-        "Data that reached the receiver for the first time, headers included, per time.";
-    SendingRate "sending_rate" BitPerSecond Mean Flow
-        "Data that the sender put on its first link, retransmissions included, per time.";
-    Cwnd "cwnd" Bytes Mean Flow "Congestion window at the end of the period.";
-    Ssthresh "ssthresh" Bytes Mean Flow
-        "Slow-start threshold at the end of the period; absent while it is not set.";
-    Rtt "rtt" Seconds Mean Flow
-        "Round-trip time as the sender measures it, smoothed, at the end of the period.";
-    MinRtt "min_rtt" Seconds Mean Flow
-        "The sender's estimate of its base round-trip time at the end of the period, where its controller keeps one.";
-    Accumulation "accumulation" Bytes Mean Flow
-        "Data of the flow queued on its path at the end of the period, as eq. 1 of Xia05 defines it: the true value.";
-    AccumulationEstimate "accumulation_estimate" Bytes Mean Flow
-        "The accumulation that the flow's controller believes it has at the end of the period.";
-    Retransmissions "retransmissions" Packets Sum Flow "Packets sent again.";
-    Losses "losses" Packets Sum Flow "Packets of the flow dropped on the way, of any kind.";
-    LostRate "lost_rate" BitPerSecond Mean Flow
-        "Data of the flow dropped on the way, per time.";
-    PathLossRatio "path_loss_ratio" Ratio (Ratio(LostRate, SendingRate)) Flow
-        "Share of the data sent that was dropped on the way, by links of the path or on their wires; absent where none is sent.";
-    Deliveries "deliveries" Packets Sum Flow "Data packets that reached the receiver, duplicates too.";
-    DelaySum "delay_sum" Seconds Sum Flow
-        "The times that these packets took from the sender to the receiver, added up.";
-    QueuingSum "queuing_sum" Seconds Sum Flow
-        "The same without what the path takes with empty queues when they arrive.";
-    OneWayDelay "one_way_delay" Seconds (Ratio(DelaySum, Deliveries)) Flow
-        "Mean time that a data packet took from the sender to the receiver, whether the flow answers congestion or not.";
-    PathQueuingDelay "path_queuing_delay" Seconds (Ratio(QueuingSum, Deliveries)) Flow
-        "Mean time that a data packet waited in the queues of its path.";
-    EdgeBacklog "edge_backlog" Bytes Mean Flow
-        "Bytes that wait at the edge of a tunnel to be sent, the overhead of the tunnel included.";
-    EdgeDrops "edge_drops" Packets Sum Flow "Packets dropped at the edge of a tunnel, by FQ-CoDel or for want of room.";
-    CompletionTime "completion_time" Seconds Mean Transfer
-        "Time from the start of a transfer until its sender knows that all has arrived; of transfers that end in the window.";
-    TransferSize "transfer_size" Bytes Mean Transfer "Size of a transfer that ends in the window.";
-    Backlog "backlog" Bytes Mean Link "Data waiting at the link's port, without the packet in service, averaged over time.";
-    ServedBacklog "served_backlog" Bytes Mean Link
-        "The same without data that was dropped after it had waited, as disciplines do that drop at the head.";
-    BacklogPackets "backlog_packets" Packets Mean Link
-        "Packets waiting at the link's port, without the one in service, averaged over time.";
-    BacklogMax "backlog_max" Bytes Max Link
-        "The most data at the link's port at any time of the period, the packet in service included, as the limit of the queue counts it.";
-    BacklogPacketsMax "backlog_packets_max" Packets Max Link
-        "The most packets at the link's port at any time of the period, the one in service included, as the limit of the queue counts them.";
-    LinkRate "link_rate" BitPerSecond Mean Link "What the link could have sent per time, events included.";
-    ServedRate "served_rate" BitPerSecond Mean Link
-        "What the link's port sent per time, control packets and the sent part of the packet in service included.";
-    QueuingDelay "queuing_delay" Seconds (Ratio(ServedBacklog, LinkRate)) Link
-        "Time that data waits which is served: its backlog over the rate; absent where the rate is 0.";
-    Utilisation "utilisation" Ratio (Ratio(ServedRate, LinkRate)) Link
-        "Share of what the link could have sent that it sent; absent where the rate is 0.";
-    Arrivals "arrivals" Packets Sum Link "Packets that came to the link's port.";
-    Drops "drops" Packets Sum Link "Packets dropped at the link's port.";
-    Marks "marks" Packets Sum Link "Packets marked at the link's port.";
-    Judged "judged" Packets Sum Link "Packets that the link's discipline marked or dropped.";
-    MarkingProbability "marking_probability" Ratio (Ratio(Judged, Arrivals)) Link
-        "Share of the arriving packets that the link's discipline marked or dropped; absent where none arrive.";
-    LossRatio "loss_ratio" Ratio (Ratio(Drops, Arrivals)) Link
-        "Share of the arriving packets that were dropped, by the discipline or for want of room; absent where none arrive.";
-    Price "price" Seconds Mean Link
-        "The congestion signal that flows are shown: queuing delay plus virtual delay, or REM's price.";
-    FairnessIndex "fairness_index" Ratio Mean Group
-        "Fairness of the throughputs of a group's flows in the period, each divided by the flow's share [Ple03 eq. 2]: 1 if all have what they should have. Where a period holds few packets of a flow it tells of whole packets.";
-    AggregateFairness "aggregate_fairness" Ratio Mean Link
-        "The same of the aggregates on a link: their flows' throughputs together, divided by their shares together.";
-    ExcessBandwidth "excess_bandwidth" Ratio Mean Link
-        "BAT's average of the signal that bandwidth is left.";
-    TransmitProbability "transmit_probability" Ratio Mean Aggregate
-        "Probability that a packet of the aggregate joins the link's queue.";
-    OfferedRate "offered_rate" BitPerSecond Mean Aggregate "Data of the aggregate that came to the link, per time.";
-    AdmittedRate "admitted_rate" BitPerSecond Mean Aggregate
-        "Data of the aggregate that joined the link's queue, per time.";
-    DecreaseFactor "decrease_factor" Ratio Mean Aggregate
-        "The decrease factor that BAT uses for the aggregate, times the link's rate.";
-    RateRatio "rate_ratio" Ratio Mean Aggregate
-        "Rate of the aggregate over that of those that CLCC measures it against.";
+    /// Data that reached the receiver, headers included, duplicates too, per time.
+    Throughput = Flow("throughput", BitPerSecond)
+        .adds().quantiles().smoothed().table(1).panel(1, "Throughput of a flow").compared(1);
+    /// Data that reached the receiver for the first time, headers included, per time.
+    Goodput = Flow("goodput", BitPerSecond).adds();
+    /// Data that the sender put on its first link, retransmissions included, per time.
+    SendingRate = Flow("sending_rate", BitPerSecond).adds();
+    /// Congestion window at the end of the period.
+    Cwnd = Flow("cwnd", Bytes).quantiles().table(3).panel(12, "Congestion window");
+    /// Slow-start threshold at the end of the period; absent while it is not set.
+    Ssthresh = Flow("ssthresh", Bytes).engines(WITH_PACKETS);
+    /// Round-trip time as the sender measures it, smoothed, at the end of the period.
+    Rtt = Flow("rtt", Seconds)
+        .quantiles().from_any_value().table(2).panel(15, "Round-trip time")
+        .distribution(1, "Round-trip time").compared(2);
+    /// The sender's estimate of its base round-trip time at the end of the period, where its
+    /// controller keeps one.
+    MinRtt = Flow("min_rtt", Seconds).from_any_value();
+    /// Data of the flow queued on its path at the end of the period, as eq. 1 of Xia05 defines it:
+    /// the true value.
+    Accumulation = Flow("accumulation", Bytes)
+        .adds().quantiles().table(4).panel(13, "Accumulation: true and estimated");
+    /// The controller's estimate of the flow's accumulation at the end of the period.
+    AccumulationEstimate = Flow("accumulation_estimate", Bytes).table(5);
+    /// Packets sent again.
+    Retransmissions = Flow("retransmissions", Packets)
+        .sum().engines(WITH_PACKETS).adds().table(6).hidden_if_zero();
+    /// Packets of the flow dropped on the way, of any kind.
+    Losses = Flow("losses", Packets).sum().engines(NOT_THEORY).adds().sweep_table(2).hidden_if_zero();
+    /// Data of the flow dropped on the way, per time.
+    LostRate = Flow("lost_rate", BitPerSecond).engines(NOT_THEORY).adds();
+    /// Share of the data sent that was dropped on the way, by links of the path or on their wires;
+    /// absent where none is sent.
+    PathLossRatio = Flow("path_loss_ratio", Ratio).ratio(LostRate, SendingRate).engines(NOT_THEORY);
+    /// Data packets that reached the receiver, duplicates too.
+    Deliveries = Flow("deliveries", Packets).sum().engines(WITH_PACKETS).adds();
+    /// Sum of the times that the data packets delivered took from the sender to the receiver.
+    DelaySum = Flow("delay_sum", Seconds).sum().engines(WITH_PACKETS).adds();
+    /// Sum of the times that the data packets delivered waited in the queues of their path.
+    QueuingSum = Flow("queuing_sum", Seconds).sum().engines(WITH_PACKETS).adds();
+    /// Mean time that a data packet took from the sender to the receiver, whether the flow answers
+    /// congestion or not.
+    OneWayDelay = Flow("one_way_delay", Seconds)
+        .ratio(DelaySum, Deliveries).engines(WITH_PACKETS).from_any_value()
+        .distribution(2, "One-way delay");
+    /// Mean time that a data packet waited in the queues of its path.
+    PathQueuingDelay = Flow("path_queuing_delay", Seconds)
+        .ratio(QueuingSum, Deliveries).engines(WITH_PACKETS);
+    /// Bytes that wait at the edge of a tunnel to be sent, the overhead of the tunnel included.
+    EdgeBacklog = Flow("edge_backlog", Bytes)
+        .engines(PACKET).panel(14, "Waiting at the edge of a tunnel");
+    /// Packets dropped at the edge of a tunnel, by FQ-CoDel or for want of room.
+    EdgeDrops = Flow("edge_drops", Packets).sum().engines(PACKET);
+    /// Time from the start of a transfer until its sender knows that all data has arrived; of
+    /// transfers that end in the window.
+    CompletionTime = Transfer("completion_time", Seconds).engines(WITH_PACKETS).compared(5);
+    /// Size of a transfer that ends in the window.
+    TransferSize = Transfer("transfer_size", Bytes).engines(WITH_PACKETS);
+    /// Data waiting at the link's port, without the packet in service, averaged over time.
+    Backlog = Link("backlog", Bytes).table(2);
+    /// Backlog without the data that is dropped after it has waited, as disciplines do that drop at
+    /// the head.
+    ServedBacklog = Link("served_backlog", Bytes);
+    /// Packets waiting at the link's port, without the one in service, averaged over time.
+    BacklogPackets = Link("backlog_packets", Packets)
+        .panel(10, "Queue").distribution(4, "Queue").compared(3);
+    /// The most data at the link's port at any time of the period, the packet in service included,
+    /// as the limit of the queue counts it.
+    BacklogMax = Link("backlog_max", Bytes).max().engines(NOT_THEORY);
+    /// The most packets at the link's port at any time of the period, the one in service included,
+    /// as the limit of the queue counts them.
+    BacklogPacketsMax = Link("backlog_packets_max", Packets).max().engines(NOT_THEORY);
+    /// Rate of the link, its changes by events included, averaged over time.
+    LinkRate = Link("link_rate", BitPerSecond);
+    /// Data that the link's port sent per time, control packets and the sent part of the packet in
+    /// service included.
+    ServedRate = Link("served_rate", BitPerSecond);
+    /// Waiting time of the data that is served: served backlog over link rate; absent where the
+    /// rate is 0.
+    QueuingDelay = Link("queuing_delay", Seconds)
+        .ratio(ServedBacklog, LinkRate).sweep_table(1).distribution(3, "Queuing delay");
+    /// Share of the link rate that is used; absent where the rate is 0.
+    Utilisation = Link("utilisation", Ratio)
+        .ratio(ServedRate, LinkRate).at_most_one().smoothed().table(1).panel(11, "Utilisation")
+        .compared(4);
+    /// Packets that came to the link's port.
+    Arrivals = Link("arrivals", Packets).sum();
+    /// Packets dropped at the link's port.
+    Drops = Link("drops", Packets)
+        .sum().engines(NOT_THEORY).table(5).panel(17, "Packets dropped so far");
+    /// Packets marked at the link's port.
+    Marks = Link("marks", Packets).sum().engines(NOT_THEORY);
+    /// Packets that the link's discipline marked or dropped.
+    Judged = Link("judged", Packets).sum();
+    /// Share of the arriving packets that the link's discipline marked or dropped; absent where
+    /// none arrive.
+    MarkingProbability = Link("marking_probability", Ratio)
+        .ratio(Judged, Arrivals).table(4).hidden_if_zero();
+    /// Share of the arriving packets that were dropped, by the discipline or for want of room;
+    /// absent where none arrive.
+    LossRatio = Link("loss_ratio", Ratio)
+        .ratio(Drops, Arrivals).engines(NOT_THEORY).sweep_table(2).hidden_if_zero();
+    /// The congestion signal of the link: queuing delay plus virtual delay, or REM's price.
+    Price = Link("price", Seconds).table(3).panel(16, "Price");
+    /// Fairness of the throughputs of a group's flows in the period, each divided by the flow's
+    /// share [Ple03 eq. 2]: 1 if every flow has its share. Over a period of few packets per flow
+    /// the index shows single packets.
+    FairnessIndex = Group("fairness_index", Ratio)
+        .engines(WITH_PACKETS).at_most_one().sweep_table(1).panel(5, "Fairness within a group");
+    /// Fairness of the aggregates on a link: the throughputs of the flows of each together, divided
+    /// by their shares together.
+    AggregateFairness = Link("aggregate_fairness", Ratio)
+        .engines(WITH_PACKETS).at_most_one().table(6).panel(6, "Fairness of aggregates");
+    /// BAT's average of its signal that the link has bandwidth left.
+    ExcessBandwidth = Link("excess_bandwidth", Ratio).engines(WITH_PACKETS).panel(9, "Excess bandwidth");
+    /// Probability that a packet of the aggregate joins the link's queue.
+    TransmitProbability = Aggregate("transmit_probability", Ratio)
+        .engines(WITH_PACKETS).at_most_one().table(3).panel(8, "Transmit probability");
+    /// Data of the aggregate that came to the link, per time.
+    OfferedRate = Aggregate("offered_rate", BitPerSecond)
+        .engines(WITH_PACKETS).smoothed().table(2).panel(3, "Offered rate of an aggregate");
+    /// Data of the aggregate that joined the link's queue, per time.
+    AdmittedRate = Aggregate("admitted_rate", BitPerSecond)
+        .engines(WITH_PACKETS).smoothed().table(1).panel(2, "Rate of an aggregate");
+    /// The decrease factor that BAT uses for the aggregate, times the link's rate.
+    DecreaseFactor = Aggregate("decrease_factor", Ratio)
+        .engines(WITH_PACKETS).table(4).panel(7, "Decrease factor");
+    /// Rate of the aggregate over the rate of the aggregates that CLCC compares it with.
+    RateRatio = Aggregate("rate_ratio", Ratio).engines(WITH_PACKETS).table(5).panel(4, "Ratio of rates");
 }
-
-/// The metrics that the page plots over time, in its order. The first is what a scenario is about if it
-/// says nothing else.
-pub const PLOTTED: [Metric; 17] = [
-    Metric::Throughput,
-    Metric::AdmittedRate,
-    Metric::OfferedRate,
-    Metric::RateRatio,
-    Metric::FairnessIndex,
-    Metric::AggregateFairness,
-    Metric::DecreaseFactor,
-    Metric::TransmitProbability,
-    Metric::ExcessBandwidth,
-    Metric::BacklogPackets,
-    Metric::Utilisation,
-    Metric::Cwnd,
-    Metric::Accumulation,
-    Metric::EdgeBacklog,
-    Metric::Rtt,
-    Metric::Price,
-    Metric::Drops,
-];
 
 /// The quantiles over the flows of a group that are recorded, in percent.
 pub const QUANTILES: [u8; 5] = [5, 25, 50, 75, 95];
 
 impl Metric {
+    const fn count_with_quantiles() -> usize {
+        let (mut i, mut count) = (0, 0);
+        while i < Metric::ROWS.len() {
+            count += Metric::ROWS[i].quantiles as usize;
+            i += 1;
+        }
+        count
+    }
+
     /// The metrics of flows of which a group that is recorded as one has [`QUANTILES`].
-    pub const WITH_QUANTILES: [Metric; 4] = [
-        Metric::Throughput,
-        Metric::Cwnd,
-        Metric::Rtt,
-        Metric::Accumulation,
-    ];
+    pub const WITH_QUANTILES: [Metric; Metric::count_with_quantiles()] = {
+        let mut found = [Metric::ALL[0]; Metric::count_with_quantiles()];
+        let (mut i, mut count) = (0, 0);
+        while i < Metric::ROWS.len() {
+            if Metric::ROWS[i].quantiles {
+                found[count] = Metric::ALL[i];
+                count += 1;
+            }
+            i += 1;
+        }
+        found
+    };
+
+    /// Returns the row of the metric.
+    pub const fn row(self) -> &'static Row {
+        &Metric::ROWS[self as usize]
+    }
+
+    /// Returns the name in files and tables.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Returns the unit of the values.
+    pub const fn unit(self) -> MetricUnit {
+        self.row().unit
+    }
+
+    /// Returns the way in which samples combine over time.
+    pub const fn fold(self) -> Fold {
+        self.row().fold
+    }
+
+    /// Returns the kind of entity that has the metric.
+    pub const fn of(self) -> Of {
+        self.row().of
+    }
+
+    /// Returns the meaning.
+    pub const fn doc(self) -> &'static str {
+        self.row().doc
+    }
 
     /// Returns whether the value of a group is the sum over its flows.
     pub const fn adds(self) -> bool {
-        matches!(
-            self,
-            Metric::Throughput
-                | Metric::Goodput
-                | Metric::SendingRate
-                | Metric::Accumulation
-                | Metric::Retransmissions
-                | Metric::Losses
-                | Metric::LostRate
-                | Metric::Deliveries
-                | Metric::DelaySum
-                | Metric::QueuingSum
-        )
+        self.row().adds
     }
 
     /// Returns the engines that record the metric, for every entity that can have it.
     pub const fn engines(self) -> &'static [Engine] {
-        use Metric::*;
-        match self {
-            Throughput | Goodput | SendingRate | Cwnd | Rtt | MinRtt | Accumulation
-            | AccumulationEstimate | Backlog | ServedBacklog | BacklogPackets | LinkRate
-            | ServedRate | QueuingDelay | Utilisation | Arrivals | Judged | MarkingProbability
-            | Price => &Engine::ALL,
-            Losses | LostRate | PathLossRatio | BacklogMax | BacklogPacketsMax | Drops | Marks
-            | LossRatio => &[Engine::Fluid, Engine::Packet, Engine::Live],
-            EdgeBacklog | EdgeDrops => &[Engine::Packet],
-            Ssthresh | Retransmissions | Deliveries | DelaySum | QueuingSum | OneWayDelay
-            | PathQueuingDelay | CompletionTime | TransferSize | FairnessIndex
-            | AggregateFairness | ExcessBandwidth | TransmitProbability | OfferedRate
-            | AdmittedRate | DecreaseFactor | RateRatio => &[Engine::Packet, Engine::Live],
-        }
+        self.row().engines
+    }
+
+    /// Returns the metrics for which `place` has a value, in the order of these values.
+    pub fn placed(place: impl Fn(&Row) -> Option<u8>) -> Vec<Metric> {
+        let all = Metric::ALL.iter();
+        let mut found: Vec<_> = all.filter_map(|m| Some((place(m.row())?, *m))).collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, metric)| metric).collect()
+    }
+
+    /// Returns the metrics that the page plots over time, in its order. The first is the subject of a
+    /// scenario that names none.
+    pub fn plotted() -> Vec<Metric> {
+        Metric::placed(|row| Some(row.panel?.0))
     }
 
     /// Returns whether the metric is a ratio of two other metrics, which are recorded in its place.
@@ -290,11 +495,7 @@ impl FromStr for Metric {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, String> {
-        Metric::ALL
-            .iter()
-            .copied()
-            .find(|m| m.name() == s)
-            .ok_or_else(|| format!("there is no metric \"{s}\""))
+        Metric::of_word(s).ok_or_else(|| format!("there is no metric \"{s}\""))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::metric::Metric;
 use crate::parts::Parts;
 use accord_family::{Role, Service, Signal, Stack, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time, words};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -66,27 +66,15 @@ pub struct Fluid {
     pub step: Option<Duration>,
 }
 
-/// The model of a link: how its queue follows from the windows of its flows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LinkModel {
-    /// A window bounds the bytes in flight. Queues hold those that do not fit on the wires.
-    #[default]
-    AckClocked,
-    /// A window sets a rate, window over round-trip time. Queues integrate the rates.
-    Integrator,
-}
-
-impl LinkModel {
-    /// The link models, with their names.
-    pub const NAMES: [(&'static str, LinkModel); 2] = [
-        ("ack-clocked", LinkModel::AckClocked),
-        ("integrator", LinkModel::Integrator),
-    ];
-
-    /// Returns the name in scenario files.
-    pub fn name(self) -> &'static str {
-        let found = LinkModel::NAMES.iter().find(|(_, m)| *m == self);
-        found.expect("all are listed").0
+words! {
+    /// The model of a link: how its queue follows from the windows of its flows.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum LinkModel by name {
+        /// A window bounds the bytes in flight. Queues hold those that do not fit on the wires.
+        #[default]
+        AckClocked = "ack-clocked",
+        /// A window sets a rate, window over round-trip time. Queues integrate the rates.
+        Integrator = "integrator",
     }
 }
 
@@ -119,7 +107,7 @@ pub struct Link {
     /// True if out-of-band control packets have a queue of their own in the port and are served
     /// first. Otherwise there is one FIFO queue for all packets.
     pub control_priority: bool,
-    /// What else the link has, if anything.
+    /// The parts that make the link difficult, if it has any.
     pub parts: Option<Box<Parts>>,
     /// True for a link made to attach a host (`access`, `egress`) and not named as a link of the
     /// network. Engines record no series of it.
@@ -157,32 +145,53 @@ pub struct Group {
     pub recorded: Recorded,
 }
 
-/// The series that engines record of a group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recorded {
-    /// The series of each flow.
-    #[default]
-    Flows,
-    /// The sums over the flows of the group, and quantiles over them.
-    Group,
-}
-
-impl Recorded {
-    /// The kinds of series, with their names.
-    pub const NAMES: [(&'static str, Recorded); 2] =
-        [("flows", Recorded::Flows), ("group", Recorded::Group)];
-
-    /// Returns the name in scenario files.
-    pub fn name(self) -> &'static str {
-        let found = Recorded::NAMES.iter().find(|(_, r)| *r == self);
-        found.expect("all are listed").0
+words! {
+    /// The series that engines record of a group.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Recorded by name {
+        /// The series of each flow.
+        #[default]
+        Flows = "flows",
+        /// The sums over the flows of the group, and quantiles over them.
+        Group = "group",
     }
 }
+
+words! {
+    /// The form of a flow in the packet engine.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Form by name {
+        /// Every packet of the flow is simulated.
+        Packets = "packets",
+        /// The flow is integrated as a fluid, whose load acts on the packets of other flows.
+        Fluid = "fluid",
+    }
+}
+
+words! {
+    /// The directions of a link that an event changes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Direction by name {
+        /// Both directions.
+        Both = "both",
+        /// The direction from `from` to `to`.
+        Forward = "forward",
+        /// The direction from `to` to `from`.
+        Reverse = "reverse",
+    }
+}
+
+/// The word for a part that a link does not have.
+pub const OFF: &str = "off";
+/// The word for the demand of a flow that always has data to send.
+pub const GREEDY: &str = "greedy";
+/// The word for a queue without a limit.
+pub const UNLIMITED: &str = "unlimited";
 
 /// Least retransmission time-out of streams that are not given one: that of Linux.
 pub const MIN_RTO: Duration = Duration::from_ms(200);
 
-/// What carries a flow in the live engine. The other engines have our transport only, and run the
+/// The carrier of a flow in the live engine. The other engines have our transport only, and run the
 /// flow's controller on it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Carrier {
@@ -195,14 +204,14 @@ pub enum Carrier {
     Quic(&'static Stack),
 }
 
-/// What the gateways at the ends of a flow do with the flows that ride in it.
+/// The gateways at the ends of a flow, and their treatment of the flows that ride in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tunnel {
     /// The bytes that each packet gains.
     pub overhead: Bytes,
     /// The limit of the edge queue, in bytes with the overhead.
     pub queue: Bytes,
-    /// The signal of the network that tells how much is queued there.
+    /// The measure of the backlog in the network.
     pub signal: Signal,
 }
 
@@ -220,7 +229,7 @@ pub struct Flow {
     /// The controller with its parameters. The role of its family is `Controller`. The flows of a
     /// group share it.
     pub controller: Arc<Values>,
-    /// What carries the flow in the live engine.
+    /// The carrier of the flow in the live engine.
     pub carrier: Carrier,
     /// The service. It is the default unless the controller keeps an accumulation.
     pub service: Service,
@@ -248,10 +257,10 @@ pub struct Flow {
     pub processing: Duration,
     /// Least retransmission time-out, of a stream.
     pub min_rto: Duration,
-    /// Whether a stream spaces the packets of its window over the round trip.
+    /// True if a stream spaces the packets of its window over the round trip.
     pub pacing: bool,
-    /// The gateways at its ends, if it is a tunnel, whose packets are those of other flows. Its
-    /// demand is greedy: what it has to send is theirs.
+    /// The gateways at its ends, if it is a tunnel. A tunnel sends the packets of other flows, and
+    /// its demand is greedy.
     pub tunnel: Option<Tunnel>,
     /// True if the packet engine integrates the flow as a fluid. Its load, losses and delays act on the
     /// packets of the other flows, and theirs on it. The other engines take it as any flow.
@@ -289,7 +298,7 @@ impl Flow {
     /// Where both halves wait alike it finds nothing queued.
     pub fn goes_by_pairs(&self) -> bool {
         match self.tunnel {
-            // Gateways find out whether the delay has to tell.
+            // Gateways find out whether they have to use the delay.
             Some(tunnel) => tunnel.signal == Signal::Pairs,
             None => matches!(self.controller.family().role, Role::Tunnel(_)),
         }

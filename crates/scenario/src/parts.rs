@@ -1,5 +1,5 @@
-//! What makes a directed link difficult: a trace for its rate, token buckets, jitter, reordering
-//! and acknowledgements that come in bursts or are thinned out.
+//! The parts that make a directed link difficult: a trace for its rate, token buckets, jitter,
+//! reordering and acknowledgements that come in bursts or are thinned out.
 
 use accord_traffic::Delay;
 use accord_units::{Bytes, Duration, Rate};
@@ -25,8 +25,8 @@ pub struct Parts {
     pub reorder: Option<Reorder>,
     /// The period at whose multiples acknowledgements come out of the wire.
     pub ack_aggregation: Option<Duration>,
-    /// Whether an acknowledgement that arrives takes the place of an earlier one of its flow that
-    /// still waits in the queue.
+    /// True if an arriving acknowledgement takes the place of an earlier one of its flow that still
+    /// waits in the queue.
     pub ack_thinning: bool,
 }
 
@@ -138,12 +138,12 @@ pub struct Bucket {
     pub burst: Bytes,
 }
 
-/// A delay drawn anew for each packet.
+/// A random delay of each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
     /// The law of the delay.
     pub law: Delay,
-    /// Whether packets may overtake each other. Otherwise a packet comes out with the one before it
+    /// True if packets may overtake each other. Otherwise a packet comes out with the one before it
     /// at the earliest.
     pub reorder: bool,
 }

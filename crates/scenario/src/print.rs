@@ -5,7 +5,8 @@ mod parts;
 use crate::expectation::{Subject, Target, Window};
 use crate::figure;
 use crate::network::{
-    Carrier, Change, Event, Flow, Group, Limit, Link, LinkId, Recorded, Scenario, Tunnel,
+    Carrier, Change, Direction, Event, Flow, Form, GREEDY, Group, Limit, Link, LinkId, Recorded,
+    Scenario, Tunnel, UNLIMITED,
 };
 use accord_family::{Kind, Param, Service, Value, Values};
 use accord_traffic::PacketSizes;
@@ -135,7 +136,7 @@ fn port(link: &Link) -> Vec<(&'static str, String)> {
     let limit = match link.queue.limit {
         Limit::Packets(n) => quoted(format_args!("{n} pkt")),
         Limit::Bytes(bytes) => quoted(bytes),
-        Limit::Unlimited => quoted("unlimited"),
+        Limit::Unlimited => quoted(UNLIMITED),
     };
     let name = link.queue.discipline.family().name;
     let mut queue = vec![("discipline", text(name)), ("limit", limit)];
@@ -211,7 +212,7 @@ fn is_back(forward: &[LinkId], reverse: &[LinkId]) -> bool {
 
 fn demand(demand: &Demand) -> String {
     match demand {
-        Demand::Greedy => quoted("greedy"),
+        Demand::Greedy => quoted(GREEDY),
         Demand::Size(size) => table(&[("size", quoted(size))]),
         Demand::Constant(rate) => table(&[("constant", quoted(rate))]),
         Demand::Poisson(rate) => table(&[("poisson", quoted(rate))]),
@@ -324,7 +325,7 @@ const FLOW: [FlowKey; 20] = [
     ("through", |s, f| {
         f.through.map(|tunnel| text(&member(s, tunnel)))
     }),
-    ("as", |_, f| f.is_fluid.then(|| text("fluid"))),
+    ("as", |_, f| f.is_fluid.then(|| text(Form::Fluid.name()))),
     ("start", |_, f| Some(quoted(f.start))),
     ("stop", |_, f| f.stop.map(quoted)),
     ("aggregate", |s, f| Some(text(&s.aggregates[f.aggregate]))),
@@ -377,7 +378,7 @@ fn event(out: &mut String, s: &Scenario, event: &Event) {
     let mut link = |link: LinkId, key: &str, value: String| {
         line(out, "link", &text(&s.links[link].name));
         if link.is_multiple_of(2) {
-            line(out, "direction", "\"forward\"");
+            line(out, "direction", &quoted(Direction::Forward.name()));
         }
         line(out, key, &value);
     };

@@ -1,5 +1,5 @@
-//! What holds for every scenario: what its fields say of themselves. The language makes no other. A
-//! program that makes or changes one by itself may.
+//! The conditions that every scenario meets. The language makes no other. A program that makes or
+//! changes a scenario by itself may.
 
 use crate::{Change, Link, LinkId, Scenario};
 use accord_units::{Bytes, Duration, Rate};
@@ -8,11 +8,11 @@ use accord_units::{Bytes, Duration, Rate};
 pub const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
 impl Scenario {
-    /// Checks what the fields say of themselves: indices lead somewhere, paths are ways through the
-    /// network without a loop, and what has to be more than zero is.
+    /// Checks that the scenario is sound: indices exist, paths lead through the network without a
+    /// loop, and quantities that have to be more than zero are.
     ///
     /// # Errors
-    /// Fails with what is wrong, and where.
+    /// Fails with the fault and its place.
     pub fn check(&self) -> Result<(), String> {
         let zero = |d: Duration| d == Duration::ZERO;
         ensure(!zero(self.duration), || "its duration is zero".into())?;

@@ -1,6 +1,7 @@
 //! The page about the tables lists every metric, as the code describes it.
 
-use accord_scenario::{Engine, Fold, Metric, Of};
+use accord_scenario::{Engine, Fold, Metric, Of, Row, Table};
+use std::collections::BTreeSet;
 use std::fs;
 
 const BEGIN: &str = "<!-- metrics -->";
@@ -49,6 +50,73 @@ fn the_page_lists_every_metric() {
         assert!(
             old == new,
             "out of date; UPDATE_DOCS=1 cargo test -p accord-scenario --test metrics"
+        );
+    }
+}
+
+/// A place of a list that two metrics have would leave their order to chance.
+#[test]
+fn every_place_of_a_list_has_one_metric() {
+    type Place = fn(&Row) -> Option<(&'static str, u8)>;
+    let places: [Place; 4] = [
+        |row| Some(("panel", row.panel?.0)),
+        |row| Some(("distribution", row.distribution?.0)),
+        |row| Some(("figure of a comparison", row.compared?)),
+        |row| {
+            let of = match row.of {
+                Of::Flow | Of::Group => "table of groups",
+                Of::Link => "table of links",
+                Of::Aggregate => "table of aggregates",
+                Of::Transfer => "table of transfers",
+            };
+            match row.table? {
+                Table::Every(place) => Some((of, place)),
+                // The rows of tables of sweeps come after the others.
+                Table::Sweeps(place) => Some((of, 100 + place)),
+            }
+        },
+    ];
+    for place in places {
+        let mut taken = BTreeSet::new();
+        for metric in Metric::ALL {
+            if let Some((list, place)) = place(metric.row()) {
+                let free = taken.insert((list, place));
+                assert!(free, "{metric} shares place {place} of the {list}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_are_consistent() {
+    let mut names = BTreeSet::new();
+    for metric in Metric::ALL {
+        let row = metric.row();
+        assert!(names.insert(row.name), "{metric} is there twice");
+        assert!(
+            row.doc.ends_with('.') && !row.doc.contains("  "),
+            "{metric}: {}",
+            row.doc
+        );
+        assert!(!row.engines.is_empty(), "{metric} is recorded by no engine");
+        if let Fold::Ratio(over, under) = row.fold {
+            let of = |metric: Metric| metric.of() == row.of && !metric.is_ratio();
+            assert!(
+                of(over) && of(under),
+                "{metric} is a ratio of other entities"
+            );
+            let recorded = |e: &&Engine| over.engines().contains(e) && under.engines().contains(e);
+            let engines: Vec<_> = Engine::ALL.iter().filter(recorded).copied().collect();
+            assert_eq!(
+                row.engines, engines,
+                "{metric} is recorded where its two metrics are"
+            );
+        }
+        let sums = row.of == Of::Flow && !metric.is_ratio();
+        assert!(!row.adds || sums, "{metric} does not add up over flows");
+        assert!(
+            !row.quantiles || sums,
+            "{metric} has no quantiles over flows"
         );
     }
 }

@@ -26,8 +26,10 @@ mod round;
 mod size;
 mod text;
 mod time;
+mod words;
 
 pub use quantity::{Bytes, Rate};
 pub use size::Size;
 pub use text::ParseError;
 pub use time::{Duration, Time};
+pub use words::Words;

@@ -197,7 +197,7 @@ impl From<std::time::Duration> for Duration {
     }
 }
 
-/// Cuts off what is less than a nanosecond.
+/// Cuts off fractions of a nanosecond.
 impl From<Duration> for std::time::Duration {
     fn from(d: Duration) -> std::time::Duration {
         std::time::Duration::from_nanos(d.0 / PS_PER_NS)

@@ -1,7 +1,7 @@
 //! Plots of a dossier: means with their intervals, and ellipses of delay and goodput.
 //!
-//! They are as wide as a telephone's screen, so that their text has one size everywhere, and take
-//! their colours from the page, or have both of their own.
+//! The charts are as wide as a telephone's screen, so that their text has one size everywhere. They
+//! take their colours from the page, or have light and dark ones of their own.
 
 use crate::evaluation::Row;
 use crate::pack::Better;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 /// A plot.
 pub(super) struct Chart {
-    /// What it shows, in a few words.
+    /// The title, in a few words.
     pub title: String,
     /// The same for people who do not see it.
     pub says: String,
@@ -279,7 +279,7 @@ impl Axis {
             .find(|s| span / s <= 4.5)
             .unwrap_or(10.0 * rough)
             * scale;
-        // What rounding adds to a round value takes no room.
+        // Rounding errors of a round value take no room.
         let first = (low / step + 1e-6).floor() as i64;
         let last = ((high / step - 1e-6).ceil() as i64).max(first + 1);
         let ticks: Vec<f64> = (first..=last).map(|k| k as f64 * step).collect();

@@ -6,7 +6,7 @@ use crate::evaluation::{CaseResult, Finding, PackResult};
 use accord::report::{escape, shell};
 use std::fmt::Write;
 
-/// The style of what only dossiers have.
+/// The style of parts that only dossiers have.
 const STYLE: &str = "<style>
 .dossier section > p, .dossier li { max-width: 48rem; overflow-wrap: anywhere; }
 #verdict li { max-width: none; }

@@ -1,4 +1,5 @@
-//! The dossier of a subject: what a standard asks, what was measured, and what stands beside it.
+//! The dossier of a subject: the questions of a standard, the measurements, and the rivals next to
+//! them.
 
 mod chart;
 mod html;
@@ -17,12 +18,12 @@ use accord::report::{Estimate, show};
 use chart::Chart;
 use std::collections::BTreeMap;
 
-/// What a dossier is made of.
+/// The contents of a dossier.
 pub struct Dossier<'a> {
     evaluation: &'a Evaluation,
     /// By rival: the subject compared with it.
     compared: Vec<Vec<Compared>>,
-    /// By rival: what the comparisons say.
+    /// The comparisons, by rival.
     against: Vec<BTreeMap<Key, Finding>>,
     changes: Option<&'a Changes>,
 }
@@ -58,8 +59,8 @@ impl<'a> Dossier<'a> {
         plots
     }
 
-    /// Returns the lines of the verdict: beside each rival what is worse, the farthest apart first, and
-    /// what is better; then thresholds, failed runs and regressions.
+    /// Returns the lines of the verdict: for each rival the measures that are worse, the farthest
+    /// apart first, and those that are better; then thresholds, failed runs and regressions.
     pub fn summary(&self) -> Vec<Line> {
         let e = self.evaluation;
         let mut lines = self.beside_rivals();
@@ -102,7 +103,8 @@ impl<'a> Dossier<'a> {
         lines
     }
 
-    /// Returns what the figures are: who, how often, in which engine, and how they are compared.
+    /// Returns a description of the figures: the subjects, the number of runs, the engine, and the
+    /// test by which they are compared.
     fn method(&self) -> Vec<String> {
         let order = &self.evaluation.order;
         let rivals: Vec<&str> = order.subjects[1..]
@@ -176,7 +178,7 @@ impl<'a> Dossier<'a> {
         (name, texts)
     }
 
-    /// Returns what is to be said below the table of a case.
+    /// Returns the remarks below the table of a case.
     fn remarks(&self, result: &PackResult, case: &CaseResult) -> Vec<String> {
         let subjects = &self.evaluation.order.subjects;
         let (_, definition) = result.case_of(case);

@@ -1,4 +1,5 @@
-//! The verdict of an evaluation: what is worse, what is better, and what is not told apart.
+//! The verdict of an evaluation: the measures that are worse, better and not significantly
+//! different.
 
 use super::Dossier;
 use crate::evaluation::{Compared, Finding, Key};
@@ -14,7 +15,7 @@ pub struct Line {
     pub text: String,
     /// The measure that it is about, whose case has figures.
     pub key: Option<Key>,
-    /// The verdict beside a rival, if the line has one.
+    /// The verdict against a rival, if the line has one.
     pub finding: Option<Finding>,
 }
 
@@ -56,7 +57,8 @@ pub(super) fn by_size(all: &[Compared], finding: Finding) -> Vec<&Compared> {
     found
 }
 
-/// Returns the counts of the comparisons with a rival: "16 worse, 11 better and 188 not told apart".
+/// Returns the counts of the comparisons with a rival: "16 worse, 11 better and 188 not told
+/// apart".
 pub(super) fn counts(all: &[Compared]) -> String {
     let count = |finding| all.iter().filter(|c| c.finding == finding).count();
     let moved = match count(Finding::Moved) {
@@ -87,7 +89,7 @@ pub(crate) fn beside(compared: &Compared, rival: &str) -> String {
 }
 
 impl Dossier<'_> {
-    /// Returns the lines of the verdict beside the rivals.
+    /// Returns the lines of the verdict against the rivals.
     pub(super) fn beside_rivals(&self) -> Vec<Line> {
         let subjects = &self.evaluation.order.subjects;
         let subject = &subjects[0].label;
@@ -114,7 +116,7 @@ impl Dossier<'_> {
         lines
     }
 
-    /// Returns the counts beside each rival, in a sentence, and whether anything is worse.
+    /// Returns the counts against each rival, in a sentence, and whether anything is worse.
     pub(super) fn headline(&self) -> (String, bool) {
         let rivals = self.evaluation.order.subjects[1..]
             .iter()

@@ -1,5 +1,5 @@
 //! Packs: a standard as data. A pack names the sections of a standard, the cases that answer each,
-//! and what is measured of them.
+//! and the measures of the cases.
 
 mod read;
 mod source;
@@ -18,19 +18,20 @@ pub struct Pack {
     pub title: String,
     /// The standard.
     pub source: String,
-    /// What to know of all its results, or "".
+    /// Remarks on all results, or "".
     pub notes: String,
-    /// What is evaluated.
+    /// The kind of subject.
     pub role: SubjectRole,
-    /// The subjects that stand beside the one in question, where the command names none.
+    /// The rivals of the subject, if the command names none.
     pub rivals: Vec<String>,
-    /// What subjects and rivals are given that have such parameters and do not name them.
+    /// The parameters of subjects and rivals, for families that have them and subjects that do not
+    /// name them.
     pub parameters: Vec<Parameter>,
     /// The quantities that cases measure.
     pub measures: Vec<Measure>,
     /// The sections of the standard.
     pub sections: Vec<Section>,
-    /// What the standard has and the pack does not.
+    /// The parts of the standard that the pack leaves out.
     pub left_out: Vec<LeftOut>,
     /// The text of the pack, for errors.
     pub origin: Arc<accord::language::Source>,
@@ -49,7 +50,7 @@ pub struct Parameter {
     pub span: std::ops::Range<usize>,
 }
 
-/// What a pack evaluates.
+/// The kind of subject that a pack evaluates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SubjectRole {
@@ -90,15 +91,15 @@ pub struct LeftOut {
 /// A section of the standard.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// Its number or letter in the standard.
+    /// The number or letter in the standard.
     pub number: String,
-    /// Its title.
+    /// The title.
     pub title: String,
     /// "MUST", "SHOULD" or "".
     pub level: String,
-    /// What it asks, in our words.
+    /// The question, in our words.
     pub asks: String,
-    /// Why nothing is measured, where nothing is; or what the measurements leave open.
+    /// The reason why nothing is measured, or the question that the measurements leave open.
     pub not_measured: String,
     /// The cases that answer it.
     pub cases: Vec<Case>,
@@ -111,25 +112,25 @@ pub struct Case {
     pub name: String,
     /// The title, one line.
     pub title: String,
-    /// What to know when reading it, or "".
+    /// Remarks for its reader, or "".
     pub notes: String,
     /// The name of the scenario: its file without the ending.
     pub scenario: String,
     /// The text of the scenario.
     pub text: String,
-    /// What is set in the scenario, as `--set` does.
+    /// The settings in the scenario, as by `--set`.
     pub set: Vec<String>,
-    /// What is set in the quick tier, in addition.
+    /// The further settings of the quick tier.
     pub quick: Vec<String>,
-    /// Whether the quick tier has it.
+    /// True if the case is in the quick tier.
     pub in_quick: bool,
-    /// Where the subject goes: paths of controllers, or of queues.
+    /// The places of the subject: paths of controllers, or of queues.
     pub subject: Vec<String>,
     /// The measures, as indices in [`Pack::measures`].
     pub measures: Vec<usize>,
     /// The two measures of an ellipse, delay first.
     pub ellipse: Option<[usize; 2]>,
-    /// Whether the margins of its equilibrium are asked for.
+    /// True if the margins of the equilibrium are evaluated.
     pub margins: bool,
     /// The place in the pack's text.
     pub span: std::ops::Range<usize>,
@@ -140,9 +141,9 @@ pub struct Case {
 pub struct Measure {
     /// The name, unique in the pack.
     pub name: String,
-    /// What it is, one line.
+    /// The meaning, one line.
     pub title: String,
-    /// How it is made.
+    /// The source of the value.
     pub figure: Figure,
     /// The direction.
     pub better: Better,
@@ -154,7 +155,7 @@ pub struct Measure {
     pub span: std::ops::Range<usize>,
 }
 
-/// How a measure is made of a run.
+/// The source of a measure's value in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
     /// A figure as expectations have it.
@@ -175,7 +176,7 @@ pub struct Wanted {
     pub entry: String,
 }
 
-/// Which values of a measure are good.
+/// The direction in which values of a measure are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -183,7 +184,7 @@ pub enum Better {
     More,
     /// Less is better.
     Less,
-    /// What is nearer to 100 % is better, from either side: one is an even share.
+    /// Nearer to 100 % is better, from either side: 100 % is an even share.
     #[serde(rename = "near 100 %")]
     Even,
     /// Neither.
@@ -229,7 +230,7 @@ pub struct Threshold {
     pub at_least: f64,
     /// The largest value.
     pub at_most: f64,
-    /// Where the standard has it.
+    /// The place in the standard.
     pub source: String,
 }
 

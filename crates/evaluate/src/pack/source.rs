@@ -1,4 +1,4 @@
-//! Where packs come from: built in, or a directory.
+//! The sources of packs: built in, or a directory.
 
 use super::Pack;
 use super::read::{at, read};

@@ -1,8 +1,9 @@
-//! The keys of links and of what makes them difficult.
+//! The keys of links and of their parts, such as jitter and token buckets.
 
 use super::key;
 use crate::limits;
 use crate::shape::{Default, Key, Section, Shape};
+use accord_scenario::OFF;
 use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const RATE: Key = key("rate", Shape::Either(&[Shape::Rate, Shape::Table(&VARIABLE_RATE)]), Words("required, but for a link of a template"), "Service rate; a table has one that varies.");
@@ -11,10 +12,10 @@ pub(crate) const QUEUE: Key = key("queue", Shape::Queue, Words("droptail, \"1 BD
 pub(crate) const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probability that a data packet or an acknowledgement is lost on the wire.");
 pub(crate) const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
 pub(crate) const CONTROL_PRIORITY: Key = key("control_priority", Shape::Flag, Value("true"), "Whether out-of-band control packets have a queue of their own and go first; with `false` one FIFO queue is for all.");
-pub(crate) const JITTER: Key = key("jitter", Shape::Either(&[Shape::Choice(|| vec!["off"]), Shape::Table(&JITTERS)]), Value("off"), "A delay drawn anew for each packet, in addition to `delay`.");
-pub(crate) const REORDER: Key = key("reorder", Shape::Either(&[Shape::Choice(|| vec!["off"]), Shape::Table(&REORDERING)]), Value("off"), "Packets that are held back, so that others overtake them.");
-pub(crate) const POLICER: Key = key("policer", Shape::Either(&[Shape::Choice(|| vec!["off"]), Shape::Table(&POLICING)]), Value("off"), "A token bucket in front of the queue, which drops packets that it has no tokens for.");
-pub(crate) const SHAPER: Key = key("shaper", Shape::Either(&[Shape::Choice(|| vec!["off"]), Shape::Table(&SHAPING)]), Value("off"), "A token bucket that the packet at the head of the queue waits for.");
+pub(crate) const JITTER: Key = key("jitter", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&JITTERS)]), Value("off"), "A delay drawn anew for each packet, in addition to `delay`.");
+pub(crate) const REORDER: Key = key("reorder", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&REORDERING)]), Value("off"), "Packets that are held back, so that others overtake them.");
+pub(crate) const POLICER: Key = key("policer", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&POLICING)]), Value("off"), "A token bucket in front of the queue, which drops packets that it has no tokens for.");
+pub(crate) const SHAPER: Key = key("shaper", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&SHAPING)]), Value("off"), "A token bucket that the packet at the head of the queue waits for.");
 pub(crate) const ACK_AGGREGATION: Key = key("ack_aggregation", Shape::Period, Value("off"), "Acknowledgements come out of the wire at multiples of this time only, all that are due at once.");
 pub(crate) const ACK_THINNING: Key = key("ack_thinning", Shape::Flag, Value("false"), "Whether an acknowledgement that arrives has earlier ones of its flow dropped that still wait in the queue and tell of no gap.");
 pub(crate) const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "What is different in the reverse direction.");

@@ -6,7 +6,7 @@ use crate::limits;
 use crate::shape::Shape;
 use crate::trace::no_length;
 use crate::tree::{Data, Steps, Value};
-use accord_scenario::Trace;
+use accord_scenario::{OFF, Trace};
 use accord_units::Duration;
 
 /// Reads the delivery opportunities of a link, from a file that was read or in place.
@@ -33,10 +33,10 @@ pub(crate) fn trace(value: &Value) -> Result<Trace, Problem> {
     })
 }
 
-/// Reads a period. Returns `None` for "off".
+/// Reads a period. Returns `None` for [`OFF`].
 pub(crate) fn period(value: &Value) -> Result<Option<Duration>, Problem> {
     match value.text() {
-        Some("off") => Ok(None),
+        Some(OFF) => Ok(None),
         _ => delay_above_zero(value, &Shape::Period).map(Some),
     }
 }

@@ -1,4 +1,4 @@
-//! What carries a flow in the live engine: our transport, the operating system's TCP or a QUIC
+//! The carrier of a flow in the live engine: our transport, the operating system's TCP or a QUIC
 //! stack.
 
 use super::super::error::{Problem, Span, quote};

@@ -7,7 +7,7 @@ use super::super::read::{self, Reader};
 use super::super::tree::Value;
 use super::network::Network;
 use super::route;
-use accord_scenario::{Change, Event, Link, LinkId, NodeId, Scenario};
+use accord_scenario::{Change, Direction, Event, Link, LinkId, NodeId, Scenario};
 use accord_units::Time;
 use std::ops::Range;
 
@@ -126,15 +126,11 @@ fn change_link(
 ) -> Result<(), Problem> {
     let id = network.find_link(link)?;
     let (forward, reverse) = (id & !1, id | 1);
-    let direction = reader.get("direction", |v| {
-        read::choice(v, &["both", "forward", "reverse"])
-    })?;
-    let links = match (direction, id % 2) {
-        ("forward", 0) => vec![forward],
-        ("reverse", _) => vec![reverse],
-        (_, 1) if direction == "both" => vec![reverse],
-        ("both", _) => vec![forward, reverse],
-        _ => {
+    let links = match (reader.get("direction", read::word)?, id % 2) {
+        (Direction::Forward, 0) => vec![forward],
+        (Direction::Reverse, _) | (Direction::Both, 1) => vec![reverse],
+        (Direction::Both, _) => vec![forward, reverse],
+        (Direction::Forward, _) => {
             let message = format!("{} is the reverse direction", link.describe());
             return Err(Problem::new(link.span, message));
         }

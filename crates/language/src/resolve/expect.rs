@@ -8,7 +8,7 @@ use super::super::read::{self, Reader};
 use super::super::shape::Shape;
 use super::super::tree::{Data, Value};
 use super::applies::{engines, listed, no_sweep};
-use super::fails::{self, Failures};
+use super::fails::Failures;
 use super::network::Network;
 use super::{Context, event, sampled, window};
 use accord_scenario::{
@@ -76,7 +76,7 @@ fn expectations(
     let of = reader.given("of").ok_or_else(|| reader.missing("of"))?;
     let subject = subject(of, metric, network, scenario)?;
     let over = reader.get("over", read::over)?;
-    let across = reader.get("across", figure::read_across)?;
+    let across = reader.get("across", read::word::<Across>)?;
     let combines = matches!(subject, Subject::Group(_)) && metric.of() == Of::Flow;
     if let Some(value) = reader.given("across")
         && across != Across::Each
@@ -154,11 +154,11 @@ fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> 
     listed(reader.given("when"), context)
 }
 
-/// Returns the author of the claim: the one that the file names, or the one that follows from what
-/// is compared.
+/// Returns the author of the claim: the one that the file names, or the one that follows from the
+/// target.
 fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Problem> {
     if let Some(value) = reader.given("claim") {
-        return fails::word(value, &Claim::NAMES);
+        return read::word(value);
     }
     Ok(match target {
         _ if !paper.is_empty() => Claim::Paper,

@@ -8,8 +8,7 @@ use super::super::shape::Shape;
 use super::super::tree::{Data, Table, Value};
 use super::Context;
 use super::applies::{engines, labels, listed, no_sweep};
-use accord_scenario::{Cause, KnownFailure, Measured};
-use accord_scenario::{Engine, Metric};
+use accord_scenario::{Engine, KnownFailure, Measured, Metric};
 
 /// The known failures of an expectation that apply at this point.
 #[derive(Default)]
@@ -68,14 +67,6 @@ impl Failures {
     }
 }
 
-/// Returns the item of `names` that the value names.
-pub(super) fn word<T: Copy>(value: &Value, names: &[(&'static str, T)]) -> Result<T, Problem> {
-    let words: Vec<_> = names.iter().map(|(word, _)| *word).collect();
-    let word = read::choice(value, &words)?;
-    let found = names.iter().find(|(w, _)| *w == word);
-    Ok(found.expect("it is one of the words").1)
-}
-
 /// Reads the known failure in `entry`. Returns `None` if it does not apply at this point.
 fn known(
     expectation: &Reader<'_>,
@@ -84,7 +75,7 @@ fn known(
     metric: Metric,
     plain: bool,
 ) -> Result<Option<KnownFailure>, Problem> {
-    let why = entry.get("why", |v| word(v, &Cause::NAMES))?;
+    let why = entry.get("why", read::word)?;
     let because = entry
         .given("because")
         .ok_or_else(|| entry.missing("because"))?;

@@ -27,8 +27,8 @@ use accord_units::{Bytes, Rate, Time};
 use std::sync::Arc;
 use stream::Stream;
 
-/// The flows of a group above which it is recorded as one unless the file says otherwise. A
-/// thousand flows fill the memory that recorders take, and nobody reads a thousand curves.
+/// The flows of a group above which it is recorded as one unless the file asks for its flows. A
+/// thousand flows fill the memory of recorders, and a thousand curves cannot be read.
 const MANY: usize = 1000;
 
 /// The properties that flows of a group share.
@@ -88,7 +88,7 @@ struct Flows<'a> {
     shared: [Vec<NodeId>; 2],
     /// The number of links on all paths so far.
     hops: usize,
-    /// What each flow's host takes for a packet.
+    /// The processing time of each flow's host.
     processing: Vec<Wanted>,
 }
 
@@ -146,12 +146,8 @@ impl Flows<'_> {
             true => Recorded::Group,
             false => Recorded::Flows,
         };
-        let words = Recorded::NAMES.map(|(word, _)| word);
-        let given = reader.opt("record", |v| read::choice(v, &words))?;
-        let named = Recorded::NAMES
-            .into_iter()
-            .find(|(word, _)| given == Some(*word));
-        self.scenario.groups[group].recorded = named.map_or(usual, |(_, recorded)| recorded);
+        let given = reader.opt("record", read::word)?;
+        self.scenario.groups[group].recorded = given.unwrap_or(usual);
         Ok(())
     }
 
@@ -232,7 +228,7 @@ impl Flows<'_> {
         Ok(size)
     }
 
-    /// Refuses flows that would not fit before they are made: `count` flows over so many nodes.
+    /// Refuses too many flows before they are made: `count` flows over `nodes` nodes each.
     fn room(&self, spec: &Spec, count: usize, nodes: usize) -> Result<(), Problem> {
         let both = || spec.access.iter().chain(&spec.egress);
         let hosts = both().count();

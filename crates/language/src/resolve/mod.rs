@@ -22,8 +22,8 @@ use super::sweep::Axis;
 use super::tree::{Entry, Table, Value};
 use accord_family::Catalogue;
 use accord_scenario::Window;
-use accord_scenario::{Fluid, LinkModel, Metric, PLOTTED, Scenario};
-use accord_units::{Duration, Time};
+use accord_scenario::{Fluid, Metric, Scenario};
+use accord_units::{Duration, Time, Words};
 use network::Network;
 
 /// The context in which a point of a file is resolved.
@@ -123,11 +123,10 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
         source: text("source")?,
         notes: text("notes")?,
         figure: file.opt("figure", |v| {
-            let name = read::choice(v, &PLOTTED.map(Metric::name))?;
-            Ok(PLOTTED
-                .into_iter()
-                .find(|m| m.name() == name)
-                .expect("one of the names"))
+            let plotted = Metric::plotted();
+            let words: Vec<_> = plotted.iter().map(|m| m.name()).collect();
+            let word = read::choice(v, &words)?;
+            Ok(Metric::of_word(word).expect("it is one of the words"))
         })?,
         point: context
             .axes
@@ -158,12 +157,7 @@ fn fluid(file: &Reader<'_>) -> Result<Fluid, Problem> {
         return Ok(Fluid::default());
     };
     let reader = Reader::new(&keys::FLUID, table, span);
-    let link_model = reader.get("link_model", |v| {
-        let names: Vec<_> = LinkModel::NAMES.iter().map(|(name, _)| *name).collect();
-        let name = read::choice(v, &names)?;
-        let found = LinkModel::NAMES.iter().find(|(n, _)| *n == name);
-        Ok(found.expect("it is one of the names").1)
-    })?;
+    let link_model = reader.get("link_model", read::word)?;
     let step = reader.opt("step", read::span)?;
     Ok(Fluid { link_model, step })
 }

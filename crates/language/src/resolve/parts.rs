@@ -1,4 +1,4 @@
-//! What makes links difficult, as a file gives it.
+//! The reader of a link's parts: buckets, jitter, reordering and filters of acknowledgements.
 
 use super::super::error::Problem;
 use super::super::keys;

@@ -7,7 +7,7 @@ use accord_family::{Objective, Values};
 use accord_scenario::{Change, Link, LinkId, Scenario};
 use accord_units::{Duration, Rate};
 
-/// What a host takes for a packet as the file has it, with its place.
+/// The processing time of a host as the file has it, with its place.
 pub(super) type Wanted = (Processing, Span);
 
 /// Sets the longest processing times of all flows. It is zero for hosts that send no stream.

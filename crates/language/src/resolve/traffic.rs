@@ -6,6 +6,7 @@ use super::super::limits;
 use super::super::read::{self, Reader};
 use super::super::shape::Section;
 use super::super::tree::{Data, Entry, Value};
+use accord_scenario::GREEDY;
 use accord_traffic::{Demand, Draw, LEAST_PACKET, Media, PacketSizes, Purpose, Web, stream};
 use accord_units::{Bytes, Time};
 use rand_xoshiro::rand_core::Rng;
@@ -88,7 +89,7 @@ pub(super) fn start(value: &Value) -> Result<(Time, Time), Problem> {
 /// Reads the demand of a flow.
 pub(super) fn demand(value: &Value) -> Result<Demand, Problem> {
     let Data::Table(table) = &value.data else {
-        return read::choice(value, &["greedy"]).map(|_| Demand::Greedy);
+        return read::choice(value, &[GREEDY]).map(|_| Demand::Greedy);
     };
     let reader = Reader::new(&keys::DEMANDS, table, value.span);
     if let Some(size) = reader.opt("size", read::amount)? {

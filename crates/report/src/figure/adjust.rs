@@ -1,4 +1,5 @@
-//! What a request changes of a figure that is gathered: the ends of its axes and the names of its lines.
+//! The changes of a request to a figure that is gathered: the ends of its axes and the names of its
+//! lines.
 
 use super::{Axis, Content, Figure, FigureError, Kind, Request};
 
@@ -41,7 +42,7 @@ fn limit(axis: &mut Axis, ends: Option<(f64, f64)>, option: &str) -> Result<(), 
     Ok(())
 }
 
-/// Gives what has this name another one.
+/// Renames the lines of this name.
 fn rename(content: &mut Content, name: &str, text: &str) -> Result<(), FigureError> {
     let names: Vec<&mut String> = match content {
         Content::Lines(traces) => traces.iter_mut().map(|t| &mut t.of).collect(),

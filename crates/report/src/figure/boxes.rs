@@ -31,7 +31,7 @@ pub fn draw(figure: &Figure, boxes: &[BoxOf]) -> String {
     })
 }
 
-/// How the boxes of an engine are filled: told apart without colours.
+/// The filling of the boxes of an engine, distinct without colours.
 fn fill(engine: Engine, colour: RGBColor) -> RGBAColor {
     match engine {
         Engine::Theory => WHITE.to_rgba(),

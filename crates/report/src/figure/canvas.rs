@@ -1,4 +1,4 @@
-//! What all figures share: the area, fonts, colours, the looks of engines, labels.
+//! The common parts of all figures: the area, fonts, colours, the looks of engines, labels.
 
 use super::{Axis, Width};
 use crate::range;
@@ -13,13 +13,13 @@ pub const POINT: i32 = 10;
 const FONT: i32 = 8 * POINT;
 /// The height of a line of text.
 pub const LINE: i32 = 10 * POINT;
-/// Where the family is not there, whatever has no serifs.
+/// The fallback of the family is any font without serifs.
 const FAMILY: &str = "Helvetica, Arial, sans-serif";
 
 pub const GREY: RGBColor = RGBColor(115, 115, 115);
 const RULE: RGBColor = RGBColor(225, 225, 225);
 
-/// Okabe and Ito's palette, told apart by people with any colour vision; as the page has it.
+/// Okabe and Ito's palette, distinct for any colour vision; as the page has it.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -103,8 +103,8 @@ pub fn write(area: &Area, text: &str, at: (i32, i32), style: &TextStyle) {
         .expect(SURE);
 }
 
-/// How the lines of an engine look. They are told apart without colours: fluid is broad and pale,
-/// packets thin, live has circles, theory is dashed and grey.
+/// The look of an engine's lines, distinct without colours: fluid is broad and pale, packets thin,
+/// live has circles, theory is dashed and grey.
 pub fn stroke(engine: Engine, colour: RGBColor) -> ShapeStyle {
     let (colour, width) = match engine {
         Engine::Theory => (GREY.to_rgba(), 11),
@@ -195,8 +195,8 @@ pub fn mark(area: &Area, (x, y): (i32, i32), engine: Engine, colour: RGBColor) {
     }
 }
 
-/// Draws the mark of a point of a sweep. Its shape tells the subject, as its colour does, and its filling
-/// the engine: theory is an outline in grey, the fluid pale, packets full, live an outline.
+/// Draws the mark of a point of a sweep. Its shape and colour show the subject, and its filling the
+/// engine: theory is an outline in grey, the fluid pale, packets full, live an outline.
 pub fn sign(area: &Area, place: (i32, i32), subject: usize, engine: Engine) {
     sign_of(area, place, subject, engine, colour(subject));
 }
@@ -260,7 +260,7 @@ pub fn number(value: f64) -> String {
         .replace('-', "\u{2212}")
 }
 
-/// The plot's frame: where it is, and what its axes span.
+/// The plot's frame: its position, and the spans of its axes.
 pub struct Frame {
     pub left: i32,
     pub right: i32,

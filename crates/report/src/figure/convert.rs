@@ -44,7 +44,7 @@ mod writer {
                        or write SVG";
             return Err(FigureError::Unable(why.into()));
         };
-        // What stands for Helvetica on most machines, or whatever is there.
+        // The usual substitutes of Helvetica, and then any font.
         let known = [
             "Helvetica",
             "Arial",

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// Samples of a line; more cannot be seen on paper.
 const MOST_SAMPLES: usize = 1200;
-/// The widest label beside a line.
+/// The widest label at the end of a line.
 const WIDEST: i32 = 62 * POINT;
 /// Circles on a live line.
 const CIRCLES: usize = 9;
@@ -90,7 +90,7 @@ fn facets<'a>(figure: &Figure, traces: &[&'a Trace]) -> Vec<(String, Vec<&'a Tra
     found
 }
 
-/// The labels beside the ends of the lines, each with its value and colour, if all lines end at the
+/// The labels at the ends of the lines, each with its value and colour, if all lines end at the
 /// edge and far enough from each other.
 fn beside(
     figure: &Figure,
@@ -132,11 +132,12 @@ fn beside(
 struct Drawn<'a> {
     figure: &'a Figure,
     frame: Frame,
-    /// The subject and the engine of each line, in the order in which points stand beside each other.
+    /// The subject and the engine of each line, in the order in which points stand next to each
+    /// other.
     order: Vec<(usize, Engine)>,
 }
 
-/// The part of the room of a word that points beside each other take, and the most of two of them.
+/// The part of a word's room that points next to each other take, and the most of two of them.
 const DODGE: (f64, f64) = (0.7, 0.16);
 
 impl<'a> Drawn<'a> {
@@ -246,8 +247,8 @@ impl<'a> Drawn<'a> {
         }
     }
 
-    /// The points of a sweep with their intervals. Over words they stand beside each other, so that none
-    /// hides another.
+    /// The points of a sweep with their intervals. Over words they stand next to each other, so
+    /// that none hides another.
     fn points(&self, area: &Area, t: &Trace) {
         let own = colour(t.colour);
         let (part, most) = DODGE;

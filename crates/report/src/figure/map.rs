@@ -1,4 +1,4 @@
-//! Figures of maps: means over two variables as shades, told apart without colours.
+//! Figures of maps: means over two variables as shades, distinct without colours.
 
 use super::canvas::*;
 use super::{Figure, MapOf};
@@ -113,7 +113,7 @@ fn shade(part: f64) -> RGBColor {
     )
 }
 
-/// As many decimals as tell the values apart, the same for all.
+/// The number of decimals that makes the values distinct, the same for all.
 fn rounded(value: f64, figure: &Figure) -> String {
     let span = (figure.y.ends.1 - figure.y.ends.0) / figure.y.one;
     let decimals = match span {

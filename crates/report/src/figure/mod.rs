@@ -1,6 +1,6 @@
 //! Figures for papers, from run directories: lines over time, distributions, means over a sweep.
 //!
-//! [`Request`] says what is wanted. [`Figure::of`] gathers the data, which [`Figure::csv`] writes
+//! [`Request`] describes a figure. [`Figure::of`] gathers the data, which [`Figure::csv`] writes
 //! and [`Figure::svg`] draws. PDF and PNG come from the SVG, with the cargo feature `figures`.
 
 mod adjust;
@@ -19,13 +19,12 @@ use accord_scenario::{Engine, Metric, Window};
 use std::str::FromStr;
 use thiserror::Error;
 
-/// What a figure shows.
+/// A request for a figure.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The quantity.
     pub metric: Metric,
-    /// What has a line of its own; by default what the metric is recorded of, and groups for
-    /// metrics of flows.
+    /// The subject of a line; by default the entity of the metric, and groups for metrics of flows.
     pub by: Option<By>,
     /// The names of the flows, groups or links to show. All are shown if it is empty.
     pub of: Vec<String>,
@@ -100,7 +99,7 @@ macro_rules! named {
 }
 
 named! {
-    /// What has a line of its own.
+    /// The subject of a line.
     By "by" {
         /// Each flow.
         Flow "flow",
@@ -164,12 +163,12 @@ named! {
 /// The reason why there is no figure.
 #[derive(Debug, Error)]
 pub enum FigureError {
-    /// The runs do not have what was asked for.
+    /// The runs do not have the requested data.
     #[error("{message}")]
     Wrong {
-        /// What is wrong.
+        /// The fault.
         message: String,
-        /// What to do.
+        /// The remedy.
         hint: String,
     },
     /// This program or this machine cannot write the format.
@@ -226,7 +225,7 @@ pub(crate) enum Content {
 /// A line: of a subject in an engine, in the units of the data.
 #[derive(Debug)]
 pub(crate) struct Trace {
-    /// What it is of, or "" if there is only one.
+    /// The subject, or "" if there is only one.
     of: String,
     /// The number of the subject, for its colour.
     colour: usize,

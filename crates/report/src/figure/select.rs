@@ -1,4 +1,4 @@
-//! The choice of what a figure shows: groups, flows or links, with names that tell them apart.
+//! The choice of the subjects of a figure: groups, flows or links, with distinct names.
 
 use super::{By, FigureError, Request};
 use crate::compare::Outline;
@@ -8,7 +8,7 @@ use accord_record::Run;
 use accord_scenario::{Engine, Entity, Metric, Of};
 use std::collections::BTreeSet;
 
-/// Colours that can be told apart.
+/// The number of distinct colours.
 pub const MOST: usize = 8;
 
 /// A subject at one point of one directory.
@@ -119,7 +119,8 @@ pub fn place(stored: &[Stored], directory: usize, point: &LoadedRun) -> String {
     }
 }
 
-/// The names by which one asks for a subject, its name for people, and what has its series.
+/// The names by which a request may name a subject, its name for people, and the entities that have
+/// its series.
 type Candidate = (Vec<String>, String, Vec<Entity>);
 
 fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> Vec<Candidate> {
@@ -207,7 +208,7 @@ fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureE
     ))
 }
 
-/// Returns the labels of subjects, with as much as tells them apart, and their colours.
+/// Returns the labels of subjects, as long as it takes to make them distinct, and their colours.
 pub fn labels(subjects: &[Subject]) -> Result<Vec<(String, usize)>, FigureError> {
     let distinct =
         |f: fn(&Subject) -> String| -> BTreeSet<String> { subjects.iter().map(f).collect() };
@@ -232,7 +233,7 @@ pub fn labels(subjects: &[Subject]) -> Result<Vec<(String, usize)>, FigureError>
     Ok(labels)
 }
 
-/// Returns an error if there are more lines than can be told apart.
+/// Returns an error if there are more lines than distinct colours.
 pub fn check_number(labels: &[String]) -> Result<(), FigureError> {
     if labels.len() <= MOST {
         return Ok(());

@@ -21,7 +21,7 @@ pub enum FileError {
     Occupied {
         /// The place.
         path: PathBuf,
-        /// What it could hold to be replaced: "a run directory".
+        /// The only content that can be replaced: "a run directory".
         wanted: &'static str,
         /// The sign that it is something else.
         why: String,
@@ -37,10 +37,10 @@ pub enum FileError {
     NoRun {
         /// The place.
         path: PathBuf,
-        /// What is missing there.
+        /// The missing part.
         why: &'static str,
     },
-    /// A file is not what it should be.
+    /// A file is damaged or of another kind.
     #[error("{} is not a readable part of a run: {why}", path.display())]
     Broken {
         /// The file.
@@ -51,7 +51,7 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Returns whether the file system refuses: nothing is wrong with what was asked for.
+    /// Returns whether the file system refuses: the request itself is sound.
     pub fn is_refused(&self) -> bool {
         is_refused(self)
     }

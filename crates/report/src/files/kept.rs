@@ -1,7 +1,8 @@
 //! Runs that are kept as they are done, so that a command that was interrupted can go on.
 //!
-//! They are in `.NAME.resume` beside the result directory `NAME`. There is one directory per run: a
-//! manifest, the series, and a checksum. Each is written under another name and then renamed.
+//! The runs are in `.NAME.resume` next to the result directory `NAME`. There is one directory per
+//! run: a manifest, the series, and a checksum. Each is written under another name and then
+//! renamed.
 
 use super::place::{Partial, hidden, remove, resolved};
 use super::{FileError, MANIFEST, PARQUET, TRANSFERS, load_run_dir, record, write};

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The lock of one result directory. It ends with the value, or with the process.
 #[derive(Debug)]
 pub struct Lock {
-    /// The file `.lock` among the runs that are kept, in `.NAME.resume` beside the directory.
+    /// The file `.lock` among the runs that are kept, in `.NAME.resume` next to the directory.
     path: PathBuf,
     _file: File,
 }
@@ -56,7 +56,8 @@ impl Drop for Lock {
     }
 }
 
-/// Returns whether a locked file is the one at a path: what is written to it can be read there.
+/// Returns whether a locked file is the one at a path, so that data written to it can be read
+/// there.
 fn is_at(mut file: &File, path: &Path) -> bool {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let n = COUNT.fetch_add(1, Ordering::Relaxed);

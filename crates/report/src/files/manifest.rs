@@ -163,7 +163,7 @@ impl StoredManifest {
         }
     }
 
-    /// Returns the text of the file. Its last field is the checksum of what is before it.
+    /// Returns the text of the file. Its last field is the checksum of the text before it.
     pub(super) fn text(&self) -> Result<String, serde_json::Error> {
         let text = serde_json::to_string_pretty(self)?;
         let fields = text.trim_end_matches("\n}");
@@ -171,7 +171,7 @@ impl StoredManifest {
         Ok(format!("{fields}{SEAL}{sum}\"\n}}\n"))
     }
 
-    /// Whether the text of a manifest is the one that was written.
+    /// Returns whether the text of a manifest is the one that was written.
     fn is_sealed(text: &[u8]) -> bool {
         let text = std::str::from_utf8(text).ok();
         let parts = text.and_then(|t| t.strip_suffix("\"\n}\n")?.rsplit_once(SEAL));

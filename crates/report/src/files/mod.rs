@@ -10,10 +10,10 @@
 //! | `series.csv`, `transfers.csv` | the same, on request |
 //! | `page.html` | the plots, on request |
 //!
-//! The runs of a sweep are run directories `001`, `002`, ... in one directory, with the page and
-//! the means of all points (`summary.csv`, `summary.parquet`) beside them.
+//! The runs of a sweep are run directories `001`, `002`, ... in one directory, together with the
+//! page and the means of all points (`summary.csv`, `summary.parquet`).
 //!
-//! While a command is running, the runs that are done are [`Kept`] beside the directory.
+//! While a command is running, the runs that are done are [`Kept`] next to the directory.
 //!
 //! A directory is written under another name and then renamed. So it is either complete or absent.
 
@@ -195,7 +195,7 @@ fn has_transfers(runs: &[&Run]) -> bool {
     runs.iter().any(|run| !run.transfers.is_empty())
 }
 
-/// A file, and the hash of what was written to it: damage after that shows when it is read.
+/// A file, and the hash of the bytes written to it: later damage shows when it is read.
 struct Hashed {
     file: File,
     hash: blake3::Hasher,

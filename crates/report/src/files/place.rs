@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The names of everything that a run directory may hold, except for the run directories of a
-/// sweep. A directory with another file is not replaced, so nobody's own files are lost.
+/// sweep. A directory with another file is not replaced, so no files of other origin are lost.
 const OWN: [&str; 10] = [
     SCENARIO,
     MANIFEST,
@@ -25,7 +25,7 @@ const OWN: [&str; 10] = [
     PAGE,
 ];
 
-/// What a run directory is called in messages.
+/// The name of a run directory in messages.
 const RUN_DIR: &str = "a run directory";
 
 /// A directory that is being written.
@@ -35,7 +35,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Makes an empty directory beside `target`, if `target` is free or holds a run that can be
+    /// Makes an empty directory next to `target`, if `target` is free or holds a run that can be
     /// replaced.
     pub fn claim(target: &Path) -> Result<Place, FileError> {
         Place::claim_if(target, replaceable)
@@ -74,7 +74,7 @@ impl Place {
     }
 }
 
-/// Returns the place that a link points to. That place is replaced, not the link.
+/// Returns the place that a link points to, so that this place is replaced, and not the link.
 pub(super) fn resolved(target: &Path) -> PathBuf {
     target.canonicalize().unwrap_or_else(|_| target.into())
 }
@@ -150,7 +150,7 @@ pub(crate) fn is_point(name: &std::ffi::OsStr) -> bool {
     name.len() >= 3 && name.iter().all(u8::is_ascii_digit)
 }
 
-/// A path with a temporary name. Whatever is there at the end is removed.
+/// A path with a temporary name. A file or directory that is there at the end is removed.
 pub(super) struct Partial(pub PathBuf);
 
 impl Partial {
@@ -158,7 +158,7 @@ impl Partial {
         Partial::named(target, "partial")
     }
 
-    /// The path is beside the target, because a rename cannot leave its file system.
+    /// The path is in the folder of the target, because a rename cannot leave its file system.
     fn named(target: &Path, what: &str) -> Result<Partial, FileError> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let n = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -167,9 +167,9 @@ impl Partial {
     }
 }
 
-/// Removes the directories that a program which was killed has left beside `target` while it was
-/// writing there. A directory stays if its process goes on, or if it holds anything that is not
-/// ours. It stays, too, where one cannot ask whether a process goes on.
+/// Removes the directories that a killed program has left next to `target` while it was writing
+/// there. A directory stays if its process is alive, or if it holds anything that is not ours. It
+/// stays, too, if the system does not say whether a process is alive.
 fn sweep_away(target: &Path) {
     let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
         return;
@@ -201,7 +201,7 @@ fn is_gone(process: u32) -> bool {
     processes.join("self").exists() && !processes.join(process.to_string()).exists()
 }
 
-/// Returns whether a directory holds nothing but files of ours, or points of a sweep with such.
+/// Returns whether a directory holds only files of ours, or points of a sweep with such.
 fn is_ours(dir: &Path) -> bool {
     let Ok(entries) = fs::read_dir(dir) else {
         return false;
@@ -221,7 +221,7 @@ fn is_ours(dir: &Path) -> bool {
     })
 }
 
-/// Returns the path ".NAME.what" beside the target NAME.
+/// Returns the path ".NAME.what" next to the target NAME.
 pub(super) fn hidden(target: &Path, what: &str) -> Result<PathBuf, FileError> {
     let name = target.file_name().ok_or_else(|| FileError::Occupied {
         path: target.into(),

@@ -7,8 +7,8 @@ use accord_scenario::Scenario;
 use std::fs;
 use std::path::Path;
 
-/// Returns what the run directory or sweep at `dir` holds that none of these scenarios is, as text:
-/// "scenario 0a1b2c3d, seed 1". It is `None` if there is nothing of the kind.
+/// Returns a run of the run directory or sweep at `dir` that none of these scenarios makes, as
+/// text: "scenario 0a1b2c3d, seed 1". It is `None` if there is no such run.
 pub fn replaced(dir: &Path, scenarios: &[&Scenario]) -> Option<String> {
     let new: Vec<(String, u64)> = scenarios.iter().map(|s| (s.hash(), s.seed)).collect();
     let mut places = vec![dir.to_path_buf()];

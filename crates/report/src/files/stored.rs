@@ -1,4 +1,4 @@
-//! The reader of what a command left behind: a run directory, or that of a sweep.
+//! The reader of the results of a command: a run directory, or the directory of a sweep.
 
 use super::manifest::StoredManifest;
 use super::place::is_point;
@@ -48,7 +48,7 @@ pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
         // By number: 1000 comes after 999.
         dirs.sort_by_key(|dir| (dir.as_os_str().len(), dir.clone()));
     }
-    // What is neither is refused as a run directory.
+    // A directory that is neither is refused as a run directory.
     if dirs.is_empty() {
         dirs.push(path.into());
     }

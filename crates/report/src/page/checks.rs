@@ -10,7 +10,7 @@ use crate::table::error;
 use accord_scenario::Engine;
 use std::fmt::Write;
 
-/// Up to so many expectations in all, all of them show.
+/// The number of expectations up to which all of them show.
 const MOST_OPEN: usize = 12;
 
 /// An expectation at a point.

@@ -96,13 +96,13 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
             items.push(text.into());
         }
     };
-    // What engines say may be long, so it comes last.
+    // The notes of engines may be long, so they come last.
     points.iter().for_each(|p| add(&p.scenario.notes));
     remarks.iter().for_each(|r| add(r));
     for point in points {
         for run in point.runs.iter().filter(|r| !r.notes.is_empty()) {
             match run.manifest.engine {
-                // How the machine did, which is different from run to run.
+                // The performance of the machine, which differs from run to run.
                 engine @ Engine::Live => {
                     let at = point.label();
                     let at = if at.is_empty() { at } else { format!(", {at}") };

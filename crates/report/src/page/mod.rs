@@ -54,15 +54,15 @@ struct Data {
 struct PointData {
     #[serde(flatten)]
     plots: panels::PointPlots,
-    /// How delays, queues and completion times are distributed in the steady part.
+    /// The distributions of delays, queues and completion times in the steady part.
     spreads: Vec<spread::Spread>,
 }
 
 /// The page of a scenario: one point, or all points of a sweep.
 ///
-/// Series are thinned to what the page can hold, keeping the extremes, and of large groups
-/// a few flows are drawn; the page says so. Repetitions beyond an engine's first run are
-/// in its figures and not in its plots.
+/// Series are thinned to the room of the page, keeping the extremes, and of large groups a few
+/// flows are drawn; the page says so. Repetitions beyond an engine's first run are in its figures
+/// and not in its plots.
 pub fn page(points: &[Point]) -> String {
     let (data, remarks) = data(points);
     let title = match points.first() {
@@ -104,7 +104,7 @@ pub fn page(points: &[Point]) -> String {
 pub struct PageParts {
     /// The tables of means and of checks, as HTML.
     pub tables: String,
-    /// What the scripts of the page draw, as JSON.
+    /// The input of the page's scripts, as JSON.
     pub plots: String,
 }
 
@@ -143,7 +143,7 @@ pub fn shell(title: &str, body: &str) -> String {
     )
 }
 
-/// The plots' data, and what the reader should know about it.
+/// The plots' data, with remarks for the reader.
 fn data(points: &[Point]) -> (Data, Vec<String>) {
     let mut remarks = Vec::new();
     let plans: Vec<panels::Plan> = points.iter().map(panels::Plan::of).collect();

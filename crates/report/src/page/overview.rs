@@ -58,7 +58,7 @@ pub fn overview(points: &[Point]) -> String {
             };
         }
         for (Shown { key, engines }, range) in overview.shown.iter().zip(&ranges) {
-            // Shades are of what is measured, not of what it is held against.
+            // Shades show the measured engine, not its reference.
             for engine in engines {
                 let range = (Some(engine) == engines.last()).then_some(*range);
                 cell(&mut out, overview.value(i, key, engine), key, range);

@@ -3,13 +3,12 @@
 use crate::compare::Outline;
 use crate::engines::by_engine;
 use crate::json::Point;
-use crate::metrics::bounded;
 use crate::show;
 use crate::trace::lines::{Kind, MOST_FLOWS, lines};
 use crate::trace::smooth::{period, window};
 use crate::trace::thin::{Line, Number, Thinning};
 use accord_record::Run;
-use accord_scenario::{Engine, Entity, Metric, Of, PLOTTED, QUANTILES, Window};
+use accord_scenario::{Engine, Entity, Metric, Of, QUANTILES, Window};
 use serde::Serialize;
 
 /// The most groups or links that a plot shows.
@@ -45,7 +44,7 @@ struct Panel {
     /// The seconds over which each value of a line is a mean, where samples show packets or bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     smooth: Option<f64>,
-    /// What the subjects are: "group", "link" or "aggregate".
+    /// The kind of the subjects: "group", "link" or "aggregate".
     kind: &'static str,
     /// The groups or links of the lines.
     subjects: Vec<String>,
@@ -66,30 +65,6 @@ struct PanelLine {
     /// Least, mean, median, 95th and 99th percentile and largest sample of the steady part.
     #[serde(skip_serializing_if = "Option::is_none")]
     f: Option<[Number; 6]>,
-}
-
-/// The title of a panel.
-const fn title(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Throughput => "Throughput of a flow",
-        Metric::AdmittedRate => "Rate of an aggregate",
-        Metric::OfferedRate => "Offered rate of an aggregate",
-        Metric::RateRatio => "Ratio of rates",
-        Metric::FairnessIndex => "Fairness within a group",
-        Metric::AggregateFairness => "Fairness of aggregates",
-        Metric::DecreaseFactor => "Decrease factor",
-        Metric::TransmitProbability => "Transmit probability",
-        Metric::ExcessBandwidth => "Excess bandwidth",
-        Metric::BacklogPackets => "Queue",
-        Metric::Utilisation => "Utilisation",
-        Metric::Cwnd => "Congestion window",
-        Metric::Accumulation => "Accumulation: true and estimated",
-        Metric::EdgeBacklog => "Waiting at the edge of a tunnel",
-        Metric::Rtt => "Round-trip time",
-        Metric::Price => "Price",
-        Metric::Drops => "Packets dropped so far",
-        other => other.name(),
-    }
 }
 
 /// The panels of a point.
@@ -143,9 +118,9 @@ impl<'a> Plan<'a> {
         };
         let packets = self.runs.iter().filter(|(e, _)| *e != Engine::Theory);
         let of_run = |run| {
-            PLOTTED
-                .iter()
-                .map(move |metric| lines(*metric, run))
+            Metric::plotted()
+                .into_iter()
+                .map(move |metric| lines(metric, run))
                 .sum::<usize>()
         };
         packets.map(|(_, run)| of_run(*run)).sum()
@@ -215,7 +190,7 @@ impl<'a> Plan<'a> {
         let inner = cuts[1..cuts.len() - 1].iter();
         // The figure that the scenario is about comes first.
         let first = scenario.figure;
-        let others = PLOTTED.into_iter().filter(|m| Some(*m) != first);
+        let others = Metric::plotted().into_iter().filter(|m| Some(*m) != first);
         let panels = (first.into_iter().chain(others)).filter_map(|m| self.panel(m, most));
         PointPlots {
             label: show::clean(&self.point.label(), 120),
@@ -289,11 +264,11 @@ impl<'a> Plan<'a> {
             }
         });
         Some(Panel {
-            title: title(metric),
+            title: metric.row().panel.map_or(metric.name(), |(_, title)| title),
             about,
             unit,
-            zero: metric != Metric::Rtt,
-            most: bounded(metric).then_some(1.0 / one),
+            zero: metric.row().from_zero,
+            most: metric.row().most.map(|most| most / one),
             smooth: (self.runs.iter().zip(&windows))
                 .filter(|(_, window)| **window > 1)
                 .map(|((_, run), window)| period(run) * *window as f64)
@@ -326,7 +301,7 @@ impl<'a> Plan<'a> {
         subjects
     }
 
-    /// The groups, links or aggregates of a panel, with what has the series.
+    /// The groups, links or aggregates of a panel, with the entities that have their series.
     pub fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
         if metric.of() == Of::Aggregate {
             let aggregates = self.outline.aggregates(|l| l.shown).take(MOST_SUBJECTS);

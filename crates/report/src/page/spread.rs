@@ -9,25 +9,18 @@ use accord_record::Run;
 use accord_scenario::{Entity, Metric, MetricUnit};
 use serde::Serialize;
 
-/// Groups or links of a distribution's plot; more would not be told apart.
+/// The most groups or links of a distribution's plot; more would not be distinct.
 const MOST_SUBJECTS: usize = 8;
 /// Steps of a distribution function.
 const STEPS: usize = 100;
 /// Samples of a distribution; of more, every n-th is taken.
 const MOST_SAMPLES: usize = 1_000_000;
 
-const METRICS: [(&str, Metric); 4] = [
-    ("Round-trip time", Metric::Rtt),
-    ("One-way delay", Metric::OneWayDelay),
-    ("Queuing delay", Metric::QueuingDelay),
-    ("Queue", Metric::BacklogPackets),
-];
-
-/// How one quantity is distributed, for each subject and engine.
+/// The distribution of one quantity, for each subject and engine.
 #[derive(Serialize)]
 pub struct Spread {
     title: &'static str,
-    /// What is counted, in words.
+    /// The values that are counted, in words.
     about: &'static str,
     unit: &'static str,
     pub lines: Vec<SpreadLine>,
@@ -47,7 +40,8 @@ pub struct SpreadLine {
 /// The distributions of one point, those that have more than one value somewhere.
 pub fn spreads(plan: &Plan) -> Vec<Spread> {
     let mut spreads = Vec::new();
-    for (title, metric) in METRICS {
+    for metric in Metric::placed(|row| Some(row.distribution?.0)) {
+        let title = metric.row().distribution.map_or("", |(_, title)| title);
         let subjects = plan.subjects(metric);
         let of_runs = subjects
             .iter()

@@ -132,7 +132,7 @@ impl StabilityMap {
         )
     }
 
-    /// What is known of a place, in one line.
+    /// The findings on a place, in one line.
     fn says(&self, c: &Cell) -> String {
         let at = self.values(c).map(|(axis, v)| match axis.unit.is_empty() {
             true => format!("{} = {}", axis.path, digits(v)),

@@ -9,15 +9,6 @@ use crate::versus::{Versus, told};
 use accord_scenario::{Engine, Metric};
 use std::fmt::Write;
 
-/// What the figures are of, where the runs have it and its lines can be told apart.
-const FIGURES: [Metric; 5] = [
-    Metric::Throughput,
-    Metric::Rtt,
-    Metric::BacklogPackets,
-    Metric::Utilisation,
-    Metric::CompletionTime,
-];
-
 /// Returns the page of a comparison.
 pub fn comparison_page(all: &[Versus], stored: &[Stored], engines: &[Engine]) -> String {
     let names: Vec<String> = stored.iter().map(Stored::name).collect();
@@ -81,13 +72,13 @@ fn glance(out: &mut String, all: &[Versus]) {
 /// The figures that `accord plot` would draw.
 fn figures(out: &mut String, stored: &[Stored], engines: &[Engine]) {
     let mut drawn = String::new();
-    for metric in FIGURES {
+    for metric in Metric::placed(|row| row.compared) {
         let request = Request {
             engines: engines.to_vec(),
             width: Width::Page,
             ..Request::of(metric)
         };
-        // What has too many lines, or no values, is in the tables only.
+        // A figure with too many lines, or without values, is left out; the tables have its data.
         if let Ok(figure) = Figure::of(stored, &request) {
             _ = writeln!(
                 drawn,

@@ -11,7 +11,7 @@ pub const MOST_FLOWS: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A link's value, or the mean over a group's flows, or their median beside other quantiles.
+    /// A link's value, or the mean over a group's flows, or their median among other quantiles.
     Main,
     /// The controllers' estimates, as a mean over a group's flows.
     Estimate,
@@ -184,7 +184,7 @@ fn chosen(n: usize) -> Vec<usize> {
     }
 }
 
-/// The mean of the `window` samples around each; of fewer at the ends and beside gaps. A gap stays
+/// The mean of the `window` samples around each; of fewer at the ends and next to gaps. A gap stays
 /// one.
 fn smoothed(values: &[f64], window: usize) -> Vec<f64> {
     if window <= 1 {

@@ -9,7 +9,7 @@ use accord_scenario::{Engine, Entity, Metric};
 const FEW_PACKETS: f64 = 20.0;
 /// Round trips of a sample below which the bursts of a window show as teeth.
 const ROUND_TRIPS: f64 = 2.0;
-/// The longest window of smoothing, as a share of the run: what one can hardly see.
+/// The longest window of smoothing, as a share of the run, which is hardly visible.
 const LONGEST_WINDOW: f64 = 0.01;
 
 /// The samples over which the lines of a run are smoothed, an odd number: so many that they hold
@@ -21,13 +21,7 @@ pub fn window(
     metric: Metric,
     subjects: &[(String, Vec<Entity>)],
 ) -> usize {
-    let rates = [
-        Metric::Throughput,
-        Metric::AdmittedRate,
-        Metric::OfferedRate,
-        Metric::Utilisation,
-    ];
-    if !matches!(engine, Engine::Packet | Engine::Live) || !rates.contains(&metric) {
+    if !matches!(engine, Engine::Packet | Engine::Live) || !metric.row().smoothed {
         return 1;
     }
     let packet = 8.0 * outline.packet_bytes;

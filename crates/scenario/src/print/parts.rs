@@ -1,6 +1,7 @@
-//! The printer of what makes a link difficult, and of live video.
+//! The printer of a link's parts and of live video.
 
 use super::{list, quoted, table};
+use crate::network::OFF;
 use crate::parts::{Bucket, Jitter, Parts, Reorder, Trace};
 use accord_traffic::{Delay, Media};
 
@@ -19,13 +20,13 @@ pub(super) fn keys(parts: &Parts) -> Keys {
     keys
 }
 
-/// Returns the keys of the reverse direction that differ from those of the forward direction. What
-/// only the forward direction has is turned off.
+/// Returns the keys of the reverse direction that differ from those of the forward direction. Parts
+/// that only the forward direction has are turned off.
 pub(super) fn different(forward: &Keys, reverse: Keys) -> Keys {
     let missing = |key: &str| !reverse.iter().any(|(k, _)| *k == key);
     let off = |key: &'static str| match key {
         "ack_thinning" => (key, "false".to_string()),
-        _ => (key, quoted("off")),
+        _ => (key, quoted(OFF)),
     };
     let keys = forward.iter().map(|(key, _)| *key);
     let off: Keys = keys.filter(|key| missing(key)).map(off).collect();

@@ -3,12 +3,12 @@
 use super::super::super::error::Problem;
 use super::super::super::read::{self, Reader};
 use accord_family::Values;
-use accord_scenario::{Link, LinkId};
+use accord_scenario::{Form, Link, LinkId};
 use accord_traffic::Demand;
 
 /// Reads whether a flow is a fluid to packets, and refuses flows that have no law.
 pub(super) fn read(reader: &Reader<'_>, controller: &Values) -> Result<bool, Problem> {
-    if reader.get("as", |v| read::choice(v, &["packets", "fluid"]))? == "packets" {
+    if reader.get("as", read::word::<Form>)? == Form::Packets {
         return Ok(false);
     }
     let unfit = [

@@ -6,7 +6,7 @@ use accord_family::Values;
 use accord_scenario::{Carrier, MIN_RTO};
 use accord_units::Duration;
 
-/// What a flow's transport is told if it is a stream.
+/// The settings of a flow's transport if it is a stream.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Stream {
     pub min_rto: Duration,
@@ -21,7 +21,7 @@ impl Stream {
         })
     }
 
-    /// Refuses what no stream of ours would heed. What is so anyway is no request.
+    /// Refuses settings that no stream of ours would use. Default values are no request.
     pub fn check(
         &self,
         controller: &Values,

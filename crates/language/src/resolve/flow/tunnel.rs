@@ -7,10 +7,10 @@ use super::super::super::tree::Value;
 use super::super::event;
 use super::super::network::Network;
 use super::{Flows, Spec};
-use accord_family::{Role, Signal, Values};
+use accord_family::{Role, Values};
 use accord_scenario::{LinkId, NodeId, Tunnel};
 
-/// Reads what the gateways at the ends of a flow do, if it is a tunnel.
+/// Reads the settings of the gateways at the ends of a flow, if it is a tunnel.
 pub(super) fn tunnel(reader: &Reader<'_>, controller: &Values) -> Result<Option<Tunnel>, Problem> {
     let Some(table) = reader.table("tunnel", &keys::TUNNELS) else {
         return Ok(None);
@@ -33,12 +33,10 @@ pub(super) fn tunnel(reader: &Reader<'_>, controller: &Values) -> Result<Option<
             return Err(Problem::new(value.span, message).hint(hint));
         }
     }
-    let words = Signal::NAMES.map(|(word, _)| word);
-    let signal = table.get("signal", |v| read::choice(v, &words))?;
     Ok(Some(Tunnel {
         overhead: table.get("overhead", read::packet)?,
         queue: table.get("queue", read::amount)?,
-        signal: signal.parse().expect("it is one of the words"),
+        signal: table.get("signal", read::word)?,
     }))
 }
 

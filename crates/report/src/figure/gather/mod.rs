@@ -9,10 +9,9 @@ use super::select::{Subject, subjects};
 use super::{Axis, Content, Figure, FigureError, Kind, Log, Request};
 use crate::axis::{Grid, Settings};
 use crate::files::Stored;
-use crate::metrics;
 use crate::range;
 use crate::show;
-use accord_scenario::{Metric, MetricUnit, Of, Window};
+use accord_scenario::{Metric, Of, Window};
 use spread::{boxes, distribution};
 use std::collections::BTreeSet;
 use sweep::{map, sweep};
@@ -143,26 +142,7 @@ fn means_axis(request: &Request, name: String, values: impl Iterator<Item = f64>
     let metric = request.metric;
     let ends = match log {
         true => range::log_ends(shown),
-        false => range::ends(shown, metric.zero(), metric.most()),
+        false => range::ends(shown, metric.row().from_zero, metric.row().most),
     };
     values_axis(request, name, shown.high.abs(), ends, log)
-}
-
-/// What plots know of metrics: the same for figures and the page.
-trait Plottable {
-    /// Whether an axis starts at zero.
-    fn zero(self) -> bool;
-    /// The largest value that there can be.
-    fn most(self) -> Option<f64>;
-}
-
-impl Plottable for Metric {
-    fn zero(self) -> bool {
-        self.unit() != MetricUnit::Seconds
-            || !matches!(self, Metric::Rtt | Metric::MinRtt | Metric::OneWayDelay)
-    }
-
-    fn most(self) -> Option<f64> {
-        metrics::bounded(self).then_some(1.0)
-    }
 }

@@ -12,7 +12,7 @@ use accord_record::Run;
 use accord_scenario::{Across, Over};
 use std::collections::BTreeSet;
 
-/// Maps beside each other.
+/// Maps next to each other.
 const MOST_MAPS: usize = 3;
 
 /// The names of all points of all directories.
@@ -44,7 +44,7 @@ pub fn sweep(
     let common = all.iter().all(|s| variables(s) == variables(all[0]));
     let swept = match common && !all[0].is_empty() {
         true => Swept::of(&all),
-        // Runs of no common sweep stand beside each other by name.
+        // Runs without a common sweep stand next to each other by name.
         false => {
             let places = places(stored);
             let places: Vec<&str> = places.iter().map(String::as_str).collect();

@@ -1,6 +1,6 @@
 //! Lines over time.
 
-use super::{Gathered, Plottable, log_y, nothing, values_axis, words};
+use super::{Gathered, log_y, nothing, values_axis, words};
 use crate::figure::select::{Subject, labels};
 use crate::figure::{Axis, Content, FigureError, Request, Trace};
 use crate::range::{self, Plotted, Role};
@@ -69,7 +69,7 @@ pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, Fi
     let log = log_y(request);
     let ends = match log {
         true => range::log_ends(shown),
-        false => range::ends(shown, metric.zero(), metric.most()),
+        false => range::ends(shown, metric.row().from_zero, metric.row().most),
     };
     let mut name = words(metric);
     if metric.fold() == Fold::Sum {
