@@ -79,28 +79,6 @@ pub fn families(
     ))
 }
 
-impl Books {
-    /// Returns the entry of a class, a new one if it has changed since.
-    fn entry(&mut self, draft: Own) -> &'static Own {
-        let known = self.all.iter().find(|o| o.is(&draft));
-        known.copied().unwrap_or_else(|| {
-            let own: &'static Own = Box::leak(Box::new(draft));
-            self.all.push(own);
-            own
-        })
-    }
-}
-
-impl Own {
-    /// Returns whether it is the same class, declared in the same way.
-    fn is(&self, other: &Own) -> bool {
-        let (a, b) = (self.family, other.family);
-        self.class.as_ptr() == other.class.as_ptr()
-            && (a.name, a.doc, a.params) == (b.name, b.doc, b.params)
-            && self.keeps == other.keeps
-    }
-}
-
 /// Reads what a class says of itself. `_accord_` tells the kinds of classes apart.
 fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
     let is_controller = class.getattr("_accord_")?.extract::<String>()? == "controller";
