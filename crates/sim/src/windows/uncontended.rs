@@ -5,7 +5,8 @@
 //! packets that have passed a bottleneck. The port then only adds a constant delay for each size of
 //! packets. A packet passes consecutive links of this kind in one step.
 //!
-//! @UNC@
+//! Without uncontended paths `newreno-10` takes 1.23 times the CPU time, and `newreno-250` 1.06
+//! times.
 
 use super::cut_through::{CutThroughLink, CutThroughPort, LinkIndex};
 use super::ports::UncontendedPort;
