@@ -123,7 +123,7 @@ fn run_one(args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     });
     match &written {
         Ok(_) => kept.discard(),
-        Err(_) => results::tell_of(&kept),
+        Err(_) => results::report_kept(&kept),
     }
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
     let logged = logs.map_or(Ok(()), QlogDir::finish);

@@ -163,7 +163,7 @@ impl<'a> Task<'a> {
         } = self.work.execute(&self.kept, progress)?;
         let page = write(&self.dir, &outcomes, false);
         if page.is_err() {
-            results::tell_of(&self.kept);
+            results::report_kept(&self.kept);
         }
         let page = page?;
         let captured = capture
