@@ -160,7 +160,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<Avd, String> {
         let values = self.values()?;
         Ok(Avd::new(&values))

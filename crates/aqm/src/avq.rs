@@ -204,7 +204,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<Avq, String> {
         let values = self.values()?;
         Ok(Avq::new(&values))

@@ -273,7 +273,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<Codel, String> {
         let values = self.values()?;
         Ok(Codel::new(&values))

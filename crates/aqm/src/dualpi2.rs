@@ -323,7 +323,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<DualPi2, String> {
         Ok(DualPi2::new(&self.values()?))
     }

@@ -186,7 +186,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<FqCodel, String> {
         let values = self.values()?;
         Ok(FqCodel::new(&values))

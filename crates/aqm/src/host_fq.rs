@@ -116,7 +116,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<FqCodel, String> {
         Ok(queues(&self.values()?))
     }

@@ -289,7 +289,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<Pie, String> {
         let values = self.values()?;
         Ok(Pie::new(&values))

@@ -343,7 +343,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<Red, String> {
         let values = self.values()?;
         Ok(Red::new(&values))

@@ -235,7 +235,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<Rem, String> {
         let values = self.values()?;
         Ok(Rem::new(&values))

@@ -103,7 +103,7 @@ impl Config {
     /// Makes the queue discipline.
     ///
     /// # Errors
-    /// As [`Config::values`].
+    /// Fails as [`Config::values`] does.
     pub fn build(&self) -> Result<Step, String> {
         Ok(Step::new(&self.values()?))
     }

@@ -134,7 +134,7 @@ fn oversubscription_is_a_status() {
     let flows = "flow,path,utility,floor_bps\nx,a,contract,5e6\ny,a,contract,6e6\n";
     let (json, code) = solve(LINKS, flows, &[]);
     assert_eq!((json["status"].as_str(), code), (Some("infeasible"), 1));
-    assert!(json["trouble"].as_str().unwrap().contains("of link \"a\""));
+    assert!(json["problem"].as_str().unwrap().contains("of link \"a\""));
     let text = accord(network(LINKS, flows).path(), &[]);
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(

@@ -29,7 +29,7 @@ impl<'s> Crowd<'s> {
     /// Groups identical fluid flows of a scenario into classes.
     ///
     /// # Errors
-    /// If there is no law for a controller or a discipline, if a link that packets share with the fluid
+    /// Fails if there is no law for a controller or a discipline, if a link that packets share with the fluid
     /// changes, or if delays need more steps than is reasonable.
     pub fn new(scenario: &'s Scenario) -> Result<Crowd<'s>, FluidError> {
         let model = Model::of_fluid(scenario)?;
@@ -155,7 +155,7 @@ impl<'a> Background<'a> {
     /// Creates the fluid at the start of a run.
     ///
     /// # Errors
-    /// If delays reach too far back for the shortest of them.
+    /// Fails if delays reach too far back for the shortest of them.
     pub fn new(crowd: &'a Crowd<'a>) -> Result<Background<'a>, FluidError> {
         let model = &crowd.model;
         let changes = model.scenario.events.iter().map(|e| e.at);

@@ -143,7 +143,7 @@ impl Discipline {
                 self.level = found + (self.level - found) * kept;
                 let (share, _) = self.share(self.level);
                 if share >= 1.0 {
-                    // Drops are no longer taken from marks.
+                    // RED drops every packet here, rather than marks it.
                     return Refused {
                         dropped: arrived,
                         marked: 0.0,

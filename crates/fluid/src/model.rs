@@ -70,7 +70,7 @@ impl<'a> Model<'a> {
     /// Reduces a whole scenario.
     ///
     /// # Errors
-    /// If there is no law for a controller, or for the discipline of a queue.
+    /// Fails if there is no law for a controller, or for the discipline of a queue.
     pub fn new(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         tunnels(scenario)?;
         let starts = scenario.flows.iter().map(|f| f.start).collect();
@@ -80,7 +80,7 @@ impl<'a> Model<'a> {
     /// Reduces the fluid flows of a scenario with packets, and the links on their paths.
     ///
     /// # Errors
-    /// As [`Model::new`].
+    /// Fails as [`Model::new`] does.
     pub(crate) fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         let mut model = Model::of(scenario, |f| f.is_fluid, starts(scenario), CLASSES)?;
         model.whole = false;

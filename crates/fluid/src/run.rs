@@ -24,7 +24,7 @@ const FEW: usize = 1000;
 /// error estimate.
 ///
 /// # Errors
-/// If delays need more steps than is reasonable, or the observer stops it.
+/// Fails if delays need more steps than is reasonable, or the observer stops it.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, FluidError> {
     let step = step(scenario)?;
     let (mut run, residual) = integrate(scenario, step, observer)?;
@@ -41,7 +41,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Flui
 /// Runs a scenario with steps of at most `step` seconds, once.
 ///
 /// # Errors
-/// As [`run`].
+/// Fails as [`run`] does.
 pub fn run_with_step(
     scenario: &Scenario,
     step: f64,
@@ -54,7 +54,7 @@ pub fn run_with_step(
 /// time, a thirtieth for sign laws.
 ///
 /// # Errors
-/// If there is no law for a controller.
+/// Fails if there is no law for a controller.
 pub fn step(scenario: &Scenario) -> Result<f64, FluidError> {
     if let Some(step) = scenario.fluid.step {
         return Ok(step.as_secs_f64());

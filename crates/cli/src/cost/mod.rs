@@ -159,13 +159,13 @@ fn fluid(scenario: &Scenario) -> f64 {
     };
     let steps = 1.5 * scenario.duration.as_secs_f64() / step;
     // Flows with equal properties are one.
-    let (mut kinds, mut queues) = (BTreeSet::new(), BTreeSet::new());
+    let (mut classes, mut queues) = (BTreeSet::new(), BTreeSet::new());
     let (mut active, seconds) = (0.0, scenario.duration.as_secs_f64());
     for f in &scenario.flows {
         let links = || f.path.iter().map(|&l| &scenario.links[l]);
         let delay: u64 = links().map(|l| l.delay.as_ps()).sum();
         let rate = links().map(|l| l.rate.as_bps()).min();
-        if kinds.insert((f.group, f.start, f.stop, delay, rate, f.path.len())) {
+        if classes.insert((f.group, f.start, f.stop, delay, rate, f.path.len())) {
             let stop = f.stop.map_or(seconds, Time::as_secs_f64).min(seconds);
             active += ((stop - f.start.as_secs_f64()) / seconds).max(0.0);
         }

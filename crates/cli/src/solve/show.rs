@@ -186,7 +186,7 @@ pub fn json(network: &Network, answer: &Answer) -> Value {
         .collect();
     json!({
         "status": answer.status_word(),
-        "trouble": answer.problem(network),
+        "problem": answer.problem(network),
         "seconds": answer.seconds,
         "certificate": certificate,
         "flows": records(&rates(network, answer)),
