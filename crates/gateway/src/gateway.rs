@@ -63,6 +63,8 @@ struct Collected {
     tos: u8,
     /// The virtual delay of the outer header.
     virtual_delay: Duration,
+    /// True if the datagram was reported missing before it arrived.
+    reported: bool,
 }
 
 /// Packets that went nowhere, by reason.
@@ -238,9 +240,12 @@ impl<S: Sessions> Gateway<S> {
         let (virtual_delay, datagram) = outer::split(datagram);
         let (place, expedited) = (Place::of(datagram), tos & !ECN == EXPEDITED);
         let opened = self.sessions.open(from, datagram, &mut room);
-        if let (Opened::Nothing(peer) | Opened::Packet(peer), Some(place)) = (opened, place) {
-            self.peers[peer].gaps.on_arrival(place, expedited);
-        }
+        let reported = match (opened, place) {
+            (Opened::Nothing(peer) | Opened::Packet(peer), Some(place)) => {
+                self.peers[peer].gaps.on_arrival(place, expedited)
+            }
+            _ => false,
+        };
         if let Opened::Answer(Some(peer)) | Opened::Nothing(peer) = opened {
             // There may be a session now.
             self.peers[peer].due = Time::ZERO;
@@ -263,7 +268,11 @@ impl<S: Sessions> Gateway<S> {
             Opened::Packet(peer) => {
                 self.peers[peer].set_endpoint(Some(from));
                 self.peers[peer].heard = at;
-                let collected = Collected { tos, virtual_delay };
+                let collected = Collected {
+                    tos,
+                    virtual_delay,
+                    reported,
+                };
                 self.take(peer, collected, &mut room, at, sink);
             }
         }
@@ -274,7 +283,11 @@ impl<S: Sessions> Gateway<S> {
     fn take(
         &mut self,
         from: usize,
-        Collected { tos, virtual_delay }: Collected,
+        Collected {
+            tos,
+            virtual_delay,
+            reported,
+        }: Collected,
         packet: &mut [u8],
         at: Time,
         sink: &mut dyn FnMut(Output),
@@ -311,6 +324,8 @@ impl<S: Sessions> Gateway<S> {
         peer.marked += u64::from(tos & ECN == MARKED);
         if self.routes.peer(inner.source) != Some(from) {
             self.dropped.wrong_source += 1;
+        } else if peer.gaps.is_repeated(packet, reported, at) {
+            // The other one of a late packet and its repair has arrived.
         } else if inner::exit(packet, tos) {
             sink(Output::Packet(packet));
         } else {
@@ -411,7 +426,7 @@ impl<S: Sessions> Gateway<S> {
                 self.tell(peer, &Message::Count(count), sink);
             }
             // A peer without pairs is plain WireGuard, or sends no data.
-            while let Some(missing) = self.peers[peer].gaps.take() {
+            while let Some(missing) = self.peers[peer].gaps.take(now) {
                 if self.peers[peer].receiver.pairs() > 0 {
                     self.tell(peer, &Message::Missing(missing), sink);
                 }

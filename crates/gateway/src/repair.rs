@@ -11,6 +11,7 @@
 
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hasher};
 
 /// The type of a datagram with data, and the places of its receiver index and its counter.
 const DATA: u8 = 4;
@@ -28,6 +29,12 @@ const LONGEST: Duration = Duration::from_ms(250);
 const MOST_KEPT: usize = 4 << 20;
 /// The time after a report of missing packets for which packets are kept. A path without losses needs none.
 const KEEPING: Duration = Duration::from_secs(10);
+
+/// The number of reported datagrams that are remembered.
+const MOST_REPORTED: usize = 256;
+/// The time after a report within which a late datagram or its repair arrives, and the most packets in it.
+const ARRIVING: Duration = Duration::from_secs(1);
+const MOST_RECENT: usize = 10_000;
 
 /// The place of a datagram in its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,26 +74,44 @@ impl Missing {
     }
 }
 
-/// The receiving half: the counters that have not arrived.
+/// The receiving half: the counters that have not arrived, and the packets that may arrive twice since a
+/// late one was taken for lost.
 #[derive(Clone, Debug, Default)]
 pub struct Gaps {
     session: Option<u32>,
+    /// The session before.
+    previous: Option<u32>,
     /// The counter after the highest one of datagrams that wait in the network's queue.
     next: u64,
     missing: VecDeque<u64>,
     /// The counters beyond `next` that have arrived, of expedited datagrams, which overtake the queue.
     early: VecDeque<u64>,
+    /// The latest places that were reported missing.
+    reported: VecDeque<Place>,
+    /// The time until which a repair may arrive.
+    until: Time,
+    /// The packets since a report, by time of arrival and hash.
+    recent: VecDeque<(Time, u64)>,
+    /// Those among them that were reported missing before they arrived, and whose repair did not arrive.
+    late: VecDeque<(Time, u64)>,
 }
 
 impl Gaps {
-    /// Takes the place of an authentic datagram that arrived.
-    pub fn on_arrival(&mut self, place: Place, expedited: bool) {
+    /// Takes the place of an authentic datagram that arrived. Returns whether it was reported missing.
+    pub fn on_arrival(&mut self, place: Place, expedited: bool) -> bool {
+        if let Some(at) = self.reported.iter().position(|p| *p == place) {
+            self.reported.remove(at);
+            return true;
+        }
+        if self.previous == Some(place.session) {
+            return false;
+        }
         if self.session != Some(place.session) {
-            *self = Gaps {
-                session: Some(place.session),
-                next: place.counter,
-                ..Gaps::default()
-            };
+            self.previous = self.session;
+            self.session = Some(place.session);
+            self.next = place.counter;
+            self.missing.clear();
+            self.early.clear();
         }
         let counter = place.counter;
         if counter < self.next {
@@ -100,8 +125,8 @@ impl Gaps {
             // More than fits is an outage.
             if counter - self.next < MOST_MISSING as u64 {
                 let early = &self.early;
-                self.missing
-                    .extend((self.next..counter).filter(|c| !early.contains(c)));
+                let missing = (self.next..counter).filter(|c| !early.contains(c));
+                self.missing.extend(missing);
             }
             self.next = counter.saturating_add(1);
             self.early.retain(|c| *c > counter);
@@ -109,10 +134,45 @@ impl Gaps {
                 self.missing.pop_front();
             }
         }
+        false
+    }
+
+    /// Returns whether a packet of a site is the second one of a late packet and its repair. `reported`
+    /// says whether its datagram was reported missing. Of equal packets, as many arrive as were sent.
+    pub fn is_repeated(&mut self, packet: &[u8], reported: bool, at: Time) -> bool {
+        if at >= self.until {
+            self.recent.clear();
+            self.late.clear();
+            return false;
+        }
+        let is_old = |(then, _): &(Time, u64)| at.since(*then) > ARRIVING;
+        while self.recent.front().is_some_and(is_old) || self.recent.len() > MOST_RECENT {
+            self.recent.pop_front();
+        }
+        while self.late.front().is_some_and(is_old) {
+            self.late.pop_front();
+        }
+        let mut hasher = DefaultHasher::new();
+        hasher.write(packet);
+        let hash = hasher.finish();
+        let others = if reported {
+            &mut self.recent
+        } else {
+            &mut self.late
+        };
+        if let Some(other) = others.iter().position(|(_, h)| *h == hash) {
+            others.remove(other);
+            return true;
+        }
+        self.recent.push_back((at, hash));
+        if reported {
+            self.late.push_back((at, hash));
+        }
+        false
     }
 
     /// Returns the counters that are missing by now, once.
-    pub fn take(&mut self) -> Option<Missing> {
+    pub fn take(&mut self, now: Time) -> Option<Missing> {
         let is_due = |c: u64, next: u64| next - c > LATER;
         let first = *self.missing.front().filter(|c| is_due(**c, self.next))?;
         let mut behind = 0;
@@ -130,7 +190,15 @@ impl Gaps {
             session,
             counter: first,
         };
-        Some(Missing { first, behind })
+        let missing = Missing { first, behind };
+        for counter in missing.counters() {
+            if self.reported.len() == MOST_REPORTED {
+                self.reported.pop_front();
+            }
+            self.reported.push_back(Place { session, counter });
+        }
+        self.until = now + ARRIVING;
+        Some(missing)
     }
 }
 
@@ -237,7 +305,7 @@ mod tests {
     /// Takes all counters that are missing.
     fn missing(gaps: &mut Gaps) -> Vec<u64> {
         let mut all = Vec::new();
-        while let Some(missing) = gaps.take() {
+        while let Some(missing) = gaps.take(Time::ZERO) {
             assert_eq!(missing.first.session, 7);
             all.extend(missing.counters());
         }
@@ -270,7 +338,20 @@ mod tests {
             counter: 5000,
         };
         gaps.on_arrival(other, false);
-        assert_eq!(gaps.take(), None);
+        assert_eq!(gaps.take(Time::ZERO), None);
+        // Stragglers of the session before change nothing.
+        gaps.on_arrival(place(2000), false);
+        for counter in [5001, 5003, 5004, 5005, 5006] {
+            gaps.on_arrival(
+                Place {
+                    session: 8,
+                    counter,
+                },
+                false,
+            );
+        }
+        let missing = gaps.take(Time::ZERO).map(|m| m.first.counter);
+        assert_eq!(missing, Some(5002));
     }
 
     #[test]
@@ -286,6 +367,31 @@ mod tests {
             gaps.on_arrival(place(counter), false);
         }
         assert_eq!(missing(&mut gaps), [30]);
+    }
+
+    /// A packet that is late, and its repair, in both orders: the second one is a repetition. Equal packets of
+    /// a site are not.
+    #[test]
+    fn a_late_packet_and_its_repair_arrive_once() {
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        for repair_first in [false, true] {
+            let mut gaps = Gaps::default();
+            let mut arrives = |counter: u64, packet: &[u8], ms| {
+                let reported = gaps.on_arrival(place(counter), false);
+                let repeated = gaps.is_repeated(packet, reported, at(ms));
+                while gaps.take(at(ms)).is_some() {}
+                repeated
+            };
+            for counter in [0, 2, 3, 4] {
+                assert!(!arrives(counter, b"same", 1));
+            }
+            assert!(!arrives(5, b"same", 2), "equal packets arrive");
+            let order = if repair_first { [6, 1] } else { [1, 6] };
+            assert!(!arrives(order[0], b"late", 3));
+            assert!(arrives(order[1], b"late", 4));
+            assert!(!arrives(7, b"late", 5), "an equal packet of the site");
+            assert!(!arrives(8, b"same", 2000), "much later");
+        }
     }
 
     #[test]

@@ -492,10 +492,14 @@ fn owned(output: Output) -> Owned {
 }
 
 fn site(end: usize, peer: &PublicKey, gateway: &str, more: &str) -> Site {
+    let service = match more.contains("service") {
+        true => "",
+        false => "service = { contract = \"5 Mbps\" }",
+    };
     let text = format!(
         "[gateway]\nkey = \"x\"\nlisten = \"{}\"\nqueue = \"200 KB\"\n{gateway}\n\
          [peer.other]\npublic_key = \"{peer}\"\nendpoint = \"{}\"\nnetworks = [\"10.{}.0.0/16\"]\n\
-         cap = \"30 Mbps\"\nservice = {{ contract = \"5 Mbps\" }}\n{more}\n",
+         cap = \"30 Mbps\"\n{service}\n{more}\n",
         address(end),
         address(1 - end),
         2 - end
