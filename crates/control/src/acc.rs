@@ -1,17 +1,18 @@
 //! The sender's half of accumulation-based congestion control on a tunnel: an estimate
-//! comes back once per round trip, a policy moves the window, and the window bounds what is
-//! outstanding and gives the rate [Xia05 §IV-B.2, Har02 algorithm 1].
+//! arrives once per round trip, a policy moves the window, and the window bounds the outstanding
+//! data and gives the rate [Xia05 §IV-B.2, Har02 algorithm 1].
 //!
 //! [`Law`] has the switches of the papers' laws and of ours. Ours departs from eq. 10 of Xia05:
-//! - Slow start ([`SlowStart::Lands`]) ends at the window for which the queuing delay in hand gives
-//!   the target, and sends at most [`PROBE`] times as fast as what it sent before came out. Twenty
-//!   flows that start together lose nothing then at Xia05 figure 6.
+//! - Slow start ([`SlowStart::Lands`]) ends at the window for which the queuing delay of the latest
+//!   report gives the target. Its rate is at most [`PROBE`] times the rate of delivery, and
+//!   [`QUEUED_PROBE`] times once a queue shows. Twenty flows that start together lose nothing then
+//!   at Xia05 figure 6.
 //! - Steps lengthen while an error lasts ([`crate::secant`]).
 //! - A contract is a least rate ([`Recovery::Contract`], [`crate::floor`]).
 //! - Virtually queued data counts as outstanding ([`Law::holds_virtual`]). So a virtual queue
 //!   fills with the window, as a physical one does, and does not integrate rates.
-//! - No smallest round-trip time is kept. The one over empty queues is that of the report in hand
-//!   less its queuing delay, so that a longer route is no queue.
+//! - No smallest round-trip time is kept. The round-trip time over empty queues is that of the
+//!   latest report less its queuing delay, so that a longer path is not taken for a queue.
 
 use crate::floor::Floor;
 use crate::law::{Increase, Law, LowRate, Mu, Recovery, RoundTrip, SlowStart};
@@ -26,19 +27,22 @@ use accord_units::{Bytes, Duration, Rate, Time};
 /// part of a packet and of a packet per round trip.
 const LEAST: f64 = 1e-3;
 
-/// The ratio of the rate in slow start to the rate of delivery over the last round trip: more
-/// than 1, or it would never grow; less than 2, or many flows fill a buffer in one round.
+/// The largest ratio of the rate in slow start to the rate of delivery while no queue shows: more
+/// than 1, or the rate would never grow; less than 2, or many flows fill a buffer in one round.
 const PROBE: f64 = 1.5;
 
-/// The ratio of the data that a flow with a contract may have outstanding to what its contract puts
-/// on the path. A queue that others fill lengthens the round trip by less than this between two
+/// The same ratio once a queue shows. The link is full then, and each excess is queued.
+const QUEUED_PROBE: f64 = 1.25;
+
+/// The ratio of the data that a flow with a contract may have outstanding to the data of the
+/// contracted rate. A queue that others fill lengthens the round trip by less than this between two
 /// reports.
 const HEADROOM: f64 = 1.25;
 
 /// The round-trip time that a flow with a contract expects before the first report, in seconds.
 const FIRST: f64 = 0.1;
 
-/// The part of the target that has to be queued for the queue to tell something of the path.
+/// The part of the target that has to be queued for the queue to be a signal.
 const PRICE: f64 = 0.25;
 
 /// Keeps accumulation at a target.
@@ -51,14 +55,14 @@ pub struct Acc {
     ssthresh: f64,
     /// Sending rate in bytes per second; before the first report the initial window per second.
     rate: f64,
-    /// Rate as a fraction of what the window gives; below one only with [`LowRate::Halve`].
+    /// Rate as a fraction of cwnd / rtt; below one only with [`LowRate::Halve`].
     slowdown: f64,
     estimate: f64,
     /// The least rate, if the law has one and the flow has a contract.
     floor: Floor,
     /// The window that carries the least rate, in bytes.
     least_window: f64,
-    /// The rate at which data arrived, as of the report before, in bytes per second.
+    /// The rate of delivery in the previous report, in bytes per second.
     delivered: f64,
     /// The recent error, if steps lengthen.
     secant: Option<Box<Secant>>,
@@ -147,7 +151,7 @@ impl Acc {
             Mu::Sent => path.sent_in_round.as_f64() / path.srtt.as_secs_f64(),
         }; // (2)
         let shown = match report.lost {
-            // Where the pairs are blind, the round-trip time is not.
+            // Pairs see no queue behind a router without priorities; the round-trip time shows it.
             true => a.max(mu * path.rtt.saturating_sub(path.min_rtt).as_secs_f64()),
             false => a,
         };
@@ -205,7 +209,7 @@ impl Acc {
     fn moved(&self, w: f64, factor: f64, excess: f64, a: f64, passed: f64, base: Duration) -> f64 {
         let step = self.law.policy.step(excess, w, base) * passed;
         if factor > 1.0 {
-            // What bounds a step of the policy bounds no longer one, and the other way round.
+            // A lengthened step has its own bound, and is never shorter than the policy's.
             let far = FARTHEST * w * passed;
             let least = step.min(-far);
             let most = step.min(self.packet * passed).max(far);
@@ -218,15 +222,15 @@ impl Acc {
             };
             return (w + step.min(most)).max(self.packet);
         }
-        // More may be queued, virtually, than such a window holds: with the policy's gain for
-        // each byte of it the loop would not be stable.
+        // The virtually queued data may exceed such a window. The policy's gain per byte would
+        // make the loop unstable.
         let step = step * (w / a).min(1.0);
         (w + step).clamp(w / 2.0, 2.0 * w).max(self.packet * LEAST)
     }
 
-    /// The window without excess, were the queuing delay to stay what it is: the target over
-    /// the delay is a rate, by Little's law. While a contracted rate is not reached, the delay
-    /// says nothing of the window that reaches it.
+    /// Returns the window without excess if the queuing delay stays the same: the target over
+    /// the delay is a rate, by Little's law. It is infinite below a contracted rate, whose window
+    /// does not follow from the delay.
     fn full_window(&self, seen: &Seen) -> f64 {
         match self.law.slow_start {
             SlowStart::Lands if seen.delay > 0.0 => {
@@ -238,8 +242,8 @@ impl Acc {
         }
     }
 
-    /// The window at which slow start ends: what came out in the last round trip goes on to come
-    /// out, with the target queued. What was sent since is too much and not asked for again.
+    /// Returns the window at which slow start ends: the rate of delivery times the round-trip time
+    /// over empty queues, plus the target.
     fn landing(&self, seen: &Seen) -> f64 {
         let queued = self
             .service
@@ -248,7 +252,7 @@ impl Acc {
         seen.delivered * seen.base() + queued
     }
 
-    /// The rate until the next report.
+    /// Sets the rate until the next report.
     fn set_rate(&mut self, path: &PathView, seen: &Seen) {
         let even = match self.law.round_trip {
             RoundTrip::Latest => self.cwnd / seen.rtt,
@@ -259,8 +263,12 @@ impl Acc {
         // Data that arrived was sent a round trip ago, so that two chains of rates take turns.
         // The rate follows the larger of the two, or one would stay behind.
         let delivered = seen.delivered.max(self.delivered);
+        let probe = match self.shows_a_price() {
+            true => QUEUED_PROBE,
+            false => PROBE,
+        };
         let rate = match self.law.slow_start == SlowStart::Lands && slow_start && delivered > 0.0 {
-            true => even.min(PROBE * delivered),
+            true => even.min(probe * delivered),
             false => even,
         };
         self.rate = self.slowdown * rate;
@@ -307,8 +315,8 @@ impl Acc {
         self.cwnd = self.cwnd.max(self.least_window);
     }
 
-    /// Returns whether so much is queued that it tells what the path does with more. An empty queue
-    /// stays empty whatever is sent, until the link is full.
+    /// Returns true if enough is queued for the queue to be a signal. An empty queue does not react
+    /// to the window until the link is full.
     fn shows_a_price(&self) -> bool {
         self.estimate >= PRICE * self.law.target
     }

@@ -1,30 +1,30 @@
 //! The length of a window's step, from the effect of the steps before.
 //!
 //! A flow with a small share of its path moves its accumulation by θ = a/w bytes per byte of
-//! window. At the policy's gain κ it is 1/(κθ) round trips from its target, which grows with the
-//! window. No fixed gain does better: a flow alone has the same law, a slope of 1, and swings
-//! beyond κ = 1. The slope has to be found out.
+//! window. At the policy's gain κ it settles with a time constant of 1/(κθ) round trips, which grows
+//! with the window. No fixed gain does better: a flow alone has a slope of 1, and swings beyond
+//! κ = 1. So the flow measures the slope.
 //!
-//! While the error keeps its sign, the window went from W₀ to W and the error from its peak to
-//! what it is. The slope of the path is at most
+//! While the error keeps its sign, the window moves from W₀ to W and the error from its peak to
+//! its present value. The slope of the path is at most
 //!
 //! ```text
 //! slope ≤ (peak − |error| + noise) / |W − W₀|
 //! ```
 //!
-//! and at least a*/w. A gain of 1/slope
-//! would be Newton's step. The flow takes a [`ROUNDS`]th of that, if it is more than the policy's. So a gain rises while going on changes nothing, and stops to rise as soon as
+//! and at least a*/w. A gain of 1/slope would be Newton's step. The flow takes a [`ROUNDS`]th of
+//! that, if it is more than the policy's. So the gain rises while the error does not react, until
 //! the error closes with a time constant of [`ROUNDS`] round trips, whatever the window is. An error
-//! that changes its sign takes the gain back to the policy's.
+//! that changes its sign resets the gain to the policy's.
 
 /// The time constant in round trips with which a lasting error closes.
-const ROUNDS: f64 = 24.0;
+const ROUNDS: f64 = 16.0;
 
 /// The round trips over which the error is averaged.
 const MEMORY: f64 = 8.0;
 
-/// The part of the target by which the averaged error may change without meaning anything.
-const NOISE: f64 = 0.1;
+/// The noise of the averaged error, as a part of the target.
+const NOISE: f64 = 0.05;
 
 /// The largest part of the window by which it moves in a round trip, if the gain is more than the
 /// policy's.
