@@ -1,6 +1,8 @@
 """The examples of the book and the README run."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import matplotlib
@@ -10,10 +12,38 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/src/python.md", "bindings/python/README.md"])
-def test_examples_run(page):
+def test_examples_run(page, tmp_path, monkeypatch):
     matplotlib.use("agg")
+    # They save figures.
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert blocks
     names = {}
     for block in blocks:
         exec(compile(block, page, "exec"), names)
+
+
+def test_types_accept_the_page_and_refuse_slips(tmp_path):
+    pytest.importorskip("mypy")
+    page = (ROOT / "docs/src/python.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "page.py").write_text("\n".join(blocks))
+    slips = {
+        'accord.dumbbell().run("packets")': "Literal",
+        'accord.dumbbell().compare(["theory", "packets"])': "Literal",
+        'accord.sweep(accord.dumbbell(), [{}], engines="packets")': "Literal",
+        'accord.dumbbell().run(skip="all")': "Literal",
+        "accord.dumbbell(limitt=1)": "limitt",
+    }
+    (tmp_path / "slips.py").write_text("import accord\n\n" + "\n".join(slips) + "\n")
+    command = [sys.executable, "-m", "mypy", "--check-untyped-defs", "--ignore-missing-imports"]
+
+    def errors(file):
+        done = subprocess.run([*command, file], cwd=tmp_path, capture_output=True, text=True)
+        return [line for line in done.stdout.splitlines() if ": error: " in line]
+
+    assert errors("page.py") == []
+    found = errors("slips.py")
+    for number, (slip, word) in enumerate(slips.items(), 3):
+        its = [line for line in found if line.startswith(f"slips.py:{number}:")]
+        assert its and word in its[0], slip

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 import pytest
+from networks import plain
 
 import accord
 from accord._threads import on_all_cores
@@ -46,7 +47,7 @@ def test_a_map_is_that_of_the_program(tmp_path):
 
 
 def test_a_map_of_one_parameter_and_where_there_is_none():
-    scenario = accord.dumbbell(controller="monaco")
+    scenario = plain(controller="monaco")
     over = {GAIN: accord.logspace(0.1, 10, 5)}
     found = scenario.stability_map(over)
     assert found.growth.shape == (5,) and found.stable.tolist() == sorted(found.stable)[::-1]

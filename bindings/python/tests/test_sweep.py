@@ -2,12 +2,14 @@
 
 import csv
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import threading
 import time
 import tracemalloc
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -43,9 +45,62 @@ def test_means_have_intervals(small):
         # Flows share the capacity.
         total = {"2 Mbps": 2e6, "4 Mbps": 4e6}[row["topology.dumbbell.rate"]]
         assert row["mean"] == pytest.approx(total / row["flow.all.count"], rel=0.02)
-        assert row["runs"] == 3 and row["half_width"] > 0
+    delays = [r for r in swept.means() if r["metric"] == "queuing_delay"]
+    assert len(delays) == 4
+    assert all(row["runs"] == 3 and row["half_width"] > 0 for row in delays)
     single = accord.sweep(small, OVER).means()
     assert all(row["half_width"] is None for row in single)
+
+
+def test_equal_seeds_have_no_interval_and_a_warning(small):
+    swept = accord.sweep(plain(duration="5 s"), OVER, reps=3)
+    with pytest.warns(UserWarning, match="equal packet runs at 4 of 4 points: the scenario draws"):
+        means = swept.means()
+    assert means and all(row["half_width"] is None and row["runs"] == 3 for row in means)
+    # One value of many is equal where a full link carries what it can: no reason for a warning.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        accord.sweep(small, OVER, reps=3).means()
+        accord.sweep(small, OVER, reps=3, engines=["theory"]).means()
+
+
+def test_a_sweep_draws_shows_and_pickles(small):
+    pytest.importorskip("matplotlib")
+    swept = accord.sweep(small, OVER, reps=2, engines=["theory", "packet"])
+    axes = swept.plot("queuing_delay")
+    assert axes.get_xlabel() == "topology.dumbbell.rate (Mbps)"
+    assert axes.get_ylabel() == "queuing delay (ms)"
+    labels = axes.get_legend_handles_labels()[1]
+    assert labels == [f"flow.all.count = {n}, {e}" for n in (1, 2) for e in ("theory", "packet")]
+    assert swept.plot(x="flow.all.count", ax=axes) is axes
+    with pytest.raises(ValueError, match=r"no means of quequing; expected one of .*rtt of all"):
+        swept.plot("quequing")
+    with pytest.raises(ValueError, match=r"x 'rate': expected one of topology.dumbbell.rate"):
+        swept.plot(x="rate")
+    shown = swept._repr_html_()
+    assert shown.count("<tr>") == 1 + 4 * 2 and "queuing delay of bottleneck" in shown
+    again = pickle.loads(pickle.dumps(swept))
+    assert again.rows == swept.rows and (again.made, again.found) == (8, 0)
+
+
+def test_a_file_travels_with_its_scenario(tmp_path, monkeypatch):
+    (tmp_path / "steps.txt").write_text("0, 4 Mbps\n1, 2 Mbps\n")
+    text = plain(duration="3 s").text.replace('rate = "10 Mbps"', 'rate = { steps = "steps.txt" }')
+    (tmp_path / "mine.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    scenario = accord.load("mine.toml")
+    before = scenario.run("packet")
+    monkeypatch.chdir("/")
+    # The scenario keeps the contents that were read with it.
+    (tmp_path / "steps.txt").write_text("0, 9 Mbps\n")
+    assert scenario.run("packet") == before
+    (tmp_path / "steps.txt").unlink()
+    over = {"flow.all.count": [1, 2]}
+    with ProcessPoolExecutor(1) as process:
+        swept = accord.sweep(scenario, over, executor=process)
+    assert swept.rows == accord.sweep(scenario, over).rows
+    with pytest.raises(accord.ScenarioError, match=r"steps\.txt"):
+        accord.load(tmp_path / "mine.toml")
 
 
 def test_points_one_by_one_and_their_checks(small):
@@ -385,7 +440,7 @@ def test_the_program_sweeps(tmp_path):
         (("--over", over, "-o", "table.xlsx"), ".parquet"),
         (
             ("--over", over, "-o", tmp_path / "none" / "t.csv"),
-            "is no directory that can be written",
+            "no directory that can be written",
         ),
         (("--local", 0), "at least 1"),
     ]:
