@@ -222,7 +222,10 @@ fn point_of(
         true => Ok(points.swap_remove(point)),
         false => Err(Refusal(
             StatusCode::BAD_REQUEST,
-            format!("the sweep has no point {point}; its {} points count from 0", points.len()),
+            format!(
+                "the sweep has no point {point}; its {} points count from 0",
+                points.len()
+            ),
         )),
     }
 }
@@ -359,7 +362,8 @@ async fn grade(
     let exercise = Exercise::of(&id);
     let none = || Refusal(StatusCode::NOT_FOUND, format!("{id} has no exercise"));
     let exercise = exercise.ok_or_else(none)?;
-    let graded = blocking(move || exercise.grade(&id, &seed, answer, &lab.settings.catalogue)).await?;
+    let graded =
+        blocking(move || exercise.grade(&id, &seed, answer, &lab.settings.catalogue)).await?;
     let (right, message) = graded.map_err(|e| Refusal(StatusCode::BAD_REQUEST, e.to_string()))?;
     Ok(Json(Grade { right, message }))
 }

@@ -44,6 +44,9 @@ ${licences.join("\n\n").replaceAll("--", "- -")}
 <select id="gallery" aria-label="Lessons and experiments"></select>
 <span id="file"></span>
 <button type="button" id="save" hidden>Save</button>
+<button type="button" id="save-as">Save as …</button>
+<button type="button" id="download">Download</button>
+<button type="button" id="original" hidden>Original</button>
 <select id="point" aria-label="Point of the sweep" hidden></select>
 <span class="engines">
 <label><input type="checkbox" id="engine-theory" checked> theory</label>
@@ -57,6 +60,7 @@ ${licences.join("\n\n").replaceAll("--", "- -")}
 </header>
 <main id="draft">
 <div id="editor"></div>
+<details id="exercise" hidden></details>
 <div id="network"></div>
 <div id="sliders" role="group" aria-label="Numbers of the scenario"></div>
 </main>
