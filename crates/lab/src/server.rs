@@ -121,7 +121,7 @@ async fn guard(
 struct Start {
     /// The open file, if there is one.
     file: Option<Place>,
-    /// Its text.
+    /// The text of the file.
     text: String,
     /// The lesson shown without a file.
     lesson: &'static str,
@@ -305,20 +305,16 @@ async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Place>,
             replace,
         } = request;
         let mut opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = match (name, opened.take()) {
-            (Some(name), before) => {
-                *opened = before;
-                Opened::create(&lab.settings.folder, &name, text, replace)?
-            }
-            (None, Some(mut file)) => {
-                let saved = file.save(text, replace);
-                *opened = Some(file.clone());
-                saved?;
+        let now = match name {
+            Some(name) => Opened::create(&lab.settings.folder, &name, text, replace)?,
+            None => {
+                let none = || {
+                    let why = "no file is open; give a name to save the text under";
+                    Refusal(StatusCode::BAD_REQUEST, why.into())
+                };
+                let mut file = opened.clone().ok_or_else(none)?;
+                file.save(text, replace)?;
                 file
-            }
-            (None, None) => {
-                let why = "no file is open; give a name to save the text under";
-                return Err(Refusal(StatusCode::BAD_REQUEST, why.into()));
             }
         };
         let place = now.place();

@@ -1,5 +1,5 @@
-// The values of a scenario text with their paths, as --set has them, for sliders and titles. TOML is read
-// as far as that needs: a number that is missed has no slider, and the server reports errors.
+// The values of a scenario text with their paths, as --set has them, for sliders and titles. This reads
+// only a part of TOML: a number that it misses has no slider, and the server reports errors.
 
 const TOKEN = /[ \t\r]*(?:(#[^\n]*)|("(?:[^"\\\n]|\\.)*"|'[^'\n]*')|([A-Za-z0-9_.+-]+)|([=,{}[\]\n]))/y;
 const QUANTITY = /^(-?[0-9][0-9.]*(?:e-?[0-9]+)?)( ?[A-Za-zµ%/]+)?$/;
@@ -77,7 +77,7 @@ export function numbers(text) {
 
 /**
  * Returns, for each of several texts, the settings in which it differs from another: "alpha = 6 pkt".
- * A setting is named by as much of its path's end as tells it from the others.
+ * A setting is named by the end of its path, as long as it takes to be the only one of that name.
  */
 export function differences(texts) {
   const settings = texts.map((text) => new Map(values(text).filter(({ path }) => !["expect", "title"].includes(path[0])).map(({ path, word }) => [path.join("."), word])));
@@ -96,7 +96,7 @@ export function differences(texts) {
 /** The keys of a token: a quoted one is one key, whatever dots it has. */
 const keysOf = ({ text, quoted }) => (quoted ? [text] : text.split(".").filter((part) => part !== ""));
 
-/** Returns the range of a slider: a decade to either side, in steps that people would choose. What is counted stays whole. */
+/** Returns the range of a slider: a decade to either side, in steps that people would choose. Counts stay whole. */
 export function range(value, text, unit = "") {
   const whole = !/[.e]/.test(text) && (unit === "" || unit === "pkt");
   if (value <= 0) return { scale: "linear", least: 0, most: 10, whole };

@@ -1,4 +1,4 @@
-// A result: what has been computed of a scenario, drawn as on the page of a run.
+// The result of a run, drawn as on the page of a run.
 import { readPoints } from "../../../report/web/src/data.js";
 import { element } from "../../../report/web/src/dom.js";
 import { TimeSection } from "../../../report/web/src/time.js";

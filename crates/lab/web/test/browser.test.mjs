@@ -32,7 +32,7 @@ before(async () => {
   });
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
   page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-  // Only a page that never gets there fails, however busy the machine is.
+  // On a busy machine a step may take minutes.
   page.setDefaultTimeout(300_000);
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
