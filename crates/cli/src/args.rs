@@ -313,9 +313,9 @@ fn in_map(text: &str) -> Result<usize, String> {
 
 #[derive(Group)]
 pub struct Lab {
-    /// The scenario file to open and to save; by default a lesson is shown.
+    /// The scenario file to open and to save. Without one, a lesson is shown.
     pub file: Option<PathBuf>,
-    /// The port of the loopback interface; by default any free one.
+    /// The port of the loopback interface; by default 4670, or any free port if it is taken.
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub port: u16,
 }

@@ -144,9 +144,26 @@ mod tests {
     fn names_that_lead_elsewhere_or_hide_are_refused() {
         let long = format!("{}.toml", "a".repeat(LONGEST_NAME));
         for name in [
-            "", ".toml", "..toml", "../up.toml", "/etc/a.toml", "a/b.toml", "a\\b.toml", "C:a.toml",
-            "a.sh", "a", "a.toml\0", "a\n.toml", "-rf.toml", " a.toml", ".hidden.toml", "a.toml/",
-            "a\u{202e}b.toml", "~a.toml", "$(a).toml", &long,
+            "",
+            ".toml",
+            "..toml",
+            "../up.toml",
+            "/etc/a.toml",
+            "a/b.toml",
+            "a\\b.toml",
+            "C:a.toml",
+            "a.sh",
+            "a",
+            "a.toml\0",
+            "a\n.toml",
+            "-rf.toml",
+            " a.toml",
+            ".hidden.toml",
+            "a.toml/",
+            "a\u{202e}b.toml",
+            "~a.toml",
+            "$(a).toml",
+            &long,
         ] {
             assert!(matches!(check(name), Err(Refused::Name(_))), "{name:?}");
         }

@@ -121,7 +121,7 @@ async fn guard(
 struct Start {
     /// The open file, if there is one.
     file: Option<Place>,
-    /// Its text.
+    /// The text of the file.
     text: String,
     /// The lesson shown without a file.
     lesson: &'static str,
@@ -222,7 +222,10 @@ fn point_of(
         true => Ok(points.swap_remove(point)),
         false => Err(Refusal(
             StatusCode::BAD_REQUEST,
-            format!("the sweep has no point {point}; its {} points count from 0", points.len()),
+            format!(
+                "the sweep has no point {point}; its {} points count from 0",
+                points.len()
+            ),
         )),
     }
 }
@@ -302,20 +305,16 @@ async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Place>,
             replace,
         } = request;
         let mut opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = match (name, opened.take()) {
-            (Some(name), before) => {
-                *opened = before;
-                Opened::create(&lab.settings.folder, &name, text, replace)?
-            }
-            (None, Some(mut file)) => {
-                let saved = file.save(text, replace);
-                *opened = Some(file.clone());
-                saved?;
+        let now = match name {
+            Some(name) => Opened::create(&lab.settings.folder, &name, text, replace)?,
+            None => {
+                let none = || {
+                    let why = "no file is open; give a name to save the text under";
+                    Refusal(StatusCode::BAD_REQUEST, why.into())
+                };
+                let mut file = opened.clone().ok_or_else(none)?;
+                file.save(text, replace)?;
                 file
-            }
-            (None, None) => {
-                let why = "no file is open; give a name to save the text under";
-                return Err(Refusal(StatusCode::BAD_REQUEST, why.into()));
             }
         };
         let place = now.place();
@@ -359,7 +358,8 @@ async fn grade(
     let exercise = Exercise::of(&id);
     let none = || Refusal(StatusCode::NOT_FOUND, format!("{id} has no exercise"));
     let exercise = exercise.ok_or_else(none)?;
-    let graded = blocking(move || exercise.grade(&id, &seed, answer, &lab.settings.catalogue)).await?;
+    let graded =
+        blocking(move || exercise.grade(&id, &seed, answer, &lab.settings.catalogue)).await?;
     let (right, message) = graded.map_err(|e| Refusal(StatusCode::BAD_REQUEST, e.to_string()))?;
     Ok(Json(Grade { right, message }))
 }

@@ -1,18 +1,30 @@
-//! The lessons run, and show their figures.
+//! The figures in the texts of lessons are those of their runs, and exercises accept right answers only.
 
 use accord::record::Quiet;
+use accord::report::checks;
 use accord::scenario::{Entity, Metric, Scenario};
 use accord::{Engine, File, Options, Run, run};
-use accord_lab::LESSONS;
+use accord_lab::{Exercise, LESSONS};
 
-fn points(id: &str) -> Vec<Scenario> {
-    let (_, text) = LESSONS.iter().find(|(name, _)| *name == id).expect(id);
-    let file = File::parse(&format!("{id}.toml"), text).expect("it is TOML");
-    file.points(&accord::catalogue(), None).expect(id)
+/// The units of figures in texts.
+const UNITS: [&str; 7] = ["Mbps", "KB", "%", "BDP", "ms", "s", "B"];
+
+fn text(id: &str) -> &'static str {
+    LESSONS.iter().find(|(name, _)| *name == id).expect(id).1
 }
 
-fn packets(scenario: &Scenario) -> Run {
-    run(scenario, Engine::Packet, &Options::default(), &mut Quiet).expect("packets always run")
+fn file(id: &str) -> File {
+    File::parse(&format!("{id}.toml"), text(id)).expect("it is TOML")
+}
+
+fn points(file: &File) -> Vec<Scenario> {
+    let points = file.points(&accord::catalogue(), None);
+    points.unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn made(scenario: &Scenario, engine: Engine) -> Run {
+    let made = run(scenario, engine, &Options::default(), &mut Quiet);
+    made.unwrap_or_else(|e| panic!("{}: {e}", scenario.id))
 }
 
 /// Returns the mean of a metric of a flow or link of that name, over the steady part.
@@ -24,128 +36,390 @@ fn mean(scenario: &Scenario, run: &Run, metric: Metric, name: &str) -> f64 {
     mean.expect("it was recorded")
 }
 
+/// Returns the figures in a text: numbers followed by a unit.
+fn figures(text: &str) -> Vec<(f64, &str)> {
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || "\"#`(),:;".contains(c))
+        .map(|word| word.trim_end_matches('.'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let pairs = words.windows(2);
+    pairs
+        .filter_map(|pair| {
+            let number = pair[0].parse().ok()?;
+            UNITS.contains(&pair[1]).then_some((number, pair[1]))
+        })
+        .collect()
+}
+
+/// Returns the paragraphs of a lesson that begin with `Look:` and `Try:`, and its TOML.
+fn parts(id: &str) -> [&'static str; 3] {
+    let (head, toml) = text(id).split_once("\ntitle = ").expect("a title");
+    let (_, rest) = head.split_once("\n# Look: ").expect("figures to look at");
+    let (look, tried) = rest.split_once("\n# Try: ").expect("changes to try");
+    [look, tried, toml]
+}
+
 #[test]
 fn each_lesson_asks_looks_and_tries() {
     for (id, text) in LESSONS {
         assert!(text.starts_with("# Question: "), "{id}");
-        assert!(
-            text.contains("\n# Look: ") && text.contains("\n# Try: "),
-            "{id}"
-        );
         assert!(text.contains("\ntitle = \"Lesson "), "{id}");
-        assert!(!points(id).is_empty());
+        assert!(parts(id).iter().all(|part| !part.is_empty()), "{id}");
+    }
+}
+
+/// The page shows these expectations with each run.
+#[test]
+fn each_lesson_shows_the_figures_that_it_expects() {
+    for (id, _) in LESSONS {
+        let points = points(&file(id));
+        let judged: usize = points
+            .iter()
+            .map(|scenario| {
+                let mut engines: Vec<Engine> =
+                    scenario.expectations.iter().map(|e| e.engine).collect();
+                engines.sort();
+                engines.dedup();
+                let runs: Vec<Run> = engines.iter().map(|e| made(scenario, *e)).collect();
+                let all = checks(scenario, &runs.iter().collect::<Vec<_>>());
+                for check in &all {
+                    let figure = check.value(check.engine);
+                    assert!(check.pass, "{id}: {}: {figure:?}", check.name);
+                }
+                all.len()
+            })
+            .sum();
+        assert!(judged > 0, "{id}");
     }
 }
 
 #[test]
-fn vegas_loses_nothing_and_queues_what_it_wants() {
-    let [scenario] = &points("02-vegas")[..] else {
-        panic!("one point")
+fn the_figures_to_look_at_are_those_that_are_expected() {
+    for (id, _) in LESSONS {
+        let [look, _, toml] = parts(id);
+        let found = figures(look);
+        assert!(!found.is_empty(), "{id}");
+        for (number, unit) in found {
+            let known = figures(toml).contains(&(number, unit));
+            // Ratios have no unit there.
+            let ratio = unit == "%" && toml.contains(&format!("= {}", number / 100.0));
+            assert!(known || ratio, "{id}: {number} {unit}");
+        }
+    }
+}
+
+/// A change that a lesson suggests, and the figure that its text gives for it.
+struct Tried {
+    id: &'static str,
+    /// The paths and values. The text has the values.
+    set: &'static [(&'static str, &'static str)],
+    /// The number of the sweep's point, from 0.
+    point: usize,
+    engine: Engine,
+    metric: Metric,
+    of: &'static str,
+    figure: (f64, &'static str),
+}
+
+const fn tried(
+    id: &'static str,
+    set: &'static [(&'static str, &'static str)],
+    point: usize,
+    (engine, metric, of): (Engine, Metric, &'static str),
+    figure: (f64, &'static str),
+) -> Tried {
+    Tried {
+        id,
+        set,
+        point,
+        engine,
+        metric,
+        of,
+        figure,
+    }
+}
+
+const TRIED: &[Tried] = &[
+    tried(
+        "01-aimd",
+        &[("topology.dumbbell.queue.limit", "20 pkt")],
+        0,
+        (Engine::Packet, Metric::Utilisation, "bottleneck"),
+        (91.0, "%"),
+    ),
+    tried(
+        "02-vegas",
+        &[
+            ("flow.a.controller.alpha", "6 pkt"),
+            ("flow.a.controller.beta", "6 pkt"),
+        ],
+        0,
+        (Engine::Theory, Metric::Throughput, "a"),
+        (6.67, "Mbps"),
+    ),
+    tried(
+        "04-base-rtt",
+        &[
+            ("flow.early.controller.base_rtt", "known"),
+            ("flow.late.controller.base_rtt", "known"),
+        ],
+        0,
+        (Engine::Theory, Metric::Throughput, "late"),
+        (5.0, "Mbps"),
+    ),
+    tried(
+        "05-persistent-congestion",
+        &[("flow.host.controller.base_rtt", "known")],
+        0,
+        (Engine::Packet, Metric::Backlog, "bottleneck"),
+        (102.0, "KB"),
+    ),
+    tried(
+        "06-rem",
+        &[("topology.dumbbell.queue.gain", "0.05")],
+        0,
+        (Engine::Packet, Metric::Utilisation, "bottleneck"),
+        (85.0, "%"),
+    ),
+    tried(
+        "07-avq",
+        &[
+            ("topology.dumbbell.queue.discipline", "droptail"),
+            ("topology.dumbbell.queue.limit", "unlimited"),
+        ],
+        0,
+        (Engine::Packet, Metric::Backlog, "bottleneck"),
+        (9.5, "KB"),
+    ),
+    tried(
+        "07-avq",
+        &[
+            ("topology.dumbbell.queue.discipline", "droptail"),
+            ("topology.dumbbell.queue.limit", "unlimited"),
+        ],
+        0,
+        (Engine::Packet, Metric::Throughput, "tunnel.1"),
+        (10.0, "Mbps"),
+    ),
+    tried(
+        "08-buffers",
+        &[("flow.bulk.count", "10")],
+        0,
+        (Engine::Packet, Metric::Utilisation, "bottleneck"),
+        (89.0, "%"),
+    ),
+    tried(
+        "08-buffers",
+        &[("flow.bulk.controller", "vegas")],
+        0,
+        (Engine::Packet, Metric::Utilisation, "bottleneck"),
+        (100.0, "%"),
+    ),
+    tried(
+        "09-rtt-fairness",
+        &[("flow.far.access.delay", "100 ms")],
+        0,
+        (Engine::Packet, Metric::Throughput, "far"),
+        (0.5, "Mbps"),
+    ),
+    tried(
+        "09-rtt-fairness",
+        &[("sweep.controller.values.cubic", "cubic")],
+        2,
+        (Engine::Packet, Metric::Throughput, "near"),
+        (7.0, "Mbps"),
+    ),
+    tried(
+        "10-contracts",
+        &[("flow.gold.service.contract", "25 Mbps")],
+        0,
+        (Engine::Theory, Metric::Throughput, "gold"),
+        (26.7, "Mbps"),
+    ),
+    tried(
+        "12-clcc",
+        &[(
+            "topology.dumbbell.queue",
+            "{ discipline = \"droptail\", limit = \"100 KB\" }",
+        )],
+        0,
+        (Engine::Packet, Metric::Throughput, "blast"),
+        (10.0, "Mbps"),
+    ),
+];
+
+/// Expectations do not hold after a change. A sweep's value without one is no error here, so that they
+/// are left out.
+fn changed(id: &str, set: &[(&str, &str)]) -> Vec<Scenario> {
+    let toml = text(id);
+    let toml = toml.split("\n[[expect]]").next().expect("a first part");
+    let mut file = File::parse(&format!("{id}.toml"), toml).expect("it is TOML");
+    for (path, value) in set {
+        file.set(path, value).unwrap_or_else(|e| panic!("{e}"));
+    }
+    points(&file)
+}
+
+#[test]
+fn suggested_changes_have_the_figures_of_the_text() {
+    let scale = |unit| match unit {
+        "Mbps" => 1e6,
+        "KB" => 1e3,
+        "%" => 0.01,
+        _ => panic!("{unit}"),
     };
-    let run = packets(scenario);
-    for flow in ["a", "b"] {
-        assert!(mean(scenario, &run, Metric::LossRatio, "bottleneck") == 0.0);
-        let rate = mean(scenario, &run, Metric::Throughput, flow);
-        assert!((4.5e6..5.5e6).contains(&rate), "{flow}: {rate}");
+    for t in TRIED {
+        let [_, tried, _] = parts(t.id);
+        for (_, value) in t.set {
+            assert!(tried.contains(value), "{}: {value}", t.id);
+        }
+        assert!(
+            figures(tried).contains(&t.figure),
+            "{}: {:?}",
+            t.id,
+            t.figure
+        );
+        let scenario = &changed(t.id, t.set)[t.point];
+        let found = mean(scenario, &made(scenario, t.engine), t.metric, t.of);
+        let wanted = t.figure.0 * scale(t.figure.1);
+        let error = found / wanted - 1.0;
+        assert!(error.abs() < 0.03, "{}: {found} for {wanted}", t.id);
     }
 }
 
-/// The figures that a lesson names are on its page.
+/// Each figure behind a suggestion is in the list above, or is a setting.
 #[test]
-fn a_lesson_that_names_the_fairness_index_has_one() {
-    for (id, text) in LESSONS {
-        let several = points(id)[0].groups.iter().any(|g| g.flows.len() > 1);
-        assert!(several || !text.contains("fairness index"), "{id}");
+fn suggestions_have_no_other_figures() {
+    for (id, _) in LESSONS {
+        let [_, tried, _] = parts(id);
+        for figure in figures(tried) {
+            let listed = TRIED.iter().any(|t| t.id == *id && t.figure == figure);
+            let (number, unit) = figure;
+            let setting = format!("\"{number} {unit}\"");
+            let cause = [
+                ("05-persistent-congestion", (20.0, "KB")),
+                ("08-buffers", (0.1, "BDP")),
+            ];
+            let said = cause.contains(&(*id, figure));
+            assert!(
+                listed || said || tried.contains(&setting),
+                "{id}: {figure:?}"
+            );
+        }
     }
 }
 
 /// With five bottlenecks, as the lesson suggests, the long flow gets a sixth.
 #[test]
 fn the_lesson_of_the_parking_lot_goes_on_with_five() {
-    let (_, text) = LESSONS
-        .iter()
-        .find(|(id, _)| *id == "03-parking-lot")
-        .expect("there");
-    let mut file = File::parse("lot.toml", text).expect("it is TOML");
-    for tried in ["bottlenecks = 5", "to = \"r5\" for `long`"] {
-        assert!(text.contains(tried), "{tried}");
+    let [_, tried, _] = parts("03-parking-lot");
+    for part in ["bottlenecks = 5", "to = \"r5\" for `long`"] {
+        assert!(tried.contains(part), "{part}");
     }
-    for (path, value) in [
+    let set = [
         ("topology.parking_lot.bottlenecks", "5"),
         ("flow.long.to", "r5"),
-    ] {
-        file.set(path, value).expect("a path");
-    }
-    let scenario = &file.points(&accord::catalogue(), None).expect("valid")[0];
-    let theory = run(scenario, Engine::Theory, &Options::default(), &mut Quiet).expect("theory");
+    ];
+    let scenario = &changed("03-parking-lot", &set)[0];
+    let theory = made(scenario, Engine::Theory);
     let rate = mean(scenario, &theory, Metric::Throughput, "long");
     assert!((rate - 2e6).abs() < 1e3, "{rate}");
 }
 
 #[test]
-fn the_long_flow_of_the_parking_lot_gets_a_quarter() {
-    let [scenario] = &points("03-parking-lot")[..] else {
-        panic!("one point")
+fn bat_alone_takes_limits_in_place_of_shares() {
+    let aggregates = "aggregates = { bulk = { max = \"7 Mbps\" }, blast = { max = \"3 Mbps\" } }";
+    let [_, tried, _] = parts("12-clcc");
+    assert!(tried.contains(aggregates) && tried.contains("discipline = \"bat\""));
+    let queue = format!("{{ discipline = \"bat\", limit = \"100 KB\", {aggregates} }}");
+    let points = changed("12-clcc", &[("topology.dumbbell.queue", &queue)]);
+    assert_eq!(points.len(), 1);
+}
+
+#[test]
+fn contracts_beyond_the_link_have_a_note() {
+    let contract = ("flow.gold.service.contract", "20 Mbps");
+    let service = ("flow.best.service", "{ contract = \"20 Mbps\" }");
+    let scenario = &changed("10-contracts", &[contract, service])[0];
+    let theory = run(scenario, Engine::Theory, &Options::default(), &mut Quiet);
+    let said = match theory {
+        Ok(run) => run.manifest.notes.join("\n"),
+        Err(e) => e.to_string(),
     };
-    let rate = mean(scenario, &packets(scenario), Metric::Throughput, "long");
-    assert!((2.8e6..3.2e6).contains(&rate), "{rate}");
+    assert!(said.contains("add up to 60 Mbps of 30 Mbps"), "{said}");
 }
 
 #[test]
-fn a_late_flow_takes_a_queue_for_distance() {
-    let [scenario] = &points("04-base-rtt")[..] else {
-        panic!("one point")
-    };
-    let run = packets(scenario);
-    let of = |metric, flow| mean(scenario, &run, metric, flow);
-    assert!(of(Metric::MinRtt, "late") > 1.1 * of(Metric::MinRtt, "early"));
-    assert!(of(Metric::Throughput, "late") > 1.2 * of(Metric::Throughput, "early"));
+fn a_late_flow_takes_a_queue_for_propagation_delay() {
+    let scenario = &points(&file("04-base-rtt"))[0];
+    let run = made(scenario, Engine::Packet);
+    let of = |flow| mean(scenario, &run, Metric::MinRtt, flow);
+    assert!(of("late") > 1.1 * of("early"));
 }
 
-#[test]
-fn small_buffers_leave_the_link_idle() {
-    let points = points("08-buffers");
-    let used: Vec<f64> = (points.iter())
-        .map(|s| mean(s, &packets(s), Metric::Utilisation, "bottleneck"))
-        .collect();
-    assert!(used[0] < 0.9 && used[4] > 0.98, "{used:?}");
-}
-
-#[test]
-fn a_near_flow_of_newreno_gets_more_and_one_of_vegas_does_not() {
-    let points = points("09-rtt-fairness");
-    let ratio: Vec<f64> = (points.iter())
-        .map(|s| {
-            let run = packets(s);
-            mean(s, &run, Metric::Throughput, "near") / mean(s, &run, Metric::Throughput, "far")
-        })
-        .collect();
-    assert!(
-        ratio[0] > 2.0 && (0.6..1.6).contains(&ratio[1]),
-        "{ratio:?}"
-    );
-}
-
-#[test]
-fn gold_has_its_contract_and_a_third_of_the_rest() {
-    let [scenario] = &points("10-contracts")[..] else {
-        panic!("one point")
-    };
-    let rate = mean(scenario, &packets(scenario), Metric::Throughput, "gold");
-    assert!((16.0e6..17.4e6).contains(&rate), "{rate}");
-}
-
-#[test]
-fn the_blast_is_held_to_its_share() {
-    let [scenario] = &points("12-clcc")[..] else {
-        panic!("one point")
-    };
-    let run = packets(scenario);
-    let of = |name: &str| mean(scenario, &run, Metric::Throughput, name);
-    let bulk: f64 = ["bulk.1", "bulk.2", "bulk.3", "bulk.4"]
-        .map(of)
+/// Returns the right answer to a lesson's exercise by hand, from the figures of the question.
+fn by_hand(id: &str, question: &str) -> f64 {
+    let found: Vec<f64> = figures(question)
         .iter()
-        .sum();
-    let share = of("blast") / (bulk + of("blast"));
-    assert!((0.27..0.33).contains(&share), "{share}");
+        .map(|(number, _)| *number)
+        .collect();
+    // The propagation delay of lessons 5 and 6, in ms.
+    let round_trip = 10.0;
+    match (id, &found[..]) {
+        // Of 3 and α packets, α / (3 + α) are those of the flow.
+        ("02-vegas", [rate, target]) => 3.0 * target / (rate - target),
+        // n queues hold 3 packets of others each, and share out α.
+        ("03-parking-lot", [rate, target]) => {
+            let words = question.split_whitespace();
+            let n: f64 = words
+                .filter_map(|word| word.parse().ok())
+                .next()
+                .expect("a number");
+            3.0 * n * target / (rate - target)
+        }
+        // 5 flows · MB/s · ms = KB.
+        ("05-persistent-congestion", [target]) => target / (5.0 * round_trip),
+        // Each flow has a fifth of 48 Mbps = 6 MB/s.
+        ("06-rem", [price]) => price * 6.0 / 5.0 / round_trip,
+        ("10-contracts", [rate, target]) => (3.0 * target - rate) / 2.0,
+        _ => panic!("{id}: {question}"),
+    }
+}
+
+#[test]
+fn exercises_accept_right_answers_and_no_others() {
+    let catalogue = accord::catalogue();
+    for id in Exercise::lessons() {
+        let exercise = Exercise::of(id).expect("it is listed");
+        let mut questions = Vec::new();
+        for seed in 0..40 {
+            let seed = format!("student {seed}");
+            let question = exercise.task(&seed).question;
+            if questions.contains(&question) {
+                continue;
+            }
+            let answer = by_hand(id, &question);
+            let grade = |answer| {
+                let graded = exercise.grade(id, &seed, answer, &catalogue);
+                graded.unwrap_or_else(|e| panic!("{id}: {e}")).0
+            };
+            assert!(grade(answer), "{id}: {question} {answer}");
+            for wrong in [0.8 * answer, 1.25 * answer] {
+                assert!(!grade(wrong), "{id}: {question} {wrong}");
+            }
+            questions.push(question);
+        }
+        assert!(questions.len() > 4, "{id}: cases are drawn by the seed");
+        assert!(questions.iter().all(|q| !q.contains(['{', '}'])), "{id}");
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_case_again() {
+    let exercise = Exercise::of("02-vegas").expect("it has one");
+    let question = |seed| exercise.task(seed).question;
+    assert_eq!(question("Ada"), question(" ada "));
+    let seeds = ["Ada", "Grace", "Radia", "Sally", "Barbara"];
+    assert!(seeds.iter().any(|seed| question(seed) != question("Ada")));
 }

@@ -194,6 +194,10 @@ fn runs() -> usize {
     names.filter(|name| name.trim() == "lab-run").count()
 }
 
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
 #[test]
 fn a_file_is_saved_unless_somebody_else_changed_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -203,12 +207,97 @@ fn a_file_is_saved_unless_somebody_else_changed_it() {
         file: Some(file.clone()),
         ..plain()
     });
-    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
-    assert_eq!(lab.ask("POST", "/api/save", &body("# new", "")).0, 204);
+    assert_eq!(lab.ask("POST", "/api/save", &body("# new", "")).0, 200);
     assert_eq!(read(&file), "# new");
-    std::fs::write(&file, "# theirs").unwrap();
-    assert_eq!(lab.ask("POST", "/api/save", &body("# mine", "")).0, 409);
-    assert_eq!(read(&file), "# theirs");
+    for theirs in [Some("# theirs"), None] {
+        match theirs {
+            Some(text) => std::fs::write(&file, text).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+        assert_eq!(lab.ask("POST", "/api/save", &body("# mine", "")).0, 409);
+        assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), theirs);
+        let replace = body("# mine", ", \"replace\": true");
+        assert_eq!(lab.ask("POST", "/api/save", &replace).0, 200);
+        assert_eq!(read(&file), "# mine");
+    }
+}
+
+#[test]
+fn a_new_file_is_created_in_the_folder_only_and_replaces_none_unasked() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("folder");
+    std::fs::create_dir(&folder).unwrap();
+    let lab = serve(Settings {
+        folder: folder.clone(),
+        ..plain()
+    });
+    let save = |text, name: &str, replace: bool| {
+        let name = serde_json::to_string(name).unwrap();
+        let rest = format!(", \"name\": {name}, \"replace\": {replace}");
+        lab.ask("POST", "/api/save", &body(text, &rest))
+    };
+    for name in [
+        "../up.toml",
+        "/tmp/up.toml",
+        "a/b.toml",
+        "..",
+        "",
+        "a.sh",
+        ".a.toml",
+    ] {
+        let (status, why) = save("# bad", name, true);
+        assert_eq!(status, 400, "{name}");
+        assert!(why.contains("no name for a scenario file"), "{why}");
+    }
+    std::fs::create_dir(folder.join("dir.toml")).unwrap();
+    assert_eq!(save("# bad", "dir.toml", true).0, 400);
+    std::fs::write(folder.join("theirs.toml"), "# theirs").unwrap();
+    assert_eq!(save("# mine", "theirs.toml", false).0, 409);
+    assert_eq!(read(&folder.join("theirs.toml")), "# theirs");
+    assert_eq!(save("# mine", "theirs.toml", true).0, 200);
+    assert_eq!(read(&folder.join("theirs.toml")), "# mine");
+
+    // The file is open from then on.
+    assert_eq!(save("# mine", "new.toml", false).0, 200);
+    assert_eq!(lab.ask("POST", "/api/save", &body("# newer", "")).0, 200);
+    assert_eq!(read(&folder.join("new.toml")), "# newer");
+    let start: serde_json::Value =
+        serde_json::from_str(&lab.ask("GET", "/api/start", "").1).expect("JSON");
+    assert_eq!(start["text"], "# newer");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_that_is_not_text_is_not_opened() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), [0xff, 0xfe]).unwrap();
+    let opened = Lab::open(Settings {
+        file: Some(file.path().into()),
+        ..plain()
+    });
+    assert!(opened.is_err());
+}
+
+#[test]
+fn an_exercise_comes_without_its_answer_and_is_graded() {
+    let lab = serve(plain());
+    let json = |answer: (u16, String)| -> serde_json::Value {
+        assert_eq!(answer.0, 200, "{}", answer.1);
+        serde_json::from_str(&answer.1).expect("JSON")
+    };
+    let task = json(lab.ask("GET", "/api/exercise?id=10-contracts&seed=Ada", ""));
+    let keys: Vec<&String> = task.as_object().expect("an object").keys().collect();
+    assert_eq!(keys, ["question", "unit"]);
+    let attempt = |answer: &str| {
+        let body = format!("{{\"id\": \"10-contracts\", \"seed\": \"Ada\", \"answer\": {answer}}}");
+        lab.ask("POST", "/api/grade", &body)
+    };
+    assert_eq!(json(attempt("0.5"))["right"], false);
+    // A contract is positive.
+    let (status, why) = attempt("-1");
+    assert_eq!(status, 400, "{why}");
+    let none = lab.ask("GET", "/api/exercise?id=01-aimd&seed=Ada", "");
+    assert_eq!(none, (200, "null".into()));
 }
 
 #[test]
@@ -225,7 +314,12 @@ fn nonsense_is_refused() {
         ),
         ("/api/run", "{".into(), 400),
         ("/api/check", "[]".into(), 422),
-        ("/api/save", body(SMALL, ""), 409),
+        ("/api/save", body(SMALL, ""), 400),
+        (
+            "/api/grade",
+            "{\"id\": \"x\", \"seed\": \"\", \"answer\": 1}".into(),
+            404,
+        ),
     ] {
         assert_eq!(lab.ask("POST", path, &body).0, status, "{path} {body:.60}");
     }

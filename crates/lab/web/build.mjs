@@ -1,5 +1,5 @@
-// Bundles src/ into dist/lab.html, which the crate includes. Its first line holds a hash of the
-// sources, those that it takes from the page of results included; a test compares it.
+// Bundles src/ into dist/lab.html, which the crate includes. The first line of the page holds a hash
+// of the sources, with those of the page of results. A test compares it.
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 
@@ -19,7 +19,7 @@ for (const byte of Buffer.concat(sources.map((f) => readFileSync(f)))) {
 const common = { bundle: true, minify: true, write: false, target: "es2022", charset: "utf8", nodePaths: ["node_modules"] };
 const js = await build({ ...common, entryPoints: ["src/main.js"], format: "iife", legalComments: "eof" });
 const css = await build({ ...common, entryPoints: ["lab.css"] });
-// What the page contains, with the terms of each: all of it is MIT, ISC or BSD.
+// The packages in the page, with their licences: MIT, ISC or BSD.
 const packages = ["uplot", "d3-force", "@codemirror/view", "@codemirror/legacy-modes"];
 const licences = packages.map((name) => `${name}\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}`);
 
@@ -44,6 +44,9 @@ ${licences.join("\n\n").replaceAll("--", "- -")}
 <select id="gallery" aria-label="Lessons and experiments"></select>
 <span id="file"></span>
 <button type="button" id="save" hidden>Save</button>
+<button type="button" id="save-as">Save as …</button>
+<button type="button" id="download">Download</button>
+<button type="button" id="original" hidden>Original</button>
 <select id="point" aria-label="Point of the sweep" hidden></select>
 <span class="engines">
 <label><input type="checkbox" id="engine-theory" checked> theory</label>
@@ -57,6 +60,7 @@ ${licences.join("\n\n").replaceAll("--", "- -")}
 </header>
 <main id="draft">
 <div id="editor"></div>
+<details id="exercise" hidden></details>
 <div id="network"></div>
 <div id="sliders" role="group" aria-label="Numbers of the scenario"></div>
 </main>

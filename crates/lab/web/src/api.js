@@ -1,32 +1,56 @@
-// Requests to the server that the page came from, with the secret of the page's address.
+// Requests to the page's server, with the secret of the page's address.
 const token = new URLSearchParams(location.search).get("token") ?? "";
+
+const ENDED = "The laboratory's server has ended. Start it again with accord lab, and open the address that it prints. Download saves the text.";
+
+/** An answer with an error's status. */
+export class Refusal extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Does a request. Browsers report a server that has ended as a TypeError of their own words. */
+async function reached(work) {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof TypeError ? new Error(ENDED) : error;
+  }
+}
 
 async function ask(path, body, signal) {
   const headers = { "x-accord-token": token, "content-type": "application/json" };
   const options = body === undefined ? { headers, signal } : { method: "POST", headers, signal, body: JSON.stringify(body) };
-  const answer = await fetch(path, options);
-  if (!answer.ok) throw new Error((await answer.text()) || `the server answered ${answer.status}`);
+  const answer = await reached(() => fetch(path, options));
+  if (!answer.ok) throw new Refusal(answer.status, (await reached(() => answer.text())) || `the server answered ${answer.status}`);
   return answer;
 }
+
+const query = (values) => new URLSearchParams(values).toString();
 
 export const start = async () => (await ask("/api/start")).json();
 export const gallery = async () => (await ask("/api/gallery")).json();
 export const schema = async () => (await ask("/api/schema")).json();
-export const scenario = async (id) => (await ask(`/api/scenario?id=${encodeURIComponent(id)}`)).text();
+export const scenario = async (id) => (await ask(`/api/scenario?${query({ id })}`)).text();
 export const check = async (text, signal) => (await ask("/api/check", { text }, signal)).json();
-export const save = async (text) => void (await ask("/api/save", { text }));
+/** Saves a text in the open file, or in a file of that name. A refusal with status 409 asks for `replace`. */
+export const save = async (text, name, replace) => (await ask("/api/save", { text, name, replace })).json();
 export const exported = async (run) => (await (await ask("/api/export", { run })).json()).directory;
+export const exercise = async (id, seed) => (await ask(`/api/exercise?${query({ id, seed })}`)).json();
+export const grade = async (id, seed, answer) => (await ask("/api/grade", { id, seed, answer })).json();
 
-/** Runs a scenario and calls `tell` with each event, until the end or the signal. */
-export async function run(request, signal, tell) {
+/** Runs a scenario and calls `report` with each event, until the end or the signal. */
+export async function run(request, signal, report) {
   const answer = await ask("/api/run", request, signal);
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reached(() => reader.read());
     if (done) return;
     const lines = (rest + value).split("\n");
     rest = lines.pop();
-    lines.forEach((line) => tell(JSON.parse(line)));
+    lines.forEach((line) => report(JSON.parse(line)));
   }
 }

@@ -23,7 +23,7 @@ export function at(schema, path) {
   return all;
 }
 
-/** Returns the table that a position of a text is in, and what is being typed there. */
+/** Returns the table at a position of a text, and the word being typed there. */
 export function place(text, position) {
   const before = text.slice(0, position);
   const line = before.slice(before.lastIndexOf("\n") + 1);

@@ -1,51 +1,118 @@
 // The laboratory: editor, network and sliders on one side, results on the other.
 import * as api from "./api.js";
+import { Axes } from "./axes.js";
+import { Drafts, storage } from "./drafts.js";
 import { element } from "../../../report/web/src/dom.js";
 import { onThemeChange } from "../../../report/web/src/theme.js";
 import { Editor } from "./editor.js";
+import { ExercisePanel } from "./exercise.js";
 import { drawing } from "./network.js";
-import { numbers, positionOf, range, valueAt } from "./numbers.js";
+import { differences, numbers, positionOf, range, valueAt } from "./numbers.js";
 import { Result } from "./result.js";
 
-/** After a change theory and fluid wait this long for the next one, in milliseconds. */
+/** The delay after a change until theory and fluid run, in milliseconds. */
 const PAUSE = 80;
-/** Results that are kept beside the current one. */
+/** The maximum number of results kept for comparison. */
 const MOST_KEPT = 3;
+/** The maximum number of settings in the title of a result. */
+const MOST_SETTINGS = 6;
+/** The key of the gallery's entry that this tab shows. */
+const OPEN = "accord-lab open";
 
 const byId = (id) => document.getElementById(id);
 const message = (text) => (byId("message").textContent = text);
+const failed = (error) => error.name !== "AbortError" && message(error.message);
 
 class Laboratory {
   constructor(start, schema, gallery) {
-    this.start = start;
+    this.lesson = start.lesson;
+    this.tab = storage("sessionStorage");
+    this.drafts = new Drafts(storage("localStorage"));
+    this.kept = true;
+    this.runs = 0;
     this.editor = new Editor(byId("editor"), {
       schema,
       changed: () => this.changed(),
       run: () => this.run(),
       save: () => this.save(),
     });
-    this.result = new Result("Now", [
-      this.button("Keep beside", () => this.keep()),
+    this.axes = new Axes(() => this.results());
+    this.exercise = new ExercisePanel(byId("exercise"), storage("localStorage"), failed);
+    this.result = new Result(this.axes, [
+      this.button("Keep for comparison", () => this.keep()),
       this.button("Export", () => this.export(this.result)),
     ]);
     byId("results").append(this.result.node);
+    this.others = [];
     this.fill(gallery);
-    byId("run").addEventListener("click", () => this.run());
-    byId("stop").addEventListener("click", () => this.stop());
-    byId("save").addEventListener("click", () => this.save());
-    byId("save").hidden = start.file === null;
-    byId("point").addEventListener("change", () => this.quick());
-    onThemeChange(() => this.result.time?.redraw());
-    this.open(start.text, null);
+    this.showFile(start.file);
+    const actions = { run: () => this.run(), stop: () => this.stop(), save: () => this.save(), "save-as": () => this.saveAs(), download: () => this.download(), original: () => this.original() };
+    for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
+    byId("point").addEventListener("change", () => this.run());
+    onThemeChange(() => this.results().forEach((result) => result.time?.redraw()));
+    addEventListener("beforeunload", (event) => this.kept || event.preventDefault());
+    this.first(start, gallery);
   }
 
-  /** Puts a text into the editor: that of the gallery's entry `id`, or null for the file's own. */
-  open(text, id) {
-    this.opened = id;
-    const { file } = this.start;
-    byId("file").textContent = id ?? file ?? "";
-    byId("save").textContent = id === null ? "Save" : `Save as ${file}`;
-    this.editor.text = text;
+  /** Opens the text that this tab showed last, else the file, else the first lesson. */
+  async first({ file, text, lesson }, gallery) {
+    const last = this.tab?.getItem(OPEN);
+    const known = gallery.some(({ id }) => id === last);
+    if (file && !known) return this.openFile(file, text);
+    await this.openEntry(known ? last : lesson);
+  }
+
+  results() {
+    return [this.result, ...this.others];
+  }
+
+  async openEntry(id) {
+    try {
+      this.open({ key: `entry ${id}`, id, name: id, base: await api.scenario(id) });
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  openFile({ file, key }, text) {
+    this.open({ key: `file ${key}`, id: null, name: file, base: text });
+  }
+
+  /**
+   * Opens a place: { key, id, name, base }. `id` is the gallery's, or null for a file, and `base` is the
+   * text as the gallery or the file has it. `draft` is the text for the editor and the one from which it
+   * was made.
+   */
+  open(place, draft = this.drafts.read(place.key)) {
+    this.place = { ...place, from: draft?.from ?? place.base };
+    this.tab?.setItem(OPEN, place.id ?? "");
+    byId("save").hidden = place.id !== null;
+    this.editor.text = draft?.text ?? place.base;
+    const stale = this.place.from !== place.base ? ` ${place.name} itself has changed since you made them.` : "";
+    this.said = draft ? `Your changes to ${place.name} are back.${stale} Original shows it without them.` : "";
+    this.exercise.open(place.id).catch(failed);
+    this.opening = true;
+  }
+
+  /** Returns true if the editor's text may be replaced. */
+  mayLeave() {
+    return this.kept || confirm(`This browser keeps no texts. Lose the changes to ${this.place.name}?`);
+  }
+
+  /** Shows the place's text without changes. */
+  original() {
+    const { name, base } = this.place;
+    if (!confirm(`Lose the changes to ${name}?`)) return;
+    this.place.from = base;
+    this.editor.text = base;
+  }
+
+  showFile(file) {
+    this.file = file;
+    byId("gallery").querySelector("[value=file]")?.parentNode.remove();
+    if (!file) return;
+    const own = element("optgroup", { label: "File" }, element("option", { value: "file" }, file.file));
+    byId("gallery").firstChild.after(own);
   }
 
   button(text, onclick) {
@@ -62,13 +129,29 @@ class Laboratory {
     );
     select.addEventListener("change", async () => {
       const id = select.value;
-      if (!id) return;
       select.value = "";
-      this.open(await api.scenario(id), id);
+      if (!id || !this.mayLeave()) return;
+      if (id !== "file") return this.openEntry(id);
+      try {
+        const { file, text } = await api.start();
+        this.openFile(file, text);
+      } catch (error) {
+        failed(error);
+      }
     });
   }
 
+  /** Keeps the editor's text in the browser. */
+  keepText() {
+    const { key, name, base, from } = this.place;
+    const { text } = this.editor;
+    this.kept = this.drafts.write(key, text, base, from);
+    byId("file").textContent = text === base ? name : `${name}, changed`;
+    byId("original").hidden = text === base;
+  }
+
   changed() {
+    this.keepText();
     this.sliders();
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.check(), PAUSE);
@@ -83,12 +166,16 @@ class Laboratory {
       this.editor.mark(draft.errors);
       document.body.classList.toggle("wrong", draft.errors.length > 0);
       const [first] = draft.errors;
-      message(first ? `Line ${first.line}: ${first.message}` : "");
+      message(first ? `Line ${first.line}: ${first.message}` : this.said);
       if (first) return;
+      this.said = "";
       this.draw(draft);
-      await this.quick(text);
+      // A text that was just opened runs in all engines, a change in those that answer at once.
+      const { opening } = this;
+      this.opening = false;
+      await (opening ? this.run() : this.quick(text));
     } catch (error) {
-      if (error.name !== "AbortError") message(error.message);
+      failed(error);
     }
   }
 
@@ -102,7 +189,7 @@ class Laboratory {
     this.result.title.textContent = network.title || network.id;
   }
 
-  /** Theory and fluid, which answer at once. */
+  /** Runs theory and the fluid engine, which answer at once. */
   quick(text = this.editor.text) {
     return this.stream(["theory", "fluid"], text);
   }
@@ -116,19 +203,21 @@ class Laboratory {
     this.stop();
     const running = (this.running = new AbortController());
     byId("stop").disabled = false;
-    this.result.run = undefined;
+    const point = byId("point");
+    Object.assign(this.result, { run: undefined, text, place: this.place, point: point.hidden ? "" : point.selectedOptions[0]?.text });
+    this.name();
     this.result.tables.querySelectorAll(".failed").forEach((p) => p.remove());
-    const request = { text, engines, point: Number(byId("point").value || 0) };
+    const request = { text, engines, point: Number(point.value || 0) };
     const failures = [];
     try {
       await api.run(request, running.signal, (event) => {
         if (running.signal.aborted) return;
         if (event.event === "failed") failures.push(event.message);
-        this.result.tell(event);
+        this.result.take(event);
         if (event.event === "view") failures.forEach((text) => this.result.failed(text));
       });
     } catch (error) {
-      if (error.name !== "AbortError") message(error.message);
+      failed(error);
     }
     if (this.running === running) byId("stop").disabled = true;
   }
@@ -170,28 +259,59 @@ class Laboratory {
     return { show, node: element("label", {}, element("span", {}, number.path), input, output) };
   }
 
-  /** Keeps a copy of the current result beside it. */
+  /** Keeps a copy of the current result for comparison. */
   keep() {
     if (!this.result.time) return;
-    const kept = new Result(this.result.title.textContent, [
-      this.button("Open", () => this.open(kept.text, kept.opened)),
+    const kept = new Result(this.axes, [
+      this.button("Open", () => this.reopen(kept)),
       this.button("Export", () => this.export(kept)),
-      this.button("Remove", () => {
-        kept.node.remove();
-        this.arrange();
-      }),
+      this.button("Remove", () => this.remove(kept)),
     ]);
-    Object.assign(kept, { text: this.editor.text, opened: this.opened, run: this.result.run });
-    kept.show(this.result.last);
+    const { text, place, point, run } = this.result;
+    Object.assign(kept, { text, place, point, run, number: ++this.runs });
+    kept.title.textContent = this.result.title.textContent;
     kept.status.textContent = "kept";
+    if (this.others.length === MOST_KEPT) this.remove(this.others[0]);
+    this.others.push(kept);
     byId("results").append(kept.node);
-    const all = byId("results").querySelectorAll(".result");
-    if (all.length > MOST_KEPT + 1) all[1].remove();
     this.arrange();
+    kept.show(this.result.last);
+  }
+
+  remove(kept) {
+    this.others.splice(this.others.indexOf(kept), 1);
+    kept.node.remove();
+    this.arrange();
+    this.axes.fit();
+  }
+
+  /** Puts the text of a kept result into the editor. */
+  reopen(kept) {
+    const there = this.place.key === kept.place.key ? this.editor.text : this.drafts.read(kept.place.key)?.text;
+    const lost = there !== undefined && ![kept.text, kept.place.base].includes(there);
+    if (lost && !confirm(`Replace the changes to ${kept.place.name} by the text of this result?`)) return;
+    if (!this.mayLeave()) return;
+    const place = this.place.key === kept.place.key ? this.place : kept.place;
+    this.open(place, { text: kept.text, from: place.from });
+    this.said = "";
   }
 
   arrange() {
-    byId("results").style.setProperty("--columns", byId("results").children.length);
+    byId("results").style.setProperty("--columns", this.results().length);
+    this.name();
+  }
+
+  /** Adds to the title of each result the settings in which it differs from the others. */
+  name() {
+    const all = this.results();
+    const found = differences(all.map(({ text }) => text ?? ""));
+    const points = new Set(all.map(({ point }) => point)).size > 1;
+    all.forEach((result, i) => {
+      const more = found[i].length - MOST_SETTINGS;
+      const settings = [...found[i].slice(0, MOST_SETTINGS), ...(more > 0 ? [`${more} more`] : []), ...(points && result.point ? [result.point] : [])];
+      const plain = result.number ? `kept ${result.number}` : "now";
+      result.settings.textContent = all.length > 1 ? settings.join(", ") || plain : "";
+    });
   }
 
   async export(result) {
@@ -199,23 +319,54 @@ class Laboratory {
     try {
       message(`Written: ${await api.exported(result.run)}`);
     } catch (error) {
-      message(error.message);
+      failed(error);
     }
   }
 
+  /** Saves the text in its file. A text of the gallery needs a name. */
   async save() {
-    const { file } = this.start;
-    if (file === null) return message("accord lab FILE opens a file that can be saved.");
-    if (this.opened !== null && !confirm(`Replace what is in ${file} by ${this.opened}, as it is in the editor?`)) return;
+    if (this.place.id !== null) return this.saveAs();
+    await this.write(undefined);
+  }
+
+  async saveAs() {
+    const given = this.place.id === null ? this.place.name.split(/[\\/]/).pop() : `${this.place.id}.toml`;
+    const name = prompt("Save in the folder of the laboratory as:", given);
+    if (name) await this.write(name);
+  }
+
+  async write(name) {
+    const { text } = this.editor;
+    const { from, base } = this.place;
+    if (!name && from !== base && !confirm(`${this.place.name} has changed since you made these changes. Replace it?`)) return;
     try {
-      await api.save(this.editor.text);
-      this.opened = null;
-      byId("file").textContent = file;
-      byId("save").textContent = "Save";
-      message(`Saved: ${file}`);
+      let file;
+      try {
+        file = await api.save(text, name, false);
+      } catch (error) {
+        if (error.status !== 409 || !confirm(`${error.message}. Replace it?`)) throw error;
+        file = await api.save(text, name, true);
+      }
+      this.drafts.write(this.place.key, base, base);
+      this.showFile(file);
+      this.place = { key: `file ${file.key}`, id: null, name: file.file, base: text, from: text };
+      this.tab?.setItem(OPEN, "");
+      byId("save").hidden = false;
+      this.exercise.open(null);
+      this.keepText();
+      message(`Saved: ${file.file}`);
     } catch (error) {
-      message(error.message);
+      failed(error);
     }
+  }
+
+  /** Hands the text to the browser as a file. */
+  download() {
+    const { id, name } = this.place;
+    const url = URL.createObjectURL(new Blob([this.editor.text], { type: "application/toml" }));
+    const link = element("a", { href: url, download: id === null ? name.split(/[\\/]/).pop() : `${id}.toml` });
+    link.click();
+    URL.revokeObjectURL(url);
   }
 }
 

@@ -10,7 +10,7 @@ function shape(name, attributes, ...children) {
   return node;
 }
 
-/** Returns places of the nodes in a box. The same network is always drawn the same. */
+/** Returns the places of the nodes in a box. They depend on the network only. */
 export function layout(network, width, height) {
   const nodes = network.nodes.map((name, i) => ({ name, x: i * 40, y: (i % 2) * 6 }));
   const links = network.links.map(({ from, to }) => ({ source: from, target: to }));

@@ -1,5 +1,5 @@
-// The numbers of a scenario text, for sliders, and their paths, as --set has them. TOML is read as far
-// as that needs: what is missed has no slider, and the server says what is wrong.
+// The values of a scenario text with their paths, as --set has them, for sliders and titles. This reads
+// only a part of TOML: a number that it misses has no slider, and the server reports errors.
 
 const TOKEN = /[ \t\r]*(?:(#[^\n]*)|("(?:[^"\\\n]|\\.)*"|'[^'\n]*')|([A-Za-z0-9_.+-]+)|([=,{}[\]\n]))/y;
 const QUANTITY = /^(-?[0-9][0-9.]*(?:e-?[0-9]+)?)( ?[A-Za-zµ%/]+)?$/;
@@ -19,10 +19,9 @@ function tokens(text) {
   return found;
 }
 
-/** Returns { path, value, text, unit, from, to }: `from` and `to` enclose the digits. */
-export function numbers(text) {
+/** Returns the values of a text: { path, word, quoted, from, listed }. Values in lists are `listed`. */
+export function values(text) {
   const found = [];
-  const swept = new Set();
   const lists = new Map();
   let table = [];
   // Tables and lists within a value: { path, entries }, with entries in lists.
@@ -56,24 +55,48 @@ export function numbers(text) {
     } else if (all[i + 1]?.text === "=" && !all[i + 1].quoted) {
       key = keysOf(all[i]);
       i += 1;
-    } else {
-      if (table[0] === "sweep" && path.includes("set")) swept.add(word);
-      // Numbers of lists have no slider.
-      const match = inner?.entries || key.length === 0 ? null : QUANTITY.exec(word);
-      if (match && (match[2] === undefined) !== quoted) {
-        const [, digits, unit = ""] = match;
-        found.push({ path: path.join("."), value: Number(digits), text: digits, unit: unit.trim(), from, to: from + digits.length });
-      }
-    }
+    } else if (inner?.entries || key.length > 0) found.push({ path, word, quoted, from, listed: Boolean(inner?.entries) });
   }
-  // At each point the sweep sets what it sweeps, whatever stands in the text.
-  return found.filter(({ path, value }) => Number.isFinite(value) && !/^(expect|sweep)\b/.test(path) && !swept.has(path));
+  return found;
+}
+
+/** Returns the numbers of a text: { path, value, text, unit, from, to }. `from` and `to` enclose the digits. */
+export function numbers(text) {
+  const all = values(text);
+  // At each point the sweep replaces these values.
+  const swept = new Set(all.filter(({ path }) => path[0] === "sweep" && path.includes("set")).map(({ word }) => word));
+  return all.flatMap(({ path: keys, word, quoted, from, listed }) => {
+    const path = keys.join(".");
+    const match = listed ? null : QUANTITY.exec(word);
+    if (!match || (match[2] === undefined) === quoted || /^(expect|sweep)\b/.test(path) || swept.has(path)) return [];
+    const [, digits, unit = ""] = match;
+    const number = { path, value: Number(digits), text: digits, unit: unit.trim(), from, to: from + digits.length };
+    return Number.isFinite(number.value) ? [number] : [];
+  });
+}
+
+/**
+ * Returns, for each of several texts, the settings in which it differs from another: "alpha = 6 pkt".
+ * A setting is named by the end of its path, as long as it takes to be the only one of that name.
+ */
+export function differences(texts) {
+  const settings = texts.map((text) => new Map(values(text).filter(({ path }) => !["expect", "title"].includes(path[0])).map(({ path, word }) => [path.join("."), word])));
+  const paths = [...new Set(settings.flatMap((one) => [...one.keys()]))];
+  const differing = paths.filter((path) => new Set(settings.map((one) => one.get(path))).size > 1);
+  const short = (path) => {
+    const keys = path.split(".");
+    const end = (n) => keys.slice(-n).join(".");
+    let n = 1;
+    while (n < keys.length && differing.some((other) => other !== path && `.${other}`.endsWith(`.${end(n)}`))) n += 1;
+    return end(n);
+  };
+  return settings.map((one) => differing.map((path) => `${short(path)} = ${one.get(path) ?? "default"}`));
 }
 
 /** The keys of a token: a quoted one is one key, whatever dots it has. */
 const keysOf = ({ text, quoted }) => (quoted ? [text] : text.split(".").filter((part) => part !== ""));
 
-/** Returns the range of a slider: a decade to either side, in steps that people would choose. What is counted stays whole. */
+/** Returns the range of a slider: a decade to either side, in steps that people would choose. Counts stay whole. */
 export function range(value, text, unit = "") {
   const whole = !/[.e]/.test(text) && (unit === "" || unit === "pkt");
   if (value <= 0) return { scale: "linear", least: 0, most: 10, whole };

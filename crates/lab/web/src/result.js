@@ -1,4 +1,4 @@
-// A result: what has been computed of a scenario, drawn as on the page of a run.
+// The result of a run, drawn as on the page of a run.
 import { readPoints } from "../../../report/web/src/data.js";
 import { element } from "../../../report/web/src/dom.js";
 import { TimeSection } from "../../../report/web/src/time.js";
@@ -6,23 +6,26 @@ import { TimeSection } from "../../../report/web/src/time.js";
 const NOTHING = "Theory and the fluid engine have no figures of this scenario. Run computes its packets.";
 
 export class Result {
-  constructor(title, buttons) {
+  /** `axes` are common to all results. */
+  constructor(axes, buttons) {
+    this.axes = axes;
     this.status = element("span", { class: "status", role: "status" });
     this.bar = element("progress", { max: 1, value: 0, hidden: true });
     this.tables = element("div", { class: "tables" });
     this.plots = element("div", { class: "plots" });
-    this.title = element("h2", {}, title);
+    this.title = element("span");
+    this.settings = element("span", { class: "settings" });
     this.node = element(
       "section",
       { class: "result" },
-      element("header", {}, this.title, this.bar, this.status, element("span", { class: "buttons" }, ...buttons)),
+      element("header", {}, element("h2", {}, this.title, " ", this.settings), this.bar, this.status, element("span", { class: "buttons" }, ...buttons)),
       this.plots,
       this.tables,
     );
   }
 
   /** Takes an event of a run. */
-  tell(event) {
+  take(event) {
     if (event.event === "progress") {
       Object.assign(this.bar, { hidden: false, value: event.part });
       this.status.textContent = `${event.engine} ${Math.round(event.part * 100)} %`;
@@ -46,6 +49,7 @@ export class Result {
     this.plots.replaceChildren(place);
     old?.panels?.forEach((panel) => panel.plot.destroy());
     this.time = new TimeSection(place, points, data.id);
+    this.axes.join(this.time);
     if (points[0].panels.length === 0) place.replaceChildren(element("p", { class: "nothing" }, NOTHING));
     if (!whole) this.time.zoom(...before);
     this.tables.innerHTML = tables;

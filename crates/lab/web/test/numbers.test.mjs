@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { numbers, positionOf, range, valueAt } from "../src/numbers.js";
+import { differences, numbers, positionOf, range, valueAt } from "../src/numbers.js";
+import { Drafts } from "../src/drafts.js";
 import { completions, place } from "../src/complete.js";
 
 const text = `title = "x # 3" # n = 4
@@ -96,4 +97,41 @@ test("completions are those of the table", () => {
   assert.deepEqual(labels('[flow.a]\ncontroller = { name = "vegas", g'), ["name", "gain"]);
   assert.equal(labels('[nothing]\nx'), undefined);
   assert.deepEqual(place("[a.b]\nc = { d = 1 }\n", 21).table, ["a", "b"]);
+});
+
+test("results are named after the settings in which they differ", () => {
+  const lesson = `[topology.dumbbell]\nrate = "10 Mbps"\n[flow.a]\ncontroller = { name = "vegas", alpha = "3 pkt" }\n[flow.b]\ncontroller = { name = "vegas", alpha = "3 pkt" }\n`;
+  const one = lesson.replace("3 pkt", "6 pkt");
+  const both = lesson.replaceAll("3 pkt", "6 pkt");
+  assert.deepEqual(differences([lesson, one]), [["alpha = 3 pkt"], ["alpha = 6 pkt"]]);
+  assert.deepEqual(differences([lesson, both])[1], ["a.controller.alpha = 6 pkt", "b.controller.alpha = 6 pkt"]);
+  assert.deepEqual(differences([lesson, `${lesson}start = "1 s"\n`]), [["start = default"], ["start = 1 s"]]);
+  assert.deepEqual(differences([lesson, `title = "x"\n${lesson}`]), [[], []]);
+});
+
+class Memory extends Map {
+  getItem = (key) => this.get(key) ?? null;
+  setItem = (key, value) => void this.set(key, value);
+  removeItem = (key) => void this.delete(key);
+}
+
+test("a text is kept while it differs from its base", () => {
+  const memory = new Memory();
+  const drafts = new Drafts(memory);
+  assert.equal(drafts.read("a"), null);
+  assert.equal(drafts.write("a", "mine", "theirs", "older"), true);
+  assert.deepEqual(new Drafts(memory).read("a"), { text: "mine", from: "older" });
+  assert.equal(drafts.read("b"), null);
+  assert.equal(drafts.write("a", "theirs", "theirs", "theirs"), true);
+  assert.equal(memory.size, 0);
+});
+
+test("a browser without storage keeps no text, and says so", () => {
+  const full = Object.assign(new Memory(), { setItem: () => { throw new Error("quota"); } });
+  for (const storage of [null, full]) {
+    const drafts = new Drafts(storage);
+    assert.equal(drafts.read("a"), null);
+    assert.equal(drafts.write("a", "mine", "theirs", "theirs"), false);
+    assert.equal(drafts.write("a", "theirs", "theirs", "theirs"), true);
+  }
 });
