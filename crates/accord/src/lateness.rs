@@ -62,11 +62,8 @@ pub fn settle(
         return Ok(live);
     };
     let effect = match part.is_finite() {
-        true => format!(
-            "moves \"{name}\" by {:.0} % of what it is allowed",
-            part * 100.0
-        ),
-        false => format!("moves \"{name}\" by more than it is allowed, or cannot be told"),
+        true => format!("moves \"{name}\" by {:.0} % of its tolerance", part * 100.0),
+        false => format!("moves \"{name}\" by more than its tolerance, or by an unknown amount"),
     };
     if part <= MOST {
         let note = format!("{why}; in the packet engine that {effect}, at most, so it is judged");

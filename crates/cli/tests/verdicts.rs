@@ -59,7 +59,7 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
     assert!(
         ended
             .stdout
-            .contains("find out what moved it, then write measured = ")
+            .contains("find the cause of the move, then write measured = ")
     );
     // With another seed nothing is recorded.
     run(at, &["--seed", "2"]).with(0);

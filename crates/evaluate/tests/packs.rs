@@ -257,7 +257,7 @@ fn wrong_packs_have_errors_with_their_place() {
     assert!(plan("\u{0}", SCENARIO).is_err());
 }
 
-/// That a subject does not fit a case is a finding about the subject.
+/// A subject that does not fit a case is a finding about the subject.
 #[test]
 fn a_subject_that_does_not_fit_is_no_error() {
     let lost = SCENARIO.replace(

@@ -1,4 +1,4 @@
-//! What an evaluation leaves behind: dossier, table, JUnit; and subjects that fail.
+//! The results of an evaluation: dossier, table, JUnit; and subjects that fail.
 
 mod common;
 

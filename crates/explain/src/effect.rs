@@ -88,7 +88,7 @@ impl Effect {
             Effect::Packets => format!(
                 "packets {finer} times smaller; targets, thresholds and buffers are kept in bytes"
             ),
-            Effect::BaseRtt => "senders are told the base round-trip time".into(),
+            Effect::BaseRtt => "senders know the base round-trip time".into(),
             Effect::Estimator => "accumulation by its definition, not by control pairs".into(),
             Effect::Arrivals => "the mean rate, constant".into(),
             Effect::Buffers => "buffers without limit".into(),
@@ -137,14 +137,18 @@ impl Effect {
                 smaller_packets(&mut s, finer);
                 changed(s, scenario, "packets cannot be smaller")
             }
-            Effect::BaseRtt if live => Err("the live engine tells nobody the truth"),
+            Effect::BaseRtt if live => {
+                Err("the live engine does not know the true base round-trip time")
+            }
             Effect::BaseRtt => {
                 for f in &mut s.flows {
                     choose(Arc::make_mut(&mut f.controller), "base_rtt", "known");
                 }
-                changed(s, scenario, "no flow can be told, or all know")
+                changed(s, scenario, "no flow estimates it, or all know it")
             }
-            Effect::Estimator if live => Err("the live engine tells nobody the truth"),
+            Effect::Estimator if live => {
+                Err("the live engine does not know the true base round-trip time")
+            }
             Effect::Estimator => {
                 for f in &mut s.flows {
                     choose(Arc::make_mut(&mut f.controller), "estimator", "ideal");

@@ -23,7 +23,7 @@ pub fn text(a: &Attribution) -> String {
     let Some(first) = a.findings.first() else {
         let _ = writeln!(
             out,
-            "There is no figure that both engines have; accord run tells what theory says."
+            "There is no figure that both engines have; accord run prints the results of theory."
         );
         return out;
     };

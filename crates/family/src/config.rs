@@ -92,7 +92,7 @@ pub fn with_aggregates(
 /// Makes a struct of the parameters of a family, with their names. `of aggregates of` makes one of the
 /// parameters that each of its aggregates has.
 ///
-/// The struct has `Default`, which is the family's table, `From<&Values>`, and `values()`, which
+/// The struct has `Default` (the family's table), `From<&Values>`, and `values()`, which
 /// checks the fields and returns them in the form of scenarios.
 ///
 /// ```

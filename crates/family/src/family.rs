@@ -65,7 +65,7 @@ impl Family {
             params: &[],
             check: |_| Ok(()),
             role,
-            dynamics: Dynamics::Missing("nobody has written one"),
+            dynamics: Dynamics::Missing("there is none yet"),
             kernel: None,
             stack: None,
             page: "",

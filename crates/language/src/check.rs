@@ -171,7 +171,7 @@ impl Checker<'_> {
                 self.value(seed, &keys::SEED);
             }
             for entry in others.filter(|e| e.key != "random" && e.key != "seed") {
-                let message = format!("{} cannot stand beside `random`", quote(&entry.key));
+                let message = format!("{} cannot be combined with `random`", quote(&entry.key));
                 self.problems.push(
                     Problem::new(entry.span, message).hint("put it into each queue of the list"),
                 );

@@ -18,26 +18,26 @@ pub(crate) const SEED: Shape = Shape::Whole(0, i64::MAX as u64);
 /// The top level of a file.
 pub(crate) const FILE: Section = Section {
     title: "The file",
-    doc: "What runs, for how long, and what a reader should know of it.",
+    doc: "The run, its length, and remarks for the reader.",
     one_of: false,
     keys: &[
         key("id", Shape::Name, Words("the file's name"), "Short name, such as \"xia05-fig6\"; also the name of the run directory."),
         key("title", Shape::Text, Value(""), "One line for people."),
         key("source", Shape::Text, Value(""), "Where the experiment comes from."),
-        key("notes", Shape::Text, Value(""), "What to know when reading the result: departures, choices."),
-        key("figure", Shape::Choice(plotted), Words("`\"throughput\"`, or the first that there is"), "The metric of the plot over time that the page of a run begins with: what the scenario is about."),
+        key("notes", Shape::Text, Value(""), "Remarks on the result: departures, choices."),
+        key("figure", Shape::Choice(plotted), Words("`\"throughput\"`, or the first that there is"), "The metric of the first plot over time on the page of a run: the subject of the scenario."),
         key("duration", Shape::Span, Required, "Length of the run."),
         key("seed", SEED, Value("1"), "All randomness comes from here."),
         key("sample", Shape::Span, Words("a thousandth of the duration or a little less"), "Period of the recorded series."),
         key("steady", Shape::Pair(&Shape::Instant), Words("the second half of the run"), "The part of the run that tables average over."),
-        key("fluid", Shape::Table(&FLUID), Nothing, "What the fluid engine needs to know beyond the network."),
+        key("fluid", Shape::Table(&FLUID), Nothing, "Settings of the fluid engine."),
         key("nodes", Shape::List(&Shape::Dotted), Words("the ends of the links, if there is no template"), "Names of routers and hosts; those of a template need not be listed."),
         key("topology", Shape::Table(&TOPOLOGY), Nothing, "Networks that are made of a few numbers."),
         key("link", Shape::Links(&LINK), Nothing, "Links, by name; see [links](#links)."),
         key("flow", Shape::Named(&FLOW), Nothing, "Groups of flows, by name."),
-        key("event", Shape::List(&Shape::Table(&EVENT)), Nothing, "What changes during the run."),
-        key("expect", Shape::List(&Shape::Table(&EXPECT)), Nothing, "What should come out."),
-        key("sweep", Shape::Named(&SWEEP), Nothing, "What varies from run to run, by name."),
+        key("event", Shape::List(&Shape::Table(&EVENT)), Nothing, "Changes during the run."),
+        key("expect", Shape::List(&Shape::Table(&EXPECT)), Nothing, "Expected figures of the runs."),
+        key("sweep", Shape::Named(&SWEEP), Nothing, "Values that vary from run to run, by name."),
     ],
 };
 
@@ -46,7 +46,7 @@ pub(crate) const FLUID: Section = Section {
     doc: "How the fluid engine computes; the other engines do not read it.",
     one_of: false,
     keys: &[
-        key("link_model", Shape::Choice(LinkModel::words), Value("ack-clocked"), "How queues follow from windows: `ack-clocked` keeps in flight what the windows say, `integrator` integrates window over round-trip time."),
+        key("link_model", Shape::Choice(LinkModel::words), Value("ack-clocked"), "The model of queues: with `ack-clocked` windows bound the data in flight, `integrator` integrates window over round-trip time."),
         key("step", Shape::Span, Words("a fifteenth of the shortest base round-trip time, a thirtieth for laws of the sign"), "Longest time step."),
     ],
 };
@@ -88,20 +88,20 @@ const REVERSE_PATH: Key = key("reverse_path", NODES, Words("the path backwards")
 const ACCESS: Key = key("access", Shape::Table(&ATTACHMENT), Words("the flow starts at the first node of its path"), "Attaches a source host to the start of the path.");
 const EGRESS: Key = key("egress", Shape::Table(&ATTACHMENT), Words("the flow ends at the last node of its path"), "Attaches a sink host to the end of the path.");
 const CONTROLLER: Key = key("controller", Shape::Controller, Required, "The congestion controller, by name or as a table of `name` and its parameters.");
-const KERNEL: Key = key("kernel", Shape::Name, Nothing, "In the live engine the flow is a TCP connection of the operating system with this congestion control (\"cubic\", \"reno\", \"bbr\", or what else its kernel has); the other engines run the flow's `controller` in its place.");
+const KERNEL: Key = key("kernel", Shape::Name, Nothing, "In the live engine the flow is a TCP connection of the operating system with this congestion control (\"cubic\", \"reno\", \"bbr\", or another of its kernel); the other engines run the flow's `controller` in its place.");
 const QUIC: Key = key("quic", Shape::Name, Nothing, "In the live engine the flow is a connection of this QUIC stack (\"quinn\", in a build with the feature `quic`), which runs the flow's `controller`; the other engines run it on our transport. Not together with `kernel`.");
-const SERVICE: Key = key("service", Shape::Table(&SERVICES), Words("a fair share"), "What the flow is to get, where its controller keeps accumulation.");
-const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec![GREEDY]), Shape::Table(&DEMANDS)]), Value("greedy"), "What the application wants to send.");
+const SERVICE: Key = key("service", Shape::Table(&SERVICES), Words("a fair share"), "The share of the network that the flow is to get, if its controller keeps accumulation.");
+const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec![GREEDY]), Shape::Table(&DEMANDS)]), Value("greedy"), "The data that the application has to send.");
 const TUNNEL: Key = key("tunnel", Shape::Table(&TUNNELS), Nothing, "The flow is a tunnel between two gateways: it sends the packets of the flows that ride in it; see [gateways in scenarios](gateway/scenarios.md).");
 const THROUGH: Key = key("through", Shape::Dotted, Nothing, "The tunnel, further up in the file, that the data of the flow rides in. `from` and `to` are then the ends of the tunnel unless given, and acknowledgements return outside of it.");
-const AS: Key = key("as", Shape::Choice(Form::words), Value("packets"), "What the flow is in the packet engine: packets, or a fluid whose load acts on the packets of the other flows; see [packets over a fluid](hybrid.md).");
+const AS: Key = key("as", Shape::Choice(Form::words), Value("packets"), "The form of the flow in the packet engine: packets, or a fluid whose load acts on the packets of the other flows; see [packets over a fluid](hybrid.md).");
 const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UNIFORM)]), Value("0 s"), "When it starts.");
 const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
 const AGGREGATE: Key = key("aggregate", Shape::Name, Value("default"), "The kind of traffic that queue disciplines take it for, such as \"udp\".");
-const SHARE: Key = key("share", Shape::Number(1e-6, 1e9), Words("the weight of its service, 1 without one"), "What a flow should have, relative to others: the fairness indices measure against it.");
+const SHARE: Key = key("share", Shape::Number(1e-6, 1e9), Words("the weight of its service, 1 without one"), "The share that a flow should have, relative to others: the reference of the fairness indices.");
 const PACKET: Key = key("packet", Shape::Either(&[Shape::Packet, Shape::Table(&PACKET_SIZES)]), Value("1000 B"), "Size of a data packet, headers included; of senders without a controller, it may be random.");
 const ACK: Key = key("ack", Shape::Packet, Value("40 B"), "Size of an acknowledgement, headers included.");
-const PROCESSING: Key = key("processing", Shape::Processing, Value("auto"), "Before each data packet of a stream its host takes a time drawn anew, uniform between zero and this; see [processing times](#processing-times).");
+const PROCESSING: Key = key("processing", Shape::Processing, Value("auto"), "Before each data packet of a stream its host takes a random time, uniform between zero and this; see [processing times](#processing-times).");
 const MIN_RTO: Key = key("min_rto", Shape::Timeout, Value("200 ms"), "Least retransmission time-out of a stream, 60 s at most; 200 ms is that of Linux, RFC 6298 asks for 1 s.");
 const PACING: Key = key("pacing", Shape::Flag, Value("false"), "Spaces the packets of a stream's window over the round trip, as Linux does with `fq`; see [pacing](#pacing).");
 const CONTROL: Key = key("control", Shape::Packet, Value("64 B"), "Size of a control packet, headers included.");
@@ -117,14 +117,14 @@ pub(crate) const FLOW: Section = Section {
         Key { default: Words("required, here or in `each`; with `kernel` the model of it, where there is one"), ..CONTROLLER },
         KERNEL, QUIC, SERVICE, TUNNEL, THROUGH, AS, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
         MIN_RTO, PACING,
-        key("record", Shape::Choice(Recorded::words), Words("`group` for web users and for more than 1000 flows, else `flows`"), "Whose series are recorded: each flow's, or sums and [quantiles](output.md#quantiles-over-the-flows-of-a-group) over the group."),
-        key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with what is different from the group."),
+        key("record", Shape::Choice(Recorded::words), Words("`group` for web users and for more than 1000 flows, else `flows`"), "The series that are recorded: those of each flow, or sums and [quantiles](output.md#quantiles-over-the-flows-of-a-group) over the group."),
+        key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with the keys that differ from the group."),
     ],
 };
 
 pub(crate) const EACH: Section = Section {
     title: "each",
-    doc: "What is different for one flow of a group.",
+    doc: "The keys of one flow that differ from its group.",
     one_of: false,
     keys: &[
         inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
@@ -136,23 +136,23 @@ pub(crate) const EACH: Section = Section {
 
 pub(crate) const SERVICES: Section = Section {
     title: "service",
-    doc: "A contracted rate, and a weighted share of what is not contracted; see [services](services.md).",
+    doc: "A contracted rate, and a weighted share of the rate that is not contracted; see [services](services.md).",
     one_of: false,
     keys: &[
         key("contract", Shape::AnyRate, Value("0 bps"), "Rate that the flow gets before anything is shared."),
-        key("weight", Shape::Number(1e-6, 1e6), Value("1"), "Its part of what is shared: multiplies the controller's target."),
+        key("weight", Shape::Number(1e-6, 1e6), Value("1"), "Its part of the shared rate: multiplies the controller's target."),
         key("limit", Shape::Amount, Words("none"), "The most that the flow may have queued, whatever its contract; no less than its weight times the target."),
     ],
 };
 
 pub(crate) const TUNNELS: Section = Section {
     title: "tunnel",
-    doc: "What the gateways at the ends of a tunnel do, as `accord gateway` does it; see [gateways in scenarios](gateway/scenarios.md).",
+    doc: "The gateways at the ends of a tunnel, which work as `accord gateway` does; see [gateways in scenarios](gateway/scenarios.md).",
     one_of: false,
     keys: &[
         key("overhead", Shape::Packet, Value("60 B"), "Bytes that each packet gains: 20 of IPv4 (40 of IPv6), 8 of UDP and 32 of WireGuard."),
         key("queue", Shape::Amount, Value("1 MB"), "Limit of the edge queue, where packets wait for their turn in queues by flow (FQ-CoDel), overhead included."),
-        key("signal", Shape::Choice(Signal::words), Value("auto"), "What tells how much is queued in the network: the distance of a control pair's halves (`pairs`), the one-way delay above its minimum (`delay`), or whichever is found to work."),
+        key("signal", Shape::Choice(Signal::words), Value("auto"), "The measure of the backlog in the network: the distance between a control pair's halves (`pairs`), the one-way delay above its minimum (`delay`), or the first that is found to work."),
     ],
 };
 
@@ -171,8 +171,8 @@ pub(crate) const EVENT: Section = Section {
         key("at", Shape::Instant, Required, "When."),
         key("link", Shape::Dotted, Nothing, "The link that changes: both directions, or one if the name ends in `.reverse`."),
         key("direction", Shape::Choice(Direction::words), Value("both"), "Which directions of the link."),
-        key("delay", Shape::Delay, Nothing, "Its propagation delay from now on, which may be zero. Packets on the wire keep theirs and are not overtaken; what follows them comes out no faster than the link sends."),
-        key("rate", Shape::AnyRate, Nothing, "Its rate from now on, for the rest of the packet in service and for those behind it. `\"0 bps\"` is an outage: packets wait, or are dropped where they do not fit, until the rate is another; what is on the wire arrives."),
+        key("delay", Shape::Delay, Nothing, "Its propagation delay from now on, which may be zero. Packets on the wire keep theirs and are not overtaken; the packets behind them come out no faster than the link sends."),
+        key("rate", Shape::AnyRate, Nothing, "Its rate from now on, for the rest of the packet in service and for those behind it. `\"0 bps\"` is an outage: packets wait, or are dropped where they do not fit, until the rate is another; packets on the wire arrive."),
         key("flow", Shape::Dotted, Nothing, "The group or flow that takes another path or sends at another rate."),
         key("demand_rate", Shape::Rate, Nothing, "Rate of its demand from now on; for a demand that has one."),
         key("path", NODES, Nothing, "Nodes of the new path; access and egress stay and need not be listed."),
@@ -185,13 +185,13 @@ const LABELS: &[Shape] = &[Shape::Any, Shape::List(&Shape::Any)];
 
 pub(crate) const EXPECT: Section = Section {
     title: "[[expect]]",
-    doc: "A figure of a run, and what it should be.",
+    doc: "A figure of a run, and its target.",
     one_of: false,
     keys: &[
         key("name", Shape::Text, Words("made of the other keys"), "One line for people, unique in the file."),
         key("metric", Shape::Choice(Metric::words), Required, "The quantity."),
         key("of", Shape::Dotted, Required, "A group, a flow (`NAME.2`), a link, or an aggregate at a link (`bottleneck.udp`)."),
-        key("engine", Shape::Either(&[Shape::Choice(Engine::words), Shape::List(&Shape::Choice(Engine::words))]), Value("packet"), "The engine whose run is judged; a list makes one expectation for each."),
+        key("engine", Shape::Either(&[Shape::Choice(Engine::words), Shape::List(&Shape::Choice(Engine::words))]), Value("packet"), "The engine of the run that is judged; a list makes one expectation for each."),
         key("during", Shape::Pair(&Shape::Instant), Words("the steady part"), "The part of the run that counts."),
         key("over", Shape::Over, Value("mean"), "How the samples become one number, [a mean as the metric wants it](output.md#series); `variation` is their standard deviation over their mean."),
         key("across", Shape::Choice(Across::words), Value("each"), "How the numbers of a group's flows become one; with `each`, every one of them must meet the target, with `sum` the flows are [taken as one](output.md#series)."),
@@ -202,8 +202,8 @@ pub(crate) const EXPECT: Section = Section {
         key("at_most", Shape::Either(FIGURES), Nothing, "Upper bound; with `by`, a table of them."),
         key("by", Shape::Name, Nothing, "The sweep whose values are the keys of the tables."),
         key("when", Shape::Map(&Shape::Either(LABELS)), Nothing, "Values of sweeps: it is expected at these points only."),
-        key("paper", Shape::Text, Value(""), "What the paper says."),
-        key("claim", Shape::Choice(Claim::words), Words("`paper` where that text is given, else `theory` where another engine gives the value, else `ours`"), "Whose claim it is."),
+        key("paper", Shape::Text, Value(""), "The claim of the paper."),
+        key("claim", Shape::Choice(Claim::words), Words("`paper` where that text is given, else `theory` where another engine gives the value, else `ours`"), "The author of the claim."),
         key("fails", Shape::Either(&[Shape::Table(&FAILS), Shape::List(&Shape::Table(&FAILS))]), Nothing, "That it is known to fail, and why."),
     ],
 };
@@ -213,9 +213,9 @@ pub(crate) const FAILS: Section = Section {
     doc: "A failure that is known. It is strict: where the expectation is met after all, or the figure is another than the one recorded, that is an error.",
     one_of: false,
     keys: &[
-        key("why", Shape::Choice(Cause::words), Required, "What the cause is: the `paper`, whose claim does not hold; a `setting` that it leaves open; or it is `ours`."),
+        key("why", Shape::Choice(Cause::words), Required, "The cause: the `paper`, because its claim does not hold; a `setting` that it leaves open; or `ours`."),
         key("because", Shape::Text, Required, "The cause in words, and how it is known."),
-        key("measured", Shape::Either(FIGURES), Required, "What comes out; with `by`, a table by the values of a sweep, and it fails at these values only."),
+        key("measured", Shape::Either(FIGURES), Required, "The measured figure; with `by`, a table by the values of a sweep, and it fails at these values only."),
         key("band", Shape::Tolerance, Value("1 %"), "How far that may move and still be the same, relative to it."),
         key("engine", Shape::Either(&[Shape::Choice(Engine::words), Shape::List(&Shape::Choice(Engine::words))]), Words("all that are judged"), "The engines whose runs fail."),
         key("at", Shape::Map(&Shape::Either(LABELS)), Words("all points"), "Values of sweeps: it fails at these points only."),

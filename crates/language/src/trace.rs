@@ -105,7 +105,7 @@ fn read(
     let whole = |what: String| format!("{} {what}", quote(name));
     let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
     if name.is_empty() || !Path::new(name).components().all(inside) {
-        let message = whole("is not beside the scenario or in a folder below it".into());
+        let message = whole("is not in the folder of the scenario or below it".into());
         return Err((
             message,
             "a path relative to the scenario, without \"..\"".into(),

@@ -1,7 +1,7 @@
-//! Each mistake is told where it is, with a hint where there is one to give.
+//! Each mistake is reported with its place, and with a hint where one helps.
 //!
-//! The files in `errors` hold cases: a heading `=== what`, a scenario, a line `---`, and
-//! what is said of it. UPDATE_ERRORS=1 rewrites what is said.
+//! The files in `errors` hold cases: a heading `=== what`, a scenario, a line `---`, and the messages.
+//! UPDATE_ERRORS=1 rewrites the messages.
 
 mod common;
 

@@ -75,7 +75,7 @@ fn settings_and_sweeps_change_a_part_or_all_of_a_line() {
     );
 }
 
-/// The schema takes what the reader takes: the pattern is the form of a line.
+/// The schema's pattern is the form of a line, as the reader has it.
 #[test]
 fn the_schema_has_lines() {
     let schema = schema(&CATALOGUE).to_string();

@@ -1,4 +1,4 @@
-//! The reference of the language in the documentation is what the reader of files has.
+//! The reference of the language in the documentation matches the reader of files.
 
 use accord_language::reference;
 use std::fs;

@@ -19,8 +19,8 @@ fn patterns<'a>(schema: &'a Value, found: &mut Vec<&'a str>) {
 }
 
 /// Reads alternatives of the expressions that every reader of JSON Schema understands [JSON Schema
-/// 2020-12 §6.4]: characters, simple classes, the quantifiers, anchors, groups and `|`. Returns what is
-/// left behind them.
+/// 2020-12 §6.4]: characters, simple classes, the quantifiers, anchors, groups and `|`. Returns the
+/// text behind them.
 fn alternatives(mut rest: &str) -> Result<&str, String> {
     loop {
         let Some(c) = rest.chars().next().filter(|c| *c != ')') else {

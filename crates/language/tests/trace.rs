@@ -1,4 +1,4 @@
-//! Files of traces and steps: what they become, and what is said of bad ones.
+//! Files of traces and steps, good and bad.
 
 mod common;
 
@@ -33,7 +33,7 @@ fn read(folder: &Path, rate: &str) -> Result<Scenario, String> {
     points.map(|mut points| points.remove(0))
 }
 
-/// The first line of what is said of a file with these bytes, without the place in the scenario.
+/// The first line of the error for a file with these bytes, without the place in the scenario.
 fn refused(folder: &Path, key: &str, bytes: &[u8]) -> String {
     std::fs::write(folder.join("link.txt"), bytes).expect("it can be written");
     let said = read(folder, &format!("{{ {key} = \"link.txt\" }}")).expect_err("it is bad");
@@ -58,7 +58,7 @@ fn a_trace_is_the_same_from_a_file_and_in_place() {
     assert_eq!(file.links[0].parts, file.links[1].parts);
     let place = read(&folder, "{ trace = [0, 2, 2, 10] }").expect("it is good");
     assert_eq!(file, place);
-    // The hash is of the contents. What is printed needs no file.
+    // The hash is of the contents. A printed scenario needs no file.
     assert_eq!(file.hash(), place.hash());
     let other = read(&folder, "{ trace = [0, 2, 3, 10] }").expect("it is good");
     assert_ne!(file.hash(), other.hash());
@@ -172,7 +172,7 @@ fn files_elsewhere_are_not_read() {
     for name in ["/etc/passwd", "../s.toml", "a/../../s.toml", ""] {
         let said = said(&format!("{{ trace = \"{name}\" }}"));
         assert!(
-            said.contains("is not beside the scenario or in a folder below it"),
+            said.contains("is not in the folder of the scenario or below it"),
             "{said}"
         );
     }

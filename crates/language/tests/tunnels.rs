@@ -64,7 +64,7 @@ fn a_rider_goes_to_the_tunnel_through_it_and_on() {
         ["server", "hub", "west", "lan"]
     );
     comes_back(&s);
-    // 1000 bytes over 1 Gbps twice, and 1080 over 10 Mbps: 16 µs and 864 µs, beside 7 ms of delay.
+    // 1000 bytes over 1 Gbps twice, and 1080 over 10 Mbps: 16 µs and 864 µs, and 7 ms of delay.
     let time = s
         .at(accord_units::Time::ZERO)
         .one_way_of(2, Bytes::new(1000));

@@ -123,7 +123,7 @@ fn pauses_follow_weibull_and_pareto() {
 
 #[test]
 fn pages_have_as_many_objects_as_they_should() {
-    // Pauses between files of a page are told by being short.
+    // Pauses between files of a page are recognised by their length.
     let demand = "{ web = { off_scale = \"1 us\", off_shape = 100, think_least = \"10 s\" } }";
     let (_, files) = browse(&flow(demand), 3, FILES);
     let mut pages = vec![0usize];

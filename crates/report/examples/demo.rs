@@ -98,7 +98,7 @@ fn dynamics() -> (Scenario, Vec<Run>) {
 
 fn dynamics_run(s: &Scenario, engine: Engine, noise: f64) -> Run {
     let time: Vec<f64> = (1..=5000).map(|i| f64::from(i) * 0.01).collect();
-    // A sample tells of its period, not of the moment at which it ends.
+    // A sample is of its period, not of the moment at which it ends.
     let middle = |t: f64| t - 0.005;
     let active = |f: usize, t: f64| {
         let flow = &s.flows[f];

@@ -268,7 +268,7 @@ fn classify(check: &mut Check) {
             return;
         }
         (false, _, Some(text)) => format!(
-            "`fails` has {recorded} ± {}: find out what moved it, then write measured = {text}",
+            "`fails` has {recorded} ± {}: find the cause of the move, then write measured = {text}",
             show::round_quantity(record.band, MetricUnit::Ratio)
         ),
         (false, ..) => format!("`fails` has {recorded}, and now there is no figure"),

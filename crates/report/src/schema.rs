@@ -79,7 +79,7 @@ fn version() -> Value {
 
 fn settings() -> Value {
     json!({
-        "description": "what the point of the sweep sets, by name, as the scenario names the values",
+        "description": "the settings of the point of the sweep, by name, as the scenario names the values",
         "type": "object",
         "additionalProperties": { "type": "string" },
     })

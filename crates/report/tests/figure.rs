@@ -1,4 +1,4 @@
-//! Figures from run directories: what is drawn, its data, and what cannot be drawn.
+//! Figures from run directories: drawings, their data, and figures that cannot be drawn.
 
 mod support;
 
@@ -114,7 +114,8 @@ fn lines_over_time_have_their_samples_and_units() {
     let svg = figure.svg();
     assert!(svg.starts_with("<svg width=\"3.500in\""), "{}", &svg[..80]);
     assert!(svg.contains("Throughput (Mbps)") && svg.contains("Time (s)"));
-    // Rates stay apart to the end, so that names stand beside lines, without a legend of colours.
+    // Rates stay apart to the end, so that names stand at the ends of lines, without a legend of
+    // colours.
     for text in ["theory", "packet", "\na\n", "\nb\n"] {
         assert!(svg.contains(text), "{text:?}");
     }

@@ -1,4 +1,4 @@
-//! Run directories: written whole, read back as they were, careful with what is there.
+//! Run directories: written whole, read back as they were, careful with existing files.
 
 mod support;
 
@@ -189,7 +189,7 @@ fn a_run_is_replaced_and_nothing_else_is() {
     write(&dir, &scenario, &runs[..1]).unwrap(); // ... and over a run.
     assert_eq!(load_run_dir(&dir).unwrap().runs.len(), 1);
 
-    // A run with somebody's notes beside it.
+    // A run directory with a foreign file.
     fs::write(dir.join("notes.txt"), "mine").unwrap();
     let error = write(&dir, &scenario, &runs).unwrap_err();
     assert!(error.to_string().contains("it holds notes.txt"), "{error}");

@@ -117,7 +117,7 @@ fn a_grid_has_a_table_for_each_engine() {
     }
 }
 
-/// How even flows are is the spread of their means, which does not depend on the samples.
+/// Fairness is shown by the spread of the means, which does not depend on the samples.
 #[test]
 fn an_expected_spread_has_its_column() {
     let mut all = points(&[("5 Mbps", 1.0), ("10 Mbps", 1.0)]);

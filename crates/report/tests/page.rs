@@ -1,5 +1,5 @@
-//! The page: self-contained, safe with any text, of bounded size, honest about what it
-//! leaves out.
+//! The page: self-contained, safe with any text, of bounded size, with a note on
+//! the parts that it leaves out.
 
 mod support;
 
@@ -81,7 +81,7 @@ fn hostile_text_stays_text() {
 #[test]
 fn nothing_is_loaded_from_anywhere() {
     let page = page_of(&[(scenario(&[("g", 1)], &["b"], 4), vec![throughput(1, 4)])]);
-    // What points into the page itself loads nothing.
+    // References within the page load nothing.
     let page = page.replace("href=\"#", "").replace("url(#", "");
     for loading in [
         "src=",
@@ -364,7 +364,7 @@ fn the_figure_comes_before_the_verdict_and_the_tables() {
     }
 }
 
-/// What fails comes first, folded by cause; what is met is folded where there is much.
+/// Failures come first, folded by cause; met checks are folded if there are many.
 #[test]
 fn failing_expectations_come_first() {
     let mut s = scenario(&[("g", 1)], &["b"], 4);

@@ -175,14 +175,14 @@ fn nothing_to_show() {
         checks_table(&[], Style::default()),
         "The scenario expects nothing of these engines.\n"
     );
-    // A run without series still names what it should have.
+    // A run without series still names its quantities.
     let empty = run(Engine::Packet, 1, vec![]);
     let text = table(&scenario, &[&empty], Style::default());
     assert!(text.contains("short (2 flows)") && text.contains("utilisation"));
     assert!(!text.contains("verdict"));
 }
 
-/// Whoever holds packets against a model has to know what it leaves out.
+/// A comparison with a model names the assumptions of the model.
 #[test]
 fn models_say_what_they_leave_out() {
     let scenario = scenario(&[("long", 1)], &["b1"], 10);

@@ -67,7 +67,7 @@ fn a_record_that_does_not_hold_says_what_to_write() {
     assert_eq!(moved.class, Class::Unknown);
     assert!(
         moved.reason.ends_with(
-            "`fails` has 3.00 Mbps ± 10 %: find out what moved it, then write measured = \"3.4 Mbps\""
+            "`fails` has 3.00 Mbps ± 10 %: find the cause of the move, then write measured = \"3.4 Mbps\""
         ),
         "{}",
         moved.reason
@@ -337,7 +337,7 @@ fn counts_stand_in_sentences() {
             rewrite(&page(&query, "7 of 9"), rows, no_papers).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(tail(new), tail(page(&query, count)));
     }
-    // What is not there is told, and nothing becomes zero of zero.
+    // Missing records are reported, and no count becomes zero of zero.
     for query in ["f", "e; check no such", "e; n = 77", "e; n"] {
         let error = rewrite(&page(query, "0"), rows, no_papers).expect_err(query);
         assert!(error.contains(query), "{error}");

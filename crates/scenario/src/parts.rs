@@ -52,7 +52,7 @@ impl Parts {
             (self.shaper.is_some(), "its shaper is taken as its rate"),
             (self.jitter.is_some(), "its jitter is left out"),
             (self.reorder.is_some(), "its reordering is left out"),
-            (acks, "what it does to acknowledgements is left out"),
+            (acks, "its effect on acknowledgements is left out"),
         ];
         let there = all.into_iter().filter(|(there, _)| *there);
         there.map(|(_, text)| text)

@@ -111,7 +111,7 @@ pub(crate) fn parse_beside(
         ));
     }
     if base == 0.0 && value > 0.0 {
-        return fail(format!("\"{}\" is too small to be told from zero", clip(s)));
+        return fail(format!("\"{}\" is too small to differ from zero", clip(s)));
     }
     Ok(base as u64)
 }

@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Helpers of several tests.
 
 /// A scenario of one flow that is the subject, for packs made by tests.
 pub const SCENARIO: &str = r#"

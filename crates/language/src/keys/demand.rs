@@ -6,21 +6,21 @@ use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const DEMANDS: Section = Section {
     title: "demand",
-    doc: "What the application wants to send; \"greedy\" is always more.",
+    doc: "The data that the application has to send; \"greedy\" always has more.",
     one_of: true,
     keys: &[
-        key("size", Shape::Amount, Nothing, "So much, then it is done."),
+        key("size", Shape::Amount, Nothing, "This amount, once."),
         key("constant", Shape::Rate, Nothing, "A constant rate, headers included."),
         key("poisson", Shape::Rate, Nothing, "Packets at random instants, with this mean rate."),
         key("on_off", Shape::Table(&ON_OFF), Nothing, "Bursts and pauses, over one connection that lasts."),
         key("web", Shape::Table(&WEB), Nothing, "The pages of a web user, a new connection for each file; `{}` for the defaults."),
-        key("media", Shape::Table(&MEDIA), Nothing, "Live video, whose rate follows what the controller allows."),
+        key("media", Shape::Table(&MEDIA), Nothing, "Live video, at a rate that follows the rate that the controller allows."),
     ],
 };
 
 pub(crate) const MEDIA: Section = Section {
     title: "demand.media",
-    doc: "Live video after the statistical model of RFC 8593 §5: frames whose sizes and intervals vary about those of a target rate. The target follows what the controller allows, the rate of its pacing or its window per round trip. A sender without a controller has the highest rate.",
+    doc: "Live video after the statistical model of RFC 8593 §5: frames whose sizes and intervals vary about those of a target rate. The target follows the rate that the controller allows, by its pacing or its window per round trip. A sender without a controller has the highest rate.",
     one_of: false,
     keys: &[
         key("min", Shape::Rate, Value("150 Kbps"), "Lowest target rate, R_min."),
@@ -46,14 +46,14 @@ pub(crate) const WEB: Section = Section {
         key("tail_share", Shape::Probability, Value("7 %"), "Share of files that come from a Pareto tail instead."),
         key("tail_least", Shape::Amount, Value("133 KB"), "Smallest file of the tail, k."),
         key("tail_shape", Shape::Number(0.1, 100.0), Value("1.1"), "Exponent α of the tail: a share (k/x)^α of it is larger than x."),
-        key("largest", Shape::Amount, Value("1 GB"), "No file is larger; what is drawn beyond it becomes this."),
+        key("largest", Shape::Amount, Value("1 GB"), "The largest size; larger draws become this."),
         key("objects_shape", Shape::Number(1.05, 100.0), Value("2.43"), "Embedded objects of a page: Pareto from 1 with this exponent, rounded down."),
         key("off_scale", Shape::Span, Value("1.46 s"), "Pause before each embedded object, Weibull: scale λ."),
         key("off_shape", Shape::Number(0.1, 100.0), Value("0.382"), "Its shape s: a share exp(−(t/λ)^s) of them is longer than t."),
         key("think_least", Shape::Span, Value("1 s"), "Think time between pages, Pareto: the shortest, k."),
         key("think_shape", Shape::Number(0.1, 100.0), Value("1.5"), "Exponent α of the think time."),
-        key("longest", Shape::Span, Value("1 h"), "No pause is longer; what is drawn beyond it becomes this."),
-        key("load", Shape::Rate, Words("left out there"), "Mean rate of a user, as what the theory and fluid engines, which leave files out, count it."),
+        key("longest", Shape::Span, Value("1 h"), "The longest pause; longer draws become this."),
+        key("load", Shape::Rate, Words("left out there"), "Mean rate of a user in the theory and fluid engines, which do not have files."),
     ],
 };
 
@@ -63,14 +63,14 @@ pub(crate) const ON_OFF: Section = Section {
     one_of: false,
     keys: &[
         key("rate", Shape::Rate, Words("as fast as the controller allows"), "The rate in a burst."),
-        key("burst", Shape::Either(&[Shape::Amount, Shape::Table(&RANDOM_AMOUNT)]), Required, "Size of a burst; `{ exponential = \"1 MB\" }` draws each anew."),
-        key("pause", Shape::Either(&[Shape::Span, Shape::Table(&RANDOM_SPAN)]), Required, "Length of a pause; `{ exponential = \"3 s\" }` draws each anew."),
+        key("burst", Shape::Either(&[Shape::Amount, Shape::Table(&RANDOM_AMOUNT)]), Required, "Size of a burst; `{ exponential = \"1 MB\" }` is a random size for each."),
+        key("pause", Shape::Either(&[Shape::Span, Shape::Table(&RANDOM_SPAN)]), Required, "Length of a pause; `{ exponential = \"3 s\" }` is a random length for each."),
     ],
 };
 
 pub(crate) const RANDOM_AMOUNT: Section = Section {
     title: "demand.on_off.burst",
-    doc: "Sizes drawn anew for each burst.",
+    doc: "A random size for each burst.",
     one_of: true,
     keys: &[
         key("exponential", Shape::Amount, Nothing, "Exponentially distributed, with this mean."),
@@ -89,7 +89,7 @@ const PARETO_SHAPE: Key = key("shape", Shape::Number(1.01, 100.0), Required, "Of
 
 pub(crate) const RANDOM_SPAN: Section = Section {
     title: "demand.on_off.pause",
-    doc: "Lengths drawn anew for each pause.",
+    doc: "A random length for each pause.",
     one_of: true,
     keys: &[
         key("exponential", Shape::Span, Nothing, "Exponentially distributed, with this mean."),
@@ -106,10 +106,10 @@ pub(crate) const PARETO_SPAN: Section = Section {
 
 pub(crate) const PACKET_SIZES: Section = Section {
     title: "packet",
-    doc: "Sizes drawn anew for each packet, from 40 B to 65535 B, for senders with `controller = \"none\"`. A demand's rate holds in the mean: instants do not depend on sizes. The theory and fluid engines see the mean.",
+    doc: "A random size for each packet, from 40 B to 65535 B, for senders with `controller = \"none\"`. A demand's rate holds in the mean: instants do not depend on sizes. The theory and fluid engines see the mean.",
     one_of: true,
     keys: &[
-        key("exponential", Shape::Packet, Nothing, "Exponentially distributed with this mean, to the next byte; what is drawn beyond the bounds becomes the bound."),
+        key("exponential", Shape::Packet, Nothing, "Exponentially distributed with this mean, to the next byte; draws beyond a bound become the bound."),
         key("uniform", Shape::Pair(&Shape::Packet), Nothing, "Any whole number of bytes between these two alike, both included."),
         key("mix", Shape::Map(&Shape::Whole(1, 1_000_000)), Nothing, "One of these sizes, each as often as its number says: `{ \"40 B\" = 7, \"576 B\" = 4, \"1500 B\" = 1 }` is an Internet mix."),
     ],

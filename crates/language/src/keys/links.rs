@@ -11,25 +11,25 @@ pub(crate) const DELAY: Key = key("delay", Shape::Delay, Words("required, but fo
 pub(crate) const QUEUE: Key = key("queue", Shape::Queue, Words("droptail, \"1 BDP\""), "The queue in front of it.");
 pub(crate) const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probability that a data packet or an acknowledgement is lost on the wire.");
 pub(crate) const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
-pub(crate) const CONTROL_PRIORITY: Key = key("control_priority", Shape::Flag, Value("true"), "Whether out-of-band control packets have a queue of their own and go first; with `false` one FIFO queue is for all.");
-pub(crate) const JITTER: Key = key("jitter", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&JITTERS)]), Value("off"), "A delay drawn anew for each packet, in addition to `delay`.");
+pub(crate) const CONTROL_PRIORITY: Key = key("control_priority", Shape::Flag, Value("true"), "Out-of-band control packets have a queue of their own and go first; with `false` all packets share one FIFO queue.");
+pub(crate) const JITTER: Key = key("jitter", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&JITTERS)]), Value("off"), "A random delay for each packet, in addition to `delay`.");
 pub(crate) const REORDER: Key = key("reorder", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&REORDERING)]), Value("off"), "Packets that are held back, so that others overtake them.");
 pub(crate) const POLICER: Key = key("policer", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&POLICING)]), Value("off"), "A token bucket in front of the queue, which drops packets that it has no tokens for.");
 pub(crate) const SHAPER: Key = key("shaper", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&SHAPING)]), Value("off"), "A token bucket that the packet at the head of the queue waits for.");
 pub(crate) const ACK_AGGREGATION: Key = key("ack_aggregation", Shape::Period, Value("off"), "Acknowledgements come out of the wire at multiples of this time only, all that are due at once.");
-pub(crate) const ACK_THINNING: Key = key("ack_thinning", Shape::Flag, Value("false"), "Whether an acknowledgement that arrives has earlier ones of its flow dropped that still wait in the queue and tell of no gap.");
-pub(crate) const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "What is different in the reverse direction.");
+pub(crate) const ACK_THINNING: Key = key("ack_thinning", Shape::Flag, Value("false"), "An arriving acknowledgement replaces earlier ones of its flow that still wait in the queue and report no gap.");
+pub(crate) const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "The keys of the reverse direction that differ.");
 
 pub(crate) const JITTERS: Section = Section {
     title: "jitter",
-    doc: "A delay drawn anew for each packet, by one of the laws `normal`, `uniform` and `exponential`; see [difficult paths](paths.md#jitter).",
+    doc: "A random delay for each packet, by one of the laws `normal`, `uniform` and `exponential`; see [difficult paths](paths.md#jitter).",
     one_of: false,
     keys: &[
         key("normal", Shape::Span, Nothing, "The absolute value of a normal variable with mean zero and this standard deviation [RFC 8868 §4.5.3]."),
-        key("at_most", Shape::Span, Words("three times `normal`"), "The longest delay by `normal`; what is drawn beyond it becomes this."),
+        key("at_most", Shape::Span, Words("three times `normal`"), "The longest delay by `normal`; longer draws become this."),
         key("uniform", Shape::Span, Nothing, "Uniform from zero to this."),
         key("exponential", Shape::Span, Nothing, "Exponential with this mean."),
-        key("reorder", Shape::Flag, Value("false"), "Whether packets may overtake each other. Otherwise a packet comes out with the one before it at the earliest."),
+        key("reorder", Shape::Flag, Value("false"), "Packets may overtake each other. Otherwise a packet comes out with the one before it at the earliest."),
     ],
 };
 
@@ -64,7 +64,7 @@ const BUCKET_BURST: Key = key("burst", Shape::Amount, Required, "The most that i
 /// A rate that a file gives.
 pub(crate) const VARIABLE_RATE: Section = Section {
     title: "rate of a link",
-    doc: "A rate that varies, from a file beside the scenario or in a folder below; see [difficult paths](paths.md).",
+    doc: "A rate that varies, from a file in the folder of the scenario or below it; see [difficult paths](paths.md).",
     one_of: true,
     keys: &[
         key("trace", Shape::Trace, Nothing, "Delivery opportunities in the format of mahimahi: a line per opportunity to send 1504 bytes, with its time in whole milliseconds, repeated from its end; or these times in place. Theory and fluid take the mean rate."),
@@ -75,7 +75,7 @@ pub(crate) const VARIABLE_RATE: Section = Section {
 /// One direction of a link.
 pub(crate) const REVERSE: Section = Section {
     title: "reverse",
-    doc: "What is different in the direction from `to` to `from`; that direction is named `NAME.reverse`.",
+    doc: "The keys that differ in the direction from `to` to `from`; that direction is named `NAME.reverse`.",
     one_of: false,
     keys: &[
         Key { default: Words("as forward"), ..RATE },

@@ -76,7 +76,7 @@ pub(super) fn model(
         let message =
             format!("there is no model of the kernel's {name}, so `controller` is missing");
         let hint =
-            "controller = what the engines without a kernel run in its place, such as \"newreno\"";
+            "controller = \"newreno\", or another one that engines without a kernel run in its place";
         Problem::new(at(reader, "kernel"), message).hint(hint)
     })
 }
@@ -109,7 +109,7 @@ pub(super) fn check(
         return Err(Problem::new(at(reader, "service"), message).hint(hint));
     }
     if matches!(demand, Demand::Media(_)) {
-        let message = format!("{who} does not tell the source of a flow what it may send");
+        let message = format!("{who} does not report an allowed rate to the source of a flow");
         let hint = format!("demand = {{ constant = \"1 Mbps\" }}, or no `{key}`");
         return Err(Problem::new(at(reader, "demand"), message).hint(hint));
     }

@@ -80,7 +80,7 @@ fn event(
             }
             for i in flows {
                 if scenario.flows[i].through.is_some() {
-                    let message = "it rides in a tunnel, whose path it follows";
+                    let message = "the flow rides in a tunnel and follows its path";
                     return Err(
                         Problem::new(flow.span, message).hint("change the path of the tunnel")
                     );

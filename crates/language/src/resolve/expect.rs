@@ -239,7 +239,7 @@ fn aggregate(
     let link = network.find_link(&of_link)?;
     let told = network.links[link].queue.discipline.family();
     if told.aggregate_params().is_empty() {
-        let message = format!("{} does not tell aggregates apart", told.name);
+        let message = format!("{} does not distinguish aggregates", told.name);
         return Err(refuse(message));
     }
     let found = scenario.aggregates.iter().position(|n| n == aggregate);

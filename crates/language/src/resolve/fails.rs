@@ -51,7 +51,7 @@ impl Failures {
             for engine in of {
                 if found.of(engine).is_some() {
                     let message = format!("that the {engine} engine fails here is said twice");
-                    let hint = "tell them apart by `engine`, `at` or the table `measured`";
+                    let hint = "distinguish them by `engine`, `at` or the table `measured`";
                     return Err(Problem::new(value.span, message).hint(hint));
                 }
                 found.0.push((engine, known.clone()));
@@ -82,7 +82,7 @@ fn known(
     let reason = read::text(because, &Shape::Text)?.trim();
     if reason.is_empty() {
         let message = "a known failure needs a reason";
-        let hint = "say what the cause is and how that is known, such as by what makes it pass";
+        let hint = "give the cause and its evidence, such as a change that makes it pass";
         return Err(Problem::new(because.span, message).hint(hint));
     }
     let when = expectation.given("when").and_then(Value::table);

@@ -170,7 +170,7 @@ impl Flows<'_> {
             if count.saturating_mul(weight) > limits::READS {
                 let most = limits::READS / weight.max(1);
                 let message = format!(
-                    "`each` has {count} flows, and a group with so many values can have {most}"
+                    "`each` has {count} flows, and a group with this number of values can have {most}"
                 );
                 return Err(Problem::new(each.span, message)
                     .hint("put keys that all flows share into groups without `each`"));
@@ -381,7 +381,7 @@ impl Flows<'_> {
         let stream = spec.controller.is_stream();
         let takes_time = |p| matches!(p, read::Processing::Time(time) if !time.is_zero());
         if !stream && takes_time(spec.processing) {
-            let message = format!("{} is no stream, whose host would take a time", family.name);
+            let message = format!("{} is no stream, so its host takes no time", family.name);
             let hint = "leave out `processing`";
             return Err(Problem::new(spec.processing_span, message).hint(hint));
         }

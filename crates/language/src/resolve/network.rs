@@ -144,7 +144,7 @@ impl Network {
         let name = &entry.key;
         read::check_name(name, entry.span, true)?;
         if name.ends_with(".reverse") {
-            let hint = "put what is different into `reverse` of the link";
+            let hint = "put the keys that differ into `reverse` of the link";
             let message = format!("{} is the name of a reverse direction", quote(name));
             return Err(Problem::new(entry.span, message).hint(hint));
         }
@@ -263,7 +263,7 @@ impl Network {
             return Ok(());
         }
         let most = limits::PORT_AGGREGATES;
-        let message = format!("all queues together tell more than {most} aggregates apart");
+        let message = format!("all queues together distinguish more than {most} aggregates");
         Err(Problem::new(span, message))
     }
 
@@ -321,7 +321,7 @@ impl Network {
             if let Some(small) = policer.filter(|b| b.burst < crossing[i].1) {
                 let (name, size) = (quote(&link.name), crossing[i].1);
                 let message = format!(
-                    "no packet of {size} passes the policer of {name}, whose burst is {}",
+                    "no packet of {size} passes the policer of {name}: its burst is {}",
                     small.burst
                 );
                 problems.push(Problem::new(*span, message));

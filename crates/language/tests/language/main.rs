@@ -17,7 +17,7 @@ use accord_traffic::{Demand, Draw, Sizer, Web};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use common::{CATALOGUE, points};
 
-/// Parsing what was printed gives the same scenario, printed the same.
+/// A printed scenario is parsed to the same scenario, and printed the same.
 fn assert_prints_to_itself(scenario: &Scenario) {
     let text = print(scenario);
     let file = File::parse("print", &text).unwrap_or_else(|e| panic!("{e}"));

@@ -132,7 +132,7 @@ fn queues_are_drawn_link_by_link() {
     assert_eq!(mix(2, ", seed = 7"), mix(3, ", seed = 7"));
 }
 
-/// Names of the aggregates that a link's queue tells apart, with their weights.
+/// Names of the aggregates that a link's queue distinguishes, with their weights.
 fn weights<'a>(scenario: &'a Scenario, name: &str) -> Vec<(&'a str, f64)> {
     let aggregates = link(scenario, name).queue.discipline.aggregates();
     aggregates.map(|(n, of)| (n, of.number("weight"))).collect()

@@ -1,4 +1,4 @@
-//! What makes links difficult.
+//! The parts of difficult links.
 
 use super::assert_prints_to_itself;
 use crate::common::{points, refused};
@@ -100,7 +100,7 @@ fn live_video_has_the_defaults_of_its_rfc() {
     );
     let said = refused(&(with_demand("{ media = {} }") + "kernel = \"cubic\"\n"));
     assert!(
-        said.contains("does not tell the source of a flow what it may send"),
+        said.contains("does not report an allowed rate to the source of a flow"),
         "{said}"
     );
 }
@@ -123,7 +123,7 @@ fn parts_that_make_no_sense_are_refused() {
         ),
         (
             "policer = { rate = \"5 Mbps\", burst = \"900 B\" }",
-            "no packet of 1 KB passes the policer of \"ab\", whose burst is 900 B",
+            "no packet of 1 KB passes the policer of \"ab\": its burst is 900 B",
         ),
         (
             "shaper = { rate = \"0 bps\", burst = \"9 KB\" }",

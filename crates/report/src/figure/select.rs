@@ -199,7 +199,7 @@ fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureE
     }
     let recording: Vec<&str> = metric.engines().iter().map(|e| e.name()).collect();
     Err(FigureError::wrong(
-        format!("these runs have no {metric} of what is asked for"),
+        format!("these runs have no {metric} of the requested subjects"),
         format!(
             "it is recorded of {} by {}; accord explain metric {metric} says more",
             crate::metrics::entity(metric.of()),
@@ -241,7 +241,7 @@ pub fn check_number(labels: &[String]) -> Result<(), FigureError> {
     let some: Vec<&str> = labels.iter().take(3).map(String::as_str).collect();
     Err(FigureError::wrong(
         format!(
-            "{} lines per engine are more than the {MOST} that can be told apart",
+            "{} lines per engine are more than the {MOST} distinct colours",
             labels.len()
         ),
         format!(

@@ -120,7 +120,7 @@ pub fn run_at(
     time: Vec<f64>,
     series: Vec<(Metric, Entity, Vec<f64>)>,
 ) -> Run {
-    // A ratio comes with what it is a ratio of.
+    // A ratio comes with its two metrics.
     let parts = |(metric, entity, values): &(Metric, Entity, Vec<f64>)| match metric.fold() {
         Fold::Ratio(over, under) => {
             let one = |v: &f64| if v.is_nan() { f64::NAN } else { 1.0 };

@@ -13,7 +13,7 @@ pub(super) fn read(reader: &Reader<'_>, controller: &Values) -> Result<bool, Pro
     }
     let unfit = [
         ("tunnel", "a tunnel sends packets"),
-        ("through", "what rides in a tunnel are packets"),
+        ("through", "the data in a tunnel are packets"),
         ("kernel", "the kernel's TCP sends packets"),
         ("quic", "a QUIC stack sends packets"),
     ];

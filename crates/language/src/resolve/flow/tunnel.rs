@@ -21,7 +21,7 @@ pub(super) fn tunnel(reader: &Reader<'_>, controller: &Values) -> Result<Option<
         return Err(Problem::new(table.span, message).hint("controller = \"monaco\""));
     }
     let unfit = [
-        ("demand", "a tunnel sends what the flows in it send"),
+        ("demand", "a tunnel sends the packets of the flows in it"),
         ("through", "a tunnel rides in no other"),
         ("stop", "a tunnel is there until the end of the run"),
         ("kernel", "a tunnel is of gateways, not of the kernel's TCP"),
@@ -135,7 +135,7 @@ impl Flows<'_> {
         let size = spec.packet + overhead;
         if size > flow.packet {
             let message = format!(
-                "a packet has {size} in {name}, whose packets have {} at most",
+                "a packet has {size} in {name}, where {} is the most",
                 flow.packet
             );
             let hint =
