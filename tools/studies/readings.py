@@ -32,7 +32,7 @@ ONE = (
     "egress_weight = 0.125", "egress_weight = 0.5", "egress_weight = 1", "initial_window = 3", "initial_window = 10",
     'place = "at-once"', 'meter = "shifted"', 'virtual = "inside"', 'steps = "longer"',
 )
-# What the text leaves open: the value of `xia05`, and the others that were tried.
+# The switches that the text leaves open: the value of `xia05`, and the others that were tried.
 OPEN = {
     "counts": ("one per packet", ("counts = 16", "counts = 8", "counts = 4")),
     "egress_weight": ("0.25", ("egress_weight = 0.125", "egress_weight = 0.5", "egress_weight = 1")),

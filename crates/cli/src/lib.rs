@@ -138,7 +138,7 @@ pub fn imported<T: Into<OsString> + Clone>(
     import::text(&parsed.import).map_err(said)
 }
 
-/// Returns what is wrong with arguments, without the usage of a command.
+/// Returns the message of an error in the arguments, without the usage of a command.
 fn refused(e: &clap::Error) -> (String, Option<String>) {
     let text = e.to_string();
     let first = text.lines().next().unwrap_or_default();

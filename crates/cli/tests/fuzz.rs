@@ -34,7 +34,7 @@ fn seeds(target: &str) -> BTreeMap<String, Vec<u8>> {
     files(&all.join(target))
 }
 
-/// Changes a digit, which is often valid, or damages anything, which seldom is.
+/// Changes a digit, often to a valid input, or damages any byte, which is seldom valid.
 fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
     let at = |i: &usize| bytes[*i].is_ascii_digit();
     let digits: Vec<usize> = (0..bytes.len()).filter(at).collect();
@@ -46,7 +46,7 @@ fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
     }
 }
 
-/// Passes a body its seeds, which it accepts, and mutations of them, some of which it refuses.
+/// Passes a body its seeds, all accepted, and mutations of them. It refuses some of these.
 fn look(target: &str, seeds: BTreeMap<String, Vec<u8>>, body: impl Fn(&[u8]) -> bool) {
     for (name, seed) in &seeds {
         assert!(accepted(&body, seed, name), "{name} is refused");

@@ -171,7 +171,7 @@ fn a_file_of_wg_quick_is_imported() {
     assert!(site.contains("fwmark = 51820"), "{site}");
     let checked = accord(dir, &["gateway", "check", "to/wg0.toml"]).with(0);
     assert!(checked.stdout.contains("1 peer"), "{checked:?}");
-    // Nothing is replaced, and what is wrong is named with its place.
+    // No file is replaced, and a message names each fault with its place.
     let again = accord(dir, &words).with(2);
     assert!(
         again.stderr.contains("to/wg0.toml is there already"),

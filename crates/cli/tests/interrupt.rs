@@ -83,7 +83,7 @@ fn an_earlier_run_survives() {
     assert_eq!(names, ["small"]);
 }
 
-/// Flows with so many different properties that the linearisation of one point takes seconds
+/// Flows of so various properties that the linearisation of one point takes seconds
 /// without a check for interrupts.
 fn slow_loop() -> String {
     let flows = (0..40).map(|i| {

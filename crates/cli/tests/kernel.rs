@@ -1,7 +1,7 @@
 //! Controllers in the kernel's TCP, over a shaped bottleneck between network namespaces.
 //!
-//! It needs root, a kernel with BTF, and iproute2; otherwise it reports that it skipped. This test
-//! starts itself as the program with its own controllers, bad ones, so that it has no harness.
+//! The test needs root, a kernel with BTF, and iproute2; otherwise it reports that it skipped. It has
+//! no harness, because it starts itself as a program with faulty controllers of its own.
 
 #![expect(
     clippy::print_stdout,

@@ -1,8 +1,8 @@
 //! A controller and a queue discipline of another program, `examples/own-controller`, with all
 //! features of Accord.
 //!
-//! That program's source is compiled here unchanged. It uses the library `accord`, and the program
-//! as a library. This test starts itself as that program, so that it has no harness.
+//! The program's source is compiled here unchanged. It uses `accord` and `accord-cli` as libraries.
+//! The test has no harness, because it starts itself as that program.
 
 #![expect(
     clippy::print_stdout,

@@ -130,8 +130,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
 
 /// The crates that may use files, sockets, clocks, threads, processes or the environment: the
 /// program, the live engine, the gateway, the report (run directories) with its tables, the
-/// scenario language, which reads one file, and evaluations, which read packs and store
-/// measurements.
+/// scenario language (a scenario file), and evaluations (packs and stored measurements).
 const SYSTEM: &[&str] = &[
     "std::fs",
     "std::net",

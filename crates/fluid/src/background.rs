@@ -21,7 +21,7 @@ use accord_units::{Bytes, Duration, Time};
 pub struct Crowd<'s> {
     model: Model<'s>,
     step: f64,
-    /// The times at which the flows start and stop, and at which the network changes.
+    /// The times of starts and stops of flows, and of changes of the network.
     cuts: Vec<Time>,
 }
 
@@ -124,8 +124,7 @@ const HALF: f64 = 0.5;
 const MEMORY: f64 = 20.0;
 
 impl Parts {
-    /// Ends a step in which `came` bytes arrived, of which the discipline judged the fraction
-    /// `judged`.
+    /// Ends a step with `came` arrived bytes. The discipline judged the fraction `judged` of them.
     fn add(&mut self, came: f64, judged: f64, packet: f64) {
         let weight = -(-came / (MEMORY * packet)).exp_m1();
         self.judged += weight * (judged - self.judged);

@@ -222,8 +222,8 @@ impl<'a, 'b> Integration<'a, 'b> {
         }
     }
 
-    /// Returns the time at which a byte entered a queue, given the instant at which it left, and
-    /// the instant of entry: the latest at which no more bytes had entered than were served at
+    /// Returns the time and the instant of the entry of a byte into a queue, given the instant of its
+    /// departure: the latest instant before which no more bytes had entered than were served at
     /// departure. `counters` are those at departure.
     fn entered(&self, queue: usize, left: (usize, f64), counters: &Entries) -> (f64, (usize, f64)) {
         let clock = &self.clock;

@@ -1,10 +1,10 @@
 //! Repair of losses in the network: packets of a tunnel with a contract that did not arrive are sent again.
 //!
 //! Flows in a tunnel give way to losses of the network as any flow does, so that a contract would be
-//! worth nothing to them beside flows that keep a buffer full. The receiver reports the counters of
+//! worthless to them alongside flows that keep a buffer full. The receiver reports the counters of
 //! WireGuard that are missing, which each data datagram has [WireGuard §5.4.6], and the sender sends those
-//! packets again with counters of their own. So a repair that is lost is repaired, too. The pace counts
-//! repairs as data: it bounds what the tunnel does to others.
+//! packets again with counters of their own. So a lost repair is repaired as well. The pace counts
+//! repairs as data, because it bounds the load of the tunnel on others.
 //!
 //! Nothing is kept for order: a repaired packet arrives a round trip late, which TCP with RACK tolerates
 //! [RFC 8985 §6.2].
@@ -92,7 +92,7 @@ pub struct Gaps {
     until: Time,
     /// The packets since a report, by time of arrival and hash.
     recent: VecDeque<(Time, u64)>,
-    /// Those among them that were reported missing before they arrived, and whose repair did not arrive.
+    /// Counters that were reported missing and arrived later, before their repair.
     late: VecDeque<(Time, u64)>,
 }
 
@@ -216,7 +216,7 @@ struct Kept {
 pub struct Repair {
     /// The packet.
     pub packet: Vec<u8>,
-    /// Its class.
+    /// The class of the packet.
     pub class: usize,
 }
 
@@ -328,7 +328,7 @@ mod tests {
             gaps.on_arrival(place(counter), false);
         }
         assert!(missing(&mut gaps).is_empty());
-        // Another session begins anew, and an outage is none of its gaps.
+        // A new session has no gaps at its start, and an outage is not a gap.
         for counter in [0, 1000, 1001, 1003, 1004, 1005, 1006] {
             gaps.on_arrival(place(counter), false);
         }
@@ -457,8 +457,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is lost and reordered, a counter is reported once at most, and only if it did not
-        /// arrive before. What is lost and followed by enough is reported.
+        /// Under any loss and reordering, a counter is reported at most once, and only if it has not
+        /// arrived. A lost counter with enough arrivals after it is reported.
         #[test]
         fn what_is_lost_is_reported(
             fates in prop::collection::vec(prop_oneof![4 => Just(0u64), 1 => Just(1), 1 => 2..6u64], 1..300),
@@ -493,7 +493,7 @@ mod tests {
             }
         }
 
-        /// Whatever a peer reports, what is sent again was sent, and once per report at most.
+        /// Under any reports of a peer, only packets that were sent are sent again, at most once per report.
         #[test]
         fn any_report_is_bounded(reports in prop::collection::vec((any::<u64>(), 0..200u64, any::<bool>()), 0..50)) {
             let mut repairs = Repairs::default();

@@ -48,7 +48,7 @@ pub static FAMILY: Family = Family {
     ..Family::new("keeper", Role::Controller(objective))
 };
 
-/// For theory: what it steers to.
+/// Returns the target accumulation, for theory.
 fn objective(values: &Values) -> Objective {
     Objective::MeasuredAccumulation {
         target: Target::Amount(values.size("target")),
@@ -93,7 +93,7 @@ impl Keeper {
         }
     }
 
-    /// What the flow has queued, in bytes.
+    /// Returns the flow's accumulation, in bytes.
     fn queued(&self, path: &PathView) -> f64 {
         let (srtt, base) = (path.srtt.as_secs_f64(), path.min_rtt.as_secs_f64());
         self.window * (1.0 - base / srtt).max(0.0)

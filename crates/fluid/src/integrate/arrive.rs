@@ -48,7 +48,7 @@ pub(super) struct Equations {
     pub given: Vec<bool>,
     /// The new queuing delays.
     pub next: Vec<f64>,
-    /// Their arrival rates.
+    /// The arrival rates of the queues.
     pub arrives: Vec<f64>,
 }
 

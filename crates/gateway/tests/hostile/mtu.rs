@@ -32,10 +32,10 @@ fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
     }
 }
 
-/// The path MTU to plain WireGuard is not discovered, nor that of a peer in mode bypass. What is too
-/// long may be cut there, and nothing gets lost.
+/// The path MTU is not discovered to plain WireGuard, nor to a peer in mode bypass. Routers may
+/// fragment long datagrams there, and none is lost.
 #[test]
-fn what_is_not_probed_may_be_cut() {
+fn datagrams_of_an_unprobed_path_may_be_fragmented() {
     for (peer, state) in [("", State::Plain), ("mode = \"bypass\"", State::Unknown)] {
         let mut world = World::with(37, LINK, "", peer);
         let mut dice = Dice(37);
