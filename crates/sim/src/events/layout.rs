@@ -15,6 +15,10 @@
 //!   at the next sample after its arrival.
 //!
 //! All of this is exact: `tests/shortcuts.rs` runs scenarios with and without it.
+//!
+//! In the events engine `newreno-10` takes 1.9 times the CPU time without cut-through hops,
+//! `newreno-250` 1.8 times and `vegas-250` 2.5 times. If departures are not known at arrival
+//! either, `newreno-10` takes another 2.0 times.
 
 use crate::flow::Flow;
 use crate::hop::Hop;

@@ -46,7 +46,7 @@ impl CutThroughLink {
 pub enum CutThroughPort {
     /// Has no limit, and a backlog that is never read.
     Pipe(Pipe),
-    /// The same with two priorities. Without it `monaco-20` takes 1.7 to 2.0 times the CPU time.
+    /// The same with two priorities. Without it `monaco-20` takes 1.7 times the CPU time.
     Priority(Box<PriorityPipe>),
 }
 

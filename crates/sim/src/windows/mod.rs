@@ -14,8 +14,8 @@
 //! The result is exact. The arrivals at a shared link are in the order of their events, (time,
 //! kind, index). At a sample, and at any other event of the calendar, all parts have been computed
 //! up to that time and no further. `tests/shortcuts.rs` and `tests/windows.rs` compare the runs
-//! with those of the events engine. Without windows `newreno-10` takes 1.41 times the CPU time,
-//! `newreno-250` 1.24 times, `vegas-250` 1.44 times and `monaco-20` 2.65 times.
+//! with those of the events engine. Without windows `newreno-10` takes 1.7 times the CPU time,
+//! `newreno-250` and `vegas-250` 1.6 times, and `monaco-20` 3.4 times.
 //!
 //! The windows engine runs greedy streams and tunnels over links that never change (`layout.rs`).
 //! Its concepts, in reading order:
