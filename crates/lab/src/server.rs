@@ -134,7 +134,7 @@ async fn start(State(lab): Lab) -> Json<Start> {
     Json(Start {
         file: file.map(|f| f.display().to_string()),
         text,
-        engines: vec!["theory", "fluid", "packet", "live"],
+        engines: Engine::ALL.map(Engine::name).to_vec(),
         version: env!("CARGO_PKG_VERSION"),
     })
 }

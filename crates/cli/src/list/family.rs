@@ -1,6 +1,7 @@
 //! Controllers and queue disciplines as `accord list` has them.
 
 use super::show::Entry;
+use accord::Engine;
 use accord::family::{Dynamics, Family as Declared, Kind, Param};
 use serde::Serialize;
 
@@ -59,10 +60,10 @@ fn family(f: &'static Declared) -> Family {
         doc: f.doc,
         source: f.source,
         // Theory and packets have every family.
-        engines: match no_fluid {
-            None => vec!["theory", "fluid", "packet", "live"],
-            Some(_) => vec!["theory", "packet", "live"],
-        },
+        engines: (Engine::ALL.into_iter())
+            .filter(|engine| no_fluid.is_none() || *engine != Engine::Fluid)
+            .map(Engine::name)
+            .collect(),
         no_fluid,
         kernel: f.kernel,
         page: f.page,
