@@ -76,8 +76,8 @@ fn it_evaluates_them() {
     let command = "evaluate --pack buffers --case shallow-one --subject quinn-cubic \
                    --against quinn-newreno,quinn-bbr --reps 2";
     let ended = quinn(&command.split_whitespace().collect::<Vec<_>>()).with(0);
-    assert!(ended.stdout.contains("quinn-cubic beside quinn-newreno"));
-    assert!(ended.stdout.contains("quinn-cubic beside quinn-bbr"));
+    assert!(ended.stdout.contains("quinn-cubic against quinn-newreno"));
+    assert!(ended.stdout.contains("quinn-cubic against quinn-bbr"));
 }
 
 /// quinn's NewReno uses Reno's law. The fluid's CUBIC is that of RFC 9438, so that quinn's is

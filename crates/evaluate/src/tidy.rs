@@ -19,19 +19,19 @@ const COLUMNS: &[(&str, &str, Kind)] = &[
     ),
     (
         "better",
-        "which values of it are better: more, less, near 100 %, or none",
+        "the direction of better values: more, less, near 100 %, or none",
         Kind::Text,
     ),
     (
         "subject",
-        "what was evaluated, or stands beside it",
+        "the subject, or one of its rivals",
         Kind::Text,
     ),
     ("role", "subject, or rival", Kind::Text),
     ("engine", "the engine", Kind::Text),
     (
         "tier",
-        "how much of the pack was run: quick or whole",
+        "the part of the pack that was run: quick or whole",
         Kind::Text,
     ),
     ("seed", "the seed of the run", Kind::Long),

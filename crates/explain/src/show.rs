@@ -159,10 +159,10 @@ fn remarks(a: &Attribution) -> String {
         out += "All figures agree, or there was nothing to take away: no effect was switched.\n";
     }
     out += &match (a.seeds.count, a.seeds.differ) {
-        (1, _) => "One seed: nothing is known of noise.\n".to_string(),
+        (1, _) => "One seed: the noise is unknown.\n".to_string(),
         (n, true) => format!("Means over {n} seeds, ± their 95 % confidence intervals.\n"),
         (n, false) => {
-            format!("{n} seeds gave the same to the bit: nothing is known of noise.\n")
+            format!("{n} seeds gave the same to the bit: the noise is unknown.\n")
         }
     };
     for s in &a.shifts {

@@ -100,7 +100,7 @@ fn what_no_stack_can_do_is_refused_with_its_place() {
         (
             &format!("{quic}demand = {{ media = {{}} }}"),
             9,
-            "what it may send",
+            "an allowed rate",
         ),
         (
             &format!("{quic}min_rto = \"1 s\""),

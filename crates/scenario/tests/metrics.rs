@@ -1,11 +1,25 @@
-//! The page about the tables lists every metric, as the code describes it.
+//! The book lists the metrics as their rows describe them.
 
 use accord_scenario::{Engine, Fold, Metric, Of, Row, Table};
 use std::collections::BTreeSet;
 use std::fs;
 
-const BEGIN: &str = "<!-- metrics -->";
-const END: &str = "<!-- end of metrics -->";
+/// Compares the text between two marks of a page of the book, or writes it with UPDATE_DOCS=1.
+fn compare(page: &str, begin: &str, end: &str, new: &str) {
+    let path = format!("{}/../../docs/src/{page}", env!("CARGO_MANIFEST_DIR"));
+    let old = fs::read_to_string(&path).expect("the documentation is there");
+    let (head, rest) = old.split_once(begin).expect("the page has a place for it");
+    let (_, tail) = rest.split_once(end).expect("the place has an end");
+    let new = format!("{head}{begin}{new}{end}{tail}");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(path, new).expect("writable");
+    } else {
+        assert!(
+            old == new,
+            "{page} is out of date; UPDATE_DOCS=1 cargo test -p accord-scenario --test metrics"
+        );
+    }
+}
 
 fn row(metric: Metric) -> String {
     let of = match metric.of() {
@@ -33,25 +47,47 @@ fn row(metric: Metric) -> String {
     format!("| `{metric}` | {of} | {unit} | {fold} | {engines} | {doc} |\n")
 }
 
-/// Run with UPDATE_DOCS=1 to write it.
 #[test]
 fn the_page_lists_every_metric() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/tables.md");
-    let old = fs::read_to_string(path).expect("the documentation is there");
-    let (head, rest) = old.split_once(BEGIN).expect("the page has a place for it");
-    let (_, tail) = rest.split_once(END).expect("the place has an end");
     let rows: String = Metric::ALL.iter().map(|m| row(*m)).collect();
     let heading =
         "| metric | of | unit | over a window | engines | meaning |\n|---|---|---|---|---|---|\n";
-    let new = format!("{head}{BEGIN}\n\n{heading}{rows}\n{END}{tail}");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(path, new).expect("writable");
-    } else {
-        assert!(
-            old == new,
-            "out of date; UPDATE_DOCS=1 cargo test -p accord-scenario --test metrics"
-        );
+    let new = format!("\n\n{heading}{rows}\n");
+    compare(
+        "tables.md",
+        "<!-- metrics -->",
+        "<!-- end of metrics -->",
+        &new,
+    );
+}
+
+fn in_words(metrics: impl IntoIterator<Item = Metric>) -> String {
+    let names: Vec<String> = metrics.into_iter().map(|m| format!("`{m}`")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
     }
+}
+
+#[test]
+fn the_page_names_the_metrics_with_quantiles_and_those_of_sweeps() {
+    let quantiles = in_words(Metric::WITH_QUANTILES);
+    let begin = "<!-- metrics with quantiles -->";
+    compare("output.md", begin, "<!-- end -->", &quantiles);
+    let of = |kinds: &[Of], name: &str| {
+        let place = |row: &Row| match row.table? {
+            Table::Sweeps(place) if kinds.contains(&row.of) => Some(place),
+            Table::Every(_) | Table::Sweeps(_) => None,
+        };
+        format!("{} of {name}", in_words(Metric::placed(place)))
+    };
+    let sweeps = [
+        of(&[Of::Flow, Of::Group], "groups"),
+        of(&[Of::Link], "links"),
+    ];
+    let begin = "<!-- metrics of sweeps -->";
+    compare("output.md", begin, "<!-- end -->", &sweeps.join(", "));
 }
 
 /// A place of a list that two metrics have would leave their order to chance.

@@ -1,6 +1,7 @@
 //! Controllers and queue disciplines for `accord list`.
 
 use super::show::Entry;
+use accord::Engine;
 use accord::family::{Dynamics, Family as Declared, Kind, Param};
 use serde::Serialize;
 
@@ -58,11 +59,11 @@ fn family(f: &'static Declared) -> Family {
         name: f.name,
         doc: f.doc,
         source: f.source,
-        // Theory and packets support every family.
-        engines: match no_fluid {
-            None => vec!["theory", "fluid", "packet", "live"],
-            Some(_) => vec!["theory", "packet", "live"],
-        },
+        // Theory and packets have every family.
+        engines: (Engine::ALL.into_iter())
+            .filter(|engine| no_fluid.is_none() || *engine != Engine::Fluid)
+            .map(Engine::name)
+            .collect(),
         no_fluid,
         kernel: f.kernel,
         page: f.page,

@@ -113,7 +113,7 @@ impl<'a> Dossier<'a> {
             .collect();
         let beside = match rivals.is_empty() {
             true => String::new(),
-            false => format!(", beside {}", rivals.join(", ")),
+            false => format!(", against {}", rivals.join(", ")),
         };
         let last = order.seed.wrapping_add(order.reps - 1);
         let seeds = match order.reps {
@@ -136,7 +136,7 @@ impl<'a> Dossier<'a> {
         }
         if !rivals.is_empty() {
             lines.push(
-                "Beside a rival's figure, \"better\" says that the subject is better, \"worse\" that it is \
+                "Next to a rival's figure, \"better\" says that the subject is better, \"worse\" that it is \
                  worse, and \"different\" that neither is better: by Welch's t-test at a level of 5 % \
                  for all measures of the rival together (Holm's correction), and by more than the \
                  least relevant change of the measure, 5 % if the pack names no other."

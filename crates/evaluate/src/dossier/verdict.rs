@@ -96,7 +96,7 @@ impl Dossier<'_> {
         let mut lines = Vec::new();
         for (rival, all) in subjects[1..].iter().zip(&self.compared) {
             let rival = &rival.label;
-            let text = format!("{subject} beside {rival}: {}.", counts(all));
+            let text = format!("{subject} against {rival}: {}.", counts(all));
             lines.push(Line::plain(text));
             for (finding, word) in [(Finding::Worse, "worse"), (Finding::Better, "better")] {
                 let found = by_size(all, finding);
@@ -121,7 +121,7 @@ impl Dossier<'_> {
         let rivals = self.evaluation.order.subjects[1..]
             .iter()
             .zip(&self.compared);
-        let texts = rivals.map(|(rival, all)| format!("beside {}: {}", rival.label, counts(all)));
+        let texts = rivals.map(|(rival, all)| format!("against {}: {}", rival.label, counts(all)));
         let worse = |all: &Vec<Compared>| all.iter().any(|c| c.finding == Finding::Worse);
         let texts: Vec<String> = texts.collect();
         (texts.join("; "), self.compared.iter().any(worse))
