@@ -18,13 +18,13 @@
 //! that changes its sign resets the gain to the policy's.
 
 /// The time constant in round trips with which a lasting error closes.
-const ROUNDS: f64 = 16.0;
+const ROUNDS: f64 = 24.0;
 
 /// The round trips over which the error is averaged.
 const MEMORY: f64 = 8.0;
 
 /// The noise of the averaged error, as a part of the target.
-const NOISE: f64 = 0.05;
+const NOISE: f64 = 0.1;
 
 /// The largest part of the window by which it moves in a round trip, if the gain is more than the
 /// policy's.
