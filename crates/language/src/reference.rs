@@ -17,6 +17,15 @@ pub struct KeyTable {
 
 /// Returns every kind of table that a scenario file may have, with its keys.
 pub fn reference() -> Vec<KeyTable> {
+    let table = |section: &&'static Section| KeyTable {
+        title: section.title,
+        markdown: markdown(section),
+    };
+    sections().iter().map(table).collect()
+}
+
+/// Returns every kind of table.
+pub(crate) fn sections() -> Vec<&'static Section> {
     let mut sections: Vec<&'static Section> = vec![&keys::FILE];
     let mut i = 0;
     while let Some(section) = sections.get(i) {
@@ -27,22 +36,20 @@ pub fn reference() -> Vec<KeyTable> {
         }
         i += 1;
     }
-    let table = |i: usize| KeyTable {
-        title: sections[i].title,
-        markdown: markdown(sections[i], &sections[..i]),
-    };
-    (0..sections.len()).map(table).collect()
+    sections
 }
 
 /// Returns the table of a section. A key that a section before it has as well is only named below the table.
-fn markdown(section: &Section, before: &[&Section]) -> String {
+fn markdown(section: &Section) -> String {
+    let sections = sections();
+    let before = || { sections.iter() }.take_while(|s| s.title != section.title);
     let mut out = format!("{}\n", section.doc);
     let mut rows = String::new();
     let mut shared: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for key in section.keys {
         let (default, shape) = (key.default.brief(), key.shape.brief());
         let same = |k: &&Key| k.name == key.name && k.doc == key.doc && k.shape.brief() == shape;
-        let twin = { before.iter() }.find_map(|s| Some((s.title, s.keys.iter().find(same)?)));
+        let twin = before().find_map(|s| Some((s.title, s.keys.iter().find(same)?)));
         if let Some((title, twin)) = twin {
             let other = if twin.default.brief() == default {
                 String::new()
