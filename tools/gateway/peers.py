@@ -1,10 +1,10 @@
-"""Measures the memory of one gateway with many peers, and its processor time idle and with traffic.
+"""Measures what many peers cost one gateway: memory, and processor time idle and with traffic.
 
     sudo python3 tools/gateway/peers.py target/dist/accord [--peers 1,10,100]
 
 One gateway in one namespace, its peers in another, each a gateway of its own. Traffic is UDP in
-packets of 1200 bytes from the gateway to its peers in turn, 50 Mbit/s in all. Then it fills
-every peer's queue, with tunnels of 100 kbit/s, for the memory of full queues.
+packets of 1200 bytes from the gateway to its peers in turn, 50 Mbit/s in all. Then it is as much as
+every peer's queue holds, to peers whose tunnels carry 100 kbit/s: the memory is that of full queues.
 Prints a table as Markdown.
 """
 
@@ -16,7 +16,7 @@ import time
 import sites
 
 QUEUE = 100_000
-# Sends a number of packets to the peers in turn, at a rate in bit/s or as fast as possible.
+# Sends packets to the peers in turn: so many, at a rate in bit/s, or as fast as it goes.
 SEND = """
 import socket, sys, time
 count, seconds, rate = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
@@ -93,7 +93,7 @@ def main():
             sender.wait()
         with sites.Sites() as two:
             gateway = join(two, options.accord, count, "100 kbps")
-            # Twice the length of the queues, before CoDel begins to drop.
+            # Twice what the queues hold, before CoDel begins to drop.
             sender, full, waiting = traffic(two, count, 2, 8 * QUEUE * count), 0, 0
             while sender.poll() is None:
                 time.sleep(0.1)

@@ -1,4 +1,4 @@
-"""Compares the throughput of two gateways on one host with that of one gateway with the peers of both.
+"""Measures what two gateways on one host carry beside one that has the peers of both.
 
     sudo python3 tools/gateway/processors.py target/dist/accord [--rounds N] [--seconds S]
 

@@ -1,6 +1,6 @@
 """Two sites in network namespaces, joined by a veth pair, with a gateway or wireguard-go at each.
 
-It takes root, iproute2 and, for measurements, iperf3. All created objects are removed at the end.
+It takes root, iproute2 and, for measurements, iperf3. Everything that it makes is removed at the end.
 """
 
 import json
@@ -52,7 +52,7 @@ class Sites:
     """Two namespaces, and what runs in them."""
 
     def __init__(self):
-        # A signal raises an exception, so that created objects are removed.
+        # Being ended by a signal is an exception, so that what was made is removed.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
         self.prefix = "gw" + secrets.token_hex(3)
         self.ends = [f"{self.prefix}a", f"{self.prefix}b"]
