@@ -1,4 +1,4 @@
-"""Measures the round-trip time that a tunnel adds, idle and at half its pace.
+"""Measures what a tunnel adds to the round-trip time: idle, and at half its pace.
 
     sudo python3 tools/gateway/latency.py target/dist/accord
 

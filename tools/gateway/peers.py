@@ -1,10 +1,10 @@
-"""Measures the memory of one gateway with many peers, and its processor time idle and with traffic.
+"""Measures what many peers cost one gateway: memory, and processor time idle and with traffic.
 
     sudo python3 tools/gateway/peers.py target/dist/accord [--peers 1,10,100]
 
 One gateway in one namespace, its peers in another, each a gateway of its own. Traffic is UDP in
-packets of 1200 bytes from the gateway to its peers in turn, 50 Mbit/s in all. Then it fills
-every peer's queue, with tunnels of 100 kbit/s, for the memory of full queues.
+packets of 1200 bytes from the gateway to its peers in turn, 50 Mbit/s in all. Then it is as much as
+every peer's queue holds, to peers whose tunnels carry 100 kbit/s: the memory is that of full queues.
 Prints a table as Markdown.
 """
 

@@ -1,6 +1,6 @@
 """Two sites in network namespaces, joined by a veth pair, with a gateway or wireguard-go at each.
 
-It takes root, iproute2 and, for measurements, iperf3. All created objects are removed at the end.
+It takes root, iproute2 and, for measurements, iperf3. Everything that it makes is removed at the end.
 """
 
 import json

@@ -4,11 +4,11 @@
 
 Both run in turn on this machine: two namespaces, a veth pair of MTU 1500, TCP of the kernel by iperf3
 through the tunnel. The gateways encrypt, and their controllers are on. wireguard-go is installed by
-`go install`, unless `WIREGUARD_GO` has its path. Prints a table as Markdown, with medians of the
+`go install`, unless `WIREGUARD_GO` says where it is. Prints a table as Markdown, with medians of the
 rounds.
 
 Processor time is that of both daemons, and of these and iperf3 at both ends, as the kernel accounts it
-to processes. Other work of the machine makes all figures worse.
+to processes. What other programs do on the machine makes all figures worse.
 """
 
 import argparse

@@ -41,14 +41,16 @@ pub(crate) fn sections() -> Vec<&'static Section> {
 }
 
 /// Returns the table of a section. A key that a section before it has as well is only named below the table.
-fn markdown(section: &Section, before: &[&Section]) -> String {
+fn markdown(section: &Section) -> String {
+    let sections = sections();
+    let before = || { sections.iter() }.take_while(|s| s.title != section.title);
     let mut out = format!("{}\n", section.doc);
     let mut rows = String::new();
     let mut shared: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for key in section.keys {
         let (default, shape) = (key.default.brief(), key.shape.brief());
         let same = |k: &&Key| k.name == key.name && k.doc == key.doc && k.shape.brief() == shape;
-        let twin = { before.iter() }.find_map(|s| Some((s.title, s.keys.iter().find(same)?)));
+        let twin = before().find_map(|s| Some((s.title, s.keys.iter().find(same)?)));
         if let Some((title, twin)) = twin {
             let other = if twin.default.brief() == default {
                 String::new()
