@@ -365,7 +365,8 @@ impl<S: Sessions> Gateway<S> {
                 peer.due = Time::ZERO;
             }
             Message::Missing(missing) => {
-                if peer.config.service.contract > Rate::ZERO {
+                let acts = peer.sender.mode() == Mode::Enforce;
+                if acts && peer.config.service.contract > Rate::ZERO {
                     peer.repairs.on_missing(missing, at);
                     peer.due = Time::ZERO;
                 }

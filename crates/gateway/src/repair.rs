@@ -74,46 +74,19 @@ impl Missing {
     }
 }
 
-/// The receiving half: the counters that have not arrived, and the packets that may arrive twice since a
-/// late one was taken for lost.
-#[derive(Clone, Debug, Default)]
-pub struct Gaps {
-    session: Option<u32>,
-    /// The session before.
-    previous: Option<u32>,
+/// The counters of a session.
+#[derive(Clone, Debug)]
+struct Session {
+    index: u32,
     /// The counter after the highest one of datagrams that wait in the network's queue.
     next: u64,
     missing: VecDeque<u64>,
     /// The counters beyond `next` that have arrived, of expedited datagrams, which overtake the queue.
     early: VecDeque<u64>,
-    /// The latest places that were reported missing.
-    reported: VecDeque<Place>,
-    /// The time until which a repair may arrive.
-    until: Time,
-    /// The packets since a report, by time of arrival and hash.
-    recent: VecDeque<(Time, u64)>,
-    /// Counters that were reported missing and arrived later, before their repair.
-    late: VecDeque<(Time, u64)>,
 }
 
-impl Gaps {
-    /// Takes the place of an authentic datagram that arrived. Returns whether it was reported missing.
-    pub fn on_arrival(&mut self, place: Place, expedited: bool) -> bool {
-        if let Some(at) = self.reported.iter().position(|p| *p == place) {
-            self.reported.remove(at);
-            return true;
-        }
-        if self.previous == Some(place.session) {
-            return false;
-        }
-        if self.session != Some(place.session) {
-            self.previous = self.session;
-            self.session = Some(place.session);
-            self.next = place.counter;
-            self.missing.clear();
-            self.early.clear();
-        }
-        let counter = place.counter;
+impl Session {
+    fn on_arrival(&mut self, counter: u64, expedited: bool) {
         if counter < self.next {
             self.missing.retain(|c| *c != counter);
         } else if expedited {
@@ -132,6 +105,66 @@ impl Gaps {
             self.early.retain(|c| *c > counter);
             while self.missing.len() > MOST_MISSING {
                 self.missing.pop_front();
+            }
+        }
+    }
+
+    /// Returns the counters that are missing by now, once.
+    fn take(&mut self) -> Option<Missing> {
+        let is_due = |c: u64, next: u64| next - c > LATER;
+        let first = *self.missing.front().filter(|c| is_due(**c, self.next))?;
+        let mut behind = 0;
+        while let Some(counter) = self.missing.front().copied()
+            && is_due(counter, self.next)
+            && counter - first <= 64
+        {
+            if counter > first {
+                behind |= 1 << (counter - first - 1);
+            }
+            self.missing.pop_front();
+        }
+        let first = Place {
+            session: self.index,
+            counter: first,
+        };
+        Some(Missing { first, behind })
+    }
+}
+
+/// The receiving half: the counters that have not arrived, and the packets that may arrive twice since a
+/// late one was taken for lost.
+#[derive(Clone, Debug, Default)]
+pub struct Gaps {
+    /// The two latest sessions. Handshakes that cross make two, and either may be in use.
+    sessions: VecDeque<Session>,
+    /// The latest places that were reported missing.
+    reported: VecDeque<Place>,
+    /// The time until which a repair may arrive.
+    until: Time,
+    /// The packets since a report, by time of arrival and hash.
+    recent: VecDeque<(Time, u64)>,
+    /// The packets that arrived although they were reported, and whose repair did not arrive.
+    late: VecDeque<(Time, u64)>,
+}
+
+impl Gaps {
+    /// Takes the place of an authentic datagram that arrived. Returns whether it was reported missing.
+    pub fn on_arrival(&mut self, place: Place, expedited: bool) -> bool {
+        if let Some(at) = self.reported.iter().position(|p| *p == place) {
+            self.reported.remove(at);
+            return true;
+        }
+        let is_its = |s: &&mut Session| s.index == place.session;
+        match self.sessions.iter_mut().find(is_its) {
+            Some(session) => session.on_arrival(place.counter, expedited),
+            None => {
+                self.sessions.truncate(1);
+                self.sessions.push_front(Session {
+                    index: place.session,
+                    next: place.counter.saturating_add(1),
+                    missing: VecDeque::new(),
+                    early: VecDeque::new(),
+                });
             }
         }
         false
@@ -155,42 +188,27 @@ impl Gaps {
         let mut hasher = DefaultHasher::new();
         hasher.write(packet);
         let hash = hasher.finish();
-        let others = if reported {
-            &mut self.recent
-        } else {
-            &mut self.late
+        // Each report makes one more copy. The first copy that arrives is the packet.
+        let repeated = match reported {
+            true => self.recent.iter().any(|(_, h)| *h == hash),
+            false => match self.late.iter().position(|(_, h)| *h == hash) {
+                Some(other) => self.late.remove(other).is_some(),
+                None => false,
+            },
         };
-        if let Some(other) = others.iter().position(|(_, h)| *h == hash) {
-            others.remove(other);
-            return true;
+        if !repeated {
+            self.recent.push_back((at, hash));
+            if reported {
+                self.late.push_back((at, hash));
+            }
         }
-        self.recent.push_back((at, hash));
-        if reported {
-            self.late.push_back((at, hash));
-        }
-        false
+        repeated
     }
 
     /// Returns the counters that are missing by now, once.
     pub fn take(&mut self, now: Time) -> Option<Missing> {
-        let is_due = |c: u64, next: u64| next - c > LATER;
-        let first = *self.missing.front().filter(|c| is_due(**c, self.next))?;
-        let mut behind = 0;
-        while let Some(counter) = self.missing.front().copied()
-            && is_due(counter, self.next)
-            && counter - first <= 64
-        {
-            if counter > first {
-                behind |= 1 << (counter - first - 1);
-            }
-            self.missing.pop_front();
-        }
-        let session = self.session?;
-        let first = Place {
-            session,
-            counter: first,
-        };
-        let missing = Missing { first, behind };
+        let missing = self.sessions.iter_mut().find_map(Session::take)?;
+        let session = missing.first.session;
         for counter in missing.counters() {
             if self.reported.len() == MOST_REPORTED {
                 self.reported.pop_front();
@@ -328,8 +346,8 @@ mod tests {
             gaps.on_arrival(place(counter), false);
         }
         assert!(missing(&mut gaps).is_empty());
-        // A new session has no gaps at its start, and an outage is not a gap.
-        for counter in [0, 1000, 1001, 1003, 1004, 1005, 1006] {
+        // An outage is no gap.
+        for counter in [1000, 1001, 1003, 1004, 1005, 1006] {
             gaps.on_arrival(place(counter), false);
         }
         assert_eq!(missing(&mut gaps), [1002]);
@@ -339,8 +357,8 @@ mod tests {
         };
         gaps.on_arrival(other, false);
         assert_eq!(gaps.take(Time::ZERO), None);
-        // Stragglers of the session before change nothing.
-        gaps.on_arrival(place(2000), false);
+        // Datagrams of the session before do not end this one.
+        gaps.on_arrival(place(1007), false);
         for counter in [5001, 5003, 5004, 5005, 5006] {
             gaps.on_arrival(
                 Place {
@@ -367,6 +385,33 @@ mod tests {
             gaps.on_arrival(place(counter), false);
         }
         assert_eq!(missing(&mut gaps), [30]);
+    }
+
+    /// A repair that is taken for lost, too: of three copies one arrives, in any order.
+    #[test]
+    fn of_a_packet_and_its_repairs_one_arrives() {
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        for order in [
+            [1, 5, 9],
+            [1, 9, 5],
+            [5, 1, 9],
+            [5, 9, 1],
+            [9, 1, 5],
+            [9, 5, 1],
+        ] {
+            let mut gaps = Gaps::default();
+            // 1 and 5 are reported missing, and 9 is not.
+            for counter in [0, 2, 3, 4, 6, 7, 8] {
+                gaps.on_arrival(place(counter), false);
+                while gaps.take(at(1)).is_some() {}
+            }
+            let arrive = order.map(|counter| {
+                let reported = gaps.on_arrival(place(counter), false);
+                assert_eq!(reported, counter < 9);
+                !gaps.is_repeated(b"late", reported, at(2))
+            });
+            assert_eq!(arrive, [true, false, false], "{order:?}");
+        }
     }
 
     /// A packet that is late, and its repair, in both orders: the second one is a repetition. Equal packets of

@@ -17,12 +17,11 @@ pub struct KeyTable {
 
 /// Returns every kind of table that a scenario file may have, with its keys.
 pub fn reference() -> Vec<KeyTable> {
-    let sections = sections();
-    let table = |i: usize| KeyTable {
-        title: sections[i].title,
-        markdown: markdown(sections[i], &sections[..i]),
+    let table = |section: &&'static Section| KeyTable {
+        title: section.title,
+        markdown: markdown(section),
     };
-    (0..sections.len()).map(table).collect()
+    sections().iter().map(table).collect()
 }
 
 /// Returns every kind of table.
