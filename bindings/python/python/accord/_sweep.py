@@ -340,8 +340,8 @@ def sweep(
         ...     {"topology.dumbbell.rate": ["4 Mbps", "8 Mbps"]},
         ...     engines=["theory"],
         ... )
-        >>> [(row["topology.dumbbell.rate"], row["mean"] / 1e6) for row in swept.means()
-        ...  if row["metric"] == "throughput"]
+        >>> [(row["topology.dumbbell.rate"], round(row["mean"] / 1e6, 3))
+        ...  for row in swept.means() if row["metric"] == "throughput"]
         [('4 Mbps', 2.0), ('8 Mbps', 4.0)]
 
     """
