@@ -1,4 +1,4 @@
-//! What a scenario consists of, as rows of text for a table.
+//! The links and the flows of a scenario, as rows of text for a table.
 
 use accord::Scenario;
 use accord::report::Outline;

@@ -1,7 +1,7 @@
 //! Accord for Python: the extension module `accord._accord`.
 //!
-//! It has what needs Rust. Its functions take and return plain data: JSON, bytes of arrays, Arrow
-//! streams. The package around it (`python/accord`) gives them the form that Python users expect.
+//! The module has the parts in Rust. Its functions take and return plain data: JSON, bytes of arrays,
+//! Arrow streams. The package around it (`python/accord`) gives them the form that Python users expect.
 
 mod contents;
 mod error;
@@ -52,7 +52,10 @@ fn drafted(
 /// Returns the names of the controllers and of the queue disciplines that come with Accord, each with a
 /// line about it.
 #[pyfunction]
-fn families() -> (Vec<(&'static str, &'static str)>, Vec<(&'static str, &'static str)>) {
+fn families() -> (
+    Vec<(&'static str, &'static str)>,
+    Vec<(&'static str, &'static str)>,
+) {
     let all = accord::catalogue();
     let named = |families: &[&'static Family]| families.iter().map(|f| (f.name, f.doc)).collect();
     (named(all.controllers), named(all.disciplines))
@@ -71,7 +74,7 @@ fn built_in() -> Vec<&'static str> {
     accord::BUILT_IN.iter().map(|(id, _)| *id).collect()
 }
 
-/// What `import accord` loads.
+/// The extension module.
 #[pymodule(gil_used = false)]
 fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;

@@ -130,7 +130,7 @@ impl Own {
     }
 }
 
-/// Reads what a class says of itself. `_accord_` tells the kinds of classes apart.
+/// Reads the declarations of a class. `_accord_` is its kind.
 fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
     let is_controller = class.getattr("_accord_")?.extract::<String>()? == "controller";
     let name: String = class.call_method0("family_name")?.extract()?;
@@ -154,7 +154,9 @@ fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
     };
     let size = |keeps: &String| (params.iter()).any(|p| p.name == *keeps && p.kind == Kind::Size);
     if let Some(keeps) = keeps.as_ref().filter(|keeps| !size(keeps)) {
-        let e = format!("{name}: keeps names no parameter that is an amount, and is \"{keeps}\"");
+        let e = format!(
+            "{name}: keeps \"{keeps}\": expected the name of a parameter that is an amount"
+        );
         return Err(PyValueError::new_err(e));
     }
     let (role, maker): (Role, &'static (dyn std::any::Any + Send + Sync)) = match is_controller {
@@ -164,7 +166,7 @@ fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
     let family = Family {
         doc: doc.leak(),
         params: params.leak(),
-        dynamics: Dynamics::Missing("it is written in Python, and says no law to a fluid"),
+        dynamics: Dynamics::Missing("it is written in Python, without a law for the fluid"),
         maker,
         ..Family::new(name.leak(), role)
     };
@@ -176,7 +178,7 @@ fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
     })
 }
 
-/// For theory: what a controller keeps queued, if it says so.
+/// Returns the objective for theory: the accumulation that the class declares, if any.
 fn objective(values: &Values) -> Objective {
     match &of(values.family()).keeps {
         Some(keeps) => Objective::Accumulation {

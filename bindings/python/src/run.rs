@@ -6,8 +6,8 @@ use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
 use accord::report::{
-    DERIVED, Estimate, Experiment, Point, RunDir, Style, Subject, checks, checks_table, load_run_dir,
-    mean_of, page, show, table, write_run_dir,
+    DERIVED, Estimate, Experiment, Point, RunDir, Style, Subject, checks, checks_table,
+    load_run_dir, mean_of, page, show, table, write_run_dir,
 };
 use accord::scenario::{Entity, Metric, print};
 use pyo3::exceptions::PyValueError;
@@ -201,7 +201,7 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
     Ok((json, text))
 }
 
-/// A mean over the steady part: the kind of what it is of, its name, the metric, the unit, the engine and
+/// A mean over the steady part: the kind and the name of the entity, the metric, the unit, the engine and
 /// the value.
 pub type Mean = (
     &'static str,
@@ -233,9 +233,7 @@ pub fn measured(
         };
         let known = row.values.into_iter();
         let known = known.filter_map(|v| Some((v.column, v.estimate?.mean)));
-        known.map(move |(engine, mean)| {
-            (kind, name.clone(), row.quantity, row.unit, engine, mean)
-        })
+        known.map(move |(engine, mean)| (kind, name.clone(), row.quantity, row.unit, engine, mean))
     });
     let means = means.collect();
     let checks = serde_json::to_string(&record.checks).map_err(|e| failed(e.to_string()))?;
@@ -252,7 +250,7 @@ pub fn read(py: Python<'_>, directory: &str, classes: Vec<Bound<'_, PyAny>>) -> 
         let file = File::open(&dir.join("scenario.toml")).map_err(|e| exception(e.into()))?;
         let points = file.points(&catalogue, None);
         let mut scenario = points.map_err(|e| exception(e.into()))?.remove(0);
-        // A point of a sweep is kept without the sweep. The manifest knows what it set.
+        // A point of a sweep is kept without the sweep. The manifest has its settings.
         scenario.point = loaded.manifest.scenario.point.clone();
         let scenario = Arc::new(scenario);
         let runs = loaded.runs.into_iter();

@@ -139,7 +139,7 @@ impl Scenario {
         Ok(print(&self.point(seed, point)?))
     }
 
-    /// The engines of theory, packets and what the scenario expects, in their order, without live.
+    /// Theory, packets and the engines of the expectations, in their order, without live.
     #[pyo3(signature = (point=1))]
     fn engines(&self, point: usize) -> PyResult<Vec<&'static str>> {
         let scenario = self.point(None, point)?;

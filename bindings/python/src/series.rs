@@ -218,7 +218,7 @@ impl Series {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface lets a producer ignore what is requested. The consumer casts then.
+        // The interface lets a producer ignore the request. The consumer casts then.
         let _ = requested_schema;
         let schema = self.schema();
         let names = Names::of(&self.scenario);

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Returns what was found of the phase from `span.0` to `span.1` seconds. An infinite number is null.
+/// Returns the record of the phase from `span.0` to `span.1` seconds. An infinite number is null.
 pub fn record(scenario: &Scenario, span: (f64, f64), found: &Stability) -> Value {
     let flows = found.rest.iter().map(|rest| {
         json!({

@@ -1,4 +1,4 @@
-"""Fair shares of a network, with a proof."""
+"""Fair shares of a network, with a certificate."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Shares:
     """The solution of `shares`, in the unit of the capacities.
 
     Attributes:
-        rates: The rate of each flow.
+        rates: The rate of each flow. All arrays are empty if the problem is infeasible.
         prices: The price of each link.
         loads: The sum of the rates on each link.
-        lower: The optimal rate of each flow is not below this. Empty if there is no solution.
-        upper: Nor above this.
+        lower: The lower bound of the optimal rate of each flow.
+        upper: The upper bound.
         status: ``"solved"``, ``"not converged"`` or ``"infeasible"``.
         certificate: The residuals of the optimality conditions and the duality gap, as fractions.
         iterations: The number of Newton steps.
-        trouble: If infeasible: the link, what the flows insist on there, and its capacity.
-        links: The links by their numbers as pairs of nodes, if the routes came from a graph.
+        trouble: If infeasible: the link, the sum of the contracted rates there, and its capacity.
+        links: The links as pairs of nodes, if the routes came from a graph.
         routes: The links of each flow, likewise.
 
     """
@@ -74,16 +74,16 @@ def shares(
         weights: Weight of each flow, of shape (flows,) or one number. Positive. By default 1, and
             in a graph the amounts of the demands.
         alpha: 1 is proportional fairness, 2 minimum potential delay. Positive.
-        min_rate: Contracted rate of each flow, of shape (flows,) or one number. A flow gets what
-            its weight gives in addition to it. Needs alpha 1.
+        min_rate: Contracted rate of each flow, of shape (flows,) or one number, to which the share
+            by weight is added. Needs alpha 1.
         max_rate: Largest rate of each flow, likewise.
         demands: The flows of a graph: ``{from: {to: weight}}``, or a list of ``(from, to)`` or
             ``(from, to, weight)``. By default ``graph.graph["demands"]``.
-        length: The attribute of edges that shortest paths add up; by default hops.
+        length: The attribute of edges that is their length; by default each edge counts 1.
 
     Raises:
-        ValueError: An array has a wrong shape, or a number is NaN or out of range, or a route has
-            a link that there is not.
+        ValueError: An array has a wrong shape, a number is NaN or out of range, or a route has an
+            unknown link.
 
     Example:
         Two links, one flow over both and one over each:

@@ -149,7 +149,7 @@ class Sweep:
             _, values = groups.setdefault(tuple(map(repr, head.values())), (head, []))
             values.append(row["value"])
         rows = []
-        # Whether any value of a point differs between seeds, in packet runs with several seeds.
+        # True for a point with packet runs that differ between seeds.
         differ: dict[tuple[str, ...], bool] = {}
         points = set()
         for group, (head, values) in groups.items():

@@ -19,27 +19,27 @@ pub static MAKER: Maker = Maker {
     transport: Transport::Stream,
 };
 
-/// The largest pace in bit/s: what a 64-bit float counts exactly.
+/// The largest pace in bit/s, the limit of exact whole numbers in a 64-bit float.
 const LARGEST: f64 = (1u64 << 53) as f64;
 
-/// What a controller is told of an acknowledgement.
+/// An acknowledgement, as a controller receives it.
 #[pyclass(frozen, get_all, module = "accord._accord")]
 pub struct Ack {
     /// The bytes that arrived.
     bytes: u64,
     /// The round-trip time in seconds, if it gives one.
     rtt: Option<f64>,
-    /// Whether a round trip has passed.
+    /// True once per round trip.
     round_ended: bool,
-    /// Whether the sender used all of its window.
+    /// True if the sender used all of its window.
     window_limited: bool,
-    /// Whether a loss is being repaired.
+    /// True during the repair of a loss.
     in_recovery: bool,
     /// The packets that were marked.
     marked: u64,
 }
 
-/// What the transport knows of the path. Times are in seconds, amounts in bytes.
+/// The path, as the transport has measured it. Times are in seconds, amounts in bytes.
 #[pyclass(frozen, get_all, module = "accord._accord")]
 pub struct Path {
     /// The size of a packet.
@@ -50,7 +50,7 @@ pub struct Path {
     rtt: f64,
     /// The smallest one, infinite before the first sample.
     min_rtt: f64,
-    /// What is sent and neither acknowledged nor taken for lost.
+    /// The data in flight.
     in_flight: u64,
 }
 
@@ -107,7 +107,7 @@ impl Controlled {
         }
     }
 
-    /// Calls the object, and reads what it allows now.
+    /// Calls the object, and reads its window and pace.
     fn tell(&mut self, call: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<()>) {
         let Some(object) = self.object.as_ref().filter(|_| !failing()) else {
             return;

@@ -18,14 +18,14 @@ pub static MAKER: Maker = Maker {
 /// The size of a packet where a parameter counts in packets, as built-in disciplines take it.
 const PACKET: Bytes = Bytes::new(1000);
 
-/// What a discipline is told of a packet.
+/// A packet, as a discipline receives it.
 #[pyclass(frozen, get_all, module = "accord._accord")]
 pub struct Packet {
     /// The size in bytes.
     size: u64,
     /// The number of the flow and the direction.
     flow: u32,
-    /// Whether it may be marked.
+    /// True if the packet may be marked.
     ecn: bool,
 }
 
@@ -67,7 +67,7 @@ impl Queue {
 struct Disciplined {
     /// The object, or none where the class failed to make one.
     object: Option<Py<PyAny>>,
-    /// Whether it judges departures, too.
+    /// True if the object judges departures, too.
     judges_departures: bool,
 }
 
