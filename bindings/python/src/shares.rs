@@ -8,6 +8,9 @@ use pyo3::types::{PyBytes, PyDict};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
+/// The number of flows with bounds between two looks at the interpreter.
+const CHUNK: usize = 1 << 16;
+
 /// Returns numbers as bytes in the machine's order, for `numpy.frombuffer`.
 pub fn bytes<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
     let all: Vec<[u8; 8]> = values.iter().map(|v| v.to_ne_bytes()).collect();
@@ -60,13 +63,23 @@ pub fn shares<'py>(
             return Err(e);
         }
         let bound = |flow| (solution.certificate).rate_bounds(&problem, &solution.prices, flow);
-        let bounds: (Vec<f64>, Vec<f64>) = match solution.status {
-            Status::Infeasible { .. } => Default::default(),
-            _ => (0..problem.routes().flows())
-                .into_par_iter()
-                .map(bound)
-                .unzip(),
+        let mut bounds: (Vec<f64>, Vec<f64>) = Default::default();
+        let flows = match solution.status {
+            Status::Infeasible { .. } => 0,
+            _ => problem.routes().flows(),
         };
+        for start in (0..flows).step_by(CHUNK) {
+            if watch.look(0.0).is_err() {
+                break;
+            }
+            let chunk = start..flows.min(start + CHUNK);
+            let (lower, upper): (Vec<f64>, Vec<f64>) = chunk.into_par_iter().map(bound).unzip();
+            bounds.0.extend(lower);
+            bounds.1.extend(upper);
+        }
+        if let Some(e) = watch.stopped.take() {
+            return Err(e);
+        }
         let loads = problem.routes().loads(&solution.rates);
         // The rates of the last step are no answer: they exceed capacities.
         if let Status::Infeasible { .. } = solution.status {
