@@ -48,18 +48,26 @@ def seconds(scenario):
 
 def main():
     """Print the table."""
-    flows = {"flows": 10, "rate": "1 Gbps", "limit": "1 GB", "duration": "10 s"}
-    plain = accord.dumbbell(controller="newreno", **flows)
+    plain = accord.parse(
+        """
+        duration = "10 s"
+        [topology.dumbbell]
+        rate = "1 Gbps"
+        delay = "20 ms"
+        queue = { discipline = "droptail", limit = "1 GB" }
+        [flow]
+        all = { from = "left", to = "right", count = 10, controller = "newreno" }
+        """
+    )
     base, run = seconds(plain)
     # Each packet is 1000 bytes, and each is acknowledged.
     packets = run.mean("throughput", "all") * 10 * 10 / 8 / 1000
     rows = [("Rust's NewReno, droptail", base, run)]
-    rows.append(("a controller's on_ack", *seconds(accord.dumbbell(controller=Slow, **flows))))
-    passing = {"controller": "newreno", **flows}
-    rows.append(
-        ("a discipline's on_arrival", *seconds(accord.dumbbell(discipline=Pass, **passing)))
-    )
-    both = accord.dumbbell(discipline=PassBoth, **passing)
+    slow = plain.with_({"flow.all.controller": Slow})
+    rows.append(("a controller's on_ack", *seconds(slow)))
+    discipline = "topology.dumbbell.queue.discipline"
+    rows.append(("a discipline's on_arrival", *seconds(plain.with_({discipline: Pass}))))
+    both = plain.with_({discipline: PassBoth})
     rows.append(("on_arrival and on_departure", *seconds(both)))
     print(f"{packets:.0f} packets")
     print("| in Python | CPU time | more per packet |\n|---|---|---|")

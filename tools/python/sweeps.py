@@ -61,7 +61,13 @@ def child() -> None:
 
 def workload() -> accord.Scenario:
     """Return the scenario of the sweep."""
-    return accord.dumbbell(flows=10, rate="200 Mbps", duration="20 s")
+    return accord.parse(
+        """
+        duration = "20 s"
+        topology.dumbbell = { rate = "200 Mbps", delay = "20 ms", queue = "droptail" }
+        flow.all = { from = "left", to = "right", count = 10, controller = "vegas" }
+        """
+    )
 
 
 def spent(

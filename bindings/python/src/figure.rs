@@ -8,8 +8,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// A line: what it is of, its number, its engine, and as bytes of 64-bit floats x, y, and the lower and
-/// the upper ends of its band.
+/// A line: the name of its entity, its number, its engine, and as bytes of 64-bit floats x, y, and the
+/// lower and the upper ends of its band.
 type Line<'py> = (
     String,
     usize,

@@ -53,7 +53,10 @@ fn drafted(
 /// Returns the names of the controllers and of the queue disciplines that come with Accord, each with a
 /// line about it.
 #[pyfunction]
-fn families() -> (Vec<(&'static str, &'static str)>, Vec<(&'static str, &'static str)>) {
+fn families() -> (
+    Vec<(&'static str, &'static str)>,
+    Vec<(&'static str, &'static str)>,
+) {
     let all = accord::catalogue();
     let named = |families: &[&'static Family]| families.iter().map(|f| (f.name, f.doc)).collect();
     (named(all.controllers), named(all.disciplines))

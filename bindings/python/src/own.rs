@@ -79,7 +79,7 @@ pub fn families(
     ))
 }
 
-/// Reads what a class says of itself. `_accord_` tells the kinds of classes apart.
+/// Reads the declarations of a class. `_accord_` is its kind.
 fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
     let is_controller = class.getattr("_accord_")?.extract::<String>()? == "controller";
     let name: String = class.call_method0("family_name")?.extract()?;
@@ -103,7 +103,9 @@ fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
     };
     let size = |keeps: &String| (params.iter()).any(|p| p.name == *keeps && p.kind == Kind::Size);
     if let Some(keeps) = keeps.as_ref().filter(|keeps| !size(keeps)) {
-        let e = format!("{name}: keeps names no parameter that is an amount, and is \"{keeps}\"");
+        let e = format!(
+            "{name}: keeps \"{keeps}\": expected the name of a parameter that is an amount"
+        );
         return Err(PyValueError::new_err(e));
     }
     let (role, maker): (Role, &'static (dyn std::any::Any + Send + Sync)) = match is_controller {
@@ -113,7 +115,7 @@ fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
     let family = Family {
         doc: doc.leak(),
         params: params.leak(),
-        dynamics: Dynamics::Missing("it is written in Python, and says no law to a fluid"),
+        dynamics: Dynamics::Missing("it is written in Python, without a law for the fluid"),
         maker,
         ..Family::new(name.leak(), role)
     };

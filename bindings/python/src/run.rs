@@ -6,8 +6,8 @@ use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
 use accord::report::{
-    DERIVED, Estimate, Experiment, Point, RunDir, Style, Subject, checks, checks_table, load_run_dir,
-    mean_of, page, show, table, write_run_dir,
+    DERIVED, Estimate, Experiment, Point, RunDir, Style, Subject, checks, checks_table,
+    load_run_dir, mean_of, page, show, table, write_run_dir,
 };
 use accord::scenario::{Entity, Metric, print};
 use pyo3::exceptions::PyValueError;
@@ -201,7 +201,7 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
     Ok((json, text))
 }
 
-/// A mean over the steady part: the kind of what it is of, its name, the metric, the unit, the engine and
+/// A mean over the steady part: the kind and the name of the entity, the metric, the unit, the engine and
 /// the value.
 pub type Mean = (
     &'static str,
@@ -233,9 +233,7 @@ pub fn measured(
         };
         let known = row.values.into_iter();
         let known = known.filter_map(|v| Some((v.column, v.estimate?.mean)));
-        known.map(move |(engine, mean)| {
-            (kind, name.clone(), row.quantity, row.unit, engine, mean)
-        })
+        known.map(move |(engine, mean)| (kind, name.clone(), row.quantity, row.unit, engine, mean))
     });
     let means = means.collect();
     let checks = serde_json::to_string(&record.checks).map_err(|e| failed(e.to_string()))?;

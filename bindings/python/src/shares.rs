@@ -8,6 +8,9 @@ use pyo3::types::{PyBytes, PyDict};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
+/// The number of flows with bounds between two looks at the interpreter.
+const CHUNK: usize = 1 << 16;
+
 /// Returns numbers as bytes in the machine's order, for `numpy.frombuffer`.
 pub fn bytes<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
     let all: Vec<[u8; 8]> = values.iter().map(|v| v.to_ne_bytes()).collect();
@@ -24,8 +27,9 @@ fn indices(bytes: &[u8]) -> Vec<u32> {
     all.iter().map(|b| u32::from_ne_bytes(*b)).collect()
 }
 
-/// Solves for fair shares. Arrays are bytes of 64-bit floats and 32-bit indices: paths in
-/// compressed rows, and per flow weight, smallest and largest rate. Returns a dictionary.
+/// Solves for fair shares. Arrays are bytes of 64-bit floats and 32-bit indices: paths in compressed
+/// rows, and per flow weight, smallest and largest rate. Returns a dictionary, with empty arrays if the
+/// problem is infeasible.
 #[pyfunction]
 #[allow(
     clippy::too_many_arguments,
@@ -45,31 +49,45 @@ pub fn shares<'py>(
     let (weights, low, high) = (numbers(weights), numbers(min_rates), numbers(max_rates));
     let demands = demands(&weights, &low, &high, alpha)?;
     let mut watch = Watch::new(None, 1.0);
-    let solved =
-        py.detach(|| {
-            let problem = Routes::from_compressed(capacities.len(), offsets, links)
-                .and_then(|routes| Problem::new(routes, capacities, demands))
-                .map_err(|e| PyValueError::new_err(e.to_string()))?;
-            let solution = solve_watched(&problem, &Settings::default(), &mut |_| match watch
-                .look(0.0)
-            {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(_) => ControlFlow::Break(()),
-            });
-            if let Some(e) = watch.stopped.take() {
-                return Err(e);
-            }
-            let bound = |flow| (solution.certificate).rate_bounds(&problem, &solution.prices, flow);
-            let bounds: (Vec<f64>, Vec<f64>) = match solution.status {
-                Status::Infeasible { .. } => Default::default(),
-                _ => (0..problem.routes().flows())
-                    .into_par_iter()
-                    .map(bound)
-                    .unzip(),
-            };
-            let loads = problem.routes().loads(&solution.rates);
-            Ok((solution, bounds, loads))
+    let solved = py.detach(|| {
+        let problem = Routes::from_compressed(capacities.len(), offsets, links)
+            .and_then(|routes| Problem::new(routes, capacities, demands))
+            .map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let mut solution = solve_watched(&problem, &Settings::default(), &mut |_| match watch
+            .look(0.0)
+        {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
         });
+        if let Some(e) = watch.stopped.take() {
+            return Err(e);
+        }
+        let bound = |flow| (solution.certificate).rate_bounds(&problem, &solution.prices, flow);
+        let mut bounds: (Vec<f64>, Vec<f64>) = Default::default();
+        let flows = match solution.status {
+            Status::Infeasible { .. } => 0,
+            _ => problem.routes().flows(),
+        };
+        for start in (0..flows).step_by(CHUNK) {
+            if watch.look(0.0).is_err() {
+                break;
+            }
+            let chunk = start..flows.min(start + CHUNK);
+            let (lower, upper): (Vec<f64>, Vec<f64>) = chunk.into_par_iter().map(bound).unzip();
+            bounds.0.extend(lower);
+            bounds.1.extend(upper);
+        }
+        if let Some(e) = watch.stopped.take() {
+            return Err(e);
+        }
+        let loads = problem.routes().loads(&solution.rates);
+        // The rates of the last step are no answer: they exceed capacities.
+        if let Status::Infeasible { .. } = solution.status {
+            (solution.rates, solution.prices) = (Vec::new(), Vec::new());
+            return Ok((solution, bounds, Vec::new()));
+        }
+        Ok((solution, bounds, loads))
+    });
     let (solution, (lower, upper), loads) = solved?;
     let answer = PyDict::new(py);
     let (status, oversubscribed) = match solution.status {

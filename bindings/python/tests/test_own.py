@@ -3,8 +3,11 @@
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import traceback
+from pathlib import Path
 
 import pytest
 from networks import plain
@@ -256,6 +259,55 @@ def test_coroutines_and_empty_classes_are_refused():
             self.window = 10.0 * packet
 
     assert accord.dumbbell(controller=Fixed, duration="1 s").run().mean("throughput", "all") > 0
+
+
+CLASSES = """
+import accord
+
+
+class Keeper(accord.Controller):
+    parameters = {"target": "10 pkt"}
+    keeps = "target"
+
+    def on_ack(self, ack, path, now):
+        self.window = 20.0 * self.packet
+
+
+class Broken(Keeper):
+    def on_ack(self, ack, path, now):
+        raise LookupError("lost my way")
+"""
+
+
+def test_the_program_runs_a_class(tmp_path):
+    program = Path(sys.executable).parent / "accord"
+    (tmp_path / "my.py").write_text(CLASSES)
+    (tmp_path / "x.toml").write_text(plain(duration="2 s").text)
+
+    def call(*arguments):
+        command = [program, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+
+    def run(*arguments):
+        return call("run", "x.toml", "-e", "packet", "--json", "-q", *arguments)
+
+    done = run("--controller", "my.py:Keeper", "-o", "own")
+    assert done.returncode == 0, done.stderr
+    assert "keeper" in (tmp_path / "own" / "scenario.toml").read_text()
+    setting = 'flow.all.controller={ name = "my.py:Keeper", target = "20 pkt" }'
+    assert run("--set", setting, "-o", "set").returncode == 0
+    assert call("plot", "own", "-m", "throughput", "-o", "own.svg").returncode == 0
+    built_in = run("--controller", "reno", "-o", "reno")
+    assert built_in.returncode == 0
+    assert 'name = "reno"' in (tmp_path / "reno" / "scenario.toml").read_text()
+    for arguments, words in [
+        (("--controller", "my.py:Nobody"), "my.py has no class Nobody"),
+        (("--controller", "none.py:Keeper"), "there is no file none.py"),
+        (("--controller", "my.py:accord"), "expected a subclass"),
+        (("--controller", "my.py:Broken"), "LookupError: lost my way"),
+    ]:
+        done = run(*arguments, "-o", "wrong")
+        assert done.returncode == 2 and words in done.stderr, done.stderr
 
 
 def test_parameters_are_checked_as_those_of_rust():

@@ -136,7 +136,7 @@ def test_stability_is_that_of_the_program(tmp_path):
     assert ours and ours.gain_margin == theirs["gain_margin"]
     assert ours.roots[0].real == theirs["roots_per_s"][0][0] < 0
     assert ours.flows[0]["rate"] == pytest.approx(5e6, rel=0.01)
-    (none,) = accord.dumbbell(controller="bbr3").stability()
+    (none,) = plain(controller="bbr3").stability()
     assert not none and none.error and np.isnan(none.gain_margin)
 
 
@@ -186,6 +186,61 @@ def test_a_comparison_has_means_and_verdicts():
     assert "busy" in str(comparison) and "<pre>" in comparison._repr_html_()
     with pytest.raises(ValueError, match="different scenarios"):
         accord.Comparison([comparison.runs[0], accord.load("xia05-fig6").run("theory", point=1)])
+
+
+def test_runs_are_equal_and_scenarios_are_saved(tmp_path, small):
+    run = small.run("packet")
+    assert run == small.run("packet") != small.run("theory")
+    assert small.compare("theory") == small.compare("theory")
+    assert len({run, small.run("packet")}) == 1
+    drawn = accord.dumbbell(duration="5 s")
+    drawn.save(tmp_path / "dumbbell.toml", seed=7)
+    assert accord.load(tmp_path / "dumbbell.toml").run() == drawn.run(seed=7)
+    assert "throughput" in repr(run.series) and len(run.series[3:5]) == 2
+    assert run.series["value"].to_pylist() == pyarrow.table(run.series)["value"].to_pylist()
+
+
+def test_a_dumbbell_is_the_template_of_the_program(tmp_path):
+    program = Path(sys.executable).parent / "accord"
+
+    def made(*options):
+        command = [program, "new", "dumbbell", *options]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert accord.dumbbell().text.strip() == made().strip()
+    given = {"rate": "20 Mbps", "delay": "5 ms", "controller": "vegas", "duration": "9 s"}
+    options = [word for name, value in given.items() for word in (f"--{name}", value)]
+    ours = accord.dumbbell(flows=3, discipline="codel", seed=7, **given)
+    assert (
+        ours.text.strip()
+        == made(*options, "--flows", "3", "--queue", "codel", "--seed", "7").strip()
+    )
+
+
+def test_a_comparison_passes_where_the_program_does(small):
+    known = {"why": "paper", "because": "the link is shared"}
+    wrong = {"name": "alone", "metric": "throughput", "of": "all", "at_least": "8 Mbps"}
+    unknown = small.with_({"expect": [wrong]}).compare("packet")
+    assert not unknown.passed and unknown.verdict == "unknown"
+    finding = small.with_({"expect": [wrong | {"fails": known}]}).compare("packet")
+    assert finding.passed and finding.verdict == "finding" and not finding.checks[0]["pass"]
+
+
+def test_numbers_of_numpy_are_values(small):
+    values = {"flow.all.count": np.int64(3), "flow.all.controller.alpha": "2 pkt"}
+    assert small.with_(values).run("theory").mean("throughput", "all") == pytest.approx(8e6 / 3)
+    monaco = accord.dumbbell(controller="monaco")
+    gains = {"flow.all.controller.gain": np.float64(0.5)}
+    assert monaco.with_(gains).toml() == monaco.with_({"flow.all.controller.gain": 0.5}).toml()
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(small, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError, match=r"progress=True needs tqdm: pip install tqdm"):
+        small.run("theory", progress=True)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"a plot needs matplotlib: pip install matplotlib"):
+        small.run("theory").plot()
 
 
 def test_errors_say_where_and_how():

@@ -29,6 +29,7 @@ def test_weights_contracts_and_limits():
     answer = accord.shares([[0], [0]], [10.0], min_rate=6)
     assert not answer and answer.status == "infeasible"
     assert answer.oversubscribed == pytest.approx((0, 12.0, 10.0))
+    assert answer.rates.size == answer.prices.size == answer.loads.size == 0
 
 
 def test_optimal_by_the_conditions_of_optimality():

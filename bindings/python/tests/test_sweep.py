@@ -237,6 +237,16 @@ def test_a_store_tells_runs_that_skip_from_whole_ones(tmp_path):
     assert accord.sweep(long, over, skip="steady", store=tmp_path).found == 1
 
 
+def test_a_run_that_was_cut_short_in_the_store_is_made_again(small, tmp_path):
+    swept = accord.sweep(small, OVER, store=tmp_path)
+    file = next(tmp_path.rglob("*.parquet"))
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    again = accord.sweep(small, OVER, store=tmp_path)
+    assert (again.made, again.found) == (1, 3)
+    assert file.read_bytes() == whole and again.rows == swept.rows
+
+
 def test_a_damaged_or_impossible_store_is_reported(small, tmp_path):
     swept = accord.sweep(small, {"flow.all.count": [1]}, store=tmp_path)
     (file,) = tmp_path.rglob("*.parquet")
@@ -299,6 +309,23 @@ def test_a_worker_with_another_build_is_named_and_not_used(small, client):
     ):
         accord.sweep(small, OVER, executor=client)
     client.run(_own_build)
+
+
+def _absent():
+    raise ModuleNotFoundError("No module named 'mine'")
+
+
+class Absent:
+    """An object that a worker cannot read."""
+
+    def __reduce__(self):
+        return (_absent, ())
+
+
+def test_a_batch_that_a_worker_cannot_read_ends_the_sweep(small, client):
+    options = {"x": Absent()}
+    with pytest.raises(accord.AccordError, match=r"cannot read a batch: .*No module named 'mine'"):
+        accord.sweep(small, [{}], executor=client, store="memory://x", store_options=options)
 
 
 def test_ten_thousand_runs_and_a_small_client(client, tmp_path):

@@ -84,10 +84,7 @@ impl File {
     /// Returns the files that were read because the text names them: names and contents. A file is read
     /// when points are first resolved.
     pub fn contents(&self) -> Vec<(String, Vec<u8>)> {
-        let contents = self
-            .contents
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let all = contents.iter();
         all.map(|(name, bytes)| (name.clone(), bytes.to_vec()))
             .collect()
@@ -95,10 +92,7 @@ impl File {
 
     /// Keeps the contents of a file that the text may name, so that it is not read.
     pub fn keep(&mut self, name: &str, bytes: &[u8]) {
-        let mut contents = self
-            .contents
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         contents.insert(name.to_string(), bytes.into());
     }
 

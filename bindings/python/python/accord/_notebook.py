@@ -53,7 +53,7 @@ def expect(
 
     Example:
         >>> import accord
-        >>> run = accord.dumbbell(rate="6 Mbps").run("theory")
+        >>> run = accord.dumbbell(flows=2, rate="6 Mbps").run("theory")
         >>> share = lambda: run.mean("throughput", "all") / 1e6
         >>> accord.expect("share in Mbps", 3, share)
         ✓ share in Mbps: 3 is right

@@ -67,7 +67,7 @@ class Controller:
         ...             queued = self.window * (1 - path.min_rtt / path.srtt)
         ...             step = self.gain * (self.target - queued)
         ...             self.window = max(self.packet, self.window + min(step, self.packet))
-        >>> scenario = accord.dumbbell(flows=1, controller=Keeper, duration="20 s")
+        >>> scenario = accord.dumbbell(flows=1, rate="10 Mbps", controller=Keeper)
         >>> round(scenario.run("theory").mean("throughput", "all") / 1e6)
         10
         >>> scenario.run("packet").mean("utilisation", "bottleneck") > 0.95

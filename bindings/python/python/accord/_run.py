@@ -105,8 +105,8 @@ class Run:
 
         Example:
             >>> import accord
-            >>> run = accord.dumbbell(rate="5 Mbps").run("theory")
-            >>> run.values("throughput")["all.1"][-1].item() / 1e6
+            >>> run = accord.dumbbell(flows=2, rate="5 Mbps").run("theory")
+            >>> round(run.values("throughput")["all.1"][-1].item() / 1e6, 3)
             2.5
 
         """

@@ -197,7 +197,7 @@ class Scenario:
 
         Example:
             >>> import accord
-            >>> (rest,) = accord.dumbbell(controller="monaco").stability()
+            >>> rest = accord.dumbbell().stability()[-1]
             >>> rest.stable, rest.gain_margin > 1
             (True, True)
 

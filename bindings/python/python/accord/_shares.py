@@ -1,4 +1,4 @@
-"""Fair shares of a network, with a proof."""
+"""Fair shares of a network, with a certificate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Shares:
     """The solution of `shares`, in the unit of the capacities.
 
     Attributes:
-        rates: The rate of each flow.
+        rates: The rate of each flow. All arrays are empty if the problem is infeasible.
         prices: The price of each link.
         loads: The sum of the rates on each link.
         lower: A lower bound of each flow's optimal rate. Empty if there is no solution.
@@ -79,7 +79,7 @@ def shares(
         max_rate: Largest rate of each flow, likewise.
         demands: The flows of a graph: ``{from: {to: weight}}``, or a list of ``(from, to)`` or
             ``(from, to, weight)``. By default ``graph.graph["demands"]``.
-        length: The attribute of edges that shortest paths add up; by default hops.
+        length: The attribute of edges that is their length; by default each edge counts 1.
 
     Raises:
         ValueError: An array has a wrong shape, or a number is NaN or out of range, or a route has

@@ -80,7 +80,7 @@ def picture(draw: Callable[[Any], object], width: float = 6.4, height: float = 2
         from matplotlib.figure import Figure
     except ImportError:
         return ""
-    # Not by pyplot, whose current figure would change, and which is not safe for threads.
+    # Pyplot would change its current figure, and it is not safe for threads.
     figure = Figure(figsize=(width, height), layout="constrained")
     try:
         draw(figure.add_subplot())

@@ -149,7 +149,7 @@ class Sweep:
             _, values = groups.setdefault(tuple(map(repr, head.values())), (head, []))
             values.append(row["value"])
         rows = []
-        # Whether any value of a point differs between seeds, in packet runs with several seeds.
+        # True for a point with packet runs that differ between seeds.
         differ: dict[tuple[str, ...], bool] = {}
         points = set()
         for group, (head, values) in groups.items():
@@ -340,8 +340,8 @@ def sweep(
         ...     {"topology.dumbbell.rate": ["4 Mbps", "8 Mbps"]},
         ...     engines=["theory"],
         ... )
-        >>> [(row["topology.dumbbell.rate"], row["mean"] / 1e6) for row in swept.means()
-        ...  if row["metric"] == "throughput"]
+        >>> [(row["topology.dumbbell.rate"], round(row["mean"] / 1e6, 3))
+        ...  for row in swept.means() if row["metric"] == "throughput"]
         [('4 Mbps', 2.0), ('8 Mbps', 4.0)]
 
     """
