@@ -33,22 +33,24 @@ export class Axes {
   fit() {
     const all = this.times();
     const end = Math.max(...all.map((time) => time.end));
+    this.zooming = true;
     for (const time of all) {
       const whole = time.range[0] === 0 && time.range[1] === time.point.end;
+      const longer = time.point.end !== end;
       time.point.end = end;
-      if (whole) time.quietly(() => time.zoomAll());
+      if (whole && longer) time.zoomAll();
     }
+    this.zooming = false;
     for (const time of all) for (const panel of time.panels) panel.refit();
   }
 
   /** Returns the ends of a panel's axis of values: its own if the reader zoomed, else those of all panels of its quantity. */
   values(panel) {
+    const alike = (one) => one === panel || (one.panel.title === panel.panel.title && one.panel.unit === panel.panel.unit && one.log === panel.log && one.all === panel.all && !one.range);
+    const panels = panel.range ? [panel] : this.times().flatMap((time) => time.panels.filter(alike));
     const own = (one) => Panel.prototype.values.call(one);
-    const [low, high] = own(panel);
-    const { title, unit } = panel.panel;
-    const alike = (one) => one !== panel && one.panel.title === title && one.panel.unit === unit && one.log === panel.log && one.all === panel.all && !one.range;
-    const others = panel.range ? [] : this.times().flatMap((time) => time.panels.filter((one) => alike(one) && one.plot && one.found));
-    const ranges = [[low, high], ...others.map(own)];
+    const ranges = panels.map(own).filter((_, i) => panels[i].found);
+    if (ranges.length === 0) return own(panel);
     const range = [Math.min(...ranges.map(([low]) => low)), Math.max(...ranges.map(([, high]) => high))];
     const { found } = panel;
     Panel.prototype.say.call(panel, found && { ...found, low: Math.min(found.low, range[0]), high: Math.max(found.high, range[1]) });
