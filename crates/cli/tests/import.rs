@@ -77,7 +77,7 @@ fn demands_beside_the_topology() {
     for part in [
         "{ from = \"a\", to = \"c\", demand = { constant = \"4 Mbps\" } }",
         "{ from = \"b\", to = \"a\", demand = { constant = \"2 Mbps\" } }",
-        "that nothing joins, left out: 1.",
+        "Demands between unconnected parts, left out: 1.",
         "The 2 largest demands of 3.",
     ] {
         assert!(text.contains(part), "{part}: {text}");
@@ -135,7 +135,7 @@ fn mistakes_have_their_place_and_a_hint() {
         (&["bad.csv"], "bad.csv:2: \"fast\" is not a valid"),
         (&["bad.xyz"], "name it with --format"),
         (&["bad.xyz", "--format", "gml"], "bad.xyz:1:"),
-        (&["bad.xyz", "--format", "visio"], "there are: graphml"),
+        (&["bad.xyz", "--format", "visio"], "known: graphml"),
         (&["slow.csv"], "--scale"),
         (
             &["good.csv", "--demands", "nobody.csv"],

@@ -174,7 +174,7 @@ fn bad_input_is_named_with_its_place() {
         (
             "link,capacity_bps\na,1\n\n# two\na,2\n",
             good,
-            "links.csv:5: there is a link \"a\"",
+            "links.csv:5: the link \"a\" is there already",
         ),
         (
             "link,capacity_bps\n,1\n",
