@@ -11,10 +11,10 @@
 //! use accord_family::Catalogue;
 //! use accord_language::File;
 //! # use accord_aqm::{Class, Ecn, PacketMeta};
-//! use accord_port::Packet;
+//! use accord_port::PortPacket;
 //! use accord_units::{Bytes, Duration, Time};
 //! # struct Data;
-//! # impl Packet for Data {
+//! # impl PortPacket for Data {
 //! #     fn meta(&self) -> PacketMeta {
 //! #         let size = Bytes::new(1000);
 //! #         PacketMeta { size, class: Class::Data, ecn: Ecn::NotCapable, aggregate: 0, flow: 0 }

@@ -17,12 +17,12 @@
 //!
 //! ```
 //! use accord_aqm::{AnyAqm, Class, DropTail, Ecn, PacketMeta};
-//! use accord_port::{Limit, Packet, Port};
+//! use accord_port::{Limit, Port, PortPacket};
 //! use accord_units::{Bytes, Duration, Rate, Time};
 //!
 //! struct Data(u64);
 //!
-//! impl Packet for Data {
+//! impl PortPacket for Data {
 //!     fn meta(&self) -> PacketMeta {
 //!         let size = Bytes::new(self.0);
 //!         PacketMeta { size, class: Class::Data, ecn: Ecn::NotCapable, aggregate: 0, flow: 1 }
