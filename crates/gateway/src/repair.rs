@@ -1,10 +1,10 @@
 //! Repair of losses in the network: packets of a tunnel with a contract that did not arrive are sent again.
 //!
 //! Flows in a tunnel give way to losses of the network as any flow does, so that a contract would be
-//! worth nothing to them beside flows that keep a buffer full. The receiver reports the counters of
-//! WireGuard that are missing, which each data datagram has [WireGuard §5.4.6], and the sender sends those
-//! packets again with counters of their own. So a repair that is lost is repaired, too. The pace counts
-//! repairs as data: it bounds what the tunnel does to others.
+//! worth little to them alongside flows that keep a buffer full. The receiver reports the counters of
+//! WireGuard that are missing, which each data datagram has [WireGuard §5.4.6], and the sender sends
+//! those packets again with counters of their own. So a repair that is lost is repaired, too. The pace
+//! counts repairs as data: it bounds the effect of the tunnel on others.
 //!
 //! Nothing is kept for order: a repaired packet arrives a round trip late, which TCP with RACK tolerates
 //! [RFC 8985 §6.2].
@@ -234,7 +234,7 @@ struct Kept {
 pub struct Repair {
     /// The packet.
     pub packet: Vec<u8>,
-    /// Its class.
+    /// The class.
     pub class: usize,
 }
 
@@ -513,7 +513,7 @@ mod tests {
 
     proptest! {
         /// Whatever is lost and reordered, a counter is reported once at most, and only if it did not
-        /// arrive before. What is lost and followed by enough is reported.
+        /// arrive before. A lost counter with enough later ones is reported.
         #[test]
         fn what_is_lost_is_reported(
             fates in prop::collection::vec(prop_oneof![4 => Just(0u64), 1 => Just(1), 1 => 2..6u64], 1..300),
@@ -548,7 +548,8 @@ mod tests {
             }
         }
 
-        /// Whatever a peer reports, what is sent again was sent, and once per report at most.
+        /// Whatever a peer reports, only packets that were sent are sent again, once per report at
+        /// most.
         #[test]
         fn any_report_is_bounded(reports in prop::collection::vec((any::<u64>(), 0..200u64, any::<bool>()), 0..50)) {
             let mut repairs = Repairs::default();

@@ -432,7 +432,7 @@ fn a_gateway_is_asked_and_told_while_it_runs() {
 }
 
 /// In the middle of a TCP transfer the path begins to lose packets above 1400 bytes, and no router says
-/// so. The kernel at the site is told by its own gateway, and the connection goes on.
+/// so. The kernel at the site gets a message from its own gateway, and the connection goes on.
 #[test]
 fn tcp_survives_an_mtu_black_hole() {
     if !possible() {

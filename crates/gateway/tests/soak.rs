@@ -104,8 +104,7 @@ fn memory_stays_flat_and_rates_do_not_drift() {
             world.malice = malice(&mut dice);
             load(&mut world, &mut dice, 20);
             world.malice = Malice::default();
-            // What waits since when hosts had sent larger packets goes, and hosts forget their messages
-            // of the MTU.
+            // Larger packets from before leave the queue, and hosts forget their messages of the MTU.
             world.run(world.now + Duration::from_secs(100));
             world.told = [usize::MAX; 2];
             continue;

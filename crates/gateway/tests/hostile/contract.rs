@@ -124,7 +124,7 @@ fn losses_of_a_contract_are_repaired() {
             lost: 30,
             ..Malice::default()
         };
-        // The first loss is what has packets kept.
+        // Packets are kept from the first loss on.
         send(&mut world, 1000);
         let arrived = world.arrived[1];
         send(&mut world, 20_000);

@@ -470,8 +470,8 @@ fn a_pause_of_both_machines_makes_up_for_no_more_than_a_millisecond() {
     }
 }
 
-/// Five thousand flows of three packets each, beside one that sends all the time. Drops at the edge are
-/// counted, and the short flows get through.
+/// Five thousand flows of three packets each, alongside one that sends all the time. Drops at the edge
+/// are counted, and the short flows get through.
 #[test]
 fn thousands_of_short_flows_are_accounted_for() {
     let mut world = World::new(44, LINK);

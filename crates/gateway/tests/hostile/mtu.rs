@@ -32,8 +32,8 @@ fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
     }
 }
 
-/// The path MTU to plain WireGuard is not discovered, nor that of a peer in mode bypass. What is too
-/// long may be cut there, and nothing gets lost.
+/// The path MTU to plain WireGuard is not discovered, nor that of a peer in mode bypass. Datagrams that
+/// are too long may be cut there, and none gets lost.
 #[test]
 fn what_is_not_probed_may_be_cut() {
     for (peer, state) in [("", State::Plain), ("mode = \"bypass\"", State::Unknown)] {
