@@ -584,7 +584,7 @@ impl<S: Sessions> Gateway<S> {
             let Some(way) = peer.way(0) else {
                 return Time::MAX;
             };
-            let repair = peer.repairs.head().map(wire_size);
+            let repair = peer.repairs.head(now).map(wire_size);
             let head = repair.or_else(|| peer.edge.head(now));
             let waiting = peer.edge.len() + peer.repairs.len();
             match peer.sender.next(head, waiting, now) {

@@ -290,8 +290,13 @@ impl Repairs {
         }
     }
 
-    /// Returns the length of the packet that is to be sent again first.
-    pub fn head(&self) -> Option<usize> {
+    /// Returns the length of the packet that is to be sent again first. One that had to wait too long is
+    /// dropped.
+    pub fn head(&mut self, now: Time) -> Option<usize> {
+        let is_old = |(sent, _): &(Time, Repair)| now.since(*sent) > LONGEST;
+        while self.due.front().is_some_and(is_old) {
+            self.due.pop_front();
+        }
         self.due.front().map(|(_, repair)| repair.packet.len())
     }
 
@@ -457,7 +462,7 @@ mod tests {
             repairs.keeps(at(1)) && !repairs.keeps(at(10_001)),
             "after a loss only"
         );
-        assert_eq!(repairs.head(), None, "it was not kept");
+        assert_eq!(repairs.head(at(1)), None, "it was not kept");
         for counter in 0..10 {
             repairs.keep(
                 place(counter),
@@ -472,7 +477,7 @@ mod tests {
         };
         repairs.on_missing(&both, at(20));
         repairs.on_missing(&both, at(20));
-        assert_eq!((repairs.head(), repairs.len()), (Some(100), 2));
+        assert_eq!((repairs.head(at(20)), repairs.len()), (Some(100), 2));
         assert_eq!(repairs.take(), Some((at(4), packet(4))));
         assert_eq!(repairs.take(), Some((at(7), packet(7))));
         // The repair is lost, too.
@@ -482,6 +487,11 @@ mod tests {
         repairs.keep(place(11), packet(4), at(4), at(254));
         repairs.on_missing(&lost(11), at(255));
         assert_eq!((repairs.take(), repairs.count), (None, 3));
+        // Nor is one that waits for too long.
+        repairs.keep(place(12), packet(5), at(300), at(300));
+        repairs.on_missing(&lost(12), at(400));
+        assert_eq!(repairs.head(at(550)), Some(100));
+        assert_eq!(repairs.head(at(551)), None);
     }
 
     #[test]

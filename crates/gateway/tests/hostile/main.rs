@@ -549,8 +549,8 @@ fn a_flood_of_handshakes_costs_cookies_and_the_peer_gets_through() {
     assert!(is_full(rate), "{rate} B/ms of 2500");
 }
 
-/// A trial counts what arrives: all of it below the contract, above the link's rate the rate of the
-/// link, and losses on the way.
+/// A trial counts what arrives: all of it below the contract, also if losses on the way are repaired, and
+/// above the link's rate the rate of the link.
 #[test]
 fn a_trial_finds_what_its_class_gets() {
     let link = Link {
@@ -592,15 +592,16 @@ fn a_trial_finds_what_its_class_gets() {
             let found = trial(25, 0);
             let rate = found.rate_bytes_per_s.expect("a rate") * 8e-6;
             assert!((18.0..20.3).contains(&rate), "{rate} Mbps of 20");
-            // 3 % are lost on the way, which does not take a contract where a loss halves the queue.
+            // 3 % are lost on the way and sent again, as those of a flow would be.
             let found = trial(4, 30);
             assert_eq!(world.arrived, [0, 0], "the other end keeps them for itself");
             found.loss_ratio.expect("counts")
         })
         .collect();
-    // Of 1690 packets 51 are lost, with a standard deviation of 7. At times the edge drops some, too.
+    // Of 1690 packets 51 are lost, and with three of a hundred reports of losses two repairs. At times the
+    // edge drops some, too.
     lost.sort_by(f64::total_cmp);
-    assert!((0.02..0.04).contains(&lost[10]), "{lost:?} of 0.03");
+    assert!(lost[10] < 0.005, "{lost:?} of 0.03");
 }
 
 #[test]
