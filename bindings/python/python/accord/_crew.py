@@ -164,7 +164,7 @@ class Crew:
             return cast(Done, future.result())
         # The result is on the worker that made it, which may hang.
         try:
-            if self._slow:
+            if self._slow and set(self._workers) - set(self._slow):
                 (holders,) = self._client.who_has([future]).values()
                 if holders and set(holders) <= set(self._slow):
                     raise TimeoutError(f"{holders[0]} hangs")
