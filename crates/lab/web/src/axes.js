@@ -36,12 +36,10 @@ export class Axes {
     this.zooming = true;
     for (const time of all) {
       const whole = time.range[0] === 0 && time.range[1] === time.point.end;
-      const longer = time.point.end !== end;
       time.point.end = end;
-      if (whole && longer) time.zoomAll();
+      time.zoom(...(whole ? [0, end] : time.range));
     }
     this.zooming = false;
-    for (const time of all) for (const panel of time.panels) panel.refit();
   }
 
   /** Returns the ends of a panel's axis of values: its own if the reader zoomed, else those of all panels of its quantity. */

@@ -43,7 +43,8 @@ export class ExercisePanel {
     if (this.lesson !== lesson || this.seed.value !== seed) return;
     this.root.hidden = !task;
     if (!task) return;
-    this.question.textContent = task.question;
+    // Names stand between backticks.
+    this.question.replaceChildren(...task.question.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part)));
     this.unit.textContent = task.unit;
     this.answer.value = "";
     this.show(null);

@@ -281,7 +281,7 @@ test("an exercise has numbers of the student's own, and is graded without an ans
     seen.add(await question());
   }
   assert.ok(seen.size > 1);
-  const [, rate, target] = /have ([0-9.]+) Mbps.* gives `a` ([0-9.]+) Mbps/.exec(await question());
+  const [, rate, target] = /have ([0-9.]+) Mbps.* gives a ([0-9.]+) Mbps/.exec(await question());
   const verdict = (pattern) => page.waitForFunction((source) => new RegExp(source).test(document.querySelector("#exercise .verdict").textContent), pattern.source);
   const answer = async (value) => {
     await exercise.getByLabel("Answer").fill(String(value));
