@@ -22,11 +22,7 @@ const COLUMNS: &[(&str, &str, Kind)] = &[
         "the direction of better values: more, less, near 100 %, or none",
         Kind::Text,
     ),
-    (
-        "subject",
-        "the subject, or one of its rivals",
-        Kind::Text,
-    ),
+    ("subject", "the subject, or one of its rivals", Kind::Text),
     ("role", "subject, or rival", Kind::Text),
     ("engine", "the engine", Kind::Text),
     (

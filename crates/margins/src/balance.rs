@@ -87,7 +87,10 @@ pub(crate) fn balance(
     let mut rates = vec![f64::NAN; model.scenario.flows.len()];
     for &k in kinds {
         let rate = b.rate(k);
-        model.classes[k].members.iter().for_each(|&f| rates[f] = rate);
+        model.classes[k]
+            .members
+            .iter()
+            .for_each(|&f| rates[f] = rate);
     }
     let mut delays = vec![0.0; model.scenario.links.len()];
     for (q, shown) in b.shown.iter().enumerate() {
@@ -141,7 +144,9 @@ impl Balance<'_, '_> {
 
     /// Returns the most that a kind sends.
     fn most(&self, k: usize) -> f64 {
-        self.network.paths[k].peak.min(self.model.classes[k].offered)
+        self.network.paths[k]
+            .peak
+            .min(self.model.classes[k].offered)
     }
 
     /// Returns the rate of a flow of a kind.
