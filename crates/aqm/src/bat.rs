@@ -30,6 +30,8 @@
 //! | –      | `offered_memory` | – | 1                  | 0.001..1 | not in Ple03 |
 //! | –      | `threshold` | –      | a quarter of the buffer | > 0 | not in Ple03 |
 //! | –      | `busy`      | –      | 0.95               | 0..1    | not in Ple03 |
+//! | f_min  | `min`       | bit/s  | –                  | > 0     | Ple03 eq. 1, of an aggregate |
+//! | f_max  | `max`       | bit/s  | –                  | > 0     | Ple03 eq. 1, of an aggregate |
 //!
 //! Each aggregate also has f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
 //!

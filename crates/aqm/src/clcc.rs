@@ -33,6 +33,8 @@
 //! | –      | `bound`        | –    | true         | –           | Ple03 eq. 7 |
 //! | –      | `preemption`   | –    | true         | –           | Ple03 §IV-B |
 //! | –      | `relief`       | –    | 0.1          | 0..0.9      | Ple03 §IV-B |
+//! | –      | `share`        | –    | 1            | 1e-3..1e6   | Ple03 §IV, of an aggregate |
+//! | –      | `steered`      | –    | true         | –           | Ple03 §IV, of an aggregate |
 //!
 //! Departures from the source. Its equation 6 has r_ref − r − 1 where equation 5 has r_ref − r.
 //! Equation 6 would have its equilibrium at r = r_ref − 1, so equation 5 is used. r is the ratio of

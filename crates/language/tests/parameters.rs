@@ -17,15 +17,23 @@ fn table(text: &str) -> Vec<Row> {
     let heads = text.lines().take_while(|line| line.starts_with("//!"));
     let mut rows = Vec::new();
     for line in heads.filter_map(|line| line.strip_prefix("//! |")) {
+        // An escaped bar is part of a cell.
+        let line = line.replace("\\|", "");
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let [_, names, _, default, _, _, ..] = cells[..] else {
             continue;
         };
-        for name in names.split(',').map(str::trim) {
+        let names: Vec<&str> = names.split(',').map(str::trim).collect();
+        let defaults: Vec<&str> = default.split(',').map(str::trim).collect();
+        for (i, name) in names.iter().enumerate() {
+            let own = match defaults.len() == names.len() {
+                true => defaults[i],
+                false => default,
+            };
             if let Some(name) = name.strip_prefix('`').and_then(|n| n.strip_suffix('`')) {
                 rows.push(Row {
                     name: name.into(),
-                    default: default.replace('µ', "u"),
+                    default: own.replace('µ', "u"),
                 });
             }
         }

@@ -25,8 +25,11 @@ pub struct Transfer {
     pub duration: f64,
 }
 
-/// The metrics of transfers, with their values.
-pub(crate) const METRICS: [(Metric, fn(&Transfer) -> f64); 2] = [
+/// A metric of transfers, with its value.
+type TransferMetric = (Metric, fn(&Transfer) -> f64);
+
+/// The metrics of transfers.
+pub(crate) const METRICS: [TransferMetric; 2] = [
     (Metric::CompletionTime, |transfer| transfer.duration),
     (Metric::TransferSize, |transfer| transfer.size.as_f64()),
 ];

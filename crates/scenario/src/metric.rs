@@ -167,7 +167,7 @@ impl Row {
         self
     }
 
-    const fn from_any_value(mut self) -> Row {
+    const fn free_axis(mut self) -> Row {
         self.from_zero = false;
         self
     }
@@ -269,11 +269,11 @@ metrics! {
     Ssthresh = Flow("ssthresh", Bytes).engines(WITH_PACKETS);
     /// Round-trip time as the sender measures it, smoothed, at the end of the period.
     Rtt = Flow("rtt", Seconds)
-        .quantiles().from_any_value().table(2).panel(15, "Round-trip time")
+        .quantiles().free_axis().table(2).panel(15, "Round-trip time")
         .distribution(1, "Round-trip time").compared(2);
     /// The sender's estimate of its base round-trip time at the end of the period, where its
     /// controller keeps one.
-    MinRtt = Flow("min_rtt", Seconds).from_any_value();
+    MinRtt = Flow("min_rtt", Seconds).free_axis();
     /// Data of the flow queued on its path at the end of the period, as eq. 1 of Xia05 defines it:
     /// the true value.
     Accumulation = Flow("accumulation", Bytes)
@@ -299,7 +299,7 @@ metrics! {
     /// Mean time that a data packet took from the sender to the receiver, whether the flow answers
     /// congestion or not.
     OneWayDelay = Flow("one_way_delay", Seconds)
-        .ratio(DelaySum, Deliveries).engines(WITH_PACKETS).from_any_value()
+        .ratio(DelaySum, Deliveries).engines(WITH_PACKETS).free_axis()
         .distribution(2, "One-way delay");
     /// Mean time that a data packet waited in the queues of its path.
     PathQueuingDelay = Flow("path_queuing_delay", Seconds)
