@@ -53,7 +53,7 @@ def colours_of(ax: Axes) -> int:
 
 def legend(ax: Axes) -> None:
     """Draw the legend, to the right of the axes if it is long."""
-    if len(ax.get_lines()) > 4:
+    if len(ax.get_legend_handles_labels()[1]) > 4:
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small")
     else:
         ax.legend(fontsize="small")
