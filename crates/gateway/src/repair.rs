@@ -30,10 +30,13 @@ const MOST_KEPT: usize = 4 << 20;
 /// The time after a report of missing packets for which packets are kept. A path without losses needs none.
 const KEEPING: Duration = Duration::from_secs(10);
 
-/// The number of reported datagrams that are remembered.
-const MOST_REPORTED: usize = 256;
-/// The time after a report within which a late datagram or its repair arrives, and the most packets in it.
-const ARRIVING: Duration = Duration::from_secs(1);
+/// The number of sessions with datagrams on the way.
+const SESSIONS: usize = 4;
+/// The number of reported datagrams that are remembered: the replay window of WireGuard refuses older ones.
+const MOST_REPORTED: usize = 1024;
+/// The time after a report within which a late datagram or its repair arrives, also if somebody withheld it,
+/// and the most packets in it.
+const ARRIVING: Duration = Duration::from_secs(10);
 const MOST_RECENT: usize = 10_000;
 
 /// The place of a datagram in its session.
@@ -135,7 +138,7 @@ impl Session {
 /// late one was taken for lost.
 #[derive(Clone, Debug, Default)]
 pub struct Gaps {
-    /// The two latest sessions. Handshakes that cross make two, and either may be in use.
+    /// The latest sessions. Handshakes that cross make several, and any may be in use.
     sessions: VecDeque<Session>,
     /// The latest places that were reported missing.
     reported: VecDeque<Place>,
@@ -158,7 +161,7 @@ impl Gaps {
         match self.sessions.iter_mut().find(is_its) {
             Some(session) => session.on_arrival(place.counter, expedited),
             None => {
-                self.sessions.truncate(1);
+                self.sessions.truncate(SESSIONS - 1);
                 self.sessions.push_front(Session {
                     index: place.session,
                     next: place.counter.saturating_add(1),
@@ -440,7 +443,7 @@ mod tests {
             assert!(!arrives(order[0], b"late", 3));
             assert!(arrives(order[1], b"late", 4));
             assert!(!arrives(7, b"late", 5), "an equal packet of the site");
-            assert!(!arrives(8, b"same", 2000), "much later");
+            assert!(!arrives(8, b"same", 20_000), "much later");
         }
     }
 
