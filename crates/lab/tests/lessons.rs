@@ -344,7 +344,7 @@ fn contracts_beyond_the_link_have_a_note() {
     let scenario = &changed("10-contracts", &[contract, service])[0];
     let theory = run(scenario, Engine::Theory, &Options::default(), &mut Quiet);
     let said = match theory {
-        Ok(run) => run.manifest.notes.join("\n"),
+        Ok(run) => run.notes.join("\n"),
         Err(e) => e.to_string(),
     };
     assert!(said.contains("add up to 60 Mbps of 30 Mbps"), "{said}");
