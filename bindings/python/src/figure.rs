@@ -20,6 +20,9 @@ type Line<'py> = (
     Bound<'py, PyBytes>,
 );
 
+/// The lines, the labels of the axes, and the ends of the vertical axis.
+type Drawn<'py> = (Vec<Line<'py>>, [String; 2], (f64, f64));
+
 /// Returns the lines of a metric over time of runs of one point, the labels of the axes, and the ends of
 /// the vertical one.
 #[pyfunction]
@@ -29,7 +32,7 @@ pub fn figure<'py>(
     metric: &str,
     by: Option<&str>,
     of: Vec<String>,
-) -> PyResult<(Vec<Line<'py>>, [String; 2], (f64, f64))> {
+) -> PyResult<Drawn<'py>> {
     let scenario = &*same_point(&runs)?;
     let metric: Metric = crate::run::named(metric)?;
     let wrong = |e: String| PyValueError::new_err(format!("by: {e}"));

@@ -50,13 +50,12 @@ fn drafted(
     made.map_err(|(message, hint)| error::AccordError::new_err((message, hint)))
 }
 
-/// Returns the names of the controllers and of the queue disciplines that come with Accord, each with a
-/// line about it.
+/// Names, each with a line about it.
+type Names = Vec<(&'static str, &'static str)>;
+
+/// Returns the names of the controllers and of the queue disciplines that come with Accord.
 #[pyfunction]
-fn families() -> (
-    Vec<(&'static str, &'static str)>,
-    Vec<(&'static str, &'static str)>,
-) {
+fn families() -> (Names, Names) {
     let all = accord::catalogue();
     let named = |families: &[&'static Family]| families.iter().map(|f| (f.name, f.doc)).collect();
     (named(all.controllers), named(all.disciplines))
