@@ -151,6 +151,8 @@ class Laboratory {
   }
 
   changed() {
+    // A message about a mistake stays until the mistake is gone.
+    if (!document.body.classList.contains("wrong")) message("");
     this.keepText();
     this.sliders();
     clearTimeout(this.waiting);
@@ -164,10 +166,11 @@ class Laboratory {
     try {
       const draft = await api.check(text, this.checking.signal);
       this.editor.mark(draft.errors);
+      const mended = document.body.classList.contains("wrong");
       document.body.classList.toggle("wrong", draft.errors.length > 0);
       const [first] = draft.errors;
-      message(first ? `Line ${first.line}: ${first.message}` : this.said);
-      if (first) return;
+      if (first) return message(`Line ${first.line}: ${first.message}`);
+      if (mended || this.said) message(this.said);
       this.said = "";
       this.draw(draft);
       // A text that was just opened runs in all engines, a change in those that answer at once.
