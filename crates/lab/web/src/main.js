@@ -91,7 +91,7 @@ class Laboratory {
     const stale = this.place.from !== place.base ? ` ${place.name} itself has changed since you made them.` : "";
     this.said = draft ? `Your changes to ${place.name} are back.${stale} Original shows it without them.` : "";
     this.exercise.open(place.id).catch(failed);
-    this.opening = true;
+    this.whole = true;
   }
 
   /** Returns true if the editor's text may be replaced. */
@@ -153,6 +153,7 @@ class Laboratory {
   changed() {
     // A message about a mistake stays until the mistake is gone.
     if (!document.body.classList.contains("wrong")) message("");
+    this.result.run = undefined;
     this.keepText();
     this.sliders();
     clearTimeout(this.waiting);
@@ -173,10 +174,9 @@ class Laboratory {
       if (mended || this.said) message(this.said);
       this.said = "";
       this.draw(draft);
-      // A text that was just opened runs in all engines, a change in those that answer at once.
-      const { opening } = this;
-      this.opening = false;
-      await (opening ? this.run() : this.quick(text));
+      const { whole } = this;
+      this.whole = false;
+      await (whole ? this.all(text) : this.quick(text));
     } catch (error) {
       failed(error);
     }
@@ -197,9 +197,17 @@ class Laboratory {
     return this.stream(["theory", "fluid"], text);
   }
 
+  /** Runs all ticked engines. A check of an earlier change would end the run, so that this one replaces it. */
   run() {
+    clearTimeout(this.waiting);
+    this.result.run = undefined;
+    this.whole = true;
+    return this.check();
+  }
+
+  all(text) {
     const engines = ["theory", "fluid", "packet", "live"].filter((engine) => byId(`engine-${engine}`).checked);
-    return this.stream(engines, this.editor.text);
+    return this.stream(engines, text);
   }
 
   async stream(engines, text) {
@@ -318,7 +326,7 @@ class Laboratory {
   }
 
   async export(result) {
-    if (result.run === undefined) return message("There is nothing to export yet: wait for the run to end.");
+    if (result.run === undefined) return message("This text has no result yet: wait for the run to end.");
     try {
       message(`Written: ${await api.exported(result.run)}`);
     } catch (error) {
