@@ -91,7 +91,7 @@ class Laboratory {
     const stale = this.place.from !== place.base ? ` ${place.name} itself has changed since you made them.` : "";
     this.said = draft ? `Your changes to ${place.name} are back.${stale} Original shows it without them.` : "";
     this.exercise.open(place.id).catch(failed);
-    this.opening = true;
+    this.whole = true;
   }
 
   /** Returns true if the editor's text may be replaced. */
@@ -151,6 +151,9 @@ class Laboratory {
   }
 
   changed() {
+    // A message about a mistake stays until the mistake is gone.
+    if (!document.body.classList.contains("wrong")) message("");
+    this.result.run = undefined;
     this.keepText();
     this.sliders();
     clearTimeout(this.waiting);
@@ -164,16 +167,16 @@ class Laboratory {
     try {
       const draft = await api.check(text, this.checking.signal);
       this.editor.mark(draft.errors);
+      const mended = document.body.classList.contains("wrong");
       document.body.classList.toggle("wrong", draft.errors.length > 0);
       const [first] = draft.errors;
-      message(first ? `Line ${first.line}: ${first.message}` : this.said);
-      if (first) return;
+      if (first) return message(`Line ${first.line}: ${first.message}`);
+      if (mended || this.said) message(this.said);
       this.said = "";
       this.draw(draft);
-      // A text that was just opened runs in all engines, a change in those that answer at once.
-      const { opening } = this;
-      this.opening = false;
-      await (opening ? this.run() : this.quick(text));
+      const { whole } = this;
+      this.whole = false;
+      await (whole ? this.all(text) : this.quick(text));
     } catch (error) {
       failed(error);
     }
@@ -194,9 +197,17 @@ class Laboratory {
     return this.stream(["theory", "fluid"], text);
   }
 
+  /** Runs all ticked engines. A check of an earlier change would end the run, so that this one replaces it. */
   run() {
+    clearTimeout(this.waiting);
+    this.result.run = undefined;
+    this.whole = true;
+    return this.check();
+  }
+
+  all(text) {
     const engines = ["theory", "fluid", "packet", "live"].filter((engine) => byId(`engine-${engine}`).checked);
-    return this.stream(engines, this.editor.text);
+    return this.stream(engines, text);
   }
 
   async stream(engines, text) {
@@ -315,7 +326,7 @@ class Laboratory {
   }
 
   async export(result) {
-    if (result.run === undefined) return message("There is nothing to export yet: wait for the run to end.");
+    if (result.run === undefined) return message("This text has no result yet: wait for the run to end.");
     try {
       message(`Written: ${await api.exported(result.run)}`);
     } catch (error) {

@@ -132,7 +132,7 @@ test("kept results are named after their settings, and share their axes", async 
   const longer = faster.replace('"10 s"', '"20 s"');
   await write(longer);
   await ran(longer);
-  const titles = await page.locator(".result h2").allInnerTexts();
+  const titles = await page.locator(".result > header h2").allInnerTexts();
   assert.deepEqual(titles, [
     "Mine duration = 20 s, rate = 40 Mbps",
     "Mine duration = 10 s, rate = 10 Mbps",
@@ -153,7 +153,7 @@ test("kept results are named after their settings, and share their axes", async 
   await page.evaluate(() => window.laboratory.result.time.zoomAll());
   await page.getByRole("button", { name: "Remove" }).first().click();
   await page.getByRole("button", { name: "Remove" }).first().click();
-  assert.deepEqual(await page.locator(".result h2").allInnerTexts(), ["Mine"]);
+  assert.deepEqual(await page.locator(".result > header h2").allInnerTexts(), ["Mine"]);
 });
 
 test("a long run streams, and stops when asked", async () => {
