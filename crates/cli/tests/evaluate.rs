@@ -170,7 +170,7 @@ fn wrong_input_is_refused_with_a_hint() {
     let with = |more: &[&'static str]| [&one[..], more].concat();
     refused(
         &with(&["--case", "deep-mny"]),
-        "no case \"deep-mny\"",
+        "unknown case \"deep-mny\"",
         "\"deep-many\"",
     );
     refused(&with(&["-o", "full"]), "full contains other files", "-o");

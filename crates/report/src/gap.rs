@@ -5,7 +5,7 @@ use crate::class::Class;
 use crate::json::Point;
 use accord_scenario::{Engine, Target, Window};
 
-/// Returns how far packets are from theory, over all checks of a value that both have: "Packets are
+/// Returns how far packets are from theory, over all checks that expect theory's value: "Packets are
 /// within 5 % of theory in all phases", the percentage rounded up. It is `None` without such a check.
 pub fn gap(points: &[Point]) -> Option<String> {
     let compared = |point: &Point| -> Vec<(f64, Class, Window)> {
@@ -37,14 +37,20 @@ pub fn gap(points: &[Point]) -> Option<String> {
     })
 }
 
-/// Returns how far the packets of a check are from theory, relative to theory.
+/// Returns the distance of a check's packets from theory, relative to theory. It is `None` if the check
+/// expects a value that is not theory's.
 fn relative(check: &Check) -> Option<f64> {
-    let of_value = matches!(check.target, Target::Value { .. } | Target::Engine { .. });
-    if check.engine != Engine::Packet || !of_value {
+    if check.engine != Engine::Packet {
         return None;
     }
     let value = |engine| check.value(engine).map(|v| check.unit.settled(v.mean));
     let (theory, packet) = value(Engine::Theory).zip(value(Engine::Packet))?;
+    let near = |value: f64, tolerance: f64| (value - theory).abs() <= tolerance * theory.abs();
+    let comparable = match check.target {
+        Target::Value { value, tolerance } => near(value, tolerance),
+        Target::Engine { .. } => true,
+        _ => false,
+    };
     let gap = (packet - theory).abs() / theory.abs();
-    gap.is_finite().then_some(gap)
+    (comparable && gap.is_finite()).then_some(gap)
 }
