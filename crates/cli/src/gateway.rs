@@ -129,7 +129,7 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 #[cfg(feature = "gateway")]
 mod parts {
-    use super::args::Import;
+    use crate::gateway::args::Import;
     use crate::fail::Failure;
     use crate::output::{data, json, note};
     use accord::language::{ScenarioError, Source};
