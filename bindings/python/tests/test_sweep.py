@@ -59,7 +59,7 @@ def test_equal_seeds_have_no_interval_and_a_warning(small):
     with pytest.warns(UserWarning, match="equal packet runs at 4 of 4 points: the scenario draws"):
         means = swept.means()
     assert means and all(row["half_width"] is None and row["runs"] == 3 for row in means)
-    # One value of many is equal where a full link carries what it can: no reason for a warning.
+    # One equal value of many, at a full link, is no reason for a warning.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         accord.sweep(small, OVER, reps=3).means()

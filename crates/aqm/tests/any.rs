@@ -19,8 +19,7 @@ enum Operation {
     Timer(QueueView),
 }
 
-/// A span before the next operation: none, some, or so long that the clock may stand at
-/// its end.
+/// A span before the next operation: none, some, or the rest of the clock's range.
 fn any_gap() -> impl Strategy<Value = Duration> {
     prop_oneof![
         Just(0),

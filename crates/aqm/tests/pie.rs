@@ -114,7 +114,7 @@ fn arrivals_are_dropped_with_the_probability() {
 }
 
 #[test]
-fn low_delay_short_queues_and_control_are_spared() {
+fn low_delay_short_queues_and_control_are_exempt() {
     let mut pie = raised_to(0.15, &[]);
     let control = PacketMeta {
         class: Class::OutOfBand,

@@ -243,7 +243,7 @@ fn thresholds_that_contradict_each_other_are_refused() {
 /// The average alone decides, as in FJ93: a packet that finds a queue just emptied may be dropped.
 /// With ns-2's rule none is that finds at most two packets, the one in service included.
 #[test]
-fn short_queues_are_spared_where_that_is_asked_for() {
+fn short_queues_are_exempt_on_request() {
     let dropped = |spare: bool, found: u64| {
         let mut red = red(&[
             ("weight", Raw::Number(1e-6)),

@@ -129,8 +129,8 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 #[cfg(feature = "gateway")]
 mod parts {
-    use crate::gateway::args::Import;
     use crate::fail::Failure;
+    use crate::gateway::args::Import;
     use crate::output::{data, json, note};
     use accord::language::{ScenarioError, Source};
     use accord_gateway::check::check as findings;

@@ -93,7 +93,7 @@ fn a_capture_is_of_one_run() {
         "x.pcapng",
     ];
     let ended = accord(dir.path(), &args).with(2);
-    assert!(ended.stderr.contains("here are 2"), "{ended:#?}");
+    assert!(ended.stderr.contains("makes 2"), "{ended:#?}");
     let args = [
         "run",
         "small.toml",

@@ -322,7 +322,7 @@ fn metrics_are_defined() {
     }
     let one = accord(dir.path(), &["explain", "metric", "queuing-delay"]).with(0);
     for text in [
-        "queuing_delay: Time that data waits",
+        "queuing_delay: Waiting time of the data",
         "seconds",
         "links",
         "backlog over link_rate",

@@ -142,7 +142,7 @@ fn logs_are_of_one_run_and_of_streams() {
     let tunnel = LOSSY.replace("\"cubic\"", "\"monaco\"");
     let dir = folder(&[("lossy.toml", LOSSY), ("tunnels.toml", &tunnel)]);
     let ended = run(dir.path(), "--reps 2 --qlog logs").with(2);
-    assert!(ended.stderr.contains("here are 2"), "{ended:#?}");
+    assert!(ended.stderr.contains("makes 2"), "{ended:#?}");
     let args = ["run", "tunnels.toml", "-e", "packet", "--qlog", "logs"];
     let ended = accord(dir.path(), &args).with(2);
     assert!(ended.stderr.contains("nothing to write"), "{ended:#?}");
@@ -217,7 +217,7 @@ fn flent_gets_its_series() {
     }
     let none = ["export", "flent", "runs/lossy", "-e", "live"];
     let none = accord(dir.path(), &none).with(2);
-    assert!(none.stderr.contains("runs of: packet"), "{none:#?}");
+    assert!(none.stderr.contains("available: packet"), "{none:#?}");
 }
 
 /// The rate in a file whose last interval is short, and in the same file compressed and truncated,

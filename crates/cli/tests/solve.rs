@@ -195,7 +195,7 @@ fn bad_input_is_named_with_its_place() {
         (
             LINKS,
             "flow,path\nx,a q\n",
-            "flows.csv:2: flow \"x\" crosses link \"q\"",
+            "flows.csv:2: flow \"x\" crosses the unknown link \"q\"",
         ),
         (
             LINKS,

@@ -72,7 +72,7 @@ fn nothing_is_replaced_in_silence() {
     assert_eq!(replaces(&[]), None, "there was nothing");
     assert_eq!(replaces(&[]), None, "it is the same");
     let line = replaces(&["--seed", "9"]).expect("another seed");
-    for words in ["runs/small holds", "seed 1)", "rename", "-o"] {
+    for words in ["runs/small contains", "seed 1)", "rename", "-o"] {
         assert!(line.contains(words), "{line}");
     }
     let line = replaces(&["--set", "topology.dumbbell.rate=6 Mbps"]).expect("another rate");

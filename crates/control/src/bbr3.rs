@@ -87,7 +87,7 @@ const fn span(
 /// The declaration of BBR version 3.
 pub static FAMILY: Family = Family {
     name: "bbr3",
-    doc: "BBRv3: paces at the bandwidth that it measures, and bounds what is in flight by a model \
+    doc: "BBRv3: paces at the bandwidth that it measures, and bounds the data in flight by a model \
           of the path and by losses.",
     source: "[draft-ietf-ccwg-bbr-06]",
     params: &[

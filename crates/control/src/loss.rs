@@ -25,7 +25,7 @@
 //!   (1 − P)·a* for κ = ½. The contract is not touched.
 //! - **The gain** of that loop, averaged, is (1 − P)·κ + P/2, which is between κ and ½. So the
 //!   margins are those without losses for κ = ½, and none is worse than for the larger of the two.
-//! - **Where pairs are blind** (one FIFO queue), a is about nothing. The round-trip time above its
+//! - **With blind pairs** (one FIFO queue), a is about zero. The round-trip time above its
 //!   minimum stands in for it. Queues of the way back and a longer route count as queue then. That
 //!   costs share at a loss, but never contract.
 //! - **The bound** is for losses without a visible queue: a

@@ -31,8 +31,8 @@ pub(crate) const RACK: Param = Param {
     symbol: "",
     kind: Kind::Flag,
     default: "false",
-    doc: "Finds losses by time, those of repairs too, probes for lost tails, and reduces what is in \
-          flight in proportion (RACK-TLP and PRR, as kernels do), whatever sack says.",
+    doc: "Finds losses by time, those of repairs too, probes for lost tails, and reduces the data \
+          in flight in proportion (RACK-TLP and PRR, as kernels do), whatever sack says.",
     source: "[RFC 8985, RFC 9937]",
 };
 

@@ -8,7 +8,7 @@ use accord_units::{Bytes, Time};
 /// The declaration of flows without control.
 pub static FAMILY: Family = Family {
     name: "none",
-    doc: "No control: sends what its demand says, whatever happens.",
+    doc: "No control: sends its demand, whatever happens.",
     source: "",
     params: &[],
     check: |_| Ok(()),

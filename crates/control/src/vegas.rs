@@ -108,7 +108,7 @@ pub(crate) const BASE_RTT: Param = Param {
     kind: Kind::Choice(BaseRttSource::WORDS),
     default: "measured",
     doc: "Whether the base round-trip time is the smallest sample, or the true one of the \
-          network, which no real sender is told.",
+          network, which no real sender knows.",
     source: "[Low02 §6.2]",
 };
 

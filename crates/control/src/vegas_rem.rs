@@ -44,7 +44,7 @@ use accord_units::{Bytes, Duration, Rate, Size, Time};
 /// The declaration of Vegas with REM.
 pub static FAMILY: Family = Family {
     name: "vegas-rem",
-    doc: "Vegas with the price of its path told by REM's marks instead of by queuing delay.",
+    doc: "Vegas with the price of its path from REM's marks instead of from queuing delay.",
     source: "[Low02 §5]",
     params: &[
         Param {

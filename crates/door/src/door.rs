@@ -296,7 +296,7 @@ mod tests {
         let target = dir.path().join("target");
         std::fs::write(&path, "a key").expect("written");
         let error = Door::open(&path, first).map(|_| ()).expect_err("no socket");
-        assert!(error.to_string().contains("is no socket"), "{error}");
+        assert!(error.to_string().contains("is not a socket"), "{error}");
         assert_eq!(
             std::fs::read_to_string(&path).expect("it is there"),
             "a key"

@@ -87,8 +87,8 @@ impl Breaker {
             }
         }
         let Some(since) = self.tripped else { return };
-        let calm = self.ratio.is_none_or(|r| r < self.config.loss / 2.0);
-        if calm && now.since(since) >= self.wait() {
+        let quiet = self.ratio.is_none_or(|r| r < self.config.loss / 2.0);
+        if quiet && now.since(since) >= self.wait() {
             self.arm();
             self.armed = Some(now);
         }

@@ -312,7 +312,7 @@ impl<S: Sessions> Gateway<S> {
                         peer.receiver.on_data(size, at);
                         peer.received.add(size.get());
                     }
-                    self.heed(from, &message, virtual_delay, at, sink);
+                    self.on_control(from, &message, virtual_delay, at, sink);
                 }
                 None => self.dropped.wrong_message += 1,
             }
@@ -333,8 +333,8 @@ impl<S: Sessions> Gateway<S> {
         }
     }
 
-    /// Heeds a control message, whose datagram has collected `virtual_delay`.
-    fn heed(
+    /// Handles a control message. Its datagram has collected `virtual_delay`.
+    fn on_control(
         &mut self,
         from: usize,
         message: &Message,

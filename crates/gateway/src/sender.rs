@@ -544,7 +544,7 @@ mod tests {
                         Next::Data => sent += size.get(),
                         Next::Message(_) => {}
                         Next::Wait(until) => {
-                            prop_assert!(until > now, "it waits for what is past");
+                            prop_assert!(until > now, "it waits for a past time");
                             now = until.min(now + Duration::from_ms(1));
                         }
                     }

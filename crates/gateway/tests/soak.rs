@@ -89,8 +89,8 @@ fn memory_stays_flat_and_rates_do_not_drift() {
     let hours = std::env::var("SOAK_HOURS").ok();
     let hours: u64 = hours.and_then(|n| n.parse().ok()).unwrap_or(1);
     let (mut world, mut dice) = (World::new(51, LINK), Dice(51));
-    // Per calm minute: the bytes held, the rate in B/ms, and the queuing delay in seconds.
-    let mut calm = Vec::with_capacity(60 * hours as usize);
+    // Per quiet minute: the bytes held, the rate in B/ms, and the queuing delay in seconds.
+    let mut quiet = Vec::with_capacity(60 * hours as usize);
     // The edge has a queue for each hash of a flow that it has seen. All of them are there from now on.
     for port in 0..10_000 {
         for _ in 0..12 {
@@ -120,17 +120,17 @@ fn memory_stays_flat_and_rates_do_not_drift() {
         world.forget();
         if (2..7).contains(&(minute % 10)) {
             assert_eq!(state, State::Controlled, "minute {minute}");
-            calm.push((HELD.load(Ordering::Relaxed), rate, queued));
+            quiet.push((HELD.load(Ordering::Relaxed), rate, queued));
         }
     }
-    let quarter = calm.len() / 4;
+    let quarter = quiet.len() / 4;
     let most = |part: &[(usize, f64, f64)]| part.iter().map(|c| c.0).max().unwrap_or(0);
     let mean = |part: &[(usize, f64, f64)]| {
         let n = part.len() as f64;
         let (rates, queues) = (part.iter().map(|c| c.1), part.iter().map(|c| c.2));
         (rates.sum::<f64>() / n, queues.sum::<f64>() / n)
     };
-    let (first, last) = (&calm[..quarter], &calm[3 * quarter..]);
+    let (first, last) = (&quiet[..quarter], &quiet[3 * quarter..]);
     let (held, (began, ended)) = ((most(first), most(last)), (mean(first), mean(last)));
     eprintln!(
         "{hours} h: at most {} B held in the first quarter, {} B in the last; {:.1} and {:.1} B/ms of \
@@ -144,11 +144,11 @@ fn memory_stays_flat_and_rates_do_not_drift() {
         world.arrived[1],
     );
     assert!(held.1 <= held.0 + 16_384, "{held:?} B");
-    for (minute, (_, rate, _)) in calm.iter().enumerate() {
+    for (minute, (_, rate, _)) in quiet.iter().enumerate() {
         let part = rate / began.0;
         assert!(
             (0.9..1.1).contains(&part),
-            "calm minute {minute}: {rate} B/ms"
+            "quiet minute {minute}: {rate} B/ms"
         );
     }
     assert!(

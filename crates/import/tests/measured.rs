@@ -238,7 +238,7 @@ fn events_of_iperf3_are_the_same_as_its_document() {
             2.0,
             "ended early: \"interrupt",
         ),
-        ("cut-off.json", 2.0, "cut off"),
+        ("cut-off.json", 2.0, "truncated"),
     ] {
         let part = measured(&format!("iperf3/{name}"));
         assert_eq!(part.flows.len(), 2, "{name}");

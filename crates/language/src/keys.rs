@@ -228,7 +228,7 @@ pub(crate) const SWEEP: Section = Section {
     doc: "One run for each value; several sweeps give all combinations.",
     one_of: false,
     keys: &[
-        key("set", Shape::Either(&[Shape::Text, Shape::List(&Shape::Text)]), Nothing, "The path into this file that takes the value, such as \"link.bottleneck.rate\", or a list of them; entries of lists count from 1. Without it, a value is a table from paths to what goes there; a single value may be a label that sets nothing."),
+        key("set", Shape::Either(&[Shape::Text, Shape::List(&Shape::Text)]), Nothing, "The path into this file that takes the value, such as \"link.bottleneck.rate\", or a list of them; entries of lists count from 1. Without it, a value is a table from paths to values; a single value may be a label that sets nothing."),
         key("values", Shape::Either(&[Shape::List(&Shape::Any), Shape::Map(&Shape::Any)]), Required, "The values: a list, or a table that gives each a label."),
     ],
 };

@@ -6,10 +6,10 @@ pub(crate) use links::*;
 
 use super::error::{Problem, Span, quote};
 use super::limits;
-use super::shape::{Default, Section, Shape};
+use super::shape::{Default, Processing, Section, Shape};
 use super::tree::{Data, Table, Value};
 use accord_scenario::{Over, UNLIMITED, percent};
-use accord_units::{Bytes, Duration, ParseError, Rate, Size, Time, Words, words};
+use accord_units::{Bytes, Duration, ParseError, Rate, Size, Time, Words};
 use std::str::FromStr;
 
 /// The size of a buffer as written, before rates and round-trip times are known.
@@ -90,21 +90,6 @@ pub(crate) fn packet(value: &Value) -> Result<Bytes, Problem> {
     let x = quantity(value, &Shape::Packet)?;
     let zero = Some(Bytes::ZERO);
     bounded(value, x, zero, limits::PACKET, "the size of a packet")
-}
-
-words! {
-    /// The longest time that a host takes for a packet.
-    #[derive(Clone, Copy)]
-    pub enum Processing by word {
-        /// The time of `Packet` for controllers that fill queues, otherwise zero.
-        Auto = "auto",
-        /// The service time of a packet on the slowest link of the path.
-        Packet = "packet",
-        {
-            /// This time.
-            Time(Duration)
-        }
-    }
 }
 
 pub(crate) fn processing(value: &Value) -> Result<Processing, Problem> {

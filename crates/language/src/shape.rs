@@ -2,9 +2,23 @@
 //! defaults, the JSON Schema and the reference all come from these tables. So they always agree.
 
 use super::error::quote;
-use super::read::Processing;
 use accord_scenario::{OFF, Over, UNLIMITED};
-use accord_units::Words;
+use accord_units::{Duration, Words, words};
+
+words! {
+    /// The longest time that a host takes for a packet.
+    #[derive(Clone, Copy)]
+    pub enum Processing by word {
+        /// The time of `Packet` for controllers that fill queues, otherwise zero.
+        Auto = "auto",
+        /// The service time of a packet on the slowest link of the path.
+        Packet = "packet",
+        {
+            /// This time.
+            Time(Duration)
+        }
+    }
+}
 
 /// A kind of table, with the keys that it may have.
 #[derive(Debug)]

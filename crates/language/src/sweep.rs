@@ -121,7 +121,7 @@ fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
         // A value that is alone is the label of a point, as scenarios are printed.
         if paths.is_empty() && values.len() > 1 && value.table().is_none() {
             let message = format!("{} is put nowhere, as the sweep has no `set`", quote(label));
-            let hint = "name in `set` the paths that take the values, such as \"flow.a.controller\", or make each value a table from paths to what goes there";
+            let hint = "name in `set` the paths that take the values, such as \"flow.a.controller\", or make each value a table from paths to values";
             return Err(Problem::new(value.span, message).hint(hint));
         }
         if !labels.insert(label) {

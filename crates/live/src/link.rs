@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(
             achieved.rate(Duration::from_ms(35)),
             None,
-            "it was not busy for so long"
+            "it was not busy for that time"
         );
         assert_eq!(achieved.late(), Some(Duration::from_ps(1_333_333_333)));
     }

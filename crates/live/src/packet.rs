@@ -71,7 +71,7 @@ impl accord_port::PortPacket for Packet {
         }
     }
 
-    /// Acknowledgements of others are never superseded: what is in them is not looked at.
+    /// Acknowledgements of other stacks are never superseded, because they are not parsed.
     fn is_superseded_by(&self, newer: &Packet) -> bool {
         if self.header.kind != Kind::Ack || newer.header.kind != Kind::Ack {
             return false;

@@ -184,7 +184,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
         model.classes[*k].control.dynamics.rounds.is_some() && rest.virtual_delay > 0.0
     };
     let unknown = signalled.or(moving.iter().zip(&rest).any(once).then_some(
-        "windows are decided once per round trip, and a virtual queue is not what is outstanding less the pipe",
+        "windows are decided once per round trip, and a virtual queue is not the data outstanding less the pipe",
     ));
     builder.answers = Answers::Packets;
     let packets = match signalled.is_none() && !builder.signals.is_empty() {
@@ -327,7 +327,7 @@ impl Builder<'_, '_> {
         }
         if terms.iter().any(|t| t.feedbacks > 1) {
             return Err(MarginsError::NoEquilibrium(
-                "a queue whose losses answer at once (a full buffer, avq) lies behind another queue, which is not linearised".into(),
+                "a queue that answers at once (a full buffer, avq) behind another queue is not linearised".into(),
             ));
         }
         Ok(Linear {

@@ -95,7 +95,7 @@ impl Results {
     /// Returns a text that [`Results::parse`] reads. `command` is the command that writes it.
     pub fn print(&self, command: &str) -> String {
         let mut out =
-            format!("# Digests of all packet runs, and what came out. Written by\n# {command}\n");
+            format!("# Digests of all packet runs, and their figures. Written by\n# {command}\n");
         for point in &self.points {
             _ = writeln!(out, "{} | {}", point.id, point.label);
             for (seed, digest) in &point.digests {

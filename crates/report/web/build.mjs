@@ -1,6 +1,5 @@
 // Bundles src/ into dist/page.js and dist/page.css, which the crate includes. The first
-// line of page.js holds a hash of the sources; a test compares it, so that nobody forgets
-// to build.
+// line of page.js holds a hash of the sources, which a test compares.
 import { build } from "esbuild";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-// Says below the map what is under the pointer, also where a finger is.
+// Shows below the map the values at the pointer or finger.
 const map = document.querySelector(".map");
 const reading = document.querySelector(".reading");
 const tell = (event) => {

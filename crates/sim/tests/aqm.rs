@@ -127,7 +127,7 @@ fn fair_queues_share_and_spare_the_sparse() {
 
 /// A packet that arrives at a port leaves, is dropped at either end, or is held.
 #[test]
-fn the_books_balance_with_drops_at_the_head() {
+fn the_counters_balance_with_drops_at_the_head() {
     for queue in ["codel", "pie", "fq-codel"] {
         let mut scenario = flows(queue, 20, false);
         scenario.duration = "8 s".parse().expect("a time");

@@ -66,8 +66,8 @@ fn outcome(flows: &[&str], mbps: u32, rtt_ms: f64) -> Outcome {
     outcome
 }
 
-fn balanced(books: &[Audit]) {
-    for b in books {
+fn balanced(audits: &[Audit]) {
+    for b in audits {
         let out = b.left.packets + b.dropped.packets + b.held.packets;
         assert_eq!(b.entered.packets, out, "{b:?}");
         let out = b.left.bytes + b.dropped.bytes + b.held.bytes;

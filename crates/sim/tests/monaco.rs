@@ -84,8 +84,8 @@ fn same_seed_same_bytes() {
     assert_eq!(format!("{:?}", a.series), format!("{:?}", b.series));
 }
 
-fn balanced(books: &[Audit]) {
-    for (i, b) in books.iter().enumerate() {
+fn balanced(audits: &[Audit]) {
+    for (i, b) in audits.iter().enumerate() {
         assert_eq!(
             b.entered.packets,
             b.left.packets + b.dropped.packets + b.held.packets,
@@ -100,7 +100,7 @@ fn balanced(books: &[Audit]) {
 }
 
 #[test]
-fn books_balance_with_and_without_loss() {
+fn counters_balance_with_and_without_loss() {
     for limit in [20, 55, 90] {
         let scenario = fig6(
             controller("monaco", &[]),

@@ -130,10 +130,10 @@ fn dctcp_flows_share_fairly_at_the_threshold() {
 /// [Arun18 §2.3, §3].
 #[test]
 fn copa_flows_share_fairly_with_a_short_queue() {
-    let calm = "{ name = \"copa\", compete = false }";
+    let quiet = "{ name = \"copa\", compete = false }";
     for flows in [
         &[("copa", 0), ("copa", 10)][..],
-        &[(calm, 0), (calm, 10), (calm, 20)],
+        &[(quiet, 0), (quiet, 10), (quiet, 20)],
     ] {
         let o = outcome(flows, DEEP, (40, 100));
         assert!(o.jain() > 0.95, "{}", o.jain());

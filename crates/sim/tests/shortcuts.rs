@@ -302,8 +302,8 @@ fn changes() -> Scenario {
     s
 }
 
-fn balanced(books: &[Audit]) {
-    for (i, b) in books.iter().enumerate() {
+fn balanced(audits: &[Audit]) {
+    for (i, b) in audits.iter().enumerate() {
         let sum =
             |f: fn(&Audit) -> u64, g: fn(&Audit) -> [u64; 3]| (f(b), g(b).iter().sum::<u64>());
         let (entered, out) = sum(
@@ -320,7 +320,7 @@ fn balanced(books: &[Audit]) {
 }
 
 #[test]
-fn books_balance_through_changes_of_delay_rate_and_route() {
+fn counters_balance_through_changes_of_delay_rate_and_route() {
     for shortcuts in [Shortcuts::All, Shortcuts::None] {
         let (run, ports, flows) = run_with(&changes(), &mut Quiet, shortcuts).unwrap();
         balanced(&ports);

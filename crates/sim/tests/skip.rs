@@ -286,19 +286,19 @@ fn under_way(run: &Run, flow: usize, period: Duration) -> (f64, f64) {
 /// Checks conservation in a run: at each port and for each flow, and by the series, including the
 /// skipped time, for the data under way at the end.
 fn balanced(s: &Scenario) -> Run {
-    let (run, ports, books) = run_skipping_audited(s, None, &mut Quiet).expect("it runs");
+    let (run, ports, audits) = run_skipping_audited(s, None, &mut Quiet).expect("it runs");
     for Audit {
         entered,
         left,
         dropped,
         held,
-    } in ports.iter().chain(&books)
+    } in ports.iter().chain(&audits)
     {
         let packets = left.packets + dropped.packets + held.packets;
         let bytes = left.bytes + dropped.bytes + held.bytes;
         assert_eq!((entered.packets, entered.bytes), (packets, bytes));
     }
-    for (flow, audit) in books.iter().enumerate() {
+    for (flow, audit) in audits.iter().enumerate() {
         let (sent, there) = under_way(&run, flow, s.sample);
         let held = audit.held.bytes as f64;
         assert!((there - held).abs() < 1e-9 * sent, "{there}, not {held}");
@@ -311,7 +311,7 @@ proptest! {
 
     /// Nothing is lost or counted twice.
     #[test]
-    fn books_balance(
+    fn counters_balance(
         seed in 0u64..1000,
         count in 1u32..5,
         delay in 1u32..30,

@@ -4,8 +4,8 @@
 //! `cargo run --release -p accord-solver --example num_scale [largest number of flows]`
 //!
 //! First networks with few links, whose flows cross 3 to 8 of them; then networks with twice as
-//! many links as flows, and Poisson(10) links on each path. "cpu" is what the busiest thread
-//! computed, the mean of some runs; "wall" what passed in the shortest, which on a machine with
+//! many links as flows, and Poisson(10) links on each path. "cpu" is the CPU time of the
+//! busiest thread, the mean of some runs; "wall" what passed in the shortest, which on a machine with
 //! other work to do is more.
 //! The answers on one core and on two are the same to the bit. Then a flow comes or goes, on the first
 //! networks and on backbones whose flows share their paths with many. Last, max-min fairness.

@@ -34,8 +34,8 @@ struct Equation {
 impl System {
     /// Sets the system up at a point, with Levenberg's `lambda`.
     ///
-    /// Pins the links with capacity to spare whose price a scaled gradient step would take to zero,
-    /// and the overloaded ones whose price it would take to its limit. `usual_prices` are the sizes
+    /// Pins the links with unused capacity if a scaled gradient step would take their price to zero,
+    /// and the overloaded links if it would take their price to its limit. `usual_prices` are the sizes
     /// of prices for links without curvature.
     pub fn set_up(&mut self, dual: &Dual, at: &Point, usual_prices: &[f64], lambda: f64) {
         self.equations.clear();

@@ -69,7 +69,7 @@ impl State<'_> {
                 Ok(QueueLaw::Avq { utilisation, .. })
                     if load[l] > utilisation * self.rate[l] * (1.0 + FULL) =>
                 {
-                    format!("{name} drops or marks what is above {:.0} % of its rate", 100.0 * utilisation)
+                    format!("{name} drops or marks traffic above {:.0} % of its rate", 100.0 * utilisation)
                 }
                 Err(_) if delay > LEAST_PRICE => {
                     format!("{packets:.1} pkt would wait there, and theory has no price for what {name} does to them")
@@ -356,7 +356,7 @@ fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
         }
         if doubts.close {
             notes.push(format!(
-                "theory: base round-trip times of {name} are not known: flows start within {SETTLED} round trips of each other, while queues form, and take what they find for a part of the base; here they find nothing"
+                "theory: base round-trip times of {name} are not known: flows start within {SETTLED} round trips of each other, while queues form, and take a queue for a part of the base; here they see none"
             ));
         }
     }

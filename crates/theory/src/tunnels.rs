@@ -125,7 +125,7 @@ impl State<'_> {
         let mut full = full.filter(|&(_, l)| e.load[l] > self.capacity(l) * (1.0 + NEAR));
         Ok(full.next().map(|(rider, link)| {
             format!(
-                "no equilibrium: {} holds back {}, which rides in a tunnel, and theory has tunnels only whose edges are where packets wait",
+                "no equilibrium: {} holds back {}, which rides in a tunnel; theory covers only tunnels with all queues at their edges",
                 s.links[link].name, s.groups[s.flows[rider].group].name,
             )
         }))

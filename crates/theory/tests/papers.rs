@@ -326,8 +326,8 @@ fn xia05_parking_lots() {
     }
 }
 
-/// [Har02 eq. 18]: contracted long flows over a row of bottlenecks, random weights. The row is so
-/// long that the system of the prices is far from diagonal.
+/// [Har02 eq. 18]: contracted long flows over a row of bottlenecks, random weights. In a
+/// long row the system of the prices is far from diagonal.
 #[test]
 fn contracted_parking_lot_of_a_thousand_links() {
     let mut random = Random::new(18);

@@ -84,7 +84,7 @@ impl Web {
     }
 
     /// Returns the rate of a user whose transfers take no time, in bytes per second. This is an
-    /// upper bound of a user's mean rate over a time so long that the tails are sampled.
+    /// upper bound of a user's mean rate over a time that samples the tails.
     pub fn most(&self) -> f64 {
         let longest = self.longest.as_secs_f64();
         let off = self.off_scale.as_secs_f64() * tgamma(1.0 + 1.0 / self.off_shape);

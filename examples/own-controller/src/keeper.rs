@@ -25,7 +25,7 @@ pub static FAMILY: Family = Family {
             symbol: "a*",
             kind: Kind::Size,
             default: "10 pkt",
-            doc: "What the flow keeps queued.",
+            doc: "The target accumulation.",
             source: "",
         },
         Param {

@@ -11,7 +11,7 @@ pub static FAMILY: Family = Family {
         symbol: "K",
         kind: Kind::Size,
         default: "20 kB",
-        doc: "What may be queued before the first mark.",
+        doc: "The backlog above which packets are marked.",
         source: "",
     }],
     dynamics: Dynamics::Missing("its answer jumps at the threshold, and has no slope there"),

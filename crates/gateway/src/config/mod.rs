@@ -136,7 +136,7 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
             (_, Ok("auto")) => None,
             _ => {
                 let message = "mtu has to be \"auto\" or a whole number of bytes from 576 to 9000";
-                let hint = "\"auto\" finds out what the path to each peer takes";
+                let hint = "\"auto\" discovers the MTU of the path to each peer";
                 return Err(ConfigError::new(value.span(), message).hint(hint));
             }
         },
@@ -351,7 +351,7 @@ fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
     let default = BreakerConfig::of(cap);
     let loss = table.positive("loss")?.unwrap_or(default.loss);
     if let Some(value) = table.get("loss").filter(|_| loss > 1.0) {
-        let message = "loss has to be a part of what is sent, above 0 and up to 1";
+        let message = "loss has to be a fraction of the data sent, above 0 and up to 1";
         let hint = "such as 0.1, which is 10 %; 1 never trips unless all is lost";
         return Err(ConfigError::new(value.span(), message).hint(hint));
     }

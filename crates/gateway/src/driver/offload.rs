@@ -477,7 +477,7 @@ mod tests {
             coalescer.clear(&mut |bytes, _| {
                 writes += 1;
                 let split = splitter.split(bytes, &mut |packet| out.push(packet.to_vec()));
-                split.expect("what was joined can be cut");
+                split.expect("joined segments can be split");
             });
         };
         for packet in packets {

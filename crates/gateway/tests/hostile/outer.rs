@@ -49,8 +49,8 @@ fn whatever_is_written_the_contract_holds() {
             forged: 20,
             ..Malice::default()
         };
-        let calm = dice.below(2) * 2000;
-        load(&mut world, &mut dice, calm);
+        let quiet = dice.below(2) * 2000;
+        load(&mut world, &mut dice, quiet);
         let length = Duration::from_us(1000 << dice.below(13));
         world.writes = match seed % 3 {
             0 => Writes::Anything,

@@ -10,6 +10,7 @@ use super::super::family::CONTROLLER;
 use super::super::keys;
 use super::super::limits;
 use super::super::read::{self, Reader};
+use super::super::shape::Processing;
 use super::super::tree::{Entry, Table};
 use super::carrier;
 use super::list;
@@ -47,7 +48,7 @@ struct Spec {
     sizes: Option<PacketSizes>,
     ack: Bytes,
     control: Bytes,
-    processing: read::Processing,
+    processing: Processing,
     processing_span: Span,
     stream: Stream,
     tunnel: Option<Tunnel>,
@@ -379,7 +380,7 @@ impl Flows<'_> {
             return Err(Problem::new(at("packet"), message).hint(hint));
         }
         let stream = spec.controller.is_stream();
-        let takes_time = |p| matches!(p, read::Processing::Time(time) if !time.is_zero());
+        let takes_time = |p| matches!(p, Processing::Time(time) if !time.is_zero());
         if !stream && takes_time(spec.processing) {
             let message = format!("{} is no stream, so its host takes no time", family.name);
             let hint = "leave out `processing`";

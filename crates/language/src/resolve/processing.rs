@@ -2,7 +2,7 @@
 //! path is at any time of the run.
 
 use super::super::error::{Problem, Problems, Span};
-use super::super::read::Processing;
+use super::super::shape::Processing;
 use accord_family::{Objective, Values};
 use accord_scenario::{Change, Link, LinkId, Scenario};
 use accord_units::{Duration, Rate};

@@ -12,8 +12,8 @@ const ROUND_TRIPS: f64 = 2.0;
 /// The longest window of smoothing, as a share of the run, which is hardly visible.
 const LONGEST_WINDOW: f64 = 0.01;
 
-/// The samples over which the lines of a run are smoothed, an odd number: so many that they hold
-/// some packets and some round trips, where each packet or burst would show.
+/// The samples over which the lines of a run are smoothed, an odd number. They span
+/// some packets and some round trips, so that single packets and bursts do not show.
 pub fn window(
     outline: &Outline,
     engine: Engine,

@@ -1,4 +1,4 @@
-/* sources 4e7ff2c565e936f4 */
+/* sources e8247cb883a25058 */
 /*! Contains uPlot.
 The MIT License (MIT)
 

@@ -1,4 +1,4 @@
-// One key for all plots over time: what the colours and the lines mean, and which are shown.
+// One key for all plots over time: the meaning of colours and lines, and the choice of lines.
 import { element } from "./dom.js";
 import { rove } from "./roving.js";
 import { estimateLook, lineColour, look, theme } from "./theme.js";

@@ -117,7 +117,7 @@ export class Panel {
   /** Lines in the order of drawing: bands and flows below, then means, theory on top. */
   series() {
     const order = (line) => (line.kind === "flow" ? -1 : isEdge(line) ? -2 : this.lookOf(line).order);
-    // The plot copies what it is given, so lines are known by their place.
+    // The plot copies its data, so lines are identified by their place.
     this.lines = [...this.panel.lines].sort((a, b) => order(a) - order(b));
     const bands = [];
     const series = this.lines.map((line, i) => {

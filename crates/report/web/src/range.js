@@ -167,7 +167,7 @@ const WIDE = 300;
 /** Whether lines can have a logarithmic axis, and whether they should. */
 export function suits(lines) {
   const known = lines.map((line) => line.filter((v) => v != null));
-  // What is zero throughout has no place on it, and is not missed.
+  // Lines that are zero throughout do not count.
   const values = known.filter((line) => line.some((v) => v !== 0)).flat();
   const [min, max] = [Math.min(...values), Math.max(...values)];
   return { possible: min >= 0 && max > 0, wide: min > 0 && max >= WIDE * min };

@@ -1,4 +1,4 @@
-// What lies behind the lines of a time plot: the steady window, phases, a check's window.
+// The areas behind the lines of a time plot: the steady window, phases, a check's window.
 import { theme } from "./theme.js";
 
 /** marks() gives { steady, phases, picked }, in seconds; picked may be null. */

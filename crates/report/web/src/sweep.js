@@ -211,7 +211,7 @@ class SweepPanel {
       for (const { item, v, x, y } of dots) {
         const text = number(v);
         const wide = pen.measure(text, 10.5);
-        // Beside a point there is its line, where points are joined.
+        // Next to a point is its line, where points are joined.
         const beside = this.sweep.ticks ? [[x + 7, y + 4], [x - wide - 7, y + 4]] : [];
         const tries = [[x - wide / 2, y - 8], ...beside, [x - wide / 2, y + 17]];
         const box = ([tx, ty]) => [tx - 1, ty - 10, tx + wide + 1, ty + 2];

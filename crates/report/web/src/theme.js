@@ -14,7 +14,7 @@ export function theme() {
     shade: read("--shade"),
     picked: read("--picked"),
     back: read("--panel"),
-    // Okabe and Ito's palette, told apart by people with any colour vision.
+    // Okabe and Ito's palette, distinguishable with any colour vision.
     lines: Array.from({ length: 8 }, (_, i) => read(`--line-${i}`)),
   };
 }

@@ -102,8 +102,8 @@ export class TimeSection {
       const margin = (window[1] - window[0]) * 0.25;
       this.zoom(window[0] - margin, window[1] + margin);
     }
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.grid.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "start" });
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.grid.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "start" });
   }
 
   redraw() {

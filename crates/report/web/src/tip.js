@@ -1,4 +1,4 @@
-// The reading at the cursor, beside it.
+// The reading at the cursor, next to it.
 import { element } from "./dom.js";
 import { lineSample } from "./key.js";
 

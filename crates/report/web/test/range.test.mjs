@@ -50,7 +50,7 @@ test("the steady part is never cut", () => {
   // The same spikes elsewhere are cut.
   const early = robust([{ x, y, role: "line" }], 0, 1000, [800, 1000]);
   assert.deepEqual([early.low, early.high], [1, 1]);
-  // Only what is visible counts.
+  // Only visible lines count.
   const zoomedIn = robust([{ x, y, role: "line" }], 0, 600, [500, 1000]);
   assert.deepEqual(zoomedIn.all, [1, 1]);
 });
@@ -83,7 +83,7 @@ test("shares end at all", () => {
   assert.equal(bottom, 0);
   assert.ok(top > 100 && top <= 102);
   assert.equal(ends(40, 80, { zero: true, most: 100 })[1], 80 * 1.06);
-  // What should not be is not hidden.
+  // Unexpected values are not hidden.
   assert.ok(ends(40, 130, { zero: true, most: 100 })[1] > 130);
 });
 

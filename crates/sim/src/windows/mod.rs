@@ -1,8 +1,8 @@
 //! The windows engine: conservative parallel simulation on one thread [Chandy and Misra 1979;
 //! Bryant 1977], without events of packets.
 //!
-//! The network is divided into *parts*: the senders, as one part, and each *shared link*, which
-//! several parts feed or whose queue matters. All other links are *cut-through*: they belong to the
+//! The network is divided into *parts*: the senders, as one part, and each *shared link*: a link
+//! that several parts feed, or whose queue matters. All other links are *cut-through*: they belong to the
 //! part that feeds them. A packet that leaves a part reaches the next one after a propagation delay
 //! at the earliest, the *lookahead*. So a part can be computed on its own up to its *safe time*,
 //! the least sum of the clock of a feeding part and its lookahead. The part then handles all

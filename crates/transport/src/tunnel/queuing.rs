@@ -223,7 +223,7 @@ mod tests {
             mbps in 2..=100u64,
             part in 0.05..1.0,
             before in waits(40),
-            calm in waits(0),
+            quiet in waits(0),
             after in waits(40),
         ) {
             let mut path = Path::new(Rate::from_bps(mbps * 1_000_000), part);
@@ -232,7 +232,7 @@ mod tests {
                 path.pair(service, service + f64::from(behind), SHORT);
             }
             prop_assume!(path.queuing.signal() == Signal::Pairs);
-            for (n, (service, _)) in calm.into_iter().enumerate() {
+            for (n, (service, _)) in quiet.into_iter().enumerate() {
                 let found = path.pair(service, service, LONG);
                 prop_assert!(n < 50 || found < most, "{found:?} after {n} pairs");
             }
