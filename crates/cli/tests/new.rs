@@ -159,7 +159,7 @@ fn settings_are_written_into_the_file() {
         "rate = \"7 Mbps\"\n",
         "notes = \"slow\"\n",
         "service = { weight = 2 }\n",
-        "# Drawn again",
+        "# Drawn separately",
     ];
     for line in expected {
         assert!(text.contains(line), "{line}: {text}");

@@ -63,7 +63,7 @@ fn the_first_command_ends_in_a_sentence() {
         "Packets are within 5 % of theory in all phases; page: runs/xia05-fig6/page.html";
     let ended = accord(dir.path(), &["reproduce", "xia05-fig6"]).with(0);
     assert_eq!(ended.stderr.lines().last(), Some(sentence));
-    assert!(ended.stdout.contains("114 of 114 checks met"), "{ended:#?}");
+    assert!(ended.stdout.contains("132 of 132 checks met"), "{ended:#?}");
     let page = fs::read_to_string(dir.path().join("runs/xia05-fig6/page.html")).expect("written");
     let body = page.split_once("<main").expect("a body").1;
     let places = ["id=\"figure\"", "class=\"verdict", "<table", "id=\"plots\""];
@@ -103,7 +103,7 @@ fn narrow_terminals_have_rows_as_paragraphs() {
 fn counts_are_the_same_everywhere() {
     let dir = tempfile::tempdir().expect("a directory");
     let at = dir.path();
-    let count = "114 of 114 checks met";
+    let count = "132 of 132 checks met";
     let run = accord(at, &["run", "xia05-fig6", "-q"]).with(0);
     assert!(run.stdout.contains(count), "{run:#?}");
     let ids = ["reproduce", "xia05-fig6", "bat-rates", "-q"];
@@ -116,7 +116,7 @@ fn counts_are_the_same_everywhere() {
     let json = accord(at, &["run", "xia05-fig6", "--json", "-q"])
         .with(0)
         .json();
-    assert_eq!(json["checks"].as_array().map(Vec::len), Some(114));
+    assert_eq!(json["checks"].as_array().map(Vec::len), Some(132));
 }
 
 /// Verdicts for continuous integration: a failure without a recorded reason fails, and a known one

@@ -205,7 +205,7 @@ fn bad_input_is_named_with_its_place() {
         (
             LINKS,
             "flow,path\nx,a\nx,b\n",
-            "flows.csv:3: there is a flow \"x\" already",
+            "flows.csv:3: the flow \"x\" is there already",
         ),
         (
             LINKS,
