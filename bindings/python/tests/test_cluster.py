@@ -129,7 +129,7 @@ def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone,
             pytest.raises(accord.AccordError, match=r"is gone; \d+ of 100 runs are done") as caught,
         ):
             accord.sweep(small, OVER, executor=client, progress=bar, **options)
-        assert time.monotonic() - begin < 30 and "the same call resumes" in str(caught.value)
+        assert time.monotonic() - begin < 30 and "the same call continues" in str(caught.value)
     cluster.start()
     with distributed.Client(cluster.address, timeout="60 s") as client:
         swept = accord.sweep(small, OVER, executor=client, **options)

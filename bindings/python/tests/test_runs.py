@@ -80,7 +80,7 @@ def test_a_plot_has_the_engines_that_have_the_metric(small):
     labels = [line.get_label() for line in axes.get_lines()]
     # The reverse is not shown, as in tables.
     assert labels == ["packet"]
-    with pytest.raises(ValueError, match="no drops of what is asked for"):
+    with pytest.raises(ValueError, match="no drops of the requested subjects"):
         small.compare("theory").plot("drops")
 
 

@@ -202,7 +202,7 @@ fn results_are_read_back_and_differences_are_told() {
     let text = before.print("the command");
     assert_eq!(
         text,
-        "# Digests of all packet runs, and what came out. Written by\n# the command\n\
+        "# Digests of all packet runs, and their figures. Written by\n# the command\n\
          e | n = 1 | 2\n  digest | seed 1 | d19e571\n  met | packet | 2.00000e6 | an expectation\n"
     );
     assert_eq!(Results::parse(&text).as_ref(), Ok(&before));
