@@ -118,8 +118,11 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
             }
         }
     }
-    let heeds = |k: &&usize| model.classes[**k].control.dynamics.law == WindowLaw::Reno;
-    let at_rest = match (moving.iter().find(heeds), moving.iter().find(|k| !heeds(k))) {
+    let reacts_to_loss = |k: &&usize| model.classes[**k].control.dynamics.law == WindowLaw::Reno;
+    let at_rest = match (
+        moving.iter().find(reacts_to_loss),
+        moving.iter().find(|k| !reacts_to_loss(k)),
+    ) {
         (None, _) => {
             let lossy = |k: &&usize| network.paths[**k].passes < 1.0;
             if let Some(&k) = moving.iter().find(lossy) {

@@ -25,8 +25,8 @@ pub struct Scenario {
     pub source: String,
     /// Notes for readers of the result, such as departures and choices, or "".
     pub notes: String,
-    /// The metric of the plot over time that the page of a run begins with, one of
-    /// [`PLOTTED`](crate::PLOTTED). The default is throughput.
+    /// The metric of the plot over time that the page of a run begins with, one with
+    /// a panel. The default is throughput.
     pub figure: Option<Metric>,
     /// The point of the sweep: the keys that were set and their values, as text.
     pub point: Vec<(String, String)>,

@@ -1,0 +1,233 @@
+//! Tests of the reader of site files.
+
+use super::*;
+
+#[test]
+fn a_mistake_does_not_hide_the_status_socket() {
+    let path = Path::new("etc/site.toml");
+    for status in ["site.sock", "/run/accord/site.sock"] {
+        let right =
+            format!("[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\nstatus = \"{status}\"\n");
+        let site = parse(&right, Path::new("etc")).expect("right");
+        assert!(site.interface.status.is_some());
+        for mistake in ["loss = 7\n", "[peer.berlin]\n", "[peer.berlin\ncap ="] {
+            let wrong = right.clone() + mistake;
+            assert!(parse(&wrong, Path::new("etc")).is_err(), "{mistake}");
+            let socket = status_socket(&wrong, path);
+            assert_eq!(socket, site.interface.status, "{mistake}");
+        }
+    }
+    assert_eq!(status_socket("nothing", path), None);
+    assert_eq!(status_socket("[gateway]\nstatus = 7\n", path), None);
+}
+
+#[test]
+fn endpoints_are_addresses_or_names() {
+    for right in [
+        "192.0.2.1:1",
+        "[2001:db8::1]:7",
+        "berlin:51820",
+        "a-1.example.net.:9",
+    ] {
+        let endpoint = right.parse::<Endpoint>().expect(right);
+        assert_eq!(endpoint.to_string(), right);
+    }
+    let long = format!("{}.net:1", "a".repeat(64));
+    for wrong in [
+        "",
+        ":1",
+        "a:",
+        "a:0",
+        "a:65536",
+        "a:+1",
+        "a b:1",
+        "a\"b:1",
+        "1.2.3:1",
+        "1.2.3.4.5:1",
+        "2001:db8::1:7",
+        "a..b:1",
+        ".:1",
+        "192.0.2.256:1",
+        &long,
+    ] {
+        assert!(wrong.parse::<Endpoint>().is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn metrics_are_for_this_host() {
+    for right in ["127.0.0.1:9586", "[::1]:9586", "127.1.2.3:0"] {
+        let site = read(&format!("metrics = \"{right}\""), "[]", "").expect(right);
+        assert_eq!(
+            site.interface.metrics.map(|a| a.to_string()),
+            Some(right.into())
+        );
+    }
+    for wrong in [
+        "0.0.0.0:9586",
+        "192.0.2.1:9586",
+        "localhost:9586",
+        "127.0.0.1",
+    ] {
+        let error = read(&format!("metrics = \"{wrong}\""), "[]", "").unwrap_err();
+        assert!(error.contains("a loopback address"), "{error}");
+    }
+}
+
+#[test]
+fn a_network_is_at_one_site() {
+    let read = |network: &str| {
+        let text = format!(
+            "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\naddress = [\"10.1.0.1/24\"]\n\
+             fwmark = 51820\n[peer.other]\n\
+             public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
+             networks = [\"10.2.0.0/24\", \"{network}\"]\ncap = \"30 Mbps\"\n"
+        );
+        parse(&text, Path::new("")).map_err(|e| e.to_string())
+    };
+    let message = read("10.1.0.0/24").unwrap_err();
+    assert!(
+        message.contains("the address 10.1.0.1/24 of this gateway is in it"),
+        "{message}"
+    );
+    for other in [
+        "10.1.1.0/24",
+        "10.1.0.0/16",
+        "10.1.0.0/25",
+        "fd00::/64",
+        "0.0.0.0/0",
+    ] {
+        assert!(read(other).is_ok(), "{other}");
+    }
+}
+
+/// Reads a site with a line more for the gateway, one for a peer, and networks of that peer.
+fn read(gateway: &str, networks: &str, peer: &str) -> Result<Site, String> {
+    let text = format!(
+        "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n{gateway}\n[peer.other]\n\
+         public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
+         networks = {networks}\ncap = \"30 Mbps\"\n{peer}\n"
+    );
+    parse(&text, Path::new("")).map_err(|e| e.to_string())
+}
+
+#[test]
+fn the_way_to_a_peer_is_not_through_its_tunnel() {
+    let endpoint = "endpoint = \"198.51.100.1:51820\"";
+    for (network, wanted) in [
+        ("198.51.100.0/24", "the endpoint 198.51.100.1:51820"),
+        ("198.51.100.1/32", "the endpoint 198.51.100.1:51820"),
+        ("0.0.0.0/0", "write fwmark = 51820"),
+    ] {
+        let error = read("", &format!("[\"{network}\"]"), endpoint).unwrap_err();
+        assert!(error.contains(wanted), "{error}");
+    }
+    assert!(read("fwmark = 7", "[\"0.0.0.0/0\"]", endpoint).is_ok());
+    assert!(read("fwmark = 7", "[\"198.51.100.0/24\"]", endpoint).is_err());
+    for mark in ["0", "254", "4294967296", "\"7\""] {
+        assert!(
+            read(&format!("fwmark = {mark}"), "[]", endpoint).is_err(),
+            "{mark}"
+        );
+    }
+    // A name is looked up later. The peer without an endpoint may call from anywhere.
+    for endpoint in ["endpoint = \"gw.example.net:51820\"", ""] {
+        assert!(read("", "[\"0.0.0.0/0\"]", endpoint).is_err(), "{endpoint}");
+        assert!(
+            read("", "[\"198.51.100.0/24\"]", endpoint).is_ok(),
+            "{endpoint}"
+        );
+    }
+    assert!(read("", "[\"198.51.101.0/24\", \"::/0\"]", endpoint).is_ok());
+    // Nor through that of another.
+    let second = |networks: &str, endpoint: &str| {
+        let more = format!(
+            "[peer.second]\npublic_key = \"rnv/BXF8tLbYlljVJQnTY4gMY7EqoGsskil6kc4VcnE=\"\n\
+             networks = [\"{networks}\"]\ncap = \"1 Mbps\"\nendpoint = \"{endpoint}\""
+        );
+        read(
+            "",
+            "[\"10.1.0.0/16\"]",
+            &format!("{}\n{more}", "endpoint = \"198.51.100.1:1\""),
+        )
+    };
+    assert!(second("10.2.0.0/16", "198.51.100.2:1").is_ok());
+    assert!(second("198.51.100.1/32", "198.51.100.2:1").is_err());
+    assert!(second("10.2.0.0/16", "10.1.0.1:1").is_err());
+}
+
+#[test]
+fn a_contract_outlives_losses_unless_the_file_says_otherwise() {
+    let loss = |gateway: &str, peer: &str| {
+        let site = read(gateway, "[\"10.0.0.0/8\"]", peer).expect("a site");
+        site.peers[0].loss
+    };
+    let contract = "service = { contract = \"1 Mbps\" }";
+    assert_eq!(loss("", contract), Loss::Contract);
+    assert_eq!(loss("loss = \"window\"", contract), Loss::Window);
+    assert_eq!(loss("loss = \"accumulation\"", ""), Loss::Accumulation);
+}
+
+#[test]
+fn a_target_is_something() {
+    for target in ["0 pkt", "0 B", "1 GB"] {
+        let error = read(&format!("target = \"{target}\""), "[]", "").unwrap_err();
+        assert!(error.contains("above 0"), "{target}: {error}");
+    }
+    assert!(read("target = \"200 pkt\"", "[]", "").is_ok());
+}
+
+#[test]
+fn no_key_is_shown_of_a_file_that_is_wrong() {
+    let key = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
+    let wg = format!("# wg0\n[Interface]\nPrivateKey = {key}\nAddress = 10.0.0.1/24\n");
+    let error = parse(&wg, Path::new("")).expect_err("no site");
+    assert!(error.to_string().contains("file of wg-quick"), "{error}");
+    assert_eq!(error.position(&wg), (2, 1));
+    for gateway in [
+        format!("key = \"{key}\""),
+        format!("listen = \"{key}\""),
+        key.to_string(),
+        format!("\"{key}\" = 1"),
+        format!("status = \"{key}\""),
+        format!("device = \"{key}\""),
+        format!("loss = \"{key}\""),
+    ] {
+        let error = read(&gateway, "[]", "").unwrap_err();
+        assert!(!error.contains(&key[..30]), "{error}");
+    }
+    for peer in [
+        format!("preshared_key = \"{key}\""),
+        format!("endpoint = \"{key}\""),
+        format!("mode = \"{key}\""),
+        format!("[peer.\"{key}\"]"),
+    ] {
+        let error = read("", &format!("[\"{key}\"]"), &peer).unwrap_err();
+        assert!(!error.contains(&key[..30]), "{error}");
+        let error = read("", "[]", &peer).unwrap_err();
+        assert!(!error.contains(&key[..30]), "{error}");
+    }
+}
+
+#[test]
+fn virtual_delay_is_none_or_has_a_bound() {
+    let read = |line: &str| {
+        let text = format!(
+            "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n[peer.other]\n\
+             public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
+             networks = [\"10.0.0.0/8\"]\ncap = \"30 Mbps\"\n{line}\n"
+        );
+        let site = parse(&text, Path::new(""));
+        site.map(|site| site.peers[0].virtual_delay)
+            .map_err(|e| (e.position(&text).0, e.to_string()))
+    };
+    assert_eq!(read(""), Ok(None));
+    let most = Duration::from_ms(50);
+    assert_eq!(read("virtual_delay = \"50 ms\""), Ok(Some(most)));
+    for wrong in ["0 s", "1.1 s"] {
+        let (line, message) = read(&format!("virtual_delay = \"{wrong}\"")).unwrap_err();
+        assert_eq!(line, 8);
+        assert!(message.contains("above 0 and up to 1 s"), "{message}");
+    }
+    assert!(read("virtual_delay = true").is_err());
+}
