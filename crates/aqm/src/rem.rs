@@ -20,6 +20,7 @@
 //! | –      | `period`         | s              | 1 ms    | > 0       | Low02 §6.3 |
 //! | –      | `packet`         | packets, bytes | 1000 B  | > 0       | Low02 §6   |
 //! | –      | `ecn`            | –              | true    | –         | RFC 3168 |
+//! | –      | `count_dropped`  | –              | true    | –         | Low02 eq. 30 |
 //!
 //! The unit of the price is the millisecond. A flow of x packets/ms at price p has the target x·p
 //! packets, which Vegas would keep queued. Both ends need only the same φ.
@@ -27,8 +28,10 @@
 //! Departures from the source. The queue excludes the packet in service, which a fluid does not
 //! have. If it were included, a link without a queue would signal congestion. Packets count by
 //! size, in units of `packet`, so that acknowledgements count less. A packet that is not
-//! ECN-capable is dropped with the same probability; the source has no such packets. The unit of
-//! the price is a millisecond for any period; the source ties the unit to the period.
+//! ECN-capable is dropped with the same probability; the source has no such packets. They count in
+//! x, so that the price rises without end where such packets alone exceed what the others leave;
+//! without `count_dropped` x is what enters the queue. The unit of the price is a millisecond for
+//! any period; the source ties the unit to the period.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
@@ -95,6 +98,14 @@ pub static FAMILY: Family = Family {
             doc: "Marks ECN-capable packets instead of dropping them.",
             source: "[RFC 3168]",
         },
+        Param {
+            name: "count_dropped",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "true",
+            doc: "Counts packets that it drops as arrivals, as in the source.",
+            source: "[Low02 eq. 30]",
+        },
     ],
     check: |values| match values.size("packet") {
         _ if values.duration("period") < SHORTEST => {
@@ -111,6 +122,7 @@ pub static FAMILY: Family = Family {
             ln_phi: values.number("phi").ln(),
             gain: values.number("gain") / packet(values),
             backlog: values.number("backlog_weight") / values.duration("period").as_secs_f64(),
+            dropped: values.flag("count_dropped"),
         },
         ecn: values.flag("ecn"),
     }),
@@ -143,7 +155,7 @@ pub struct Rem {
     price: f64,
     /// The probability φ^(−p) that a packet passes without a mark.
     unmarked: f64,
-    /// The bytes that arrived since the last update.
+    /// The bytes counted as arrivals since the last update.
     arrived: u64,
     updated: Time,
     phi: f64,
@@ -153,6 +165,7 @@ pub struct Rem {
     /// The bytes that count as one packet.
     packet: f64,
     ecn: bool,
+    count_dropped: bool,
 }
 
 impl Rem {
@@ -169,6 +182,7 @@ impl Rem {
             period: values.duration("period"),
             packet: packet(values),
             ecn: values.flag("ecn"),
+            count_dropped: values.flag("count_dropped"),
         }
     }
 }
@@ -182,13 +196,17 @@ impl Aqm for Rem {
         _: Time,
         entropy: &mut dyn Entropy,
     ) -> Verdict {
-        self.arrived = self.arrived.saturating_add(packet.size.get());
+        let before = self.arrived;
+        self.arrived = before.saturating_add(packet.size.get());
         let passes = packet.class == Class::OutOfBand || packet.ecn == Ecn::Marked;
         if passes || self.price == 0.0 || entropy.uniform() < self.unmarked {
             Verdict::Pass
         } else if self.ecn && packet.ecn.is_capable() {
             Verdict::Mark
         } else {
+            if !self.count_dropped {
+                self.arrived = before;
+            }
             Verdict::Drop
         }
     }
@@ -228,6 +246,8 @@ accord_family::config! {
         pub packet: Size,
         /// Marks ECN-capable packets instead of dropping them.
         pub ecn: bool,
+        /// Counts packets that it drops as arrivals, as in the source.
+        pub count_dropped: bool,
     }
 }
 
