@@ -289,3 +289,24 @@ fn late_flows_believe_that_they_keep_their_packets() {
     let kept = ["b", "c"].map(|flow| of(&s, &run, Metric::Accumulation, flow));
     assert!(kept[0] > 2100.0 && kept[1] > kept[0], "{kept:?}");
 }
+
+/// The rates of a group are the sums of its flows', in bits.
+#[test]
+fn a_group_has_the_sums_of_its_flows() {
+    let flows = group(
+        "f",
+        "left",
+        "right",
+        VEGAS,
+        "count = 20\nrecord = \"group\"",
+    );
+    let (s, run) = run(&dumbbell(PLAIN, &flows));
+    for metric in [Metric::Throughput, Metric::Goodput, Metric::SendingRate] {
+        let sum = run
+            .mean(metric, Entity::Group(0), s.steady)
+            .expect("a value");
+        assert!((sum - 10e6).abs() < 1.0, "{metric:?}: {sum}");
+    }
+    let kept = run.mean(Metric::Accumulation, Entity::Group(0), s.steady);
+    assert!((kept.expect("a value") - 40_000.0).abs() < 1e-3);
+}
