@@ -26,7 +26,7 @@
 //!
 //! Departures from the source. Linux keeps rates as whole packets per 2²⁴ µs, windows in packets and
 //! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
-//! trips, where Linux keeps three candidates. No packet waits below the transport, so that all
+//! trips, where Linux keeps three candidates. A time-out ends no interval of the policer's detector. No packet waits below the transport, so that all
 //! data in flight is in the network. The first phase of ProbeBW is drawn from the picoseconds of the
 //! time, since controllers have no random stream.
 
@@ -359,7 +359,8 @@ impl Bbr1 {
         let next = if gain == 1.0 {
             full_length
         } else if gain > 1.0 {
-            let with_next = in_flight.saturating_add(self.quantum());
+            // The next unit, less what arrives until it goes: half of it in the mean.
+            let with_next = in_flight.saturating_add(self.quantum() / 2);
             full_length && (self.losses > 0 || with_next >= self.inflight(bw, gain))
         } else {
             full_length || in_flight <= self.inflight(bw, 1.0)

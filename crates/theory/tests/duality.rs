@@ -304,3 +304,19 @@ fn estimation_errors_distort_fairness_as_equation_26() {
     );
     near(left / right, 1.0, 1e-10);
 }
+
+/// [Low02 eqs. 16-19] by hand: a window of 40 packets over 2 units of time is a rate of 20, ten above the
+/// capacity, and a price of 0.5·10/10. The window grows by a packet per round trip.
+#[test]
+fn a_step_of_the_network_is_that_of_the_paper() {
+    let routes = Routes::new(1, [[0]]).unwrap();
+    let problem = Problem::new(routes, vec![10.0], vec![Demand::Log { weight: 1.0 }]).unwrap();
+    let mut network = VegasNetwork::new(&problem, vec![2.0], 0.5).unwrap();
+    network.windows = vec![40.0];
+    network.step();
+    assert_eq!((network.prices[0], network.windows[0]), (0.5, 40.5));
+    // The queuing delay is 1, and the path keeps 40.5/3·0.5 packets, more than one.
+    network.step();
+    assert_eq!(network.prices[0], 0.5 + 0.05 * (13.5 - 10.0));
+    assert_eq!(network.windows[0], 40.5 - 1.0 / 3.0);
+}
