@@ -310,3 +310,39 @@ fn a_group_has_the_sums_of_its_flows() {
     let kept = run.mean(Metric::Accumulation, Entity::Group(0), s.steady);
     assert!((kept.expect("a value") - 40_000.0).abs() < 1e-3);
 }
+
+/// An application keeps its rate, though its flow comes late and takes a queue for propagation delay.
+#[test]
+fn a_late_application_gets_no_more_than_its_rate() {
+    let measured = "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\" }";
+    let late = "start = \"20 s\"\ndemand = { constant = \"1 Mbps\" }";
+    let flows =
+        group("a", "left", "right", measured, "") + &group("b", "left", "right", measured, late);
+    let text = dumbbell(PLAIN, &flows)
+        .replace("\n[topology", "\nsteady = [\"50 s\", \"60 s\"]\n[topology");
+    let (s, run) = run(&text);
+    for (flow, expected) in [("a", 9e6), ("b", 1e6)] {
+        let rate = of(&s, &run, Metric::Throughput, flow);
+        assert!((rate - expected).abs() < 1.0, "{flow}: {rate}");
+    }
+}
+
+/// A sample shows the phase at its middle, however short: that of 1 to 2 s has two flows.
+#[test]
+fn a_sample_shows_the_phase_at_its_middle() {
+    let short = "start = \"1.3 s\"\nstop = \"1.7 s\"";
+    let flows = group("a", "left", "right", VEGAS, "") + &group("b", "left", "right", VEGAS, short);
+    let text = dumbbell(PLAIN, &flows).replace(
+        "duration = \"60 s\"",
+        "duration = \"4 s\"\nsample = \"1 s\"",
+    );
+    let (s, run) = run(&text);
+    let rates = |flow: &str| {
+        let id = s.flows.iter().position(|f| f.name == flow).expect("a flow");
+        let series = run.series(Metric::Throughput, Entity::Flow(id));
+        let values = &series.expect("recorded").values;
+        values.iter().map(|v| (v / 1e6).round()).collect::<Vec<_>>()
+    };
+    assert_eq!(rates("a"), [10.0, 5.0, 10.0, 10.0]);
+    assert_eq!(rates("b")[1], 5.0);
+}
