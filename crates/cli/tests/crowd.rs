@@ -1,8 +1,6 @@
 //! `--check-crowd` reports if flows may be a fluid among packets.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Ten flows among 200, over a queue with this discipline.
 fn text(controller: &str, queue: &str) -> String {

@@ -1,12 +1,10 @@
 //! Packets over a fluid, against closed forms and against packets alone.
 
-mod common;
-
+use crate::common::{scenario, window};
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::{Shortcuts, SimError, run, run_audited, run_with};
 use accord_units::Duration;
-use common::{scenario, window};
 
 /// A link of 10 Mbps with these flows on it.
 fn link(queue: &str, flows: &str) -> Scenario {

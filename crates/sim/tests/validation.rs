@@ -219,7 +219,7 @@ fn page(table: &str) -> &'static str {
         std::fs::write(root().join("docs/src/validation.md"), new).expect("writable");
     } else if old != new {
         return "docs/src/validation.md is out of date; \
-                UPDATE_DOCS=1 cargo test -p accord-sim --test validation";
+                UPDATE_DOCS=1 cargo test -p accord-sim --test all validation";
     }
     ""
 }

@@ -1,11 +1,9 @@
 //! A fluid over wires that lose packets: it arrives thinned, and its senders hear of it.
 
-mod common;
-
+use crate::common::scenario;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::run;
-use common::scenario;
 
 fn of(run: &Run, s: &Scenario, metric: Metric, name: &str) -> f64 {
     let flow = s.flows.iter().position(|f| f.name == name);
