@@ -66,7 +66,7 @@ fn pages() -> Vec<PathBuf> {
 /// book.
 fn desk() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a place for temporary files");
-    for name in ["docs", "scenarios", "tools", "benches"] {
+    for name in ["docs", "scenarios", "tools"] {
         symlink(root().join(name), dir.path().join(name)).expect("it is empty");
     }
     dir

@@ -25,7 +25,7 @@ fn one_of<'a>(dice: &mut Dice, items: &[&'a str]) -> &'a str {
 fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
-    for dir in ["scenarios", "benches"] {
+    for dir in ["scenarios", "crates/cli/benches"] {
         let entries = std::fs::read_dir(root.join(dir)).expect("it is there");
         paths.extend(entries.map(|e| e.expect("readable").path()));
     }
