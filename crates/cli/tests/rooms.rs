@@ -425,6 +425,27 @@ fn modules_form_no_circles() {
 }
 
 /// A reader of one packet engine does not need the other.
+/// Published packages leave out dependencies of tests that have no version. With one, packages whose
+/// tests use each other could not be published in any order.
+#[test]
+fn tests_depend_on_crates_by_path() {
+    for folder in folders() {
+        let manifest = std::fs::read_to_string(crates().join(&folder).join("Cargo.toml"))
+            .expect("a crate has a manifest");
+        let manifest: toml::Table = manifest.parse().expect("TOML");
+        let Some(of_tests) = manifest.get("dev-dependencies") else {
+            continue;
+        };
+        for (name, how) in of_tests.as_table().expect("a table") {
+            let by_path = how.get("path").is_some() && how.get("version").is_none();
+            assert!(
+                !name.starts_with("accord") || by_path,
+                "crates/{folder}: write {name} = {{ path = \"...\" }} in [dev-dependencies]"
+            );
+        }
+    }
+}
+
 /// A file in `tests` that no program names would never run.
 #[test]
 fn each_file_of_tests_is_in_a_program() {
