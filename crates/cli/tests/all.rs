@@ -6,7 +6,6 @@ mod attack;
 mod book;
 mod cost;
 mod counts;
-mod crowd;
 mod damaged;
 mod errors;
 mod evaluate;

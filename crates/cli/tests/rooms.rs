@@ -48,7 +48,6 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "aqm",
             "port",
             "transport",
-            "fluid",
             "elements",
             "traffic",
             "scenario",

@@ -46,8 +46,7 @@ use crate::tcp_window::{ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack,
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Repairs, Role, Values, WindowDynamics,
-    WindowLaw,
+    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Values, WindowDynamics, WindowLaw,
 };
 use accord_units::{Bytes, Duration, Size, Time};
 
@@ -124,17 +123,10 @@ pub static FAMILY: Family = Family {
 };
 
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
-    let repairs = match (values.flag("rack"), values.flag("sack")) {
-        (true, _) => Repairs::All,
-        (false, true) => Repairs::Once,
-        (false, false) => Repairs::OneByOne { impatient: true },
-    };
     WindowDynamics {
-        repairs,
         law: WindowLaw::Cubic {
             c: values.number("c"),
             beta: values.number("beta"),
-            fast_convergence: values.flag("fast_convergence"),
             hystart: values.flag("hystart"),
         },
         initial: values.size("initial_window").bytes_f64(facts.packet),

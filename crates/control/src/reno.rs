@@ -32,7 +32,7 @@ use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, RACK, SACK, TcpWindow, m
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Objective, Repairs, Role, Values, WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
 };
 use accord_units::{Bytes, Size, Time};
 
@@ -44,7 +44,7 @@ pub static RENO: Family = Family {
     params: &[INITIAL_WINDOW, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
-    dynamics: Dynamics::Window(reno_dynamics),
+    dynamics: Dynamics::Window(dynamics),
     kernel: None,
     stack: None,
     page: "models/reno.md",
@@ -62,7 +62,7 @@ pub static NEWRENO: Family = Family {
     params: &[INITIAL_WINDOW, IMPATIENT, SACK, RACK, ECN],
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Loss),
-    dynamics: Dynamics::Window(newreno_dynamics),
+    dynamics: Dynamics::Window(dynamics),
     kernel: Some("reno"),
     stack: None,
     page: "models/reno.md",
@@ -92,26 +92,8 @@ fn newreno(values: &Values) -> Capabilities {
     rack(values, otherwise)
 }
 
-/// Returns the dynamics of Reno, which a second loss in a window makes wait for the timer soon.
-fn reno_dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
-    let impatient = true;
-    dynamics(values, facts, Repairs::OneByOne { impatient })
-}
-
-/// Returns the dynamics of NewReno.
-fn newreno_dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
-    let repairs = match newreno(values).recovery {
-        Recovery::Rack => Repairs::All,
-        Recovery::Sack => Repairs::Once,
-        Recovery::SteadyNewReno => Repairs::OneByOne { impatient: false },
-        Recovery::Reno | Recovery::NewReno => Repairs::OneByOne { impatient: true },
-    };
-    dynamics(values, facts, repairs)
-}
-
-fn dynamics(values: &Values, facts: &FlowFacts, repairs: Repairs) -> WindowDynamics {
+fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     WindowDynamics {
-        repairs,
         law: WindowLaw::Reno,
         initial: values.size("initial_window").bytes_f64(facts.packet),
         window_clocked: true,

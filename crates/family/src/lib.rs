@@ -49,7 +49,7 @@ pub use catalogue::Catalogue;
 pub use config::{Field, Parameters, differences, set, with_aggregates};
 pub use dynamics::{
     BaseRtt, Dynamics, FlowFacts, GivesUp, Pace, QueueDynamics, QueueFacts, QueueLaw, Reads,
-    Repairs, Rounds, WindowDynamics, WindowLaw,
+    Rounds, WindowDynamics, WindowLaw,
 };
 pub use family::{Family, Role};
 pub use markdown::{fill_tables, markdown_table};

@@ -375,14 +375,6 @@ fn a_plan_has_the_engine_and_the_reason() {
             text("jitter = { normal = \"1 ms\" }", greedy, ""),
             "events: link ab has a trace, token buckets, jitter, reordering or a filter",
         ),
-        (
-            text(
-                "",
-                "controller = \"newreno\"\nas = \"fluid\"\ncount = 20",
-                "",
-            ),
-            "events: some flows are a fluid",
-        ),
     ] {
         let run = accord_sim::run(&s, &mut Quiet).expect("it runs");
         assert_eq!(plan(&s).to_string(), expected);

@@ -83,10 +83,6 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
             state.path(flow).len() as f64,
             state.reverse_path(flow).len() as f64,
         );
-        // A fluid has no packets.
-        if f.is_fluid {
-            continue;
-        }
         let role = f.controller.family().role;
         let (hops, cost) = match (role, role.objective(&f.controller)) {
             // A pair of control packets and a report, once per round trip.
