@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 /// A folder of `data`. Each is a link to a folder of the repository, which a package has in full. Where
 /// git checks links out as files, as on Windows, the text of the file is the target.
 fn data(name: &str) -> PathBuf {
-    let data =
-        Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("data");
+    let data = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("data");
     match std::fs::read_to_string(data.join(name)) {
         Ok(target) => data.join(target.trim()),
         Err(_) => data.join(name),

@@ -42,18 +42,12 @@ impl Work {
 }
 
 /// The workload relative to which costs are expressed.
-const FIRST: Work = Work::new(
-    "newreno-10",
-    include_str!("../benches/newreno-10.toml"),
-);
+const FIRST: Work = Work::new("newreno-10", include_str!("../benches/newreno-10.toml"));
 
 /// The simulated workloads, beginning with those of ns-2.
 const WORKS: &[Work] = &[
     FIRST,
-    Work::new(
-        "newreno-250",
-        include_str!("../benches/newreno-250.toml"),
-    ),
+    Work::new("newreno-250", include_str!("../benches/newreno-250.toml")),
     Work::new("vegas-250", include_str!("../benches/vegas-250.toml")),
     Work::new("monaco-20", include_str!("../benches/monaco-20.toml")),
     Work::over("newreno-10-red", "red"),

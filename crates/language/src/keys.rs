@@ -28,7 +28,7 @@ pub(crate) const FILE: Section = Section {
         key("figure", Shape::Choice(plotted), Words("`\"throughput\"`, or the first that there is"), "The metric of the first plot over time on the page of a run: the subject of the scenario."),
         key("duration", Shape::Span, Required, "Length of the run."),
         key("seed", SEED, Value("1"), "All randomness comes from here."),
-        key("sample", Shape::Span, Words("a thousandth of the duration or a little less"), "Period of the recorded series."),
+        key("sample", Shape::Span, Words("a thousandth of the duration or a little less"), "Period of the recorded series. Of more than 1000 flows, each sample reads all of them, so that the default is longer if recording would take more than a tenth of the run."),
         key("steady", Shape::Pair(&Shape::Instant), Words("the second half of the run"), "The part of the run that tables average over."),
         key("fluid", Shape::Table(&FLUID), Nothing, "Settings of the fluid engine."),
         key("nodes", Shape::List(&Shape::Dotted), Words("the ends of the links, if there is no template"), "Names of routers and hosts; those of a template need not be listed."),

@@ -18,7 +18,10 @@ const WORKS: [(&str, &str); 3] = [
         "newreno-250",
         include_str!("../../cli/benches/newreno-250.toml"),
     ),
-    ("vegas-250", include_str!("../../cli/benches/vegas-250.toml")),
+    (
+        "vegas-250",
+        include_str!("../../cli/benches/vegas-250.toml"),
+    ),
 ];
 
 /// A tenth of a work, mostly the start, in which flows find their rates.
