@@ -1,14 +1,12 @@
 //! The scenario files with random damage: the parser refuses them or they run. The same on every
 //! machine. The damage affects lines, numbers and words; that of `fuzz.rs` affects bytes.
 
-mod common;
-
+use crate::common::Dice;
 use accord::Catalogue;
 use accord::language::File;
 use accord::record::{Interrupted, Observer};
 use accord::scenario::{Scenario, print};
 use accord::units::Time;
-use common::Dice;
 use std::path::Path;
 
 const CATALOGUE: Catalogue = Catalogue {

@@ -1,11 +1,9 @@
 //! Integration settles at the equilibrium of theory, to six digits.
 
-mod common;
-
+use crate::common::{five_classes, fluid, last, scenario};
 use accord_fluid::run;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
-use common::{five_classes, fluid, last, scenario};
 
 /// Compares the rates of all flows and the queuing delays of all links at the end with theory.
 fn agrees(s: &Scenario, run: &Run) {

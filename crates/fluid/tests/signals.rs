@@ -1,11 +1,9 @@
 //! RED's signals to Reno, and Vegas' base round-trip time, against closed forms.
 
-mod common;
-
+use crate::common::{fluid, last};
 use accord_record::Run;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_solver::Demand;
-use common::{fluid, last};
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
 

@@ -1,13 +1,9 @@
 //! The order of service of a port, and the conservation of its packets.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_aqm::{AnyAqm, Aqm, Class, DropTail, Ecn, Structure};
 use accord_port::{Count, Counters, DropReason, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::*;
 use proptest::prelude::*;
 
 const ALL: &[Class] = &[Class::Data, Class::InBand, Class::OutOfBand, Class::Data];

@@ -1,12 +1,11 @@
 //! Monaco in the packet engine: the law, its robustness, and conservation.
-mod common;
 
+use crate::common::*;
 use accord_family::Raw;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{Audit, run, run_audited};
 use accord_units::*;
-use common::*;
 
 fn variation(run: &Run, w: Window) -> f64 {
     let q = &run

@@ -1,12 +1,11 @@
 //! Runs in windows are the same as with an event for each packet that reaches a link, to the bit:
 //! topologies in which parts of the network feed each other in other ways than in a dumbbell.
 //! (`shortcuts.rs` has dumbbells.)
-mod common;
 
+use crate::common::{scenario, window};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::{Because, Plan, Shortcuts, plan, run_with};
-use common::{scenario, window};
 use proptest::prelude::*;
 
 /// Compares the runs. Returns the events without windows and with them. Events of timers that were

@@ -13,7 +13,7 @@ const INSTANTS: usize = 24;
 /// The maximum number of flows and hops over all instants.
 const WORK: usize = 3_000_000;
 /// The mean rate of a web user with the default laws, in bit/s: 70 Mbps for 500
-/// (docs/src/studies/web-users.md).
+/// (docs/src/traffic.md).
 const WEB_USER: f64 = 140e3;
 
 /// The traffic of a run's flows.
