@@ -18,8 +18,10 @@
 //! Departures from the source. The queue excludes the packet in service, which a fluid does not
 //! have. If it were included, a link without a queue would signal congestion. Packets count by
 //! size, in units of `packet`, so that acknowledgements count less. A packet that is not
-//! ECN-capable is dropped with the same probability; the source has no such packets. The unit of
-//! the price is a millisecond for any period; the source ties the unit to the period.
+//! ECN-capable is dropped with the same probability; the source has no such packets. They count in
+//! x, so that the price rises without end where such packets alone exceed what the others leave;
+//! without `count_dropped` x is what enters the queue. The unit of the price is a millisecond for
+//! any period; the source ties the unit to the period.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
@@ -41,6 +43,8 @@ accord_family::params! {
         pub packet: Size = size("1000 B").source("[Low02 §6]"),
         /// Marks ECN-capable packets instead of dropping them.
         pub ecn: bool = flag("true").source("[RFC 3168]"),
+        /// Counts packets that it drops as arrivals, as in the source.
+        pub count_dropped: bool = flag("true").source("[Low02 eq. 30]"),
     }
 }
 
@@ -65,6 +69,7 @@ pub static FAMILY: Family = Family {
             ln_phi: values.number("phi").ln(),
             gain: values.number("gain") / packet(values),
             backlog: values.number("backlog_weight") / values.duration("period").as_secs_f64(),
+            dropped: values.flag("count_dropped"),
         },
         ecn: values.flag("ecn"),
     }),
@@ -97,7 +102,7 @@ pub struct Rem {
     price: f64,
     /// The probability φ^(−p) that a packet passes without a mark.
     unmarked: f64,
-    /// The bytes that arrived since the last update.
+    /// The bytes counted as arrivals since the last update.
     arrived: u64,
     updated: Time,
     phi: f64,
@@ -107,6 +112,7 @@ pub struct Rem {
     /// The bytes that count as one packet.
     packet: f64,
     ecn: bool,
+    count_dropped: bool,
 }
 
 impl Rem {
@@ -123,6 +129,7 @@ impl Rem {
             period: values.duration("period"),
             packet: packet(values),
             ecn: values.flag("ecn"),
+            count_dropped: values.flag("count_dropped"),
         }
     }
 }
@@ -136,13 +143,17 @@ impl Aqm for Rem {
         _: Time,
         entropy: &mut dyn Entropy,
     ) -> Verdict {
-        self.arrived = self.arrived.saturating_add(packet.size.get());
+        let before = self.arrived;
+        self.arrived = before.saturating_add(packet.size.get());
         let passes = packet.class == Class::OutOfBand || packet.ecn == Ecn::Marked;
         if passes || self.price == 0.0 || entropy.uniform() < self.unmarked {
             Verdict::Pass
         } else if self.ecn && packet.ecn.is_capable() {
             Verdict::Mark
         } else {
+            if !self.count_dropped {
+                self.arrived = before;
+            }
             Verdict::Drop
         }
     }

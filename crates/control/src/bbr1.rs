@@ -1,7 +1,7 @@
 //! BBR version 1, as Linux has it (`net/ipv4/tcp_bbr.c`, version 6; Cardwell16).
 //!
 //! ```text
-//! bw        = the largest delivery rate of ten round trips
+//! bw        = the largest delivery rate of this round trip and the ten before
 //! min_rtt   = the smallest round-trip time of ten seconds
 //! pace      = 0.99·pacing_gain·bw
 //! cwnd      ≤ cwnd_gain·bw·min_rtt + extra_acked + 3 quanta, 4 packets at least
@@ -23,7 +23,9 @@
 mod policer;
 
 use crate::bbr3::paced;
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Lost, PathView};
+use crate::{
+    Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Lost, PathView,
+};
 use crate::{AnyController, Maker, Recovery, Transport, scrambled, tcp_window};
 use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::number};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
@@ -43,7 +45,7 @@ accord_family::params! {
         pub high_gain: f64 = GAIN,
         /// The window over the bandwidth-delay product in ProbeBW.
         pub cwnd_gain: f64 = number("2", 1.0, 10.0).source(LINUX),
-        /// Memory of the largest delivery rate, in round trips.
+        /// Memory of the largest delivery rate: the present round trip and this number before it.
         pub bw_rounds: u64 = integer("10", 1, 100).source(LINUX),
         /// Memory of the smallest round-trip time.
         pub min_rtt_window: Duration = duration("10 s").source(LINUX),
@@ -114,7 +116,7 @@ pub struct Bbr1 {
     pacing_rate: f64,
     pace: Rate,
     has_seen_rtt: bool,
-    /// The largest delivery rate of each of the last round trips, in bytes per second.
+    /// The largest delivery rate of each round trip of the memory, in bytes per second.
     bw: Vec<f64>,
     round: u64,
     round_start: bool,
@@ -158,7 +160,7 @@ impl Bbr1 {
             pacing_rate,
             pace: paced(pacing_rate),
             has_seen_rtt: false,
-            bw: vec![0.0; config.bw_rounds as usize],
+            bw: vec![0.0; config.bw_rounds as usize + 1],
             round: 0,
             round_start: false,
             next_round: 0,
@@ -313,7 +315,7 @@ impl Bbr1 {
         let next = if gain == 1.0 {
             full_length
         } else if gain > 1.0 {
-            let with_next = in_flight.saturating_add(self.packet);
+            let with_next = in_flight.saturating_add(self.quantum());
             full_length && (self.losses > 0 || with_next >= self.inflight(bw, gain))
         } else {
             full_length || in_flight <= self.inflight(bw, 1.0)
@@ -525,8 +527,8 @@ impl Controller for Bbr1 {
         }
     }
 
-    fn burst(&self) -> Bytes {
-        Bytes::new(self.quantum())
+    fn burst(&self) -> Burst {
+        Burst::Unit(Bytes::new(self.quantum()))
     }
 
     fn ssthresh(&self) -> Option<Bytes> {

@@ -4,7 +4,9 @@ use crate::{
     Acc, Bbr1, Bbr3, Copa, Cubic, Dctcp, Ledbat, LedbatPp, MulTcp, Prague, Reno, Unresponsive,
     Vegas, VegasRem,
 };
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Foreign, Lost};
+use crate::{
+    Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Foreign, Lost,
+};
 use crate::{PathView, Report};
 use crate::{
     bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, prague, reno, unresponsive,
@@ -105,7 +107,7 @@ macro_rules! any_controller {
                     }
                 }
             }
-            fn burst(&self) -> Bytes {
+            fn burst(&self) -> Burst {
                 any_controller!(@each [$($variant)*] self, c => c.burst())
             }
             fn cwnd(&self) -> Bytes {
