@@ -241,6 +241,8 @@ pub enum QueueLaw {
         gain: f64,
         /// Of the backlog, per second: the weight over the period.
         backlog: f64,
+        /// True if dropped bytes count as arrivals.
+        dropped: bool,
     },
     /// Marks or drops by an average of the queue `[FJ93]`.
     Red {

@@ -38,6 +38,7 @@ mod catalogue;
 mod config;
 mod dynamics;
 mod family;
+pub mod kind;
 mod markdown;
 mod objective;
 mod param;
@@ -46,7 +47,7 @@ mod stack;
 mod values;
 
 pub use catalogue::Catalogue;
-pub use config::{Field, Parameters, differences, set, with_aggregates};
+pub use config::{Field, Parameters, set, with_aggregates};
 pub use dynamics::{
     BaseRtt, Dynamics, FlowFacts, GivesUp, Pace, QueueDynamics, QueueFacts, QueueLaw, Reads,
     Rounds, WindowDynamics, WindowLaw,

@@ -298,3 +298,18 @@ fn newreno_responds_to_the_losses_of_a_wire() {
         "{found}, not {expected}"
     );
 }
+
+/// 12 Mbps that cannot be marked over 10 Mbps, behind REM: with dropped packets among the arrivals the
+/// price rises without end, without them it rests where five of six pass.
+#[test]
+fn rem_passes_the_rate_of_its_link_if_it_counts_what_enters() {
+    for (counts, passes) in [(true, 0.0), (false, 1.0)] {
+        let (s, run) = fluid(&format!(
+            "duration = \"200 s\"\nsample = \"1 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"20 ms\"\n\
+             queue = {{ discipline = \"rem\", limit = \"1000 pkt\", count_dropped = {counts} }}\n\
+             [flow.u]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\ndemand = {{ constant = \"12 Mbps\" }}\n"
+        ));
+        let used = last(&run, Metric::Utilisation, bottleneck(&s));
+        assert!((used - passes).abs() < 0.01, "{counts}: {used}");
+    }
+}

@@ -158,6 +158,33 @@ fn a_policer_is_found() {
     assert!((47.0..60.0).contains(&kept), "{kept}");
 }
 
+/// bbr_min_tso_segs(), tcp_update_skb_after_send(): from 1.2 Mbps on two packets go at once and the next two
+/// after the time of both, whatever acknowledgements come between.
+#[test]
+fn packets_go_in_pairs_from_1200_kbps_on() {
+    for (rate, expected) in [(0.9, 1), (4.0, 2)] {
+        let mut path = Path::new(bbr(), Link::new(rate, 40.0, 1000));
+        path.run(5.0, |_| ());
+        let (mut before, mut instants) = (path.sent, vec![(path.now, 0)]);
+        path.run(2.0, |p| {
+            if instants.last().is_some_and(|(at, _)| *at != p.now) {
+                instants.push((p.now, 0));
+            }
+            if let Some((_, n)) = instants.last_mut() {
+                *n += p.sent - before;
+            }
+            before = p.sent;
+        });
+        let together = |n| instants.iter().filter(|(_, sent)| *sent == n).count();
+        let (all, units) = (together(1) + together(2), together(expected));
+        assert!(instants.iter().all(|(_, n)| *n <= expected), "{rate}");
+        assert!(
+            all > 80 && units * 20 >= all * 19,
+            "{rate}: {units} of {all}"
+        );
+    }
+}
+
 #[test]
 fn random_loss_costs_little() {
     let mut path = usual(100_000);
