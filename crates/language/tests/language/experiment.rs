@@ -45,7 +45,7 @@ fn many_flows_are_read_less_often() {
         let text = format!(
             "duration = \"{duration}\"\n{more}
              topology.dumbbell = {{ rate = \"{} Mbps\", delay = \"10 ms\" }}
-             flow.f = {{ count = {flows}, controller = \"reno\" }}",
+             flow.f = {{ count = {flows}, from = \"left\", to = \"right\", controller = \"reno\" }}",
             10 * flows
         );
         let s = scenario(&text);
