@@ -128,7 +128,7 @@ const THEORY_FILE_BYTES: f64 = 0.5;
 /// A value of a series, recorded, written and drawn.
 const VALUE: f64 = 5.0;
 /// A reading of a flow at a sample.
-const READING: f64 = 45.0;
+const READING: f64 = 20.0;
 /// A value of theory.
 const THEORY_VALUE: f64 = 3.5;
 /// A flow in a phase of theory.

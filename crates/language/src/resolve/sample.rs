@@ -11,11 +11,11 @@ const SAMPLES: f64 = 1000.0;
 /// The fewest by default.
 const FEWEST: f64 = 10.0;
 /// The readings of flows that any run takes, if it asks for fewer samples than [`SAMPLES`]. They
-/// cost half a second.
+/// cost a quarter of a second.
 const READINGS: f64 = 1e6;
-/// The packet-hops of a run per reading of a flow. A reading costs as much as 45 packet-hops, and
+/// The packet-hops of a run per reading of a flow. A reading costs as much as 20 packet-hops, and
 /// the default period may be shorter than the chosen one by a factor of 2.5.
-const HOPS: f64 = 1000.0;
+const HOPS: f64 = 500.0;
 
 /// Reads the period. It is zero if the file does not give one.
 pub fn given(file: &Reader<'_>, duration: Duration) -> Result<Duration, Problem> {
