@@ -15,12 +15,6 @@
 //!
 //! Source: Xia05 §IV-D; the virtual queue is that of KS01 (see `avq.rs`).
 //!
-//! | symbol | field         | unit | default | range     | source |
-//! |--------|---------------|------|---------|-----------|--------|
-//! | γ      | `utilisation` | –    | 0.98    | 0.01..1   | Xia05 §V-A, KS01 |
-//! | α      | `gain`        | 1/s  | 0.15    | 1e-6..1e3 | KS01   |
-//! | D      | `max_delay`   | s    | 1       | > 0       | –      |
-//!
 //! The gain: C̃ moves by α·(γ·C − λ) per second, where λ is the arrival rate. So the utilisation
 //! settles in about 1/α, 6.7 s by default. Take sources with a constant accumulation a, λ = a/t and
 //! t = VQ/C̃. Around the equilibrium (λ = C̃ = γ·C, t₀ = a/(γ·C)) the queue follows at the rate
@@ -38,26 +32,25 @@ use crate::avq::{GAIN, UTILISATION};
 use crate::virtual_queue::VirtualQueue;
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
+use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role, Values};
 use accord_units::{Duration, Rate, Time};
+
+accord_family::params! {
+    /// The parameters of AVD.
+    pub struct Config of FAMILY {
+        pub utilisation: f64 = UTILISATION,
+        pub gain: f64 = GAIN,
+        /// Limit of the virtual queue, as a delay.
+        pub max_delay: Duration = duration("1 s").symbol("D"),
+    }
+}
 
 /// The declaration of AVD.
 pub static FAMILY: Family = Family {
     name: "avd",
     doc: "Adaptive virtual delay: in-band control packets collect the delay of a virtual queue whose capacity adapts to a desired utilisation; a droptail queue for everything else.",
     source: "[Xia05 §IV-D]",
-    params: &[
-        UTILISATION,
-        GAIN,
-        Param {
-            name: "max_delay",
-            symbol: "D",
-            kind: Kind::Duration,
-            default: "1 s",
-            doc: "Limit of the virtual queue, as a delay.",
-            source: "",
-        },
-    ],
+    params: Config::PARAMS,
     check: |_| Ok(()),
     role: Role::Queue(|values| Price::VirtualDelay {
         utilisation: values.number("utilisation"),
@@ -140,19 +133,6 @@ impl Aqm for Avd {
         } else {
             Duration::from_secs_f64(ahead / capacity)
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of AVD.
-    pub struct Config of FAMILY {
-        /// The utilisation that the link settles at.
-        pub utilisation: f64,
-        /// Rate at which the virtual capacity adapts, in 1/s; its product with the longest
-        /// round-trip time should stay well below 1.
-        pub gain: f64,
-        /// Limit of the virtual queue, as a delay.
-        pub max_delay: Duration,
     }
 }
 

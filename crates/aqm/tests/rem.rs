@@ -1,11 +1,9 @@
 //! REM against hand-calculated traces of its price and the binomial law of its marks.
 
-mod common;
-
+use crate::common::{DATA, Random, family, queue, text, values};
 use accord_aqm::{Aqm, Class, Ecn, PacketMeta, QueueView, Rem, Verdict};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{DATA, Random, family, queue, text, values};
 
 fn rem(changes: &[(&str, Raw)]) -> Rem {
     Rem::new(&values("rem", changes))

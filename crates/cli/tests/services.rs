@@ -1,8 +1,6 @@
 //! Services from the file to the messages of the check, the run and the page.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Two sites with contracts of 60 and 70 Mbps on a link of 100.
 const SITES: &str = r#"

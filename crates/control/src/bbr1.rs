@@ -14,16 +14,6 @@
 //! policer   where two intervals lose a fifth at the same rate, that rate for 48 round trips
 //! ```
 //!
-//! | symbol | field | unit | default | range | source |
-//! |---|---|---|---|---|---|
-//! | – | `initial_window` | packets, bytes | 10 pkt | > 0 | RFC 6928 |
-//! | – | `high_gain` | – | 2.89 | 1 to 10 | Linux |
-//! | – | `cwnd_gain` | – | 2 | 1 to 10 | Linux |
-//! | – | `bw_rounds` | round trips | 10 | 1 to 100 | Linux |
-//! | – | `min_rtt_window` | time | 10 s | > 0 | Linux |
-//! | – | `probe_rtt_duration` | time | 200 ms | > 0 | Linux |
-//! | – | `policer` | – | true | – | Linux |
-//!
 //! Departures from the source. Linux keeps rates as whole packets per 2²⁴ µs, windows in packets and
 //! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
 //! trips, where Linux keeps three candidates. A time-out ends no interval of the policer's detector. No packet waits below the transport, so that all
@@ -37,77 +27,43 @@ use crate::{
     Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Lost, PathView,
 };
 use crate::{AnyController, Maker, Recovery, Transport, scrambled, tcp_window};
-use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::number};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use policer::Policer;
 
 const LINUX: &str = "[Linux tcp_bbr.c]";
 
-const GAIN: Param = Param {
-    name: "high_gain",
-    symbol: "",
-    kind: Kind::Number {
-        min: 1.0,
-        max: 10.0,
-    },
-    default: "2.89",
-    doc: "The pace over the bandwidth, and the window over the bandwidth-delay product, in Startup.",
-    source: LINUX,
-};
+const GAIN: Param = number("2.89", 1.0, 10.0).source(LINUX).declared(
+    "high_gain",
+    "The pace over the bandwidth, and the window over the bandwidth-delay product, in Startup.",
+);
+
+accord_family::params! {
+    /// The parameters of BBR version 1.
+    pub struct Config of FAMILY {
+        pub initial_window: Size = tcp_window::INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        pub high_gain: f64 = GAIN,
+        /// The window over the bandwidth-delay product in ProbeBW.
+        pub cwnd_gain: f64 = number("2", 1.0, 10.0).source(LINUX),
+        /// Memory of the largest delivery rate: the present round trip and this number before it.
+        pub bw_rounds: u64 = integer("10", 1, 100).source(LINUX),
+        /// Memory of the smallest round-trip time.
+        pub min_rtt_window: Duration = duration("10 s").source(LINUX),
+        /// Least duration of ProbeRTT.
+        pub probe_rtt_duration: Duration = duration("200 ms").source(LINUX),
+        /// Looks for a policer, and keeps to its rate.
+        pub policer: bool = flag("true").source(LINUX),
+        /// Finds losses by time, those of repairs too, and probes for lost tails (RACK-TLP).
+        pub rack: bool = flag("true").source("[RFC 8985]"),
+    }
+}
 
 /// The declaration of BBR version 1.
 pub static FAMILY: Family = Family {
     name: "bbr1",
     doc: "BBRv1: paces at the bandwidth that it measures, as in Linux.",
     source: "[Cardwell16, Linux tcp_bbr.c]",
-    params: &[
-        Param {
-            default: "10 pkt",
-            source: "[RFC 6928]",
-            ..tcp_window::INITIAL_WINDOW
-        },
-        GAIN,
-        Param {
-            name: "cwnd_gain",
-            default: "2",
-            doc: "The window over the bandwidth-delay product in ProbeBW.",
-            ..GAIN
-        },
-        Param {
-            name: "bw_rounds",
-            kind: Kind::Integer { min: 1, max: 100 },
-            default: "10",
-            doc: "Memory of the largest delivery rate: the present round trip and this number before it.",
-            ..GAIN
-        },
-        Param {
-            name: "min_rtt_window",
-            kind: Kind::Duration,
-            default: "10 s",
-            doc: "Memory of the smallest round-trip time.",
-            ..GAIN
-        },
-        Param {
-            name: "probe_rtt_duration",
-            kind: Kind::Duration,
-            default: "200 ms",
-            doc: "Least duration of ProbeRTT.",
-            ..GAIN
-        },
-        Param {
-            name: "policer",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Looks for a policer, and keeps to its rate.",
-            ..GAIN
-        },
-        Param {
-            default: "true",
-            doc: "Finds losses by time, those of repairs too, and probes for lost tails (RACK-TLP).",
-            source: "[RFC 8985]",
-            ..tcp_window::RACK
-        },
-    ],
+    params: Config::PARAMS,
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::Other),
     dynamics: Dynamics::Missing(
@@ -597,28 +553,6 @@ impl Controller for Bbr1 {
             deliveries: true,
             ..Capabilities::default()
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of BBR version 1.
-    pub struct Config of FAMILY {
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// The pace over the bandwidth, and the window over the bandwidth-delay product, in Startup.
-        pub high_gain: f64,
-        /// The window over the bandwidth-delay product in ProbeBW.
-        pub cwnd_gain: f64,
-        /// Memory of the largest delivery rate: the present round trip and this number before it.
-        pub bw_rounds: u64,
-        /// Memory of the smallest round-trip time.
-        pub min_rtt_window: Duration,
-        /// Least duration of ProbeRTT.
-        pub probe_rtt_duration: Duration,
-        /// Looks for a policer, and keeps to its rate.
-        pub policer: bool,
-        /// Detects losses by time.
-        pub rack: bool,
     }
 }
 

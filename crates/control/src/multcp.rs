@@ -15,12 +15,6 @@
 //! mark                  as a loss, once per round trip
 //! ```
 //!
-//! | symbol | field            | unit           | default | range  | source |
-//! |--------|------------------|----------------|---------|--------|--------|
-//! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0    | RFC 5681 §3.1 |
-//! | –      | `sack`           | –              | true    | –      | RFC 6675 |
-//! | –      | `ecn`            | –              | false   | –      | RFC 3168 |
-//!
 //! N is the weight of the flow's [`Service`]. It is 1 for a flow without one.
 //!
 //! Departures from the source. In congestion avoidance the window grows no faster than in slow
@@ -31,22 +25,24 @@
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Objective, Param, Role, Service, Values};
+use accord_family::{Dynamics, Family, Objective, Role, Service, Values};
 use accord_units::{Bytes, Size, Time};
+
+accord_family::params! {
+    /// The parameters of MulTCP.
+    pub struct Config of FAMILY {
+        pub initial_window: Size = INITIAL_WINDOW,
+        pub sack: bool = SACK.default("true"),
+        pub ecn: bool = ECN,
+    }
+}
 
 /// The declaration of MulTCP.
 pub static FAMILY: Family = Family {
     name: "multcp",
     doc: "MulTCP: one flow that increases and decreases as N Reno flows do together.",
     source: "[Crowcroft and Oechslin 1998]",
-    params: &[
-        INITIAL_WINDOW,
-        Param {
-            default: "true",
-            ..SACK
-        },
-        ECN,
-    ],
+    params: Config::PARAMS,
     check: |_| Ok(()),
     role: Role::Controller(|_| Objective::WeightedLoss),
     dynamics: Dynamics::Missing(
@@ -154,18 +150,6 @@ impl Controller for MulTcp {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
-    }
-}
-
-accord_family::config! {
-    /// The parameters of MulTCP.
-    pub struct Config of FAMILY {
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Repairs losses by selective acknowledgements.
-        pub sack: bool,
-        /// Lets its packets be marked instead of dropped, and takes marks for losses.
-        pub ecn: bool,
     }
 }
 

@@ -1,11 +1,9 @@
 //! BBRv1 sample by sample, against what `net/ipv4/tcp_bbr.c` of Linux does. The transport's tests run it on a path.
 
-mod common;
-
+use crate::common::{PACKET, path};
 use accord_control::bbr1::{Config, State};
 use accord_control::{Bbr1, Controller, Delivery, Lost, PathView};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{PACKET, path};
 
 const MS: fn(u64) -> Duration = Duration::from_ms;
 /// 100 Mbps and 10 ms: 125 packets.

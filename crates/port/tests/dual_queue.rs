@@ -1,13 +1,9 @@
 //! The queues of DualPI2: the queue of each packet, and the order of service.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_aqm::{AnyAqm, Class, Ecn, FAMILIES, PacketMeta};
 use accord_port::Limit;
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::*;
 
 /// A byte a microsecond: a packet of 1000 bytes takes a millisecond.
 const RATE: Rate = Rate::from_bps(8_000_000);

@@ -1,15 +1,11 @@
 //! The order of service of a port, and the conservation of its packets.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_aqm::{
     AnyAqm, Aqm, Class, DropTail, Ecn, Entropy, PacketMeta, QueueView, Structure, Verdict,
 };
 use accord_port::{Bucket, Count, Counters, DropReason, Limit, Port, Service, Timeline};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::*;
 use proptest::prelude::*;
 
 const ALL: &[Class] = &[Class::Data, Class::InBand, Class::OutOfBand, Class::Data];

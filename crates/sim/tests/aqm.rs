@@ -1,13 +1,12 @@
 //! Disciplines in a loop with senders: the delay that CoDel, PIE and FQ-CoDel hold, and the shares
 //! of flows.
-mod common;
 
+use crate::common::*;
 use accord_family::Raw;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{run, run_audited};
 use accord_traffic::*;
-use common::*;
 
 const STEADY: (f64, f64) = (10.0, 40.0);
 

@@ -1,11 +1,10 @@
 //! Current congestion controls together on one link, against their sources' claims on shares and
 //! queues. `--nocapture` prints the figures. The transport's tests have single flows.
-mod common;
 
+use crate::common::*;
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric};
 use accord_sim::run;
-use common::*;
 
 /// The goodput of each flow in Mbps, and the mean and the longest queuing delay in milliseconds, over
 /// the steady part. 10 Mbps and 40 ms, but for queues; packets of 1500 bytes.

@@ -2,15 +2,12 @@
 //!
 //! Packets and ms throughout, so a rate of 1 is 1000 KB/s with packets of 1 KB.
 
-#[path = "../../solver/tests/common/mod.rs"]
-mod common;
-
+use crate::common::{Random, random_problem};
 use accord_solver::{Demand, Problem, ProblemError, Routes, Settings, Status, solve};
 use accord_theory::duality::{
     GradientProjection, Rem, Thresholds, VegasNetwork, backlogs, fairness_inequality, jain_index,
     newcomers, overflowing, persistent_congestion,
 };
-use common::{Random, random_problem};
 
 #[track_caller]
 fn near(value: f64, expected: f64, digit: f64) {

@@ -97,7 +97,6 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
             pacing: false,
             tunnel: None,
             through: None,
-            is_fluid: false,
         })
         .collect();
     let ends = flows.iter().filter_map(|f| f.stop);

@@ -1,15 +1,9 @@
 //! BBRv1 on a path, against Linux's source and its consequences [Cardwell16].
 
-#[path = "common/bottleneck.rs"]
-mod bottleneck;
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::bottleneck::{Link, PACKET, Path};
 use accord_control::bbr1::{Config, State};
 use accord_control::{Bbr1, Controller};
 use accord_units::{Duration, Rate, Time};
-use bottleneck::{Link, PACKET, Path};
 
 fn bbr() -> Bbr1 {
     Config::default().build(PACKET).expect("the defaults")
