@@ -37,7 +37,7 @@ use accord_units::{Duration, Rate, Time};
 
 accord_family::params! {
     /// The parameters of AVD.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Avd() {
         pub utilisation: f64 = UTILISATION,
         pub gain: f64 = GAIN,
         /// Limit of the virtual queue, as a delay.
@@ -47,14 +47,9 @@ accord_family::params! {
 
 /// The declaration of AVD.
 pub static FAMILY: Family = Family {
-    name: "avd",
     doc: "Adaptive virtual delay: in-band control packets collect the delay of a virtual queue whose capacity adapts to a desired utilisation; a droptail queue for everything else.",
     source: "[Xia05 §IV-D]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Queue(|values| Price::VirtualDelay {
-        utilisation: values.number("utilisation"),
-    }),
     dynamics: Dynamics::Queue(|values, _| {
         QueueDynamics::plain(QueueLaw::Avd {
             utilisation: values.number("utilisation"),
@@ -62,12 +57,16 @@ pub static FAMILY: Family = Family {
             longest: values.duration("max_delay").as_secs_f64(),
         })
     }),
-    kernel: None,
-    stack: None,
     page: "models/avq-avd.md",
     maker: &Maker {
         build: |values| AnyAqm::Avd(Avd::new(values)),
     },
+    ..Family::new(
+        "avd",
+        Role::Queue(|values| Price::VirtualDelay {
+            utilisation: values.number("utilisation"),
+        }),
+    )
 };
 
 /// Adaptive virtual delay.
@@ -133,16 +132,5 @@ impl Aqm for Avd {
         } else {
             Duration::from_secs_f64(ahead / capacity)
         }
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Avd, String> {
-        let values = self.values()?;
-        Ok(Avd::new(&values))
     }
 }

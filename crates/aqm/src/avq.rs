@@ -38,7 +38,7 @@ pub(crate) const GAIN: Param = number("0.15", 1e-6, 1e3).symbol("α").source("[K
 
 accord_family::params! {
     /// The parameters of AVQ.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Avq() {
         pub utilisation: f64 = UTILISATION,
         pub gain: f64 = GAIN,
         /// Size of the virtual buffer, in bytes; the port's own limit if not given, and 100 KB where that has no end.
@@ -50,7 +50,6 @@ accord_family::params! {
 
 /// The declaration of AVQ.
 pub static FAMILY: Family = Family {
-    name: "avq",
     doc: "Adaptive virtual queue: marks or drops packets that would overflow a virtual queue whose capacity adapts to a desired utilisation.",
     source: "[KS01]",
     params: Config::PARAMS,
@@ -63,7 +62,6 @@ pub static FAMILY: Family = Family {
         _ => Ok(()),
     }
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Queue(|values, facts| QueueDynamics {
         law: QueueLaw::Avq {
             utilisation: values.number("utilisation"),
@@ -75,12 +73,11 @@ pub static FAMILY: Family = Family {
         },
         ecn: values.flag("ecn"),
     }),
-    kernel: None,
-    stack: None,
     page: "models/avq-avd.md",
     maker: &Maker {
         build: |values| AnyAqm::Avq(Avq::new(values)),
     },
+    ..Family::new("avq", Role::Queue(|_| Price::Loss))
 };
 
 /// The default of the virtual buffer in bytes: the 100 packets of 1000 bytes of the simulations in
@@ -151,16 +148,5 @@ impl Aqm for Avq {
         let capacity = (self.queue.capacity + earned).min(since.link) - self.gain * size;
         self.queue.capacity = capacity.max(0.0);
         verdict
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Avq, String> {
-        let values = self.values()?;
-        Ok(Avq::new(&values))
     }
 }

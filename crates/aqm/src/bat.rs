@@ -73,22 +73,19 @@ accord_family::params! {
 
 /// The declaration of BAT.
 pub static FAMILY: Family = Family {
-    name: "bat",
     doc: "Bandwidth allocation: a transmit probability for each aggregate, by rates and by \
           whether bandwidth is left.",
     source: "[Ple03 §III]",
     params: Config::PARAMS,
     check,
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
         "it drops by the rates of aggregates in each period, and the fluid does not distinguish aggregates",
     ),
-    kernel: None,
-    stack: None,
     page: "models/bat.md",
     maker: &Maker {
         build: |values| AnyAqm::Bat(Bat::new(values)),
     },
+    ..Family::new("bat", Role::Queue(|_| Price::Loss))
 };
 
 /// Checks BAT's parameters against each other.

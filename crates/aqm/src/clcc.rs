@@ -49,21 +49,18 @@ pub trait Aimd: Aqm {
 
 /// CLCC over BAT, for scenarios.
 pub static FAMILY: Family = Family {
-    name: "bat-clcc",
     doc: "BAT whose decrease factors a closed loop steers to given shares.",
     source: "[Ple03 §IV]",
     params: Config::PARAMS,
     check,
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
         "it steers BAT, which drops by the rates of aggregates, and the fluid does not distinguish aggregates",
     ),
-    kernel: None,
-    stack: None,
     page: "models/clcc.md",
     maker: &Maker {
         build: |values| AnyAqm::BatClcc(Clcc::<Bat>::new(values)),
     },
+    ..Family::new("bat-clcc", Role::Queue(|_| Price::Loss))
 };
 
 /// The maximum number of samples of an average.

@@ -23,7 +23,7 @@
 //! packets pass if there is no high-priority queue for them.
 
 use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
+use crate::{Aqm, Class, PacketMeta, QueueView, Structure, Verdict};
 use accord_family::{
     Dynamics, Family, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
     kind::{duration, flag},
@@ -47,7 +47,7 @@ pub(crate) const ECN: Param = flag("true")
 
 accord_family::params! {
     /// The parameters of CoDel.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Codel() {
         pub target: Duration = TARGET,
         pub interval: Duration = INTERVAL,
         pub ecn: bool = ECN,
@@ -56,20 +56,16 @@ accord_family::params! {
 
 /// The declaration of CoDel.
 pub static FAMILY: Family = Family {
-    name: "codel",
     doc: "Controlled delay: drops from the head of the queue, ever more often, while packets \
           have waited longer than a target for longer than an interval.",
     source: "[RFC 8289]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Queue(dynamics),
-    kernel: None,
-    stack: None,
     page: "models/codel.md",
     maker: &Maker {
         build: |values| AnyAqm::Codel(Codel::new(values)),
     },
+    ..Family::new("codel", Role::Queue(|_| Price::Loss))
 };
 
 fn dynamics(values: &Values, facts: &QueueFacts) -> QueueDynamics {
@@ -190,17 +186,6 @@ impl Aqm for Codel {
     }
 
     #[inline]
-    fn on_arrival(
-        &mut self,
-        _: &PacketMeta,
-        _: &QueueView,
-        _: Time,
-        _: &mut dyn Entropy,
-    ) -> Verdict {
-        Verdict::Pass
-    }
-
-    #[inline]
     fn on_departure(
         &mut self,
         packet: &PacketMeta,
@@ -242,16 +227,5 @@ impl Codel {
         self.count = self.count.saturating_add(1);
         self.used = true;
         self.signal(packet)
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Codel, String> {
-        let values = self.values()?;
-        Ok(Codel::new(&values))
     }
 }

@@ -32,13 +32,13 @@
 //! high-priority queue pass.
 
 use crate::{AnyAqm, Maker};
-use crate::{Aqm, Entropy, PacketMeta, QueueView, Structure, Verdict};
+use crate::{Aqm, QueueView, Structure, Verdict};
 use accord_family::{Dynamics, Family, Price, Role, Values};
 use accord_units::{Bytes, Duration, Time};
 
 accord_family::params! {
     /// The parameters of DualPI2.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => DualPi2() {
         /// Marking probability of scalable packets per unit of the base probability.
         pub coupling: f64 = number("2", 0.1, 10.0).symbol("k").source("[RFC 9332 fig. 2]"),
         /// The delay to hold in the classic queue.
@@ -58,7 +58,6 @@ accord_family::params! {
 
 /// The declaration of DualPI2.
 pub static FAMILY: Family = Family {
-    name: "dualpi2",
     doc: "Dual-queue coupled AQM: a queue of its own for scalable flows (ECT(1)), which are marked \
           early, and PI2 for the others.",
     source: "[RFC 9332]",
@@ -73,14 +72,12 @@ pub static FAMILY: Family = Family {
             false => Ok(()),
         }
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing("it has two queues, and a link of the fluid has one"),
-    kernel: None,
-    stack: None,
     page: "models/dualpi2.md",
     maker: &Maker {
         build: |values| AnyAqm::DualPi2(DualPi2::new(values)),
     },
+    ..Family::new("dualpi2", Role::Queue(|_| Price::Loss))
 };
 
 /// The shortest period. A shorter one would dominate the cost of a simulation.
@@ -228,17 +225,6 @@ impl Aqm for DualPi2 {
         true
     }
 
-    #[inline]
-    fn on_arrival(
-        &mut self,
-        _: &PacketMeta,
-        _: &QueueView,
-        _: Time,
-        _: &mut dyn Entropy,
-    ) -> Verdict {
-        Verdict::Pass
-    }
-
     fn next_timer(&self) -> Option<Time> {
         Some(self.updated + self.period)
     }
@@ -246,15 +232,5 @@ impl Aqm for DualPi2 {
     /// Keeps the time only: the port, which has the queues, updates the probability.
     fn on_timer(&mut self, _: &QueueView, now: Time) {
         self.updated = now;
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<DualPi2, String> {
-        Ok(DualPi2::new(&self.values()?))
     }
 }

@@ -18,12 +18,12 @@
 
 use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::{AnyAqm, Maker};
-use crate::{Aqm, Codel, Entropy, PacketMeta, QueueView, Structure, Verdict};
+use crate::{Aqm, Codel, Structure};
 use accord_family::{
     Dynamics, Family, Param, Price, Role, Values,
     kind::{integer, size},
 };
-use accord_units::{Bytes, Duration, Size, Time};
+use accord_units::{Bytes, Duration, Size};
 
 /// The number of queues, shared by the disciplines with a queue per flow.
 pub(crate) const QUEUES: Param = integer("1024", 1, 65_536)
@@ -54,7 +54,7 @@ pub(crate) fn quantum(values: &Values) -> Bytes {
 
 accord_family::params! {
     /// The parameters of FQ-CoDel.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => FqCodel() {
         pub queues: u64 = QUEUES,
         pub quantum: Size = QUANTUM,
         /// Maximum number of packets dropped at once when a packet does not fit; at most half of their queue.
@@ -67,20 +67,17 @@ accord_family::params! {
 
 /// The declaration of FQ-CoDel.
 pub static FAMILY: Family = Family {
-    name: "fq-codel",
     doc: "Flow queue CoDel: a queue for each flow, served by deficit round robin, new flows \
           first, each governed by a CoDel of its own.",
     source: "[RFC 8290]",
     params: Config::PARAMS,
     check: in_bytes,
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
-    kernel: None,
-    stack: None,
     page: "models/fq-codel.md",
     maker: &Maker {
         build: |values| AnyAqm::FqCodel(FqCodel::new(values)),
     },
+    ..Family::new("fq-codel", Role::Queue(|_| Price::Loss))
 };
 
 /// The parameters of the queues per flow.
@@ -127,27 +124,5 @@ impl Aqm for FqCodel {
     fn ignores_lone(&self) -> bool {
         // CoDel judges each queue.
         true
-    }
-
-    #[inline]
-    fn on_arrival(
-        &mut self,
-        _: &PacketMeta,
-        _: &QueueView,
-        _: Time,
-        _: &mut dyn Entropy,
-    ) -> Verdict {
-        Verdict::Pass
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<FqCodel, String> {
-        let values = self.values()?;
-        Ok(FqCodel::new(&values))
     }
 }

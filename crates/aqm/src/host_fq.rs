@@ -47,7 +47,6 @@ accord_family::params! {
 
 /// The declaration of Host-FQ.
 pub static FAMILY: Family = Family {
-    name: "host-fq",
     doc: "FQ-CoDel that shares among hosts first and then among the flows of each host, after the triple isolation of CAKE.",
     source: "[HTM18]",
     params: Config::PARAMS,
@@ -60,14 +59,12 @@ pub static FAMILY: Family = Family {
             )),
         }
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
-    kernel: None,
-    stack: None,
     page: "models/host-fq.md",
     maker: &Maker {
         build: |values| AnyAqm::HostFq(queues(values)),
     },
+    ..Family::new("host-fq", Role::Queue(|_| Price::Loss))
 };
 
 /// Returns the parameters of the queues.

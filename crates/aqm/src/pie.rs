@@ -32,7 +32,7 @@ use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of PIE.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Pie() {
         /// The delay to hold.
         pub target: Duration = duration("15 ms").symbol("QDELAY_REF").source("[RFC 8033 §4.2]"),
         /// Interval between updates of the probability.
@@ -54,7 +54,6 @@ accord_family::params! {
 
 /// The declaration of PIE.
 pub static FAMILY: Family = Family {
-    name: "pie",
     doc: "Proportional integral controller enhanced: drops arrivals with a probability that \
           holds the delay of the queue at a target.",
     source: "[RFC 8033]",
@@ -66,16 +65,14 @@ pub static FAMILY: Family = Family {
         Size::Bytes(_) => Ok(()),
         Size::Packets(_) => Err("mean_packet is a size; give it in bytes".into()),
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
         "its gains depend on the probability, and its burst allowance on the time since the delay was low, which the fluid does not follow",
     ),
-    kernel: None,
-    stack: None,
     page: "models/pie.md",
     maker: &Maker {
         build: |values| AnyAqm::Pie(Pie::new(values)),
     },
+    ..Family::new("pie", Role::Queue(|_| Price::Loss))
 };
 
 /// The shortest period. A shorter one would dominate the cost of a simulation.
@@ -199,16 +196,5 @@ impl Aqm for Pie {
             self.burst - self.period
         };
         self.updated = now;
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Pie, String> {
-        let values = self.values()?;
-        Ok(Pie::new(&values))
     }
 }

@@ -42,7 +42,7 @@ use accord_units::{Bytes, Size, Time};
 
 accord_family::params! {
     /// The parameters of RED.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Red() {
         /// Average queue below which every packet passes.
         pub min_threshold: Size = size("5 pkt").symbol("min_th").source("[FJ93 §VI]"),
         /// Average queue at which the probability reaches its maximum.
@@ -64,7 +64,6 @@ accord_family::params! {
 
 /// The declaration of RED.
 pub static FAMILY: Family = Family {
-    name: "red",
     doc: "Random early detection: drops or marks at random, the more the longer the \
           average queue.",
     source: "[FJ93]",
@@ -81,14 +80,12 @@ pub static FAMILY: Family = Family {
                 .into(),
         ),
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Queue(dynamics),
-    kernel: None,
-    stack: None,
     page: "models/red.md",
     maker: &Maker {
         build: |values| AnyAqm::Red(Red::new(values)),
     },
+    ..Family::new("red", Role::Queue(|_| Price::Loss))
 };
 
 /// Returns both thresholds and whether they count bytes, or `None` if their units differ.
@@ -249,16 +246,5 @@ impl Aqm for Red {
         }
         self.last.1 += packet.size;
         Verdict::Pass
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Red, String> {
-        let values = self.values()?;
-        Ok(Red::new(&values))
     }
 }

@@ -30,7 +30,7 @@ use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of REM.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Rem() {
         /// Base of the exponential: a packet passes unmarked with probability φ^(−p), p the price in milliseconds.
         pub phi: f64 = number("1.1", 1.000001, 10.0).symbol("φ").source("[Low02 §6.3]"),
         /// Change of the price, in milliseconds, per excess packet.
@@ -50,7 +50,6 @@ accord_family::params! {
 
 /// The declaration of REM.
 pub static FAMILY: Family = Family {
-    name: "rem",
     doc: "Random exponential marking: a price that matches rate and clears the buffer, signalled by the share of marked packets.",
     source: "[Low02 §5]",
     params: Config::PARAMS,
@@ -61,9 +60,6 @@ pub static FAMILY: Family = Family {
         Size::Bytes(_) => Ok(()),
         Size::Packets(_) => Err("packet is a size; give it in bytes".into()),
     },
-    role: Role::Queue(|values| Price::Marks {
-        phi: values.number("phi"),
-    }),
     dynamics: Dynamics::Queue(|values, _| QueueDynamics {
         law: QueueLaw::Rem {
             ln_phi: values.number("phi").ln(),
@@ -73,12 +69,16 @@ pub static FAMILY: Family = Family {
         },
         ecn: values.flag("ecn"),
     }),
-    kernel: None,
-    stack: None,
     page: "models/rem.md",
     maker: &Maker {
         build: |values| AnyAqm::Rem(Rem::new(values)),
     },
+    ..Family::new(
+        "rem",
+        Role::Queue(|values| Price::Marks {
+            phi: values.number("phi"),
+        }),
+    )
 };
 
 /// The shortest period. A shorter one would dominate the cost of a simulation.
@@ -174,16 +174,5 @@ impl Aqm for Rem {
         self.unmarked = self.phi.powf(-self.price);
         self.arrived = 0;
         self.updated = now;
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Rem, String> {
-        let values = self.values()?;
-        Ok(Rem::new(&values))
     }
 }

@@ -11,7 +11,7 @@ use accord_units::{Size, Time};
 
 accord_family::params! {
     /// The parameters of the step.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Step() {
         /// Queue length above which arrivals are marked.
         pub threshold: Size = size("20 pkt").symbol("K").source("[Alizadeh10 §3.4]"),
         /// Drops packets beyond the threshold that are not ECN-capable, as a switch does whose RED thresholds are equal.
@@ -21,21 +21,17 @@ accord_family::params! {
 
 /// The declaration of the step.
 pub static FAMILY: Family = Family {
-    name: "step",
     doc: "A step: marks every packet that arrives at a queue above a threshold.",
     source: "[Alizadeh10 §3.1]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
         "a fluid's queue would stay at the threshold, where the share of marks is undetermined",
     ),
-    kernel: None,
-    stack: None,
     page: "models/step.md",
     maker: &Maker {
         build: |values| AnyAqm::Step(Step::new(values)),
     },
+    ..Family::new("step", Role::Queue(|_| Price::Loss))
 };
 
 /// Marks packets that arrive at a queue above a threshold.
@@ -73,15 +69,5 @@ impl Aqm for Step {
             true if self.drop => Verdict::Drop,
             _ => Verdict::Pass,
         }
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Step, String> {
-        Ok(Step::new(&self.values()?))
     }
 }

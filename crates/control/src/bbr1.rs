@@ -40,7 +40,7 @@ const GAIN: Param = number("2.89", 1.0, 10.0).source(LINUX).declared(
 
 accord_family::params! {
     /// The parameters of BBR version 1.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Bbr1(packet: Bytes) {
         pub initial_window: Size = tcp_window::INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
         pub high_gain: f64 = GAIN,
         /// The window over the bandwidth-delay product in ProbeBW.
@@ -60,23 +60,20 @@ accord_family::params! {
 
 /// The declaration of BBR version 1.
 pub static FAMILY: Family = Family {
-    name: "bbr1",
     doc: "BBRv1: paces at the bandwidth that it measures, as in Linux.",
     source: "[Cardwell16, Linux tcp_bbr.c]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
     dynamics: Dynamics::Missing(
         "it steps through states by single samples, probes and timers, and no law of a window or \
          of a rate describes them together",
     ),
     kernel: Some("bbr"),
-    stack: None,
     page: "models/bbr1.md",
     maker: &Maker {
         build: |values, packet| AnyController::Bbr1(Box::new(Bbr1::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("bbr1", Role::Controller(|_| Objective::Other))
 };
 
 /// The states.
@@ -553,15 +550,5 @@ impl Controller for Bbr1 {
             deliveries: true,
             ..Capabilities::default()
         }
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Bbr1, String> {
-        Ok(Bbr1::new(&self.values()?, packet))
     }
 }

@@ -36,7 +36,7 @@ use probe_rtt::MinRtt;
 
 accord_family::params! {
     /// The parameters of BBR version 3.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Bbr3(packet: Bytes) {
         pub initial_window: Size = tcp_window::INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
         /// The pace in Startup, over the bandwidth.
         pub startup_pacing_gain: f64 = number("2.77", 1.0, 10.0).source("[draft-ietf-ccwg-bbr-06 §2.5]"),
@@ -71,24 +71,20 @@ accord_family::params! {
 
 /// The declaration of BBR version 3.
 pub static FAMILY: Family = Family {
-    name: "bbr3",
     doc: "BBRv3: paces at the bandwidth that it measures, and bounds the data in flight by a model \
           of the path and by losses.",
     source: "[draft-ietf-ccwg-bbr-06]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
     dynamics: Dynamics::Missing(
         "it steps through states by single samples, probes and timers, and no law of a window or \
          of a rate describes them together",
     ),
-    kernel: None,
-    stack: None,
     page: "models/bbr3.md",
     maker: &Maker {
         build: |values, packet| AnyController::Bbr3(Box::new(Bbr3::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("bbr3", Role::Controller(|_| Objective::Other))
 };
 
 /// The states [§5.1].
@@ -411,15 +407,5 @@ impl Controller for Bbr3 {
             deliveries: true,
             ..Capabilities::default()
         }
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Bbr3, String> {
-        Ok(Bbr3::new(&self.values()?, packet))
     }
 }

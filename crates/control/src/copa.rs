@@ -37,7 +37,7 @@ use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of Copa.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Copa(packet: Bytes) {
         /// Aversion to delay: in equilibrium 1/delta packets are queued.
         pub delta: f64 = number("0.5", 0.001, 10.0).symbol("δ").source("[Arun18 §2.2]"),
         /// Lowers delta where other flows fill the buffer.
@@ -48,26 +48,25 @@ accord_family::params! {
 
 /// The declaration of Copa.
 pub static FAMILY: Family = Family {
-    name: "copa",
     doc: "Copa: steers its rate to a packet over delta times the queuing delay.",
     source: "[Arun18]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|values| {
-        let target = Size::Packets(1.0 / values.number("delta"));
-        Objective::AccumulationUnlessOthers { target }
-    }),
     dynamics: Dynamics::Missing(
         "its window turns round once per five round trips by the smallest delay of half a round \
          trip, and a fluid's queue has no such minimum",
     ),
-    kernel: None,
-    stack: None,
     page: "models/copa.md",
     maker: &Maker {
         build: |values, packet| AnyController::Copa(Box::new(Copa::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new(
+        "copa",
+        Role::Controller(|values| {
+            let target = Size::Packets(1.0 / values.number("delta"));
+            Objective::AccumulationUnlessOthers { target }
+        }),
+    )
 };
 
 /// The span of RTTmin [Arun18 §2.1].
@@ -292,15 +291,5 @@ impl Controller for Copa {
             recovery: Recovery::Sack,
             ..Capabilities::default()
         }
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Copa, String> {
-        Ok(Copa::new(&self.values()?, packet))
     }
 }

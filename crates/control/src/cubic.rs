@@ -40,7 +40,7 @@ use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of CUBIC.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Cubic(packet: Bytes) {
         /// Steepness of the cubic function, in packets per cubic second.
         pub c: f64 = number("0.4", 0.001, 100.0).symbol("C").source("[RFC 9438 §4.1]"),
         /// Part of the window that remains after a loss.
@@ -60,20 +60,17 @@ accord_family::params! {
 
 /// The declaration of CUBIC.
 pub static FAMILY: Family = Family {
-    name: "cubic",
     doc: "TCP CUBIC: a cubic function of the time since the last loss, Reno's window where larger.",
     source: "[RFC 9438]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Loss),
     dynamics: Dynamics::Window(dynamics),
     kernel: Some("cubic"),
-    stack: None,
     page: "models/cubic.md",
     maker: &Maker {
         build: |values, packet| AnyController::Cubic(Cubic::new(values, packet)),
         transport: Transport::Stream,
     },
+    ..Family::new("cubic", Role::Controller(|_| Objective::Loss))
 };
 
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
@@ -332,16 +329,5 @@ impl Controller for Cubic {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Cubic, String> {
-        let values = self.values()?;
-        Ok(Cubic::new(&values, packet))
     }
 }

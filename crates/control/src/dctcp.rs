@@ -25,7 +25,7 @@ use accord_units::{Bytes, Size, Time};
 
 accord_family::params! {
     /// The parameters of DCTCP.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Dctcp(packet: Bytes) {
         /// Weight of a round trip in the average share of marks.
         pub gain: f64 = number("0.0625", 1e-6, 1.0).symbol("g").source("[RFC 8257 §4.2]"),
         /// The average share of marks at the start.
@@ -37,23 +37,19 @@ accord_family::params! {
 
 /// The declaration of DCTCP.
 pub static FAMILY: Family = Family {
-    name: "dctcp",
     doc: "DCTCP: shrinks its window by the share of its packets that are marked.",
     source: "[RFC 8257]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
     dynamics: Dynamics::Missing(
         "its analysis needs marks that come a round trip late in a block, and the fluid spreads \
          them evenly",
     ),
-    kernel: None,
-    stack: None,
     page: "models/dctcp.md",
     maker: &Maker {
         build: |values, packet| AnyController::Dctcp(Dctcp::new(values, packet)),
         transport: Transport::Stream,
     },
+    ..Family::new("dctcp", Role::Controller(|_| Objective::Other))
 };
 
 /// DCTCP.
@@ -162,15 +158,5 @@ impl Controller for Dctcp {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Dctcp, String> {
-        Ok(Dctcp::new(&self.values()?, packet))
     }
 }

@@ -44,7 +44,7 @@ pub(crate) const CURRENT_FILTER: Param = integer("4", 1, 1000)
 
 accord_family::params! {
     /// The parameters of LEDBAT.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Ledbat(packet: Bytes) {
         /// The queuing delay kept.
         pub target: Duration = duration("100 ms").symbol("TARGET").source(SOURCE),
         /// Packets that the window grows by in a round trip without a queue.
@@ -59,22 +59,18 @@ accord_family::params! {
 
 /// The declaration of LEDBAT.
 pub static FAMILY: Family = Family {
-    name: "ledbat",
     doc: "LEDBAT: background traffic that keeps the queuing delay at a target.",
     source: "[RFC 6817]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
     dynamics: Dynamics::Missing(
         "it steers the queuing delay, and the fluid's laws steer the amount that a flow has queued",
     ),
-    kernel: None,
-    stack: None,
     page: "models/ledbat.md",
     maker: &Maker {
         build: |values, packet| AnyController::Ledbat(Box::new(Ledbat::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("ledbat", Role::Controller(|_| Objective::Other))
 };
 
 /// MIN_CWND, in packets.
@@ -189,15 +185,5 @@ impl Controller for Ledbat {
             recovery: Recovery::Sack,
             ..Capabilities::default()
         }
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Ledbat, String> {
-        Ok(Ledbat::new(&self.values()?, packet))
     }
 }

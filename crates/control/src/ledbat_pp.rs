@@ -31,7 +31,7 @@ use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of LEDBAT++.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => LedbatPp(packet: Bytes) {
         /// The queuing delay above which the window shrinks.
         pub target: Duration = duration("60 ms").symbol("TARGET").source("[draft-irtf-iccrg-ledbat-plus-plus §4.5]"),
         /// The part of the window that a round trip takes per part of the target that the delay is above it.
@@ -46,23 +46,19 @@ accord_family::params! {
 
 /// The declaration of LEDBAT++.
 pub static FAMILY: Family = Family {
-    name: "ledbat-pp",
     doc: "LEDBAT++: background traffic below a queuing delay, fair to its like.",
     source: "[draft-irtf-iccrg-ledbat-plus-plus]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
     dynamics: Dynamics::Missing(
         "it steers the queuing delay and slows down by a timer, and the fluid's laws steer the \
          amount that a flow has queued",
     ),
-    kernel: None,
-    stack: None,
     page: "models/ledbat.md",
     maker: &Maker {
         build: |values, packet| AnyController::LedbatPp(Box::new(LedbatPp::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("ledbat-pp", Role::Controller(|_| Objective::Other))
 };
 
 /// The fewest packets of the window.
@@ -251,15 +247,5 @@ impl Controller for LedbatPp {
             recovery: Recovery::Sack,
             ..Capabilities::default()
         }
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<LedbatPp, String> {
-        Ok(LedbatPp::new(&self.values()?, packet))
     }
 }

@@ -18,17 +18,10 @@ use accord_units::Bytes;
 use std::f64::consts::LN_2;
 
 pub(crate) static FAMILY: Family = Family {
-    name: "monaco",
     doc: "Accumulation measured at the receiver by control pairs, steered to a target.",
     source: "[Xia05 §IV-B]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Tunnel(|v| Objective::Accumulation {
-        target: v.size("target"),
-    }),
     dynamics: Dynamics::Window(dynamics),
-    kernel: None,
-    stack: None,
     page: "models/monaco.md",
     maker: &Maker {
         build: |values, packet| AnyController::Monaco(Box::new(build(values, packet))),
@@ -38,6 +31,12 @@ pub(crate) static FAMILY: Family = Family {
             counts: law::counts,
         },
     },
+    ..Family::new(
+        "monaco",
+        Role::Tunnel(|v| Objective::Accumulation {
+            target: v.size("target"),
+        }),
+    )
 };
 
 /// Returns the controller for packets of `packet` bytes.

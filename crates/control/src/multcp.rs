@@ -30,7 +30,7 @@ use accord_units::{Bytes, Size, Time};
 
 accord_family::params! {
     /// The parameters of MulTCP.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => MulTcp(packet: Bytes) {
         pub initial_window: Size = INITIAL_WINDOW,
         pub sack: bool = SACK.default("true"),
         pub ecn: bool = ECN,
@@ -39,23 +39,19 @@ accord_family::params! {
 
 /// The declaration of MulTCP.
 pub static FAMILY: Family = Family {
-    name: "multcp",
     doc: "MulTCP: one flow that increases and decreases as N Reno flows do together.",
     source: "[Crowcroft and Oechslin 1998]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::WeightedLoss),
     dynamics: Dynamics::Missing(
         "a loss costs it a part of its window that depends on how many flows it stands for, and \
          the fluid's losses halve windows",
     ),
-    kernel: None,
-    stack: None,
     page: "models/multcp.md",
     maker: &Maker {
         build: |values, packet| AnyController::MulTcp(MulTcp::new(values, packet)),
         transport: Transport::Stream,
     },
+    ..Family::new("multcp", Role::Controller(|_| Objective::WeightedLoss))
 };
 
 /// MulTCP.
@@ -150,16 +146,5 @@ impl Controller for MulTcp {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<MulTcp, String> {
-        let values = self.values()?;
-        Ok(MulTcp::new(&values, packet))
     }
 }

@@ -33,7 +33,7 @@ use accord_units::{Bytes, Duration, Rate, Size, Time};
 
 accord_family::params! {
     /// The parameters of Prague.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Prague(packet: Bytes) {
         /// Weight of a virtual round trip in the average share of marks.
         pub gain: f64 = number("0.0625", 1e-6, 1.0).symbol("g").source("[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.1]"),
         /// Round-trip times below this count as this, once the flow has lasted.
@@ -47,23 +47,19 @@ accord_family::params! {
 
 /// The declaration of Prague.
 pub static FAMILY: Family = Family {
-    name: "prague",
     doc: "Prague: shrinks by the share of its packets that are marked, for queues with ECT(1).",
     source: "[draft-briscoe-iccrg-prague-congestion-control-04]",
     params: Config::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
     dynamics: Dynamics::Missing(
         "it hears a share of marks, which the fluid has for losses only, and paces by a window \
          that depends on the age of the flow",
     ),
-    kernel: None,
-    stack: None,
     page: "models/prague.md",
     maker: &Maker {
         build: |values, packet| AnyController::Prague(Box::new(Prague::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("prague", Role::Controller(|_| Objective::Other))
 };
 
 /// Prague.
@@ -240,15 +236,5 @@ impl Controller for Prague {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Prague, String> {
-        Ok(Prague::new(&self.values()?, packet))
     }
 }

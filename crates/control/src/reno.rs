@@ -38,20 +38,16 @@ accord_family::params! {
 
 /// The declaration of Reno.
 pub static RENO: Family = Family {
-    name: "reno",
     doc: "TCP Reno: additive increase, halving on loss, fast recovery of one loss a window.",
     source: "[RFC 5681]",
     params: RenoConfig::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Loss),
     dynamics: Dynamics::Window(dynamics),
-    kernel: None,
-    stack: None,
     page: "models/reno.md",
     maker: &Maker {
         build: |values, packet| AnyController::Reno(Reno::new(values, packet, reno())),
         transport: Transport::Stream,
     },
+    ..Family::new("reno", Role::Controller(|_| Objective::Loss))
 };
 
 accord_family::params! {
@@ -67,20 +63,17 @@ accord_family::params! {
 
 /// The declaration of NewReno.
 pub static NEWRENO: Family = Family {
-    name: "newreno",
     doc: "TCP NewReno: as Reno, with fast recovery of many losses a window.",
     source: "[RFC 5681, RFC 6582]",
     params: NewRenoConfig::PARAMS,
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Loss),
     dynamics: Dynamics::Window(dynamics),
     kernel: Some("reno"),
-    stack: None,
     page: "models/reno.md",
     maker: &Maker {
         build: |values, packet| AnyController::NewReno(Reno::new(values, packet, newreno(values))),
         transport: Transport::Stream,
     },
+    ..Family::new("newreno", Role::Controller(|_| Objective::Loss))
 };
 
 /// Returns the way in which Reno repairs losses.

@@ -104,21 +104,18 @@ accord_family::params! {
 
 /// The declaration of Vegas.
 pub static VEGAS: Family = Family {
-    name: "vegas",
     doc: "TCP Vegas: keeps between alpha and beta of its own data queued on the path, \
           judged by round-trip times.",
     source: "[Low02 §1.1, Xia05 §IV-A]",
     params: Config::PARAMS,
     check,
-    role: Role::Controller(objective),
     dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
-    kernel: None,
-    stack: None,
     page: "models/vegas.md",
     maker: &Maker {
         build: |values, packet| AnyController::Vegas(Vegas::new(values, packet, base_rtt(values))),
         transport: Transport::Stream,
     },
+    ..Family::new("vegas", Role::Controller(objective))
 };
 
 accord_family::params! {
@@ -138,25 +135,22 @@ accord_family::params! {
 
 /// The declaration of Vegas-k.
 pub static VEGAS_K: Family = Family {
-    name: "vegas-k",
     doc: "TCP Vegas that forgets: its base round-trip time is the smallest of the last k \
           samples.",
     source: "[Xia05 §IV-A]",
     params: ConfigK::PARAMS,
     check,
-    role: Role::Controller(true_objective),
     dynamics: Dynamics::Window(|values, facts| {
         let samples = values.integer("k") as f64;
         let bytes = samples * facts.packet.as_f64();
         dynamics(values, facts, BaseRtt::Last { bytes })
     }),
-    kernel: None,
-    stack: None,
     page: "models/vegas.md",
     maker: &Maker {
         build: |values, packet| AnyController::VegasK(Vegas::new(values, packet, last(values))),
         transport: Transport::Stream,
     },
+    ..Family::new("vegas-k", Role::Controller(true_objective))
 };
 
 /// Returns the objective by the smallest of all round-trip times, unless the true base round-trip

@@ -31,7 +31,7 @@ use accord_units::{Bytes, Duration, Rate, Size, Time};
 
 accord_family::params! {
     /// The parameters of Vegas/REM.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => VegasRem(packet: Bytes) {
         /// Rate times price that the flow keeps to; 2 pkt where no rate is given.
         pub alpha: Option<Size> = size("").symbol("α·d").source("[Low02 eq. 33]"),
         /// Instead of alpha: the amount per base round-trip time.
@@ -49,7 +49,6 @@ accord_family::params! {
 
 /// The declaration of Vegas with REM.
 pub static FAMILY: Family = Family {
-    name: "vegas-rem",
     doc: "Vegas with the price of its path from REM's marks instead of from queuing delay.",
     source: "[Low02 §5]",
     params: Config::PARAMS,
@@ -61,18 +60,19 @@ pub static FAMILY: Family = Family {
         ),
         _ => Ok(()),
     },
-    role: Role::Controller(|values| Objective::Marks {
-        target: target(values),
-        phi: values.number("phi"),
-    }),
     dynamics: Dynamics::Window(dynamics),
-    kernel: None,
-    stack: None,
     page: "models/vegas-rem.md",
     maker: &Maker {
         build: |values, packet| AnyController::VegasRem(VegasRem::new(values, packet)),
         transport: Transport::Stream,
     },
+    ..Family::new(
+        "vegas-rem",
+        Role::Controller(|values| Objective::Marks {
+            target: target(values),
+            phi: values.number("phi"),
+        }),
+    )
 };
 
 fn target(values: &Values) -> Target {
@@ -175,16 +175,5 @@ impl Controller for VegasRem {
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.vegas.set_base_rtt(base_rtt);
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<VegasRem, String> {
-        let values = self.values()?;
-        Ok(VegasRem::new(&values, packet))
     }
 }

@@ -97,6 +97,8 @@ pub fn with_aggregates(
 /// functions of [`kind`](crate::kind). An entry without documentation has that of its [`Param`],
 /// which several families share. An entry without `pub` and type is in the table only.
 ///
+/// `of FAMILY => Made()` adds `build()`, which checks the parameters and passes them to `Made::new`.
+///
 /// The struct has `PARAMS` (the table), `Default`, `From<&Values>`, and `values()`, which checks the
 /// fields and returns them in the form of scenarios.
 ///
@@ -128,7 +130,9 @@ pub fn with_aggregates(
 macro_rules! params {
     (
         $(#[$doc:meta])*
-        pub struct $config:ident of $family:path { $($entries:tt)* }
+        pub struct $config:ident of $family:path
+            $(=> $made:ident($($arg:ident: $arg_type:ty)?))?
+        { $($entries:tt)* }
     ) => {
         $crate::params! { @entries [$(#[$doc])* $config] [] [] $($entries)* }
 
@@ -137,6 +141,18 @@ macro_rules! params {
                 $config::from(&$family.defaults())
             }
         }
+
+        $(
+            impl $config {
+                /// Makes it with these parameters. A controller is for packets of this size.
+                ///
+                /// # Errors
+                /// As [`values`](Self::values).
+                pub fn build(&self $(, $arg: $arg_type)?) -> Result<$made, String> {
+                    Ok($made::new(&self.values()? $(, $arg)?))
+                }
+            }
+        )?
 
         impl $config {
             /// Returns the parameters in the form that scenarios have them in.

@@ -219,8 +219,8 @@ impl Recorder {
             let before = std::mem::replace(&mut self.rates[id], rate);
             let group = &mut self.groups[self.group_of[id] as usize];
             if let Some(one) = &mut group.one {
-                one.now.change(1, &last, &reading);
-                one.members.read((id, 1), (&last, before), &reading, period);
+                one.now.change(&last, &reading);
+                one.members.read(id, (&last, before), &reading, period);
             }
             if let Some((flow, place)) = group.alone {
                 self.alone[place + id - flow].now = reading;
