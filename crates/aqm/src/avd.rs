@@ -20,6 +20,7 @@
 //! | γ      | `utilisation` | –    | 0.98    | 0.01..1   | Xia05 §V-A, KS01 |
 //! | α      | `gain`        | 1/s  | 0.15    | 1e-6..1e3 | KS01   |
 //! | D      | `max_delay`   | s    | 1       | > 0       | –      |
+//! | –      | `holds_physical` | – | false   | –         | departure |
 //!
 //! The gain: C̃ moves by α·(γ·C − λ) per second, where λ is the arrival rate. So the utilisation
 //! settles in about 1/α, 6.7 s by default. Take sources with a constant accumulation a, λ = a/t and
@@ -28,6 +29,12 @@
 //! stable if sources respond at once. Sources respond a round-trip time T late, and the slow loop
 //! keeps its phase while α·T ≪ 1. The default leaves a phase margin of at least 60° up to T = 3.5
 //! s. The loop oscillates if α·T exceeds π/2.
+//!
+//! As printed, a pair that waits in the physical queue of this port has that wait and the virtual
+//! delay, so that data ahead of it counts twice. With `holds_physical` the virtual delay is the part
+//! that exceeds the wait. In equilibrium the physical queue is almost empty and the two are
+//! alike. In a burst a flow of a large share
+//! has twice its gain as printed, and may swing.
 //!
 //! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. The delay
 //! excludes the transmission time of the packet that collects it, unlike the physical queuing
@@ -57,6 +64,14 @@ pub static FAMILY: Family = Family {
             doc: "Limit of the virtual queue, as a delay.",
             source: "",
         },
+        Param {
+            name: "holds_physical",
+            symbol: "",
+            kind: Kind::Flag,
+            default: "false",
+            doc: "The virtual delay contains the delay of the physical queue, and shows the rest; else the two add up.",
+            source: "departure",
+        },
     ],
     check: |_| Ok(()),
     role: Role::Queue(|values| Price::VirtualDelay {
@@ -67,6 +82,7 @@ pub static FAMILY: Family = Family {
             utilisation: values.number("utilisation"),
             gain: values.number("gain"),
             longest: values.duration("max_delay").as_secs_f64(),
+            holds_physical: values.flag("holds_physical"),
         })
     }),
     kernel: None,
@@ -83,6 +99,10 @@ pub struct Avd {
     queue: VirtualQueue,
     /// The virtual backlog at the last arrival, in bytes.
     found: f64,
+    /// True if the virtual delay contains the delay of the physical queue.
+    holds_physical: bool,
+    /// That delay at the last arrival, in seconds, if the virtual delay contains it.
+    physical: f64,
     utilisation: f64,
     gain: f64,
     max_delay: f64,
@@ -94,6 +114,8 @@ impl Avd {
         Avd {
             queue: VirtualQueue::default(),
             found: 0.0,
+            holds_physical: values.flag("holds_physical"),
+            physical: 0.0,
             utilisation: values.number("utilisation"),
             gain: values.number("gain"),
             max_delay: values.duration("max_delay").as_secs_f64(),
@@ -121,6 +143,10 @@ impl Aqm for Avd {
             backlog, capacity, ..
         } = &mut self.queue;
         self.found = *backlog;
+        if self.holds_physical {
+            // Both halves of a pair wait for the packet in service.
+            self.physical = queue.waiting() / since.link;
+        }
         *backlog = (*backlog + size).min(self.max_delay * *capacity);
         let excess = size - self.utilisation * since.link * since.seconds;
         *capacity = (*capacity - self.gain * excess).max(0.0).min(since.link);
@@ -138,7 +164,7 @@ impl Aqm for Avd {
         if ahead >= self.max_delay * capacity {
             Duration::from_secs_f64(self.max_delay)
         } else {
-            Duration::from_secs_f64(ahead / capacity)
+            Duration::from_secs_f64((ahead / capacity - self.physical).max(0.0))
         }
     }
 }
@@ -153,6 +179,8 @@ accord_family::config! {
         pub gain: f64,
         /// Limit of the virtual queue, as a delay.
         pub max_delay: Duration,
+        /// True if the virtual delay contains that of the physical queue, and shows the rest.
+        pub holds_physical: bool,
     }
 }
 

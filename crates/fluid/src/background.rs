@@ -258,7 +258,7 @@ impl<'a> Background<'a> {
             memory: self.memory,
             judged: parts.judged,
             ecn: self.crowd.model.marks(queue),
-            virtual_delay: state.discipline.virtual_delay(),
+            virtual_delay: state.discipline.virtual_delay(state.delay),
         }
     }
 
