@@ -23,6 +23,12 @@
 //! keeps its phase while α·T ≪ 1. The default leaves a phase margin of at least 60° up to T = 3.5
 //! s. The loop oscillates if α·T exceeds π/2.
 //!
+//! As printed, a pair that waits in the physical queue of this port has that wait and the virtual
+//! delay, so that data ahead of it counts twice. With `holds_physical` the virtual delay is the part
+//! that exceeds the wait. In equilibrium the physical queue is almost empty and the two are
+//! alike. In a burst a flow of a large share
+//! has twice its gain as printed, and may swing.
+//!
 //! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. The delay
 //! excludes the transmission time of the packet that collects it, unlike the physical queuing
 //! delay. VQ is bounded by the delay D. D is also the delay shown while the virtual capacity is
@@ -42,6 +48,8 @@ accord_family::params! {
         pub gain: f64 = GAIN,
         /// Limit of the virtual queue, as a delay.
         pub max_delay: Duration = duration("1 s").symbol("D"),
+        /// The virtual delay contains the delay of the physical queue, and shows the rest; else the two add up.
+        pub holds_physical: bool = flag("false").source("departure"),
     }
 }
 
@@ -55,6 +63,7 @@ pub static FAMILY: Family = Family {
             utilisation: values.number("utilisation"),
             gain: values.number("gain"),
             longest: values.duration("max_delay").as_secs_f64(),
+            holds_physical: values.flag("holds_physical"),
         })
     }),
     page: "models/avq-avd.md",
@@ -75,6 +84,10 @@ pub struct Avd {
     queue: VirtualQueue,
     /// The virtual backlog at the last arrival, in bytes.
     found: f64,
+    /// True if the virtual delay contains the delay of the physical queue.
+    holds_physical: bool,
+    /// That delay at the last arrival, in seconds, if the virtual delay contains it.
+    physical: f64,
     utilisation: f64,
     gain: f64,
     max_delay: f64,
@@ -86,6 +99,8 @@ impl Avd {
         Avd {
             queue: VirtualQueue::default(),
             found: 0.0,
+            holds_physical: values.flag("holds_physical"),
+            physical: 0.0,
             utilisation: values.number("utilisation"),
             gain: values.number("gain"),
             max_delay: values.duration("max_delay").as_secs_f64(),
@@ -113,6 +128,10 @@ impl Aqm for Avd {
             backlog, capacity, ..
         } = &mut self.queue;
         self.found = *backlog;
+        if self.holds_physical {
+            // Both halves of a pair wait for the packet in service.
+            self.physical = queue.waiting() / since.link;
+        }
         *backlog = (*backlog + size).min(self.max_delay * *capacity);
         let excess = size - self.utilisation * since.link * since.seconds;
         *capacity = (*capacity - self.gain * excess).max(0.0).min(since.link);
@@ -130,7 +149,7 @@ impl Aqm for Avd {
         if ahead >= self.max_delay * capacity {
             Duration::from_secs_f64(self.max_delay)
         } else {
-            Duration::from_secs_f64(ahead / capacity)
+            Duration::from_secs_f64((ahead / capacity - self.physical).max(0.0))
         }
     }
 }

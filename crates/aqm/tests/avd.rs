@@ -1,7 +1,7 @@
 //! AVD against closed forms of the virtual queue. C is 10 Mbit/s = 1.25 MB/s and packets
 //! have 1000 bytes throughout.
 
-use crate::common::{Random, offer, text, values};
+use crate::common::{DATA, Random, offer, queue, text, values};
 use accord_aqm::{Aqm, Avd, Entropy, Verdict};
 use accord_family::Raw;
 use accord_units::{Duration, Time};
@@ -93,6 +93,31 @@ fn the_delay_drains_at_the_virtual_capacity_and_is_zero_before_any_arrival() {
     assert!((delay(&avd, 0.0) - 8.163265e-3).abs() < 1e-8);
     assert!((delay(&avd, 0.005) - 3.163265e-3).abs() < 1e-8);
     assert_eq!(delay(&avd, 0.009), 0.0);
+}
+
+/// A packet that finds eleven packets queued waits for ten behind the one in service, and both halves
+/// of its pair wait for that one: 8 ms of the virtual delay are physical.
+#[test]
+fn the_virtual_delay_contains_the_physical_one_on_request() {
+    let mut pair = [false, true].map(|held| {
+        avd(&[
+            ("gain", Raw::Number(1e-6)),
+            ("holds_physical", Raw::Flag(held)),
+        ])
+    });
+    for avd in &mut pair {
+        for n in 0..=20 {
+            avd.on_arrival(&DATA, &queue(n.min(11)), Time::ZERO, &mut Random(1));
+        }
+    }
+    let [beside, inside] = pair.map(|avd| delay(&avd, 0.0));
+    // Twenty packets at 0.98·C.
+    assert!((beside - 16.32653e-3).abs() < 1e-7, "{beside}");
+    assert!((beside - inside - 8e-3).abs() < 1e-9, "{inside}");
+    // A virtual queue shorter than the physical one shows nothing.
+    let mut short = avd(&[("holds_physical", Raw::Flag(true))]);
+    offer(&mut short, 0.0);
+    assert_eq!(delay(&short, 0.0), 0.0);
 }
 
 /// The virtual queue holds no more than its longest delay, so that it is empty that much later.

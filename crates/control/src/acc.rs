@@ -5,7 +5,8 @@
 //! [`Law`] has the switches of the papers' laws and of ours. Ours departs from eq. 10 of Xia05:
 //! - Slow start ([`SlowStart::Lands`]) ends at the window for which the queuing delay of the latest
 //!   report gives the target. Its rate is at most [`PROBE`] times the rate of delivery, and
-//!   [`QUEUED_PROBE`] times once a queue shows. Twenty flows that start together lose nothing then
+//!   [`QUEUED_PROBE`] times once a queue shows, and its window is that rate times the round-trip
+//!   time. Twenty flows that start together lose nothing then
 //!   at Xia05 figure 6.
 //! - Steps lengthen while an error lasts ([`crate::secant`]).
 //! - A contract is a least rate ([`Recovery::Contract`], [`crate::floor`]).
@@ -29,7 +30,7 @@ const LEAST: f64 = 1e-3;
 
 /// The largest ratio of the rate in slow start to the rate of delivery while no queue shows: more
 /// than 1, or the rate would never grow; less than 2, or many flows fill a buffer in one round.
-const PROBE: f64 = 1.5;
+const PROBE: f64 = 1.9;
 
 /// The same ratio once a queue shows. The link is full then, and each excess is queued.
 const QUEUED_PROBE: f64 = 1.25;
@@ -191,7 +192,7 @@ impl Acc {
             if pwnd + self.packet >= self.ssthresh {
                 self.ssthresh = self.ssthresh.max(self.cwnd); // (7.1)
             }
-            let doubled = pwnd * (1.0 + seen.passed);
+            let doubled = (pwnd * (1.0 + seen.passed)).min(self.probing(seen).max(self.packet));
             let full = self.full_window(seen);
             if full < doubled {
                 self.ssthresh = self.ssthresh.min(self.cwnd.max(full));
@@ -252,6 +253,22 @@ impl Acc {
         seen.delivered * seen.base() + queued
     }
 
+    /// Returns the window of the largest rate in slow start. The window stays within it, too, or a
+    /// window that the rate held back would leave in a burst when slow start ends.
+    fn probing(&self, seen: &Seen) -> f64 {
+        // Data that arrived was sent a round trip ago, so that two chains of rates take turns.
+        // The rate follows the larger of the two, or one would stay behind.
+        let delivered = seen.delivered.max(self.delivered);
+        if self.law.slow_start != SlowStart::Lands || delivered == 0.0 {
+            return f64::INFINITY;
+        }
+        let probe = match self.shows_a_price() {
+            true => QUEUED_PROBE,
+            false => PROBE,
+        };
+        probe * delivered * seen.rtt
+    }
+
     /// Sets the rate until the next report.
     fn set_rate(&mut self, path: &PathView, seen: &Seen) {
         let even = match self.law.round_trip {
@@ -260,15 +277,8 @@ impl Acc {
             RoundTrip::Least => self.cwnd / path.min_rtt.as_secs_f64(),
         }; // (8)
         let slow_start = self.cwnd < self.ssthresh;
-        // Data that arrived was sent a round trip ago, so that two chains of rates take turns.
-        // The rate follows the larger of the two, or one would stay behind.
-        let delivered = seen.delivered.max(self.delivered);
-        let probe = match self.shows_a_price() {
-            true => QUEUED_PROBE,
-            false => PROBE,
-        };
-        let rate = match self.law.slow_start == SlowStart::Lands && slow_start && delivered > 0.0 {
-            true => even.min(probe * delivered),
+        let rate = match slow_start {
+            true => even.min(self.probing(seen) / seen.rtt),
             false => even,
         };
         self.rate = self.slowdown * rate;

@@ -61,9 +61,9 @@ pub enum SlowStart {
     None,
     /// The window doubles per round trip [Har02 algorithm 1, step 7.2].
     Doubles,
-    /// The window doubles, the rate is at most 1.5 times the rate of delivery, 1.25 times once a queue
-    /// shows, and slow start ends at
-    /// the window for which the queuing delay in hand gives the target.
+    /// The window doubles, window and rate are at most those of 1.9 times the rate of delivery, 1.25
+    /// times once a queue shows, and slow start ends at the window for which the queuing delay in
+    /// hand gives the target.
     Lands,
 }
 

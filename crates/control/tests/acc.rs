@@ -78,11 +78,11 @@ fn slow_start_ends_at_the_window_that_the_queuing_delay_allows() {
     // that rate, so the target is reached at 12 Mbps: 150 packets a round trip.
     let mut c = grown("accord", 64.0);
     let queued = |c: &AnyController| packets(c) * 1e4 * 2e-3;
-    for _ in 0..3 {
+    for _ in 0..4 {
         let (a, out) = (queued(&c), (packets(&c) * 80.0) as u64);
         report(&mut c, a, out);
     }
-    assert!((150.0..153.0).contains(&packets(&c)), "{}", packets(&c));
+    assert!((149.9..153.0).contains(&packets(&c)), "{}", packets(&c));
     assert!(c.ssthresh().is_some(), "slow start is over");
     // As Har02 prints it, it doubles until more than the target is queued.
     let mut c = grown("har02", 64.0);
@@ -95,13 +95,20 @@ fn slow_start_ends_at_the_window_that_the_queuing_delay_allows() {
 }
 
 #[test]
-fn slow_start_sends_at_most_half_as_fast_again_as_data_came_out() {
+fn slow_start_sends_at_most_1_9_times_as_fast_as_data_came_out() {
     // Of the last two round trips, as two chains of rates take turns.
     let mut c = grown("accord", 64.0);
     report(&mut c, 0.0, 2000);
-    assert!(kbps(&c) > 3800.0, "{}", kbps(&c));
+    assert!(kbps(&c) > 3900.0, "{}", kbps(&c));
     report(&mut c, 0.0, 2000);
-    assert!((kbps(&c) - 3000.0).abs() < 1.0, "{}", kbps(&c));
+    assert!((kbps(&c) - 3800.0).abs() < 1.0, "{}", kbps(&c));
+    // The window holds no more than that rate, and grows by a packet then, as by the policy.
+    let mut c = grown("accord", 8.0);
+    for n in 0..8 {
+        report(&mut c, 0.0, 1000);
+        let most = 1.9 * 12.5 + f64::from(n);
+        assert!(packets(&c) <= most, "{} of {most}", packets(&c));
+    }
 }
 
 #[test]
@@ -136,9 +143,9 @@ fn after_slow_start_the_window_gives_the_rate() {
 fn a_loss_halves_window_and_rate() {
     for law in ["accord", "har02"] {
         let mut c = grown(law, 64.0);
-        let rate = kbps(&c);
+        let (window, rate) = (packets(&c), kbps(&c));
         c.on_congestion(Congestion::Timeout, &common::path(64), Time::ZERO);
-        assert_eq!(packets(&c), 32.0);
+        assert!((packets(&c) / window - 0.5).abs() < 1e-3, "{window}");
         assert!((kbps(&c) / rate - 0.5).abs() < 1e-6);
     }
 }

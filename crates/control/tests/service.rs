@@ -168,13 +168,15 @@ fn a_flow_with_little_to_send_keeps_the_window_that_it_uses() {
             threshold,
             "it tells of the network, not of the demand"
         );
-        // With enough to send again it doubles back to where it was.
+        // With enough to send again it doubles back to where it was, or grows by 1.9 per round trip
+        // as its rate does.
         let mut rounds = 0;
         while t.window() < 64e3 {
             let out = (t.window() * 0.08) as u64;
             t.hear(0.0, out, None);
             rounds += 1;
         }
-        assert!(rounds <= 4, "{law}: {rounds} rounds");
+        let most = if law == "accord" { 5 } else { 4 };
+        assert!(rounds <= most, "{law}: {rounds} rounds");
     }
 }

@@ -223,6 +223,8 @@ pub enum QueueLaw {
         gain: f64,
         /// The most that it shows, in seconds.
         longest: f64,
+        /// True if the virtual delay contains the delay of the physical queue.
+        holds_physical: bool,
     },
     /// Marks or drops what overflows a virtual queue [Xia05 §IV-D].
     Avq {

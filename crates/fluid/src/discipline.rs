@@ -73,14 +73,19 @@ impl Discipline {
         self.virtual_capacity *= factor;
     }
 
-    /// Returns the virtual delay, in seconds.
-    pub(crate) fn virtual_delay(&self) -> f64 {
+    /// Returns the virtual delay that arrivals collect behind a queue of `queuing_delay`, in seconds.
+    pub(crate) fn virtual_delay(&self, queuing_delay: f64) -> f64 {
         match self.law {
-            QueueLaw::Avd { longest, .. } => {
+            QueueLaw::Avd {
+                longest,
+                holds_physical,
+                ..
+            } => {
+                let physical = if holds_physical { queuing_delay } else { 0.0 };
                 if self.level >= longest * self.virtual_capacity {
                     longest
                 } else {
-                    self.level / self.virtual_capacity
+                    (self.level / self.virtual_capacity - physical).max(0.0)
                 }
             }
             _ => 0.0,
@@ -91,7 +96,7 @@ impl Discipline {
     pub(crate) fn price(&self, queuing_delay: f64) -> f64 {
         match self.law {
             QueueLaw::Rem { .. } => 1e-3 * self.level,
-            _ => queuing_delay + self.virtual_delay(),
+            _ => queuing_delay + self.virtual_delay(queuing_delay),
         }
     }
 
@@ -104,6 +109,7 @@ impl Discipline {
                 utilisation,
                 gain,
                 longest,
+                ..
             } => {
                 self.virtual_queue(utilisation, gain, arrived, capacity, h);
                 self.level = self.level.min(longest * self.virtual_capacity);

@@ -101,7 +101,11 @@ impl Integration<'_, '_> {
         for i in 0..self.shown.signalling.len() {
             let q = self.shown.signalling[i];
             let queue = &self.queues[q];
-            let all = [queue.discipline.virtual_delay(), queue.loss, queue.mark];
+            let all = [
+                queue.discipline.virtual_delay(queue.delay),
+                queue.loss,
+                queue.mark,
+            ];
             let (put, at_head) = match queue.discipline.law {
                 QueueLaw::Codel { .. } => {
                     let overflow = (queue.loss - queue.dropped).max(0.0);
