@@ -2,11 +2,20 @@
 //! `accord reproduce` and `accord evaluate` work anywhere.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// A folder of `data`. Each is a link to a folder of the repository, which a package has in full. Where
+/// git checks links out as files, as on Windows, the text of the file is the target.
+fn data(name: &str) -> PathBuf {
+    let data = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("data");
+    match std::fs::read_to_string(data.join(name)) {
+        Ok(target) => data.join(target.trim()),
+        Err(_) => data.join(name),
+    }
+}
 
 fn main() {
-    let dir = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"))
-        .join("../../scenarios");
+    let dir = data("scenarios");
     println!("cargo:rerun-if-changed={}", dir.display());
     let mut names: Vec<String> = std::fs::read_dir(&dir)
         .expect("the repository has a folder of scenarios")
@@ -39,8 +48,7 @@ fn main() {
 
 /// The files of the examples of the book: a table of paths below their folder, and the bytes.
 fn examples() -> String {
-    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"))
-        .join("../../docs/examples");
+    let root = data("examples");
     let (mut files, mut folders) = (Vec::new(), vec![root.clone()]);
     while let Some(folder) = folders.pop() {
         println!("cargo:rerun-if-changed={}", folder.display());
@@ -65,8 +73,7 @@ fn examples() -> String {
 
 /// The files of the packs: a table of "PACK/FILE" without the ending, and the text.
 fn packs() -> String {
-    let root =
-        Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../packs");
+    let root = data("packs");
     println!("cargo:rerun-if-changed={}", root.display());
     let mut files = Vec::new();
     for pack in std::fs::read_dir(&root).expect("the repository has a folder of packs") {

@@ -1,4 +1,4 @@
-"""Instructions per packet-hop by function, as the Markdown table of docs/src/performance.md.
+"""Instructions per packet-hop by function, as a Markdown table.
 
     cargo build --release
     python3 tools/cost/functions.py target/release/accord

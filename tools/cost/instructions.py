@@ -1,4 +1,4 @@
-"""Instructions per packet-hop, compared with the limits in benches/instructions.csv.
+"""Instructions per packet-hop, compared with the limits in crates/cli/benches/instructions.csv.
 
     cargo build --release
     python3 tools/cost/instructions.py target/release/accord
@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 
-LIMITS = pathlib.Path(__file__).resolve().parents[2] / "benches/instructions.csv"
+LIMITS = pathlib.Path(__file__).resolve().parents[2] / "crates/cli/benches/instructions.csv"
 # The two durations of each work: its queue is full, or at rest, before the first one ends.
 WORKS = {
     "newreno-10": ("8 s", "12 s"),

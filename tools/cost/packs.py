@@ -1,4 +1,4 @@
-"""Measures the packs of `accord evaluate`, for the Markdown table of docs/src/evaluate.md.
+"""Measures the packs of `accord evaluate`.
 
     cargo build --release
     python3 tools/cost/packs.py target/release/accord [quick|whole] [PACK...]

@@ -1,4 +1,4 @@
-"""Compares estimated and measured costs of runs, for the Markdown table of docs/src/cost.md.
+"""Compares estimated and measured costs of runs, as a Markdown table.
 
     cargo build --release
     python3 tools/cost/table.py target/release/accord [WORK...]

@@ -4,7 +4,7 @@
 
 for example
 
-    python3 tools/mutants/rules.py crates/aqm/src/codel.rs -- -p accord-aqm --test codel
+    python3 tools/mutants/rules.py crates/aqm/src/codel.rs -- -p accord-aqm --test all codel
 
 cargo-mutants changes operators and replaces functions. This program makes the changes that it does not
 make: a statement is deleted, an operand of a condition or a bound (`.max(x)`, `.min(x)`) is left out, a

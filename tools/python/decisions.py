@@ -1,4 +1,4 @@
-"""Measures the cost of a decision in Python, and prints the table of docs/src/python.md.
+"""Measures the cost of a decision in Python, and prints a table.
 
     python tools/python/decisions.py
 

@@ -2,7 +2,7 @@
 
 Each script prints a table of the page in docs/src/studies that has its name. The program is `accord` of the
 PATH, the directory one in which `scenarios` and `docs` are, such as the repository's own. The book's test
-calls them so: UPDATE_DOCS=1 BOOK=whole BOOK_PAGE=studies/weights cargo test --release -p accord-cli --test book
+calls them so: UPDATE_DOCS=1 BOOK=whole BOOK_PAGE=studies/weights cargo test --release -p accord-cli --test all book
 """
 
 import json

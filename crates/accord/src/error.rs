@@ -4,7 +4,7 @@ use crate::built_in::BUILT_IN;
 use accord_fluid::FluidError;
 use accord_language::{Errors, ScenarioError};
 use accord_live::LiveError;
-use accord_sim::SimError;
+use accord_record::Interrupted;
 use accord_theory::EquilibriumError;
 
 /// The reason why there is no result.
@@ -28,9 +28,6 @@ pub enum Error {
     /// There is no trajectory.
     #[error("fluid: {0}")]
     Fluid(#[source] FluidError),
-    /// The scenario cannot have fewer flows.
-    #[error("the check of the crowd: {0}")]
-    Crowd(String),
     /// The scenario has something that no live run can have.
     #[error("live: {0}")]
     Live(String),
@@ -54,7 +51,6 @@ impl Error {
             Error::Setting(_) => {
                 Some("write PATH=VALUE, for example link.bottleneck.rate=\"5 Mbps\"".into())
             }
-            Error::Crowd(_) => Some("check with more flows: --check-crowd=FLOWS".into()),
             _ => None,
         }
     }
@@ -84,12 +80,9 @@ impl From<FluidError> for Error {
     }
 }
 
-impl From<SimError> for Error {
-    fn from(e: SimError) -> Error {
-        match e {
-            SimError::Interrupted => Error::Interrupted,
-            SimError::Fluid(e) => e.into(),
-        }
+impl From<Interrupted> for Error {
+    fn from(_: Interrupted) -> Error {
+        Error::Interrupted
     }
 }
 

@@ -34,7 +34,6 @@
 mod built_in;
 mod catalogue;
 mod cell;
-mod crowd;
 mod engine;
 mod error;
 mod lateness;
@@ -67,7 +66,6 @@ pub use accord_scenario::{Engine, Scenario};
 pub use built_in::{BUILT_IN, EXAMPLES, PACK_FILES, RECORDED, papers};
 pub use catalogue::{catalogue, catalogue_with};
 pub use cell::cell as stability_cell;
-pub use crowd::{CrowdCheck, check_crowd};
 pub use engine::{Job, Options, live_mode, run, run_all};
 pub use error::Error;
 pub use lateness::settle;

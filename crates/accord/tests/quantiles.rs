@@ -129,12 +129,3 @@ fn quantiles_are_those_of_the_series_of_flows() {
         assert!(apart > 50, "web users: {metric} differs in {apart} samples");
     }
 }
-
-/// A class of a fluid is sampled once for all of its flows.
-#[test]
-fn classes_count_as_many_as_they_are() {
-    let crowd = format!("as = \"fluid\"\n{LONG}");
-    for (metric, apart) in compare(Engine::Packet, 60, &crowd) {
-        assert!(apart > 50, "{metric} differs in {apart} samples");
-    }
-}

@@ -15,13 +15,6 @@
 //!
 //! Source: Xia05 §IV-D; the virtual queue is that of KS01 (see `avq.rs`).
 //!
-//! | symbol | field         | unit | default | range     | source |
-//! |--------|---------------|------|---------|-----------|--------|
-//! | γ      | `utilisation` | –    | 0.98    | 0.01..1   | Xia05 §V-A, KS01 |
-//! | α      | `gain`        | 1/s  | 0.15    | 1e-6..1e3 | KS01   |
-//! | D      | `max_delay`   | s    | 1       | > 0       | –      |
-//! | –      | `holds_physical` | – | false   | –         | departure |
-//!
 //! The gain: C̃ moves by α·(γ·C − λ) per second, where λ is the arrival rate. So the utilisation
 //! settles in about 1/α, 6.7 s by default. Take sources with a constant accumulation a, λ = a/t and
 //! t = VQ/C̃. Around the equilibrium (λ = C̃ = γ·C, t₀ = a/(γ·C)) the queue follows at the rate
@@ -45,38 +38,26 @@ use crate::avq::{GAIN, UTILISATION};
 use crate::virtual_queue::VirtualQueue;
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
+use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role, Values};
 use accord_units::{Duration, Rate, Time};
+
+accord_family::params! {
+    /// The parameters of AVD.
+    pub struct Config of FAMILY => Avd() {
+        pub utilisation: f64 = UTILISATION,
+        pub gain: f64 = GAIN,
+        /// Limit of the virtual queue, as a delay.
+        pub max_delay: Duration = duration("1 s").symbol("D"),
+        /// The virtual delay contains the delay of the physical queue, and shows the rest; else the two add up.
+        pub holds_physical: bool = flag("false").source("departure"),
+    }
+}
 
 /// The declaration of AVD.
 pub static FAMILY: Family = Family {
-    name: "avd",
     doc: "Adaptive virtual delay: in-band control packets collect the delay of a virtual queue whose capacity adapts to a desired utilisation; a droptail queue for everything else.",
     source: "[Xia05 §IV-D]",
-    params: &[
-        UTILISATION,
-        GAIN,
-        Param {
-            name: "max_delay",
-            symbol: "D",
-            kind: Kind::Duration,
-            default: "1 s",
-            doc: "Limit of the virtual queue, as a delay.",
-            source: "",
-        },
-        Param {
-            name: "holds_physical",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "false",
-            doc: "The virtual delay contains the delay of the physical queue, and shows the rest; else the two add up.",
-            source: "departure",
-        },
-    ],
-    check: |_| Ok(()),
-    role: Role::Queue(|values| Price::VirtualDelay {
-        utilisation: values.number("utilisation"),
-    }),
+    params: Config::PARAMS,
     dynamics: Dynamics::Queue(|values, _| {
         QueueDynamics::plain(QueueLaw::Avd {
             utilisation: values.number("utilisation"),
@@ -85,12 +66,16 @@ pub static FAMILY: Family = Family {
             holds_physical: values.flag("holds_physical"),
         })
     }),
-    kernel: None,
-    stack: None,
     page: "models/avq-avd.md",
     maker: &Maker {
         build: |values| AnyAqm::Avd(Avd::new(values)),
     },
+    ..Family::new(
+        "avd",
+        Role::Queue(|values| Price::VirtualDelay {
+            utilisation: values.number("utilisation"),
+        }),
+    )
 };
 
 /// Adaptive virtual delay.
@@ -166,31 +151,5 @@ impl Aqm for Avd {
         } else {
             Duration::from_secs_f64((ahead / capacity - self.physical).max(0.0))
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of AVD.
-    pub struct Config of FAMILY {
-        /// The utilisation that the link settles at.
-        pub utilisation: f64,
-        /// Rate at which the virtual capacity adapts, in 1/s; its product with the longest
-        /// round-trip time should stay well below 1.
-        pub gain: f64,
-        /// Limit of the virtual queue, as a delay.
-        pub max_delay: Duration,
-        /// True if the virtual delay contains that of the physical queue, and shows the rest.
-        pub holds_physical: bool,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Avd, String> {
-        let values = self.values()?;
-        Ok(Avd::new(&values))
     }
 }

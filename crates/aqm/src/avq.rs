@@ -15,13 +15,6 @@
 //! Source: KS01, Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue
 //! (AVQ) Algorithm for Active Queue Management", SIGCOMM 2001 ([Xia05 reference 23]).
 //!
-//! | symbol | field         | unit  | default            | range     | source |
-//! |--------|---------------|-------|--------------------|-----------|--------|
-//! | γ      | `utilisation` | –     | 0.98               | 0.01..1   | KS01   |
-//! | α      | `gain`        | 1/s   | 0.15               | 1e-6..1e3 | KS01   |
-//! | B      | `buffer`      | bytes | the port's limit   | > 0       | KS01   |
-//! | –      | `ecn`         | –     | false              | –         | RFC 3168 |
-//!
 //! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. Control
 //! packets of the high-priority queue load the virtual queue but always pass.
 
@@ -29,62 +22,37 @@ use crate::virtual_queue::VirtualQueue;
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{
-    Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Value, Values,
+    Dynamics, Family, Param, Price, QueueDynamics, QueueLaw, Role, Value, Values, kind::number,
 };
 use accord_units::{Bytes, Rate, Size, Time};
 
 /// The desired utilisation γ, shared with AVD.
-pub(crate) const UTILISATION: Param = Param {
-    name: "utilisation",
-    symbol: "γ",
-    kind: Kind::Number {
-        min: 0.01,
-        max: 1.0,
-    },
-    default: "0.98",
-    doc: "The utilisation that the link settles at.",
-    source: "[KS01]",
-};
+pub(crate) const UTILISATION: Param = number("0.98", 0.01, 1.0)
+    .symbol("γ")
+    .source("[KS01]")
+    .declared("utilisation", "The utilisation that the link settles at.");
 
 /// The gain α, shared with AVD.
-pub(crate) const GAIN: Param = Param {
-    name: "gain",
-    symbol: "α",
-    kind: Kind::Number {
-        min: 1e-6,
-        max: 1e3,
-    },
-    default: "0.15",
-    doc: "Rate at which the virtual capacity adapts, in 1/s; its product with the longest round-trip time should stay well below 1.",
-    source: "[KS01]",
-};
+pub(crate) const GAIN: Param = number("0.15", 1e-6, 1e3).symbol("α").source("[KS01]")
+    .declared("gain", "Rate at which the virtual capacity adapts, in 1/s; its product with the longest round-trip time should stay well below 1.");
+
+accord_family::params! {
+    /// The parameters of AVQ.
+    pub struct Config of FAMILY => Avq() {
+        pub utilisation: f64 = UTILISATION,
+        pub gain: f64 = GAIN,
+        /// Size of the virtual buffer, in bytes; the port's own limit if not given, and 100 KB where that has no end.
+        pub buffer: Option<Size> = size("").symbol("B").source("[KS01]"),
+        /// Marks ECN-capable packets instead of dropping them.
+        pub ecn: bool = flag("false").source("[RFC 3168]"),
+    }
+}
 
 /// The declaration of AVQ.
 pub static FAMILY: Family = Family {
-    name: "avq",
     doc: "Adaptive virtual queue: marks or drops packets that would overflow a virtual queue whose capacity adapts to a desired utilisation.",
     source: "[KS01]",
-    params: &[
-        UTILISATION,
-        GAIN,
-        Param {
-            name: "buffer",
-            symbol: "B",
-            kind: Kind::Size,
-            default: "",
-            doc: "Size of the virtual buffer, in bytes; the port's own limit if not \
-                  given, and 100 KB where that has no end.",
-            source: "[KS01]",
-        },
-        Param {
-            name: "ecn",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "false",
-            doc: "Marks ECN-capable packets instead of dropping them.",
-            source: "[RFC 3168]",
-        },
-    ],
+    params: Config::PARAMS,
     check: |values| {
         match values.get("buffer") {
         Value::Size(Size::Packets(_)) => Err(
@@ -94,7 +62,6 @@ pub static FAMILY: Family = Family {
         _ => Ok(()),
     }
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Queue(|values, facts| QueueDynamics {
         law: QueueLaw::Avq {
             utilisation: values.number("utilisation"),
@@ -106,12 +73,11 @@ pub static FAMILY: Family = Family {
         },
         ecn: values.flag("ecn"),
     }),
-    kernel: None,
-    stack: None,
     page: "models/avq-avd.md",
     maker: &Maker {
         build: |values| AnyAqm::Avq(Avq::new(values)),
     },
+    ..Family::new("avq", Role::Queue(|_| Price::Loss))
 };
 
 /// The default of the virtual buffer in bytes: the 100 packets of 1000 bytes of the simulations in
@@ -182,31 +148,5 @@ impl Aqm for Avq {
         let capacity = (self.queue.capacity + earned).min(since.link) - self.gain * size;
         self.queue.capacity = capacity.max(0.0);
         verdict
-    }
-}
-
-accord_family::config! {
-    /// The parameters of AVQ.
-    pub struct Config of FAMILY {
-        /// The utilisation that the link settles at.
-        pub utilisation: f64,
-        /// Rate at which the virtual capacity adapts, in 1/s; its product with the longest
-        /// round-trip time should stay well below 1.
-        pub gain: f64,
-        /// Size of the virtual buffer, in bytes; the port's own limit if not given, and 100 KB where that has no end.
-        pub buffer: Option<Size>,
-        /// Marks ECN-capable packets instead of dropping them.
-        pub ecn: bool,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Avq, String> {
-        let values = self.values()?;
-        Ok(Avq::new(&values))
     }
 }

@@ -20,19 +20,6 @@
 //! with the weights C_i/D_i (`theory::bat`). It holds for unresponsive aggregates. TCP backs off at
 //! each drop and gets less. [`crate::Clcc`] closes the loop around D_i.
 //!
-//! | symbol | field       | unit   | default            | range   | source |
-//! |--------|-------------|--------|--------------------|---------|--------|
-//! | Δt     | `period`    | s      | 4 ms               | ≥ 10 us | Ple03 §III-B |
-//! | w      | `step`      | –      | 0.125              | 0.001..0.999 | Ple03 eq. 1, its value ours |
-//! | C      | `increase`  | –      | 0.02               | 1e-6..1 | Ple03 eq. 1, its value fitted to Ple03 |
-//! | D·c    | `decrease`  | –      | 0.06               | 1e-6..10 | Ple03 eq. 1, its value fitted to Ple03 |
-//! | –      | `memory`    | –      | 1/8                | 0.001..1 | not in Ple03 |
-//! | –      | `offered_memory` | – | 1                  | 0.001..1 | not in Ple03 |
-//! | –      | `threshold` | –      | a quarter of the buffer | > 0 | not in Ple03 |
-//! | –      | `busy`      | –      | 0.95               | 0..1    | not in Ple03 |
-//! | f_min  | `min`       | bit/s  | –                  | > 0     | Ple03 eq. 1, of an aggregate |
-//! | f_max  | `max`       | bit/s  | –                  | > 0     | Ple03 eq. 1, of an aggregate |
-//!
 //! Each aggregate also has f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
 //!
 //! Departures from the source. The source gives neither the constants nor the definition of B. C
@@ -43,147 +30,62 @@
 
 use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values, with_aggregates};
+use accord_family::{Dynamics, Family, Price, Role, Values, with_aggregates};
 use accord_units::{Duration, Rate, Size, Time};
+
+accord_family::params! {
+    /// The parameters of BAT.
+    pub struct Config of FAMILY {
+        /// Interval between updates of the transmit probabilities.
+        pub period: Duration = duration("4 ms").symbol("Δt").source("[Ple03 §III-B]"),
+        /// Relative change of a transmit probability per period while a rate is out of its bounds.
+        pub step: f64 = number("0.125", 0.001, 0.999).symbol("w").source("[Ple03 eq. 1], its value ours"),
+        /// Increase of a transmit probability per period while bandwidth is left.
+        pub increase: f64 = number("0.02", 1e-6, 1.0).symbol("C").source("[Ple03 eq. 1], its value fitted to Ple03"),
+        /// Relative decrease of a transmit probability per period while none is left, for an aggregate that offers the link's rate c.
+        pub decrease: f64 = number("0.06", 1e-6, 10.0).symbol("D·c").source("[Ple03 eq. 1], its value fitted to Ple03"),
+        /// Weight of the latest value in the average of the excess-bandwidth signal.
+        pub memory: f64 = number("0.125", 0.001, 1.0).source("not in Ple03"),
+        /// Weight of the latest period in the average of the offered rate.
+        pub offered_memory: f64 = number("1", 0.001, 1.0).source("not in Ple03"),
+        /// The queue below which bandwidth may be left; a quarter of the buffer if not given (of 20 ms, where the buffer has no limit in bytes).
+        pub threshold: Option<Size> = size("").source("not in Ple03"),
+        /// Utilisation below which bandwidth is left, for any backlog.
+        pub busy: f64 = number("0.95", 0.0, 1.0).source("not in Ple03"),
+        /// Parameters per aggregate; aggregates not named have the defaults.
+        aggregates = aggregates(AggregateConfig::PARAMS),
+    }
+}
+
+accord_family::params! {
+    /// The parameters of an aggregate.
+    pub struct AggregateConfig of aggregates of FAMILY {
+        /// Guaranteed rate of the aggregate; none if not given.
+        pub min: Option<Rate> = rate("").symbol("f_min").source("[Ple03 eq. 1]"),
+        /// Maximum rate of the aggregate; no bound if not given.
+        pub max: Option<Rate> = rate("").symbol("f_max").source("[Ple03 eq. 1]"),
+        /// Increase relative to the other aggregates, and so the relative rate.
+        pub weight: f64 = number("1", 0.001, 1000.0).symbol("C_i/C"),
+        /// The aggregate's `decrease`, instead of the common one.
+        pub decrease: Option<f64> = number("", 1e-6, 10.0).symbol("D_i·c").source("[Ple03 eq. 1]"),
+    }
+}
 
 /// The declaration of BAT.
 pub static FAMILY: Family = Family {
-    name: "bat",
     doc: "Bandwidth allocation: a transmit probability for each aggregate, by rates and by \
           whether bandwidth is left.",
     source: "[Ple03 §III]",
-    params: &[
-        PERIOD,
-        STEP,
-        INCREASE,
-        DECREASE,
-        MEMORY,
-        OFFERED_MEMORY,
-        THRESHOLD,
-        BUSY,
-        AGGREGATES,
-    ],
+    params: Config::PARAMS,
     check,
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
         "it drops by the rates of aggregates in each period, and the fluid does not distinguish aggregates",
     ),
-    kernel: None,
-    stack: None,
     page: "models/bat.md",
     maker: &Maker {
         build: |values| AnyAqm::Bat(Bat::new(values)),
     },
-};
-
-const fn number(min: f64, max: f64) -> Kind {
-    Kind::Number { min, max }
-}
-
-pub(crate) const PERIOD: Param = Param {
-    name: "period",
-    symbol: "Δt",
-    kind: Kind::Duration,
-    default: "4 ms",
-    doc: "Interval between updates of the transmit probabilities.",
-    source: "[Ple03 §III-B]",
-};
-pub(crate) const STEP: Param = Param {
-    name: "step",
-    symbol: "w",
-    kind: number(0.001, 0.999),
-    default: "0.125",
-    doc: "Relative change of a transmit probability per period while a rate is out of its bounds.",
-    source: "[Ple03 eq. 1], its value ours",
-};
-pub(crate) const INCREASE: Param = Param {
-    name: "increase",
-    symbol: "C",
-    kind: number(1e-6, 1.0),
-    default: "0.02",
-    doc: "Increase of a transmit probability per period while bandwidth is left.",
-    source: "[Ple03 eq. 1], its value fitted to Ple03",
-};
-pub(crate) const DECREASE: Param = Param {
-    name: "decrease",
-    symbol: "D·c",
-    kind: number(1e-6, 10.0),
-    default: "0.06",
-    doc: "Relative decrease of a transmit probability per period while none is left, for an aggregate that offers the link's rate c.",
-    source: "[Ple03 eq. 1], its value fitted to Ple03",
-};
-pub(crate) const MEMORY: Param = Param {
-    name: "memory",
-    symbol: "",
-    kind: number(0.001, 1.0),
-    default: "0.125",
-    doc: "Weight of the latest value in the average of the excess-bandwidth signal.",
-    source: "not in Ple03",
-};
-pub(crate) const OFFERED_MEMORY: Param = Param {
-    name: "offered_memory",
-    symbol: "",
-    kind: number(0.001, 1.0),
-    default: "1",
-    doc: "Weight of the latest period in the average of the offered rate.",
-    source: "not in Ple03",
-};
-pub(crate) const THRESHOLD: Param = Param {
-    name: "threshold",
-    symbol: "",
-    kind: Kind::Size,
-    default: "",
-    doc: "The queue below which bandwidth may be left; a quarter of the buffer if not given \
-          (of 20 ms, where the buffer has no limit in bytes).",
-    source: "not in Ple03",
-};
-pub(crate) const BUSY: Param = Param {
-    name: "busy",
-    symbol: "",
-    kind: number(0.0, 1.0),
-    default: "0.95",
-    doc: "Utilisation below which bandwidth is left, for any backlog.",
-    source: "not in Ple03",
-};
-pub(crate) const AGGREGATES: Param = Param {
-    name: "aggregates",
-    symbol: "",
-    kind: Kind::Aggregates(&[FLOOR, CEILING, WEIGHT, OWN_DECREASE]),
-    default: "",
-    doc: "Parameters per aggregate; aggregates not named have the defaults.",
-    source: "",
-};
-pub(crate) const FLOOR: Param = Param {
-    name: "min",
-    symbol: "f_min",
-    kind: Kind::Rate,
-    default: "",
-    doc: "Guaranteed rate of the aggregate; none if not given.",
-    source: "[Ple03 eq. 1]",
-};
-pub(crate) const CEILING: Param = Param {
-    name: "max",
-    symbol: "f_max",
-    kind: Kind::Rate,
-    default: "",
-    doc: "Maximum rate of the aggregate; no bound if not given.",
-    source: "[Ple03 eq. 1]",
-};
-pub(crate) const WEIGHT: Param = Param {
-    name: "weight",
-    symbol: "C_i/C",
-    kind: number(0.001, 1000.0),
-    default: "1",
-    doc: "Increase relative to the other aggregates, and so the relative rate.",
-    source: "",
-};
-pub(crate) const OWN_DECREASE: Param = Param {
-    name: "decrease",
-    symbol: "D_i·c",
-    kind: number(1e-6, 10.0),
-    default: "",
-    doc: "The aggregate's `decrease`, instead of the common one.",
-    source: "[Ple03 eq. 1]",
+    ..Family::new("bat", Role::Queue(|_| Price::Loss))
 };
 
 /// Checks BAT's parameters against each other.
@@ -398,43 +300,6 @@ impl Aimd for Bat {
 
     fn set_decrease(&mut self, index: usize, decrease: f64) {
         self.aggregates[index].decrease = decrease;
-    }
-}
-
-accord_family::config! {
-    /// The parameters of BAT.
-    pub struct Config of FAMILY {
-        /// Interval between updates of the transmit probabilities.
-        pub period: Duration,
-        /// Relative change of a transmit probability per period while a rate is out of its bounds.
-        pub step: f64,
-        /// Increase of a transmit probability per period while bandwidth is left.
-        pub increase: f64,
-        /// Relative decrease of a transmit probability per period while none is left, for an
-        /// aggregate that offers the link's rate c.
-        pub decrease: f64,
-        /// Weight of the latest value in the average of the excess-bandwidth signal.
-        pub memory: f64,
-        /// Weight of the latest period in the average of the offered rate.
-        pub offered_memory: f64,
-        /// The queue below which bandwidth may be left; a quarter of the buffer if not given (of 20 ms, where the buffer has no limit in bytes).
-        pub threshold: Option<Size>,
-        /// Utilisation below which bandwidth is left, for any backlog.
-        pub busy: f64,
-    }
-}
-
-accord_family::config! {
-    /// The parameters of an aggregate.
-    pub struct AggregateConfig of aggregates of FAMILY {
-        /// Guaranteed rate of the aggregate; none if not given.
-        pub min: Option<Rate>,
-        /// Maximum rate of the aggregate; no bound if not given.
-        pub max: Option<Rate>,
-        /// Increase relative to the other aggregates, and so the relative rate.
-        pub weight: f64,
-        /// The aggregate's decrease, instead of the common one.
-        pub decrease: Option<f64>,
     }
 }
 

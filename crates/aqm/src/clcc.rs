@@ -22,20 +22,6 @@
 //! first aggregate with traffic is the reference if every aggregate is steered, or if no other has
 //! traffic.
 //!
-//! | symbol | field          | unit | default      | range       | source |
-//! |--------|----------------|------|--------------|-------------|--------|
-//! | –      | `sample`       | s    | 100 ms       | ≥ 10 us     | Ple03 §IV |
-//! | –      | `average`      | s    | 1 s          | ≤ 1000 samples | Ple03 §IV |
-//! | –      | `control`      | s    | 1 s          | ≥ `sample`  | Ple03 §IV |
-//! | \|β\|  | `gain_fine`, `gain`, `gain_coarse` | – | 0.05, 0.2, 0.5 | 0..10 | Ple03 §IV, its value ours |
-//! | –      | `error_fine`, `error_coarse` | – | 0.1, 0.5 | 0..1000   | Ple03 §IV, its value ours |
-//! | –      | `decrease_min` | –    | 0.001        | 1e-6..1     | not in Ple03 |
-//! | –      | `bound`        | –    | true         | –           | Ple03 eq. 7 |
-//! | –      | `preemption`   | –    | true         | –           | Ple03 §IV-B |
-//! | –      | `relief`       | –    | 0.1          | 0..0.9      | Ple03 §IV-B |
-//! | –      | `share`        | –    | 1            | 1e-3..1e6   | Ple03 §IV, of an aggregate |
-//! | –      | `steered`      | –    | true         | –           | Ple03 §IV, of an aggregate |
-//!
 //! Departures from the source. Its equation 6 has r_ref − r − 1 where equation 5 has r_ref − r.
 //! Equation 6 would have its equilibrium at r = r_ref − 1, so equation 5 is used. r is the ratio of
 //! averages, not the average of ratios, which one empty sample would make infinite. The lower bound
@@ -47,7 +33,7 @@ pub use config::{AggregateConfig, Config};
 
 use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
 use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Price, Role, Values};
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -63,164 +49,19 @@ pub trait Aimd: Aqm {
 
 /// CLCC over BAT, for scenarios.
 pub static FAMILY: Family = Family {
-    name: "bat-clcc",
     doc: "BAT whose decrease factors a closed loop steers to given shares.",
     source: "[Ple03 §IV]",
-    params: &[
-        bat::PERIOD,
-        bat::STEP,
-        bat::INCREASE,
-        bat::DECREASE,
-        bat::MEMORY,
-        bat::OFFERED_MEMORY,
-        bat::THRESHOLD,
-        bat::BUSY,
-        SAMPLE,
-        AVERAGE,
-        CONTROL,
-        gain("gain_fine", "0.05", "Gain while the error is small."),
-        gain(
-            "gain",
-            "0.2",
-            "Gain while the error is neither small nor large.",
-        ),
-        gain("gain_coarse", "0.5", "Gain while the error is large."),
-        error("error_fine", "0.1", "An error below this is small."),
-        error("error_coarse", "0.5", "An error of this or more is large."),
-        DECREASE_MIN,
-        BOUND,
-        PREEMPTION,
-        RELIEF,
-        AGGREGATES,
-    ],
+    params: Config::PARAMS,
     check,
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
         "it steers BAT, which drops by the rates of aggregates, and the fluid does not distinguish aggregates",
     ),
-    kernel: None,
-    stack: None,
     page: "models/clcc.md",
     maker: &Maker {
         build: |values| AnyAqm::BatClcc(Clcc::<Bat>::new(values)),
     },
+    ..Family::new("bat-clcc", Role::Queue(|_| Price::Loss))
 };
-
-const SAMPLE: Param = Param {
-    name: "sample",
-    symbol: "",
-    kind: Kind::Duration,
-    default: "100 ms",
-    doc: "Interval between measurements of the rates.",
-    source: "[Ple03 §IV]",
-};
-const AVERAGE: Param = Param {
-    name: "average",
-    symbol: "",
-    kind: Kind::Duration,
-    default: "1 s",
-    doc: "Averaging time of the rates.",
-    source: "[Ple03 §IV]",
-};
-const CONTROL: Param = Param {
-    name: "control",
-    symbol: "",
-    kind: Kind::Duration,
-    default: "1 s",
-    doc: "Interval between steps of the loop.",
-    source: "[Ple03 §IV]",
-};
-const DECREASE_MIN: Param = Param {
-    name: "decrease_min",
-    symbol: "",
-    kind: Kind::Number {
-        min: 1e-6,
-        max: 1.0,
-    },
-    default: "0.001",
-    doc: "Smallest decrease factor (times the link's rate).",
-    source: "not in Ple03",
-};
-const BOUND: Param = Param {
-    name: "bound",
-    symbol: "",
-    kind: Kind::Flag,
-    default: "true",
-    doc: "Keeps decrease factors below one over the sum of the offered rates.",
-    source: "[Ple03 eq. 7]",
-};
-const PREEMPTION: Param = Param {
-    name: "preemption",
-    symbol: "",
-    kind: Kind::Flag,
-    default: "true",
-    doc: "Suspends the loop for an aggregate that offers less than it should get.",
-    source: "[Ple03 §IV-B]",
-};
-const RELIEF: Param = Param {
-    name: "relief",
-    symbol: "",
-    kind: Kind::Number { min: 0.0, max: 0.9 },
-    default: "0.1",
-    doc: "Relative decrease of a decrease factor per step while the loop is suspended.",
-    source: "[Ple03 §IV-B]",
-};
-const AGGREGATES: Param = Param {
-    kind: Kind::Aggregates(&[
-        bat::FLOOR,
-        bat::CEILING,
-        bat::WEIGHT,
-        bat::OWN_DECREASE,
-        Param {
-            name: "share",
-            symbol: "",
-            kind: Kind::Number {
-                min: 1e-3,
-                max: 1e6,
-            },
-            default: "1",
-            doc: "Target rate relative to the other aggregates: r_ref is the ratio of two shares.",
-            source: "[Ple03 §IV]",
-        },
-        Param {
-            name: "steered",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "The loop steers its decrease factor; `false` for traffic that responds by itself.",
-            source: "[Ple03 §IV]",
-        },
-    ]),
-    ..bat::AGGREGATES
-};
-
-const fn gain(name: &'static str, default: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        symbol: "|β|",
-        kind: Kind::Number {
-            min: 0.0,
-            max: 10.0,
-        },
-        default,
-        doc,
-        source: "[Ple03 §IV], its value ours",
-    }
-}
-
-const fn error(name: &'static str, default: &'static str, doc: &'static str) -> Param {
-    Param {
-        name,
-        symbol: "|x|",
-        kind: Kind::Number {
-            min: 0.0,
-            max: 1000.0,
-        },
-        default,
-        doc,
-        source: "[Ple03 §IV], its value ours",
-    }
-}
 
 /// The maximum number of samples of an average.
 const MOST_SAMPLES: u64 = 1000;

@@ -17,70 +17,55 @@
 //! Source: RFC 8289, Nichols, Jacobson, McGregor, Iyengar, "Controlled Delay Active Queue
 //! Management", 2018; pseudocode in §5.
 //!
-//! | symbol   | field      | unit | default | range | source |
-//! |----------|------------|------|---------|-------|--------|
-//! | TARGET   | `target`   | s    | 5 ms    | > 0   | RFC 8289 §4.4 |
-//! | INTERVAL | `interval` | s    | 100 ms  | > 0   | RFC 8289 §4.3 |
-//! | –        | `ecn`      | –    | true    | –     | RFC 8289 §3.3, RFC 3168 |
-//!
 //! Departures from the source. CoDel judges packet by packet, since the port holds the packets. The
 //! pseudocode loops inside one dequeue. A test compares the two. A mark counts as a drop after
 //! which the packet continues, as in Linux. The pseudocode has no marks. Out-of-band control
 //! packets pass if there is no high-priority queue for them.
 
 use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Structure, Verdict};
+use crate::{Aqm, Class, PacketMeta, QueueView, Structure, Verdict};
 use accord_family::{
-    Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
+    Dynamics, Family, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
+    kind::{duration, flag},
 };
 use accord_units::{Bytes, Duration, Time};
 
 /// The acceptable sojourn time, for CoDel alone or in each queue of FQ-CoDel.
-pub(crate) const TARGET: Param = Param {
-    name: "target",
-    symbol: "TARGET",
-    kind: Kind::Duration,
-    default: "5 ms",
-    doc: "Acceptable standing delay of a queue.",
-    source: "[RFC 8289 §4.4]",
-};
+pub(crate) const TARGET: Param = duration("5 ms")
+    .symbol("TARGET")
+    .source("[RFC 8289 §4.4]")
+    .declared("target", "Acceptable standing delay of a queue.");
 
 /// The time for which all packets must be late before one is dropped, as for [`TARGET`].
-pub(crate) const INTERVAL: Param = Param {
-    name: "interval",
-    symbol: "INTERVAL",
-    kind: Kind::Duration,
-    default: "100 ms",
-    doc: "Time for which all packets must have exceeded the target before one is dropped: about the longest round-trip time.",
-    source: "[RFC 8289 §4.3]",
-};
+pub(crate) const INTERVAL: Param = duration("100 ms").symbol("INTERVAL").source("[RFC 8289 §4.3]")
+    .declared("interval", "Time for which all packets must have exceeded the target before one is dropped: about the longest round-trip time.");
 
 /// The choice between marks and drops, as for [`TARGET`].
-pub(crate) const ECN: Param = Param {
-    name: "ecn",
-    symbol: "",
-    kind: Kind::Flag,
-    default: "true",
-    doc: "Marks ECN-capable packets instead of dropping them.",
-    source: "[RFC 3168]",
-};
+pub(crate) const ECN: Param = flag("true")
+    .source("[RFC 3168]")
+    .declared("ecn", "Marks ECN-capable packets instead of dropping them.");
+
+accord_family::params! {
+    /// The parameters of CoDel.
+    pub struct Config of FAMILY => Codel() {
+        pub target: Duration = TARGET,
+        pub interval: Duration = INTERVAL,
+        pub ecn: bool = ECN,
+    }
+}
 
 /// The declaration of CoDel.
 pub static FAMILY: Family = Family {
-    name: "codel",
     doc: "Controlled delay: drops from the head of the queue, ever more often, while packets \
           have waited longer than a target for longer than an interval.",
     source: "[RFC 8289]",
-    params: &[TARGET, INTERVAL, ECN],
-    check: |_| Ok(()),
-    role: Role::Queue(|_| Price::Loss),
+    params: Config::PARAMS,
     dynamics: Dynamics::Queue(dynamics),
-    kernel: None,
-    stack: None,
     page: "models/codel.md",
     maker: &Maker {
         build: |values| AnyAqm::Codel(Codel::new(values)),
     },
+    ..Family::new("codel", Role::Queue(|_| Price::Loss))
 };
 
 fn dynamics(values: &Values, facts: &QueueFacts) -> QueueDynamics {
@@ -201,17 +186,6 @@ impl Aqm for Codel {
     }
 
     #[inline]
-    fn on_arrival(
-        &mut self,
-        _: &PacketMeta,
-        _: &QueueView,
-        _: Time,
-        _: &mut dyn Entropy,
-    ) -> Verdict {
-        Verdict::Pass
-    }
-
-    #[inline]
     fn on_departure(
         &mut self,
         packet: &PacketMeta,
@@ -253,29 +227,5 @@ impl Codel {
         self.count = self.count.saturating_add(1);
         self.used = true;
         self.signal(packet)
-    }
-}
-
-accord_family::config! {
-    /// The parameters of CoDel.
-    pub struct Config of FAMILY {
-        /// Acceptable standing delay of a queue.
-        pub target: Duration,
-        /// Time for which all packets must have exceeded the target before one is dropped: about
-        /// the longest round-trip time.
-        pub interval: Duration,
-        /// Marks ECN-capable packets instead of dropping them.
-        pub ecn: bool,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Codel, String> {
-        let values = self.values()?;
-        Ok(Codel::new(&values))
     }
 }

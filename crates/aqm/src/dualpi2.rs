@@ -25,16 +25,6 @@
 //! Source: RFC 9332, De Schepper, Briscoe, White, "Dual-Queue Coupled Active Queue Management (AQM)
 //! for Low Latency, Low Loss, and Scalable Throughput (L4S)", 2023.
 //!
-//! | symbol  | field           | unit    | default | range     | source |
-//! |---------|-----------------|---------|---------|-----------|--------|
-//! | k       | `coupling`      | –       | 2       | 0.1..10   | RFC 9332 fig. 2 |
-//! | target  | `target`        | s       | 15 ms   | ≥ 10 µs   | RFC 9332 fig. 2 |
-//! | RTT_max | `rtt_max`       | s       | 100 ms  | ≥ 30 µs   | RFC 9332 fig. 2 |
-//! | minTh   | `min_threshold` | s       | 800 µs  | > 0       | RFC 9332 fig. 2 |
-//! | range   | `range`         | s       | 400 µs  | > 0       | RFC 9332 fig. 2 |
-//! | Th_len  | `few`           | packets | 1       | 0..1000   | RFC 9332 fig. 2 |
-//! | –       | `classic_share` | –       | 0.0625  | 0..0.5    | RFC 9332 §A.2 |
-//!
 //! Departures from the source. The port's limit of the buffer includes the packet in service. As in
 //! Linux, p' marks and drops nothing while less than two packets of 1500 bytes wait in both queues
 //! [§A.1]. A step in place of the ramp is a `range` of 1 ns. Packets that are not ECN-capable, such
@@ -42,77 +32,36 @@
 //! high-priority queue pass.
 
 use crate::{AnyAqm, Maker};
-use crate::{Aqm, Entropy, PacketMeta, QueueView, Structure, Verdict};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use crate::{Aqm, QueueView, Structure, Verdict};
+use accord_family::{Dynamics, Family, Price, Role, Values};
 use accord_units::{Bytes, Duration, Time};
+
+accord_family::params! {
+    /// The parameters of DualPI2.
+    pub struct Config of FAMILY => DualPi2() {
+        /// Marking probability of scalable packets per unit of the base probability.
+        pub coupling: f64 = number("2", 0.1, 10.0).symbol("k").source("[RFC 9332 fig. 2]"),
+        /// The delay to hold in the classic queue.
+        pub target: Duration = duration("15 ms").symbol("target").source("[RFC 9332 fig. 2]"),
+        /// Longest round-trip time for which the gains are stable.
+        pub rtt_max: Duration = duration("100 ms").symbol("RTT_max").source("[RFC 9332 fig. 2]"),
+        /// Delay of a scalable packet up to which its own queue does not mark it.
+        pub min_threshold: Duration = duration("800 us").symbol("minTh").source("[RFC 9332 fig. 2]"),
+        /// Further delay over which the marking probability of its own queue rises to 1.
+        pub range: Duration = duration("400 us").symbol("range").source("[RFC 9332 fig. 2]"),
+        /// Number of scalable packets behind one up to which its own queue does not mark it.
+        pub few: u64 = integer("1", 0, 1000).symbol("Th_len").source("[RFC 9332 fig. 2]"),
+        /// Minimum share of the line for the classic queue while both hold packets.
+        pub classic_share: f64 = number("0.0625", 0.0, 0.5).source("[RFC 9332 §A.2]"),
+    }
+}
 
 /// The declaration of DualPI2.
 pub static FAMILY: Family = Family {
-    name: "dualpi2",
     doc: "Dual-queue coupled AQM: a queue of its own for scalable flows (ECT(1)), which are marked \
           early, and PI2 for the others.",
     source: "[RFC 9332]",
-    params: &[
-        Param {
-            name: "coupling",
-            symbol: "k",
-            kind: Kind::Number {
-                min: 0.1,
-                max: 10.0,
-            },
-            default: "2",
-            doc: "Marking probability of scalable packets per unit of the base probability.",
-            source: "[RFC 9332 fig. 2]",
-        },
-        Param {
-            name: "target",
-            symbol: "target",
-            kind: Kind::Duration,
-            default: "15 ms",
-            doc: "The delay to hold in the classic queue.",
-            source: "[RFC 9332 fig. 2]",
-        },
-        Param {
-            name: "rtt_max",
-            symbol: "RTT_max",
-            kind: Kind::Duration,
-            default: "100 ms",
-            doc: "Longest round-trip time for which the gains are stable.",
-            source: "[RFC 9332 fig. 2]",
-        },
-        Param {
-            name: "min_threshold",
-            symbol: "minTh",
-            kind: Kind::Duration,
-            default: "800 us",
-            doc: "Delay of a scalable packet up to which its own queue does not mark it.",
-            source: "[RFC 9332 fig. 2]",
-        },
-        Param {
-            name: "range",
-            symbol: "range",
-            kind: Kind::Duration,
-            default: "400 us",
-            doc: "Further delay over which the marking probability of its own queue rises to 1.",
-            source: "[RFC 9332 fig. 2]",
-        },
-        Param {
-            name: "few",
-            symbol: "Th_len",
-            kind: Kind::Integer { min: 0, max: 1000 },
-            default: "1",
-            doc: "Number of scalable packets behind one up to which its own queue does not mark it.",
-            source: "[RFC 9332 fig. 2]",
-        },
-        Param {
-            name: "classic_share",
-            symbol: "",
-            kind: Kind::Number { min: 0.0, max: 0.5 },
-            default: "0.0625",
-            doc: "Minimum share of the line for the classic queue while both hold packets.",
-            source: "[RFC 9332 §A.2]",
-        },
-    ],
+    params: Config::PARAMS,
     check: |values| {
         let period = period(values.duration("target"), values.duration("rtt_max"));
         match period < SHORTEST {
@@ -123,14 +72,12 @@ pub static FAMILY: Family = Family {
             false => Ok(()),
         }
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing("it has two queues, and a link of the fluid has one"),
-    kernel: None,
-    stack: None,
     page: "models/dualpi2.md",
     maker: &Maker {
         build: |values| AnyAqm::DualPi2(DualPi2::new(values)),
     },
+    ..Family::new("dualpi2", Role::Queue(|_| Price::Loss))
 };
 
 /// The shortest period. A shorter one would dominate the cost of a simulation.
@@ -278,17 +225,6 @@ impl Aqm for DualPi2 {
         true
     }
 
-    #[inline]
-    fn on_arrival(
-        &mut self,
-        _: &PacketMeta,
-        _: &QueueView,
-        _: Time,
-        _: &mut dyn Entropy,
-    ) -> Verdict {
-        Verdict::Pass
-    }
-
     fn next_timer(&self) -> Option<Time> {
         Some(self.updated + self.period)
     }
@@ -296,35 +232,5 @@ impl Aqm for DualPi2 {
     /// Keeps the time only: the port, which has the queues, updates the probability.
     fn on_timer(&mut self, _: &QueueView, now: Time) {
         self.updated = now;
-    }
-}
-
-accord_family::config! {
-    /// The parameters of DualPI2.
-    pub struct Config of FAMILY {
-        /// Marking probability of scalable packets per unit of the base probability.
-        pub coupling: f64,
-        /// The delay to hold in the classic queue.
-        pub target: Duration,
-        /// Longest round-trip time for which the gains are stable.
-        pub rtt_max: Duration,
-        /// Delay of a scalable packet up to which its own queue does not mark it.
-        pub min_threshold: Duration,
-        /// Further delay over which the marking probability of its own queue rises to 1.
-        pub range: Duration,
-        /// Number of scalable packets behind one up to which its own queue does not mark it.
-        pub few: u64,
-        /// Minimum share of the line for the classic queue while both hold packets.
-        pub classic_share: f64,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<DualPi2, String> {
-        Ok(DualPi2::new(&self.values()?))
     }
 }

@@ -12,45 +12,28 @@
 //! Source: RFC 8290, Høiland-Jørgensen, McKenney, Täht, Gettys, Dumazet, "The Flow Queue CoDel
 //! Packet Scheduler and Active Queue Management Algorithm", 2018.
 //!
-//! | symbol | field      | unit    | default | range    | source |
-//! |--------|------------|---------|---------|----------|--------|
-//! | –      | `queues`   | –       | 1024    | 1..65536 | RFC 8290 §5.2.5 |
-//! | –      | `quantum`  | bytes   | 1514 B  | > 0      | RFC 8290 §5.2.4 |
-//! | –      | `batch`    | packets | 64      | 1..65536 | Linux |
-//! | TARGET, INTERVAL, – | `target`, `interval`, `ecn` | | as CoDel | | RFC 8290 §5.2 |
-//!
 //! Departures from the source. The port's limit of the buffer includes the packet in service. The
 //! RFC's default is 10240 packets. The hash is computed from the flow's number and a secret drawn
 //! from the link's random numbers.
 
 use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::{AnyAqm, Maker};
-use crate::{Aqm, Codel, Entropy, PacketMeta, QueueView, Structure, Verdict};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
-use accord_units::{Bytes, Duration, Size, Time};
+use crate::{Aqm, Codel, Structure};
+use accord_family::{
+    Dynamics, Family, Param, Price, Role, Values,
+    kind::{integer, size},
+};
+use accord_units::{Bytes, Duration, Size};
 
 /// The number of queues, shared by the disciplines with a queue per flow.
-pub(crate) const QUEUES: Param = Param {
-    name: "queues",
-    symbol: "",
-    kind: Kind::Integer {
-        min: 1,
-        max: 65_536,
-    },
-    default: "1024",
-    doc: "Number of queues over which flows are hashed.",
-    source: "[RFC 8290 §5.2.5]",
-};
+pub(crate) const QUEUES: Param = integer("1024", 1, 65_536)
+    .source("[RFC 8290 §5.2.5]")
+    .declared("queues", "Number of queues over which flows are hashed.");
 
 /// The quantum, shared by the disciplines with a queue per flow.
-pub(crate) const QUANTUM: Param = Param {
-    name: "quantum",
-    symbol: "",
-    kind: Kind::Size,
-    default: "1514 B",
-    doc: "Bytes that a queue may send per turn.",
-    source: "[RFC 8290 §5.2.4]",
-};
+pub(crate) const QUANTUM: Param = size("1514 B")
+    .source("[RFC 8290 §5.2.4]")
+    .declared("quantum", "Bytes that a queue may send per turn.");
 
 /// Checks that the quantum is in bytes.
 pub(crate) fn in_bytes(values: &Values) -> Result<(), String> {
@@ -69,39 +52,32 @@ pub(crate) fn quantum(values: &Values) -> Bytes {
     Bytes::new(quantum.max(1))
 }
 
+accord_family::params! {
+    /// The parameters of FQ-CoDel.
+    pub struct Config of FAMILY => FqCodel() {
+        pub queues: u64 = QUEUES,
+        pub quantum: Size = QUANTUM,
+        /// Maximum number of packets dropped at once when a packet does not fit; at most half of their queue.
+        pub batch: u64 = integer("64", 1, 65_536),
+        pub target: Duration = TARGET,
+        pub interval: Duration = INTERVAL,
+        pub ecn: bool = ECN,
+    }
+}
+
 /// The declaration of FQ-CoDel.
 pub static FAMILY: Family = Family {
-    name: "fq-codel",
     doc: "Flow queue CoDel: a queue for each flow, served by deficit round robin, new flows \
           first, each governed by a CoDel of its own.",
     source: "[RFC 8290]",
-    params: &[
-        QUEUES,
-        QUANTUM,
-        Param {
-            name: "batch",
-            symbol: "",
-            kind: Kind::Integer {
-                min: 1,
-                max: 65_536,
-            },
-            default: "64",
-            doc: "Maximum number of packets dropped at once when a packet does not fit; at most half of their queue.",
-            source: "",
-        },
-        TARGET,
-        INTERVAL,
-        ECN,
-    ],
+    params: Config::PARAMS,
     check: in_bytes,
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
-    kernel: None,
-    stack: None,
     page: "models/fq-codel.md",
     maker: &Maker {
         build: |values| AnyAqm::FqCodel(FqCodel::new(values)),
     },
+    ..Family::new("fq-codel", Role::Queue(|_| Price::Loss))
 };
 
 /// The parameters of the queues per flow.
@@ -148,47 +124,5 @@ impl Aqm for FqCodel {
     fn ignores_lone(&self) -> bool {
         // CoDel judges each queue.
         true
-    }
-
-    #[inline]
-    fn on_arrival(
-        &mut self,
-        _: &PacketMeta,
-        _: &QueueView,
-        _: Time,
-        _: &mut dyn Entropy,
-    ) -> Verdict {
-        Verdict::Pass
-    }
-}
-
-accord_family::config! {
-    /// The parameters of FQ-CoDel.
-    pub struct Config of FAMILY {
-        /// Number of queues over which flows are hashed.
-        pub queues: u64,
-        /// Bytes that a queue may send per turn.
-        pub quantum: Size,
-        /// Maximum number of packets dropped at once when a packet does not fit; at most half of
-        /// their queue.
-        pub batch: u64,
-        /// Acceptable standing delay of a queue.
-        pub target: Duration,
-        /// Time for which all packets must have exceeded the target before one is dropped: about
-        /// the longest round-trip time.
-        pub interval: Duration,
-        /// Marks ECN-capable packets instead of dropping them.
-        pub ecn: bool,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<FqCodel, String> {
-        let values = self.values()?;
-        Ok(FqCodel::new(&values))
     }
 }

@@ -19,13 +19,6 @@
 //! Source: Høiland-Jørgensen, Täht, Morton, "Piece of CAKE: A Comprehensive Queue Management
 //! Solution for Home Gateways", 2018, for the isolation of hosts; RFC 8290 for the rest.
 //!
-//! | symbol | field     | unit    | default | range    | source |
-//! |--------|-----------|---------|---------|----------|--------|
-//! | –      | `queues`  | –       | 1024    | 1..65536 | HTM18 |
-//! | –      | `ways`    | –       | 8       | 1..64    | HTM18 |
-//! | –      | `quantum` | bytes   | 1514 B  | > 0      | RFC 8290 §5.2.4 |
-//! | TARGET, INTERVAL, – | `target`, `interval`, `ecn` | | as CoDel | | RFC 8290 §5.2 |
-//!
 //! Departures from the source, for which it is not called CAKE. Each queue has a CoDel instead of
 //! COBALT, so that only the limit of the buffer controls unresponsive traffic. There are no
 //! priorities by DSCP. The shaper and the acknowledgement filter belong to the link. The quantum
@@ -36,32 +29,27 @@
 use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::fq_codel::{QUANTUM, QUEUES, in_bytes, quantum};
 use crate::{AnyAqm, Codel, FqCodel, Maker};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Price, Role, Values};
 use accord_units::{Duration, Size};
+
+accord_family::params! {
+    /// The parameters of Host-FQ.
+    pub struct Config of FAMILY {
+        pub queues: u64 = QUEUES.source("[HTM18]"),
+        /// Number of queues among which a flow looks for an unused one; a divisor of `queues`.
+        pub ways: u64 = integer("8", 1, 64).source("[HTM18]"),
+        pub quantum: Size = QUANTUM,
+        pub target: Duration = TARGET,
+        pub interval: Duration = INTERVAL,
+        pub ecn: bool = ECN,
+    }
+}
 
 /// The declaration of Host-FQ.
 pub static FAMILY: Family = Family {
-    name: "host-fq",
     doc: "FQ-CoDel that shares among hosts first and then among the flows of each host, after the triple isolation of CAKE.",
     source: "[HTM18]",
-    params: &[
-        Param {
-            source: "[HTM18]",
-            ..QUEUES
-        },
-        Param {
-            name: "ways",
-            symbol: "",
-            kind: Kind::Integer { min: 1, max: 64 },
-            default: "8",
-            doc: "Number of queues among which a flow looks for an unused one; a divisor of `queues`.",
-            source: "[HTM18]",
-        },
-        QUANTUM,
-        TARGET,
-        INTERVAL,
-        ECN,
-    ],
+    params: Config::PARAMS,
     check: |values| {
         let (queues, ways) = (values.integer("queues"), values.integer("ways"));
         match queues % ways {
@@ -71,14 +59,12 @@ pub static FAMILY: Family = Family {
             )),
         }
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
-    kernel: None,
-    stack: None,
     page: "models/host-fq.md",
     maker: &Maker {
         build: |values| AnyAqm::HostFq(queues(values)),
     },
+    ..Family::new("host-fq", Role::Queue(|_| Price::Loss))
 };
 
 /// Returns the parameters of the queues.
@@ -90,25 +76,6 @@ fn queues(values: &Values) -> FqCodel {
         codel: Codel::new(values),
         ways: values.integer("ways") as u32,
         hosts: true,
-    }
-}
-
-accord_family::config! {
-    /// The parameters of Host-FQ.
-    pub struct Config of FAMILY {
-        /// Number of queues over which flows are hashed.
-        pub queues: u64,
-        /// Number of queues among which a flow looks for an unused one; a divisor of `queues`.
-        pub ways: u64,
-        /// Bytes that a queue may send per turn.
-        pub quantum: Size,
-        /// Acceptable standing delay of a queue.
-        pub target: Duration,
-        /// Time for which all packets must have exceeded the target before one is dropped: about
-        /// the longest round-trip time.
-        pub interval: Duration,
-        /// Marks ECN-capable packets instead of dropping them.
-        pub ecn: bool,
     }
 }
 

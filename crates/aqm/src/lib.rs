@@ -218,13 +218,16 @@ pub trait Aqm {
     }
 
     /// Decides about an arrival that would fit.
+    #[inline]
     fn on_arrival(
         &mut self,
-        packet: &PacketMeta,
-        queue: &QueueView,
-        now: Time,
-        entropy: &mut dyn Entropy,
-    ) -> Verdict;
+        _packet: &PacketMeta,
+        _queue: &QueueView,
+        _now: Time,
+        _entropy: &mut dyn Entropy,
+    ) -> Verdict {
+        Verdict::Pass
+    }
 
     /// Returns true if it passes all arrivals, does not depend on them and has no virtual delay, so
     /// that ports may skip the calls. Constant. It may judge departures.

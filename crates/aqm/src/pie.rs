@@ -20,17 +20,6 @@
 //! Source: RFC 8033, Pan, Natarajan, Baker, White, "Proportional Integral Controller Enhanced
 //! (PIE): A Lightweight Control Scheme to Address the Bufferbloat Problem", 2017.
 //!
-//! | symbol       | field            | unit  | default | range     | source |
-//! |--------------|------------------|-------|---------|-----------|--------|
-//! | QDELAY_REF   | `target`         | s     | 15 ms   | > 0       | RFC 8033 §4.2 |
-//! | T_UPDATE     | `period`         | s     | 15 ms   | ≥ 10 µs   | RFC 8033 §4.2 |
-//! | α            | `alpha`          | 1/s   | 0.125   | 0..100    | RFC 8033 §4.2 |
-//! | β            | `beta`           | 1/s   | 1.25    | 0..100    | RFC 8033 §4.2 |
-//! | MAX_BURST    | `max_burst`      | s     | 150 ms  | > 0       | RFC 8033 §4.4 |
-//! | MEAN_PKTSIZE | `mean_packet`    | bytes | 1024 B  | > 0       | RFC 8033 §4.1 |
-//! | –            | `ecn`            | –     | true    | –         | RFC 8033 §5.1 |
-//! | mark_ecnth   | `mark_threshold` | –     | 0.1     | 0..1      | RFC 8033 §5.1 |
-//!
 //! Departures from the source. The delay is the waiting bytes over the port's own rate [Little's
 //! law, §4.3]. A port knows its rate, so that the RFC's estimate of it (§5.2) is not needed. The
 //! rate of control packets of the high-priority queue is not subtracted. Those packets always pass.
@@ -38,87 +27,37 @@
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Price, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
 
-/// A gain in 1/s.
-const GAIN: Kind = Kind::Number {
-    min: 0.0,
-    max: 100.0,
-};
+accord_family::params! {
+    /// The parameters of PIE.
+    pub struct Config of FAMILY => Pie() {
+        /// The delay to hold.
+        pub target: Duration = duration("15 ms").symbol("QDELAY_REF").source("[RFC 8033 §4.2]"),
+        /// Interval between updates of the probability.
+        pub period: Duration = duration("15 ms").symbol("T_UPDATE").source("[RFC 8033 §4.2]"),
+        /// Change of the probability per period and second above the target, in 1/s.
+        pub alpha: f64 = number("0.125", 0.0, 100.0).symbol("α").source("[RFC 8033 §4.2]"),
+        /// Change of the probability per second of growth of the delay in a period, in 1/s.
+        pub beta: f64 = number("1.25", 0.0, 100.0).symbol("β").source("[RFC 8033 §4.2]"),
+        /// Time for which a queue may build up after low delay before packets are dropped.
+        pub max_burst: Duration = duration("150 ms").symbol("MAX_BURST").source("[RFC 8033 §4.4]"),
+        /// Mean packet size, in bytes; nothing is dropped while at most two such packets are queued.
+        pub mean_packet: Size = size("1024 B").symbol("MEAN_PKTSIZE").source("[RFC 8033 §4.1]"),
+        /// Marks ECN-capable packets instead of dropping them, up to the threshold.
+        pub ecn: bool = flag("true").source("[RFC 8033 §5.1]"),
+        /// Probability from which ECN-capable packets are dropped as well.
+        pub mark_threshold: f64 = number("0.1", 0.0, 1.0).symbol("mark_ecnth").source("[RFC 8033 §5.1]"),
+    }
+}
 
 /// The declaration of PIE.
 pub static FAMILY: Family = Family {
-    name: "pie",
     doc: "Proportional integral controller enhanced: drops arrivals with a probability that \
           holds the delay of the queue at a target.",
     source: "[RFC 8033]",
-    params: &[
-        Param {
-            name: "target",
-            symbol: "QDELAY_REF",
-            kind: Kind::Duration,
-            default: "15 ms",
-            doc: "The delay to hold.",
-            source: "[RFC 8033 §4.2]",
-        },
-        Param {
-            name: "period",
-            symbol: "T_UPDATE",
-            kind: Kind::Duration,
-            default: "15 ms",
-            doc: "Interval between updates of the probability.",
-            source: "[RFC 8033 §4.2]",
-        },
-        Param {
-            name: "alpha",
-            symbol: "α",
-            kind: GAIN,
-            default: "0.125",
-            doc: "Change of the probability per period and second above the target, in 1/s.",
-            source: "[RFC 8033 §4.2]",
-        },
-        Param {
-            name: "beta",
-            symbol: "β",
-            kind: GAIN,
-            default: "1.25",
-            doc: "Change of the probability per second of growth of the delay in a period, in 1/s.",
-            source: "[RFC 8033 §4.2]",
-        },
-        Param {
-            name: "max_burst",
-            symbol: "MAX_BURST",
-            kind: Kind::Duration,
-            default: "150 ms",
-            doc: "Time for which a queue may build up after low delay before packets are dropped.",
-            source: "[RFC 8033 §4.4]",
-        },
-        Param {
-            name: "mean_packet",
-            symbol: "MEAN_PKTSIZE",
-            kind: Kind::Size,
-            default: "1024 B",
-            doc: "Mean packet size, in bytes; nothing is dropped while at most two such packets are queued.",
-            source: "[RFC 8033 §4.1]",
-        },
-        Param {
-            name: "ecn",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Marks ECN-capable packets instead of dropping them, up to the threshold.",
-            source: "[RFC 8033 §5.1]",
-        },
-        Param {
-            name: "mark_threshold",
-            symbol: "mark_ecnth",
-            kind: Kind::Number { min: 0.0, max: 1.0 },
-            default: "0.1",
-            doc: "Probability from which ECN-capable packets are dropped as well.",
-            source: "[RFC 8033 §5.1]",
-        },
-    ],
+    params: Config::PARAMS,
     check: |values| match values.size("mean_packet") {
         _ if values.duration("period") < SHORTEST => {
             Err("period is shorter than 10 us, the shortest that is supported".into())
@@ -126,16 +65,14 @@ pub static FAMILY: Family = Family {
         Size::Bytes(_) => Ok(()),
         Size::Packets(_) => Err("mean_packet is a size; give it in bytes".into()),
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Missing(
         "its gains depend on the probability, and its burst allowance on the time since the delay was low, which the fluid does not follow",
     ),
-    kernel: None,
-    stack: None,
     page: "models/pie.md",
     maker: &Maker {
         build: |values| AnyAqm::Pie(Pie::new(values)),
     },
+    ..Family::new("pie", Role::Queue(|_| Price::Loss))
 };
 
 /// The shortest period. A shorter one would dominate the cost of a simulation.
@@ -259,39 +196,5 @@ impl Aqm for Pie {
             self.burst - self.period
         };
         self.updated = now;
-    }
-}
-
-accord_family::config! {
-    /// The parameters of PIE.
-    pub struct Config of FAMILY {
-        /// The delay to hold.
-        pub target: Duration,
-        /// Interval between updates of the probability.
-        pub period: Duration,
-        /// Change of the probability per period and second above the target, in 1/s.
-        pub alpha: f64,
-        /// Change of the probability per second of growth of the delay in a period, in 1/s.
-        pub beta: f64,
-        /// Time for which a queue may build up after low delay before packets are dropped.
-        pub max_burst: Duration,
-        /// Mean packet size, in bytes; nothing is dropped while at most two such packets are
-        /// queued.
-        pub mean_packet: Size,
-        /// Marks ECN-capable packets instead of dropping them, up to the threshold.
-        pub ecn: bool,
-        /// Probability from which ECN-capable packets are dropped as well.
-        pub mark_threshold: f64,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Pie, String> {
-        let values = self.values()?;
-        Ok(Pie::new(&values))
     }
 }

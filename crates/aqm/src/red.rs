@@ -19,17 +19,6 @@
 //! Avoidance", IEEE/ACM Transactions on Networking 1(4), 1993; the gentle option is
 //! Floyd's note "Recommendation on using the gentle_ variant of RED" (2000).
 //!
-//! | symbol | field             | unit           | default | range    | source |
-//! |--------|-------------------|----------------|---------|----------|--------|
-//! | min_th | `min_threshold`   | packets, bytes | 5 pkt   | > 0      | FJ93   |
-//! | max_th | `max_threshold`   | packets, bytes | 15 pkt  | > min    | FJ93   |
-//! | w_q    | `weight`          | –              | 0.002   | 1e-9..1  | FJ93   |
-//! | max_p  | `max_probability` | –              | 0.1     | 1e-6..1  | Floyd 1997 |
-//! | –      | `gentle`          | –              | true    | –        | Floyd 2000 |
-//! | –      | `ecn`             | –              | false   | –        | RFC 3168 |
-//! | –      | `spare_short`     | –              | false   | –        | ns-2   |
-//! | –      | `packet`          | bytes          | 1000 B  | > 0      | FJ93 §IV |
-//!
 //! With thresholds in bytes p_b is scaled by the size of the arriving packet over `packet`. So a
 //! flow's share of the marks is its share of the bytes [FJ93 §IV].
 //!
@@ -48,90 +37,37 @@
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{
-    Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
-};
+use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values};
 use accord_units::{Bytes, Size, Time};
+
+accord_family::params! {
+    /// The parameters of RED.
+    pub struct Config of FAMILY => Red() {
+        /// Average queue below which every packet passes.
+        pub min_threshold: Size = size("5 pkt").symbol("min_th").source("[FJ93 §VI]"),
+        /// Average queue at which the probability reaches its maximum.
+        pub max_threshold: Size = size("15 pkt").symbol("max_th").source("[FJ93 §VI]"),
+        /// Weight of each arrival in the average queue.
+        pub weight: f64 = number("0.002", 1e-9, 1.0).symbol("w_q").source("[FJ93 §VI]"),
+        /// Probability at the upper threshold.
+        pub max_probability: f64 = number("0.1", 1e-6, 1.0).symbol("max_p").source("[Floyd 1997]"),
+        /// Lets the probability rise to 1 at twice the upper threshold, instead of jumping there.
+        pub gentle: bool = flag("true").source("[Floyd 2000]"),
+        /// Marks ECN-capable packets instead of dropping them.
+        pub ecn: bool = flag("false").source("[RFC 3168]"),
+        /// Passes a packet that finds at most one packet waiting behind the one in service, for any average, and the first one after it, as ns-2 does.
+        pub spare_short: bool = flag("false").source("[ns-2]"),
+        /// Packet size to which the probability applies if thresholds are in bytes; smaller packets are dropped or marked less often in proportion.
+        pub packet: Size = size("1000 B").source("[FJ93 §IV]"),
+    }
+}
 
 /// The declaration of RED.
 pub static FAMILY: Family = Family {
-    name: "red",
     doc: "Random early detection: drops or marks at random, the more the longer the \
           average queue.",
     source: "[FJ93]",
-    params: &[
-        Param {
-            name: "min_threshold",
-            symbol: "min_th",
-            kind: Kind::Size,
-            default: "5 pkt",
-            doc: "Average queue below which every packet passes.",
-            source: "[FJ93 §VI]",
-        },
-        Param {
-            name: "max_threshold",
-            symbol: "max_th",
-            kind: Kind::Size,
-            default: "15 pkt",
-            doc: "Average queue at which the probability reaches its maximum.",
-            source: "[FJ93 §VI]",
-        },
-        Param {
-            name: "weight",
-            symbol: "w_q",
-            kind: Kind::Number {
-                min: 1e-9,
-                max: 1.0,
-            },
-            default: "0.002",
-            doc: "Weight of each arrival in the average queue.",
-            source: "[FJ93 §VI]",
-        },
-        Param {
-            name: "max_probability",
-            symbol: "max_p",
-            kind: Kind::Number {
-                min: 1e-6,
-                max: 1.0,
-            },
-            default: "0.1",
-            doc: "Probability at the upper threshold.",
-            source: "[Floyd 1997]",
-        },
-        Param {
-            name: "gentle",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Lets the probability rise to 1 at twice the upper threshold, instead of \
-                  jumping there.",
-            source: "[Floyd 2000]",
-        },
-        Param {
-            name: "ecn",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "false",
-            doc: "Marks ECN-capable packets instead of dropping them.",
-            source: "[RFC 3168]",
-        },
-        Param {
-            name: "spare_short",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "false",
-            doc: "Passes a packet that finds at most one packet waiting behind the one in service, for any average, and the first one after it, as ns-2 does.",
-            source: "[ns-2]",
-        },
-        Param {
-            name: "packet",
-            symbol: "",
-            kind: Kind::Size,
-            default: "1000 B",
-            doc: "Packet size to which the probability applies if thresholds are in bytes; smaller packets are dropped or marked less often in proportion.",
-            source: "[FJ93 §IV]",
-        },
-    ],
+    params: Config::PARAMS,
     check: |values| match thresholds(values) {
         _ if !matches!(values.size("packet"), Size::Bytes(size) if size > Bytes::ZERO) => {
             Err("packet must be in bytes and more than zero, such as \"1000 B\"".into())
@@ -144,14 +80,12 @@ pub static FAMILY: Family = Family {
                 .into(),
         ),
     },
-    role: Role::Queue(|_| Price::Loss),
     dynamics: Dynamics::Queue(dynamics),
-    kernel: None,
-    stack: None,
     page: "models/red.md",
     maker: &Maker {
         build: |values| AnyAqm::Red(Red::new(values)),
     },
+    ..Family::new("red", Role::Queue(|_| Price::Loss))
 };
 
 /// Returns both thresholds and whether they count bytes, or `None` if their units differ.
@@ -312,40 +246,5 @@ impl Aqm for Red {
         }
         self.last.1 += packet.size;
         Verdict::Pass
-    }
-}
-
-accord_family::config! {
-    /// The parameters of RED.
-    pub struct Config of FAMILY {
-        /// Average queue below which every packet passes.
-        pub min_threshold: Size,
-        /// Average queue at which the probability reaches its maximum.
-        pub max_threshold: Size,
-        /// Weight of each arrival in the average queue.
-        pub weight: f64,
-        /// Probability at the upper threshold.
-        pub max_probability: f64,
-        /// Lets the probability rise to 1 at twice the upper threshold, instead of jumping there.
-        pub gentle: bool,
-        /// Marks ECN-capable packets instead of dropping them.
-        pub ecn: bool,
-        /// Passes a packet that finds at most one packet waiting behind the one in service, for any
-        /// average, and the first one after it, as ns-2 does.
-        pub spare_short: bool,
-        /// Packet size to which the probability applies if thresholds are in bytes; smaller packets
-        /// are dropped or marked less often in proportion.
-        pub packet: Size,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Red, String> {
-        let values = self.values()?;
-        Ok(Red::new(&values))
     }
 }

@@ -9,6 +9,13 @@ use accord_units::{Duration, Time};
 use std::hint::cold_path;
 
 macro_rules! any_aqm {
+    // Calls the same method of each variant.
+    (@each [$($variant:ident)*] $self:ident, $of:ident => $call:expr) => {
+        match $self {
+            $(AnyAqm::$variant($of) => $call,)*
+            AnyAqm::Foreign($of) => $call,
+        }
+    };
     ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
         /// The disciplines available to scenarios.
         pub static FAMILIES: &[&Family] = &[$(&$family),*];
@@ -24,10 +31,7 @@ macro_rules! any_aqm {
 
         impl Aqm for AnyAqm {
             fn structure(&self) -> Structure {
-                match self {
-                    $(AnyAqm::$variant(a) => a.structure(),)*
-                    AnyAqm::Foreign(a) => a.structure(),
-                }
+                any_aqm!(@each [$($variant)*] self, a => a.structure())
             }
             #[inline]
             fn passes_all(&self) -> bool {
@@ -38,10 +42,7 @@ macro_rules! any_aqm {
                 }
             }
             fn ignores_lone(&self) -> bool {
-                match self {
-                    $(AnyAqm::$variant(a) => a.ignores_lone(),)*
-                    AnyAqm::Foreign(a) => a.ignores_lone(),
-                }
+                any_aqm!(@each [$($variant)*] self, a => a.ignores_lone())
             }
             #[inline]
             fn on_departure(
@@ -81,22 +82,13 @@ macro_rules! any_aqm {
                 }
             }
             fn on_overflow(&mut self, packet: &PacketMeta) {
-                match self {
-                    $(AnyAqm::$variant(a) => a.on_overflow(packet),)*
-                    AnyAqm::Foreign(a) => a.on_overflow(packet),
-                }
+                any_aqm!(@each [$($variant)*] self, a => a.on_overflow(packet))
             }
             fn aggregate(&self, index: usize) -> Option<Aggregate> {
-                match self {
-                    $(AnyAqm::$variant(a) => a.aggregate(index),)*
-                    AnyAqm::Foreign(a) => a.aggregate(index),
-                }
+                any_aqm!(@each [$($variant)*] self, a => a.aggregate(index))
             }
             fn excess_bandwidth(&self) -> Option<f64> {
-                match self {
-                    $(AnyAqm::$variant(a) => a.excess_bandwidth(),)*
-                    AnyAqm::Foreign(a) => a.excess_bandwidth(),
-                }
+                any_aqm!(@each [$($variant)*] self, a => a.excess_bandwidth())
             }
             #[inline]
             fn virtual_delay(&self, now: Time) -> Duration {
@@ -111,22 +103,13 @@ macro_rules! any_aqm {
                 }
             }
             fn price(&self) -> Option<f64> {
-                match self {
-                    $(AnyAqm::$variant(a) => a.price(),)*
-                    AnyAqm::Foreign(a) => a.price(),
-                }
+                any_aqm!(@each [$($variant)*] self, a => a.price())
             }
             fn next_timer(&self) -> Option<Time> {
-                match self {
-                    $(AnyAqm::$variant(a) => a.next_timer(),)*
-                    AnyAqm::Foreign(a) => a.next_timer(),
-                }
+                any_aqm!(@each [$($variant)*] self, a => a.next_timer())
             }
             fn on_timer(&mut self, queue: &QueueView, now: Time) {
-                match self {
-                    $(AnyAqm::$variant(a) => a.on_timer(queue, now),)*
-                    AnyAqm::Foreign(a) => a.on_timer(queue, now),
-                }
+                any_aqm!(@each [$($variant)*] self, a => a.on_timer(queue, now))
             }
         }
     };

@@ -12,90 +12,47 @@
 //! share 1 − φ^(−Σp) of the packets carries a mark [eq. 32]. In equilibrium x = c and b = 0: the
 //! price needs no queue.
 //!
-//! | symbol | field            | unit           | default | range     | source |
-//! |--------|------------------|----------------|---------|-----------|--------|
-//! | φ      | `phi`            | –              | 1.1     | 1.000001..10 | Low02 §6.3 |
-//! | γ      | `gain`           | ms per packet  | 0.005   | 1e-9..1   | Low02 §6.3 |
-//! | μ      | `backlog_weight` | –              | 0.5     | 0..1      | Low02 §6.3 |
-//! | –      | `period`         | s              | 1 ms    | > 0       | Low02 §6.3 |
-//! | –      | `packet`         | packets, bytes | 1000 B  | > 0       | Low02 §6   |
-//! | –      | `ecn`            | –              | true    | –         | RFC 3168 |
-//!
 //! The unit of the price is the millisecond. A flow of x packets/ms at price p has the target x·p
 //! packets, which Vegas would keep queued. Both ends need only the same φ.
 //!
 //! Departures from the source. The queue excludes the packet in service, which a fluid does not
 //! have. If it were included, a link without a queue would signal congestion. Packets count by
 //! size, in units of `packet`, so that acknowledgements count less. A packet that is not
-//! ECN-capable is dropped with the same probability; the source has no such packets. The unit of
-//! the price is a millisecond for any period; the source ties the unit to the period.
+//! ECN-capable is dropped with the same probability; the source has no such packets. They count in
+//! x, so that the price rises without end where such packets alone exceed what the others leave;
+//! without `count_dropped` x is what enters the queue. The unit of the price is a millisecond for
+//! any period; the source ties the unit to the period.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Kind, Param, Price, QueueDynamics, QueueLaw, Role, Values};
+use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
+
+accord_family::params! {
+    /// The parameters of REM.
+    pub struct Config of FAMILY => Rem() {
+        /// Base of the exponential: a packet passes unmarked with probability φ^(−p), p the price in milliseconds.
+        pub phi: f64 = number("1.1", 1.000001, 10.0).symbol("φ").source("[Low02 §6.3]"),
+        /// Change of the price, in milliseconds, per excess packet.
+        pub gain: f64 = number("0.005", 1e-9, 1.0).symbol("γ").source("[Low02 §6.3]"),
+        /// Weight of a queued packet relative to an excess arrival.
+        pub backlog_weight: f64 = number("0.5", 0.0, 1.0).symbol("μ").source("[Low02 §6.3]"),
+        /// Interval between updates of the price.
+        pub period: Duration = duration("1 ms").source("[Low02 §6.3]"),
+        /// Size that counts as one packet, in bytes.
+        pub packet: Size = size("1000 B").source("[Low02 §6]"),
+        /// Marks ECN-capable packets instead of dropping them.
+        pub ecn: bool = flag("true").source("[RFC 3168]"),
+        /// Counts packets that it drops as arrivals, as in the source.
+        pub count_dropped: bool = flag("true").source("[Low02 eq. 30]"),
+    }
+}
 
 /// The declaration of REM.
 pub static FAMILY: Family = Family {
-    name: "rem",
     doc: "Random exponential marking: a price that matches rate and clears the buffer, signalled by the share of marked packets.",
     source: "[Low02 §5]",
-    params: &[
-        Param {
-            name: "phi",
-            symbol: "φ",
-            kind: Kind::Number {
-                min: 1.000001,
-                max: 10.0,
-            },
-            default: "1.1",
-            doc: "Base of the exponential: a packet passes unmarked with probability φ^(−p), p the price in milliseconds.",
-            source: "[Low02 §6.3]",
-        },
-        Param {
-            name: "gain",
-            symbol: "γ",
-            kind: Kind::Number {
-                min: 1e-9,
-                max: 1.0,
-            },
-            default: "0.005",
-            doc: "Change of the price, in milliseconds, per excess packet.",
-            source: "[Low02 §6.3]",
-        },
-        Param {
-            name: "backlog_weight",
-            symbol: "μ",
-            kind: Kind::Number { min: 0.0, max: 1.0 },
-            default: "0.5",
-            doc: "Weight of a queued packet relative to an excess arrival.",
-            source: "[Low02 §6.3]",
-        },
-        Param {
-            name: "period",
-            symbol: "",
-            kind: Kind::Duration,
-            default: "1 ms",
-            doc: "Interval between updates of the price.",
-            source: "[Low02 §6.3]",
-        },
-        Param {
-            name: "packet",
-            symbol: "",
-            kind: Kind::Size,
-            default: "1000 B",
-            doc: "Size that counts as one packet, in bytes.",
-            source: "[Low02 §6]",
-        },
-        Param {
-            name: "ecn",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Marks ECN-capable packets instead of dropping them.",
-            source: "[RFC 3168]",
-        },
-    ],
+    params: Config::PARAMS,
     check: |values| match values.size("packet") {
         _ if values.duration("period") < SHORTEST => {
             Err("period is shorter than 10 us, the shortest that is supported".into())
@@ -103,23 +60,25 @@ pub static FAMILY: Family = Family {
         Size::Bytes(_) => Ok(()),
         Size::Packets(_) => Err("packet is a size; give it in bytes".into()),
     },
-    role: Role::Queue(|values| Price::Marks {
-        phi: values.number("phi"),
-    }),
     dynamics: Dynamics::Queue(|values, _| QueueDynamics {
         law: QueueLaw::Rem {
             ln_phi: values.number("phi").ln(),
             gain: values.number("gain") / packet(values),
             backlog: values.number("backlog_weight") / values.duration("period").as_secs_f64(),
+            dropped: values.flag("count_dropped"),
         },
         ecn: values.flag("ecn"),
     }),
-    kernel: None,
-    stack: None,
     page: "models/rem.md",
     maker: &Maker {
         build: |values| AnyAqm::Rem(Rem::new(values)),
     },
+    ..Family::new(
+        "rem",
+        Role::Queue(|values| Price::Marks {
+            phi: values.number("phi"),
+        }),
+    )
 };
 
 /// The shortest period. A shorter one would dominate the cost of a simulation.
@@ -143,7 +102,7 @@ pub struct Rem {
     price: f64,
     /// The probability φ^(−p) that a packet passes without a mark.
     unmarked: f64,
-    /// The bytes that arrived since the last update.
+    /// The bytes counted as arrivals since the last update.
     arrived: u64,
     updated: Time,
     phi: f64,
@@ -153,6 +112,7 @@ pub struct Rem {
     /// The bytes that count as one packet.
     packet: f64,
     ecn: bool,
+    count_dropped: bool,
 }
 
 impl Rem {
@@ -169,6 +129,7 @@ impl Rem {
             period: values.duration("period"),
             packet: packet(values),
             ecn: values.flag("ecn"),
+            count_dropped: values.flag("count_dropped"),
         }
     }
 }
@@ -182,13 +143,17 @@ impl Aqm for Rem {
         _: Time,
         entropy: &mut dyn Entropy,
     ) -> Verdict {
-        self.arrived = self.arrived.saturating_add(packet.size.get());
+        let before = self.arrived;
+        self.arrived = before.saturating_add(packet.size.get());
         let passes = packet.class == Class::OutOfBand || packet.ecn == Ecn::Marked;
         if passes || self.price == 0.0 || entropy.uniform() < self.unmarked {
             Verdict::Pass
         } else if self.ecn && packet.ecn.is_capable() {
             Verdict::Mark
         } else {
+            if !self.count_dropped {
+                self.arrived = before;
+            }
             Verdict::Drop
         }
     }
@@ -209,35 +174,5 @@ impl Aqm for Rem {
         self.unmarked = self.phi.powf(-self.price);
         self.arrived = 0;
         self.updated = now;
-    }
-}
-
-accord_family::config! {
-    /// The parameters of REM.
-    pub struct Config of FAMILY {
-        /// Base of the exponential: a packet passes unmarked with probability φ^(−p), p the price
-        /// in milliseconds.
-        pub phi: f64,
-        /// Change of the price, in milliseconds, per excess packet.
-        pub gain: f64,
-        /// Weight of a queued packet relative to an excess arrival.
-        pub backlog_weight: f64,
-        /// Interval between updates of the price.
-        pub period: Duration,
-        /// Size that counts as one packet, in bytes.
-        pub packet: Size,
-        /// Marks ECN-capable packets instead of dropping them.
-        pub ecn: bool,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Rem, String> {
-        let values = self.values()?;
-        Ok(Rem::new(&values))
     }
 }

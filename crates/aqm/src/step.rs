@@ -1,53 +1,37 @@
 //! A step: every packet that arrives at a queue above a threshold is marked [Alizadeh10 §3.1, RFC
 //! 8257 §4.1].
 //!
-//! | symbol | field       | unit           | default | range | source |
-//! |--------|-------------|----------------|---------|-------|--------|
-//! | K      | `threshold` | packets, bytes | 20 pkt  | ≥ 0   | Alizadeh10 §3.4 |
-//! | –      | `drop`      | –              | false   | –     | RFC 8257 §6 |
-//!
 //! The queue is the instantaneous one, with the packet in service and without the arriving packet.
 //! Control packets of the high-priority queue pass.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord_family::{Dynamics, Family, Price, Role, Values};
 use accord_units::{Size, Time};
+
+accord_family::params! {
+    /// The parameters of the step.
+    pub struct Config of FAMILY => Step() {
+        /// Queue length above which arrivals are marked.
+        pub threshold: Size = size("20 pkt").symbol("K").source("[Alizadeh10 §3.4]"),
+        /// Drops packets beyond the threshold that are not ECN-capable, as a switch does whose RED thresholds are equal.
+        pub drop: bool = flag("false").source("[RFC 8257 §6]"),
+    }
+}
 
 /// The declaration of the step.
 pub static FAMILY: Family = Family {
-    name: "step",
     doc: "A step: marks every packet that arrives at a queue above a threshold.",
     source: "[Alizadeh10 §3.1]",
-    params: &[
-        Param {
-            name: "threshold",
-            symbol: "K",
-            kind: Kind::Size,
-            default: "20 pkt",
-            doc: "Queue length above which arrivals are marked.",
-            source: "[Alizadeh10 §3.4]",
-        },
-        Param {
-            name: "drop",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "false",
-            doc: "Drops packets beyond the threshold that are not ECN-capable, as a switch does whose RED thresholds are equal.",
-            source: "[RFC 8257 §6]",
-        },
-    ],
-    check: |_| Ok(()),
-    role: Role::Queue(|_| Price::Loss),
+    params: Config::PARAMS,
     dynamics: Dynamics::Missing(
         "a fluid's queue would stay at the threshold, where the share of marks is undetermined",
     ),
-    kernel: None,
-    stack: None,
     page: "models/step.md",
     maker: &Maker {
         build: |values| AnyAqm::Step(Step::new(values)),
     },
+    ..Family::new("step", Role::Queue(|_| Price::Loss))
 };
 
 /// Marks packets that arrive at a queue above a threshold.
@@ -85,26 +69,5 @@ impl Aqm for Step {
             true if self.drop => Verdict::Drop,
             _ => Verdict::Pass,
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of the step.
-    pub struct Config of FAMILY {
-        /// Queue length above which arrivals are marked.
-        pub threshold: Size,
-        /// Drops packets beyond the threshold that are not ECN-capable, as a switch does whose RED
-        /// thresholds are equal.
-        pub drop: bool,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<Step, String> {
-        Ok(Step::new(&self.values()?))
     }
 }

@@ -1,14 +1,13 @@
 //! Properties of every discipline, whatever happens to it.
 
-mod common;
-#[path = "common/any_values.rs"]
-mod values;
+use crate::common;
+use crate::values;
 
+use crate::common::Random;
 use accord_aqm::{
     AnyAqm, Aqm, Class, Ecn, Entropy, FAMILIES, PacketMeta, QueueView, Structure, Verdict,
 };
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::Random;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]

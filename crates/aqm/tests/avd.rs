@@ -1,12 +1,10 @@
 //! AVD against closed forms of the virtual queue. C is 10 Mbit/s = 1.25 MB/s and packets
 //! have 1000 bytes throughout.
 
-mod common;
-
+use crate::common::{DATA, Random, offer, queue, text, values};
 use accord_aqm::{Aqm, Avd, Entropy, Verdict};
 use accord_family::Raw;
 use accord_units::{Duration, Time};
-use common::{DATA, Random, offer, queue, text, values};
 
 const C: f64 = 1.25e6;
 

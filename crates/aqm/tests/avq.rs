@@ -1,11 +1,9 @@
 //! AVQ against hand-calculated traces and the balance of its virtual capacity.
 
-mod common;
-
+use crate::common::{DATA, Random, family, offer, queue, text, values};
 use accord_aqm::{Aqm, Avq, Class, Ecn, PacketMeta, QueueView, Verdict};
 use accord_family::Raw;
 use accord_units::{Bytes, Rate, Time};
-use common::{DATA, Random, family, offer, queue, text, values};
 
 const C: f64 = 1.25e6;
 

@@ -1,11 +1,11 @@
 //! BAT against equation 1 of Ple03, evaluated by hand, and its consequences.
 
-mod common;
+use crate::common;
 
+use crate::common::{DATA, Random, text};
 use accord_aqm::{Aqm, Bat, Class, PacketMeta, QueueView, Verdict};
 use accord_family::{Raw, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{DATA, Random, text};
 
 /// 100 Mbit/s with a buffer of 100 packets of 1000 bytes, `packets` of them queued.
 fn queue(packets: u64) -> QueueView {

@@ -1,12 +1,12 @@
 //! CLCC against equations 5 to 7 of Ple03, evaluated by hand, over a scripted discipline; and over
 //! an AIMD other than BAT.
 
-mod common;
+use crate::common;
 
+use crate::common::{Random, text};
 use accord_aqm::{Aggregate, Aimd, Aqm, Clcc, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{Raw, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{Random, text};
 
 /// 100 Mbit/s and nothing queued.
 fn queue() -> QueueView {

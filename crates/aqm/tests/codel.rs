@@ -1,11 +1,9 @@
 //! CoDel against the times of its control law, and against the pseudocode of RFC 8289.
 
-mod common;
-
+use crate::common::{DATA, queue, values};
 use accord_aqm::{Aqm, Codel, Ecn, PacketMeta, QueueView, Verdict};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{DATA, queue, values};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 

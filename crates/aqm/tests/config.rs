@@ -1,48 +1,7 @@
 //! Typed configurations are the tables of the families.
 
-use accord_aqm::{FAMILIES, avd, avq, bat, clcc, codel, dualpi2, fq_codel, host_fq};
-use accord_aqm::{pie, red, rem, step};
-use accord_family::{Kind, Param, differences};
+use accord_aqm::{bat, codel, red};
 use accord_units::Duration;
-
-#[test]
-fn every_family_with_parameters_has_its_configuration() {
-    let configs: &[(&str, &[&str])] = &[
-        ("red", red::Config::PARAMS),
-        ("avq", avq::Config::PARAMS),
-        ("avd", avd::Config::PARAMS),
-        ("rem", rem::Config::PARAMS),
-        ("bat", bat::Config::PARAMS),
-        ("bat-clcc", clcc::Config::PARAMS),
-        ("codel", codel::Config::PARAMS),
-        ("pie", pie::Config::PARAMS),
-        ("step", step::Config::PARAMS),
-        ("fq-codel", fq_codel::Config::PARAMS),
-        ("host-fq", host_fq::Config::PARAMS),
-        ("dualpi2", dualpi2::Config::PARAMS),
-    ];
-    for family in FAMILIES.iter().filter(|f| !f.params.is_empty()) {
-        let config = configs.iter().find(|(name, _)| *name == family.name);
-        let (_, config) = config.unwrap_or_else(|| panic!("{} has none", family.name));
-        let is_one = |p: &&Param| !matches!(p.kind, Kind::Aggregates(_));
-        let params: Vec<Param> = family.params.iter().filter(is_one).copied().collect();
-        assert_eq!(differences(&params, config), [""; 0], "{}", family.name);
-    }
-}
-
-#[test]
-fn aggregates_have_theirs() {
-    let configs = [
-        ("bat", bat::AggregateConfig::PARAMS),
-        ("bat-clcc", clcc::AggregateConfig::PARAMS),
-    ];
-    for family in FAMILIES.iter().filter(|f| !f.aggregate_params().is_empty()) {
-        let config = configs.iter().find(|(name, _)| *name == family.name);
-        let (_, config) = config.unwrap_or_else(|| panic!("{} has none", family.name));
-        assert_eq!(differences(family.aggregate_params(), config), [""; 0]);
-    }
-    assert!(clcc::AggregateConfig::default().steered);
-}
 
 #[test]
 fn a_discipline_is_made_of_its_configuration() {

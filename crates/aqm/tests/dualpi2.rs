@@ -1,6 +1,6 @@
 //! DualPI2 against the pseudocode of RFC 9332, appendix A.
 
-mod common;
+use crate::common;
 
 use accord_aqm::dualpi2::Config;
 use accord_aqm::{Aqm, DualPi2, Verdict};

@@ -1,11 +1,9 @@
 //! PIE against steps worked out by hand from RFC 8033.
 
-mod common;
-
+use crate::common::{DATA, Random, family, text, values};
 use accord_aqm::{Aqm, Class, Ecn, PacketMeta, Pie, QueueView, Verdict};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{DATA, Random, family, text, values};
 
 fn pie(changes: &[(&str, Raw)]) -> Pie {
     Pie::new(&values("pie", changes))

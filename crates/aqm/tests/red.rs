@@ -1,11 +1,9 @@
 //! RED against closed forms of its average and of the spacing of its marks.
 
-mod common;
-
+use crate::common::{DATA, Random, family, queue, text, values};
 use accord_aqm::{Aqm, Ecn, Entropy, PacketMeta, QueueView, Red, Verdict};
 use accord_family::Raw;
 use accord_units::{Bytes, Time};
-use common::{DATA, Random, family, queue, text, values};
 
 fn red(changes: &[(&str, Raw)]) -> Red {
     Red::new(&values("red", changes))

@@ -1,11 +1,9 @@
 //! REM against hand-calculated traces of its price and the binomial law of its marks.
 
-mod common;
-
+use crate::common::{DATA, Random, family, queue, text, values};
 use accord_aqm::{Aqm, Class, Ecn, PacketMeta, QueueView, Rem, Verdict};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{DATA, Random, family, queue, text, values};
 
 fn rem(changes: &[(&str, Raw)]) -> Rem {
     Rem::new(&values("rem", changes))
@@ -48,6 +46,34 @@ fn prices(rem: &mut Rem, trace: &[(u32, u64)]) -> Vec<f64> {
             milliseconds(rem.price())
         })
         .collect()
+}
+
+/// Packets that cannot be marked, at a price at which half of them are dropped: all of them are
+/// arrivals, or those that enter the queue.
+#[test]
+fn dropped_packets_count_as_arrivals_or_not() {
+    for (counts, expected) in [(true, 1200.0), (false, 600.0)] {
+        // 301 packets too many make a price of 0.301 ms, log10(2).
+        let mut rem = rem(&[
+            ("phi", Raw::Number(10.0)),
+            ("gain", Raw::Number(1e-3)),
+            ("backlog_weight", Raw::Number(0.0)),
+            ("count_dropped", Raw::Flag(counts)),
+        ]);
+        let before = prices(&mut rem, &[(307, 0)])[0];
+        assert!((10f64.powf(-before) - 0.5).abs() < 1e-3, "{before}");
+        let [passed, marked, dropped] = verdicts(&mut rem, &DATA, 1200, &mut Random(1));
+        assert_eq!(marked, 0);
+        let now = rem.next_timer().expect("it has one");
+        rem.on_timer(&view(0), now);
+        let after = rem.price().expect("it has one") * 1e3;
+        let counted = (after - before) / 1e-3 + 6.0;
+        let all = f64::from(passed + dropped);
+        let of = if counts { all } else { f64::from(passed) };
+        assert!((counted - of).abs() < 1e-6, "{counted} of {of}");
+        // Five standard deviations.
+        assert!((counted - expected).abs() < 87.0, "{counted}");
+    }
 }
 
 /// γ = 0.005, μ = 0.5, c = 6: ten packets and none queued are four too many, a price of

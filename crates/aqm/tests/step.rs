@@ -1,11 +1,9 @@
 //! The step against its definition.
 
-mod common;
-
+use crate::common::{DATA, Random, queue, text, values};
 use accord_aqm::{Aqm, Class, Ecn, PacketMeta, Step, Verdict};
 use accord_family::Raw;
 use accord_units::Time;
-use common::{DATA, Random, queue, text, values};
 
 fn verdict(changes: &[(&str, Raw)], packet: &PacketMeta, found: u64) -> Verdict {
     let mut step = Step::new(&values("step", changes));

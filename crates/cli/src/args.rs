@@ -142,18 +142,6 @@ pub struct Run {
     /// packets from theory, or the engines that --engine names.
     #[arg(long, conflicts_with_all = ["json", "record", "skip"])]
     pub explain: bool,
-    /// Checks flows with `as = "fluid"`: runs about this number of them, by default 100, as a fluid
-    /// and as packets, over proportionally slower links, with the seeds of the run, and compares.
-    #[arg(
-        long,
-        value_name = "FLOWS",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "100",
-        value_parser = clap::value_parser!(u64).range(1..=1_000_000),
-        conflicts_with_all = ["json", "record", "skip"]
-    )]
-    pub check_crowd: Option<u64>,
     /// Runs the file again each time it is saved, until an interrupt.
     #[arg(long, conflicts_with_all = ["json", "record"])]
     pub watch: bool,

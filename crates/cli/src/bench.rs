@@ -1,5 +1,5 @@
 //! `accord bench`: the speed of the packet engine on workloads also measured on other simulators,
-//! and the cost of live runs. The workloads are scenario files in `benches/`.
+//! and the cost of live runs. The workloads are scenario files in `crates/cli/benches`.
 
 mod against;
 mod live;
@@ -42,20 +42,14 @@ impl Work {
 }
 
 /// The workload relative to which costs are expressed.
-const FIRST: Work = Work::new(
-    "newreno-10",
-    include_str!("../../../benches/newreno-10.toml"),
-);
+const FIRST: Work = Work::new("newreno-10", include_str!("../benches/newreno-10.toml"));
 
 /// The simulated workloads, beginning with those of ns-2.
 const WORKS: &[Work] = &[
     FIRST,
-    Work::new(
-        "newreno-250",
-        include_str!("../../../benches/newreno-250.toml"),
-    ),
-    Work::new("vegas-250", include_str!("../../../benches/vegas-250.toml")),
-    Work::new("monaco-20", include_str!("../../../benches/monaco-20.toml")),
+    Work::new("newreno-250", include_str!("../benches/newreno-250.toml")),
+    Work::new("vegas-250", include_str!("../benches/vegas-250.toml")),
+    Work::new("monaco-20", include_str!("../benches/monaco-20.toml")),
     Work::over("newreno-10-red", "red"),
     Work::over("newreno-10-pie", "pie"),
     Work::over("newreno-10-codel", "codel"),

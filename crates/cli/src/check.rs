@@ -6,19 +6,21 @@ use crate::fail::Failure;
 use crate::output::{data, escaped, json, note, prose};
 use crate::source::load;
 use accord::Catalogue;
-use accord::family::{Dynamics, FlowFacts, WindowLaw};
+use accord::family::{Dynamics, FlowFacts, Objective, QueueFacts, QueueLaw, WindowLaw};
 use accord::margins::{Loop, largest};
 use accord::record::Quiet;
 use accord::report::{Point, show::count};
-use accord::scenario::{Flow, Scenario, print};
+use accord::scenario::{self, Flow, Scenario, print};
 use accord::set;
 use accord::theory::{Outcome, Shortfall, unmet_contracts};
-use accord::units::Rate;
+use accord::units::{Bytes, Rate};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The maximum number of printed warnings; the others are counted.
 const SHOWN: usize = 5;
+/// The part of a link from which on unresponsive traffic is worth a warning.
+const FIXED: f64 = 0.5;
 
 /// Checks a scenario. Warnings are not failures.
 pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
@@ -113,7 +115,7 @@ struct Valid<'a> {
     alike: Vec<[String; 2]>,
 }
 
-/// Unmet contracts in a phase, or gains that make a queue cycle.
+/// Unmet contracts in a phase, gains that make a queue cycle, or prices without a bound.
 #[derive(Serialize)]
 struct Warning {
     /// The point of the sweep, or "".
@@ -122,7 +124,8 @@ struct Warning {
     end_s: f64,
     /// The text of the warning.
     text: String,
-    /// "equilibrium", "full buffers", "none", or "cycle" for a gain that is too large.
+    /// "equilibrium", "full buffers", "none", "cycle" for a gain that is too large, or
+    /// "idle" for a price that rises without end.
     outcome: &'static str,
     /// The links whose contracts exceed their capacity.
     oversubscribed: Vec<Link>,
@@ -150,7 +153,8 @@ fn warnings(scenario: &Scenario) -> Vec<Warning> {
     // A run reports the errors of theory; they do not make a scenario invalid.
     let shortfalls = unmet_contracts(scenario, &mut Quiet).unwrap_or_default();
     let unmet = shortfalls.iter().map(|s| warning(scenario, s));
-    unmet.chain(unstable(scenario)).collect()
+    let unmarkable = unmarkable(scenario);
+    unmet.chain(unstable(scenario)).chain(unmarkable).collect()
 }
 
 /// Finds gains beyond those at which a flow that decides once per round trip is stable.
@@ -213,6 +217,71 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
                     held: Vec::new(),
                 });
             }
+        }
+    }
+    found
+}
+
+/// Finds links whose price counts the packets that it drops, most of which do not react: the price
+/// rises until the others send the rest of the rate.
+fn unmarkable(scenario: &Scenario) -> Vec<Warning> {
+    let counts_drops = |l: &scenario::Link| {
+        let facts = QueueFacts {
+            packet: Bytes::new(1),
+            buffer: f64::INFINITY,
+        };
+        let discipline = &l.queue.discipline;
+        let law = discipline.family().queue_dynamics();
+        law.is_ok_and(|of| {
+            matches!(
+                of(discipline, &facts).law,
+                QueueLaw::Rem { dropped: true, .. }
+            )
+        })
+    };
+    if !scenario.links.iter().any(counts_drops) {
+        return Vec::new();
+    }
+    let reacts = |f: &Flow| {
+        let role = f.controller.family().role;
+        role.objective(&f.controller) != Some(Objective::Unresponsive)
+    };
+    let mut found = Vec::new();
+    for phase in scenario.phases() {
+        let state = scenario.at(phase.start);
+        let mut fixed = vec![0.0; scenario.links.len()];
+        for &flow in phase
+            .active
+            .iter()
+            .filter(|f| !reacts(&scenario.flows[**f]))
+        {
+            let rate = state.demand(flow).mean_rate().unwrap_or_default();
+            state.path(flow).iter().for_each(|&l| fixed[l] += rate);
+        }
+        for (l, link) in scenario.links.iter().enumerate() {
+            let rate = state.rate[l].as_bps_f64();
+            if fixed[l] <= FIXED * rate || !counts_drops(link) {
+                continue;
+            }
+            let name = link.queue.discipline.family().name;
+            found.push(Warning {
+                point: point(scenario).label(),
+                start_s: phase.start.as_secs_f64(),
+                end_s: phase.end.as_secs_f64(),
+                text: format!(
+                    "{} counts {} of unmarkable, unresponsive traffic on {} even where it drops \
+                     it: as little as {:.0} % of {} may be used; count_dropped = false counts the \
+                     packets that it lets in",
+                    name,
+                    Rate::from_bps_f64(fixed[l]),
+                    link.name,
+                    100.0 * (1.0 - fixed[l] / rate).max(0.0),
+                    state.rate[l],
+                ),
+                outcome: "idle",
+                oversubscribed: Vec::new(),
+                held: Vec::new(),
+            });
         }
     }
     found

@@ -8,7 +8,6 @@ use crate::check;
 use crate::choice::controllers;
 use crate::compare;
 use crate::cost;
-use crate::crowd;
 use crate::evaluate::{self, output::put_at};
 use crate::execute::{Executed, Outcome, Work};
 use crate::explain;
@@ -99,9 +98,6 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         i += 1;
         chosen.contains(&(i - 1))
     });
-    if args.check_crowd.is_some() {
-        crowd::possible(&points, &args.options.engine)?;
-    }
     let cost = cost::estimate(&points, &args.options.engine, args.options.reps, catalogue);
     cost.announce(args.options.memory, args.options.quiet)?;
     drop(points);
@@ -113,15 +109,11 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let work = Work::of(&file, catalogue, &args.options, false)?;
     let progress = Progress::new(work.duration(), args.options.quiet || args.options.json);
     let Executed {
-        mut outcomes,
+        outcomes,
         capture,
         logs,
     } = work.execute(&kept, &progress)?;
     drop(progress);
-    let crowds = match args.check_crowd {
-        Some(flows) => crowd::check(&mut outcomes, flows, (&file, catalogue), &args.options)?,
-        None => Vec::new(),
-    };
     let experiment = experiment(&id, &outcomes, &dir);
     let written = write(&dir, &outcomes, args.csv);
     let verdicts = args.junit.as_deref().map_or(Ok(()), |path| {
@@ -140,13 +132,6 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         json(&experiment)?;
     } else {
         show(&outcomes, &args.options)?;
-        for (outcome, crowd) in outcomes.iter().zip(&crowds) {
-            if let Some(crowd) = crowd {
-                data(visible(&outcome.point().label()))?;
-                prose(crowd.table(style()))?;
-                prose(crowd.note())?;
-            }
-        }
         if !args.options.quiet {
             (outcomes.iter()).for_each(|o| live::remarks(&o.point()).iter().for_each(note));
             if args.options.skip.is_some() {

@@ -18,7 +18,6 @@ mod choice;
 mod commands;
 mod compare;
 mod cost;
-mod crowd;
 mod draft;
 mod evaluate;
 mod execute;

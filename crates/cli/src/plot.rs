@@ -6,7 +6,7 @@ use accord::report::{
     By, Facet, Figure, FigureError, FigureKind, Log, Request, Width, load_stored,
 };
 use accord::scenario::{Engine, Metric, Window};
-use accord::units::{Duration, Time};
+use accord::units::{Duration, Time, Words};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub struct Args {
     #[arg(short, long)]
     pub metric: String,
     /// The entities that have a line each; by default group for metrics of flows.
-    #[arg(long, value_name = "WHAT", value_parser = one_of::<By>(By::NAMES))]
+    #[arg(long, value_name = "WHAT", value_parser = one_of::<By>())]
     pub by: Option<By>,
     /// The flows, groups or links to show, separated by commas; by default all.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -29,17 +29,17 @@ pub struct Args {
     pub engine: Vec<Engine>,
     /// The type of figure; by default time for a run, map for a full grid of two sweeps, and sweep
     /// for other sweeps.
-    #[arg(short, long, value_parser = one_of::<FigureKind>(FigureKind::NAMES))]
+    #[arg(short, long, value_parser = one_of::<FigureKind>())]
     pub kind: Option<FigureKind>,
     /// The part of the run, in seconds; by default all of it over time, and otherwise the steady
     /// part.
     #[arg(long, value_name = "A..B")]
     pub time: Option<String>,
     /// The logarithmic axes.
-    #[arg(long, value_name = "AXES", default_value = "none", value_parser = one_of::<Log>(Log::NAMES))]
+    #[arg(long, value_name = "AXES", default_value = "none", value_parser = one_of::<Log>())]
     pub log: Log,
     /// The width: a column of a paper (3.5 in) or a page (7.16 in).
-    #[arg(long, default_value = "column", value_parser = one_of::<Width>(Width::NAMES))]
+    #[arg(long, default_value = "column", value_parser = one_of::<Width>())]
     pub width: Width,
     /// The ends of the horizontal axis, in its unit, such as 0..50.
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = limits)]
@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long = "label", value_name = "NAME=TEXT", value_parser = label)]
     pub labels: Vec<(String, String)>,
     /// The dimension with a plot per value, below each other and with the same axes.
-    #[arg(long, value_name = "WHAT", value_parser = one_of::<Facet>(Facet::NAMES))]
+    #[arg(long, value_name = "WHAT", value_parser = one_of::<Facet>())]
     pub facet: Option<Facet>,
     /// The file of the figure, which ends in .svg, .pdf or .png, or "-" for SVG on stdout.
     #[arg(short, long, value_name = "FILE")]
@@ -80,11 +80,8 @@ fn label(text: &str) -> Result<(String, String), String> {
 }
 
 /// Parses one of several names.
-fn one_of<T>(names: &'static [&'static str]) -> impl TypedValueParser<Value = T>
-where
-    T: std::str::FromStr<Err = String> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<T>())
+fn one_of<T: Words + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(T::words()).try_map(|name| T::read_word(&name))
 }
 
 /// The formats of files.

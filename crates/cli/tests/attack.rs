@@ -1,9 +1,7 @@
 //! `accord attack` finds settings that break a property, and the file that it writes reproduces the
 //! failure.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::fs;
 
 const SCENARIO: &str = r#"

@@ -22,16 +22,15 @@
 //! Commands in sentences are not run. Their options, the scenarios that they name and their
 //! settings have to be valid.
 //!
-//! `UPDATE_DOCS=1 cargo test -p accord-cli --test book` rewrites the outputs. With `BOOK=whole` it
+//! `UPDATE_DOCS=1 cargo test -p accord-cli --test all book` rewrites the outputs. With `BOOK=whole` it
 //! rewrites all, faster with `--release`; `BOOK_PAGE=studies/weights` selects a page.
 
-mod common;
 #[path = "book/numbers.rs"]
 mod numbers;
 #[path = "book/page.rs"]
 mod page;
 
-use common::*;
+use crate::common::*;
 use page::{Page, TABLE, words};
 use rayon::prelude::*;
 use std::fs;
@@ -67,7 +66,7 @@ fn pages() -> Vec<PathBuf> {
 /// book.
 fn desk() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a place for temporary files");
-    for name in ["docs", "scenarios", "tools", "benches"] {
+    for name in ["docs", "scenarios", "tools"] {
         symlink(root().join(name), dir.path().join(name)).expect("it is empty");
     }
     dir

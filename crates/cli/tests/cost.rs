@@ -1,8 +1,6 @@
 //! The cost of a run is announced before it starts, and a run that does not fit is refused.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 

@@ -1,9 +1,7 @@
 //! Randomly damaged input files and run directories: the program refuses or accepts them, and never
-//! panics or hangs. `DAMAGED=10000 cargo test -p accord-cli --test damaged` runs longer.
+//! panics or hangs. `DAMAGED=10000 cargo test -p accord-cli --test all damaged` runs longer.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::path::Path;
 
 const LINKS: &str = "link,capacity_bps\na,10000000\nb,5000000\n";

@@ -1,9 +1,7 @@
 //! Bad usage, bad scenarios and bad places: exit code 2 at once, with the place and a hint,
 //! and never a panic.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// A valid scenario, which the tests make invalid.
 const GOOD: &str = "duration = \"4 s\"

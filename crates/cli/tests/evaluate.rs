@@ -1,8 +1,6 @@
 //! `accord evaluate` as used by people and by continuous integration.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::fs;
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,6 @@
 //! `accord explain` on scenarios whose gap has a known cause by construction.
 
-mod common;
-
-use common::{end, program};
+use crate::common::{end, program};
 use serde_json::Value;
 
 /// Returns a dumbbell with `flows` flows, which `flow` configures.

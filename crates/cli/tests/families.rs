@@ -29,7 +29,7 @@ fn settle(page: &str, new: impl Fn(&str) -> String) {
     if std::env::var_os("UPDATE_DOCS").is_some() {
         fs::write(&path, new).expect("writable");
     } else {
-        let command = "UPDATE_DOCS=1 cargo test -p accord-cli --test families";
+        let command = "UPDATE_DOCS=1 cargo test -p accord-cli --test all families";
         assert!(old == new, "{} is out of date; {command}", path.display());
     }
 }

@@ -1,8 +1,7 @@
 //! The checks of the fuzz targets in `fuzz/`, over their seeds and some thousands of mutations: the
-//! same on every machine, without cargo-fuzz. `FUZZ=100000 cargo test -p accord-cli --test fuzz`
+//! same on every machine, without cargo-fuzz. `FUZZ=100000 cargo test -p accord-cli --test all fuzz`
 //! runs longer.
 
-mod common;
 #[path = "../../../fuzz/bodies/measured.rs"]
 mod measured;
 #[path = "../../../fuzz/bodies/run_dir.rs"]
@@ -14,8 +13,8 @@ mod trace;
 #[path = "../../../fuzz/bodies/wire.rs"]
 mod wire;
 
+use crate::common::{Dice, damage, files, folder};
 use accord_import::measured::Format;
-use common::{Dice, damage, files, folder};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! `accord import`: topologies become valid scenarios that run.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::fs;
 
 fn abilene(ending: &str) -> String {

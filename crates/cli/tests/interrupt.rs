@@ -1,9 +1,7 @@
 //! An interrupt from the keyboard ends the program in order, and so does SIGTERM.
 #![cfg(target_os = "linux")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;

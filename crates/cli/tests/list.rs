@@ -1,10 +1,8 @@
 //! `accord list` has everything that a scenario can use, in short, in full and as JSON.
 
-mod common;
-
+use crate::common::*;
 use accord::family::Family;
 use accord::scenario::Metric;
-use common::*;
 
 fn list(args: &[&str]) -> Ended {
     let dir = folder(&[]);

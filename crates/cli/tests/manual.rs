@@ -1,8 +1,6 @@
 //! Shell completions and manual pages.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::process::Command;
 
 #[test]

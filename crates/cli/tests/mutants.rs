@@ -1,14 +1,12 @@
 //! The scenario files with random damage: the parser refuses them or they run. The same on every
 //! machine. The damage affects lines, numbers and words; that of `fuzz.rs` affects bytes.
 
-mod common;
-
+use crate::common::Dice;
 use accord::Catalogue;
 use accord::language::File;
 use accord::record::{Interrupted, Observer};
 use accord::scenario::{Scenario, print};
 use accord::units::Time;
-use common::Dice;
 use std::path::Path;
 
 const CATALOGUE: Catalogue = Catalogue {
@@ -27,7 +25,7 @@ fn one_of<'a>(dice: &mut Dice, items: &[&'a str]) -> &'a str {
 fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
-    for dir in ["scenarios", "benches"] {
+    for dir in ["scenarios", "crates/cli/benches"] {
         let entries = std::fs::read_dir(root.join(dir)).expect("it is there");
         paths.extend(entries.map(|e| e.expect("readable").path()));
     }

@@ -1,9 +1,7 @@
 //! `accord new`: every template is a valid scenario, at any size and with any controller, and no
 //! file is lost.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::fs;
 
 const TEMPLATES: [&str; 7] = [

@@ -1,8 +1,6 @@
 //! The output of the program in successful runs.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::Value;
 
 /// Checks that all promised keys are there.

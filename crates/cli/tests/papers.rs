@@ -1,11 +1,9 @@
 //! The figures and tables of papers: the file that names their experiments, and their summary.
 
-mod common;
-
+use crate::common::*;
 use accord::report::{Class, ExperimentRow, LAW_AXIS, OUR_LAW, Papers, Results, rewrite};
 use accord::scenario::{Claim, Engine, Scenario};
 use accord::{BUILT_IN, RECORDED, load, papers};
-use common::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! `--pcap`, of simulated and of real packets, read by tshark.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;

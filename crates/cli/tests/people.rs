@@ -1,8 +1,6 @@
 //! The first minute of a new user, and common mistakes.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::fs;
 use std::path::Path;
 use std::process::Command;

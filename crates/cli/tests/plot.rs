@@ -1,9 +1,7 @@
 //! Results for other uses: figures, comparisons, points of a sweep, definitions, JSON with its
 //! schema.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::Value;
 use std::path::Path;
 

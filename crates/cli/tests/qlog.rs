@@ -1,8 +1,6 @@
 //! `--qlog`, read by the library `qlog` and by `accord import run`; and `accord export`.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use flate2::read::GzDecoder;
 use qlog::events::{EventData, quic::PacketHeader};
 use qlog::reader::{Event, QlogSeqReader};

@@ -101,7 +101,7 @@ fn page(sources: &[Source]) -> String {
         "# References\n\nThe sources that the book, the code and the scenarios cite by key, as in \
          `[Xia05 eq. 10]`. RFCs are cited by number; their texts are at \
          <https://www.rfc-editor.org>.\n\nThis page is made from `docs/references.toml` by \
-         `UPDATE_DOCS=1 cargo test -p accord-cli --test references`.\n\n",
+         `UPDATE_DOCS=1 cargo test -p accord-cli --test all references`.\n\n",
     );
     for s in sources {
         writeln!(
@@ -150,7 +150,7 @@ fn the_page_of_references_is_up_to_date() {
     let old = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         old == new,
-        "docs/src/references.md is out of date: UPDATE_DOCS=1 cargo test -p accord-cli --test references"
+        "docs/src/references.md is out of date: UPDATE_DOCS=1 cargo test -p accord-cli --test all references"
     );
 }
 

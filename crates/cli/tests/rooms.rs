@@ -48,7 +48,6 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "aqm",
             "port",
             "transport",
-            "fluid",
             "elements",
             "traffic",
             "scenario",
@@ -425,6 +424,55 @@ fn modules_form_no_circles() {
 }
 
 /// A reader of one packet engine does not need the other.
+/// Published packages leave out dependencies of tests that have no version. With one, packages whose
+/// tests use each other could not be published in any order.
+#[test]
+fn tests_depend_on_crates_by_path() {
+    for folder in folders() {
+        let manifest = std::fs::read_to_string(crates().join(&folder).join("Cargo.toml"))
+            .expect("a crate has a manifest");
+        let manifest: toml::Table = manifest.parse().expect("TOML");
+        let Some(of_tests) = manifest.get("dev-dependencies") else {
+            continue;
+        };
+        for (name, how) in of_tests.as_table().expect("a table") {
+            let by_path = how.get("path").is_some() && how.get("version").is_none();
+            assert!(
+                !name.starts_with("accord") || by_path,
+                "crates/{folder}: write {name} = {{ path = \"...\" }} in [dev-dependencies]"
+            );
+        }
+    }
+}
+
+/// A file in `tests` that no program names would never run.
+#[test]
+fn each_file_of_tests_is_in_a_program() {
+    let mut joined = 0;
+    for folder in folders() {
+        let tests = crates().join(&folder).join("tests");
+        let Ok(all) = std::fs::read_to_string(tests.join("all.rs")) else {
+            continue;
+        };
+        joined += 1;
+        let manifest = std::fs::read_to_string(crates().join(&folder).join("Cargo.toml"))
+            .expect("a crate has a manifest");
+        for file in std::fs::read_dir(&tests).expect("the folder of tests") {
+            let file = file.expect("an entry").path();
+            let name = file.file_stem().expect("a name").to_string_lossy();
+            let is_test = file.extension().is_some_and(|e| e == "rs");
+            let named = all.lines().any(|line| line == format!("mod {name};"))
+                || manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
+            assert!(
+                !is_test || named,
+                "{}: name it in all.rs (`mod {name};`), or give it a [[test]] in Cargo.toml",
+                file.display()
+            );
+        }
+    }
+    assert!(joined > 10, "{joined} crates have a joined test program");
+}
+
 #[test]
 fn the_packet_engines_do_not_use_each_other() {
     let graph = uses(&crates().join("sim/src"));

@@ -1,8 +1,6 @@
 //! Services from the file to the messages of the check, the run and the page.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Two sites with contracts of 60 and 70 Mbps on a link of 100.
 const SITES: &str = r#"
@@ -125,5 +123,32 @@ fn wild_services_are_checked() {
             dir.path(),
             &["run", "sites.toml", "--engine", "theory", "-q"],
         );
+    }
+}
+
+/// 9 of 10 Mbps that cannot be marked, behind REM: as little as a tenth of the link.
+#[test]
+fn a_check_warns_of_prices_that_count_drops() {
+    let unmarkable = |rate: &str, counts: bool| {
+        format!(
+            "duration = \"60 s\"\ntopology.dumbbell = {{ rate = \"10 Mbps\", delay = \"20 ms\", \
+             queue = {{ discipline = \"rem\", limit = \"1000 pkt\", count_dropped = {counts} }} }}\n\
+             [flow.t]\nfrom = \"left\"\nto = \"right\"\ncontroller = {{ name = \"newreno\", ecn = true }}\n\
+             [flow.u]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\n\
+             demand = {{ constant = \"{rate}\" }}\n"
+        )
+    };
+    for (rate, counts, warns) in [
+        ("9 Mbps", true, true),
+        ("9 Mbps", false, false),
+        ("1 Mbps", true, false),
+    ] {
+        let dir = folder(&[("rem.toml", &unmarkable(rate, counts))]);
+        let ended = accord(dir.path(), &["check", "rem.toml"]).with(0);
+        let said = ended.stderr.contains(
+            "rem counts 9 Mbps of unmarkable, unresponsive traffic on bottleneck even where it drops it: as little \
+             as 10 % of 10 Mbps may be used",
+        );
+        assert_eq!(said, warns, "{ended:#?}");
     }
 }

@@ -1,8 +1,6 @@
 //! Runs that skip time report it, and are refused where skipping is impossible.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 const LONG: &str = r#"
 title = "Two flows for long"

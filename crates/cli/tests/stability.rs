@@ -1,8 +1,6 @@
 //! `accord stability` from the command line.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::json;
 
 /// Proportional control that is stable at small gains, and unstable at 2.0.

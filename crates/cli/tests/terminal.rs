@@ -1,8 +1,6 @@
 //! Texts of scenario files, and their names, never reach the terminal with control characters.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 
 /// Escape sequences in all texts of a file's author.
 const EVIL: &str = r#"

@@ -2,9 +2,7 @@
 //! remains of a killed program are removed.
 #![cfg(target_os = "linux")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::path::Path;
 
 /// Adds web users, so that there are transfers.

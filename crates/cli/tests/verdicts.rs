@@ -1,8 +1,6 @@
 //! Known failures and recorded results, for people and programs.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::path::Path;
 
 /// Returns `SMALL` with an expected value that is half of the actual one, and this `fails`.

@@ -1,9 +1,7 @@
 //! `accord run --watch` runs again when the file is saved, and continues after errors.
 #![cfg(target_os = "linux")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use std::io::{BufRead, BufReader};
 
 #[test]

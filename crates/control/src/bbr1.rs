@@ -1,7 +1,7 @@
 //! BBR version 1, as Linux has it (`net/ipv4/tcp_bbr.c`, version 6; Cardwell16).
 //!
 //! ```text
-//! bw        = the largest delivery rate of ten round trips
+//! bw        = the largest delivery rate of this round trip and the ten before
 //! min_rtt   = the smallest round-trip time of ten seconds
 //! pace      = 0.99·pacing_gain·bw
 //! cwnd      ≤ cwnd_gain·bw·min_rtt + extra_acked + 3 quanta, 4 packets at least
@@ -14,111 +14,66 @@
 //! policer   where two intervals lose a fifth at the same rate, that rate for 48 round trips
 //! ```
 //!
-//! | symbol | field | unit | default | range | source |
-//! |---|---|---|---|---|---|
-//! | – | `initial_window` | packets, bytes | 10 pkt | > 0 | RFC 6928 |
-//! | – | `high_gain` | – | 2.89 | 1 to 10 | Linux |
-//! | – | `cwnd_gain` | – | 2 | 1 to 10 | Linux |
-//! | – | `bw_rounds` | round trips | 10 | 1 to 100 | Linux |
-//! | – | `min_rtt_window` | time | 10 s | > 0 | Linux |
-//! | – | `probe_rtt_duration` | time | 200 ms | > 0 | Linux |
-//! | – | `policer` | – | true | – | Linux |
-//!
 //! Departures from the source. Linux keeps rates as whole packets per 2²⁴ µs, windows in packets and
 //! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
-//! trips, where Linux keeps three candidates. No packet waits below the transport, so that all
+//! trips, where Linux keeps three candidates. A time-out ends no interval of the policer's detector. No packet waits below the transport, so that all
 //! data in flight is in the network. The first phase of ProbeBW is drawn from the picoseconds of the
 //! time, since controllers have no random stream.
 
 mod policer;
 
 use crate::bbr3::paced;
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Lost, PathView};
+use crate::{
+    Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Lost, PathView,
+};
 use crate::{AnyController, Maker, Recovery, Transport, scrambled, tcp_window};
-use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::number};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use policer::Policer;
 
 const LINUX: &str = "[Linux tcp_bbr.c]";
 
-const GAIN: Param = Param {
-    name: "high_gain",
-    symbol: "",
-    kind: Kind::Number {
-        min: 1.0,
-        max: 10.0,
-    },
-    default: "2.89",
-    doc: "The pace over the bandwidth, and the window over the bandwidth-delay product, in Startup.",
-    source: LINUX,
-};
+const GAIN: Param = number("2.89", 1.0, 10.0).source(LINUX).declared(
+    "high_gain",
+    "The pace over the bandwidth, and the window over the bandwidth-delay product, in Startup.",
+);
+
+accord_family::params! {
+    /// The parameters of BBR version 1.
+    pub struct Config of FAMILY => Bbr1(packet: Bytes) {
+        pub initial_window: Size = tcp_window::INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        pub high_gain: f64 = GAIN,
+        /// The window over the bandwidth-delay product in ProbeBW.
+        pub cwnd_gain: f64 = number("2", 1.0, 10.0).source(LINUX),
+        /// Memory of the largest delivery rate: the present round trip and this number before it.
+        pub bw_rounds: u64 = integer("10", 1, 100).source(LINUX),
+        /// Memory of the smallest round-trip time.
+        pub min_rtt_window: Duration = duration("10 s").source(LINUX),
+        /// Least duration of ProbeRTT.
+        pub probe_rtt_duration: Duration = duration("200 ms").source(LINUX),
+        /// Looks for a policer, and keeps to its rate.
+        pub policer: bool = flag("true").source(LINUX),
+        /// Finds losses by time, those of repairs too, and probes for lost tails (RACK-TLP).
+        pub rack: bool = flag("true").source("[RFC 8985]"),
+    }
+}
 
 /// The declaration of BBR version 1.
 pub static FAMILY: Family = Family {
-    name: "bbr1",
     doc: "BBRv1: paces at the bandwidth that it measures, as in Linux.",
     source: "[Cardwell16, Linux tcp_bbr.c]",
-    params: &[
-        Param {
-            default: "10 pkt",
-            source: "[RFC 6928]",
-            ..tcp_window::INITIAL_WINDOW
-        },
-        GAIN,
-        Param {
-            name: "cwnd_gain",
-            default: "2",
-            doc: "The window over the bandwidth-delay product in ProbeBW.",
-            ..GAIN
-        },
-        Param {
-            name: "bw_rounds",
-            kind: Kind::Integer { min: 1, max: 100 },
-            default: "10",
-            doc: "Memory of the largest delivery rate, in round trips.",
-            ..GAIN
-        },
-        Param {
-            name: "min_rtt_window",
-            kind: Kind::Duration,
-            default: "10 s",
-            doc: "Memory of the smallest round-trip time.",
-            ..GAIN
-        },
-        Param {
-            name: "probe_rtt_duration",
-            kind: Kind::Duration,
-            default: "200 ms",
-            doc: "Least duration of ProbeRTT.",
-            ..GAIN
-        },
-        Param {
-            name: "policer",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Looks for a policer, and keeps to its rate.",
-            ..GAIN
-        },
-        Param {
-            default: "true",
-            doc: "Finds losses by time, those of repairs too, and probes for lost tails (RACK-TLP).",
-            source: "[RFC 8985]",
-            ..tcp_window::RACK
-        },
-    ],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
+    params: Config::PARAMS,
     dynamics: Dynamics::Missing(
         "it steps through states by single samples, probes and timers, and no law of a window or \
          of a rate describes them together",
     ),
     kernel: Some("bbr"),
-    stack: None,
     page: "models/bbr1.md",
     maker: &Maker {
         build: |values, packet| AnyController::Bbr1(Box::new(Bbr1::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("bbr1", Role::Controller(|_| Objective::Other))
 };
 
 /// The states.
@@ -158,7 +113,7 @@ pub struct Bbr1 {
     pacing_rate: f64,
     pace: Rate,
     has_seen_rtt: bool,
-    /// The largest delivery rate of each of the last round trips, in bytes per second.
+    /// The largest delivery rate of each round trip of the memory, in bytes per second.
     bw: Vec<f64>,
     round: u64,
     round_start: bool,
@@ -202,7 +157,7 @@ impl Bbr1 {
             pacing_rate,
             pace: paced(pacing_rate),
             has_seen_rtt: false,
-            bw: vec![0.0; config.bw_rounds as usize],
+            bw: vec![0.0; config.bw_rounds as usize + 1],
             round: 0,
             round_start: false,
             next_round: 0,
@@ -357,7 +312,8 @@ impl Bbr1 {
         let next = if gain == 1.0 {
             full_length
         } else if gain > 1.0 {
-            let with_next = in_flight.saturating_add(self.packet);
+            // The next unit, less what arrives until it goes: half of it in the mean.
+            let with_next = in_flight.saturating_add(self.quantum() / 2);
             full_length && (self.losses > 0 || with_next >= self.inflight(bw, gain))
         } else {
             full_length || in_flight <= self.inflight(bw, 1.0)
@@ -569,8 +525,8 @@ impl Controller for Bbr1 {
         }
     }
 
-    fn burst(&self) -> Bytes {
-        Bytes::new(self.quantum())
+    fn burst(&self) -> Burst {
+        Burst::Unit(Bytes::new(self.quantum()))
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
@@ -594,37 +550,5 @@ impl Controller for Bbr1 {
             deliveries: true,
             ..Capabilities::default()
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of BBR version 1.
-    pub struct Config of FAMILY {
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// The pace over the bandwidth, and the window over the bandwidth-delay product, in Startup.
-        pub high_gain: f64,
-        /// The window over the bandwidth-delay product in ProbeBW.
-        pub cwnd_gain: f64,
-        /// Memory of the largest delivery rate, in round trips.
-        pub bw_rounds: u64,
-        /// Memory of the smallest round-trip time.
-        pub min_rtt_window: Duration,
-        /// Least duration of ProbeRTT.
-        pub probe_rtt_duration: Duration,
-        /// Looks for a policer, and keeps to its rate.
-        pub policer: bool,
-        /// Detects losses by time.
-        pub rack: bool,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Bbr1, String> {
-        Ok(Bbr1::new(&self.values()?, packet))
     }
 }

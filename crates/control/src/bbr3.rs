@@ -13,23 +13,6 @@
 //!
 //! Names are those of the draft; "Infinity" is `u64::MAX` or `f64::INFINITY`.
 //!
-//! | symbol | field | unit | default | range | source |
-//! |---|---|---|---|---|---|
-//! | InitialCwnd | `initial_window` | packets, bytes | 10 pkt | > 0 | RFC 6928 |
-//! | StartupPacingGain | `startup_pacing_gain` | – | 2.77 | 1 to 10 | §2.5 |
-//! | DrainPacingGain | `drain_pacing_gain` | – | 0.5 | 0.01 to 1 | §2.5 |
-//! | DefaultCwndGain | `cwnd_gain` | – | 2 | 1 to 10 | §2.6 |
-//! | – | `probe_up_pacing_gain` | – | 1.25 | 1 to 10 | §5.3.3.5 |
-//! | – | `probe_up_cwnd_gain` | – | 2.25 | 1 to 10 | §5.3.3.5 |
-//! | – | `probe_down_pacing_gain` | – | 0.9 | 0.01 to 1 | §5.3.3.1 |
-//! | LossThresh | `loss_thresh` | – | 0.02 | 0 to 1 | §2.8 |
-//! | Beta | `beta` | – | 0.7 | 0.01 to 1 | §2.8 |
-//! | Headroom | `headroom` | – | 0.15 | 0 to 1 | §2.8 |
-//! | MinRTTFilterLen | `min_rtt_filter_len` | time | 10 s | > 0 | §2.16.1 |
-//! | ProbeRTTCwndGain | `probe_rtt_cwnd_gain` | – | 0.5 | 0.01 to 1 | §2.16.2 |
-//! | ProbeRTTDuration | `probe_rtt_duration` | time | 200 ms | > 0 | §2.16.2 |
-//! | ProbeRTTInterval | `probe_rtt_interval` | time | 5 s | > 0 | §2.16.2 |
-//!
 //! Departures from the source. A packet is sent at a time: the send quantum is one packet, where the draft
 //! has two at least [§5.6.3]. A controller has no random stream: the random waits of PickProbeWait
 //! are drawn from the picoseconds of the time. There is no response to marks, and none are asked
@@ -45,165 +28,63 @@ mod probe_rtt;
 
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Lost, PathView};
 use crate::{AnyController, Maker, Recovery, Transport, tcp_window};
-use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use model::{Model, Rounds};
 use probe_bw::{AckPhase, Probe};
 use probe_rtt::MinRtt;
 
-const fn gain(
-    name: &'static str,
-    (min, max): (f64, f64),
-    default: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> Param {
-    Param {
-        name,
-        symbol: "",
-        kind: Kind::Number { min, max },
-        default,
-        doc,
-        source,
-    }
-}
-
-const fn span(
-    name: &'static str,
-    default: &'static str,
-    doc: &'static str,
-    source: &'static str,
-) -> Param {
-    Param {
-        name,
-        symbol: "",
-        kind: Kind::Duration,
-        default,
-        doc,
-        source,
+accord_family::params! {
+    /// The parameters of BBR version 3.
+    pub struct Config of FAMILY => Bbr3(packet: Bytes) {
+        pub initial_window: Size = tcp_window::INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        /// The pace in Startup, over the bandwidth.
+        pub startup_pacing_gain: f64 = number("2.77", 1.0, 10.0).source("[draft-ietf-ccwg-bbr-06 §2.5]"),
+        /// The pace in Drain, over the bandwidth.
+        pub drain_pacing_gain: f64 = number("0.5", 0.01, 1.0).source("[draft-ietf-ccwg-bbr-06 §2.5]"),
+        /// The window over the bandwidth-delay product.
+        pub cwnd_gain: f64 = number("2", 1.0, 10.0).source("[draft-ietf-ccwg-bbr-06 §2.6]"),
+        /// The pace in ProbeBW_UP, over the bandwidth.
+        pub probe_up_pacing_gain: f64 = number("1.25", 1.0, 10.0).source("[draft-ietf-ccwg-bbr-06 §5.3.3.5]"),
+        /// The window in ProbeBW_UP, over the bandwidth-delay product.
+        pub probe_up_cwnd_gain: f64 = number("2.25", 1.0, 10.0).source("[draft-ietf-ccwg-bbr-06 §5.3.3.5]"),
+        /// The pace in ProbeBW_DOWN, over the bandwidth.
+        pub probe_down_pacing_gain: f64 = number("0.9", 0.01, 1.0).source("[draft-ietf-ccwg-bbr-06 §5.3.3.1]"),
+        /// The loss ratio of a round trip above which a probe went too high.
+        pub loss_thresh: f64 = number("0.02", 0.0, 1.0).source("[draft-ietf-ccwg-bbr-06 §2.8]"),
+        /// Least part of the bounds that remains after a round trip with losses.
+        pub beta: f64 = number("0.7", 0.01, 1.0).source("[draft-ietf-ccwg-bbr-06 §2.8]"),
+        /// The part of the long-term bound in flight that is left to others.
+        pub headroom: f64 = number("0.15", 0.0, 1.0).source("[draft-ietf-ccwg-bbr-06 §2.8]"),
+        /// Memory of the smallest round-trip time.
+        pub min_rtt_filter_len: Duration = duration("10 s").source("[draft-ietf-ccwg-bbr-06 §2.16.1]"),
+        /// The window in ProbeRTT, over the bandwidth-delay product.
+        pub probe_rtt_cwnd_gain: f64 = number("0.5", 0.01, 1.0).source("[draft-ietf-ccwg-bbr-06 §2.16.2]"),
+        /// Least duration of ProbeRTT.
+        pub probe_rtt_duration: Duration = duration("200 ms").source("[draft-ietf-ccwg-bbr-06 §2.16.2]"),
+        /// Time without a smaller round-trip time after which ProbeRTT begins.
+        pub probe_rtt_interval: Duration = duration("5 s").source("[draft-ietf-ccwg-bbr-06 §2.16.2]"),
+        /// Finds losses by time, those of repairs too, and probes for lost tails (RACK-TLP).
+        pub rack: bool = flag("true").source("[RFC 8985]"),
     }
 }
 
 /// The declaration of BBR version 3.
 pub static FAMILY: Family = Family {
-    name: "bbr3",
     doc: "BBRv3: paces at the bandwidth that it measures, and bounds the data in flight by a model \
           of the path and by losses.",
     source: "[draft-ietf-ccwg-bbr-06]",
-    params: &[
-        Param {
-            default: "10 pkt",
-            source: "[RFC 6928]",
-            ..tcp_window::INITIAL_WINDOW
-        },
-        gain(
-            "startup_pacing_gain",
-            (1.0, 10.0),
-            "2.77",
-            "The pace in Startup, over the bandwidth.",
-            "[draft-ietf-ccwg-bbr-06 §2.5]",
-        ),
-        gain(
-            "drain_pacing_gain",
-            (0.01, 1.0),
-            "0.5",
-            "The pace in Drain, over the bandwidth.",
-            "[draft-ietf-ccwg-bbr-06 §2.5]",
-        ),
-        gain(
-            "cwnd_gain",
-            (1.0, 10.0),
-            "2",
-            "The window over the bandwidth-delay product.",
-            "[draft-ietf-ccwg-bbr-06 §2.6]",
-        ),
-        gain(
-            "probe_up_pacing_gain",
-            (1.0, 10.0),
-            "1.25",
-            "The pace in ProbeBW_UP, over the bandwidth.",
-            "[draft-ietf-ccwg-bbr-06 §5.3.3.5]",
-        ),
-        gain(
-            "probe_up_cwnd_gain",
-            (1.0, 10.0),
-            "2.25",
-            "The window in ProbeBW_UP, over the bandwidth-delay product.",
-            "[draft-ietf-ccwg-bbr-06 §5.3.3.5]",
-        ),
-        gain(
-            "probe_down_pacing_gain",
-            (0.01, 1.0),
-            "0.9",
-            "The pace in ProbeBW_DOWN, over the bandwidth.",
-            "[draft-ietf-ccwg-bbr-06 §5.3.3.1]",
-        ),
-        gain(
-            "loss_thresh",
-            (0.0, 1.0),
-            "0.02",
-            "The loss ratio of a round trip above which a probe went too high.",
-            "[draft-ietf-ccwg-bbr-06 §2.8]",
-        ),
-        gain(
-            "beta",
-            (0.01, 1.0),
-            "0.7",
-            "Least part of the bounds that remains after a round trip with losses.",
-            "[draft-ietf-ccwg-bbr-06 §2.8]",
-        ),
-        gain(
-            "headroom",
-            (0.0, 1.0),
-            "0.15",
-            "The part of the long-term bound in flight that is left to others.",
-            "[draft-ietf-ccwg-bbr-06 §2.8]",
-        ),
-        span(
-            "min_rtt_filter_len",
-            "10 s",
-            "Memory of the smallest round-trip time.",
-            "[draft-ietf-ccwg-bbr-06 §2.16.1]",
-        ),
-        gain(
-            "probe_rtt_cwnd_gain",
-            (0.01, 1.0),
-            "0.5",
-            "The window in ProbeRTT, over the bandwidth-delay product.",
-            "[draft-ietf-ccwg-bbr-06 §2.16.2]",
-        ),
-        span(
-            "probe_rtt_duration",
-            "200 ms",
-            "Least duration of ProbeRTT.",
-            "[draft-ietf-ccwg-bbr-06 §2.16.2]",
-        ),
-        span(
-            "probe_rtt_interval",
-            "5 s",
-            "Time without a smaller round-trip time after which ProbeRTT begins.",
-            "[draft-ietf-ccwg-bbr-06 §2.16.2]",
-        ),
-        Param {
-            default: "true",
-            doc: "Finds losses by time, those of repairs too, and probes for lost tails (RACK-TLP).",
-            source: "[RFC 8985]",
-            ..tcp_window::RACK
-        },
-    ],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
+    params: Config::PARAMS,
     dynamics: Dynamics::Missing(
         "it steps through states by single samples, probes and timers, and no law of a window or \
          of a rate describes them together",
     ),
-    kernel: None,
-    stack: None,
     page: "models/bbr3.md",
     maker: &Maker {
         build: |values, packet| AnyController::Bbr3(Box::new(Bbr3::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("bbr3", Role::Controller(|_| Objective::Other))
 };
 
 /// The states [§5.1].
@@ -526,51 +407,5 @@ impl Controller for Bbr3 {
             deliveries: true,
             ..Capabilities::default()
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of BBR version 3.
-    pub struct Config of FAMILY {
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// The pace in Startup, over the bandwidth.
-        pub startup_pacing_gain: f64,
-        /// The pace in Drain, over the bandwidth.
-        pub drain_pacing_gain: f64,
-        /// The window over the bandwidth-delay product.
-        pub cwnd_gain: f64,
-        /// The pace in ProbeBW_UP, over the bandwidth.
-        pub probe_up_pacing_gain: f64,
-        /// The window in ProbeBW_UP, over the bandwidth-delay product.
-        pub probe_up_cwnd_gain: f64,
-        /// The pace in ProbeBW_DOWN, over the bandwidth.
-        pub probe_down_pacing_gain: f64,
-        /// The loss ratio of a round trip above which a probe went too high.
-        pub loss_thresh: f64,
-        /// Least part of the bounds that remains after a round trip with losses.
-        pub beta: f64,
-        /// The part of the long-term bound in flight that is left to others.
-        pub headroom: f64,
-        /// Memory of the smallest round-trip time.
-        pub min_rtt_filter_len: Duration,
-        /// The window in ProbeRTT, over the bandwidth-delay product.
-        pub probe_rtt_cwnd_gain: f64,
-        /// Least duration of ProbeRTT.
-        pub probe_rtt_duration: Duration,
-        /// Time without a smaller round-trip time after which ProbeRTT begins.
-        pub probe_rtt_interval: Duration,
-        /// Detects losses by time.
-        pub rack: bool,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Bbr3, String> {
-        Ok(Bbr3::new(&self.values()?, packet))
     }
 }

@@ -21,12 +21,6 @@
 //! Copa competes: 1/δ grows by one per round trip and halves at a loss [Arun18 §2.2]. Nearly empty
 //! is a tenth of RTTmax − RTTmin above RTTmin, with RTTmax the largest of four round trips.
 //!
-//! | symbol | field            | unit           | default | range     | source |
-//! |--------|------------------|----------------|---------|-----------|--------|
-//! | δ      | `delta`          | 1/packets      | 0.5     | 0.001 to 10 | Arun18 §2.2 |
-//! | –      | `compete`        | –              | true    | –         | Arun18 §2.2 |
-//! | IW     | `initial_window` | packets, bytes | 10 pkt  | > 0       | RFC 6928 |
-//!
 //! Departures from the source. The paper doubles v from the third round trip of a direction on, its
 //! authors' program from the second. The paper looks for an empty queue in five round trips, the
 //! program in four. The program has no repairs and cuts by 0.3 where more than that part is lost;
@@ -38,56 +32,41 @@ use crate::estimator::{RecentMax, RecentMin};
 use crate::tcp_window::INITIAL_WINDOW;
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
+
+accord_family::params! {
+    /// The parameters of Copa.
+    pub struct Config of FAMILY => Copa(packet: Bytes) {
+        /// Aversion to delay: in equilibrium 1/delta packets are queued.
+        pub delta: f64 = number("0.5", 0.001, 10.0).symbol("δ").source("[Arun18 §2.2]"),
+        /// Lowers delta where other flows fill the buffer.
+        pub compete: bool = flag("true").source("[Arun18 §2.2]"),
+        pub initial_window: Size = INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+    }
+}
 
 /// The declaration of Copa.
 pub static FAMILY: Family = Family {
-    name: "copa",
     doc: "Copa: steers its rate to a packet over delta times the queuing delay.",
     source: "[Arun18]",
-    params: &[
-        Param {
-            name: "delta",
-            symbol: "δ",
-            kind: Kind::Number {
-                min: 0.001,
-                max: 10.0,
-            },
-            default: "0.5",
-            doc: "Aversion to delay: in equilibrium 1/delta packets are queued.",
-            source: "[Arun18 §2.2]",
-        },
-        Param {
-            name: "compete",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Lowers delta where other flows fill the buffer.",
-            source: "[Arun18 §2.2]",
-        },
-        Param {
-            default: "10 pkt",
-            source: "[RFC 6928]",
-            ..INITIAL_WINDOW
-        },
-    ],
-    check: |_| Ok(()),
-    role: Role::Controller(|values| {
-        let target = Size::Packets(1.0 / values.number("delta"));
-        Objective::AccumulationUnlessOthers { target }
-    }),
+    params: Config::PARAMS,
     dynamics: Dynamics::Missing(
         "its window turns round once per five round trips by the smallest delay of half a round \
          trip, and a fluid's queue has no such minimum",
     ),
-    kernel: None,
-    stack: None,
     page: "models/copa.md",
     maker: &Maker {
         build: |values, packet| AnyController::Copa(Box::new(Copa::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new(
+        "copa",
+        Role::Controller(|values| {
+            let target = Size::Packets(1.0 / values.number("delta"));
+            Objective::AccumulationUnlessOthers { target }
+        }),
+    )
 };
 
 /// The span of RTTmin [Arun18 §2.1].
@@ -312,27 +291,5 @@ impl Controller for Copa {
             recovery: Recovery::Sack,
             ..Capabilities::default()
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of Copa.
-    pub struct Config of FAMILY {
-        /// Aversion to delay: in equilibrium 1/delta packets are queued.
-        pub delta: f64,
-        /// Lowers delta where other flows fill the buffer.
-        pub compete: bool,
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Copa, String> {
-        Ok(Copa::new(&self.values()?, packet))
     }
 }

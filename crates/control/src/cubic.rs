@@ -22,18 +22,6 @@
 //! The first slow start is HyStart++ [RFC 9406]. The later ones, and the first one without
 //! `hystart`, are that of RFC 5681.
 //!
-//! | symbol | field              | unit           | default | range      | source |
-//! |--------|--------------------|----------------|---------|------------|--------|
-//! | C      | `c`                | packets/s³     | 0.4     | 0.001..100 | RFC 9438 §4.1 |
-//! | β      | `beta`             | –              | 0.7     | 0.1..0.95  | RFC 9438 §4.6 |
-//! | –      | `fast_convergence` | –              | true    | –          | RFC 9438 §4.7 |
-//! | –      | `alpha_one`        | –              | true    | –          | RFC 9438 §4.3; false as in Linux |
-//! | –      | `hystart`          | –              | true    | –          | RFC 9406 |
-//! | IW     | `initial_window`   | packets, bytes | 2 pkt   | > 0        | RFC 5681 §3.1 |
-//! | –      | `sack`             | –              | true    | –          | RFC 6675 |
-//! | –      | `rack`             | –              | false   | –          | RFC 8985, RFC 9937 |
-//! | –      | `ecn`              | –              | false   | –          | RFC 3168 |
-//!
 //! Departures from the source. If
 //! Reno's window is the larger one, cwnd is raised to it but not lowered to it. A window that is the
 //! threshold is in congestion avoidance, not in slow start [RFC 9438 §4.10]. A loss in the slow start
@@ -46,95 +34,50 @@ use crate::tcp_window::{ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack,
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Repairs, Role, Values, WindowDynamics,
-    WindowLaw,
+    Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
 };
 use accord_units::{Bytes, Duration, Size, Time};
 
+accord_family::params! {
+    /// The parameters of CUBIC.
+    pub struct Config of FAMILY => Cubic(packet: Bytes) {
+        /// Steepness of the cubic function, in packets per cubic second.
+        pub c: f64 = number("0.4", 0.001, 100.0).symbol("C").source("[RFC 9438 §4.1]"),
+        /// Part of the window that remains after a loss.
+        pub beta: f64 = number("0.7", 0.1, 0.95).symbol("β").source("[RFC 9438 §4.6]"),
+        /// Leaves room for newcomers: remembers less than the window that a loss ended, where windows fall.
+        pub fast_convergence: bool = flag("true").source("[RFC 9438 §4.7]"),
+        /// Reno's window grows by a packet per round trip once it is the window before the loss; Linux goes on with less.
+        pub alpha_one: bool = flag("true").source("[RFC 9438 §4.3]"),
+        /// Ends slow start when the round-trip time rises, by HyStart++.
+        pub hystart: bool = flag("true").source("[RFC 9406]"),
+        pub initial_window: Size = INITIAL_WINDOW,
+        pub sack: bool = SACK.default("true"),
+        pub rack: bool = RACK,
+        pub ecn: bool = ECN,
+    }
+}
+
 /// The declaration of CUBIC.
 pub static FAMILY: Family = Family {
-    name: "cubic",
     doc: "TCP CUBIC: a cubic function of the time since the last loss, Reno's window where larger.",
     source: "[RFC 9438]",
-    params: &[
-        Param {
-            name: "c",
-            symbol: "C",
-            kind: Kind::Number {
-                min: 0.001,
-                max: 100.0,
-            },
-            default: "0.4",
-            doc: "Steepness of the cubic function, in packets per cubic second.",
-            source: "[RFC 9438 §4.1]",
-        },
-        Param {
-            name: "beta",
-            symbol: "β",
-            kind: Kind::Number {
-                min: 0.1,
-                max: 0.95,
-            },
-            default: "0.7",
-            doc: "Part of the window that remains after a loss.",
-            source: "[RFC 9438 §4.6]",
-        },
-        Param {
-            name: "fast_convergence",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Leaves room for newcomers: remembers less than the window that a loss ended, where windows fall.",
-            source: "[RFC 9438 §4.7]",
-        },
-        Param {
-            name: "alpha_one",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Reno's window grows by a packet per round trip once it is the window before the loss; Linux goes on with less.",
-            source: "[RFC 9438 §4.3]",
-        },
-        Param {
-            name: "hystart",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Ends slow start when the round-trip time rises, by HyStart++.",
-            source: "[RFC 9406]",
-        },
-        INITIAL_WINDOW,
-        Param {
-            default: "true",
-            ..SACK
-        },
-        RACK,
-        ECN,
-    ],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Loss),
+    params: Config::PARAMS,
     dynamics: Dynamics::Window(dynamics),
     kernel: Some("cubic"),
-    stack: None,
     page: "models/cubic.md",
     maker: &Maker {
         build: |values, packet| AnyController::Cubic(Cubic::new(values, packet)),
         transport: Transport::Stream,
     },
+    ..Family::new("cubic", Role::Controller(|_| Objective::Loss))
 };
 
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
-    let repairs = match (values.flag("rack"), values.flag("sack")) {
-        (true, _) => Repairs::All,
-        (false, true) => Repairs::Once,
-        (false, false) => Repairs::OneByOne { impatient: true },
-    };
     WindowDynamics {
-        repairs,
         law: WindowLaw::Cubic {
             c: values.number("c"),
             beta: values.number("beta"),
-            fast_convergence: values.flag("fast_convergence"),
             hystart: values.flag("hystart"),
         },
         initial: values.size("initial_window").bytes_f64(facts.packet),
@@ -386,40 +329,5 @@ impl Controller for Cubic {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
-    }
-}
-
-accord_family::config! {
-    /// The parameters of CUBIC.
-    pub struct Config of FAMILY {
-        /// Steepness of the cubic function, in packets per cubic second.
-        pub c: f64,
-        /// Part of the window that remains after a loss.
-        pub beta: f64,
-        /// Leaves room for newcomers: remembers less than the window that a loss ended, where windows fall.
-        pub fast_convergence: bool,
-        /// Reno's window grows by a packet per round trip once it is the window before the loss; Linux goes on with less.
-        pub alpha_one: bool,
-        /// Ends slow start when the round-trip time rises, by HyStart++.
-        pub hystart: bool,
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Repairs losses by selective acknowledgements.
-        pub sack: bool,
-        /// Detects losses by time, and reduces the data in flight in proportion.
-        pub rack: bool,
-        /// Lets its packets be marked instead of dropped, and takes marks for losses.
-        pub ecn: bool,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Cubic, String> {
-        let values = self.values()?;
-        Ok(Cubic::new(&values, packet))
     }
 }

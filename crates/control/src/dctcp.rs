@@ -12,13 +12,6 @@
 //! loss, timeout, idle   as Reno                              [RFC 8257 §3.5]
 //! ```
 //!
-//! | symbol | field            | unit           | default | range  | source |
-//! |--------|------------------|----------------|---------|--------|--------|
-//! | g      | `gain`           | –              | 0.0625  | 0 to 1 | RFC 8257 §4.2 |
-//! | –      | `initial_alpha`  | –              | 1       | 0 to 1 | RFC 8257 §3.3 |
-//! | IW     | `initial_window` | packets, bytes | 10 pkt  | > 0    | RFC 6928 |
-//! | –      | `rack`           | –              | false   | –      | RFC 8985, RFC 9937 |
-//!
 //! Departures from the source. The receiver counts marks and does not echo them one by one, so
 //! delayed acknowledgements lose none [RFC 8257 §3.2]. The window grows neither during recovery
 //! nor during the round trip after a mark that was answered. It is not rounded to packets, since
@@ -27,54 +20,36 @@
 use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Size, Time};
+
+accord_family::params! {
+    /// The parameters of DCTCP.
+    pub struct Config of FAMILY => Dctcp(packet: Bytes) {
+        /// Weight of a round trip in the average share of marks.
+        pub gain: f64 = number("0.0625", 1e-6, 1.0).symbol("g").source("[RFC 8257 §4.2]"),
+        /// The average share of marks at the start.
+        pub initial_alpha: f64 = number("1", 0.0, 1.0).source("[RFC 8257 §3.3]"),
+        pub initial_window: Size = INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        pub rack: bool = RACK,
+    }
+}
 
 /// The declaration of DCTCP.
 pub static FAMILY: Family = Family {
-    name: "dctcp",
     doc: "DCTCP: shrinks its window by the share of its packets that are marked.",
     source: "[RFC 8257]",
-    params: &[
-        Param {
-            name: "gain",
-            symbol: "g",
-            kind: Kind::Number {
-                min: 1e-6,
-                max: 1.0,
-            },
-            default: "0.0625",
-            doc: "Weight of a round trip in the average share of marks.",
-            source: "[RFC 8257 §4.2]",
-        },
-        Param {
-            name: "initial_alpha",
-            symbol: "",
-            kind: Kind::Number { min: 0.0, max: 1.0 },
-            default: "1",
-            doc: "The average share of marks at the start.",
-            source: "[RFC 8257 §3.3]",
-        },
-        Param {
-            default: "10 pkt",
-            source: "[RFC 6928]",
-            ..INITIAL_WINDOW
-        },
-        RACK,
-    ],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
+    params: Config::PARAMS,
     dynamics: Dynamics::Missing(
         "its analysis needs marks that come a round trip late in a block, and the fluid spreads \
          them evenly",
     ),
-    kernel: None,
-    stack: None,
     page: "models/dctcp.md",
     maker: &Maker {
         build: |values, packet| AnyController::Dctcp(Dctcp::new(values, packet)),
         transport: Transport::Stream,
     },
+    ..Family::new("dctcp", Role::Controller(|_| Objective::Other))
 };
 
 /// DCTCP.
@@ -183,29 +158,5 @@ impl Controller for Dctcp {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
-    }
-}
-
-accord_family::config! {
-    /// The parameters of DCTCP.
-    pub struct Config of FAMILY {
-        /// Weight of a round trip in the average share of marks.
-        pub gain: f64,
-        /// The average share of marks at the start.
-        pub initial_alpha: f64,
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Detects losses by time, and reduces the data in flight in proportion.
-        pub rack: bool,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Dctcp, String> {
-        Ok(Dctcp::new(&self.values()?, packet))
     }
 }

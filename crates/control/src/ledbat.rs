@@ -10,15 +10,6 @@
 //!
 //! The queuing delay is the smallest of the latest samples less the smallest of some minutes.
 //!
-//! | symbol | field | unit | default | range | source |
-//! |---|---|---|---|---|---|
-//! | TARGET | `target` | time | 100 ms | > 0 | RFC 6817 §2.5 |
-//! | GAIN | `gain` | – | 1 | 0.001 to 1 | RFC 6817 §2.5 |
-//! | BASE_HISTORY | `base_history` | minutes | 10 | 1 to 100 | RFC 6817 §2.5 |
-//! | CURRENT_FILTER | `current_filter` | samples | 4 | 1 to 1000 | RFC 6817 §2.5 |
-//! | ALLOWED_INCREASE | `allowed_increase` | packets, bytes | 1 pkt | > 0 | RFC 6817 §2.5 |
-//! | INIT_CWND | `initial_window` | packets, bytes | 2 pkt | > 0 | RFC 6817 §2.5 |
-//!
 //! MIN_CWND is two packets. Departures from the source. Delays are round-trip times, where the RFC
 //! has one-way delays: a queue on the way back counts. There is no slow start at all; the RFC leaves
 //! it open. A window does not grow during recovery. Its bound is the largest amount of data in flight
@@ -28,83 +19,58 @@ use crate::estimator::QueuingDelay;
 use crate::tcp_window::INITIAL_WINDOW;
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::integer};
 use accord_units::{Bytes, Duration, Size, Time};
 
 const SOURCE: &str = "[RFC 6817 §2.5]";
 
 /// Memory of the smallest delays.
-pub(crate) const BASE_HISTORY: Param = Param {
-    name: "base_history",
-    symbol: "BASE_HISTORY",
-    kind: Kind::Integer { min: 1, max: 100 },
-    default: "10",
-    doc: "Memory of the smallest round-trip time, in minutes.",
-    source: SOURCE,
-};
+pub(crate) const BASE_HISTORY: Param = integer("10", 1, 100)
+    .symbol("BASE_HISTORY")
+    .source(SOURCE)
+    .declared(
+        "base_history",
+        "Memory of the smallest round-trip time, in minutes.",
+    );
 
 /// Of how many samples the present delay is the smallest.
-pub(crate) const CURRENT_FILTER: Param = Param {
-    name: "current_filter",
-    symbol: "CURRENT_FILTER",
-    kind: Kind::Integer { min: 1, max: 1000 },
-    default: "4",
-    doc: "Number of samples of which the present round-trip time is the smallest.",
-    source: SOURCE,
-};
+pub(crate) const CURRENT_FILTER: Param = integer("4", 1, 1000)
+    .symbol("CURRENT_FILTER")
+    .source(SOURCE)
+    .declared(
+        "current_filter",
+        "Number of samples of which the present round-trip time is the smallest.",
+    );
+
+accord_family::params! {
+    /// The parameters of LEDBAT.
+    pub struct Config of FAMILY => Ledbat(packet: Bytes) {
+        /// The queuing delay kept.
+        pub target: Duration = duration("100 ms").symbol("TARGET").source(SOURCE),
+        /// Packets that the window grows by in a round trip without a queue.
+        pub gain: f64 = number("1", 0.001, 1.0).symbol("GAIN").source(SOURCE),
+        pub base_history: u64 = BASE_HISTORY,
+        pub current_filter: u64 = CURRENT_FILTER,
+        /// Most that the window exceeds the data in flight by.
+        pub allowed_increase: Size = size("1 pkt").symbol("ALLOWED_INCREASE").source(SOURCE),
+        pub initial_window: Size = INITIAL_WINDOW.source(SOURCE),
+    }
+}
 
 /// The declaration of LEDBAT.
 pub static FAMILY: Family = Family {
-    name: "ledbat",
     doc: "LEDBAT: background traffic that keeps the queuing delay at a target.",
     source: "[RFC 6817]",
-    params: &[
-        Param {
-            name: "target",
-            symbol: "TARGET",
-            kind: Kind::Duration,
-            default: "100 ms",
-            doc: "The queuing delay kept.",
-            source: SOURCE,
-        },
-        Param {
-            name: "gain",
-            symbol: "GAIN",
-            kind: Kind::Number {
-                min: 0.001,
-                max: 1.0,
-            },
-            default: "1",
-            doc: "Packets that the window grows by in a round trip without a queue.",
-            source: SOURCE,
-        },
-        BASE_HISTORY,
-        CURRENT_FILTER,
-        Param {
-            name: "allowed_increase",
-            symbol: "ALLOWED_INCREASE",
-            kind: Kind::Size,
-            default: "1 pkt",
-            doc: "Most that the window exceeds the data in flight by.",
-            source: SOURCE,
-        },
-        Param {
-            source: SOURCE,
-            ..INITIAL_WINDOW
-        },
-    ],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
+    params: Config::PARAMS,
     dynamics: Dynamics::Missing(
         "it steers the queuing delay, and the fluid's laws steer the amount that a flow has queued",
     ),
-    kernel: None,
-    stack: None,
     page: "models/ledbat.md",
     maker: &Maker {
         build: |values, packet| AnyController::Ledbat(Box::new(Ledbat::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("ledbat", Role::Controller(|_| Objective::Other))
 };
 
 /// MIN_CWND, in packets.
@@ -219,33 +185,5 @@ impl Controller for Ledbat {
             recovery: Recovery::Sack,
             ..Capabilities::default()
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of LEDBAT.
-    pub struct Config of FAMILY {
-        /// The queuing delay kept.
-        pub target: Duration,
-        /// Packets that the window grows by in a round trip without a queue.
-        pub gain: f64,
-        /// Memory of the smallest round-trip time, in minutes.
-        pub base_history: u64,
-        /// Number of samples of which the present round-trip time is the smallest.
-        pub current_filter: u64,
-        /// Most that the window exceeds the data in flight by.
-        pub allowed_increase: Size,
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Ledbat, String> {
-        Ok(Ledbat::new(&self.values()?, packet))
     }
 }

@@ -16,15 +16,6 @@
 //!
 //! W is in packets; delays are round-trip times, filtered as in [`crate::ledbat`].
 //!
-//! | symbol | field | unit | default | range | source |
-//! |---|---|---|---|---|---|
-//! | TARGET | `target` | time | 60 ms | > 0 | §4.5 |
-//! | Constant | `constant` | – | 1 | 0.001 to 100 | §4.3 |
-//! | – | `slowdowns` | – | true | – | §4.4 |
-//! | BASE_HISTORY | `base_history` | minutes | 10 | 1 to 100 | RFC 6817 §2.5 |
-//! | CURRENT_FILTER | `current_filter` | samples | 4 | 1 to 1000 | RFC 6817 §2.5 |
-//! | IW | `initial_window` | packets, bytes | 2 pkt | > 0 | RFC 6817 §2.5 |
-//!
 //! Departures from the source. Slow start after a slowdown has the GAIN, too: the draft asks for
 //! "the slow start algorithm", which §4.1 defines. The two round trips of a slowdown are of the
 //! smoothed round-trip time at its beginning. The window does not grow while less than half of it is
@@ -35,63 +26,39 @@ use crate::ledbat::{BASE_HISTORY, CURRENT_FILTER};
 use crate::tcp_window::INITIAL_WINDOW;
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
+
+accord_family::params! {
+    /// The parameters of LEDBAT++.
+    pub struct Config of FAMILY => LedbatPp(packet: Bytes) {
+        /// The queuing delay above which the window shrinks.
+        pub target: Duration = duration("60 ms").symbol("TARGET").source("[draft-irtf-iccrg-ledbat-plus-plus §4.5]"),
+        /// The part of the window that a round trip takes per part of the target that the delay is above it.
+        pub constant: f64 = number("1", 0.001, 100.0).symbol("Constant").source("[draft-irtf-iccrg-ledbat-plus-plus §4.3]"),
+        /// Slows down now and then, to see the base round-trip time.
+        pub slowdowns: bool = flag("true").source("[draft-irtf-iccrg-ledbat-plus-plus §4.4]"),
+        pub base_history: u64 = BASE_HISTORY,
+        pub current_filter: u64 = CURRENT_FILTER,
+        pub initial_window: Size = INITIAL_WINDOW.source("[RFC 6817 §2.5]"),
+    }
+}
 
 /// The declaration of LEDBAT++.
 pub static FAMILY: Family = Family {
-    name: "ledbat-pp",
     doc: "LEDBAT++: background traffic below a queuing delay, fair to its like.",
     source: "[draft-irtf-iccrg-ledbat-plus-plus]",
-    params: &[
-        Param {
-            name: "target",
-            symbol: "TARGET",
-            kind: Kind::Duration,
-            default: "60 ms",
-            doc: "The queuing delay above which the window shrinks.",
-            source: "[draft-irtf-iccrg-ledbat-plus-plus §4.5]",
-        },
-        Param {
-            name: "constant",
-            symbol: "Constant",
-            kind: Kind::Number {
-                min: 0.001,
-                max: 100.0,
-            },
-            default: "1",
-            doc: "The part of the window that a round trip takes per part of the target that the \
-                  delay is above it.",
-            source: "[draft-irtf-iccrg-ledbat-plus-plus §4.3]",
-        },
-        Param {
-            name: "slowdowns",
-            symbol: "",
-            kind: Kind::Flag,
-            default: "true",
-            doc: "Slows down now and then, to see the base round-trip time.",
-            source: "[draft-irtf-iccrg-ledbat-plus-plus §4.4]",
-        },
-        BASE_HISTORY,
-        CURRENT_FILTER,
-        Param {
-            source: "[RFC 6817 §2.5]",
-            ..INITIAL_WINDOW
-        },
-    ],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
+    params: Config::PARAMS,
     dynamics: Dynamics::Missing(
         "it steers the queuing delay and slows down by a timer, and the fluid's laws steer the \
          amount that a flow has queued",
     ),
-    kernel: None,
-    stack: None,
     page: "models/ledbat.md",
     maker: &Maker {
         build: |values, packet| AnyController::LedbatPp(Box::new(LedbatPp::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("ledbat-pp", Role::Controller(|_| Objective::Other))
 };
 
 /// The fewest packets of the window.
@@ -280,33 +247,5 @@ impl Controller for LedbatPp {
             recovery: Recovery::Sack,
             ..Capabilities::default()
         }
-    }
-}
-
-accord_family::config! {
-    /// The parameters of LEDBAT++.
-    pub struct Config of FAMILY {
-        /// The queuing delay above which the window shrinks.
-        pub target: Duration,
-        /// The part of the window that a round trip takes per part of the target that the delay is above it.
-        pub constant: f64,
-        /// Slows down now and then, to see the base round-trip time.
-        pub slowdowns: bool,
-        /// Memory of the smallest round-trip time, in minutes.
-        pub base_history: u64,
-        /// Number of samples of which the present round-trip time is the smallest.
-        pub current_filter: u64,
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<LedbatPp, String> {
-        Ok(LedbatPp::new(&self.values()?, packet))
     }
 }

@@ -253,6 +253,19 @@ pub struct Allowance {
     pub pacing: Option<Rate>,
 }
 
+/// The packets that go at once where the pace would space them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Burst {
+    /// One packet.
+    Packet,
+    /// A token bucket of this size, which the pace fills: a packet goes as soon as there are tokens
+    /// for it.
+    Bucket(Bytes),
+    /// Units of this size: the next one starts when the pace allows, and goes at once as far as the
+    /// window has room.
+    Unit(Bytes),
+}
+
 /// The sender's half of congestion control. Parameters are checked when it is built, and after that
 /// nothing fails.
 pub trait Controller {
@@ -297,10 +310,9 @@ pub trait Controller {
     /// Returns the amount that may be sent now.
     fn allowance(&self) -> Allowance;
 
-    /// The most bytes that may go at once where the pace would space them, if that is more than a
-    /// packet.
-    fn burst(&self) -> Bytes {
-        Bytes::ZERO
+    /// Returns the packets that go at once where the pace would space them.
+    fn burst(&self) -> Burst {
+        Burst::Packet
     }
 
     /// The congestion window.

@@ -15,12 +15,6 @@
 //! mark                  as a loss, once per round trip
 //! ```
 //!
-//! | symbol | field            | unit           | default | range  | source |
-//! |--------|------------------|----------------|---------|--------|--------|
-//! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0    | RFC 5681 §3.1 |
-//! | –      | `sack`           | –              | true    | –      | RFC 6675 |
-//! | –      | `ecn`            | –              | false   | –      | RFC 3168 |
-//!
 //! N is the weight of the flow's [`Service`]. It is 1 for a flow without one.
 //!
 //! Departures from the source. In congestion avoidance the window grows no faster than in slow
@@ -31,35 +25,33 @@
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
 use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Objective, Param, Role, Service, Values};
+use accord_family::{Dynamics, Family, Objective, Role, Service, Values};
 use accord_units::{Bytes, Size, Time};
+
+accord_family::params! {
+    /// The parameters of MulTCP.
+    pub struct Config of FAMILY => MulTcp(packet: Bytes) {
+        pub initial_window: Size = INITIAL_WINDOW,
+        pub sack: bool = SACK.default("true"),
+        pub ecn: bool = ECN,
+    }
+}
 
 /// The declaration of MulTCP.
 pub static FAMILY: Family = Family {
-    name: "multcp",
     doc: "MulTCP: one flow that increases and decreases as N Reno flows do together.",
     source: "[Crowcroft and Oechslin 1998]",
-    params: &[
-        INITIAL_WINDOW,
-        Param {
-            default: "true",
-            ..SACK
-        },
-        ECN,
-    ],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::WeightedLoss),
+    params: Config::PARAMS,
     dynamics: Dynamics::Missing(
         "a loss costs it a part of its window that depends on how many flows it stands for, and \
          the fluid's losses halve windows",
     ),
-    kernel: None,
-    stack: None,
     page: "models/multcp.md",
     maker: &Maker {
         build: |values, packet| AnyController::MulTcp(MulTcp::new(values, packet)),
         transport: Transport::Stream,
     },
+    ..Family::new("multcp", Role::Controller(|_| Objective::WeightedLoss))
 };
 
 /// MulTCP.
@@ -154,28 +146,5 @@ impl Controller for MulTcp {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
-    }
-}
-
-accord_family::config! {
-    /// The parameters of MulTCP.
-    pub struct Config of FAMILY {
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Repairs losses by selective acknowledgements.
-        pub sack: bool,
-        /// Lets its packets be marked instead of dropped, and takes marks for losses.
-        pub ecn: bool,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<MulTcp, String> {
-        let values = self.values()?;
-        Ok(MulTcp::new(&values, packet))
     }
 }

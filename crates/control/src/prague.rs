@@ -18,14 +18,6 @@
 //! by time [RFC 9331 §4.1, §4.3]. Acknowledgements carry the receiver's count of marks, which is what
 //! accurate ECN feeds back [RFC 9768].
 //!
-//! | symbol   | field            | unit           | default | range  | source |
-//! |----------|------------------|----------------|---------|--------|--------|
-//! | g        | `gain`           | –              | 0.0625  | 0 to 1 | §2.4.1 |
-//! | rtt_virt | `virtual_rtt`    | time           | 25 ms   | > 0    | §2.4.4 |
-//! | D        | `transition`     | round trips    | 500     | 0 to 1000000 | §2.4.4 |
-//! | IW       | `initial_window` | packets, bytes | 10 pkt  | > 0    | RFC 6928 |
-//! | –        | `rack`           | –              | true    | –      | RFC 9331 §4.3 |
-//!
 //! Departures from the source. The draft's text was not at hand; its sections are cited as two
 //! implementations quote them (Linux, and a port to quinn). Linux moves from a window to a rate once
 //! the flow does not depend on its round-trip time; here a window rules throughout. There is no
@@ -36,68 +28,38 @@
 use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Kind, Objective, Param, Role, Values};
+use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
+
+accord_family::params! {
+    /// The parameters of Prague.
+    pub struct Config of FAMILY => Prague(packet: Bytes) {
+        /// Weight of a virtual round trip in the average share of marks.
+        pub gain: f64 = number("0.0625", 1e-6, 1.0).symbol("g").source("[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.1]"),
+        /// Round-trip times below this count as this, once the flow has lasted.
+        pub virtual_rtt: Duration = duration("25 ms").source("[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]"),
+        /// Round trips after slow start until they do.
+        pub transition: u64 = integer("500", 0, 1_000_000).symbol("D").source("[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]"),
+        pub initial_window: Size = INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        pub rack: bool = RACK.default("true"),
+    }
+}
 
 /// The declaration of Prague.
 pub static FAMILY: Family = Family {
-    name: "prague",
     doc: "Prague: shrinks by the share of its packets that are marked, for queues with ECT(1).",
     source: "[draft-briscoe-iccrg-prague-congestion-control-04]",
-    params: &[
-        Param {
-            name: "gain",
-            symbol: "g",
-            kind: Kind::Number {
-                min: 1e-6,
-                max: 1.0,
-            },
-            default: "0.0625",
-            doc: "Weight of a virtual round trip in the average share of marks.",
-            source: "[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.1]",
-        },
-        Param {
-            name: "virtual_rtt",
-            symbol: "",
-            kind: Kind::Duration,
-            default: "25 ms",
-            doc: "Round-trip times below this count as this, once the flow has lasted.",
-            source: "[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]",
-        },
-        Param {
-            name: "transition",
-            symbol: "D",
-            kind: Kind::Integer {
-                min: 0,
-                max: 1_000_000,
-            },
-            default: "500",
-            doc: "Round trips after slow start until they do.",
-            source: "[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]",
-        },
-        Param {
-            default: "10 pkt",
-            source: "[RFC 6928]",
-            ..INITIAL_WINDOW
-        },
-        Param {
-            default: "true",
-            ..RACK
-        },
-    ],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Other),
+    params: Config::PARAMS,
     dynamics: Dynamics::Missing(
         "it hears a share of marks, which the fluid has for losses only, and paces by a window \
          that depends on the age of the flow",
     ),
-    kernel: None,
-    stack: None,
     page: "models/prague.md",
     maker: &Maker {
         build: |values, packet| AnyController::Prague(Box::new(Prague::new(values, packet))),
         transport: Transport::Stream,
     },
+    ..Family::new("prague", Role::Controller(|_| Objective::Other))
 };
 
 /// Prague.
@@ -274,31 +236,5 @@ impl Controller for Prague {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
-    }
-}
-
-accord_family::config! {
-    /// The parameters of Prague.
-    pub struct Config of FAMILY {
-        /// Weight of a virtual round trip in the average share of marks.
-        pub gain: f64,
-        /// Round-trip times below this count as this, once the flow has lasted.
-        pub virtual_rtt: Duration,
-        /// Round trips after slow start until they do.
-        pub transition: u64,
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Detects losses by time, and reduces the data in flight in proportion.
-        pub rack: bool,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Prague, String> {
-        Ok(Prague::new(&self.values()?, packet))
     }
 }

@@ -4,7 +4,9 @@ use crate::{
     Acc, Bbr1, Bbr3, Copa, Cubic, Dctcp, Ledbat, LedbatPp, MulTcp, Prague, Reno, Unresponsive,
     Vegas, VegasRem,
 };
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Foreign, Lost};
+use crate::{
+    Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Foreign, Lost,
+};
 use crate::{PathView, Report};
 use crate::{
     bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, prague, reno, unresponsive,
@@ -36,6 +38,13 @@ fn in_registers(controller: &dyn Foreign) -> (u64, u64) {
 }
 
 macro_rules! any_controller {
+    // Calls the same method of each variant.
+    (@each [$($variant:ident)*] $self:ident, $of:ident => $call:expr) => {
+        match $self {
+            $(AnyController::$variant($of) => $call,)*
+            AnyController::Foreign($of) => $call,
+        }
+    };
     ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
         /// The controllers that a scenario can name.
         pub static FAMILIES: &[&Family] = &[$(&$family),*];
@@ -62,52 +71,28 @@ macro_rules! any_controller {
                 }
             }
             fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
-                match self {
-                    $(AnyController::$variant(c) => c.on_congestion(what, path, now),)*
-                    AnyController::Foreign(c) => c.on_congestion(what, path, now),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.on_congestion(what, path, now))
             }
             fn on_spurious(&mut self, now: Time) {
-                match self {
-                    $(AnyController::$variant(c) => c.on_spurious(now),)*
-                    AnyController::Foreign(c) => c.on_spurious(now),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.on_spurious(now))
             }
             fn on_idle(&mut self) {
-                match self {
-                    $(AnyController::$variant(c) => c.on_idle(),)*
-                    AnyController::Foreign(c) => c.on_idle(),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.on_idle())
             }
             fn on_delivery(&mut self, delivery: &Delivery, path: &PathView, now: Time) -> bool {
-                match self {
-                    $(AnyController::$variant(c) => c.on_delivery(delivery, path, now),)*
-                    AnyController::Foreign(c) => c.on_delivery(delivery, path, now),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.on_delivery(delivery, path, now))
             }
             fn on_lost(&mut self, packet: &Lost, now: Time) {
-                match self {
-                    $(AnyController::$variant(c) => c.on_lost(packet, now),)*
-                    AnyController::Foreign(c) => c.on_lost(packet, now),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.on_lost(packet, now))
             }
             fn on_sent(&mut self, bytes: Bytes, now: Time) {
-                match self {
-                    $(AnyController::$variant(c) => c.on_sent(bytes, now),)*
-                    AnyController::Foreign(c) => c.on_sent(bytes, now),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.on_sent(bytes, now))
             }
             fn on_restart(&mut self, now: Time) {
-                match self {
-                    $(AnyController::$variant(c) => c.on_restart(now),)*
-                    AnyController::Foreign(c) => c.on_restart(now),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.on_restart(now))
             }
             fn on_report(&mut self, report: &Report, path: &PathView, now: Time) {
-                match self {
-                    $(AnyController::$variant(c) => c.on_report(report, path, now),)*
-                    AnyController::Foreign(c) => c.on_report(report, path, now),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.on_report(report, path, now))
             }
             #[inline(always)]
             fn allowance(&self) -> Allowance {
@@ -122,65 +107,35 @@ macro_rules! any_controller {
                     }
                 }
             }
-            fn burst(&self) -> Bytes {
-                match self {
-                    $(AnyController::$variant(c) => c.burst(),)*
-                    AnyController::Foreign(c) => c.burst(),
-                }
+            fn burst(&self) -> Burst {
+                any_controller!(@each [$($variant)*] self, c => c.burst())
             }
             fn cwnd(&self) -> Bytes {
-                match self {
-                    $(AnyController::$variant(c) => c.cwnd(),)*
-                    AnyController::Foreign(c) => c.cwnd(),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.cwnd())
             }
             fn ssthresh(&self) -> Option<Bytes> {
-                match self {
-                    $(AnyController::$variant(c) => c.ssthresh(),)*
-                    AnyController::Foreign(c) => c.ssthresh(),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.ssthresh())
             }
             fn accumulation_estimate(&self) -> Option<f64> {
-                match self {
-                    $(AnyController::$variant(c) => c.accumulation_estimate(),)*
-                    AnyController::Foreign(c) => c.accumulation_estimate(),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.accumulation_estimate())
             }
             fn base_rtt_estimate(&self) -> Option<Duration> {
-                match self {
-                    $(AnyController::$variant(c) => c.base_rtt_estimate(),)*
-                    AnyController::Foreign(c) => c.base_rtt_estimate(),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.base_rtt_estimate())
             }
             fn memory(&self) -> Duration {
-                match self {
-                    $(AnyController::$variant(c) => c.memory(),)*
-                    AnyController::Foreign(c) => c.memory(),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.memory())
             }
             fn capabilities(&self) -> Capabilities {
-                match self {
-                    $(AnyController::$variant(c) => c.capabilities(),)*
-                    AnyController::Foreign(c) => c.capabilities(),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.capabilities())
             }
             fn takes_rounds(&self) -> bool {
-                match self {
-                    $(AnyController::$variant(c) => c.takes_rounds(),)*
-                    AnyController::Foreign(c) => c.takes_rounds(),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.takes_rounds())
             }
             fn set_base_rtt(&mut self, base_rtt: Duration) {
-                match self {
-                    $(AnyController::$variant(c) => c.set_base_rtt(base_rtt),)*
-                    AnyController::Foreign(c) => c.set_base_rtt(base_rtt),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.set_base_rtt(base_rtt))
             }
             fn set_service(&mut self, service: &Service) {
-                match self {
-                    $(AnyController::$variant(c) => c.set_service(service),)*
-                    AnyController::Foreign(c) => c.set_service(service),
-                }
+                any_controller!(@each [$($variant)*] self, c => c.set_service(service))
             }
         }
     };

@@ -16,14 +16,6 @@
 //! ends with the first new acknowledgement [RFC 5681 §3.2]. NewReno's goes on through partial
 //! acknowledgements [RFC 6582].
 //!
-//! | symbol | field            | unit           | default | range | source |
-//! |--------|------------------|----------------|---------|-------|--------|
-//! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
-//! | –      | `impatient`      | –              | true    | –     | RFC 6582 §3.2, NewReno only |
-//! | –      | `sack`           | –              | false   | –     | RFC 6675, NewReno only |
-//! | –      | `rack`           | –              | false   | –     | RFC 8985, RFC 9937, NewReno only |
-//! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
-//!
 //! Departures from the source. A halved window is rounded down to whole packets. The bytes in
 //! flight count only up to the window. The window does not grow while the sender leaves it unused
 //! [RFC 7661].
@@ -32,44 +24,56 @@ use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, RACK, SACK, TcpWindow, m
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Objective, Repairs, Role, Values, WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
 };
 use accord_units::{Bytes, Size, Time};
 
+accord_family::params! {
+    /// The parameters of Reno.
+    pub struct RenoConfig of RENO {
+        pub initial_window: Size = INITIAL_WINDOW,
+        pub ecn: bool = ECN,
+    }
+}
+
 /// The declaration of Reno.
 pub static RENO: Family = Family {
-    name: "reno",
     doc: "TCP Reno: additive increase, halving on loss, fast recovery of one loss a window.",
     source: "[RFC 5681]",
-    params: &[INITIAL_WINDOW, ECN],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Loss),
-    dynamics: Dynamics::Window(reno_dynamics),
-    kernel: None,
-    stack: None,
+    params: RenoConfig::PARAMS,
+    dynamics: Dynamics::Window(dynamics),
     page: "models/reno.md",
     maker: &Maker {
         build: |values, packet| AnyController::Reno(Reno::new(values, packet, reno())),
         transport: Transport::Stream,
     },
+    ..Family::new("reno", Role::Controller(|_| Objective::Loss))
 };
+
+accord_family::params! {
+    /// The parameters of NewReno.
+    pub struct NewRenoConfig of NEWRENO {
+        pub initial_window: Size = INITIAL_WINDOW,
+        pub impatient: bool = IMPATIENT,
+        pub sack: bool = SACK,
+        pub rack: bool = RACK,
+        pub ecn: bool = ECN,
+    }
+}
 
 /// The declaration of NewReno.
 pub static NEWRENO: Family = Family {
-    name: "newreno",
     doc: "TCP NewReno: as Reno, with fast recovery of many losses a window.",
     source: "[RFC 5681, RFC 6582]",
-    params: &[INITIAL_WINDOW, IMPATIENT, SACK, RACK, ECN],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Loss),
-    dynamics: Dynamics::Window(newreno_dynamics),
+    params: NewRenoConfig::PARAMS,
+    dynamics: Dynamics::Window(dynamics),
     kernel: Some("reno"),
-    stack: None,
     page: "models/reno.md",
     maker: &Maker {
         build: |values, packet| AnyController::NewReno(Reno::new(values, packet, newreno(values))),
         transport: Transport::Stream,
     },
+    ..Family::new("newreno", Role::Controller(|_| Objective::Loss))
 };
 
 /// Returns the way in which Reno repairs losses.
@@ -92,26 +96,8 @@ fn newreno(values: &Values) -> Capabilities {
     rack(values, otherwise)
 }
 
-/// Returns the dynamics of Reno, which a second loss in a window makes wait for the timer soon.
-fn reno_dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
-    let impatient = true;
-    dynamics(values, facts, Repairs::OneByOne { impatient })
-}
-
-/// Returns the dynamics of NewReno.
-fn newreno_dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
-    let repairs = match newreno(values).recovery {
-        Recovery::Rack => Repairs::All,
-        Recovery::Sack => Repairs::Once,
-        Recovery::SteadyNewReno => Repairs::OneByOne { impatient: false },
-        Recovery::Reno | Recovery::NewReno => Repairs::OneByOne { impatient: true },
-    };
-    dynamics(values, facts, repairs)
-}
-
-fn dynamics(values: &Values, facts: &FlowFacts, repairs: Repairs) -> WindowDynamics {
+fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     WindowDynamics {
-        repairs,
         law: WindowLaw::Reno,
         initial: values.size("initial_window").bytes_f64(facts.packet),
         window_clocked: true,
@@ -199,16 +185,6 @@ impl Controller for Reno {
     }
 }
 
-accord_family::config! {
-    /// The parameters of Reno.
-    pub struct RenoConfig of RENO {
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Lets its packets be marked instead of dropped, and takes marks for losses.
-        pub ecn: bool,
-    }
-}
-
 impl RenoConfig {
     /// Makes the controller for packets of this size.
     ///
@@ -217,22 +193,6 @@ impl RenoConfig {
     pub fn build(&self, packet: Bytes) -> Result<Reno, String> {
         let values = self.values()?;
         Ok(Reno::new(&values, packet, reno()))
-    }
-}
-
-accord_family::config! {
-    /// The parameters of NewReno.
-    pub struct NewRenoConfig of NEWRENO {
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Without sack: only the first partial acknowledgement of a recovery sets the retransmission timer again, so that many losses of a window end in slow start; if false each does, and a loss is repaired in each round trip (slow but steady).
-        pub impatient: bool,
-        /// Repairs losses by selective acknowledgements.
-        pub sack: bool,
-        /// Detects losses by time, and reduces the data in flight in proportion.
-        pub rack: bool,
-        /// Lets its packets be marked instead of dropped, and takes marks for losses.
-        pub ecn: bool,
     }
 }
 

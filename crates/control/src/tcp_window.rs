@@ -1,62 +1,47 @@
 //! The congestion window of the TCP-like controllers.
 
 use crate::{Allowance, Capabilities, Marks, PathView, Recovery};
-use accord_family::{Kind, Param, Values};
+use accord_family::{
+    Param, Values,
+    kind::{flag, size},
+};
 use accord_units::Bytes;
 
 /// The initial window, shared by the TCP-like controllers.
-pub(crate) const INITIAL_WINDOW: Param = Param {
-    name: "initial_window",
-    symbol: "IW",
-    kind: Kind::Size,
-    default: "2 pkt",
-    doc: "Window at the start; at least one packet.",
-    source: "[RFC 5681 §3.1]",
-};
+pub(crate) const INITIAL_WINDOW: Param = size("2 pkt")
+    .symbol("IW")
+    .source("[RFC 5681 §3.1]")
+    .declared(
+        "initial_window",
+        "Window at the start; at least one packet.",
+    );
 
 /// The choice of selective acknowledgements, shared by the TCP-like controllers.
-pub(crate) const SACK: Param = Param {
-    name: "sack",
-    symbol: "",
-    kind: Kind::Flag,
-    default: "false",
-    doc: "Repairs losses by selective acknowledgements.",
-    source: "[RFC 6675]",
-};
+pub(crate) const SACK: Param = flag("false")
+    .source("[RFC 6675]")
+    .declared("sack", "Repairs losses by selective acknowledgements.");
 
 /// The choice of loss detection by time, shared by controllers with [`SACK`] and by those that
 /// always have it.
-pub(crate) const RACK: Param = Param {
-    name: "rack",
-    symbol: "",
-    kind: Kind::Flag,
-    default: "false",
-    doc: "Finds losses by time, those of repairs too, probes for lost tails, and reduces the data \
+pub(crate) const RACK: Param = flag("false").source("[RFC 8985, RFC 9937]").declared(
+    "rack",
+    "Finds losses by time, those of repairs too, probes for lost tails, and reduces the data \
           in flight in proportion (RACK-TLP and PRR, as kernels do), whatever sack says.",
-    source: "[RFC 8985, RFC 9937]",
-};
+);
 
 /// The choice of the variant of NewReno, for repair without selective acknowledgements.
-pub(crate) const IMPATIENT: Param = Param {
-    name: "impatient",
-    symbol: "",
-    kind: Kind::Flag,
-    default: "true",
-    doc: "Without sack: only the first partial acknowledgement of a recovery sets the \
+pub(crate) const IMPATIENT: Param = flag("true").source("[RFC 6582 §3.2, §4]").declared(
+    "impatient",
+    "Without sack: only the first partial acknowledgement of a recovery sets the \
           retransmission timer again, so that many losses of a window end in slow start; if \
           false each does, and a loss is repaired in each round trip (slow but steady).",
-    source: "[RFC 6582 §3.2, §4]",
-};
+);
 
 /// The choice of explicit congestion notification, shared by the TCP-like controllers.
-pub(crate) const ECN: Param = Param {
-    name: "ecn",
-    symbol: "",
-    kind: Kind::Flag,
-    default: "false",
-    doc: "Lets its packets be marked instead of dropped, and takes marks for losses.",
-    source: "[RFC 3168]",
-};
+pub(crate) const ECN: Param = flag("false").source("[RFC 3168]").declared(
+    "ecn",
+    "Lets its packets be marked instead of dropped, and takes marks for losses.",
+);
 
 /// Returns the meaning of marks to a controller with [`ECN`].
 pub(crate) fn marks(values: &Values) -> Marks {

@@ -7,20 +7,15 @@ use accord_units::{Bytes, Time};
 
 /// The declaration of flows without control.
 pub static FAMILY: Family = Family {
-    name: "none",
     doc: "No control: sends its demand, whatever happens.",
     source: "",
-    params: &[],
-    check: |_| Ok(()),
-    role: Role::Controller(|_| Objective::Unresponsive),
     dynamics: Dynamics::Window(|_, _| WindowDynamics::UNRESPONSIVE),
-    kernel: None,
-    stack: None,
     page: "models/none.md",
     maker: &Maker {
         build: |_, _| AnyController::Unresponsive(Unresponsive),
         transport: Transport::Open,
     },
+    ..Family::new("none", Role::Controller(|_| Objective::Unresponsive))
 };
 
 /// No control.

@@ -16,19 +16,6 @@
 //! is still only if the backlog equals both. With early retransmission the transport checks a
 //! fine-grained timer on the first duplicate acknowledgements [Low02 §1.1].
 //!
-//! | symbol | field            | unit           | default | range | source |
-//! |--------|------------------|----------------|---------|-------|--------|
-//! | α, ε₁  | `alpha`          | packets, bytes | 1 pkt   | > 0   | Xia05 eq. 9 |
-//! | β, ε₂  | `beta`           | packets, bytes | 3 pkt   | ≥ α   | Xia05 eq. 9 |
-//! | α_s    | `alpha_rate`     | bit/s          | –       | > 0   | Low02 eq. 1 |
-//! | β_s    | `beta_rate`      | bit/s          | –       | ≥ α_s | Low02 §2.1  |
-//! | γ      | `gamma`          | packets, bytes | 1 pkt   | > 0   | ns-2 |
-//! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
-//! | k      | `k`              | samples        | 50      | 1..1e6 | Xia05 §IV-A, vegas-k only |
-//! | d      | `base_rtt`       | –              | measured | measured, known | Low02 §6.2, vegas only |
-//! | –      | `sack`           | –              | false   | –     | RFC 6675 |
-//! | –      | `ecn`            | –              | false   | –     | RFC 3168 |
-//!
 //! With a [`Service`], α and β times the weight bound the backlog beyond the contracted rate's
 //! part. The window also shrinks while more is queued than the limit [Har02 eq. 8].
 //!
@@ -50,140 +37,120 @@ use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
-    BaseRtt, Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Service, Target,
-    Values, WindowDynamics,
+    BaseRtt, Dynamics, Family, FlowFacts, Objective, Param, Reads, Role, Service, Target, Values,
+    WindowDynamics,
+    kind::{choice, integer, rate, size},
 };
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use std::f64::consts::LN_2;
 use thresholds::{check, target};
 
-pub(crate) const ALPHA: Param = Param {
-    name: "alpha",
-    symbol: "α, ε₁",
-    kind: Kind::Size,
-    default: "",
-    doc: "The window grows while fewer are queued; 1 pkt where no rates are given.",
-    source: "[Xia05 eq. 9]",
-};
+pub(crate) const ALPHA: Param = size("").symbol("α, ε₁").source("[Xia05 eq. 9]").declared(
+    "alpha",
+    "The window grows while fewer are queued; 1 pkt where no rates are given.",
+);
 
-const BETA: Param = Param {
-    name: "beta",
-    symbol: "β, ε₂",
-    kind: Kind::Size,
-    default: "",
-    doc: "The window shrinks while more are queued; 3 pkt where no rates are given.",
-    source: "[Xia05 eq. 9]",
-};
+const BETA: Param = size("").symbol("β, ε₂").source("[Xia05 eq. 9]").declared(
+    "beta",
+    "The window shrinks while more are queued; 3 pkt where no rates are given.",
+);
 
-pub(crate) const ALPHA_RATE: Param = Param {
-    name: "alpha_rate",
-    symbol: "α_s",
-    kind: Kind::Rate,
-    default: "",
-    doc: "Instead of alpha: the amount per base round-trip time.",
-    source: "[Low02 eq. 1]",
-};
+pub(crate) const ALPHA_RATE: Param = rate("").symbol("α_s").source("[Low02 eq. 1]").declared(
+    "alpha_rate",
+    "Instead of alpha: the amount per base round-trip time.",
+);
 
-const BETA_RATE: Param = Param {
-    name: "beta_rate",
-    symbol: "β_s",
-    kind: Kind::Rate,
-    default: "",
-    doc: "Instead of beta: the amount per base round-trip time.",
-    source: "[Low02 §2.1]",
-};
+const BETA_RATE: Param = rate("").symbol("β_s").source("[Low02 §2.1]").declared(
+    "beta_rate",
+    "Instead of beta: the amount per base round-trip time.",
+);
 
-pub(crate) const GAMMA: Param = Param {
-    name: "gamma",
-    symbol: "γ",
-    kind: Kind::Size,
-    default: "1 pkt",
-    doc: "Slow start ends when more are queued.",
-    source: "[Low02 §1.1]",
-};
+pub(crate) const GAMMA: Param = size("1 pkt")
+    .symbol("γ")
+    .source("[Low02 §1.1]")
+    .declared("gamma", "Slow start ends when more are queued.");
 
-pub(crate) const BASE_RTT: Param = Param {
-    name: "base_rtt",
-    symbol: "d",
-    kind: Kind::Choice(BaseRttSource::WORDS),
-    default: "measured",
-    doc: "Whether the base round-trip time is the smallest sample, or the true one of the \
+pub(crate) const BASE_RTT: Param = choice("measured", BaseRttSource::WORDS)
+    .symbol("d")
+    .source("[Low02 §6.2]")
+    .declared(
+        "base_rtt",
+        "Whether the base round-trip time is the smallest sample, or the true one of the \
           network, which no real sender knows.",
-    source: "[Low02 §6.2]",
-};
+    );
 
-const K: Param = Param {
-    name: "k",
-    symbol: "k",
-    kind: Kind::Integer {
-        min: 1,
-        max: 1_000_000,
-    },
-    default: "50",
-    doc: "Number of round-trip time samples of which the base is the smallest.",
-    source: "[Xia05 §IV-A]",
-};
+const K: Param = integer("50", 1, 1_000_000)
+    .symbol("k")
+    .source("[Xia05 §IV-A]")
+    .declared(
+        "k",
+        "Number of round-trip time samples of which the base is the smallest.",
+    );
+
+accord_family::params! {
+    /// The parameters of Vegas.
+    pub struct Config of VEGAS {
+        pub alpha: Option<Size> = ALPHA,
+        pub beta: Option<Size> = BETA,
+        pub alpha_rate: Option<Rate> = ALPHA_RATE,
+        pub beta_rate: Option<Rate> = BETA_RATE,
+        pub gamma: Size = GAMMA,
+        pub base_rtt: BaseRttSource = BASE_RTT,
+        pub initial_window: Size = INITIAL_WINDOW,
+        pub sack: bool = SACK,
+        pub ecn: bool = ECN,
+    }
+}
 
 /// The declaration of Vegas.
 pub static VEGAS: Family = Family {
-    name: "vegas",
     doc: "TCP Vegas: keeps between alpha and beta of its own data queued on the path, \
           judged by round-trip times.",
     source: "[Low02 §1.1, Xia05 §IV-A]",
-    params: &[
-        ALPHA,
-        BETA,
-        ALPHA_RATE,
-        BETA_RATE,
-        GAMMA,
-        BASE_RTT,
-        INITIAL_WINDOW,
-        SACK,
-        ECN,
-    ],
+    params: Config::PARAMS,
     check,
-    role: Role::Controller(objective),
     dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
-    kernel: None,
-    stack: None,
     page: "models/vegas.md",
     maker: &Maker {
         build: |values, packet| AnyController::Vegas(Vegas::new(values, packet, base_rtt(values))),
         transport: Transport::Stream,
     },
+    ..Family::new("vegas", Role::Controller(objective))
 };
+
+accord_family::params! {
+    /// The parameters of Vegas-k.
+    pub struct ConfigK of VEGAS_K {
+        pub k: u64 = K,
+        pub alpha: Option<Size> = ALPHA,
+        pub beta: Option<Size> = BETA,
+        pub alpha_rate: Option<Rate> = ALPHA_RATE,
+        pub beta_rate: Option<Rate> = BETA_RATE,
+        pub gamma: Size = GAMMA,
+        pub initial_window: Size = INITIAL_WINDOW,
+        pub sack: bool = SACK,
+        pub ecn: bool = ECN,
+    }
+}
 
 /// The declaration of Vegas-k.
 pub static VEGAS_K: Family = Family {
-    name: "vegas-k",
     doc: "TCP Vegas that forgets: its base round-trip time is the smallest of the last k \
           samples.",
     source: "[Xia05 §IV-A]",
-    params: &[
-        K,
-        ALPHA,
-        BETA,
-        ALPHA_RATE,
-        BETA_RATE,
-        GAMMA,
-        INITIAL_WINDOW,
-        SACK,
-        ECN,
-    ],
+    params: ConfigK::PARAMS,
     check,
-    role: Role::Controller(true_objective),
     dynamics: Dynamics::Window(|values, facts| {
         let samples = values.integer("k") as f64;
         let bytes = samples * facts.packet.as_f64();
         dynamics(values, facts, BaseRtt::Last { bytes })
     }),
-    kernel: None,
-    stack: None,
     page: "models/vegas.md",
     maker: &Maker {
         build: |values, packet| AnyController::VegasK(Vegas::new(values, packet, last(values))),
         transport: Transport::Stream,
     },
+    ..Family::new("vegas-k", Role::Controller(true_objective))
 };
 
 /// Returns the objective by the smallest of all round-trip times, unless the true base round-trip
@@ -442,30 +409,6 @@ accord_family::choice! {
     }
 }
 
-accord_family::config! {
-    /// The parameters of Vegas.
-    pub struct Config of VEGAS {
-        /// The window grows while fewer are queued; 1 pkt where no rates are given.
-        pub alpha: Option<Size>,
-        /// The window shrinks while more are queued; 3 pkt where no rates are given.
-        pub beta: Option<Size>,
-        /// Instead of alpha: the amount per base round-trip time.
-        pub alpha_rate: Option<Rate>,
-        /// Instead of beta: the amount per base round-trip time.
-        pub beta_rate: Option<Rate>,
-        /// Slow start ends when more are queued.
-        pub gamma: Size,
-        /// Source of the base round-trip time: the smallest sample, or the true one, which no real sender knows.
-        pub base_rtt: BaseRttSource,
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Repairs losses by selective acknowledgements.
-        pub sack: bool,
-        /// Lets its packets be marked instead of dropped, and takes marks for losses.
-        pub ecn: bool,
-    }
-}
-
 impl Config {
     /// Makes the controller for packets of this size.
     ///
@@ -474,30 +417,6 @@ impl Config {
     pub fn build(&self, packet: Bytes) -> Result<Vegas, String> {
         let values = self.values()?;
         Ok(Vegas::new(&values, packet, base_rtt(&values)))
-    }
-}
-
-accord_family::config! {
-    /// The parameters of Vegas-k.
-    pub struct ConfigK of VEGAS_K {
-        /// Number of round-trip time samples of which the base is the smallest.
-        pub k: u64,
-        /// The window grows while fewer are queued; 1 pkt where no rates are given.
-        pub alpha: Option<Size>,
-        /// The window shrinks while more are queued; 3 pkt where no rates are given.
-        pub beta: Option<Size>,
-        /// Instead of alpha: the amount per base round-trip time.
-        pub alpha_rate: Option<Rate>,
-        /// Instead of beta: the amount per base round-trip time.
-        pub beta_rate: Option<Rate>,
-        /// Slow start ends when more are queued.
-        pub gamma: Size,
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Repairs losses by selective acknowledgements.
-        pub sack: bool,
-        /// Lets its packets be marked instead of dropped, and takes marks for losses.
-        pub ecn: bool,
     }
 }
 

@@ -15,17 +15,6 @@
 //! that Vegas needs to measure the price. Because queues are short, the smallest round-trip time is
 //! the true base whenever the flow begins.
 //!
-//! | symbol | field            | unit           | default | range | source |
-//! |--------|------------------|----------------|---------|-------|--------|
-//! | α·d    | `alpha`          | packets, bytes | 2 pkt   | > 0   | Low02 eq. 33 |
-//! | α      | `alpha_rate`     | bit/s          | –       | > 0   | Low02 §6.3 |
-//! | φ      | `phi`            | –              | 1.1     | 1.000001..10 | Low02 §6.3 |
-//! | N      | `memory`         | packets        | 64      | 1..1e6 | – |
-//! | γ      | `gamma`          | packets, bytes | 1 pkt   | > 0   | ns-2 |
-//! | d      | `base_rtt`       | –              | measured | measured, known | Low02 §6.2 |
-//! | IW     | `initial_window` | packets, bytes | 2 pkt   | > 0   | RFC 5681 §3.1 |
-//! | –      | `sack`           | –              | false   | –     | RFC 6675 |
-//!
 //! The source does not say over how many packets the share of marks is taken. N is ours. The price
 //! needs every mark, so the receiver's echo has to be accurate, unlike the latch of RFC 3168. The
 //! packets of the flow are always ECN-capable.
@@ -36,56 +25,33 @@ use crate::vegas::{self, Thresholds, Vegas};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
 use crate::{AnyController, Maker, Transport};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Target, Values,
-    WindowDynamics,
+    Dynamics, Family, FlowFacts, Objective, Reads, Role, Target, Values, WindowDynamics,
 };
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 
+accord_family::params! {
+    /// The parameters of Vegas/REM.
+    pub struct Config of FAMILY => VegasRem(packet: Bytes) {
+        /// Rate times price that the flow keeps to; 2 pkt where no rate is given.
+        pub alpha: Option<Size> = size("").symbol("α·d").source("[Low02 eq. 33]"),
+        /// Instead of alpha: the amount per base round-trip time.
+        pub alpha_rate: Option<Rate> = rate("").symbol("α").source("[Low02 §6.3]"),
+        /// Base of the marking; has to be that of the links.
+        pub phi: f64 = number("1.1", 1.000001, 10.0).symbol("φ").source("[Low02 §6.3]"),
+        /// Number of packets over which the share of marks is averaged.
+        pub memory: u64 = integer("64", 1, 1_000_000).symbol("N"),
+        pub gamma: Size = vegas::GAMMA,
+        pub base_rtt: vegas::BaseRttSource = vegas::BASE_RTT,
+        pub initial_window: Size = INITIAL_WINDOW,
+        pub sack: bool = SACK,
+    }
+}
+
 /// The declaration of Vegas with REM.
 pub static FAMILY: Family = Family {
-    name: "vegas-rem",
     doc: "Vegas with the price of its path from REM's marks instead of from queuing delay.",
     source: "[Low02 §5]",
-    params: &[
-        Param {
-            doc: "Rate times price that the flow keeps to; 2 pkt where no rate is given.",
-            source: "[Low02 eq. 33]",
-            symbol: "α·d",
-            ..vegas::ALPHA
-        },
-        Param {
-            doc: "Instead of alpha: the amount per base round-trip time.",
-            source: "[Low02 §6.3]",
-            symbol: "α",
-            ..vegas::ALPHA_RATE
-        },
-        Param {
-            name: "phi",
-            symbol: "φ",
-            kind: Kind::Number {
-                min: 1.000001,
-                max: 10.0,
-            },
-            default: "1.1",
-            doc: "Base of the marking; has to be that of the links.",
-            source: "[Low02 §6.3]",
-        },
-        Param {
-            name: "memory",
-            symbol: "N",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1_000_000,
-            },
-            default: "64",
-            doc: "Number of packets over which the share of marks is averaged.",
-            source: "",
-        },
-        vegas::GAMMA,
-        vegas::BASE_RTT,
-        INITIAL_WINDOW,
-        SACK,
-    ],
+    params: Config::PARAMS,
     check: |values| match (values.size_opt("alpha"), values.rate_opt("alpha_rate")) {
         (Some(_), Some(_)) => Err(
             "alpha is an amount, alpha_rate the same per base round-trip time; give one or \
@@ -94,18 +60,19 @@ pub static FAMILY: Family = Family {
         ),
         _ => Ok(()),
     },
-    role: Role::Controller(|values| Objective::Marks {
-        target: target(values),
-        phi: values.number("phi"),
-    }),
     dynamics: Dynamics::Window(dynamics),
-    kernel: None,
-    stack: None,
     page: "models/vegas-rem.md",
     maker: &Maker {
         build: |values, packet| AnyController::VegasRem(VegasRem::new(values, packet)),
         transport: Transport::Stream,
     },
+    ..Family::new(
+        "vegas-rem",
+        Role::Controller(|values| Objective::Marks {
+            target: target(values),
+            phi: values.number("phi"),
+        }),
+    )
 };
 
 fn target(values: &Values) -> Target {
@@ -208,38 +175,5 @@ impl Controller for VegasRem {
 
     fn set_base_rtt(&mut self, base_rtt: Duration) {
         self.vegas.set_base_rtt(base_rtt);
-    }
-}
-
-accord_family::config! {
-    /// The parameters of Vegas/REM.
-    pub struct Config of FAMILY {
-        /// Rate times price that the flow keeps to; 2 pkt where no rate is given.
-        pub alpha: Option<Size>,
-        /// Instead of alpha: the amount per base round-trip time.
-        pub alpha_rate: Option<Rate>,
-        /// Base of the marking; has to be that of the links.
-        pub phi: f64,
-        /// Number of packets over which the share of marks is averaged.
-        pub memory: u64,
-        /// Slow start ends when more are queued.
-        pub gamma: Size,
-        /// Source of the base round-trip time: the smallest sample, or the true one, which no real sender knows.
-        pub base_rtt: vegas::BaseRttSource,
-        /// Window at the start; at least one packet.
-        pub initial_window: Size,
-        /// Repairs losses by selective acknowledgements.
-        pub sack: bool,
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<VegasRem, String> {
-        let values = self.values()?;
-        Ok(VegasRem::new(&values, packet))
     }
 }

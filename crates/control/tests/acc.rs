@@ -1,11 +1,11 @@
 //! The law that keeps accumulation at a target, report by report.
 
-mod common;
+use crate::common;
 
+use crate::common::{PACKET, build, text};
 use accord_control::{AnyController, Congestion, Controller, PathView, Report};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{PACKET, build, text};
 
 const RTT: Duration = Duration::from_ms(100);
 

@@ -1,16 +1,14 @@
 //! Properties of every controller, whatever happens to it.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
+use crate::values;
 
+use crate::common::{ACK, PACKET, path};
 use accord_control::{
     Acked, AnyController, Congestion, Controller, Delivery, FAMILIES, Lost, Maker, PathView,
     Report, Transport,
 };
 use accord_family::{Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{ACK, PACKET, path};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]

@@ -1,11 +1,9 @@
 //! BBRv1 sample by sample, against what `net/ipv4/tcp_bbr.c` of Linux does. The transport's tests run it on a path.
 
-mod common;
-
+use crate::common::{PACKET, path};
 use accord_control::bbr1::{Config, State};
 use accord_control::{Bbr1, Controller, Delivery, Lost, PathView};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{PACKET, path};
 
 const MS: fn(u64) -> Duration = Duration::from_ms;
 /// 100 Mbps and 10 ms: 125 packets.
@@ -202,11 +200,11 @@ fn probing_begins_with_any_gain_but_that_which_drains() {
     assert!((1..=19).contains(&of(1.25)), "{}", of(1.25));
 }
 
-/// bbr_update_bw(): the largest sample of ten round trips. One that the application limited counts if it is larger.
+/// bbr_update_bw(), minmax_subwin_update(): the largest sample of this round trip and the ten before. One that the application limited counts if it is larger.
 #[test]
-fn the_bandwidth_is_the_largest_of_ten_round_trips() {
+fn the_bandwidth_is_the_largest_of_this_round_trip_and_ten_before() {
     let mut flow = Flow::probing();
-    for round in 1..10 {
+    for round in 1..=10 {
         flow.round(60.0, BDP);
         assert_eq!(flow.bbr.bandwidth(), mbps(100.0), "{round}");
     }
@@ -220,8 +218,8 @@ fn the_bandwidth_is_the_largest_of_ten_round_trips() {
         flow.ack(limited, RTT, BDP);
         assert_eq!(flow.bbr.bandwidth(), mbps(expected));
     }
-    // Ten limited ones leave the largest of them.
-    for _ in 0..9 {
+    // Eleven limited ones leave the largest of them.
+    for _ in 0..10 {
         let limited = Delivery {
             app_limited: true,
             ..flow.sample(30.0)
@@ -286,7 +284,7 @@ fn two_intervals_with_much_loss_at_one_rate_are_a_policer() {
         let mut flow = Flow::probing();
         // The first loss begins an interval.
         flow.lose(PACKET);
-        flow.round(100.0, BDP);
+        flow.ack(flow.amid(100.0), Duration::ZERO, BDP);
         for slower in [1.0, second] {
             for round in 1..=rounds {
                 if round == rounds {
@@ -311,10 +309,14 @@ fn two_intervals_with_much_loss_at_one_rate_are_a_policer() {
 /// application limited, does not count.
 #[test]
 fn a_policer_is_kept_to_for_48_round_trips() {
-    let found = |quiet: usize, limited: bool| {
+    let found = |quiet: usize, limited: bool, with_round: bool| {
         let mut flow = Flow::probing();
         flow.lose(PACKET);
-        flow.round(100.0, BDP);
+        let first = match with_round {
+            true => flow.sample(100.0),
+            false => flow.amid(100.0),
+        };
+        flow.ack(first, Duration::ZERO, BDP);
         for _ in 0..2 {
             for i in 0..quiet {
                 let sample = Delivery {
@@ -328,10 +330,13 @@ fn a_policer_is_kept_to_for_48_round_trips() {
         }
         flow
     };
-    assert!(found(15, false).bbr.is_policed(), "16 round trips");
-    assert!(!found(16, false).bbr.is_policed(), "17");
-    assert!(!found(5, true).bbr.is_policed());
-    let mut flow = found(4, false);
+    assert!(found(15, false, false).bbr.is_policed(), "16 round trips");
+    assert!(!found(16, false, false).bbr.is_policed(), "17");
+    // A round trip that begins with the first loss counts.
+    assert!(found(14, false, true).bbr.is_policed());
+    assert!(!found(15, false, true).bbr.is_policed());
+    assert!(!found(5, true, false).bbr.is_policed());
+    let mut flow = found(4, false, false);
     for round in 1..48 {
         flow.round(100.0, BDP);
         assert!(flow.bbr.is_policed(), "{round}");

@@ -1,11 +1,9 @@
 //! BBRv3's state machine, sample by sample. The transport's tests run it on a path.
 
-mod common;
-
+use crate::common::{PACKET, path};
 use accord_control::bbr3::{Config, State};
 use accord_control::{Bbr3, Congestion, Controller, Delivery, Lost, PathView};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{PACKET, path};
 
 /// A path of 10 Mbps and 100 ms: 125 packets.
 struct Driver {

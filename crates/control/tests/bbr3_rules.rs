@@ -1,15 +1,11 @@
 //! BBRv3's rules to the byte and the round trip, by the pseudocode of draft-ietf-ccwg-bbr-06. Numbers
 //! such as A.5 are those of the cases in its appendix A.
 
-mod common;
-#[path = "common/bbr3_flow.rs"]
-mod flow;
-
+use crate::common::PACKET;
+use crate::flow::{BDP, Flow, MS};
 use accord_control::bbr3::State;
 use accord_control::{Controller, Delivery, Lost};
 use accord_units::{Bytes, Duration, Rate};
-use common::PACKET;
-use flow::{BDP, Flow, MS};
 
 /// A.5, A.7 and IsTimeToGoDown(): where the window stops the flow at inflight_longterm, a plateau
 /// says nothing of the path. Where it does not stop the flow, or is below that bound, it ends UP.

@@ -1,15 +1,11 @@
 //! BBRv3's pace and window to the byte, and what sets them back, by the pseudocode of
 //! draft-ietf-ccwg-bbr-06 §5.3.1.2, §5.4.1 and §5.6.
 
-mod common;
-#[path = "common/bbr3_flow.rs"]
-mod flow;
-
+use crate::common::{PACKET, path};
+use crate::flow::{BDP, Flow, MS};
 use accord_control::bbr3::{Config, State};
 use accord_control::{Congestion, Controller, Delivery, Lost, Marks, Recovery};
 use accord_units::{Bytes, Duration, Rate};
-use common::{PACKET, path};
-use flow::{BDP, Flow, MS};
 
 fn mbps(n: f64) -> Rate {
     Rate::from_bps_f64(n * 1e6)

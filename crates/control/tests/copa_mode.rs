@@ -1,11 +1,9 @@
 //! Copa's modes and its competitive δ, round trip by round trip [Arun18 §2.2].
 
-mod common;
-
+use crate::common::{ACK, PACKET, path};
 use accord_control::copa::Config;
 use accord_control::{Acked, Congestion, Controller, Copa, PathView};
 use accord_units::{Bytes, Duration, Time};
-use common::{ACK, PACKET, path};
 
 /// A flow that uses its window. Its acknowledgements come 4 ms apart, but for two at the start.
 struct Flow {

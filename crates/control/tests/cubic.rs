@@ -1,11 +1,9 @@
 //! CUBIC against the numbers of RFC 9438 and 9406.
 
-mod common;
-
+use crate::common::{ACK, Fifo, PACKET, Paced, build, path, text, window};
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks, PathView, Recovery};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
-use common::{ACK, Fifo, PACKET, Paced, build, path, text, window};
 
 fn cubic(initial: &str, hystart: bool) -> AnyController {
     build(

@@ -1,11 +1,9 @@
 //! DCTCP against RFC 8257, step by step. The transport's tests run it on a path.
 
-mod common;
-
+use crate::common::{ACK, PACKET, path};
 use accord_control::dctcp::Config;
 use accord_control::{Acked, Congestion, Controller, Dctcp};
 use accord_units::{Bytes, Size, Time};
-use common::{ACK, PACKET, path};
 
 fn dctcp() -> Dctcp {
     Config::default()

@@ -1,11 +1,9 @@
 //! The windows of DCTCP [RFC 8257 §3] and Prague [draft-briscoe-iccrg-prague-congestion-control §2] beyond their
 //! answer to marks: growth, losses, time-outs and idle times are those of RFC 5681.
 
-mod common;
-
+use crate::common::{ACK, PACKET, build, path, text, window};
 use accord_control::{Acked, AnyController, Congestion, Controller, PathView};
 use accord_units::{Bytes, Duration, Time};
-use common::{ACK, PACKET, build, path, text, window};
 
 const BOTH: [&str; 2] = ["dctcp", "prague"];
 

@@ -1,11 +1,9 @@
 //! HyStart++ against RFC 9406, by the windows of CUBIC: rounds by hand, acknowledgement by
 //! acknowledgement.
 
-mod common;
-
+use crate::common::{ACK, PACKET, Paced, build, path, text, window};
 use accord_control::{Acked, AnyController, Congestion, Controller};
 use accord_units::{Bytes, Duration, Time};
-use common::{ACK, PACKET, Paced, build, path, text, window};
 
 /// The growth of the window per packet, in packets: in slow start, and in conservative slow start,
 /// CSS_GROWTH_DIVISOR = 4 [RFC 9406 §4.2, 4.3].

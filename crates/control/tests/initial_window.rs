@@ -1,7 +1,5 @@
 //! The windows at the start of all families that have one, against RFC 5681 and RFC 6928.
 
-mod common;
-
 use accord_control::{AnyController, Controller, FAMILIES};
 use accord_units::Bytes;
 

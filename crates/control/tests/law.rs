@@ -1,11 +1,9 @@
 //! The law in closed loop with a queue, round trip by round trip.
 
-mod common;
-
+use crate::common::{PACKET, build, text};
 use accord_control::{AnyController, Controller, PathView, Report};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{PACKET, build, text};
 
 /// A path with one queue. The window is the outstanding data, in propagation or in the queue [Xia05
 /// appendix]. A pair finds the queue of the window before the one that it is sent with.

@@ -1,11 +1,9 @@
 //! LEDBAT and LEDBAT++ against their equations, step by step. The transport's and the simulator's
 //! tests run them on paths.
 
-mod common;
-
+use crate::common::{ACK, PACKET, build, path, text, window};
 use accord_control::{Acked, AnyController, Congestion, Controller, PathView};
 use accord_units::{Bytes, Duration, Time};
-use common::{ACK, PACKET, build, path, text, window};
 
 const BASE: Duration = Duration::from_ms(40);
 

@@ -1,12 +1,10 @@
 //! LEDBAT++ by the equations and the schedule of draft-irtf-iccrg-ledbat-plus-plus-01, acknowledgement by
 //! acknowledgement.
 
-mod common;
-
+use crate::common::{ACK, build, path, text, window};
 use accord_control::{Acked, AnyController, Congestion, Controller, PathView};
 use accord_family::Raw;
 use accord_units::{Duration, Time};
-use common::{ACK, build, path, text, window};
 
 const MS: fn(u64) -> Duration = Duration::from_ms;
 

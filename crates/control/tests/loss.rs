@@ -1,11 +1,9 @@
 //! Responses to a loss, in closed loop with a queue.
 
-mod common;
-
+use crate::common::{PACKET, build, text};
 use accord_control::{AnyController, Controller, PathView, Report};
 use accord_family::{Raw, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{PACKET, build, text};
 
 /// A link of 50 Mbps and 50 ms, on which four other flows keep 3000 bytes queued each, whatever the
 /// flow does.

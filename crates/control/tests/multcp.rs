@@ -1,11 +1,9 @@
 //! MulTCP against the sum of N Reno flows and the closed form of its response to loss.
 
-mod common;
-
+use crate::common::{ACK, Fifo, PACKET, Paced, build, path, text, window};
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks, Recovery};
 use accord_family::{Raw, Service};
 use accord_units::{Bytes, Duration, Time};
-use common::{ACK, Fifo, PACKET, Paced, build, path, text, window};
 
 fn multcp(weight: f64, changes: &[(&str, Raw)]) -> AnyController {
     let mut c = build("multcp", changes);

@@ -2,14 +2,12 @@
 //! Har02 algorithm 1, and their meter against Xia05 §IV-B and §IV-D. κ = 0.5, a target of 3000 bytes,
 //! packets of 1000 bytes.
 
-mod common;
-
+use crate::common::{PACKET, build, family, text, values};
 use accord_control::{
     AnyController, Arrival, Controller, Estimator, Maker, Meter, PathView, Report, Transport,
 };
 use accord_family::{Raw, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{PACKET, build, family, text, values};
 
 /// The round-trip times by which cwnd is divided: smoothed (Har02), latest (Xia05) and smallest.
 const SRTT: Duration = Duration::from_ms(100);

@@ -1,10 +1,8 @@
 //! CUBIC's time while the application is the limit [RFC 9438 §5.8]: it does not count in t.
 
-mod common;
-
+use crate::common::{ACK, Paced, build, path, text, window};
 use accord_control::{Acked, Congestion, Controller};
 use accord_units::{Duration, Time};
-use common::{ACK, Paced, build, path, text, window};
 
 const RTT: Duration = Duration::from_ms(100);
 

@@ -1,7 +1,5 @@
 //! Prague against its equations.
 
-mod common;
-
 use accord_control::prague::Config;
 use accord_control::{Acked, Congestion, Controller, PathView, Prague};
 use accord_units::{Bytes, Duration, Rate, Time};

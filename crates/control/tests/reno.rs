@@ -1,11 +1,9 @@
 //! Reno and NewReno against traces worked out by hand from RFC 5681.
 
-mod common;
-
+use crate::common::{ACK, Fifo, PACKET, build, path, text, window};
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks, Recovery};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
-use common::{ACK, Fifo, PACKET, build, path, text, window};
 
 fn acks(c: &mut AnyController, n: usize) {
     for _ in 0..n {

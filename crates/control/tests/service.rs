@@ -1,11 +1,9 @@
 //! Contracted rates, weights and limits, as the law on a tunnel holds them.
 
-mod common;
-
+use crate::common::{PACKET, build, text};
 use accord_control::{AnyController, Controller, PathView, Report};
 use accord_family::{Raw, Service};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::{PACKET, build, text};
 
 const RTT: Duration = Duration::from_ms(100);
 

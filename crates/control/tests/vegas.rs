@@ -1,12 +1,10 @@
 //! Vegas on an ideal path whose true accumulation is known: of a window w, what exceeds
 //! the 1 packet/ms × base round-trip time that fit on the path is queued.
 
-mod common;
-
+use crate::common::{ACK, Fifo, PACKET, build, family, path, text, values, window};
 use accord_control::{Acked, AnyController, Congestion, Controller, Recovery};
 use accord_family::{Objective, Raw, Service, Target};
 use accord_units::{Bytes, Duration, Size, Time};
-use common::{ACK, Fifo, PACKET, build, family, path, text, values, window};
 
 /// Base round-trip time of the paths below in milliseconds, so the packets that fit.
 const FIT: f64 = 20.0;

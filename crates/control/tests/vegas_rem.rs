@@ -1,13 +1,11 @@
 //! Vegas with REM on a path of a given price: each packet comes back marked with
 //! probability 1 − φ^(−p), and nothing queues.
 
-mod common;
-
+use crate::common::{ACK, PACKET, build, family, path, text, window};
 use accord_control::estimator::MarkEstimator;
 use accord_control::{Acked, AnyController, Congestion, Controller, Marks};
 use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
-use common::{ACK, PACKET, build, family, path, text, window};
 
 /// splitmix64.
 fn uniform(state: &mut u64) -> f64 {

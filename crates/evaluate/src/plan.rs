@@ -6,25 +6,18 @@ use crate::subject::Subject;
 use accord::language::{Errors, File, ScenarioError, suggest};
 use accord::margins::stability;
 use accord::scenario::{Engine, MetricUnit, Scenario};
+use accord::units::words;
 use accord::{Catalogue, set};
 use std::sync::Arc;
 
-/// The part of a pack that is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
-    /// The part that takes two minutes on two cores.
-    Quick,
-    /// Everything.
-    Whole,
-}
-
-impl Tier {
-    /// The word on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Tier::Quick => "quick",
-            Tier::Whole => "whole",
-        }
+words! {
+    /// The part of a pack that is run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Tier by name {
+        /// The part that takes two minutes on two cores.
+        Quick = "quick",
+        /// Everything.
+        Whole = "whole",
     }
 }
 

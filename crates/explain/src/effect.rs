@@ -7,78 +7,46 @@ use crate::timers::shorten_timers;
 use accord_family::{Price, Raw, Role, Values};
 use accord_scenario::{Change, Engine, Limit, Link, Scenario};
 use accord_traffic::Demand;
-use accord_units::{Bytes, Rate};
+use accord_units::{Bytes, Rate, words};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// A departure from the model that can be taken away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Effect {
-    /// Control packets use capacity.
-    Control,
-    /// Acknowledgements use capacity and wait on the reverse path.
-    Acks,
-    /// Packets are not infinitesimal.
-    Packets,
-    /// Senders measure their base round-trip time.
-    BaseRtt,
-    /// Accumulation is measured by control pairs.
-    Estimator,
-    /// Traffic of a given rate comes in bursts.
-    Arrivals,
-    /// Buffers are finite.
-    Buffers,
-    /// Queue disciplines drop or mark packets of a queue that would fit.
-    Discipline,
-    /// Wires lose packets.
-    Loss,
-    /// The start of each phase is a transient.
-    StartUp,
-    /// Senders put a window on the wire in bursts.
-    Bursts,
-    /// Timers have a least value.
-    Timers,
+words! {
+    /// A departure from the model that can be taken away.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Effect by name {
+        /// Control packets use capacity.
+        Control = "control packets",
+        /// Acknowledgements use capacity and wait on the reverse path.
+        Acks = "acknowledgements",
+        /// Packets are not infinitesimal.
+        Packets = "packet size",
+        /// Senders measure their base round-trip time.
+        BaseRtt = "base RTT",
+        /// Accumulation is measured by control pairs.
+        Estimator = "estimator",
+        /// Traffic of a given rate comes in bursts.
+        Arrivals = "arrivals",
+        /// Buffers are finite.
+        Buffers = "buffers",
+        /// Queue disciplines drop or mark packets of a queue that would fit.
+        Discipline = "discipline",
+        /// Wires lose packets.
+        Loss = "wire loss",
+        /// The start of each phase is a transient.
+        StartUp = "start-up",
+        /// Senders put a window on the wire in bursts.
+        Bursts = "bursts of a window",
+        /// Timers have a least value.
+        Timers = "timers",
+    }
 }
 
 /// The smallest packet there is.
 const LEAST: Bytes = Bytes::new(1);
 
 impl Effect {
-    /// All of them, in the order in which they are taken away together.
-    pub const ALL: [Effect; 12] = [
-        Effect::Control,
-        Effect::Acks,
-        Effect::Packets,
-        Effect::BaseRtt,
-        Effect::Estimator,
-        Effect::Arrivals,
-        Effect::Buffers,
-        Effect::Discipline,
-        Effect::Loss,
-        Effect::StartUp,
-        Effect::Bursts,
-        Effect::Timers,
-    ];
-
-    /// Returns the name in tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Effect::Control => "control packets",
-            Effect::Acks => "acknowledgements",
-            Effect::Packets => "packet size",
-            Effect::BaseRtt => "base RTT",
-            Effect::Estimator => "estimator",
-            Effect::Arrivals => "arrivals",
-            Effect::Buffers => "buffers",
-            Effect::Discipline => "discipline",
-            Effect::Loss => "wire loss",
-            Effect::StartUp => "start-up",
-            Effect::Bursts => "bursts of a window",
-            Effect::Timers => "timers",
-        }
-    }
-
     /// Describes the change of the scenario that takes the effect away, where things are made `finer`
     /// times smaller or longer.
     pub fn doc(self, finer: u64) -> String {

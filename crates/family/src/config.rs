@@ -1,10 +1,10 @@
 //! Typed configurations: the parameters of a family as a plain struct, for programs.
 //!
-//! The table of a family lists its parameters, and scenario files set them by name. [`config!`]
-//! makes a struct of the same parameters. Its defaults are those of the table, and
-//! [`values`](crate::config!) checks the values of a program against the table's ranges.
+//! Scenario files set the parameters of a family by name. [`params!`](crate::params!) declares the
+//! table of these names together with a struct of the same parameters, whose values are checked
+//! against the table's ranges.
 
-use crate::{Param, Raw, Values};
+use crate::{Raw, Values};
 use accord_units::{Duration, Rate, Size};
 
 /// A type that a parameter can have.
@@ -89,35 +89,36 @@ pub fn with_aggregates(
     Ok(values)
 }
 
-/// Makes a struct of the parameters of a family, with their names. `of aggregates of` makes one of the
-/// parameters that each of its aggregates has.
+/// Declares the parameters of a family, once: the struct that programs set, and the table
+/// ([`Param`]) that scenario files, the reference and messages are made from. `of aggregates of`
+/// declares the parameters that each of its aggregates has.
 ///
-/// The struct has `Default` (the family's table), `From<&Values>`, and `values()`, which
-/// checks the fields and returns them in the form of scenarios.
+/// An entry is the documentation, the name, the type and the rest of the [`Param`], made by the
+/// functions of [`kind`](crate::kind). An entry without documentation has that of its [`Param`],
+/// which several families share. An entry without `pub` and type is in the table only.
+///
+/// `of FAMILY => Made()` adds `build()`, which checks the parameters and passes them to `Made::new`.
+///
+/// The struct has `PARAMS` (the table), `Default`, `From<&Values>`, and `values()`, which checks the
+/// fields and returns them in the form of scenarios.
 ///
 /// ```
-/// use accord_family::{Family, Kind, Objective, Param, Role, Values};
+/// use accord_family::{Family, Objective, Role};
 ///
 /// static FAMILY: Family = Family {
-///     params: &[Param {
-///         name: "gain",
-///         symbol: "κ",
-///         kind: Kind::Number { min: 0.0, max: 1.0 },
-///         default: "0.5",
-///         doc: "What part of an error a step takes away.",
-///         source: "",
-///     }],
+///     params: Config::PARAMS,
 ///     ..Family::new("keeper", Role::Controller(|_| Objective::Loss))
 /// };
 ///
-/// accord_family::config! {
+/// accord_family::params! {
 ///     /// The parameters of a keeper.
 ///     pub struct Config of FAMILY {
 ///         /// The part of an error that a step takes away.
-///         pub gain: f64,
+///         pub gain: f64 = number("0.5", 0.0, 1.0).symbol("κ"),
 ///     }
 /// }
 ///
+/// assert_eq!(Config::PARAMS[0].doc, "The part of an error that a step takes away.");
 /// assert_eq!(Config::default(), Config { gain: 0.5 });
 /// let values = Config { gain: 0.25 }.values()?;
 /// assert_eq!(Config::from(&values).gain, 0.25);
@@ -126,18 +127,32 @@ pub fn with_aggregates(
 /// # Ok::<(), String>(())
 /// ```
 #[macro_export]
-macro_rules! config {
+macro_rules! params {
     (
         $(#[$doc:meta])*
-        pub struct $config:ident of $family:path { $($fields:tt)* }
+        pub struct $config:ident of $family:path
+            $(=> $made:ident($($arg:ident: $arg_type:ty)?))?
+        { $($entries:tt)* }
     ) => {
-        $crate::config! { @fields $(#[$doc])* $config { $($fields)* } }
+        $crate::params! { @entries [$(#[$doc])* $config] [] [] $($entries)* }
 
         impl Default for $config {
             fn default() -> $config {
                 $config::from(&$family.defaults())
             }
         }
+
+        $(
+            impl $config {
+                /// Makes it with these parameters. A controller is for packets of this size.
+                ///
+                /// # Errors
+                /// As [`values`](Self::values).
+                pub fn build(&self $(, $arg: $arg_type)?) -> Result<$made, String> {
+                    Ok($made::new(&self.values()? $(, $arg)?))
+                }
+            }
+        )?
 
         impl $config {
             /// Returns the parameters in the form that scenarios have them in.
@@ -155,9 +170,9 @@ macro_rules! config {
     };
     (
         $(#[$doc:meta])*
-        pub struct $config:ident of aggregates of $family:path { $($fields:tt)* }
+        pub struct $config:ident of aggregates of $family:path { $($entries:tt)* }
     ) => {
-        $crate::config! { @fields $(#[$doc])* $config { $($fields)* } }
+        $crate::params! { @entries [$(#[$doc])* $config] [] [] $($entries)* }
 
         impl Default for $config {
             fn default() -> $config {
@@ -166,9 +181,41 @@ macro_rules! config {
         }
     };
     (
-        @fields $(#[$doc:meta])* $config:ident {
-            $($(#[$field_doc:meta])* pub $field:ident: $type:ty,)*
+        @entries $head:tt [$($field:tt)*] [$($param:tt)*]
+        pub $name:ident: $type:ty = $rest:expr, $($entries:tt)*
+    ) => {
+        $crate::params! {
+            @entries $head
+            [$($field)* #[doc = concat!("`", stringify!($name), "`, which several families have.")] pub $name: $type,]
+            [$($param)* (stringify!($name), "", $rest)]
+            $($entries)*
         }
+    };
+    (
+        @entries $head:tt [$($field:tt)*] [$($param:tt)*]
+        $(#[doc = $doc:literal])+ pub $name:ident: $type:ty = $rest:expr, $($entries:tt)*
+    ) => {
+        $crate::params! {
+            @entries $head
+            [$($field)* $(#[doc = $doc])* pub $name: $type,]
+            [$($param)* (stringify!($name), concat!($($doc),*), $rest)]
+            $($entries)*
+        }
+    };
+    (
+        @entries $head:tt $fields:tt [$($param:tt)*]
+        $(#[doc = $doc:literal])* $name:ident = $rest:expr, $($entries:tt)*
+    ) => {
+        $crate::params! {
+            @entries $head $fields
+            [$($param)* (stringify!($name), concat!($($doc),*), $rest)]
+            $($entries)*
+        }
+    };
+    (
+        @entries [$(#[$doc:meta])* $config:ident]
+        [$($(#[$field_doc:meta])* pub $field:ident: $type:ty,)*]
+        [$(($name:expr, $about:expr, $rest:expr))*]
     ) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq)]
@@ -185,8 +232,12 @@ macro_rules! config {
         }
 
         impl $config {
-            /// The names of the parameters.
-            pub const PARAMS: &'static [&'static str] = &[$(stringify!($field)),*];
+            /// The table of the parameters.
+            pub const PARAMS: &'static [$crate::Param] = {
+                #[allow(unused_imports, reason = "not every family has a parameter of each kind")]
+                use $crate::kind::*;
+                &[$($rest.declared($name, $about),)*]
+            };
         }
 
         impl $crate::Parameters for $config {
@@ -198,7 +249,7 @@ macro_rules! config {
     };
 }
 
-/// Makes an enum of the words of a choice, for a [`config!`].
+/// Makes an enum of the words of a choice, for a parameter of [`params!`](crate::params!).
 ///
 /// ```
 /// accord_family::choice! {
@@ -251,17 +302,4 @@ macro_rules! choice {
             }
         }
     };
-}
-
-/// Returns the names of a table's parameters that a configuration has not, and the other way
-/// round; for tests.
-pub fn differences(params: &[Param], config: &[&str]) -> Vec<String> {
-    let table = params.iter().map(|p| p.name);
-    let missing = table.filter(|name| !config.contains(name));
-    let strange = config
-        .iter()
-        .filter(|name| params.iter().all(|p| p.name != **name));
-    let missing = missing.map(|name| format!("{name} is in the table only"));
-    let strange = strange.map(|name| format!("{name} is not in the table"));
-    missing.chain(strange).collect()
 }

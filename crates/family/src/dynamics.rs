@@ -65,8 +65,6 @@ pub struct WindowDynamics {
     pub ecn: bool,
     /// The reaction to a loss, or to a mark that stands for one.
     pub gives_up: GivesUp,
-    /// The retransmission of lost packets.
-    pub repairs: Repairs,
     /// The way from a window to the data that is outstanding, of a flow that decides once per round trip
     /// and whose window bounds that data; none for windows that act at each acknowledgement.
     pub rounds: Option<Rounds>,
@@ -107,7 +105,6 @@ impl WindowDynamics {
         window_clocked: false,
         ecn: false,
         gives_up: GivesUp::Window,
-        repairs: Repairs::All,
         rounds: None,
     };
 }
@@ -122,20 +119,6 @@ pub enum GivesUp {
     Accumulation {
         /// The share of the data sent that may be lost. Beyond that the flow halves the window.
         bound: f64,
-    },
-}
-
-/// The retransmission of the losses of a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Repairs {
-    /// All within a round trip, retransmissions that are lost included [RFC 8985].
-    All,
-    /// All within a round trip. Retransmissions that are lost wait for the timer [RFC 6675].
-    Once,
-    /// One packet per round trip. Retransmissions that are lost wait for the timer [RFC 6582].
-    OneByOne {
-        /// The timer ends a repair that takes longer than it.
-        impatient: bool,
     },
 }
 
@@ -180,8 +163,6 @@ pub enum WindowLaw {
         c: f64,
         /// β.
         beta: f64,
-        /// A window that falls is remembered as less than it was.
-        fast_convergence: bool,
         /// Slow start ends when the round-trip time rises [RFC 9406].
         hystart: bool,
     },
@@ -262,6 +243,8 @@ pub enum QueueLaw {
         gain: f64,
         /// Of the backlog, per second: the weight over the period.
         backlog: f64,
+        /// True if dropped bytes count as arrivals.
+        dropped: bool,
     },
     /// Marks or drops by an average of the queue `[FJ93]`.
     Red {

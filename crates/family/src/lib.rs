@@ -38,6 +38,7 @@ mod catalogue;
 mod config;
 mod dynamics;
 mod family;
+pub mod kind;
 mod markdown;
 mod objective;
 mod param;
@@ -46,10 +47,10 @@ mod stack;
 mod values;
 
 pub use catalogue::Catalogue;
-pub use config::{Field, Parameters, differences, set, with_aggregates};
+pub use config::{Field, Parameters, set, with_aggregates};
 pub use dynamics::{
     BaseRtt, Dynamics, FlowFacts, GivesUp, Pace, QueueDynamics, QueueFacts, QueueLaw, Reads,
-    Repairs, Rounds, WindowDynamics, WindowLaw,
+    Rounds, WindowDynamics, WindowLaw,
 };
 pub use family::{Family, Role};
 pub use markdown::{fill_tables, markdown_table};

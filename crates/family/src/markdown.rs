@@ -63,26 +63,16 @@ pub fn fill_tables(page: &str, families: &[&Family]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::{duration, flag};
     use crate::{Price, Role};
 
     const NAPTIME: Family = Family {
         params: &[
-            Param {
-                name: "length",
-                symbol: "T",
-                kind: Kind::Duration,
-                default: "2 ms",
-                doc: "How long.",
-                source: "[Nap01]",
-            },
-            Param {
-                name: "deep",
-                symbol: "",
-                kind: Kind::Flag,
-                default: "",
-                doc: "How deep.",
-                source: "",
-            },
+            duration("2 ms")
+                .symbol("T")
+                .source("[Nap01]")
+                .declared("length", "How long."),
+            flag("").declared("deep", "How deep."),
         ],
         ..Family::new("nap", Role::Queue(|_| Price::Loss))
     };

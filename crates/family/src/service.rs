@@ -1,7 +1,6 @@
 //! The share of the network that a flow is to get.
 
-use accord_units::{Bytes, Rate, Words, words};
-use std::str::FromStr;
+use accord_units::{Bytes, Rate, words};
 
 /// A contracted rate, and a weighted share of the rate that is not contracted [Har02 eq. 3].
 ///
@@ -42,14 +41,5 @@ words! {
         Pairs = "pairs",
         /// The one-way delay above its minimum.
         Delay = "delay",
-    }
-}
-
-impl FromStr for Signal {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Signal, String> {
-        Signal::of_word(text)
-            .ok_or_else(|| format!("a signal is one of {}", Signal::words().join(", ")))
     }
 }

@@ -19,8 +19,7 @@
 //! equilibrium after 1000 s. The small variance used ([`AGES`]) avoids that, and leaves the return
 //! to W_max close to that of a single flow.
 //!
-//! Departures: fast convergence, and α = 1 beyond the window before the loss, are expressed as a
-//! fraction of the losses that counts where losses are counted per flow ([`counted`]).
+//! Departures: fast convergence, and α = 1 beyond the window before the loss, are left out.
 
 /// The mean memory of the last loss of a class of flows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,18 +43,6 @@ const AGES: f64 = 0.05;
 /// The maximum growth per round trip, as a fraction of the window [RFC 9438 §4.2].
 const STEEPEST: f64 = 0.5;
 
-/// Returns the fraction of losses that counts if losses are random. Their distances vary, so that
-/// windows exceed W_max and settle higher than the means do. CUBIC's law, integrated over
-/// independent losses (`law_of_rfc_9438` in `crates/sim/tests/response_cubic.rs`), has 1.12 of the
-/// window above with fast convergence and 1.22 without. For W_est the ratio is 1.07, which
-/// corresponds to this fraction with fast convergence.
-pub(crate) fn counted(fast_convergence: bool) -> f64 {
-    match fast_convergence {
-        true => 0.86,
-        false => 0.77,
-    }
-}
-
 impl Epoch {
     /// Begins congestion avoidance at a window that no loss has ended.
     pub fn begin(cubic: &Cubic, window: f64) -> Epoch {
@@ -66,24 +53,6 @@ impl Epoch {
         };
         epoch.since = epoch.k(cubic);
         epoch
-    }
-
-    /// Begins an epoch with a loss at this window, which ends slow start and leaves the fraction
-    /// `beta`.
-    pub fn after_loss(window: f64, beta: f64) -> Epoch {
-        Epoch {
-            since: 0.0,
-            w_max: window,
-            w_est: beta * window,
-        }
-    }
-
-    /// Merges other flows, which then are the fraction `weight` of the class.
-    pub fn mix(&mut self, others: &Epoch, weight: f64) {
-        let to = |mine: &mut f64, other: f64| *mine += weight * (other - *mine);
-        to(&mut self.since, others.since);
-        to(&mut self.w_max, others.w_max);
-        to(&mut self.w_est, others.w_est);
     }
 
     fn k(&self, cubic: &Cubic) -> f64 {

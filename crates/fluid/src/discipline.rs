@@ -128,9 +128,14 @@ impl Discipline {
             QueueLaw::Rem {
                 gain,
                 backlog: weight,
+                dropped,
                 ..
             } => {
-                let excess = weight * backlog * h + arrived - capacity * h;
+                let counted = match dropped || self.marks {
+                    true => arrived,
+                    false => arrived * (1.0 - self.share(self.level).0),
+                };
+                let excess = weight * backlog * h + counted - capacity * h;
                 self.level = (self.level + gain * excess).max(0.0);
                 arrived * self.share(self.level).0
             }

@@ -61,14 +61,6 @@ pub enum FluidError {
         /// The reason, from its family.
         why: &'static str,
     },
-    /// A change of a link that packets share with fluid flows.
-    #[error(
-        "{link}: the rate and delay of a link shared by packets and fluid flows cannot change; remove `as = \"fluid\"` from the flows over it, or remove the event"
-    )]
-    Changes {
-        /// The link.
-        link: String,
-    },
     /// The observer stopped the run.
     #[error("interrupted")]
     Interrupted,

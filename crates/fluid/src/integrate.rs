@@ -20,7 +20,6 @@ use crate::feeds::Feeds;
 use crate::flow::{Flow, See};
 use crate::history::{Clock, Histories, Tap};
 use crate::law::{Control, Seen, Window};
-use crate::losses::Losses;
 use crate::model::Model;
 use crate::motion::{Law, Motion, SIGNALS, hear, move_on, move_proportional, see};
 use crate::path::Network;
@@ -358,7 +357,6 @@ impl<'a, 'b> Integration<'a, 'b> {
         flow.active = active && motion.sent[k] < flow.size;
         if flow.active && !was {
             flow.start();
-            motion.losses[k] = Losses::default();
             motion.price[k] = 0.0;
             let control = &self.controls[flow.control as usize];
             motion.window[k] = control.dynamics.initial;
@@ -520,11 +518,6 @@ impl<'a, 'b> Integration<'a, 'b> {
             window: motion.window[k],
             slow_start: flow.slow_start,
             min_rtt: motion.min_rtt[k],
-            // The structure is large, and constant for flows that all lose together.
-            losses: match control.per_flow {
-                true => motion.losses[k],
-                false => Losses::default(),
-            },
             epoch: motion.epoch[k],
         };
         let base_rtt = motion.base_rtt[k];
@@ -543,9 +536,6 @@ impl<'a, 'b> Integration<'a, 'b> {
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;
         motion.min_rtt[k] = state.min_rtt;
-        if control.per_flow {
-            motion.losses[k] = state.losses;
-        }
         let before = motion.rate[k];
         motion.set_rate(k, seen.queue, true);
         let bytes = 0.5 * h * (before + motion.rate[k]);

@@ -30,12 +30,10 @@
 //!
 //! Departures: a contract applies to the sending rate, where controllers use the mean delivery rate
 //! of a round trip; below one packet the window continues to shrink (controllers pace instead); the
-//! recovery to a contract (`recovery`) is not modelled. Loss repair, timeouts, whole packets, ends
-//! of slow start flow by flow and the rounds of HyStart++ and Vegas are modelled only if the flows
-//! are a background of packets.
+//! recovery to a contract (`recovery`), loss repair, timeouts, whole packets, ends of slow start
+//! flow by flow and the rounds of HyStart++ and Vegas are not modelled.
 
 use crate::cubic::{Cubic, Epoch};
-use crate::losses::Losses;
 use accord_family::{FlowFacts, GivesUp, Reads, WindowDynamics, WindowLaw};
 use accord_scenario::Flow;
 use accord_traffic::Demand;
@@ -75,21 +73,12 @@ impl Service {
 /// The parameters of a flow that do not change while it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// True if losses are counted per flow: a flow that has lost a packet neither halves again nor
-    /// grows for a round trip. If false, all flows of a class halve by the mean, at most once per
-    /// round trip.
-    pub(crate) per_flow: bool,
     /// The dynamics of its controller's family.
     pub dynamics: WindowDynamics,
     /// Contract and limit of its service.
     pub service: Service,
     /// Size of a packet in bytes.
     pub packet: f64,
-    /// The serialisation time of a packet on the slowest link of the path, in seconds; 0 if all
-    /// flows behave alike.
-    pub(crate) slot: f64,
-    /// The minimum retransmission timeout, in seconds.
-    pub(crate) min_rto: f64,
 }
 
 impl Control {
@@ -108,28 +97,13 @@ impl Control {
         };
         let limit = flow.service.limit.map(|limit| limit.as_f64());
         Ok(Control {
-            per_flow: false,
             dynamics,
             service: Service {
                 contract: flow.service.contract.as_bps_f64() / 8.0,
                 limit: limit.unwrap_or(f64::INFINITY),
             },
             packet: flow.packet.as_f64(),
-            slot: 0.0,
-            min_rto: flow.min_rto.as_secs_f64(),
         })
-    }
-
-    /// Returns a placeholder for a flow of packets, which is not integrated.
-    pub(crate) fn packets(flow: &Flow) -> Control {
-        Control {
-            per_flow: false,
-            dynamics: WindowDynamics::UNRESPONSIVE,
-            service: Service::FAIR,
-            packet: flow.packet.as_f64(),
-            slot: 0.0,
-            min_rto: 0.0,
-        }
     }
 
     /// Returns true if Heun's method applies.
@@ -161,8 +135,6 @@ pub(crate) struct Window {
     pub slow_start: bool,
     /// The source's estimate of the base round-trip time.
     pub min_rtt: f64,
-    /// The loss state of the class, see [`Control::per_flow`].
-    pub losses: Losses,
     /// CUBIC's memory of the last loss.
     pub epoch: Epoch,
 }

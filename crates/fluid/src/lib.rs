@@ -42,9 +42,7 @@
 //! ```
 
 mod advance;
-mod background;
 mod codel;
-mod cohorts;
 mod conserve;
 mod cubic;
 mod discipline;
@@ -54,20 +52,16 @@ mod flow;
 mod history;
 mod integrate;
 mod law;
-mod losses;
 mod model;
 mod motion;
 mod path;
 mod queue;
 mod record;
-mod repair;
 mod run;
 mod slow_start;
 mod wide;
 mod wire;
 
-pub use advance::SPREAD;
-pub use background::{Background, Crowd, Shared};
 pub use discipline::Discipline;
 pub use error::FluidError;
 pub use law::{Control, Service};

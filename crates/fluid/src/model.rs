@@ -1,8 +1,7 @@
 //! The reduction of a scenario to the integrated model: classes of flows, queues, delays.
 //!
 //! - Flows with equal properties (path, delays, controller, times, host links) have the same
-//!   trajectory and form one [`Class`] with a multiplicity. In a crowd alongside packets, similar
-//!   flows are merged, too; see `cohorts.rs`.
+//!   trajectory and form one [`Class`] with a multiplicity.
 //! - A link that attaches a host for one flow, and is wider than another link of the flow's path,
 //!   has no queue in equilibrium. It is omitted, and only bounds the flow's rate.
 //! - Delays are the propagation and transmission times that a flow's round-trip time consists of,
@@ -10,7 +9,6 @@
 
 mod left_out;
 
-use crate::cohorts::{CLASSES, near, starts};
 use crate::discipline::Discipline;
 use crate::error::FluidError;
 use crate::law::Control;
@@ -26,8 +24,6 @@ use std::collections::BTreeMap;
 pub struct Class {
     /// Indices in the scenario; never empty.
     pub members: Vec<usize>,
-    /// True if the delays of the flows differ and the class has their means.
-    pub(crate) merged: bool,
     /// The constant parameters of each flow.
     pub control: Control,
     /// The start time.
@@ -43,10 +39,6 @@ pub struct Class {
 pub struct Model<'a> {
     /// The whole scenario.
     pub scenario: &'a Scenario,
-    /// Returns true for the flows that the model includes.
-    takes: fn(&Flow) -> bool,
-    /// The start of each flow.
-    starts: Vec<Time>,
     /// The control of each flow.
     controls: Vec<Control>,
     /// The classes of flows.
@@ -59,10 +51,6 @@ pub struct Model<'a> {
     private: Vec<bool>,
     /// The packet size at each queue: that of the first flow that uses it.
     pub packets: Vec<f64>,
-    /// The largest ratio of round-trip times within a class.
-    pub(crate) widest: f64,
-    /// True if only the fluid arrives at its queues.
-    pub(crate) whole: bool,
     pub(crate) notes: Vec<String>,
 }
 
@@ -73,37 +61,7 @@ impl<'a> Model<'a> {
     /// Fails if there is no law for a controller, or for the discipline of a queue.
     pub fn new(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
         tunnels(scenario)?;
-        let starts = scenario.flows.iter().map(|f| f.start).collect();
-        Model::of(scenario, |_| true, starts, usize::MAX)
-    }
-
-    /// Reduces the fluid flows of a scenario with packets, and the links on their paths.
-    ///
-    /// # Errors
-    /// Fails as [`Model::new`] does.
-    pub(crate) fn of_fluid(scenario: &'a Scenario) -> Result<Model<'a>, FluidError> {
-        let mut model = Model::of(scenario, |f| f.is_fluid, starts(scenario), CLASSES)?;
-        model.whole = false;
-        // Packets of the other flows see the same losses, and their senders respond in the same
-        // way.
-        for class in &mut model.classes {
-            class.control.per_flow = true;
-            let path = &scenario.flows[class.members[0]].path;
-            let rates = path
-                .iter()
-                .map(|&l| scenario.links[l].rate.as_bps_f64() / 8.0);
-            class.control.slot = class.control.packet / rates.fold(f64::INFINITY, f64::min);
-        }
-        Ok(model)
-    }
-
-    fn of(
-        scenario: &'a Scenario,
-        takes: fn(&Flow) -> bool,
-        starts: Vec<Time>,
-        most: usize,
-    ) -> Result<Model<'a>, FluidError> {
-        let (queued, private) = queued(scenario, takes);
+        let (queued, private) = queued(scenario);
         for (link, _) in scenario.links.iter().zip(&queued).filter(|(_, q)| **q) {
             let discipline = &link.queue.discipline;
             if let Err(why) = discipline.family().queue_dynamics() {
@@ -115,9 +73,6 @@ impl<'a> Model<'a> {
             }
         }
         let controls = scenario.flows.iter().map(|f| {
-            if !takes(f) {
-                return Ok(Control::packets(f));
-            }
             // A flow in a tunnel is omitted, so that it needs no law.
             let f = f.through.map_or(f, |tunnel| &scenario.flows[tunnel]);
             Control::of(f).map_err(|why| FluidError::NoLaw {
@@ -128,20 +83,16 @@ impl<'a> Model<'a> {
         });
         let mut model = Model {
             scenario,
-            takes,
-            starts,
             controls: controls.collect::<Result<_, _>>()?,
             classes: Vec::new(),
             queues: Vec::new(),
             queue_of: Vec::new(),
             private,
             packets: Vec::new(),
-            widest: 1.0,
-            whole: true,
             notes: Vec::new(),
         };
         model.number(&queued);
-        model.gather(most);
+        model.gather();
         // Of equal private queues, keep those of one flow per class.
         let mut used = vec![false; scenario.links.len()];
         for class in &model.classes {
@@ -175,9 +126,8 @@ impl<'a> Model<'a> {
         self.packets = self.queues.iter().map(|&l| packets[l]).collect();
     }
 
-    /// Groups equal flows into classes, and merges similar ones where a group has more than `most`
-    /// classes on a path.
-    fn gather(&mut self, most: usize) {
+    /// Groups equal flows into classes.
+    fn gather(&mut self) {
         let s = self.scenario;
         let networks: Vec<Vec<Path>> = cuts(s)
             .into_iter()
@@ -191,17 +141,13 @@ impl<'a> Model<'a> {
         for g in &s.groups {
             // Classes by the numbers that their flows have in common.
             let mut known: BTreeMap<Vec<u64>, Vec<usize>> = BTreeMap::new();
-            let seen = |&flow: &usize| {
-                let flow = &s.flows[flow];
-                (self.takes)(flow) && !is_left_out(flow)
-            };
+            let seen = |&flow: &usize| !is_left_out(&s.flows[flow]);
             for flow in g.flows.clone().filter(seen) {
                 let same = |&other: &usize| {
                     let (a, b) = (&s.flows[flow], &s.flows[other]);
                     (a.controller == b.controller && a.service == b.service)
                         && a.demand == b.demand
-                        && self.starts[flow] == self.starts[other]
-                        && (a.stop, a.packet) == (b.stop, b.packet)
+                        && (a.start, a.stop, a.packet) == (b.start, b.stop, b.packet)
                         && networks.iter().all(|n| self.same(&n[flow], &n[other]))
                 };
                 let numbers = networks.iter().flat_map(|n| {
@@ -210,7 +156,7 @@ impl<'a> Model<'a> {
                     let times = [path.base_rtt, path.one_way, path.peak];
                     times.into_iter().chain(after).map(f64::to_bits)
                 });
-                let key = std::iter::once(self.starts[flow].as_ps()).chain(numbers);
+                let key = std::iter::once(s.flows[flow].start.as_ps()).chain(numbers);
                 let alike = known.entry(key.collect()).or_default();
                 match alike.iter().find(|&&g| same(&groups[g][0])) {
                     Some(&g) => groups[g].push(flow),
@@ -221,13 +167,9 @@ impl<'a> Model<'a> {
                 }
             }
         }
-        let merged = match most {
-            usize::MAX => groups.into_iter().map(|members| (members, false)).collect(),
-            most => self.merge(groups, &networks, most),
-        };
-        self.classes = merged
+        self.classes = groups
             .into_iter()
-            .map(|(members, merged)| {
+            .map(|members| {
                 let f = &s.flows[members[0]];
                 // The highest rate ever offered; the path bounds the present rate.
                 let changes = s.events.iter().filter_map(|e| match e.change {
@@ -243,59 +185,11 @@ impl<'a> Model<'a> {
                         _ => f64::INFINITY,
                     },
                     control: self.controls[members[0]],
-                    start: self.starts[members[0]],
+                    start: f.start,
                     members,
-                    merged,
                 }
             })
             .collect();
-    }
-
-    /// Merges classes of a group that differ in delays only, so that about `most` remain per path.
-    /// Returns them in the order of their first flows, with a flag for merged ones.
-    fn merge(
-        &mut self,
-        groups: Vec<Vec<usize>>,
-        networks: &[Vec<Path>],
-        most: usize,
-    ) -> Vec<(Vec<usize>, bool)> {
-        let s = self.scenario;
-        let rtt = |members: &[usize]| networks[0][members[0]].base_rtt;
-        let mut paths: Vec<Vec<Vec<usize>>> = Vec::new();
-        for members in groups {
-            let joins = |other: &Vec<Vec<usize>>| {
-                let (a, b) = (members[0], other[0][0]);
-                let (f, g) = (&s.flows[a], &s.flows[b]);
-                (f.group, f.stop, f.packet, f.demand) == (g.group, g.stop, g.packet, g.demand)
-                    && (&f.controller, f.service) == (&g.controller, g.service)
-                    && networks.iter().all(|n| self.parallel(&n[a], &n[b]))
-            };
-            match paths.iter().position(joins) {
-                Some(path) => paths[path].push(members),
-                None => paths.push(vec![members]),
-            }
-        }
-        let (starts, mut classes) = (self.starts.clone(), Vec::new());
-        for mut path in paths {
-            let start = |members: &Vec<usize>| starts[members[0]];
-            path.sort_by(|a, b| (start(a).cmp(&start(b))).then(rtt(a).total_cmp(&rtt(b))));
-            let cohorts = path.chunk_by(|a, b| start(a) == start(b));
-            let each = most / cohorts.clone().count();
-            for together in cohorts {
-                let delays: Vec<f64> = together.iter().map(|members| rtt(members)).collect();
-                let mut left = together;
-                for part in near(&delays, each.max(1)) {
-                    self.widest = self.widest.max(part[part.len() - 1] / part[0]);
-                    let (merged, rest) = left.split_at(part.len());
-                    let mut members = merged.concat();
-                    members.sort_unstable();
-                    classes.push((members, part.len() > 1));
-                    left = rest;
-                }
-            }
-        }
-        classes.sort_by_key(|(members, _)| members[0]);
-        classes
     }
 
     /// Returns the times at which classes start (`true`) and stop, in order.
@@ -322,10 +216,8 @@ impl<'a> Model<'a> {
     /// Returns the network from `time` on.
     pub fn network(&self, time: Time) -> Network {
         let state = self.scenario.at(time);
-        let paths = self.classes.iter().map(|k| match k.merged {
-            true => Path::mean(k.members.iter().map(|&flow| self.path(&state, flow))),
-            false => self.path(&state, k.members[0]),
-        });
+        let classes = self.classes.iter();
+        let paths = classes.map(|class| self.path(&state, class.members[0]));
         Network {
             paths: paths.collect(),
             rate: state.rate.iter().map(|r| r.as_bps_f64() / 8.0).collect(),
@@ -408,11 +300,6 @@ impl<'a> Model<'a> {
         Discipline::new(self.dynamics(queue), self.capable(queue), capacity)
     }
 
-    /// Returns true if the discipline of a queue marks capable packets.
-    pub(crate) fn marks(&self, queue: usize) -> bool {
-        self.dynamics(queue).ecn
-    }
-
     /// Returns the dynamics of a queue's discipline.
     fn dynamics(&self, queue: usize) -> QueueDynamics {
         let values = self.discipline(queue);
@@ -427,23 +314,18 @@ impl<'a> Model<'a> {
 
     /// Returns true if two paths are equal to the fluid.
     pub fn same(&self, a: &Path, b: &Path) -> bool {
-        let after = |(a, b): (&Hop, &Hop)| a.after == b.after;
-        (a.base_rtt, a.one_way) == (b.base_rtt, b.one_way)
-            && self.parallel(a, b)
-            && a.hops.iter().zip(&b.hops).all(after)
-    }
-
-    /// Returns true if two paths differ in delays only.
-    fn parallel(&self, a: &Path, b: &Path) -> bool {
         let link = |h: &Hop| &self.scenario.links[self.queues[h.queue]];
         let alike = |(a, b): (&Hop, &Hop)| {
             let twins = || {
                 let (x, y) = (link(a), link(b));
                 (a.private && b.private) && (x.rate == y.rate && x.queue == y.queue)
             };
-            a.passes == b.passes && (a.queue == b.queue || twins())
+            (a.after, a.passes) == (b.after, b.passes) && (a.queue == b.queue || twins())
         };
-        let numbers = |p: &Path| (p.peak, p.passes, p.forward, p.hops.len());
+        let numbers = |p: &Path| {
+            let delays = (p.base_rtt, p.one_way);
+            (delays, p.peak, p.passes, p.forward, p.hops.len())
+        };
         numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
     }
 
@@ -463,8 +345,7 @@ impl<'a> Model<'a> {
             Change::Route { flow, path, .. } => Some((*flow, path)),
             _ => None,
         });
-        let users = uses.chain(routes).filter(|(_, path)| path.contains(&link));
-        let mut users = users.filter(|(flow, _)| (self.takes)(&s.flows[*flow]));
+        let mut users = uses.chain(routes).filter(|(_, path)| path.contains(&link));
         users.all(|(flow, _)| self.controls[flow].dynamics.ecn)
     }
 
@@ -509,25 +390,23 @@ fn cuts(s: &Scenario) -> Vec<Time> {
 }
 
 /// Returns the links that can have a queue, and the links that attach a host for one flow.
-fn queued(s: &Scenario, takes: fn(&Flow) -> bool) -> (Vec<bool>, Vec<bool>) {
+fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
     let n = s.links.len();
     let mut users = vec![0u32; n];
-    let mut taken = vec![false; n];
     let mut slower = vec![true; n];
     let mut varies = vec![false; n];
-    let mut visit = |flow: usize, path: &[LinkId]| {
+    let mut visit = |path: &[LinkId]| {
         for &l in path {
             users[l] += 1;
-            taken[l] |= takes(&s.flows[flow]);
             slower[l] &= path.iter().any(|&m| s.links[m].rate < s.links[l].rate);
         }
     };
-    for (id, f) in s.flows.iter().enumerate() {
-        visit(id, &f.path);
+    for f in &s.flows {
+        visit(&f.path);
     }
     for e in &s.events {
         match &e.change {
-            Change::Route { flow, path, .. } => visit(*flow, path),
+            Change::Route { path, .. } => visit(path),
             Change::Rate(l, _) => varies[*l] = true,
             Change::Delay(..) | Change::Demand { .. } => {}
         }
@@ -539,7 +418,7 @@ fn queued(s: &Scenario, takes: fn(&Flow) -> bool) -> (Vec<bool>, Vec<bool>) {
         .map(|l| s.links[l].attachment && users[l] == 1 && !varies[l])
         .collect();
     let queued = (0..n)
-        .map(|l| taken[l] && !(private[l] && slower[l] && steady))
+        .map(|l| users[l] > 0 && !(private[l] && slower[l] && steady))
         .collect();
     (queued, private)
 }
@@ -556,35 +435,22 @@ mod tests {
     use accord_language::File;
     use accord_units::Duration;
 
-    /// Creates a thousand flows on a dumbbell, with host links of 1 + i·`step` for flow i.
-    fn thousand(form: &str, step: Duration) -> Scenario {
-        let text = format!(
-            "duration = \"5 s\"\n[topology.dumbbell]\nrate = \"1 Gbps\"\ndelay = \"5 ms\"\n\
-             [flow.f]\ncount = 1000\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n\
-             access = {{ rate = \"10 Gbps\", delay = \"1 ms\" }}\n{form}"
-        );
-        let catalogue = Catalogue {
-            controllers: accord_control::FAMILIES,
-            disciplines: accord_aqm::FAMILIES,
-        };
-        let file = File::parse("alike.toml", &text).expect("it parses");
-        let mut scenario = file.points(&catalogue, None).expect("valid").swap_remove(0);
-        for flow in 0..1000 {
-            let access = scenario.flows[flow].path[0];
-            assert!(scenario.links[access].attachment);
-            let more = Duration::from_ps(flow as u64 * step.as_ps());
-            scenario.links[access].delay = Duration::from_ms(1) + more;
-        }
-        scenario
-    }
-
     /// Flows take turns at a hundred host delays, so that equal flows are far apart in the
     /// scenario.
     #[test]
     fn flows_that_are_alike_are_one_class() {
-        let mut scenario = thousand("", Duration::ZERO);
+        let text = "duration = \"5 s\"\n[topology.dumbbell]\nrate = \"1 Gbps\"\ndelay = \"5 ms\"\n\
+             [flow.f]\ncount = 1000\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n\
+             access = { rate = \"10 Gbps\", delay = \"1 ms\" }\n";
+        let catalogue = Catalogue {
+            controllers: accord_control::FAMILIES,
+            disciplines: accord_aqm::FAMILIES,
+        };
+        let file = File::parse("alike.toml", text).expect("it parses");
+        let mut scenario = file.points(&catalogue, None).expect("valid").swap_remove(0);
         for flow in 0..1000 {
             let access = scenario.flows[flow].path[0];
+            assert!(scenario.links[access].attachment);
             scenario.links[access].delay = Duration::from_ms(1 + flow as u64 % 100);
         }
         let model = Model::new(&scenario).expect("there are laws");
@@ -593,52 +459,5 @@ mod tests {
             let members: Vec<usize> = (k..1000).step_by(100).collect();
             assert_eq!(class.members, members);
         }
-    }
-
-    /// The number of classes is bounded for any number of round-trip times and starts. A class is
-    /// at the harmonic mean of its flows' round-trip times, so that the total equals that of all
-    /// flows.
-    #[test]
-    fn the_classes_of_a_crowd_are_bounded() {
-        let starts = "start = { uniform = [\"0 s\", \"2 s\"] }\n";
-        for (start, allowed) in [("", CLASSES..=CLASSES), (starts, 48..=CLASSES)] {
-            let scenario = thousand(&format!("as = \"fluid\"\n{start}"), Duration::from_us(20));
-            let model = Model::of_fluid(&scenario).expect("there are laws");
-            assert!(
-                allowed.contains(&model.classes.len()),
-                "{}",
-                model.classes.len()
-            );
-            let mut members: Vec<usize> = model
-                .classes
-                .iter()
-                .flat_map(|k| k.members.clone())
-                .collect();
-            members.sort_unstable();
-            assert_eq!(members, (0..1000).collect::<Vec<_>>());
-            let network = model.network(Time::ZERO);
-            let parts = model.classes.iter().zip(&network.paths);
-            let found: f64 = parts
-                .map(|(k, path)| k.members.len() as f64 / path.base_rtt)
-                .sum();
-            let state = scenario.at(Time::ZERO);
-            let expected: f64 = (0..1000)
-                .map(|f| 1.0 / model.path(&state, f).base_rtt)
-                .sum();
-            assert!((found / expected - 1.0).abs() < 1e-9);
-        }
-    }
-
-    /// Up to the maximum number of classes, no round-trip times are merged.
-    #[test]
-    fn few_round_trips_are_exact() {
-        let mut scenario = thousand("as = \"fluid\"\n", Duration::ZERO);
-        for flow in 0..1000 {
-            let access = scenario.flows[flow].path[0];
-            scenario.links[access].delay = Duration::from_us(1000 + flow as u64 % 64);
-        }
-        let model = Model::of_fluid(&scenario).expect("there are laws");
-        assert_eq!((model.classes.len(), model.widest), (64, 1.0));
-        assert!(model.classes.iter().all(|k| !k.merged));
     }
 }

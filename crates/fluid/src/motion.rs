@@ -4,7 +4,6 @@
 use crate::cubic::Epoch;
 use crate::history::Histories;
 use crate::law::{Control, Seen};
-use crate::losses::Losses;
 use crate::queue::is_never;
 use crate::wide::{WIDTH, padded, wide};
 use accord_family::{BaseRtt, WindowDynamics, WindowLaw};
@@ -21,8 +20,6 @@ pub(crate) struct Motion {
     pub window: Vec<f64>,
     /// The source's estimate of the base round-trip time.
     pub min_rtt: Vec<f64>,
-    /// The loss state, see [`crate::law::Control::per_flow`].
-    pub losses: Vec<Losses>,
     /// CUBIC's memory of the last loss.
     pub epoch: Vec<Epoch>,
     /// The sending rate in bytes per second, all bytes sent, and the bytes lost on the way.
@@ -168,7 +165,6 @@ impl Motion {
         Motion {
             window: zeros(),
             min_rtt: vec![f64::INFINITY; classes],
-            losses: vec![Losses::default(); classes],
             epoch: vec![Epoch::default(); classes],
             rate: zeros(),
             sent: zeros(),
@@ -346,9 +342,8 @@ wide! {
                 part.advance(&with(control, WindowLaw::Vegas { low, high, per_second }), heard, h);
             }
             WindowLaw::Reno => part.advance(&with(control, WindowLaw::Reno), heard, h),
-            WindowLaw::Cubic { c, beta, fast_convergence, hystart } => {
-                let law = WindowLaw::Cubic { c, beta, fast_convergence, hystart };
-                part.advance(&with(control, law), heard, h);
+            WindowLaw::Cubic { c, beta, hystart } => {
+                part.advance(&with(control, WindowLaw::Cubic { c, beta, hystart }), heard, h);
             }
             WindowLaw::Unresponsive => {}
         }

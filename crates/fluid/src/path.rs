@@ -44,39 +44,3 @@ pub struct Hop {
     /// The preceding link; `None` at the source.
     pub(crate) from: Option<LinkId>,
 }
-
-impl Path {
-    /// Returns the mean path of flows whose delays differ. The round-trip time is the harmonic
-    /// mean, at which a flow sends the flows' mean rate if rates are proportional to 1/rtt, as with
-    /// losses.
-    ///
-    /// # Panics
-    ///
-    /// Panics if `paths` is empty.
-    pub(crate) fn mean(mut paths: impl Iterator<Item = Path>) -> Path {
-        let mut mean = paths.next().expect("a class has flows");
-        let mut inverse = 1.0 / mean.base_rtt;
-        for (i, path) in paths.enumerate() {
-            let weight = 1.0 / (i + 2) as f64;
-            let mix = |mean: &mut f64, other: f64| *mean += weight * (other - *mean);
-            mix(&mut inverse, 1.0 / path.base_rtt);
-            mix(&mut mean.base_rtt, path.base_rtt);
-            mix(&mut mean.one_way, path.one_way);
-            mix(&mut mean.propagation, path.propagation);
-            for (hop, other) in mean.hops.iter_mut().zip(&path.hops) {
-                mix(&mut hop.after, other.after);
-                mix(&mut hop.propagation, other.propagation);
-            }
-        }
-        // The delays of the path keep their ratios to the round-trip time.
-        let scale = 1.0 / (inverse * mean.base_rtt);
-        mean.base_rtt *= scale;
-        mean.one_way *= scale;
-        mean.propagation *= scale;
-        for hop in &mut mean.hops {
-            hop.after *= scale;
-            hop.propagation *= scale;
-        }
-        mean
-    }
-}

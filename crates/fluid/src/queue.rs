@@ -56,11 +56,6 @@ pub(crate) struct Queue {
     /// The fractions of arrivals lost and marked.
     pub loss: f64,
     pub mark: f64,
-    /// The packet bytes that arrive in a step, and those that overflowed.
-    pub beside: f64,
-    pub missed: f64,
-    /// The bytes of packets and fluid that overflowed in a step.
-    pub over: f64,
     /// The fraction of arrivals that the discipline dropped.
     pub dropped: f64,
     /// The fraction of arrivals that the discipline dropped at its latest evaluation.
@@ -107,9 +102,6 @@ impl Queue {
             open: false,
             loss: 0.0,
             mark: 0.0,
-            beside: 0.0,
-            missed: 0.0,
-            over: 0.0,
             dropped: 0.0,
             drops: 0.0,
             sums: Sums::default(),
@@ -157,7 +149,7 @@ impl Queue {
     #[inline]
     pub fn integrate(&mut self, arrived: f64, h: f64) {
         let refused = self.judge(arrived, h);
-        let enters = arrived - refused.dropped - self.missed;
+        let enters = arrived - refused.dropped;
         let end = self.backlog + enters - self.capacity * h;
         let next = end.clamp(0.0, self.buffer);
         self.account(next, arrived, refused, (end - next).max(0.0), h);
@@ -224,8 +216,7 @@ impl Queue {
     /// Sets the backlog to `next` and updates the counters.
     #[inline]
     fn account(&mut self, next: f64, arrived: f64, refused: Refused, overflow: f64, h: f64) {
-        self.over = overflow + self.missed;
-        let lost = refused.dropped + self.over;
+        let lost = refused.dropped + overflow;
         let part = |bytes: f64| {
             if bytes > 0.0 {
                 (bytes / arrived).min(1.0)
@@ -234,15 +225,7 @@ impl Queue {
             }
         };
         self.dropped = part(refused.dropped);
-        self.loss = match self.beside > 0.0 {
-            // The overflow beyond that of the packets is the fluid's.
-            true if overflow > 0.0 => {
-                let fluid = (arrived - self.beside).max(overflow);
-                (self.dropped + overflow / fluid).min(1.0)
-            }
-            true => self.dropped,
-            false => part(lost),
-        };
+        self.loss = part(lost);
         self.mark = part(refused.marked);
         // Rounding must neither make it negative nor positive where nothing was served.
         let served = match self.is_dead() {

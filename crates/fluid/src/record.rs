@@ -88,12 +88,6 @@ impl<const N: usize> Table<N> {
         self.rows.push(values);
     }
 
-    /// Returns the latest values of a class or queue.
-    fn latest(&self, k: usize) -> [f64; N] {
-        let last = self.rows.len().checked_sub(self.columns.len());
-        last.map_or([f64::NAN; N], |first| self.rows[first + k])
-    }
-
     fn flush(&mut self) {
         let width = self.columns.len();
         let whole = self.rows.len() == width * ROWS;
@@ -263,16 +257,6 @@ impl Recorder {
             ];
             self.links.push(values);
         }
-    }
-
-    /// Returns the latest values of a class's flows, in the order of their metrics.
-    pub fn latest_of_flow(&self, class: usize) -> [f64; OF_FLOWS.len()] {
-        self.flows.latest(class)
-    }
-
-    /// Returns the latest values of a queue's link, in the order of their metrics.
-    pub fn latest_of_link(&self, queue: usize) -> [f64; OF_LINKS.len()] {
-        self.links.latest(queue)
     }
 
     /// Returns the bytes that arrived at the sink since the last sample, for a flow of each class.

@@ -2,7 +2,6 @@
 
 use crate::cubic::Epoch;
 use crate::law::{Control, Seen, Service, Window};
-use crate::losses::Pairs;
 use accord_family::{Reads, WindowDynamics, WindowLaw};
 
 impl Control {
@@ -21,7 +20,7 @@ impl Control {
 
     /// Returns true if the round-trip time grows fast enough per round trip for HyStart++ to end
     /// slow start [RFC 9406 §4.2].
-    pub(crate) fn rises(&self, s: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> bool {
+    fn rises(&self, s: &Window, base_rtt: f64, from: &Seen, to: &Seen, h: f64) -> bool {
         let WindowLaw::Cubic { hystart: true, .. } = self.dynamics.law else {
             return false;
         };
@@ -30,8 +29,7 @@ impl Control {
         (to.queue - from.queue) * rtt > least * h
     }
 
-    /// Grows the window. Returns the fraction of the step at which slow start ended; it ends in any
-    /// case if `ends`.
+    /// Grows the window. Returns the time until slow start ended, or `h`.
     pub(crate) fn slow_start(
         &self,
         s: &mut Window,
@@ -39,8 +37,8 @@ impl Control {
         from: &Seen,
         to: &Seen,
         h: f64,
-        (growth, ends): (f64, bool),
     ) -> f64 {
+        let (growth, ends) = (self.dynamics.growth, self.rises(s, base_rtt, from, to, h));
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
         let grown = s.window * (growth * h / rtt).exp();
         // Vegas uses its service only after slow start.
@@ -69,40 +67,5 @@ impl Control {
             s.epoch = Epoch::begin(&cubic, s.window / self.packet);
         }
         part * h
-    }
-
-    /// Grows the window of Vegas, and ends its slow start.
-    ///
-    /// The window doubles as the first acknowledgements of every second round arrive [Low02 §1.1].
-    /// Those of the next round measure the backlog of the doubled window, and slow start ends with
-    /// that round if it exceeds γ.
-    ///
-    /// During a doubling, an acknowledgement sends two packets, twice the capacity of the slowest
-    /// link, until w packets are sent. The last of these waits for w/2 packets of its own flow; the
-    /// mean wait is w/4.
-    pub(crate) fn every_second_round(
-        &self,
-        s: &mut Window,
-        pairs: &mut Pairs,
-        base_rtt: f64,
-        to: &Seen,
-        h: f64,
-    ) {
-        if !pairs.pass(base_rtt + to.queue, h) {
-            return;
-        }
-        if pairs.rounds.is_multiple_of(2) {
-            let own = 0.25 * s.window / self.packet * self.slot;
-            let seen = Seen {
-                queue: to.queue + own,
-                ..*to
-            };
-            pairs.queued = s.window * self.first_share(base_rtt, s.min_rtt, &seen);
-        } else if pairs.queued > self.dynamics.leave {
-            s.slow_start = false;
-            s.window *= self.dynamics.keep;
-        } else {
-            s.window *= 2.0;
-        }
     }
 }

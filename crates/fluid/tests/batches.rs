@@ -1,11 +1,9 @@
 //! Batches of classes: identical to the bit to classes moved one by one.
 
-mod common;
-
+use crate::common::scenario;
 use accord_fluid::run;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric};
-use common::scenario;
 
 /// Ten flows with different delays and start times over a buffer that their slow starts overflow,
 /// with a change of delay. A demand that ends excludes a flow from batches.

@@ -1,11 +1,9 @@
 //! Integration settles at the equilibrium of theory, to six digits.
 
-mod common;
-
+use crate::common::{five_classes, fluid, last, scenario};
 use accord_fluid::run;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
-use common::{five_classes, fluid, last, scenario};
 
 /// Compares the rates of all flows and the queuing delays of all links at the end with theory.
 fn agrees(s: &Scenario, run: &Run) {
@@ -186,6 +184,27 @@ fn equal_links_in_series_are_fully_used() {
             assert!(
                 (idle.1 / rate - 1.0).abs() < 1e-6,
                 "{model} {second}: {idle:?}"
+            );
+        }
+    }
+}
+
+/// Two links of 10 Mbps in a row: any split of the queue is an equilibrium, and the rate is that of one.
+#[test]
+fn equal_links_in_a_row_are_filled() {
+    for model in MODELS {
+        for controller in [
+            "\"monaco\"",
+            "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\", base_rtt = \"known\" }",
+        ] {
+            let (_, run) = fluid(&format!(
+                "duration = \"60 s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.parking_lot]\nbottlenecks = 2\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
+                 [flow.f]\nfrom = \"r0\"\nto = \"r2\"\ncontroller = {controller}\n"
+            ));
+            let rate = last(&run, Metric::Throughput, Entity::Flow(0));
+            assert!(
+                (rate / 10e6 - 1.0).abs() < 1e-3,
+                "{model} {controller}: {rate}"
             );
         }
     }

@@ -1,11 +1,9 @@
 //! Changes of rates, delays and routes, and outages: exact solutions and conservation laws.
 
-mod common;
-
+use crate::common::with_outages;
 use accord_fluid::run;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
-use common::with_outages;
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
 

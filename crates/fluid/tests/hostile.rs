@@ -1,11 +1,9 @@
 //! Odd scenarios yield a clear error or finite numbers.
 
-mod common;
-
+use crate::common::{last, scenario};
 use accord_fluid::{FluidError, run};
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric};
-use common::{last, scenario};
 
 fn text(head: &str, link: &str, flow: &str) -> String {
     format!(

@@ -1,11 +1,9 @@
 //! The error decreases with the step at the order of the method.
 
-mod common;
-
+use crate::common::scenario;
 use accord_fluid::run_with_step;
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
-use common::scenario;
 
 fn two_flows(controller: &str, model: &str) -> Scenario {
     // With ACK clocking the queue jumps with the window of a starting flow, and a jump within a

@@ -1,11 +1,9 @@
 //! Services as a fluid [Har02 algorithm 1]: integration settles at the equilibrium of theory.
 
-mod common;
-
+use crate::common::{fluid, last, scenario, window};
 use accord_fluid::run;
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric};
-use common::{fluid, last, scenario, window};
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
 

@@ -1,11 +1,9 @@
 //! RED's signals to Reno, and Vegas' base round-trip time, against closed forms.
 
-mod common;
-
+use crate::common::{fluid, last};
 use accord_record::Run;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_solver::Demand;
-use common::{fluid, last};
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
 
@@ -253,5 +251,65 @@ fn bytes_are_conserved() {
         let leak = book[book.len() - 1] - book[book.len() / 2];
         assert!(leak.abs() < 0.01, "{model}: {leak} of {came}");
         assert!(drops.iter().sum::<f64>() > 1000.0);
+    }
+}
+
+/// 4 Mbps and 1 Mbps, of which the first wire loses a tenth: 4.5 Mbps come to the second link. A
+/// second wire that loses a fifth leaves 2.88 Mbps of the larger flow.
+#[test]
+fn data_arrives_less_the_losses_of_the_wires() {
+    for (second, left) in [(0.0, 3.6e6), (0.2, 2.88e6)] {
+        let (s, run) = fluid(&format!(
+            "duration = \"20 s\"\nsteady = [\"5 s\", \"20 s\"]\n\
+             [link.one]\nfrom = \"a\"\nto = \"m\"\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nloss = 0.1\n\
+             queue = {{ discipline = \"droptail\", limit = \"100 KB\" }}\n\
+             [link.two]\nfrom = \"m\"\nto = \"b\"\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nloss = {second}\n\
+             queue = {{ discipline = \"droptail\", limit = \"100 KB\" }}\n\
+             [flow.f]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"none\"\ndemand = {{ constant = \"4 Mbps\" }}\n\
+             [flow.p]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"none\"\ndemand = {{ constant = \"1 Mbps\" }}\n"
+        ));
+        let two = s.links.iter().position(|l| l.name == "two").unwrap();
+        for (metric, entity, expected) in [
+            (Metric::Throughput, Entity::Flow(0), left),
+            (Metric::SendingRate, Entity::Flow(0), 4e6),
+            (Metric::ServedRate, Entity::Link(two), 4.5e6),
+            (Metric::PathLossRatio, Entity::Flow(0), 1.0 - left / 4e6),
+        ] {
+            let found = run.mean(metric, entity, s.steady).unwrap();
+            let error = (found / expected - 1.0).abs();
+            assert!(error < 1e-3, "{metric}: {found}, not {expected}");
+        }
+    }
+}
+
+/// A wire that loses a packet in a hundred, and no queue: 1 − m packets more per round trip balance
+/// w/2 less per loss, so that w = √(2·(1 − m)/m).
+#[test]
+fn newreno_responds_to_the_losses_of_a_wire() {
+    let (s, run) = fluid(
+        "duration = \"60 s\"\nsteady = [\"20 s\", \"60 s\"]\n\
+         topology.dumbbell = { rate = \"1 Gbps\", delay = \"20 ms\", loss = 0.01 }\n\
+         [flow.f]\ncount = 10\nfrom = \"left\"\nto = \"right\"\ncontroller = \"newreno\"\n",
+    );
+    let found = run.mean(Metric::Cwnd, Entity::Flow(0), s.steady).unwrap();
+    let expected = f64::sqrt(2.0 * 0.99 / 0.01) * s.flows[0].packet.as_f64();
+    assert!(
+        (found / expected - 1.0).abs() < 1e-3,
+        "{found}, not {expected}"
+    );
+}
+
+/// 12 Mbps that cannot be marked over 10 Mbps, behind REM: with dropped packets among the arrivals the
+/// price rises without end, without them it rests where five of six pass.
+#[test]
+fn rem_passes_the_rate_of_its_link_if_it_counts_what_enters() {
+    for (counts, passes) in [(true, 0.0), (false, 1.0)] {
+        let (s, run) = fluid(&format!(
+            "duration = \"200 s\"\nsample = \"1 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"20 ms\"\n\
+             queue = {{ discipline = \"rem\", limit = \"1000 pkt\", count_dropped = {counts} }}\n\
+             [flow.u]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\ndemand = {{ constant = \"12 Mbps\" }}\n"
+        ));
+        let used = last(&run, Metric::Utilisation, bottleneck(&s));
+        assert!((used - passes).abs() < 0.01, "{counts}: {used}");
     }
 }

@@ -1,12 +1,10 @@
 //! Flows with many different start times share the steps in which they start.
 
-mod common;
-
+use crate::common::scenario;
 use accord_fluid::run_with_step;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::{Duration, Time};
-use common::scenario;
 
 /// The maximum number of starts that each end a step, on a link of 1 Gbps and 20 ms. The flows
 /// start within 0.1 s, ten per step of 1 ms.

@@ -15,7 +15,7 @@ use accord_control::{AnyController, Controller, Report, Sending};
 use accord_family::Service;
 use accord_transport::tunnel::Ingress;
 use accord_transport::{Pacer, Segment, View};
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time, words};
 
 /// The longest time that a sender makes up for.
 pub const BURST: Duration = Duration::from_ms(1);
@@ -38,28 +38,18 @@ const PLAIN: Duration = Duration::from_secs(8);
 const BLIND: Duration = Duration::from_secs(2);
 const BLIND_ROUNDS: f64 = 8.0;
 
-/// The state of the other end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Nothing yet.
-    Unknown,
-    /// No answers to probes: plain WireGuard.
-    Plain,
-    /// Reports arrive.
-    Controlled,
-    /// Reports stopped, although data is sent.
-    Blind,
-}
-
-impl State {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            State::Unknown => "unknown",
-            State::Plain => "plain",
-            State::Controlled => "controlled",
-            State::Blind => "blind",
-        }
+words! {
+    /// The state of the other end.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum State by word {
+        /// Nothing yet.
+        Unknown = "unknown",
+        /// No answers to probes: plain WireGuard.
+        Plain = "plain",
+        /// Reports arrive.
+        Controlled = "controlled",
+        /// Reports stopped, although data is sent.
+        Blind = "blind",
     }
 }
 

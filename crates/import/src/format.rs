@@ -72,14 +72,22 @@ impl Format {
     }
 }
 
+/// Returns the format of a name.
+///
+/// # Errors
+/// The message lists the names.
+pub(crate) fn named<F: Copy>(names: &[(&str, F)], name: &str) -> Result<F, String> {
+    let found = names.iter().find(|(known, _)| *known == name);
+    found.map(|(_, format)| *format).ok_or_else(|| {
+        let names: Vec<_> = names.iter().map(|(name, _)| *name).collect();
+        format!("unknown format (known: {})", names.join(", "))
+    })
+}
+
 impl std::str::FromStr for Format {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Format, String> {
-        let found = Format::NAMES.iter().find(|(name, _)| *name == s);
-        found.map(|(_, format)| *format).ok_or_else(|| {
-            let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
-            format!("unknown format (known: {})", names.join(", "))
-        })
+        named(&Format::NAMES, s)
     }
 }

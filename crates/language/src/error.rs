@@ -246,7 +246,7 @@ pub(crate) fn quote(text: &str) -> String {
 /// Returns a hint for a word that is not known: the known word that it is close to, or else all of
 /// them if they are few enough to read.
 pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    const LISTED: usize = 24;
+    const LISTED: usize = 30;
     const NEAR: usize = 3;
     let names: Vec<&str> = known.into_iter().take(COMPARED).collect();
     // "bbr" is short for several.

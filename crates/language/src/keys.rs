@@ -9,7 +9,7 @@ pub(crate) use links::*;
 use super::limits;
 use super::shape::{Default, Key, Section, Shape};
 use accord_family::Signal;
-use accord_scenario::{Across, Cause, Claim, Direction, Engine, Form, GREEDY, LinkModel, Metric, Recorded};
+use accord_scenario::{Across, Cause, Claim, Direction, Engine, GREEDY, LinkModel, Metric, Recorded};
 use accord_units::Words as _;
 use Default::{Nothing, Required, Value, Words};
 
@@ -28,7 +28,7 @@ pub(crate) const FILE: Section = Section {
         key("figure", Shape::Choice(plotted), Words("`\"throughput\"`, or the first that there is"), "The metric of the first plot over time on the page of a run: the subject of the scenario."),
         key("duration", Shape::Span, Required, "Length of the run."),
         key("seed", SEED, Value("1"), "All randomness comes from here."),
-        key("sample", Shape::Span, Words("a thousandth of the duration or a little less"), "Period of the recorded series."),
+        key("sample", Shape::Span, Words("a thousandth of the duration or a little less"), "Period of the recorded series. Of more than 1000 flows, each sample reads all of them, so that the default is longer if recording would take more than a tenth of the run."),
         key("steady", Shape::Pair(&Shape::Instant), Words("the second half of the run"), "The part of the run that tables average over."),
         key("fluid", Shape::Table(&FLUID), Nothing, "Settings of the fluid engine."),
         key("nodes", Shape::List(&Shape::Dotted), Words("the ends of the links, if there is no template"), "Names of routers and hosts; those of a template need not be listed."),
@@ -94,7 +94,6 @@ const SERVICE: Key = key("service", Shape::Table(&SERVICES), Words("a fair share
 const DEMAND: Key = key("demand", Shape::Either(&[Shape::Choice(|| vec![GREEDY]), Shape::Table(&DEMANDS)]), Value("greedy"), "The data that the application has to send.");
 const TUNNEL: Key = key("tunnel", Shape::Table(&TUNNELS), Nothing, "The flow is a tunnel between two gateways: it sends the packets of the flows that ride in it; see [gateways in scenarios](gateway/scenarios.md).");
 const THROUGH: Key = key("through", Shape::Dotted, Nothing, "The tunnel, further up in the file, that the data of the flow rides in. `from` and `to` are then the ends of the tunnel unless given, and acknowledgements return outside of it.");
-const AS: Key = key("as", Shape::Choice(Form::words), Value("packets"), "The form of the flow in the packet engine: packets, or a fluid whose load acts on the packets of the other flows; see [packets over a fluid](hybrid.md).");
 const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UNIFORM)]), Value("0 s"), "When it starts.");
 const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
 const AGGREGATE: Key = key("aggregate", Shape::Name, Value("default"), "The kind of traffic that queue disciplines take it for, such as \"udp\".");
@@ -115,7 +114,7 @@ pub(crate) const FLOW: Section = Section {
         key("each_hop", Shape::Flag, Value("false"), "Flows on each link of the parking lot, instead of a path: `NAME.1` on `hop1` and so on."),
         FROM, TO, PATH, REVERSE_PATH, ACCESS, EGRESS,
         Key { default: Words("required, here or in `each`; with `kernel` the model of it, where there is one"), ..CONTROLLER },
-        KERNEL, QUIC, SERVICE, TUNNEL, THROUGH, AS, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
+        KERNEL, QUIC, SERVICE, TUNNEL, THROUGH, DEMAND, START, STOP, AGGREGATE, SHARE, PACKET, ACK, CONTROL, PROCESSING,
         MIN_RTO, PACING,
         key("record", Shape::Choice(Recorded::words), Words("`group` for web users and for more than 1000 flows, else `flows`"), "The series that are recorded: those of each flow, or sums and [quantiles](output.md#quantiles-over-the-flows-of-a-group) over the group."),
         key("each", Shape::List(&Shape::Table(&EACH)), Nothing, "One table for each flow of the group, with the keys that differ from the group."),
@@ -129,7 +128,7 @@ pub(crate) const EACH: Section = Section {
     keys: &[
         inherited(FROM), inherited(TO), inherited(PATH), inherited(REVERSE_PATH), inherited(ACCESS),
         inherited(EGRESS), inherited(CONTROLLER), inherited(KERNEL), inherited(QUIC), inherited(SERVICE),
-        inherited(TUNNEL), inherited(THROUGH), inherited(AS), inherited(DEMAND), inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(SHARE), inherited(PACKET),
+        inherited(TUNNEL), inherited(THROUGH), inherited(DEMAND), inherited(START), inherited(STOP), inherited(AGGREGATE), inherited(SHARE), inherited(PACKET),
         inherited(ACK), inherited(CONTROL), inherited(PROCESSING), inherited(MIN_RTO), inherited(PACING),
     ],
 };

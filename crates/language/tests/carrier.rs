@@ -1,10 +1,8 @@
 //! Flows that the kernel's TCP or a QUIC stack carries, in the language.
 
-mod common;
-
+use crate::common::{points, refused};
 use accord_scenario::Carrier;
 use accord_scenario::print;
-use common::{points, refused};
 
 const NETWORK: &str = "duration = \"10 s\"\n\
     topology.dumbbell = { rate = \"10 Mbps\", delay = \"5 ms\" }\n\

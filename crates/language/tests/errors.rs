@@ -3,9 +3,7 @@
 //! The files in `errors` hold cases: a heading `=== what`, a scenario, a line `---`, and the messages.
 //! UPDATE_ERRORS=1 rewrites the messages.
 
-mod common;
-
-use common::refused;
+use crate::common::refused;
 use std::path::Path;
 
 /// Checks or rewrites the cases of one file.

@@ -1,9 +1,7 @@
 //! Files that mean harm: each gets an error, at once and without taking memory.
 
-mod common;
-
+use crate::common::{CATALOGUE, points};
 use accord_language::{Errors, File};
-use common::{CATALOGUE, points};
 use std::fmt::Write;
 
 const HEAD: &str = "duration = \"10 s\"\n";

@@ -1,9 +1,7 @@
 //! Links in one line are the tables that they stand for.
 
-mod common;
-
+use crate::common::{CATALOGUE, points};
 use accord_language::{File, schema};
-use common::{CATALOGUE, points};
 
 const REST: &str = "[flow.x]\nfrom = \"a\"\nto = \"c\"\ncontroller = \"reno\"\n";
 

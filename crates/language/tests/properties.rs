@@ -1,11 +1,9 @@
 //! Properties that hold for every text and every scenario.
 
-mod common;
-
+use crate::common::CATALOGUE;
 use accord_language::File;
 use accord_scenario::print;
 use accord_traffic::{Purpose, stream};
-use common::CATALOGUE;
 use proptest::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::Rng;

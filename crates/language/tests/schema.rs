@@ -1,9 +1,7 @@
 //! The JSON Schema of the language.
 
-mod common;
-
+use crate::common::CATALOGUE;
 use accord_language::schema;
-use common::CATALOGUE;
 use serde_json::Value;
 
 /// Adds the patterns in a schema.

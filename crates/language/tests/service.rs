@@ -1,11 +1,9 @@
 //! Contracted rates, weights and limits in the language.
 
-mod common;
-
+use crate::common::{points, refused};
 use accord_family::Service;
 use accord_scenario::{Scenario, print};
 use accord_units::{Bytes, Rate};
-use common::{points, refused};
 
 const NETWORK: &str = "duration = \"10 s\"\n\
     topology.dumbbell = { rate = \"10 Mbps\", delay = \"5 ms\" }\n\

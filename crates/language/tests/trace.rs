@@ -1,11 +1,9 @@
 //! Files of traces and steps, good and bad.
 
-mod common;
-
+use crate::common::CATALOGUE;
 use accord_language::{File, parse_trace};
 use accord_scenario::{Change, Scenario, print};
 use accord_units::{Duration, Rate, Time};
-use common::CATALOGUE;
 use std::path::{Path, PathBuf};
 
 /// An empty folder of this test.

@@ -1,11 +1,9 @@
 //! Tunnels between gateways, and what rides in them, in the language.
 
-mod common;
-
+use crate::common::points;
 use accord_family::Signal;
 use accord_scenario::{Change, Scenario, print};
 use accord_units::Bytes;
-use common::points;
 
 /// Two ways from `west` to `hub`, and hosts behind both.
 const NETWORK: &str = "duration = \"10 s\"\n\

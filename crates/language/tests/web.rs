@@ -1,11 +1,9 @@
 //! The draws of web users, against the distribution functions of Barford and Crovella.
 
-mod common;
-
+use crate::common::points;
 use accord_scenario::Flow;
 use accord_traffic::{Demand, Web};
 use accord_units::{Duration, Time};
-use common::points;
 
 /// A flow with this demand.
 fn flow(demand: &str) -> Flow {

@@ -101,50 +101,24 @@ pub use setting::{Program, Setting};
 
 use accord_record::{Observer, Run};
 use accord_scenario::{Carrier, Flow, NodeId, Scenario};
-use accord_units::Duration;
+use accord_units::{Duration, words};
 use std::fmt;
-use std::str::FromStr;
 
-/// The medium that joins the nodes of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// The loopback device. It needs no privileges and creates only sockets.
-    Loopback,
-    /// A network namespace per node, and virtual Ethernet devices between them. It needs the
-    /// capabilities CAP_SYS_ADMIN and CAP_NET_ADMIN, and iproute2.
-    Namespaces,
-}
-
-impl Mode {
-    /// The modes, with their names.
-    pub const NAMES: [(&'static str, Mode); 2] = [
-        ("loopback", Mode::Loopback),
-        ("namespaces", Mode::Namespaces),
-    ];
-
-    /// Returns the name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Mode::Loopback => "loopback",
-            Mode::Namespaces => "namespaces",
-        }
+words! {
+    /// The medium that joins the nodes of a network.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Mode by name {
+        /// The loopback device. It needs no privileges and creates only sockets.
+        Loopback = "loopback",
+        /// A network namespace per node, and virtual Ethernet devices between them. It needs the
+        /// capabilities CAP_SYS_ADMIN and CAP_NET_ADMIN, and iproute2.
+        Namespaces = "namespaces",
     }
 }
 
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-impl FromStr for Mode {
-    type Err = String;
-
-    fn from_str(s: &str) -> Result<Mode, String> {
-        let found = Mode::NAMES.iter().find(|(name, _)| *name == s);
-        found
-            .map(|(_, mode)| *mode)
-            .ok_or_else(|| format!("unknown mode \"{s}\" (known: loopback, namespaces)"))
     }
 }
 

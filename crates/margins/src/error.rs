@@ -29,6 +29,16 @@ pub enum MarginsError {
         /// The name of its discipline.
         discipline: &'static str,
     },
+    /// The price damps itself, which the linear model leaves out.
+    #[error(
+        "{link}: {discipline} drops here and does not count the drops as arrivals (count_dropped = false), for which there are no margins; run it"
+    )]
+    Uncounted {
+        /// The link.
+        link: String,
+        /// The name of its discipline.
+        discipline: &'static str,
+    },
     /// Too large for dense eigenvalues.
     #[error(
         "{kinds} kinds of flows and {queues} queues make {size} unknowns, more than {limit}; stability is for smaller networks"

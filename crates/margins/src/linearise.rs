@@ -30,12 +30,13 @@ use crate::linear::{Linear, Term};
 use crate::rest::{Equilibrium, Rest};
 use crate::signal::{Answer, Signal, signals};
 use accord_family::{QueueLaw, WindowLaw};
-use accord_fluid::Model;
-use accord_fluid::SPREAD;
-use accord_fluid::{Hop, Network, Path};
+use accord_fluid::{Hop, Model, Network, Path};
 use accord_scenario::{LinkModel, Scenario};
 use accord_units::Time;
 use nalgebra::DMatrix;
+
+/// `E[w²]` over `E[w]²`.
+const SPREAD: f64 = 7.0 / 6.0;
 
 /// The part of the largest singular value below which a system counts as singular.
 const SINGULAR: f64 = 1e-9;

@@ -120,6 +120,14 @@ pub(crate) fn signals(
                 signal.arrives = capacity / (1.0 - share);
             }
         }
+        if let QueueLaw::Rem { dropped: false, .. } = rule.law
+            && !rule.marks
+        {
+            return Err(MarginsError::Uncounted {
+                link: model.scenario.links[link].name.clone(),
+                discipline: model.discipline(queue).family().name,
+            });
+        }
         if rule.marks && backlog == 0.0 && signal.arrives >= capacity {
             let (name, discipline) = (&model.scenario.links[link].name, model.discipline(queue));
             return Err(MarginsError::Corner {

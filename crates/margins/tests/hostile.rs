@@ -1,10 +1,8 @@
 //! Scenarios without margins give a clear error.
 
-mod common;
-
+use crate::common::scenario;
 use accord_margins::stability;
 use accord_units::Time;
-use common::scenario;
 
 fn text(head: &str, link: &str, flow: &str) -> String {
     format!(

@@ -1,13 +1,11 @@
 //! Critical gains, by the margins and by integration; roots in closed form.
 
-mod common;
-
+use crate::common::{five_classes, scenario};
 use accord_fluid::{run_with_step, step};
 use accord_margins::{Complex, Linear, Term, linearise, margins, rightmost_roots, stability};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
-use common::{five_classes, scenario};
 
 /// One scalar equation z′(t) = −κ·z(t − 1).
 fn scalar(kappa: f64) -> Linear {

@@ -1,13 +1,11 @@
 //! Margins of flows with services [Har02 algorithm 1].
 
-mod common;
-
+use crate::common::scenario;
 use accord_fluid::{run_with_step, step};
 use accord_margins::{linearise, margins, stability};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
-use common::scenario;
 
 const MODELS: [&str; 2] = ["integrator", "ack-clocked"];
 

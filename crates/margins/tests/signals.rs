@@ -1,14 +1,12 @@
 //! Margins of flows that go by marks and losses, against formulas solved by hand and against
 //! integration to both sides of the limit.
 
-mod common;
-
+use crate::common::scenario;
 use accord_fluid::{run_with_step, step};
 use accord_margins::{Complex, linearise, rightmost_roots, stability};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
-use common::scenario;
 use std::f64::consts::PI;
 
 /// The published example of TCP over RED [Hollot, Misra, Towsley, Gong 2001]: 60 flows, 3750

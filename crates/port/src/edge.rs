@@ -303,6 +303,33 @@ mod tests {
         assert!((45..=55).contains(&second), "{second}");
     }
 
+    /// A class that was idle sends two packets ahead by its contract, no more.
+    #[test]
+    fn a_contract_saves_up_two_packets() {
+        let shares = [share(0, 1.0), share(4_000_000, 1.0)];
+        let mut edge = Edge::new(&shares, Bytes::new(1_000_000), Bytes::new(1000), 1);
+        assert_eq!(edge.classes(), 2);
+        for _ in 0..300 {
+            push(&mut edge, 0, 1, Time::ZERO);
+        }
+        for _ in 0..100 {
+            head(&mut edge, Time::ZERO);
+            edge.take();
+        }
+        let now = Time::ZERO + Duration::from_secs(1);
+        for _ in 0..100 {
+            push(&mut edge, 1, 1, now);
+        }
+        let mut sent = Vec::new();
+        for left in (290..300).rev() {
+            head(&mut edge, now);
+            assert_eq!(edge.len(), left + 1, "the head counts");
+            sent.push(edge.take().expect("a head").class);
+        }
+        // Two by its contract; then by equal weights, of which class 0 has had a packet more.
+        assert_eq!(sent, [1, 1, 1, 0, 1, 0, 1, 0, 1, 0]);
+    }
+
     #[test]
     fn memory_is_bounded_and_the_longest_flow_pays() {
         let mut edge = Edge::new(&[share(0, 1.0)], Bytes::new(50_000), Bytes::new(1000), 1);

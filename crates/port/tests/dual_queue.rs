@@ -1,13 +1,9 @@
 //! The queues of DualPI2: the queue of each packet, and the order of service.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_aqm::{AnyAqm, Class, Ecn, FAMILIES, PacketMeta};
 use accord_port::Limit;
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::*;
 
 /// A byte a microsecond: a packet of 1000 bytes takes a millisecond.
 const RATE: Rate = Rate::from_bps(8_000_000);
@@ -142,4 +138,74 @@ fn packets_sent_alone_cost_no_turn() {
     }
     port.until(ms(20));
     assert_eq!(order(&port), [0, 1, 2, 3, 4, 5, 6, 100, 7, 8, 9, 101, 102]);
+}
+
+/// Passes 64 ms in which one queue holds its packets for long and a packet of the other comes each
+/// `every` · 2 ms, with an update each 16 ms. Returns the port.
+fn one_queue_waits(long: Ecn, short: Ecn, every: u64) -> Clocked {
+    let mut port = port();
+    offer(&mut port, std::iter::repeat_n(long, 500));
+    for step in 1..=32 {
+        let now = ms(2 * step);
+        port.until(now);
+        if step % every == 0 {
+            let offered = port.offer(now, packet(1000, short), &mut Dice(1));
+            offered.expect("there is room");
+        }
+        if step % 8 == 0 {
+            port.port.on_timer(now);
+        }
+    }
+    port
+}
+
+/// RFC 9332 figure 8: the longer of both waits sets the base probability, whichever queue has it.
+#[test]
+fn the_longer_wait_sets_the_probability() {
+    // C sends a packet each 16 ms while L is busy, and gets one each 32.
+    for (long, short, every) in [
+        (Ecn::Capable, Ecn::Scalable, 1),
+        (Ecn::Scalable, Ecn::Capable, 16),
+    ] {
+        let mut port = one_queue_waits(long, short, every);
+        offer_at(&mut port, ms(64), 100);
+        port.until(ms(2000));
+        // Four updates by waits of 16 to 64 ms, for a target of 15: α = 0.16 and β = 3, per second. C has the
+        // square.
+        let probability: f64 = 0.16 * (0.160 - 4.0 * 0.015) + 3.0 * 0.064;
+        let classic =
+            (port.served.iter()).filter(|s| s.from >= ms(64) && s.packet.meta.ecn == Ecn::Capable);
+        let marked = classic.clone().filter(|s| s.packet.marked).count() as f64;
+        let expected = probability.powi(2) * classic.count() as f64;
+        assert!(
+            expected > 4.0 && (marked - expected).abs() < 1.5,
+            "{long:?}: {marked} of {expected}"
+        );
+    }
+}
+
+/// Offers packets of C at `now`.
+fn offer_at(port: &mut Clocked, now: Time, packets: usize) {
+    for number in 0..packets {
+        let offered = port.offer(now, packet(2000 + number, Ecn::Capable), &mut Dice(1));
+        offered.expect("there is room");
+    }
+}
+
+/// A packet that leaves less than two behind is no sign of a queue, however high the probability:
+/// none is marked or dropped.
+#[test]
+fn packets_without_a_queue_pass() {
+    let mut port = one_queue_waits(Ecn::Capable, Ecn::Scalable, 1);
+    port.until(ms(2000));
+    let before = *port.port.counters();
+    for number in 0..200 {
+        let at = ms(2000 + 2 * number as u64);
+        let offered = port.offer(at, packet(number, Ecn::Capable), &mut Dice(1));
+        offered.expect("there is room");
+    }
+    port.until(ms(3000));
+    let after = port.port.counters();
+    assert_eq!(after.marked, before.marked);
+    assert_eq!(after.served.packets - before.served.packets, 200);
 }

@@ -1,14 +1,10 @@
 //! FQ-CoDel against RFC 8290: shares, new flows and overflow.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_aqm::{AnyAqm, Class, Ecn, FAMILIES, PacketMeta};
 use accord_family::Raw;
 use accord_port::{DropReason, Limit};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::*;
 use proptest::prelude::*;
 
 /// A byte a microsecond.

@@ -1,14 +1,10 @@
 //! Host-FQ against the isolation of CAKE: shares by host, and a queue for each flow.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_aqm::{AnyAqm, Class, Ecn, FAMILIES, PacketMeta};
 use accord_family::Raw;
 use accord_port::{Hosts, Limit};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

@@ -1,13 +1,11 @@
 //! The order of service of a port, and the conservation of its packets.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
-use accord_aqm::{AnyAqm, Aqm, Class, DropTail, Ecn, Structure};
-use accord_port::{Count, Counters, DropReason, Service};
+use crate::common::*;
+use accord_aqm::{
+    AnyAqm, Aqm, Class, DropTail, Ecn, Entropy, PacketMeta, QueueView, Structure, Verdict,
+};
+use accord_port::{Bucket, Count, Counters, DropReason, Limit, Port, Service, Timeline};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::*;
 use proptest::prelude::*;
 
 const ALL: &[Class] = &[Class::Data, Class::InBand, Class::OutOfBand, Class::Data];
@@ -163,4 +161,107 @@ proptest! {
         let slack = 1e-9 * bits + 1e-12 * (rates.0.as_bps_f64() + rates.1.as_bps_f64());
         prop_assert!((before + after - bits).abs() <= slack, "{before} + {after} of {bits} bits");
     }
+}
+
+/// A discipline that drops every packet that it judges.
+#[derive(Debug)]
+struct DropAll;
+
+impl Aqm for DropAll {
+    fn on_arrival(
+        &mut self,
+        _: &PacketMeta,
+        _: &QueueView,
+        _: Time,
+        _: &mut dyn Entropy,
+    ) -> Verdict {
+        Verdict::Drop
+    }
+}
+
+fn packet(class: Class) -> Pkt {
+    Pkt {
+        number: 0,
+        meta: PacketMeta {
+            size: Bytes::new(1000),
+            class,
+            ecn: Ecn::NotCapable,
+            aggregate: 0,
+            flow: 0,
+        },
+        marked: false,
+        delay: Duration::ZERO,
+    }
+}
+
+/// A discipline governs the lower priority only.
+#[test]
+fn packets_of_high_priority_are_not_judged() {
+    let mut port = Port::new(Rate::from_bps(8_000_000), Limit::UNLIMITED, DropAll, 1);
+    let mut dropped = Vec::new();
+    for class in [Class::OutOfBand, Class::Data] {
+        port.offer(
+            Time::ZERO,
+            packet(class),
+            &mut Dice(1),
+            &mut |p: Pkt, why| {
+                dropped.push((p.meta.class, why));
+            },
+        );
+    }
+    assert_eq!(dropped, [(Class::Data, DropReason::Discipline)]);
+    assert_eq!(port.held().packets, 1);
+}
+
+/// A policer drops the packets that it has no tokens for, before the queue: two of 1000 bytes, and
+/// another each 100 ms.
+#[test]
+fn a_policer_drops_before_the_queue() {
+    let policer = Bucket::new(Rate::from_bps(80_000), Bytes::new(2000));
+    let port = Port::new(Rate::from_bps(8_000_000), Limit::UNLIMITED, DropTail, 1);
+    let mut port = port.with_entry(Some(policer), false);
+    let mut reasons = Vec::new();
+    for ms in [0, 0, 0, 99, 100, 101, 200] {
+        let now = Time::ZERO + Duration::from_ms(ms);
+        port.offer(now, packet(Class::Data), &mut Dice(1), &mut |_, why| {
+            reasons.push((ms, why))
+        });
+    }
+    assert_eq!(reasons, [0, 99, 101].map(|ms| (ms, DropReason::Entry)));
+    assert_eq!(port.counters().offered.packets, 7);
+}
+
+/// The area is the sum over packets of their waits, whoever computes it: packets of 1000 bytes, each
+/// served for a millisecond, wait for 0, 1, 2 and 3 ms; one more arrives at 10.5 ms and waits for
+/// none. After 1.5 ms two wait still.
+#[test]
+fn the_area_is_the_sum_of_waits() {
+    let at = |us: u64| Time::ZERO + Duration::from_us(us);
+    let milliseconds = 1_000_000_000u128;
+    let mut port = Clocked::new(
+        Rate::from_bps(8_000_000),
+        Limit::UNLIMITED,
+        AnyAqm::DropTail(DropTail),
+    );
+    for _ in 0..4 {
+        let offered = port.offer(Time::ZERO, packet(Class::Data), &mut Dice(1));
+        offered.expect("there is room");
+    }
+    port.until(at(1500));
+    let area = port.port.area(at(1500));
+    // 0 + 1 + 1.5 + 1.5 ms.
+    assert_eq!(area.packets, 4 * milliseconds);
+    assert_eq!(area.bytes, 4000 * milliseconds);
+    port.until(at(10_500));
+    let offered = port.offer(at(10_500), packet(Class::Data), &mut Dice(1));
+    offered.expect("there is room");
+    port.until(at(20_000));
+    assert_eq!(port.port.area(at(20_000)).packets, 6 * milliseconds);
+    let mut line = Timeline::new(Rate::from_bps(8_000_000), Limit::UNLIMITED, DropTail, 1);
+    for _ in 0..4 {
+        let departs = line.offer(Time::ZERO, &mut packet(Class::Data), &mut Dice(1));
+        departs.expect("there is room");
+    }
+    assert_eq!(line.area(at(1500)).bytes, 4000 * milliseconds);
+    assert_eq!(line.area(at(4000)).bytes, 6000 * milliseconds);
 }

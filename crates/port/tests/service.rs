@@ -89,6 +89,16 @@ fn an_idle_line_owes_nothing() {
     assert_eq!(line.send(ms(3000), PACKET), ms(11_000));
 }
 
+/// Nor does a change of its rate: the fraction of the last packet is not sent again. At 3 bit/s 2/3 ps
+/// are left of it, at 2 bit/s a whole one.
+#[test]
+fn an_idle_line_owes_nothing_at_a_change_of_the_rate() {
+    let mut line = Service::new(bps(3));
+    line.send(Time::ZERO, PACKET);
+    line.set_rate(ms(3000), bps(2));
+    assert_eq!(line.send(ms(3000), PACKET), ms(7000));
+}
+
 /// A packet larger than a shaper's bucket leaves when the bucket is full, and empties it.
 #[test]
 fn a_packet_larger_than_the_bucket_takes_a_full_one() {

@@ -1,13 +1,9 @@
 //! The two forms of a port are the same port, and its service is exact.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_aqm::{AnyAqm, Aqm, Class, DropTail, Ecn, Structure};
 use accord_port::{Hosts, Limit, Timeline};
 use accord_units::{Rate, Time};
-use common::*;
 use proptest::prelude::*;
 
 /// The arrivals at one FIFO queue, where control packets have no queue of their own.

@@ -1,15 +1,10 @@
 //! Packets collect the virtual delay of a port's discipline.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-#[allow(dead_code, reason = "no values are drawn here")]
-mod values;
-
+use crate::common::*;
 use accord_aqm::{AnyAqm, Class, Ecn, FAMILIES, PacketMeta};
 use accord_family::Raw;
 use accord_port::{Limit, Timeline};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::*;
 
 /// 1 MB/s. The virtual capacity is 80 % of it, and hardly adapts.
 const RATE: Rate = Rate::from_bps(8_000_000);

@@ -14,7 +14,8 @@
 //! packets and at most 256. If the bucket is empty, the next packets leave when it is full, or with
 //! an acknowledgement. The window stays unchanged after an idle time.
 //!
-//! Departures from a connection of quinn. Losses are detected by duplicate acknowledgements and a
+//! Departures from a connection of quinn. Its bucket fills only when it has too few tokens, so that
+//! after a pause up to two buckets leave at once; here it is one. Losses are detected by duplicate acknowledgements and a
 //! retransmission timer, not by time thresholds and probes. Losses are reported before the
 //! acknowledgements that came with them. One acknowledgement counts as one packet, for any number
 //! of packets that it covers. Acknowledgements are not delayed.
@@ -22,7 +23,7 @@
 use crate::clock::{Clock, theirs};
 use crate::estimator::Estimator;
 use accord_control::{
-    Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Lost, Marks, PathView,
+    Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Lost, Marks, PathView,
     Recovery,
 };
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -174,10 +175,11 @@ impl Controller for Theirs {
         }
     }
 
-    fn burst(&self) -> Bytes {
+    fn burst(&self) -> Burst {
         let held = self.inner.window() as f64 * BURST / self.seconds();
         let (least, most) = PACKETS;
-        Bytes::new((held as u64).clamp(least * self.packet, most * self.packet))
+        let size = (held as u64).clamp(least * self.packet, most * self.packet);
+        Burst::Bucket(Bytes::new(size))
     }
 
     fn ssthresh(&self) -> Option<Bytes> {

@@ -4,7 +4,8 @@ use crate::run::Series;
 use accord_units::Time;
 
 /// The run was asked to stop before its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("interrupted")]
 pub struct Interrupted;
 
 /// An observer of a run in progress. It can stop the run, and change nothing else.

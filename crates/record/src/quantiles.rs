@@ -96,9 +96,8 @@ pub(crate) struct Members {
     first: usize,
     /// The latest values of each flow.
     kept: Vec<[f64; KEPT.len()]>,
-    /// The flows that have values, by their place in the group, each with the number of flows that it
-    /// stands for.
-    there: Vec<(u32, u32)>,
+    /// The flows that have values, by their place in the group.
+    there: Vec<u32>,
     row: Vec<f64>,
     /// The rows of [`KEPT`].
     reads: Vec<FlowMetric>,
@@ -124,11 +123,11 @@ impl Members {
         })
     }
 
-    /// Takes the reading of a flow that stands for `many`, its counts at the last sample, `period`
-    /// seconds ago, and its rate then.
+    /// Takes the reading of a flow, its counts at the last sample, `period` seconds ago, and its rate
+    /// then.
     pub fn read(
         &mut self,
-        (flow, many): (usize, usize),
+        flow: usize,
         (last, rate): (&Counts, f64),
         reading: &FlowReading,
         period: f64,
@@ -138,7 +137,7 @@ impl Members {
         let place = flow - self.first;
         self.kept[place].copy_from_slice(&self.row);
         if rate.is_nan() {
-            self.there.push((place as u32, many as u32));
+            self.there.push(place as u32);
         }
     }
 
@@ -153,10 +152,10 @@ impl Members {
         let Members {
             first, kept, there, ..
         } = self;
-        there.retain(|(place, _)| !rates[*first + *place as usize].is_nan());
+        there.retain(|place| !rates[*first + *place as usize].is_nan());
         for metric in Metric::WITH_QUANTILES {
             let column = KEPT.iter().position(|kept| *kept == metric);
-            for &(place, many) in &*there {
+            for &place in &*there {
                 let (place, flow) = (place as usize, *first + place as usize);
                 let value = match (metric, column) {
                     (_, Some(column)) => kept[place][column],
@@ -164,7 +163,7 @@ impl Members {
                     (Metric::Accumulation, None) => counts[flow].accumulation as f64,
                     (_, None) => f64::NAN,
                 };
-                quantiles.add(value, many.into());
+                quantiles.add(value, 1);
             }
             rows.extend(quantiles.take());
         }

@@ -64,19 +64,18 @@ macro_rules! counters {
                 }
             }
 
-            /// Updates a sum over flows, after the reading of `flows` of them has changed from `last` to
+            /// Updates a sum over flows, after the reading of one of them has changed from `last` to
             /// `now`. Only fields that add up over flows are changed.
-            pub(crate) fn change(&mut self, flows: u64, last: &Counts, now: &FlowReading) {
-                $(self.$counter += flows * (now.$counter - last.$counter);)*
+            pub(crate) fn change(&mut self, last: &Counts, now: &FlowReading) {
+                $(self.$counter += now.$counter - last.$counter;)*
                 if let Some(now) = now.delays {
                     let last = last.delays;
                     let sum = self.delays.get_or_insert_default();
-                    sum.packets += flows * (now.packets - last.packets);
-                    sum.total += flows as f64 * (now.total - last.total);
-                    sum.queuing += flows as f64 * (now.queuing - last.queuing);
+                    sum.packets += now.packets - last.packets;
+                    sum.total += now.total - last.total;
+                    sum.queuing += now.queuing - last.queuing;
                 }
-                self.accumulation =
-                    self.accumulation - flows * last.accumulation + flows * now.accumulation;
+                self.accumulation = self.accumulation - last.accumulation + now.accumulation;
             }
         }
     };

@@ -199,29 +199,6 @@ impl Recorder {
         self.links.iter().map(|(link, _)| *link)
     }
 
-    /// Takes the reading of flows of one group that are alike, for the next sample, which is of `now`.
-    /// They are given together each time.
-    pub fn read_alike(&mut self, now: Time, flows: &[usize], reading: FlowReading) {
-        let Some(&first) = flows.first() else {
-            return;
-        };
-        let period = now.since(self.last).as_secs_f64();
-        let last = std::mem::replace(&mut self.flows[first], reading.counts());
-        let (before, rate) = (self.rates[first], reading.throughput(&last, period));
-        flows.iter().for_each(|&id| self.rates[id] = rate);
-        let group = &mut self.groups[self.group_of[first] as usize];
-        if let Some(one) = &mut group.one {
-            one.now.change(flows.len() as u64, &last, &reading);
-            let (flow, last) = ((first, flows.len()), (&last, before));
-            one.members.read(flow, last, &reading, period);
-        }
-        if let Some((flow, place)) = group.alone {
-            for &id in flows {
-                self.alone[place + id - flow].now = reading;
-            }
-        }
-    }
-
     /// Adds a sample: a reading of each flow that has changed since the last sample, in any order,
     /// and one of each recorded link. The reading of a flow has changed as long as it transfers: a
     /// flow is left out when the reading before was the same as the one before that.
@@ -242,8 +219,8 @@ impl Recorder {
             let before = std::mem::replace(&mut self.rates[id], rate);
             let group = &mut self.groups[self.group_of[id] as usize];
             if let Some(one) = &mut group.one {
-                one.now.change(1, &last, &reading);
-                one.members.read((id, 1), (&last, before), &reading, period);
+                one.now.change(&last, &reading);
+                one.members.read(id, (&last, before), &reading, period);
             }
             if let Some((flow, place)) = group.alone {
                 self.alone[place + id - flow].now = reading;

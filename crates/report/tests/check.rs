@@ -1,13 +1,11 @@
 //! Checks with numbers known beforehand, for every Over, Across and Target.
 
-mod support;
-
+use crate::support::{expectation, run, scenario, window};
 use accord_record::Run;
 use accord_report::{Check, checks};
 use accord_scenario::{
     Across, Engine, Entity, Expectation, Metric, MetricUnit, Over, Subject, Target,
 };
-use support::{expectation, run, scenario, window};
 
 const NAN: f64 = f64::NAN;
 

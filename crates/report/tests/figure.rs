@@ -1,14 +1,12 @@
 //! Figures from run directories: drawings, their data, and figures that cannot be drawn.
 
-mod support;
-
+use crate::support::{run, scenario, window};
 use accord_report::{
     Figure, FigureError, FigureKind, Point, Request, RunDir, Stored, load_stored, write_run_dir,
     write_sweep_dir,
 };
 use accord_scenario::{Engine, Entity, Metric, Scenario};
 use std::path::PathBuf;
-use support::{run, scenario, window};
 
 struct Scratch(PathBuf);
 

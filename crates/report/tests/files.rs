@@ -1,7 +1,8 @@
 //! Run directories: written whole, read back as they were, careful with existing files.
 
-mod support;
+use crate::support;
 
+use crate::support::{expectation, run, scenario, window};
 use accord_record::{Certificate, Run};
 use accord_report::{
     Experiment, FileError, Point, RunDir, Style, check_place, checks, comparison, load_run_dir,
@@ -10,7 +11,6 @@ use accord_report::{
 use accord_scenario::{Engine, Entity, Metric, Scenario, Target};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{expectation, run, scenario, window};
 
 /// A directory that is removed at the end of its test.
 struct Scratch(PathBuf);

@@ -1,14 +1,12 @@
 //! Runs that are kept while a command goes on: exactly as they were, or not at all.
 
-mod support;
-
+use crate::support::{run, scenario, window};
 use accord_record::{Certificate, Run, Transfer};
 use accord_report::Kept;
 use accord_scenario::{Engine, Entity, Metric, Scenario};
 use accord_units::Bytes;
 use std::fs;
 use std::path::PathBuf;
-use support::{run, scenario, window};
 
 /// A directory that is removed at the end of its test.
 struct Scratch(PathBuf);

@@ -1,11 +1,11 @@
 //! A sweep at a glance, and the table of its means.
 
-mod support;
+use crate::support;
 
+use crate::support::{expectation, run, scenario};
 use accord_record::Run;
 use accord_report::{Check, Point, RunDir, Style, checks, overview, page, write_sweep_dir};
 use accord_scenario::{Across, Engine, Entity, Metric, Scenario, Target};
-use support::{expectation, run, scenario};
 
 /// Points with a rate each, at which packets are `off` as far from theory.
 fn points(labels: &[(&str, f64)]) -> Vec<(Scenario, Vec<Run>, Vec<Check>)> {

@@ -1,13 +1,11 @@
 //! The page: self-contained, safe with any text, of bounded size, with a note on
 //! the parts that it leaves out.
 
-mod support;
-
+use crate::support::{expectation, run, scenario};
 use accord_record::Run;
 use accord_report::{Check, Point, checks, page};
 use accord_scenario::{Engine, Entity, Metric, QUANTILES, Recorded, Scenario, Target};
 use serde_json::Value;
-use support::{expectation, run, scenario};
 
 const MIB: usize = 1 << 20;
 

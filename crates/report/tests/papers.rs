@@ -1,13 +1,11 @@
 //! Verdicts on figures and tables of papers, on checks made by hand.
 
-mod support;
-
+use crate::support::{expectation, scenario};
 use accord_report::{
     Class, ExperimentRow, FigureCounts, FigureVerdict, PaperFigure, Papers, Point, RivalRecord,
     Share, Style, checks, rewrite,
 };
 use accord_scenario::{Claim, Engine, Expectation, Target};
-use support::{expectation, scenario};
 
 /// A check: the setting of its point, its engine, the claim, its name and whether it is met.
 type Made<'a> = (&'a [(&'a str, &'a str)], Engine, Claim, &'a str, Class);

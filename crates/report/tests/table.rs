@@ -1,12 +1,10 @@
 //! Tables as a person sees them, kept as text.
 
-mod support;
-
+use crate::support::{expectation, run, scenario, window};
 use accord_record::Run;
 use accord_report::{Outline, Style, checks, checks_table, columns, comparison, table};
 use accord_scenario::{Across, Engine, Entity, Expectation, Metric, Scenario, Subject, Target};
 use insta::assert_snapshot;
-use support::{expectation, run, scenario, window};
 
 fn pair() -> (Scenario, Run, Run) {
     let mut s = scenario(&[("short", 2), ("long", 1)], &["bottleneck"], 4);

@@ -1,7 +1,6 @@
 //! The texts of verdicts, recorded results, and tables of them.
 
-mod support;
-
+use crate::support::{expectation, run, scenario};
 use accord_record::Run;
 use accord_report::{
     Check, Class, Experiment, ExperimentRow, Kind, Papers, Point, Results, Style, Tally, checks,
@@ -10,7 +9,6 @@ use accord_report::{
 use accord_scenario::{
     Cause, Claim, Engine, Entity, Expectation, KnownFailure, Measured, Metric, Scenario, Target,
 };
-use support::{expectation, run, scenario};
 
 /// A flow with this throughput, in Mbps.
 fn packets(mbps: f64) -> Run {

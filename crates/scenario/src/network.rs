@@ -158,17 +158,6 @@ words! {
 }
 
 words! {
-    /// The form of a flow in the packet engine.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Form by name {
-        /// Every packet of the flow is simulated.
-        Packets = "packets",
-        /// The flow is integrated as a fluid, whose load acts on the packets of other flows.
-        Fluid = "fluid",
-    }
-}
-
-words! {
     /// The directions of a link that an event changes.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Direction by name {
@@ -262,9 +251,6 @@ pub struct Flow {
     /// The gateways at its ends, if it is a tunnel. A tunnel sends the packets of other flows, and
     /// its demand is greedy.
     pub tunnel: Option<Tunnel>,
-    /// True if the packet engine integrates the flow as a fluid. Its load, losses and delays act on the
-    /// packets of the other flows, and theirs on it. The other engines take it as any flow.
-    pub is_fluid: bool,
     /// The index of the tunnel that its data rides in. The path of the tunnel is a part of its path.
     pub through: Option<usize>,
 }
@@ -383,11 +369,6 @@ impl Scenario {
     pub fn riders(&self, tunnel: usize) -> impl Iterator<Item = usize> {
         let rides = move |&flow: &usize| self.flows[flow].through == Some(tunnel);
         (tunnel + 1..self.flows.len()).filter(rides)
-    }
-
-    /// Returns whether the packet engine integrates any flow as a fluid.
-    pub fn has_fluid(&self) -> bool {
-        self.flows.iter().any(|f| f.is_fluid)
     }
 
     /// Returns whether any flow is a tunnel between gateways.

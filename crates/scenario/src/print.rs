@@ -5,7 +5,7 @@ mod parts;
 use crate::expectation::{Subject, Target, Window};
 use crate::figure;
 use crate::network::{
-    Carrier, Change, Direction, Event, Flow, Form, GREEDY, Group, Limit, Link, LinkId, Recorded,
+    Carrier, Change, Direction, Event, Flow, GREEDY, Group, Limit, Link, LinkId, Recorded,
     Scenario, Tunnel, UNLIMITED,
 };
 use accord_family::{Kind, Param, Service, Value, Values};
@@ -298,7 +298,7 @@ fn tunnel(tunnel: &Tunnel) -> String {
 type FlowKey = (&'static str, fn(&Scenario, &Flow) -> Option<String>);
 
 /// The keys of a flow in their order.
-const FLOW: [FlowKey; 20] = [
+const FLOW: [FlowKey; 19] = [
     ("path", |s, f| Some(path(s, &f.path))),
     ("reverse_path", |s, f| {
         let is_other = !is_back(&f.path, &f.reverse_path);
@@ -325,7 +325,6 @@ const FLOW: [FlowKey; 20] = [
     ("through", |s, f| {
         f.through.map(|tunnel| text(&member(s, tunnel)))
     }),
-    ("as", |_, f| f.is_fluid.then(|| text(Form::Fluid.name()))),
     ("start", |_, f| Some(quoted(f.start))),
     ("stop", |_, f| f.stop.map(quoted)),
     ("aggregate", |s, f| Some(text(&s.aggregates[f.aggregate]))),

@@ -12,13 +12,16 @@ use std::hint::black_box;
 const WORKS: [(&str, &str); 3] = [
     (
         "newreno-10",
-        include_str!("../../../benches/newreno-10.toml"),
+        include_str!("../../cli/benches/newreno-10.toml"),
     ),
     (
         "newreno-250",
-        include_str!("../../../benches/newreno-250.toml"),
+        include_str!("../../cli/benches/newreno-250.toml"),
     ),
-    ("vegas-250", include_str!("../../../benches/vegas-250.toml")),
+    (
+        "vegas-250",
+        include_str!("../../cli/benches/vegas-250.toml"),
+    ),
 ];
 
 /// A tenth of a work, mostly the start, in which flows find their rates.

@@ -62,11 +62,7 @@ impl Core<'_> {
 
     /// Ends a run after [`Core::settle_end`]. Returns the run, and the audits of ports (by link,
     /// then the edge queues of tunnels) and of flows.
-    pub fn finish(
-        mut self,
-        links: &mut dyn Links,
-        mut notes: Vec<String>,
-    ) -> (Run, Vec<Audit>, Vec<Audit>) {
+    pub fn finish(mut self, links: &mut dyn Links) -> (Run, Vec<Audit>, Vec<Audit>) {
         let mut in_network = vec![Count::default(); self.flows.len()];
         for p in self.packets() {
             if let Segment::Data { .. } = p.segment {
@@ -97,7 +93,7 @@ impl Core<'_> {
             })
             .collect();
         let (transfers, note) = self.transfers.finish();
-        notes.splice(0..0, note);
+        let mut notes: Vec<String> = note.into_iter().collect();
         let mut skipped = Vec::new();
         if let Some(skip) = self.skip {
             let (jumps, note) = skip.finish(self.scenario);

@@ -7,8 +7,6 @@ use std::fmt::{self, Display, Formatter};
 pub enum Because {
     /// The caller asks for events: packets are observed, or links are stalled.
     Asked,
-    /// Some flows are a fluid.
-    Fluid,
     /// The scenario changes rates, delays, demands or routes.
     Changes,
     /// The named link has this feature, which only the events engine has.
@@ -23,7 +21,6 @@ impl Display for Because {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Because::Asked => f.write_str("each packet is observed at its event"),
-            Because::Fluid => f.write_str("some flows are a fluid"),
             Because::Changes => f.write_str("the scenario has events"),
             Because::Link(name, what) => write!(f, "link {name} {what}"),
             Because::Flow(name, what) => write!(f, "flow {name} {what}"),

@@ -25,8 +25,6 @@ use std::collections::BinaryHeap;
 pub enum EventKind {
     /// The port of link `index` has sent its packet.
     Sent,
-    /// A step of the fluid ends.
-    Fluid,
     /// A sample is due.
     Sample,
     /// A reading for steady-state detection is due (`skip.rs`).
@@ -59,7 +57,6 @@ impl EventKind {
 /// The kinds by number. The last one is repeated to fill the table.
 const EVENT_KINDS: [EventKind; 16] = [
     EventKind::Sent,
-    EventKind::Fluid,
     EventKind::Sample,
     EventKind::Watch,
     EventKind::Change,
@@ -70,6 +67,7 @@ const EVENT_KINDS: [EventKind; 16] = [
     EventKind::Wake,
     EventKind::Processed,
     EventKind::Overtake,
+    EventKind::Arrive,
     EventKind::Arrive,
     EventKind::Arrive,
     EventKind::Arrive,

@@ -1,6 +1,5 @@
 //! The state that both engines share: flows, packets, the calendar and the record of a run.
 
-use crate::SimError;
 use crate::calendar::{Calendar, EventKind};
 use crate::digest::Digest;
 use crate::flow::Flow;
@@ -9,7 +8,7 @@ use crate::packet::{Packet, UNREAD};
 use crate::pool::{Handle, Pool};
 use crate::skip::Skip;
 use accord_aqm::Ecn;
-use accord_record::{Observer, Recorder, Transfers};
+use accord_record::{Interrupted, Observer, Recorder, Transfers};
 use accord_scenario::{Scenario, State};
 use accord_transport::{Datagrams, Receiver, Segment, Sender};
 use accord_units::{Duration, Time};
@@ -81,8 +80,7 @@ impl<'a> Core<'a> {
         let end = scenario.end();
         let first = Time::ZERO + scenario.sample;
         let mut calendar = Calendar::new(end);
-        let packets = |(_, f): &(usize, &accord_scenario::Flow)| !f.is_fluid;
-        for (id, f) in scenario.flows.iter().enumerate().filter(packets) {
+        for (id, f) in scenario.flows.iter().enumerate() {
             calendar.push(f.start, EventKind::Start, id);
             if let Some(stop) = f.stop {
                 calendar.push(stop, EventKind::Stop, id);
@@ -133,7 +131,7 @@ impl<'a> Core<'a> {
     ///
     /// # Errors
     /// Fails if the observer stops the run.
-    pub fn progress(&self, observer: &mut dyn Observer) -> Result<(), SimError> {
+    pub fn progress(&self, observer: &mut dyn Observer) -> Result<(), Interrupted> {
         if self.events.is_multiple_of(PROGRESS) {
             observer.progress(self.reported(self.now))?;
         }

@@ -51,13 +51,6 @@ impl Digest {
         self.add(from, 0, 7, by.as_ps());
     }
 
-    /// Adds the bytes that flows of a fluid have sent.
-    pub fn fluid(&mut self, sent: &[f64]) {
-        for (class, sent) in (0..).zip(sent) {
-            self.add(Time::MAX, class, 6, sent.to_bits());
-        }
-    }
-
     #[inline]
     fn add(&mut self, at: Time, flow: u32, kind: u64, content: u64) {
         let who = u64::from(flow) << 3 | kind;

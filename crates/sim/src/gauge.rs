@@ -13,8 +13,7 @@ pub trait Gauge {
     /// Updates the counters and the backlog to `now`.
     fn advance(&mut self, _now: Time) {}
 
-    /// The counters so far. A pipe counts up to the end of the run. A port that packets share with
-    /// a fluid counts packets only.
+    /// The counters so far. A pipe counts up to the end of the run.
     fn counters(&self) -> Counters;
 
     /// The packets and bytes in the port, control packets included. For a pipe they are as of the
@@ -53,11 +52,6 @@ pub trait Links {
 
     /// Reads a link at `now`.
     fn read(&mut self, link: LinkId, now: Time) -> LinkReading {
-        self.read_port(link, now)
-    }
-
-    /// Reads the port of a link at `now`.
-    fn read_port(&mut self, link: LinkId, now: Time) -> LinkReading {
         let port = self.port(link);
         port.advance(now);
         debug_assert!(

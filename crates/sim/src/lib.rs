@@ -71,7 +71,6 @@ pub use plan::Shortcuts;
 pub use plan::{Plan, plan};
 
 use crate::core::Core;
-use accord_fluid::{Crowd, FluidError};
 use accord_record::{Interrupted, Observer, Run, Stalls};
 use accord_scenario::Scenario;
 use accord_units::Time;
@@ -82,8 +81,8 @@ use survey::Ports;
 /// Runs a scenario, packet by packet.
 ///
 /// # Errors
-/// Fails if the observer stops the run, or if fluid flows cannot be integrated.
-pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, SimError> {
+/// Fails if the observer stops the run.
+pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Interrupted> {
     run_audited(scenario, observer).map(|(run, _, _)| run)
 }
 
@@ -95,7 +94,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, SimE
 pub fn run_audited(
     scenario: &Scenario,
     observer: &mut dyn Observer,
-) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
+) -> Result<(Run, Vec<Audit>, Vec<Audit>), Interrupted> {
     run_with(scenario, observer, Shortcuts::All)
 }
 
@@ -109,25 +108,23 @@ pub fn run_with(
     scenario: &Scenario,
     observer: &mut dyn Observer,
     shortcuts: Shortcuts,
-) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
+) -> Result<(Run, Vec<Audit>, Vec<Audit>), Interrupted> {
     // A packet is observed at its event, so each packet needs its events.
     let shortcuts = match observer.wants_packets() {
         true => Shortcuts::None,
         false => shortcuts,
     };
-    let crowd = crowd(scenario)?;
-    run_planned(scenario, crowd.as_ref(), shortcuts, None, observer)
+    run_planned(scenario, shortcuts, None, observer)
 }
 
 /// Runs a scenario with the engine of its plan.
 fn run_planned<'a>(
     scenario: &'a Scenario,
-    crowd: Option<&'a Crowd<'a>>,
     shortcuts: Shortcuts,
     skip: Option<Skip<'a>>,
     observer: &mut dyn Observer,
-) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
-    let (mut core, plan, ports) = prepare(scenario, crowd, shortcuts);
+) -> Result<(Run, Vec<Audit>, Vec<Audit>), Interrupted> {
+    let (mut core, plan, ports) = prepare(scenario, shortcuts);
     core.skip = skip.map(Box::new);
     match plan {
         Plan::Windows(layout) => {
@@ -136,7 +133,7 @@ fn run_planned<'a>(
             Ok(engine.finish())
         }
         Plan::Events(_) => {
-            let mut engine = events::EventsEngine::new(core, ports, crowd)?;
+            let mut engine = events::EventsEngine::new(core, ports);
             engine.run(observer)?;
             Ok(engine.finish())
         }
@@ -144,16 +141,11 @@ fn run_planned<'a>(
 }
 
 /// Creates a run without its links, and chooses its engine.
-fn prepare<'a>(
-    scenario: &'a Scenario,
-    crowd: Option<&Crowd>,
-    shortcuts: Shortcuts,
-) -> (Core<'a>, Plan, Ports) {
+fn prepare(scenario: &Scenario, shortcuts: Shortcuts) -> (Core<'_>, Plan, Ports) {
     let state = scenario.at(Time::ZERO);
     let ids = 0..scenario.flows.len();
     let mut flows: Vec<Flow> = ids.map(|id| Flow::new(id, &state)).collect();
-    let shared = crowd.map_or(&[][..], Crowd::links);
-    let (plan, ports) = plan::choose(scenario, &mut flows, shared, shortcuts);
+    let (plan, ports) = plan::choose(scenario, &mut flows, shortcuts);
     let core = Core::new(scenario, state, flows, plan.to_string());
     (core, plan, ports)
 }
@@ -167,11 +159,10 @@ pub fn run_stalled(
     scenario: &Scenario,
     stalls: &[Stalls],
     observer: &mut dyn Observer,
-) -> Result<Run, SimError> {
+) -> Result<Run, Interrupted> {
     // Stalls apply at events only, so each packet needs its events.
-    let crowd = crowd(scenario)?;
-    let (core, _, ports) = prepare(scenario, crowd.as_ref(), Shortcuts::None);
-    let mut engine = events::EventsEngine::new(core, ports, crowd.as_ref())?;
+    let (core, _, ports) = prepare(scenario, Shortcuts::None);
+    let mut engine = events::EventsEngine::new(core, ports);
     engine.stall(stalls);
     engine.run(observer)?;
     Ok(engine.finish().0)
@@ -186,7 +177,7 @@ pub fn run_skipping(
     scenario: &Scenario,
     theory: Option<&Run>,
     observer: &mut dyn Observer,
-) -> Result<Run, SimError> {
+) -> Result<Run, Interrupted> {
     run_skipping_audited(scenario, theory, observer).map(|(run, _, _)| run)
 }
 
@@ -200,7 +191,7 @@ pub fn run_skipping_audited(
     scenario: &Scenario,
     theory: Option<&Run>,
     observer: &mut dyn Observer,
-) -> Result<(Run, Vec<Audit>, Vec<Audit>), SimError> {
+) -> Result<(Run, Vec<Audit>, Vec<Audit>), Interrupted> {
     let skip = match Skip::new(scenario, theory, observer) {
         Ok(skip) => skip,
         Err(why) => {
@@ -209,27 +200,5 @@ pub fn run_skipping_audited(
             return Ok((run, ports, flows));
         }
     };
-    run_planned(scenario, None, Shortcuts::All, Some(skip), observer)
-}
-
-/// Returns the flows of a scenario that run as a fluid, if there are any.
-fn crowd(scenario: &Scenario) -> Result<Option<Crowd<'_>>, FluidError> {
-    (scenario.has_fluid().then(|| Crowd::new(scenario))).transpose()
-}
-
-/// The reason why a simulation has no run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SimError {
-    /// The fluid flows cannot be integrated.
-    #[error(transparent)]
-    Fluid(#[from] FluidError),
-    /// The observer stopped the run.
-    #[error("interrupted")]
-    Interrupted,
-}
-
-impl From<Interrupted> for SimError {
-    fn from(_: Interrupted) -> SimError {
-        SimError::Interrupted
-    }
+    run_planned(scenario, Shortcuts::All, Some(skip), observer)
 }

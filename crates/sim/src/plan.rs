@@ -4,7 +4,7 @@ use crate::because::Because;
 use crate::flow::Flow;
 use crate::survey::{Form, Ports, Survey};
 use crate::windows::WindowsLayout;
-use accord_scenario::{LinkId, Scenario};
+use accord_scenario::Scenario;
 use accord_units::Time;
 use std::fmt::{self, Display, Formatter};
 
@@ -41,29 +41,20 @@ pub enum Shortcuts {
 /// Returns the plan of [`run`](crate::run) for a scenario, with an observer that does not want
 /// packets.
 pub fn plan(scenario: &Scenario) -> Plan {
-    if scenario.has_fluid() {
-        return Plan::Events(Because::Fluid);
-    }
     let state = scenario.at(Time::ZERO);
     let ids = 0..scenario.flows.len();
     let mut flows: Vec<Flow> = ids.map(|id| Flow::new(id, &state)).collect();
-    choose(scenario, &mut flows, &[], Shortcuts::All).0
+    choose(scenario, &mut flows, Shortcuts::All).0
 }
 
 /// Chooses the engine. Also returns the ports, from which the events engine lays out its network.
-/// `shared` is the links that packets share with a fluid.
-pub fn choose(
-    scenario: &Scenario,
-    flows: &mut [Flow],
-    shared: &[LinkId],
-    shortcuts: Shortcuts,
-) -> (Plan, Ports) {
+pub fn choose(scenario: &Scenario, flows: &mut [Flow], shortcuts: Shortcuts) -> (Plan, Ports) {
     let most = match shortcuts {
         Shortcuts::All | Shortcuts::CutThrough => Form::Pipe,
         Shortcuts::Departures => Form::Timeline,
         Shortcuts::None => Form::Stepped,
     };
-    let ports = Survey::new(scenario, flows).ports(scenario, shared, most);
+    let ports = Survey::new(scenario, flows).ports(scenario, most);
     let plan = match shortcuts {
         Shortcuts::All => match WindowsLayout::new(&ports, scenario, flows) {
             Ok(layout) => Plan::Windows(Box::new(layout)),

@@ -1,12 +1,11 @@
 //! The samples of flows and links.
 
-use crate::SimError;
 use crate::calendar::EventKind;
 use crate::core::{Core, Limits};
 use crate::flow::Flow;
 use crate::gauge::Links;
 use accord_elements as elements;
-use accord_record::{FlowReading, Observer};
+use accord_record::{FlowReading, Interrupted, Observer};
 use accord_transport::Segment;
 use accord_units::Time;
 
@@ -83,7 +82,7 @@ impl Core<'_> {
         &mut self,
         links: &mut dyn Links,
         observer: &mut dyn Observer,
-    ) -> Result<(), SimError> {
+    ) -> Result<(), Interrupted> {
         let time = self.now;
         observer.progress(self.reported(time))?;
         if observer.wants_record() {

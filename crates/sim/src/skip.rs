@@ -86,9 +86,6 @@ impl<'a> Skip<'a> {
         if observer.wants_packets() || observer.wants_logs() {
             return Err("the observer wants packets or logs".into());
         }
-        if scenario.has_fluid() {
-            return Err("some flows are a fluid".into());
-        }
         let traced = |parts: &accord_scenario::Parts| parts.trace.is_some();
         let mut links = scenario.links.iter();
         if let Some(link) = links.find(|l| l.parts.as_deref().is_some_and(traced)) {

@@ -13,8 +13,6 @@ use std::collections::BTreeMap;
 /// Two forms that a link allows give the same departures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
-    /// Packets share the queue of a fluid. Departures are known at arrival.
-    Fluid,
     /// Holds its packets. The engine ends each service.
     Stepped,
     /// Holds the packets that wait. The end of a service is known when it begins.
@@ -134,11 +132,9 @@ impl Survey {
         }
     }
 
-    /// Finds the form of each port. `shared` is the links that packets share with a fluid. No form
-    /// is cheaper than `most`.
-    pub fn ports(self, scenario: &Scenario, shared: &[LinkId], most: Form) -> Ports {
+    /// Finds the form of each port. No form is cheaper than `most`.
+    pub fn ports(self, scenario: &Scenario, most: Form) -> Ports {
         let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
-        shared.iter().for_each(|&link| forms[link] = Form::Fluid);
         for (form, changed) in forms.iter_mut().zip(&self.changed) {
             // A change applies to the packet in service and to those behind it.
             if *changed {

@@ -1,12 +1,10 @@
 //! Aggregates of traffic in whole runs: their record, and demands that change.
 
-mod common;
-
+use crate::common::scenario;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario, Window};
 use accord_sim::run_audited;
 use accord_units::Time;
-use common::scenario;
 
 /// Two aggregates of constant rate on 10 Mbit/s. The first sends 4 Mbit/s and 12 from 5 s on.
 fn two(queue: &str) -> Scenario {

@@ -1,13 +1,12 @@
 //! Disciplines in a loop with senders: the delay that CoDel, PIE and FQ-CoDel hold, and the shares
 //! of flows.
-mod common;
 
+use crate::common::*;
 use accord_family::Raw;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{run, run_audited};
 use accord_traffic::*;
-use common::*;
 
 const STEADY: (f64, f64) = (10.0, 40.0);
 
@@ -168,4 +167,27 @@ fn the_delay_of_a_link_is_that_of_what_it_serves() {
             "{discipline}: {link} {seen}"
         );
     }
+}
+
+/// Four flows that react to marks beside 9 of 10 Mbps that can only be dropped, behind REM: its price
+/// rises without end where it counts the drops, and the flows have the rest of the link where not.
+#[test]
+fn rem_leaves_a_link_in_use_if_it_counts_what_enters() {
+    let used = |counts: bool| {
+        let s = scenario(&format!(
+            "duration = \"60 s\"\nsteady = [\"30 s\", \"60 s\"]\n\
+             topology.dumbbell = {{ rate = \"10 Mbps\", delay = \"20 ms\", \
+             queue = {{ discipline = \"rem\", limit = \"1000 pkt\", count_dropped = {counts} }} }}\n\
+             [flow.t]\ncount = 4\nfrom = \"left\"\nto = \"right\"\n\
+             controller = {{ name = \"newreno\", ecn = true, sack = true }}\n\
+             [flow.u]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\n\
+             demand = {{ constant = \"9 Mbps\" }}\n"
+        ));
+        let run = run(&s, &mut Quiet).expect("runs");
+        run.mean(Metric::Utilisation, Entity::Link(0), s.steady)
+            .expect("recorded")
+    };
+    let (counted, not) = (used(true), used(false));
+    assert!(counted < 0.25, "{counted}");
+    assert!(not > 0.7, "{not}");
 }

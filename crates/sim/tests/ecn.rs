@@ -1,13 +1,12 @@
 //! Marks in the packet engine: RED and REM with ECN-capable senders.
-mod common;
 
+use crate::common::*;
 use accord_family::Raw;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{run, run_audited};
 use accord_traffic::*;
 use accord_units::*;
-use common::*;
 
 /// Ten flows over 10 Mbps with RED in front, 50 ms round trip.
 fn red(ecn_sender: bool, ecn_queue: bool) -> Scenario {

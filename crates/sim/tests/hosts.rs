@@ -1,11 +1,9 @@
 //! A gateway that shares by host behind a shaper: shares, the rate, and the delay of a sparse flow.
 
-mod common;
-
+use crate::common::scenario;
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric};
 use accord_sim::run;
-use common::scenario;
 
 /// One host with one CUBIC flow, one with eight, and one that sends 100 Kbps, over a line of 100 Mbps
 /// shaped to 20 Mbps, from homes to servers or the other way. Returns the mean goodput of each kind in

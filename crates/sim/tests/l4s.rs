@@ -1,11 +1,10 @@
 //! Scalable and classic flows over DualPI2 [RFC 9332]: shares, delays and conservation. `--nocapture`
 //! prints the figures.
-mod common;
 
+use crate::common::*;
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric};
 use accord_sim::{Audit, run_audited};
-use common::*;
 
 /// The flows' goodput in Mbps and round-trip times in milliseconds, and the drops of the
 /// bottleneck.

@@ -1,12 +1,11 @@
 //! Monaco in the packet engine: the law, its robustness, and conservation.
-mod common;
 
+use crate::common::*;
 use accord_family::Raw;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{Audit, run, run_audited};
 use accord_units::*;
-use common::*;
 
 fn variation(run: &Run, w: Window) -> f64 {
     let q = &run
@@ -330,4 +329,25 @@ fn without_priority_the_queue_does_not_show() {
     let (backlog, truth, estimate) = one_queue("avd", 90);
     assert!((estimate / 3000.0 - 1.0).abs() < 0.05, "{estimate}");
     assert!(truth < 1000.0 && backlog < 9000.0, "{truth} {backlog}");
+}
+
+/// Round trips of 10 and 36 ms and weights of 1 and 2: reports of both clocks beat, and the shares are those of
+/// theory all the same.
+#[test]
+fn shares_do_not_follow_from_the_clocks_of_reports() {
+    let s = scenario(
+        "duration = \"60 s\"\nsample = \"200 ms\"\nsteady = [\"30 s\", \"60 s\"]\n\
+         [link]\nl0 = { from = \"a\", to = \"b\", rate = \"47.83 Mbps\", delay = \"4 ms\", \
+         queue = { discipline = \"droptail\", limit = \"unlimited\" } }\n\
+         [flow.far]\npath = [\"a\", \"b\"]\ncontroller = { name = \"monaco\", law = \"accord\" }\n\
+         service = { weight = 2 }\naccess = { rate = \"1 Gbps\", delay = \"13.4 ms\" }\n\
+         [flow.near]\npath = [\"a\", \"b\"]\ncontroller = { name = \"monaco\", law = \"accord\" }\n\
+         service = { weight = 1 }\nstart = \"0.5 s\"\naccess = { rate = \"1 Gbps\", delay = \"0.24 ms\" }\n",
+    );
+    let run = run(&s, &mut Quiet).expect("runs");
+    for (flow, part) in [(0, 2.0 / 3.0), (1, 1.0 / 3.0)] {
+        let rate = run.mean(Metric::Throughput, Entity::Flow(flow), s.steady);
+        let rate = rate.expect("it ran") / 47.83e6;
+        assert!((rate / part - 1.0).abs() < 0.02, "{flow}: {rate}");
+    }
 }

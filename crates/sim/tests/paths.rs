@@ -1,13 +1,13 @@
 //! Difficult paths: traces, token buckets, jitter, reordering, and changes to acknowledgements. The
 //! timetables were worked out by hand.
-mod common;
+use crate::common;
 
+use crate::common::scenario;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::{Audit, Shortcuts, run_with};
 use accord_traffic::Demand;
 use accord_units::{Duration, Rate};
-use common::scenario;
 
 /// One link from a to b, with these keys, and a flow over it alone. Samples are of 1 ms.
 fn one_link(duration: &str, link: &str, flow: &str) -> Scenario {

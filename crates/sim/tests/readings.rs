@@ -1,12 +1,10 @@
 //! Every recorded figure agrees with its documentation, whatever the sampling period.
 
-mod common;
-
+use crate::common::scenario;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::run;
 use accord_units::*;
-use common::scenario;
 
 fn ran(s: &Scenario) -> Run {
     run(s, &mut Quiet).expect("it runs")

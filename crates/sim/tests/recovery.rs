@@ -1,11 +1,10 @@
 //! The repair of losses in a network: slow start over a droptail queue, and random losses.
-mod common;
 
+use crate::common::*;
 use accord_family::Raw;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::run;
-use common::*;
 
 fn alone(
     rate: &str,

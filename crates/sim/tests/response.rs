@@ -2,14 +2,13 @@
 //! sawtooth over droptail, the equilibria of Vegas and DCTCP; response_cubic.rs has CUBIC's. The
 //! references are formulas of others, not of this workspace; docs/src/validation.md has their
 //! statements and the deviations. `--nocapture` prints the figures.
-mod common;
 
+use crate::common::one_link::*;
+use crate::common::*;
 use accord_family::Raw;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::run;
-use common::one_link::*;
-use common::*;
 
 /// Packets a second at a loss probability p, round-trip time and time-out in seconds: eq. 30 of
 /// Padhye, Firoiu, Towsley and Kurose, "Modeling TCP Throughput", SIGCOMM 1998, with an

@@ -1,13 +1,12 @@
 //! The response of CUBIC to losses, in the packet engine, against RFC 9438. docs/src/validation.md
 //! has the deviations. `--nocapture` prints the figures.
-mod common;
 
+use crate::common::one_link::*;
 use accord_family::Raw;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::run;
 use accord_traffic::{Dice, Purpose};
-use common::one_link::*;
 
 /// RFC 9438 §5.1: in its cubic region, with a loss after each 1/p packets, CUBIC's window is
 /// (C·(3 + β)/(4·(1 − β)))^(1/4)·(RTT/p)^(3/4) in the mean. One flow over a queue much shorter

@@ -1,11 +1,10 @@
 //! Current congestion controls together on one link, against their sources' claims on shares and
 //! queues. `--nocapture` prints the figures. The transport's tests have single flows.
-mod common;
 
+use crate::common::*;
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric};
 use accord_sim::run;
-use common::*;
 
 /// The goodput of each flow in Mbps, and the mean and the longest queuing delay in milliseconds, over
 /// the steady part. 10 Mbps and 40 ms, but for queues; packets of 1500 bytes.
@@ -232,25 +231,36 @@ fn slowdowns_take_the_advantage_of_latecomers() {
 }
 
 /// Eight flows of BBRv1 over half a product of buffer lose a sixth of their packets and share alike:
-/// Jain's index is 0.91 to 0.97 with Linux's over the same link, live.
+/// Jain's index is 0.91 to 0.97 in five runs with Linux's over the same link, live. Four over a quarter of a
+/// product have 0.71 to 0.95 with Linux's, and four over a wire that loses 15 % have 0.97.
 #[test]
+#[expect(
+    clippy::print_stdout,
+    reason = "figures for the page, with --nocapture"
+)]
 fn bbr1_flows_share_under_heavy_loss() {
-    let seeds = 1..=4;
-    let jain = |seed| {
-        let mut s = scenario(
-            "duration = \"60 s\"\nsteady = [\"30 s\", \"60 s\"]\n\
-             topology.dumbbell = { rate = \"12 Mbps\", delay = \"20 ms\", \
-             queue = { discipline = \"droptail\", limit = \"30 KB\" } }\n\
-             [flow.a]\ncount = 8\nfrom = \"left\"\nto = \"right\"\ncontroller = \"bbr1\"\n\
-             packet = \"1500 B\"\nstart = { uniform = [\"0 s\", \"1 s\"] }\n",
-        );
-        s.seed = seed;
-        let run = run(&s, &mut Quiet).expect("runs");
-        let rate = |f| run.mean(Metric::Throughput, Entity::Flow(f), s.steady);
-        let rates: Vec<f64> = (0..8).map(|f| rate(f).expect("it ran")).collect();
-        let squares: f64 = rates.iter().map(|x| x * x).sum();
-        rates.iter().sum::<f64>().powi(2) / squares / 8.0
-    };
-    let mean = seeds.map(jain).sum::<f64>() / 4.0;
-    assert!(mean > 0.86, "{mean}");
+    for (count, limit, loss, expected) in [
+        (8, "30 KB", 0.0, 0.91..0.98),
+        (4, "15 KB", 0.0, 0.71..0.95),
+        (4, "30 KB", 0.15, 0.93..0.99),
+    ] {
+        let jain = |seed: u64| {
+            let s = scenario(&format!(
+                "seed = {seed}\nduration = \"60 s\"\nsteady = [\"30 s\", \"60 s\"]\n\
+                 topology.dumbbell = {{ rate = \"12 Mbps\", delay = \"20 ms\", loss = {loss}, \
+                 queue = {{ discipline = \"droptail\", limit = \"{limit}\" }} }}\n\
+                 [flow.a]\ncount = {count}\nfrom = \"left\"\nto = \"right\"\n\
+                 controller = \"bbr1\"\npacket = \"1500 B\"\nstart = {{ uniform = [\"0 s\", \"1 s\"] }}\n"
+            ));
+            let run = run(&s, &mut Quiet).expect("runs");
+            let rate = |f| run.mean(Metric::Throughput, Entity::Flow(f), s.steady);
+            let rates: Vec<f64> = (0..count).map(|f| rate(f).expect("it ran")).collect();
+            let squares: f64 = rates.iter().map(|x| x * x).sum();
+            rates.iter().sum::<f64>().powi(2) / squares / rates.len() as f64
+        };
+        let found: Vec<f64> = (1..=8).map(jain).collect();
+        let mean = found.iter().sum::<f64>() / 8.0;
+        println!("{count} flows, {limit}, loss {loss}: Jain {mean:.3} of {found:.2?}");
+        assert!(expected.contains(&mean), "{count} {limit} {loss}: {mean}");
+    }
 }

@@ -1,12 +1,11 @@
 //! The period of a sample: the time since the sample before, without events that coincide with the
 //! sample.
-mod common;
 
+use crate::common::*;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::run;
 use accord_units::*;
-use common::*;
 
 #[test]
 fn what_changes_at_the_time_of_a_sample_is_no_part_of_it() {

@@ -1,13 +1,12 @@
 //! Events that the engine leaves out do not change the run.
-mod common;
 
+use crate::common::*;
 use accord_family::Raw;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{Audit, Shortcuts, run_with};
 use accord_traffic::*;
 use accord_units::*;
-use common::*;
 
 /// All results of a run, to the bit.
 type Seen = (Manifest, Vec<u64>, u64, Vec<Audit>, Vec<Audit>);

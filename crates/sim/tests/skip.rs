@@ -1,11 +1,10 @@
 //! Runs that skip steady time, compared with whole runs.
-mod common;
 
+use crate::common::scenario;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario, Window};
 use accord_sim::{Audit, run, run_skipping, run_skipping_audited};
 use accord_units::{Duration, Time};
-use common::scenario;
 use proptest::prelude::*;
 
 fn skipping(s: &Scenario) -> Run {

@@ -1,6 +1,6 @@
 //! The packet engine against figures of ns-2. The cases, ns-2's figures for them and the figures
-//! that are known to differ are in `tools/ns2`; the table of `docs/src/validation.md` is printed
-//! from the runs made here.
+//! that are known to differ are in `tools/ns2`; the table of `docs/src/validation.md` has the
+//! latter.
 
 use accord_family::Catalogue;
 use accord_language::File;
@@ -139,8 +139,7 @@ fn short(value: f64) -> String {
     format!("{value:.*}", digits.clamp(0, 4) as usize)
 }
 
-/// With UPDATE_DOCS=1 the test prints the table of the page. The comparison and its bounds stay the
-/// same.
+/// Prints all figures. The page has those that differ; UPDATE_DOCS=1 writes it, with the same bounds.
 #[test]
 fn packets_are_as_in_ns2() {
     let open = open();
@@ -174,8 +173,10 @@ fn packets_are_as_in_ns2() {
                 (true, true) => wrong.push(format!("agrees, so strike it from open.csv: {row}")),
                 _ => {}
             }
-            let why = why.map_or("", String::as_str);
-            writeln!(table, "| {row} | {why} |").expect("a string takes all");
+            println!("{row}");
+            if let Some(why) = why {
+                writeln!(table, "| {row} | {why} |").expect("a string takes all");
+            }
         }
     }
     assert_eq!(
@@ -219,7 +220,7 @@ fn page(table: &str) -> &'static str {
         std::fs::write(root().join("docs/src/validation.md"), new).expect("writable");
     } else if old != new {
         return "docs/src/validation.md is out of date; \
-                UPDATE_DOCS=1 cargo test -p accord-sim --test validation";
+                UPDATE_DOCS=1 cargo test -p accord-sim --test all validation";
     }
     ""
 }

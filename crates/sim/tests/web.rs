@@ -1,12 +1,11 @@
 //! Web users and transfers in the packet engine.
-mod common;
 
+use crate::common::*;
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::run;
 use accord_traffic::*;
 use accord_units::*;
-use common::*;
 
 /// Files of one size, fetched one by one.
 fn files(bytes: f64, think: Duration) -> Web {

@@ -1,12 +1,11 @@
 //! Runs in windows are the same as with an event for each packet that reaches a link, to the bit:
 //! topologies in which parts of the network feed each other in other ways than in a dumbbell.
 //! (`shortcuts.rs` has dumbbells.)
-mod common;
 
+use crate::common::{scenario, window};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::{Because, Plan, Shortcuts, plan, run_with};
-use common::{scenario, window};
 use proptest::prelude::*;
 
 /// Compares the runs. Returns the events without windows and with them. Events of timers that were
@@ -375,14 +374,6 @@ fn a_plan_has_the_engine_and_the_reason() {
         (
             text("jitter = { normal = \"1 ms\" }", greedy, ""),
             "events: link ab has a trace, token buckets, jitter, reordering or a filter",
-        ),
-        (
-            text(
-                "",
-                "controller = \"newreno\"\nas = \"fluid\"\ncount = 20",
-                "",
-            ),
-            "events: some flows are a fluid",
         ),
     ] {
         let run = accord_sim::run(&s, &mut Quiet).expect("it runs");

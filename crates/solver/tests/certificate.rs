@@ -1,12 +1,8 @@
 //! The certificate must be right about wrong answers.
 
-mod common;
-#[path = "common/double.rs"]
-mod double;
-
+use crate::common::{Random, mixed_problem, random_problem};
+use crate::double::Double;
 use accord_solver::{Certificate, Demand, Problem, Routes, Settings, Status, solve};
-use common::{Random, mixed_problem, random_problem};
-use double::Double;
 
 fn log_weights(problem: &Problem) -> Vec<f64> {
     let weight = |demand: &Demand| match *demand {

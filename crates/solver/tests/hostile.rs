@@ -1,9 +1,7 @@
 //! Whatever comes: no panic, and a status that is true.
 
-mod common;
-
+use crate::common::Random;
 use accord_solver::{Demand, Problem, ProblemError, Routes, Settings, Status, solve};
-use common::Random;
 use proptest::prelude::*;
 
 /// Positive numbers of 18 orders of magnitude.

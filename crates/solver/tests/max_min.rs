@@ -1,12 +1,10 @@
 //! Max-min fairness against its definition, a slow method, and large α.
 
-mod common;
-
+use crate::common::{Random, random_problem};
 use accord_solver::{
     Bottleneck, Demand, MaxMinCertificate, Problem, ProblemError, Routes, Settings, Status,
     max_min, solve,
 };
-use common::{Random, random_problem};
 
 fn weighted(seed: u64, flows: usize, links: usize) -> Problem {
     let problem = random_problem(seed, flows, links);

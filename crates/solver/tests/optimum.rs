@@ -1,11 +1,9 @@
 //! Is it the optimum? Against a second method, and against the optimality conditions written out.
 
-#[path = "common/barrier.rs"]
-mod barrier;
-mod common;
+use crate::barrier;
 
+use crate::common::{Random, mixed_problem, random_problem};
 use accord_solver::{Demand, Problem, Routes, Settings, Status, solve, solve_watched};
-use common::{Random, mixed_problem, random_problem};
 use std::ops::ControlFlow;
 
 /// A feasible problem of up to 6 links and 9 flows with all that the barrier method knows.

@@ -3,13 +3,11 @@
 //! The oracle is a cold solve of the present problem: its certificate bounds the rate of each flow,
 //! and the certificate of the flows, not of the rows, judges the result of the sequence.
 
-mod common;
-
+use crate::common::{Random, any_demand, mixed_problem, random_problem};
 use accord_solver::{
     Certificate, Demand, Problem, ProblemError, Routes, Sequence, Settings, Status,
 };
 use accord_solver::{Solution, solve};
-use common::{Random, any_demand, mixed_problem, random_problem};
 
 /// Compares a sequence with a cold solve. `flows` are the numbers of the flows that are there.
 fn compare(shares: &Sequence, flows: &[usize], status: Status) {

@@ -69,7 +69,10 @@ fn vegas_both_ways_shares_its_backlog_with_the_way_back() {
     }
     let backlog = of_link(&s, &run, Metric::Backlog, "bottleneck");
     assert!((backlog - 1000.0).abs() < 1e-3, "{backlog}");
-    assert!(says(&run, "not unique"), "{:?}", run.notes);
+    let names = "the delays of bottleneck, bottleneck.reverse are not unique";
+    assert!(says(&run, names), "{:?}", run.notes);
+    let served = of_link(&s, &run, Metric::ServedRate, "bottleneck");
+    assert!((served - 10e6).abs() < 1.0, "{served}");
     assert!(run.certificates[0].stationarity < 1e-9);
 }
 
@@ -187,4 +190,159 @@ fn assumptions_that_a_run_does_not_meet_are_said() {
         &group("f", "left", "right", measured, &slow),
     ));
     assert!(!says(&run, "are not known"), "{:?}", run.notes);
+}
+
+/// Three links in a row, of 5, 10 and 5 Mbps, a flow over the first two and one over the last two: all are
+/// full, and only the sums of two delays are determined.
+#[test]
+fn all_links_of_a_dependent_set_are_named() {
+    let link = |name: &str, from: &str, to: &str, rate: u32| {
+        format!(
+            "[link.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate} Mbps\"\ndelay = \"2 ms\"\n"
+        )
+    };
+    let text = "duration = \"60 s\"\n".to_owned()
+        + &link("one", "a", "b", 5)
+        + &link("two", "b", "c", 10)
+        + &link("three", "c", "d", 5)
+        + &group("f", "a", "c", VEGAS, "")
+        + &group("g", "b", "d", VEGAS, "");
+    let (s, run) = run(&text);
+    for flow in ["f", "g"] {
+        assert!((of(&s, &run, Metric::Throughput, flow) - 5e6).abs() < 10.0);
+    }
+    let names = "the delays of one, two, three are not unique";
+    assert!(says(&run, names), "{:?}", run.notes);
+}
+
+/// Forty packets wait, and one is in service: 41 are the least room.
+#[test]
+fn a_buffer_that_is_too_short_for_the_queue_is_said() {
+    for (limit, short) in [
+        ("40 pkt", true),
+        ("41 pkt", false),
+        ("39 KB", true),
+        ("41 KB", false),
+    ] {
+        let queue = format!("{{ discipline = \"droptail\", limit = \"{limit}\" }}");
+        let flows = group("f", "left", "right", VEGAS, "count = 20");
+        let (_, run) = run(&dumbbell(&queue, &flows));
+        assert_eq!(
+            says(&run, "flows will lose packets"),
+            short,
+            "{limit}: {:?}",
+            run.notes
+        );
+    }
+}
+
+/// Twenty flows of 500 Kbps have 3.3 packets in 53 ms, one of 10 Mbps has 28 in 22 ms.
+#[test]
+fn windows_of_few_packets_are_said() {
+    for (count, few) in [(20, true), (1, false)] {
+        let flows = group("f", "left", "right", VEGAS, &format!("count = {count}"));
+        let (_, run) = run(&dumbbell(PLAIN, &flows));
+        assert_eq!(
+            says(&run, "windows of f are 3.3 pkt"),
+            few,
+            "{:?}",
+            run.notes
+        );
+    }
+}
+
+#[test]
+fn reasons_for_no_equilibrium_are_the_familys() {
+    for (controller, expected) in [
+        ("newreno", "f (newreno) reacts to loss"),
+        ("copa", "f keeps its target in the mean of its swings only"),
+    ] {
+        let flows = group("f", "left", "right", &format!("\"{controller}\""), "");
+        let (_, run) = run(&dumbbell(PLAIN, &flows));
+        assert!(says(&run, expected), "{:?}", run.notes);
+    }
+}
+
+/// Each flow believes that it keeps its 2 packets, though those that come later take the queue of the
+/// earlier ones for propagation delay and keep more.
+#[test]
+fn late_flows_believe_that_they_keep_their_packets() {
+    let measured = "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\" }";
+    let flows: String = (["a", "b", "c"].iter().zip([0, 20, 40]))
+        .map(|(name, at)| {
+            group(
+                name,
+                "left",
+                "right",
+                measured,
+                &format!("start = \"{at} s\""),
+            )
+        })
+        .collect();
+    let text = dumbbell(PLAIN, &flows)
+        .replace("\n[topology", "\nsteady = [\"50 s\", \"60 s\"]\n[topology");
+    let (s, run) = run(&text);
+    for flow in ["a", "b", "c"] {
+        let believed = of(&s, &run, Metric::AccumulationEstimate, flow);
+        assert!((believed - 2000.0).abs() < 1.0, "{flow}: {believed}");
+    }
+    let kept = ["b", "c"].map(|flow| of(&s, &run, Metric::Accumulation, flow));
+    assert!(kept[0] > 2100.0 && kept[1] > kept[0], "{kept:?}");
+}
+
+/// The rates of a group are the sums of its flows', in bits.
+#[test]
+fn a_group_has_the_sums_of_its_flows() {
+    let flows = group(
+        "f",
+        "left",
+        "right",
+        VEGAS,
+        "count = 20\nrecord = \"group\"",
+    );
+    let (s, run) = run(&dumbbell(PLAIN, &flows));
+    for metric in [Metric::Throughput, Metric::Goodput, Metric::SendingRate] {
+        let sum = run
+            .mean(metric, Entity::Group(0), s.steady)
+            .expect("a value");
+        assert!((sum - 10e6).abs() < 1.0, "{metric:?}: {sum}");
+    }
+    let kept = run.mean(Metric::Accumulation, Entity::Group(0), s.steady);
+    assert!((kept.expect("a value") - 40_000.0).abs() < 1e-3);
+}
+
+/// An application keeps its rate, though its flow comes late and takes a queue for propagation delay.
+#[test]
+fn a_late_application_gets_no_more_than_its_rate() {
+    let measured = "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\" }";
+    let late = "start = \"20 s\"\ndemand = { constant = \"1 Mbps\" }";
+    let flows =
+        group("a", "left", "right", measured, "") + &group("b", "left", "right", measured, late);
+    let text = dumbbell(PLAIN, &flows)
+        .replace("\n[topology", "\nsteady = [\"50 s\", \"60 s\"]\n[topology");
+    let (s, run) = run(&text);
+    for (flow, expected) in [("a", 9e6), ("b", 1e6)] {
+        let rate = of(&s, &run, Metric::Throughput, flow);
+        assert!((rate - expected).abs() < 1.0, "{flow}: {rate}");
+    }
+}
+
+/// A sample shows the phase at its middle, however short: that of 1 to 2 s has two flows.
+#[test]
+fn a_sample_shows_the_phase_at_its_middle() {
+    let short = "start = \"1.3 s\"\nstop = \"1.7 s\"";
+    let flows = group("a", "left", "right", VEGAS, "") + &group("b", "left", "right", VEGAS, short);
+    let text = dumbbell(PLAIN, &flows).replace(
+        "duration = \"60 s\"",
+        "duration = \"4 s\"\nsample = \"1 s\"",
+    );
+    let (s, run) = run(&text);
+    let rates = |flow: &str| {
+        let id = s.flows.iter().position(|f| f.name == flow).expect("a flow");
+        let series = run.series(Metric::Throughput, Entity::Flow(id));
+        let values = &series.expect("recorded").values;
+        values.iter().map(|v| (v / 1e6).round()).collect::<Vec<_>>()
+    };
+    assert_eq!(rates("a"), [10.0, 5.0, 10.0, 10.0]);
+    assert_eq!(rates("b")[1], 5.0);
 }

@@ -2,15 +2,12 @@
 //!
 //! Packets and ms throughout, so a rate of 1 is 1000 KB/s with packets of 1 KB.
 
-#[path = "../../solver/tests/common/mod.rs"]
-mod common;
-
+use crate::common::{Random, random_problem};
 use accord_solver::{Demand, Problem, ProblemError, Routes, Settings, Status, solve};
 use accord_theory::duality::{
     GradientProjection, Rem, Thresholds, VegasNetwork, backlogs, fairness_inequality, jain_index,
     newcomers, overflowing, persistent_congestion,
 };
-use common::{Random, random_problem};
 
 #[track_caller]
 fn near(value: f64, expected: f64, digit: f64) {
@@ -356,4 +353,20 @@ fn estimation_errors_distort_fairness_as_equation_26() {
         0.8 * 0.3 * 40.0 / rates[1] - 0.2 * 40.0,
     );
     near(left / right, 1.0, 1e-10);
+}
+
+/// [Low02 eqs. 16-19] by hand: a window of 40 packets over 2 units of time is a rate of 20, ten above the
+/// capacity, and a price of 0.5·10/10. The window grows by a packet per round trip.
+#[test]
+fn a_step_of_the_network_is_that_of_the_paper() {
+    let routes = Routes::new(1, [[0]]).unwrap();
+    let problem = Problem::new(routes, vec![10.0], vec![Demand::Log { weight: 1.0 }]).unwrap();
+    let mut network = VegasNetwork::new(&problem, vec![2.0], 0.5).unwrap();
+    network.windows = vec![40.0];
+    network.step();
+    assert_eq!((network.prices[0], network.windows[0]), (0.5, 40.5));
+    // The queuing delay is 1, and the path keeps 40.5/3·0.5 packets, more than one.
+    network.step();
+    assert_eq!(network.prices[0], 0.5 + 0.05 * (13.5 - 10.0));
+    assert_eq!(network.windows[0], 40.5 - 1.0 / 3.0);
 }

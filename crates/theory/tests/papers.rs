@@ -3,11 +3,8 @@
 //! Low02 in packets and ms, the rest in Mbit/s and ms, so weights are packets or kbit.
 //! Rates in KB/s are packets/ms × 1000: a packet is 1 KB.
 
-#[path = "../../solver/tests/common/mod.rs"]
-mod common;
-
+use crate::common::Random;
 use accord_solver::{Demand, Problem, Routes, Settings, Solution, Status, solve};
-use common::Random;
 
 fn solved(capacities: &[f64], flows: &[(Vec<u32>, Demand)]) -> Solution {
     let routes = Routes::new(capacities.len(), flows.iter().map(|(path, _)| path)).unwrap();

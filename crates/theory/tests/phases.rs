@@ -119,7 +119,6 @@ fn scenario(
             pacing: false,
             tunnel: None,
             through: None,
-            is_fluid: false,
         });
     }
     Scenario {

@@ -97,7 +97,6 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
             pacing: false,
             tunnel: None,
             through: None,
-            is_fluid: false,
         })
         .collect();
     let ends = flows.iter().filter_map(|f| f.stop);
@@ -238,6 +237,12 @@ fn oversubscription_without_limits_ends_at_the_buffer() {
             "theory, 0 s-10 s: contracts on hop1 add up to 130 Mbps of 100 Mbps; floors are not met: no accumulation limit holds the flows; the buffer of hop1 fills, windows halve at losses and never settle; were it always full: a 45.81 Mbps of a contract of 60 Mbps, b 53.29 Mbps of a contract of 70 Mbps"
         ]
     );
+    // A buffer in packets is as many of the flows' packets.
+    let (bytes, said) = (s.links[0].queue.limit, services(&run));
+    s.links[0].queue.limit = Limit::Packets(250_000 / s.flows[0].packet.get());
+    let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
+    assert_eq!(services(&run), said);
+    s.links[0].queue.limit = bytes;
     // A limit for one of them is enough for an equilibrium: the 30 that b leaves are shared by
     // weights 15, 3 and 3.
     s.flows[0].service.limit = Some(Bytes::new(15_000));

@@ -6,6 +6,8 @@ use accord_units::{Bytes, Rate, Time};
 #[derive(Clone, Debug, Default)]
 pub struct Pacer {
     next: Time,
+    /// The time of the last packet sent at `next` or later.
+    began: Time,
 }
 
 impl Pacer {
@@ -18,7 +20,16 @@ impl Pacer {
     /// Records that a packet of `size` is sent at `now`. The next one follows at `rate`.
     #[inline]
     pub fn sent(&mut self, now: Time, size: Bytes, rate: Rate) {
+        if self.next <= now {
+            self.began = now;
+        }
         self.next = self.next.max(now) + rate.transmission(size);
+    }
+
+    /// The time of the last packet that was sent when the pace allowed, and not before.
+    #[inline]
+    pub fn began(&self) -> Time {
+        self.began
     }
 
     /// Applies a new rate at once. A time planned at a lower rate does not hold packets back.

@@ -1,15 +1,9 @@
 //! BBRv1 on a path, against Linux's source and its consequences [Cardwell16].
 
-#[path = "common/bottleneck.rs"]
-mod bottleneck;
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::bottleneck::{Link, PACKET, Path};
 use accord_control::bbr1::{Config, State};
 use accord_control::{Bbr1, Controller};
 use accord_units::{Duration, Rate, Time};
-use bottleneck::{Link, PACKET, Path};
 
 fn bbr() -> Bbr1 {
     Config::default().build(PACKET).expect("the defaults")
@@ -162,6 +156,33 @@ fn a_policer_is_found() {
     path.until(10.0, "free", |p| !p.controller().is_policed());
     let kept = path.now.since(from).as_secs_f64() / 0.04;
     assert!((47.0..60.0).contains(&kept), "{kept}");
+}
+
+/// bbr_min_tso_segs(), tcp_update_skb_after_send(): from 1.2 Mbps on two packets go at once and the next two
+/// after the time of both, whatever acknowledgements come between.
+#[test]
+fn packets_go_in_pairs_from_1200_kbps_on() {
+    for (rate, expected) in [(0.9, 1), (4.0, 2)] {
+        let mut path = Path::new(bbr(), Link::new(rate, 40.0, 1000));
+        path.run(5.0, |_| ());
+        let (mut before, mut instants) = (path.sent, vec![(path.now, 0)]);
+        path.run(2.0, |p| {
+            if instants.last().is_some_and(|(at, _)| *at != p.now) {
+                instants.push((p.now, 0));
+            }
+            if let Some((_, n)) = instants.last_mut() {
+                *n += p.sent - before;
+            }
+            before = p.sent;
+        });
+        let together = |n| instants.iter().filter(|(_, sent)| *sent == n).count();
+        let (all, units) = (together(1) + together(2), together(expected));
+        assert!(instants.iter().all(|(_, n)| *n <= expected), "{rate}");
+        assert!(
+            all > 80 && units * 20 >= all * 19,
+            "{rate}: {units} of {all}"
+        );
+    }
 }
 
 #[test]

@@ -1,16 +1,12 @@
 //! BBRv3 against the test cases of its draft [draft-ietf-ccwg-bbr-06, appendix A].
 
-#[path = "common/bottleneck.rs"]
-mod bottleneck;
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
+use crate::common;
 
+use crate::bottleneck::{Link, PACKET, Path};
 use accord_control::Bbr3;
 use accord_control::Controller;
 use accord_control::bbr3::{Config, State, View};
 use accord_units::{Duration, Rate, Time};
-use bottleneck::{Link, PACKET, Path};
 
 fn bbr() -> Bbr3 {
     Config::default().build(PACKET).expect("the defaults")

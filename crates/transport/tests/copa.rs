@@ -1,15 +1,9 @@
 //! Copa on a path, against the derivations of its paper [Arun18 §2, §3].
 
-#[path = "common/bottleneck.rs"]
-mod bottleneck;
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::bottleneck::{Link, PACKET, Path};
 use accord_control::copa::Config;
 use accord_control::{Controller, Copa};
 use accord_units::{Rate, Time};
-use bottleneck::{Link, PACKET, Path};
 
 fn copa(delta: f64) -> Copa {
     let config = Config {

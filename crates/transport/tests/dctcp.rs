@@ -1,14 +1,8 @@
 //! DCTCP over a step of marks, against the closed forms of its first paper [Alizadeh10 §3.3].
 
-#[path = "common/bottleneck.rs"]
-mod bottleneck;
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::bottleneck::{Link, PACKET, Path};
 use accord_control::Dctcp;
 use accord_control::dctcp::Config;
-use bottleneck::{Link, PACKET, Path};
 
 /// One flow over a step at K packets, in its steady state.
 struct Steady {

@@ -1,13 +1,7 @@
 //! Spurious losses: the answer is undone, by the echo [RFC 3522, RFC 4015 §3].
 
-mod common;
-#[path = "common/hand.rs"]
-mod hand;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::hand::*;
 use accord_family::Raw;
-use hand::*;
 
 const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
 

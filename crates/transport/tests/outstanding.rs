@@ -1,11 +1,9 @@
 //! The sending end of a tunnel: the window bounds the data that is outstanding.
 
-mod ingress;
-
+use crate::ingress::ingress_with;
 use accord_control::{Controller, Report};
 use accord_transport::{Segment, tunnel};
 use accord_units::{Bytes, Duration, Rate, Time};
-use ingress::ingress_with;
 
 const LAWS: [&str; 3] = ["xia05", "har02", "accord"];
 

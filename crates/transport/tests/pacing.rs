@@ -1,15 +1,11 @@
 //! Streams that space the packets of their window, and the least time-out.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_control::Controller;
 use accord_family::Raw;
 use accord_transport::Segment;
 use accord_transport::stream::{Settings, StreamReceiver, StreamSender};
 use accord_units::{Duration, Time};
-use common::*;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 

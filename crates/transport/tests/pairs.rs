@@ -1,11 +1,9 @@
 //! The times at which an ingress of our law sends its control pairs.
 
-mod ingress;
-
+use crate::ingress::{at, ingress};
 use accord_control::{Controller, Report};
 use accord_transport::{Segment, tunnel};
 use accord_units::{Bytes, Duration, Rate, Time};
-use ingress::{at, ingress};
 
 /// A packet that was sent: data, or a pair with its number and the bytes sent before it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,11 +1,9 @@
 //! The ingress of the papers' laws: the window of a control period, and its pairs.
 
-mod ingress;
-
+use crate::ingress::{at, ingress, ingress_with};
 use accord_control::{AnyController, Report};
 use accord_transport::{Segment, tunnel};
 use accord_units::{Bytes, Duration, Rate, Time};
-use ingress::{at, ingress, ingress_with};
 
 /// Returns the numbers of pairs, and the number of data packets, that the ingress sends from `now`
 /// until it asks for a time after `until`.

@@ -1,13 +1,7 @@
 //! Proportional Rate Reduction [RFC 9937]: the figures of its §8, acknowledgement by acknowledgement.
 
-mod common;
-#[path = "common/hand.rs"]
-mod hand;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::hand::*;
 use accord_family::Raw;
-use hand::*;
 
 const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
 

@@ -1,16 +1,12 @@
 //! RACK-TLP, rule by rule [RFC 8985]: a sender, a receiver, and a script of arrivals. Each rule is
 //! contrasted with that of RFC 6675.
 
-mod common;
-#[path = "common/hand.rs"]
-mod hand;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
+use crate::common;
 
+use crate::hand::*;
 use accord_control::Controller;
 use accord_family::Raw;
 use accord_units::{Duration, Time};
-use hand::*;
 
 const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
 

@@ -1,15 +1,9 @@
 //! Rules of TLP and of the end of its probes [RFC 8985 §7], and of NewReno after a time-out [RFC
 //! 6582 §3.2]: a sender, a receiver, and a script of arrivals.
 
-mod common;
-#[path = "common/hand.rs"]
-mod hand;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::hand::*;
 use accord_family::Raw;
 use accord_units::Duration;
-use hand::*;
 
 const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
 

@@ -1,14 +1,8 @@
 //! The rules of the RFCs, one by one: a sender, a receiver, and a script of arrivals.
 
-mod common;
-#[path = "common/hand.rs"]
-mod hand;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::hand::*;
 use accord_family::Raw;
 use accord_units::Duration;
-use hand::*;
 
 /// RFC 5681 §3.2 step 3, RFC 6582 §3.2, RFC 6675 §5 step 4.3: the first lost packet is sent again
 /// on the third duplicate, whatever the window is cut to. RFC 3042: the first two let a new

@@ -1,14 +1,10 @@
 //! Streams over networks that lose, delay, double and reorder.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_control::{AnyController, Controller, Recovery};
 use accord_family::Raw;
 use accord_transport::{Segment, stream};
 use accord_units::{Bytes, Duration, Time};
-use common::*;
 use proptest::prelude::*;
 use std::cell::Cell;
 

@@ -1,14 +1,10 @@
 //! Tunnels whose control packets are lost, delayed and doubled.
 
-mod common;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::common::*;
 use accord_control::{AnyController, Controller, FAMILIES, Maker, Report, Transport};
 use accord_family::{Raw, Values};
 use accord_transport::{Segment, tunnel};
 use accord_units::{Bytes, Duration, Rate, Time};
-use common::*;
 use proptest::prelude::*;
 use std::ops::Range;
 

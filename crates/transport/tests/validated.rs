@@ -1,14 +1,8 @@
 //! Growth of windows that the application uses in part [draft-ietf-ccwg-ratelimited-increase §3,
 //! RFC 7661 §4.3].
 
-mod common;
-#[path = "common/hand.rs"]
-mod hand;
-#[path = "../../aqm/tests/common/any_values.rs"]
-mod values;
-
+use crate::hand::{Hand, sack};
 use accord_control::{Controller, FAMILIES, Maker, Transport};
-use hand::{Hand, sack};
 
 /// Ten packets are sent, acknowledged after 50 ms, 1 ms apart, and the window is asked for in bytes.
 fn ten(name: &str, packets: u64) -> u64 {

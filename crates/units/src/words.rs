@@ -15,10 +15,24 @@ pub trait Words: Copy + 'static {
         let found = Self::WORDS.iter().find(|(word, _)| *word == text);
         found.map(|(_, value)| *value)
     }
+
+    /// Returns the value of a word.
+    ///
+    /// # Errors
+    /// The message lists the words.
+    fn read_word(text: &str) -> Result<Self, String> {
+        let known = || {
+            format!(
+                "\"{text}\" is not known (there are: {})",
+                Self::words().join(", ")
+            )
+        };
+        Self::of_word(text).ok_or_else(known)
+    }
 }
 
-/// Makes an enumeration from its values and their words in files, with [`Words`] and a getter of the
-/// word. The name of the getter follows `by`. The getter of an enumeration that ends with a variant in
+/// Makes an enumeration from its values and their words in files, with [`Words`], `FromStr` and a
+/// getter of the word. The name of the getter follows `by`. The getter of an enumeration that ends with a variant in
 /// braces returns an option: that variant has no word.
 ///
 /// ```
@@ -61,6 +75,14 @@ macro_rules! words {
             /// Returns the word in files.
             pub const fn $getter(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<$name, String> {
+                $crate::Words::read_word(text)
             }
         }
     };

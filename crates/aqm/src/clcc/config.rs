@@ -1,72 +1,61 @@
 //! The typed configuration of CLCC over BAT.
 
 use super::{Clcc, FAMILY};
-use crate::Bat;
+use crate::{Bat, bat};
 use accord_family::with_aggregates;
 use accord_units::{Duration, Rate, Size};
 
-accord_family::config! {
+accord_family::params! {
     /// The parameters of CLCC over BAT.
     pub struct Config of FAMILY {
-        /// Interval between updates of the transmit probabilities.
-        pub period: Duration,
-        /// Relative change of a transmit probability per period while a rate is out of its bounds.
-        pub step: f64,
-        /// Increase of a transmit probability per period while bandwidth is left.
-        pub increase: f64,
-        /// Relative decrease of a transmit probability per period while none is left, for an
-        /// aggregate that offers the link's rate c.
-        pub decrease: f64,
-        /// Weight of the latest value in the average of the excess-bandwidth signal.
-        pub memory: f64,
-        /// Weight of the latest period in the average of the offered rate.
-        pub offered_memory: f64,
-        /// The queue below which bandwidth may be left; a quarter of the buffer if not given (of 20 ms, where the buffer has no limit in bytes).
-        pub threshold: Option<Size>,
-        /// Utilisation below which bandwidth is left, for any backlog.
-        pub busy: f64,
+        pub period: Duration = same(bat::Config::PARAMS, "period"),
+        pub step: f64 = same(bat::Config::PARAMS, "step"),
+        pub increase: f64 = same(bat::Config::PARAMS, "increase"),
+        pub decrease: f64 = same(bat::Config::PARAMS, "decrease"),
+        pub memory: f64 = same(bat::Config::PARAMS, "memory"),
+        pub offered_memory: f64 = same(bat::Config::PARAMS, "offered_memory"),
+        pub threshold: Option<Size> = same(bat::Config::PARAMS, "threshold"),
+        pub busy: f64 = same(bat::Config::PARAMS, "busy"),
         /// Interval between measurements of the rates.
-        pub sample: Duration,
+        pub sample: Duration = duration("100 ms").source("[Ple03 §IV]"),
         /// Averaging time of the rates.
-        pub average: Duration,
+        pub average: Duration = duration("1 s").source("[Ple03 §IV]"),
         /// Interval between steps of the loop.
-        pub control: Duration,
+        pub control: Duration = duration("1 s").source("[Ple03 §IV]"),
         /// Gain while the error is small.
-        pub gain_fine: f64,
+        pub gain_fine: f64 = number("0.05", 0.0, 10.0).symbol("|β|").source("[Ple03 §IV], its value ours"),
         /// Gain while the error is neither small nor large.
-        pub gain: f64,
+        pub gain: f64 = number("0.2", 0.0, 10.0).symbol("|β|").source("[Ple03 §IV], its value ours"),
         /// Gain while the error is large.
-        pub gain_coarse: f64,
+        pub gain_coarse: f64 = number("0.5", 0.0, 10.0).symbol("|β|").source("[Ple03 §IV], its value ours"),
         /// An error below this is small.
-        pub error_fine: f64,
+        pub error_fine: f64 = number("0.1", 0.0, 1000.0).symbol("|x|").source("[Ple03 §IV], its value ours"),
         /// An error of this or more is large.
-        pub error_coarse: f64,
+        pub error_coarse: f64 = number("0.5", 0.0, 1000.0).symbol("|x|").source("[Ple03 §IV], its value ours"),
         /// Smallest decrease factor (times the link's rate).
-        pub decrease_min: f64,
+        pub decrease_min: f64 = number("0.001", 1e-6, 1.0).source("not in Ple03"),
         /// Keeps decrease factors below one over the sum of the offered rates.
-        pub bound: bool,
+        pub bound: bool = flag("true").source("[Ple03 eq. 7]"),
         /// Suspends the loop for an aggregate that offers less than it should get.
-        pub preemption: bool,
+        pub preemption: bool = flag("true").source("[Ple03 §IV-B]"),
         /// Relative decrease of a decrease factor per step while the loop is suspended.
-        pub relief: f64,
+        pub relief: f64 = number("0.1", 0.0, 0.9).source("[Ple03 §IV-B]"),
+        /// Parameters per aggregate; aggregates not named have the defaults.
+        aggregates = aggregates(AggregateConfig::PARAMS),
     }
 }
 
-accord_family::config! {
+accord_family::params! {
     /// The parameters of an aggregate.
     pub struct AggregateConfig of aggregates of FAMILY {
-        /// Guaranteed rate of the aggregate; none if not given.
-        pub min: Option<Rate>,
-        /// Maximum rate of the aggregate; no bound if not given.
-        pub max: Option<Rate>,
-        /// Increase relative to the other aggregates, and so the relative rate.
-        pub weight: f64,
-        /// The aggregate's decrease, instead of the common one.
-        pub decrease: Option<f64>,
+        pub min: Option<Rate> = same(bat::AggregateConfig::PARAMS, "min"),
+        pub max: Option<Rate> = same(bat::AggregateConfig::PARAMS, "max"),
+        pub weight: f64 = same(bat::AggregateConfig::PARAMS, "weight"),
+        pub decrease: Option<f64> = same(bat::AggregateConfig::PARAMS, "decrease"),
         /// Target rate relative to the other aggregates: r_ref is the ratio of two shares.
-        pub share: f64,
-        /// True if the loop steers the decrease factor; false for responsive traffic.
-        pub steered: bool,
+        pub share: f64 = number("1", 1e-3, 1e6).source("[Ple03 §IV]"),
+        /// The loop steers its decrease factor; `false` for traffic that responds by itself.
+        pub steered: bool = flag("true").source("[Ple03 §IV]"),
     }
 }
 

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 const PAIRS: usize = 5;
 
 /// The workloads in ns-2.
-const SCRIPT: &str = include_str!("../../../../benches/ns2.tcl");
+const SCRIPT: &str = include_str!("../../benches/ns2.tcl");
 
 /// A workload, here and in the other simulator.
 #[derive(Serialize)]

@@ -16,7 +16,7 @@ use accord::record::Run;
 use accord::scenario::{Entity, Metric, NodeId, Scenario, Window};
 use accord::units::Time;
 
-const SCENARIO: &str = include_str!("../../../../benches/live.toml");
+const SCENARIO: &str = include_str!("../../benches/live.toml");
 /// The first and the highest rate, in Mbps.
 const FIRST: f64 = 50.0;
 const LAST: f64 = 6_400.0;

@@ -13,7 +13,7 @@ const INSTANTS: usize = 24;
 /// The maximum number of flows and hops over all instants.
 const WORK: usize = 3_000_000;
 /// The mean rate of a web user with the default laws, in bit/s: 70 Mbps for 500
-/// (docs/src/studies/web-users.md).
+/// (docs/src/traffic.md).
 const WEB_USER: f64 = 140e3;
 
 /// The traffic of a run's flows.
@@ -83,10 +83,6 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
             state.path(flow).len() as f64,
             state.reverse_path(flow).len() as f64,
         );
-        // A fluid has no packets.
-        if f.is_fluid {
-            continue;
-        }
         let role = f.controller.family().role;
         let (hops, cost) = match (role, role.objective(&f.controller)) {
             // A pair of control packets and a report, once per round trip.

@@ -127,6 +127,8 @@ const THEORY_FILE_BYTES: f64 = 0.5;
 
 /// A value of a series, recorded, written and drawn.
 const VALUE: f64 = 5.0;
+/// A reading of a flow at a sample.
+const READING: f64 = 20.0;
 /// A value of theory.
 const THEORY_VALUE: f64 = 3.5;
 /// A flow in a phase of theory.
@@ -139,14 +141,21 @@ const FLOW: f64 = 450.0;
 /// Returns the work of the packet engine.
 fn packet(scenario: &Scenario, load: &Load) -> f64 {
     // With more flows than fit into the caches, each packet waits for memory.
+    let readings = scenario.flows.len() as f64 * samples(scenario);
     let caches = 1.0 + 0.3 * (scenario.flows.len() as f64 / 10.0).max(1.0).log10();
-    caches * load.work + FLOW * scenario.flows.len() as f64 + VALUE * series(scenario)
+    caches * load.work
+        + FLOW * scenario.flows.len() as f64
+        + READING * readings
+        + VALUE * series(scenario)
+}
+
+fn samples(scenario: &Scenario) -> f64 {
+    scenario.duration.as_ps() as f64 / scenario.sample.as_ps().max(1) as f64
 }
 
 /// Returns the work of theory, which solves phase by phase, and skips most phases without a sample.
 fn theory(scenario: &Scenario) -> f64 {
-    let samples = scenario.duration.as_ps() as f64 / scenario.sample.as_ps().max(1) as f64;
-    let phases = (scenario.cuts().len() as f64 - 1.0).min(samples);
+    let phases = (scenario.cuts().len() as f64 - 1.0).min(samples(scenario));
     let flows = scenario.flows.len() as f64;
     (phases * THEORY_FLOW + FLOW) * flows + THEORY_VALUE * series(scenario)
 }
@@ -190,10 +199,9 @@ fn series(scenario: &Scenario) -> f64 {
     let columns = FLOW_COLUMNS * flows
         + (FLOW_COLUMNS + QUANTILE_COLUMNS) * groups.count() as f64
         + LINK_COLUMNS * links;
-    let samples = scenario.duration.as_ps() as f64 / scenario.sample.as_ps().max(1) as f64;
     let capacity = (BUDGET / columns.max(1.0)).clamp(64.0, 65536.0);
     // If there are too many samples, neighbours are merged until half of them are left.
-    let mut kept = samples;
+    let mut kept = samples(scenario);
     while kept > capacity {
         kept /= 2.0;
     }

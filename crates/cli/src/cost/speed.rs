@@ -4,7 +4,7 @@ use accord::record::Quiet;
 use accord::{Catalogue, Engine, File, Options};
 
 /// A small run: some 10 milliseconds of work for an optimised build.
-const WORK: &str = include_str!("../../../../benches/newreno-10.toml");
+const WORK: &str = include_str!("../../benches/newreno-10.toml");
 /// Packet-hops per second if it cannot be measured.
 pub const USUAL: f64 = 20e6;
 

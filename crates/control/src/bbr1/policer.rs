@@ -61,8 +61,8 @@ impl Policer {
         probing: bool,
         now: Time,
     ) -> bool {
-        self.rounds += u32::from(round_start && (!self.found || probing));
         if self.found {
+            self.rounds += u32::from(round_start && probing);
             let over = self.rounds >= KEPT;
             if over {
                 self.restart(rs.total, now);
@@ -77,6 +77,7 @@ impl Policer {
             self.begin(rs.total, now);
             self.sampling = true;
         }
+        self.rounds += u32::from(round_start);
         if rs.app_limited || self.rounds > ROUNDS.1 {
             self.restart(rs.total, now);
         } else if self.rounds >= ROUNDS.0 && losses {

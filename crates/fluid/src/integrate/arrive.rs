@@ -91,20 +91,11 @@ impl Integration<'_, '_> {
         for q in 0..self.queues.len() {
             let total = self.inflow.feeds[q].sum(&self.sent, now);
             let arrived = self.comes(q, total, h);
-            // Add the bytes of packets, which are not integrated.
-            let brought = self.queues[q].beside;
-            self.inflow.comes[q] = arrived;
-            self.inflow.came[q] += brought;
             match self.is_passed(q) {
                 true => self.pass(q, arrived / h, h),
-                false => self.queues[q].integrate(arrived + brought, h),
+                false => self.queues[q].integrate(arrived, h),
             }
         }
-    }
-
-    /// Returns the fluid bytes that arrived at a queue in the latest step.
-    pub fn came_now(&self, queue: usize) -> f64 {
-        self.inflow.comes[queue]
     }
 
     pub(super) fn conserve(&mut self, now: usize, h: f64) {

@@ -67,9 +67,8 @@ impl Integration<'_, '_> {
                 most,
             }));
         }
-        let remembers = control.per_flow
-            || matches!(base, BaseRtt::Last { .. })
-            || matches!(reads, Reads::Marks { .. });
+        let remembers =
+            matches!(base, BaseRtt::Last { .. }) || matches!(reads, Reads::Marks { .. });
         let hidden = self.taps[flow.hops.clone()].iter().any(|see| see.hidden);
         let moves = law != WindowLaw::Unresponsive && flow.wire_loss == 0.0;
         (moves && !remembers && !hidden).then_some(Law::Of(flow.control))

@@ -37,9 +37,7 @@ impl Integration<'_, '_> {
         let queues = self.queues.iter().zip(before);
         queues
             .map(|(queue, before)| {
-                self.model.whole
-                    && waits(&queue.discipline.law)
-                    && before.is_some_and(|before| !before.is_empty())
+                waits(&queue.discipline.law) && before.is_some_and(|before| !before.is_empty())
             })
             .collect()
     }

@@ -44,8 +44,10 @@ impl Model<'_> {
         if s.links.iter().any(|l| l.control_loss > 0.0) {
             note("losses of control packets on the wire are left out");
         }
-        let taken = || s.flows.iter().filter(|f| (self.takes)(f));
-        if taken().any(|f| f.reverse_path.iter().any(|&l| s.links[l].loss > 0.0)) {
+        if s.flows
+            .iter()
+            .any(|f| f.reverse_path.iter().any(|&l| s.links[l].loss > 0.0))
+        {
             note("losses of acknowledgements on the wire are left out");
         }
         for text in s.links.iter().filter_map(Link::left_out) {

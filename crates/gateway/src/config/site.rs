@@ -3,7 +3,7 @@
 use super::Dscp;
 use crate::keys::PublicKey;
 use accord_family::{Service, Signal};
-use accord_units::{Bytes, Duration, Rate, Size};
+use accord_units::{Bytes, Duration, Rate, Size, words};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -168,62 +168,30 @@ impl BreakerConfig {
     }
 }
 
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident, $what:literal: $($(#[$item:meta])* $variant:ident = $word:literal,)*) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name {
-            $($(#[$item])* $variant,)*
-        }
-
-        impl $name {
-            /// All of them.
-            pub const ALL: &'static [$name] = &[$($name::$variant),*];
-
-            /// The word for it.
-            pub fn word(self) -> &'static str {
-                match self {
-                    $($name::$variant => $word,)*
-                }
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<$name, String> {
-                match text {
-                    $($word => Ok($name::$variant),)*
-                    _ => {
-                        let words: Vec<_> = $name::ALL.iter().map(|w| w.word()).collect();
-                        Err(format!(concat!($what, " is one of {}"), words.join(", ")))
-                    }
-                }
-            }
-        }
-    };
-}
-
 words! {
     /// The effect of measurements.
-    Mode, "a mode":
-    /// Measures and predicts, and sends at the cap.
-    Shadow = "shadow",
-    /// Sends at the controller's pace.
-    Enforce = "enforce",
-    /// Neither measures nor queues.
-    Bypass = "bypass",
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Mode by word {
+        /// Measures and predicts, and sends at the cap.
+        Shadow = "shadow",
+        /// Sends at the controller's pace.
+        Enforce = "enforce",
+        /// Neither measures nor queues.
+        Bypass = "bypass",
+    }
 }
 
 words! {
     /// The quantity that a loss in the network halves.
-    Loss, "loss":
-    /// The window of the tunnel.
-    Window = "window",
-    /// The tunnel's own queue in the network.
-    Accumulation = "accumulation",
-    /// The tunnel's own queue if it has a contract, else the window.
-    Contract = "contract",
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Loss by word {
+        /// The window of the tunnel.
+        Window = "window",
+        /// The tunnel's own queue in the network.
+        Accumulation = "accumulation",
+        /// The tunnel's own queue if it has a contract, else the window.
+        Contract = "contract",
+    }
 }
 
 /// The place to call a peer at.

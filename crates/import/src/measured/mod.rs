@@ -81,11 +81,7 @@ impl std::str::FromStr for Format {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Format, String> {
-        let found = Format::NAMES.iter().find(|(name, _)| *name == s);
-        found.map(|(_, format)| *format).ok_or_else(|| {
-            let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
-            format!("unknown format (known: {})", names.join(", "))
-        })
+        crate::format::named(&Format::NAMES, s)
     }
 }
 

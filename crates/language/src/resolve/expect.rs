@@ -10,7 +10,8 @@ use super::super::tree::{Data, Value};
 use super::applies::{engines, listed, no_sweep};
 use super::fails::Failures;
 use super::network::Network;
-use super::{Context, event, sampled, window};
+use super::sample::sampled;
+use super::{Context, event, window};
 use accord_scenario::{
     Across, Claim, Engine, Expectation, Metric, Of, Over, Recorded, Scenario, Subject, Target,
     Window, percentile,

@@ -1,6 +1,5 @@
 //! Groups of flows, with the hosts that they attach.
 
-mod fluid;
 mod path;
 mod stream;
 mod tunnel;
@@ -52,7 +51,6 @@ struct Spec {
     processing_span: Span,
     stream: Stream,
     tunnel: Option<Tunnel>,
-    is_fluid: bool,
     through: Option<usize>,
     access: Option<Attachment>,
     egress: Option<Attachment>,
@@ -326,7 +324,6 @@ impl Flows<'_> {
         let spec = Spec {
             span: reader.span,
             tunnel: tunnel::tunnel(reader, &controller)?,
-            is_fluid: fluid::read(reader, &controller)?,
             through: self.through(reader)?,
             controller: Arc::new(controller),
             carrier,

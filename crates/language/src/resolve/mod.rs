@@ -12,18 +12,18 @@ mod parts;
 mod port;
 mod processing;
 mod route;
+mod sample;
 mod traffic;
 
 use super::error::{Problem, Problems, Span};
 use super::keys;
-use super::limits;
 use super::read::{self, Reader};
 use super::sweep::Axis;
 use super::tree::{Entry, Table, Value};
 use accord_family::Catalogue;
 use accord_scenario::Window;
 use accord_scenario::{Fluid, Metric, Scenario};
-use accord_units::{Duration, Time, Words};
+use accord_units::{Time, Words};
 use network::Network;
 
 /// The context in which a point of a file is resolved.
@@ -78,6 +78,10 @@ pub(crate) fn resolve(
         let problem = Problem::new(file.span, "there are no flows");
         problems.push(problem.hint("a group of flows is a table [flow.NAME]"));
     }
+    if !problems.is_empty() {
+        return None;
+    }
+    problems.keep(sample::choose(&file, &network.links, &mut scenario))?;
     event::resolve(list(file.given("event")), &network, &mut scenario, problems);
     processing::resolve(&wanted, &network.links, &mut scenario, problems);
     let expected = list(file.given("expect"));
@@ -102,7 +106,6 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
         file.get(key, read)
     };
     let id = file.opt("id", |v| read::name(v, false).map(str::to_string))?;
-    let sample = sample(file, duration)?;
     let steady = match file.given("steady") {
         Some(value) => window(value, Time::ZERO + duration)?,
         None => Window {
@@ -110,13 +113,6 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
             end: Time::ZERO + duration,
         },
     };
-    let given = file.given("steady").or(file.given("sample"));
-    sampled(
-        steady,
-        sample,
-        duration,
-        given.map_or(file.span, |v| v.span),
-    )?;
     Ok(Scenario {
         id: id.unwrap_or_else(|| context.id.to_string()),
         title: text("title")?,
@@ -139,7 +135,7 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
             None => file.get("seed", port::seed)?,
         },
         duration,
-        sample,
+        sample: sample::given(file, duration)?,
         steady,
         fluid: fluid(file)?,
         nodes: Vec::new(),
@@ -160,61 +156,6 @@ fn fluid(file: &Reader<'_>) -> Result<Fluid, Problem> {
     let link_model = reader.get("link_model", read::word)?;
     let step = reader.opt("step", read::span)?;
     Ok(Fluid { link_model, step })
-}
-
-fn sample(file: &Reader<'_>, duration: Duration) -> Result<Duration, Problem> {
-    let Some(value) = file.given("sample") else {
-        return Ok(default_sample(duration));
-    };
-    let sample = read::span(value)?;
-    let count = duration.as_ps() / sample.as_ps();
-    if count == 0 {
-        let message = format!("{sample} is longer than the run, which takes {duration}");
-        return Err(Problem::new(value.span, message));
-    }
-    if count > limits::SAMPLES {
-        let message = format!("{sample} gives {count} samples of each series");
-        let hint = format!("at most {} are kept", limits::SAMPLES);
-        return Err(Problem::new(value.span, message).hint(hint));
-    }
-    Ok(sample)
-}
-
-/// Fails at `span` if no sample counts for a window: figures over it would have no value.
-fn sampled(
-    window: Window,
-    sample: Duration,
-    duration: Duration,
-    span: Span,
-) -> Result<(), Problem> {
-    // As `Run::within` counts them: a period belongs to a window if most of it lies inside.
-    let period = u128::from(sample.as_ps());
-    let counted = |before: Time| {
-        let end = u128::from(before.as_ps()) + period / 2;
-        let all = u128::from(duration.as_ps()) / period;
-        all.min(end.saturating_sub(1) / period)
-    };
-    if counted(window.start) < counted(window.end) {
-        return Ok(());
-    }
-    let message = format!(
-        "no sample lies in {} to {}: one is taken every {sample}",
-        window.start, window.end
-    );
-    let hint = "give `sample` a shorter time, or the window a longer one";
-    Err(Problem::new(span, message).hint(hint))
-}
-
-/// Returns the largest of 1, 2, 5 × 10^n that gives a thousand samples or more.
-fn default_sample(duration: Duration) -> Duration {
-    let most = (duration.as_ps() / 1000).max(1);
-    let decade = 10u64.pow(most.ilog10());
-    let step = match most / decade {
-        1 => 1,
-        2..5 => 2,
-        _ => 5,
-    };
-    Duration::from_ps(step * decade)
 }
 
 /// Reads a window of a run that ends at `end`.

@@ -39,6 +39,40 @@ fn the_sample_period_is_a_round_number() {
 }
 
 #[test]
+fn many_flows_are_read_less_often() {
+    // 10 Mbps each. The number of samples, and the packet-hops per reading of a flow.
+    let of = |flows: usize, duration: &str, more: &str| {
+        let text = format!(
+            "duration = \"{duration}\"\n{more}
+             topology.dumbbell = {{ rate = \"{} Mbps\", delay = \"10 ms\" }}
+             flow.f = {{ count = {flows}, from = \"left\", to = \"right\", controller = \"reno\" }}",
+            10 * flows
+        );
+        let s = scenario(&text);
+        let samples = s.duration.as_secs_f64() / s.sample.as_secs_f64();
+        let hops = 10e6 * s.duration.as_secs_f64() / 8000.0 * 2.0;
+        (samples.round(), hops / samples)
+    };
+    assert_eq!(of(1000, "50 s", "").0, 1000.0);
+    assert_eq!(of(100_000, "1 ms", "").0, 10.0);
+    // Half of the fewest samples are in the means.
+    assert_eq!(
+        of(100_000, "1 ms", "steady = [\"0.9 ms\", \"1 ms\"]").0,
+        50.0
+    );
+    assert_eq!(of(100_000, "1 ms", "sample = \"1 us\"").0, 1000.0);
+    // A reading costs as much as 20 packet-hops: recording takes a tenth at most.
+    for flows in [5000, 100_000] {
+        let (samples, hops) = of(flows, "50 s", "");
+        assert!((10.0..=1000.0).contains(&samples), "{samples}");
+        assert!(
+            samples * flows as f64 <= 2.5e6 || hops >= 200.0,
+            "{samples} {hops}"
+        );
+    }
+}
+
+#[test]
 fn events_change_links_and_paths() {
     let s = scenario(
         r#"

@@ -26,7 +26,8 @@ pub fn scenario(text: &str) -> Scenario {
 )]
 pub fn modes() -> Vec<Mode> {
     let mut modes = Vec::new();
-    for (name, mode) in Mode::NAMES {
+    for mode in Mode::ALL {
+        let name = mode.name();
         match obstacle(mode, &[]) {
             None => modes.push(mode),
             // Not captured by the test harness.

@@ -16,7 +16,7 @@ mod select;
 
 use crate::files::Stored;
 use accord_scenario::{Engine, Metric, Window};
-use std::str::FromStr;
+use accord_units::words;
 use thiserror::Error;
 
 /// A request for a figure.
@@ -68,95 +68,70 @@ impl Request {
     }
 }
 
-/// Defines an enumeration whose values have names on the command line.
-macro_rules! named {
-    ($(#[$doc:meta])* $name:ident $what:literal { $($(#[$of:meta])* $variant:ident $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($(#[$of])* $variant,)* }
-
-        impl $name {
-            /// The names of all values.
-            pub const NAMES: &'static [&'static str] = &[$($text,)*];
-
-            /// Returns the name.
-            pub const fn name(self) -> &'static str {
-                match self { $($name::$variant => $text,)* }
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                match text {
-                    $($text => Ok($name::$variant),)*
-                    _ => Err(format!("expected {}", Self::NAMES.join(", "))),
-                }
-            }
-        }
-    };
-}
-
-named! {
+words! {
     /// The subject of a line.
-    By "by" {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum By by name {
         /// Each flow.
-        Flow "flow",
+        Flow = "flow",
         /// Each group of flows, as the mean of its flows.
-        Group "group",
+        Group = "group",
         /// Each link, or each aggregate at a link.
-        Link "link",
+        Link = "link",
     }
 }
 
-named! {
+words! {
     /// The kind of a figure.
-    Kind "kind" {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Kind by name {
         /// Lines over time.
-        Time "time",
+        Time = "time",
         /// The share of samples up to each value.
-        Cdf "cdf",
+        Cdf = "cdf",
         /// Quartiles, with the 5th and 95th percentile.
-        Box "box",
+        Box = "box",
         /// Means over the values of a sweep.
-        Sweep "sweep",
+        Sweep = "sweep",
         /// Means over the values of two sweeps, as colours.
-        Map "map",
+        Map = "map",
     }
 }
 
-named! {
+words! {
     /// The axes that are logarithmic.
-    Log "log" {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Log by name {
         /// Neither.
-        None "none",
+        None = "none",
         /// The horizontal one.
-        X "x",
+        X = "x",
         /// The vertical one.
-        Y "y",
+        Y = "y",
         /// Both.
-        Both "xy",
+        Both = "xy",
     }
 }
 
-named! {
+words! {
     /// The dimension that has a plot per value, below each other.
-    Facet "facet" {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Facet by name {
         /// Each engine.
-        Engine "engine",
+        Engine = "engine",
         /// Each flow, group, link or run.
-        Of "of",
+        Of = "of",
     }
 }
 
-named! {
+words! {
     /// The width of a figure.
-    Width "width" {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Width by name {
         /// A column of a paper: 3.5 in.
-        Column "column",
+        Column = "column",
         /// A page: 7.16 in.
-        Page "page",
+        Page = "page",
     }
 }
 

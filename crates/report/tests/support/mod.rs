@@ -58,7 +58,6 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
             pacing: false,
             tunnel: None,
             through: None,
-            is_fluid: false,
         }));
     }
     Scenario {

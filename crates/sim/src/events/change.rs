@@ -47,8 +47,7 @@ impl EventsEngine<'_> {
     /// have not passed `link` yet.
     fn path_changed(&mut self, link: Option<LinkId>) {
         let mut changed = false;
-        let packets = |&id: &usize| !self.core.scenario.flows[id].is_fluid;
-        for id in (0..self.core.flows.len()).filter(packets) {
+        for id in 0..self.core.flows.len() {
             self.core.wake_up(id);
             let there = (self.core.state).one_way_of(id, self.core.scenario.flows[id].packet);
             let flow = &mut self.core.flows[id];

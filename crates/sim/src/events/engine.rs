@@ -1,19 +1,15 @@
 //! The engine: takes the next event from the calendar and carries it out.
 
-use super::fluid_port::SharedFluid;
 use super::layout::{EventsLayout, Paths};
 use super::wire::Wire;
-use crate::SimError;
 use crate::audit::Audit;
 use crate::calendar::EventKind;
 use crate::core::Core;
 use crate::gauge::{Gauge, Links};
 use crate::survey::Ports;
-use accord_fluid::{Crowd, FluidError};
-use accord_record::{LinkReading, Observer, Run, Stalls};
+use accord_record::{Interrupted, Observer, Run, Stalls};
 use accord_scenario::{Event, LinkId};
 use accord_transport::pcapng::Capture;
-use accord_units::Time;
 
 /// A run of the events engine.
 pub struct EventsEngine<'a> {
@@ -28,46 +24,32 @@ pub struct EventsEngine<'a> {
     pub stalls: Vec<Option<&'a Stalls>>,
     /// The capture of packets, if the observer wants it.
     pub tap: Option<Box<Capture>>,
-    /// The fluid flows.
-    pub background: Option<Box<SharedFluid<'a>>>,
 }
 
 /// The links, for readings.
-struct LinkReader<'a, 'b> {
-    wires: &'a mut [Wire],
-    background: Option<&'a SharedFluid<'b>>,
-}
+struct LinkReader<'a>(&'a mut [Wire]);
 
 impl<'a> EventsEngine<'a> {
-    /// Creates a run before its start. `crowd` is the fluid flows.
-    ///
-    /// # Errors
-    /// Fails if the fluid flows cannot be integrated.
-    pub fn new(
-        mut core: Core<'a>,
-        ports: Ports,
-        crowd: Option<&'a Crowd<'a>>,
-    ) -> Result<EventsEngine<'a>, FluidError> {
+    /// Creates a run before its start.
+    pub fn new(mut core: Core<'a>, ports: Ports) -> EventsEngine<'a> {
         let scenario = core.scenario;
         let layout = EventsLayout::new(ports, scenario, &core.tunnels, &mut core.flows);
         let links = layout.forms.iter().enumerate();
         let wires = links.map(|(id, form)| Wire::new(scenario, id, *form));
         let edges = core.tunnels.iter().map(|&flow| Wire::edge(flow));
-        let background = crowd.map(|crowd| SharedFluid::new(crowd, scenario.links.len()));
         let mut engine = EventsEngine {
             wires: wires.chain(edges).collect(),
             paths: layout.paths,
             changes: scenario.events.iter(),
             stalls: Vec::new(),
             tap: None,
-            background: background.transpose()?.map(Box::new),
             core,
         };
         engine.schedule();
-        Ok(engine)
+        engine
     }
 
-    /// Schedules the changes of the scenario, the timers of disciplines and the fluid.
+    /// Schedules the changes of the scenario and the timers of disciplines.
     fn schedule(&mut self) {
         let calendar = &mut self.core.calendar;
         for (id, e) in self.core.scenario.events.iter().enumerate() {
@@ -78,8 +60,6 @@ impl<'a> EventsEngine<'a> {
                 calendar.push(at, EventKind::Discipline, id);
             }
         }
-        self.show_fluid();
-        self.await_fluid();
     }
 
     /// Sets the stalls of links.
@@ -96,7 +76,7 @@ impl<'a> EventsEngine<'a> {
     ///
     /// # Errors
     /// Fails if the observer stops the run.
-    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
+    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Interrupted> {
         let (core, mut read) = self.read();
         core.begin_to_watch(&mut read);
         if observer.wants_packets() {
@@ -130,7 +110,6 @@ impl<'a> EventsEngine<'a> {
                 EventKind::Stop => self.core.stop(index),
                 EventKind::Discipline => self.discipline(index),
                 EventKind::Change => self.change(),
-                EventKind::Fluid => self.step_fluid(),
                 EventKind::Watch => {
                     let (core, mut read) = self.read();
                     core.watch(&mut read);
@@ -146,21 +125,12 @@ impl<'a> EventsEngine<'a> {
     }
 
     /// Takes a sample.
-    fn sample(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
-        let core = &mut self.core;
-        if let Some(fluid) = &mut self.background {
-            fluid.sample(core.now);
-            for (flows, reading) in fluid.classes() {
-                core.recorder.read_alike(core.now, flows, reading);
-            }
-        }
+    fn sample(&mut self, observer: &mut dyn Observer) -> Result<(), Interrupted> {
         let (core, mut read) = self.read();
         core.sample(&mut read);
         self.show_packets(observer);
         let (core, mut read) = self.read();
-        core.end_sample(&mut read, observer)?;
-        self.await_fluid();
-        Ok(())
+        core.end_sample(&mut read, observer)
     }
 
     /// Passes the packets and the logs since the last call to the observer, if it wants them.
@@ -171,13 +141,9 @@ impl<'a> EventsEngine<'a> {
         self.core.show_logs(observer);
     }
 
-    fn read(&mut self) -> (&mut Core<'a>, LinkReader<'_, 'a>) {
+    fn read(&mut self) -> (&mut Core<'a>, LinkReader<'_>) {
         let links = self.core.scenario.links.len();
-        let read = LinkReader {
-            wires: &mut self.wires[..links],
-            background: self.background.as_deref(),
-        };
-        (&mut self.core, read)
+        (&mut self.core, LinkReader(&mut self.wires[..links]))
     }
 
     /// Ends the run. Returns it, and the audits of ports (by link, then the edge queues of tunnels) and of
@@ -185,26 +151,12 @@ impl<'a> EventsEngine<'a> {
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
         let (core, mut read) = self.read();
         core.settle_end(&mut read);
-        let mut notes = Vec::new();
-        if let Some(fluid) = &self.background {
-            notes = fluid.notes();
-            self.core.digest.fluid(fluid.sent());
-        }
-        let mut read = LinkReader {
-            wires: &mut self.wires,
-            background: None,
-        };
-        self.core.finish(&mut read, notes)
+        self.core.finish(&mut LinkReader(&mut self.wires))
     }
 }
 
-impl Links for LinkReader<'_, '_> {
+impl Links for LinkReader<'_> {
     fn port(&mut self, link: LinkId) -> &mut dyn Gauge {
-        self.wires[link].gauge()
-    }
-
-    fn read(&mut self, link: LinkId, now: Time) -> LinkReading {
-        let fluid = self.background.and_then(|fluid| fluid.link(link));
-        fluid.unwrap_or_else(|| self.read_port(link, now))
+        self.0[link].gauge()
     }
 }

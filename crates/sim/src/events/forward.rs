@@ -62,7 +62,6 @@ impl EventsEngine<'_> {
                         Some(Err(_)) => return self.core.lost(handle),
                         None => return self.enter(link, handle),
                     },
-                    EventPort::Fluid(_) => return self.offer_fluid_port(link, handle),
                     EventPort::TunnelEdge(_) => return self.enter_tunnel(link, handle),
                 };
                 // The wires of these ports lose no packets. They have no stalls either: a run with

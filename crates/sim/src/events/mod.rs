@@ -18,31 +18,27 @@
 //! 8. **Buffered port** (`buffered.rs`): a port that holds waiting packets as **tickets**
 //!    (`ticket.rs`). It is **stepped** if the engine ends each service.
 //! 9. **Timeline** and **pipe** (`pipe.rs`): ports whose departures are known at arrival.
-//! 10. **Fluid port** (`fluid_port.rs`, `background.rs`): a port whose queue packets share with a
-//!     fluid.
-//! 11. **Tunnel edge** (`tunnels.rs`): the queue at the entry of a tunnel between gateways.
-//! 12. **Engine** (`engine.rs`): takes the next event from the calendar and carries it out.
-//! 13. **Traverse** (`forward.rs`): moves a packet over hops up to its next event.
-//! 14. **Enter**, **resume** and **sent** (`ports.rs`): offer a packet to a buffered port, begin a
+//! 10. **Tunnel edge** (`tunnels.rs`): the queue at the entry of a tunnel between gateways.
+//! 11. **Engine** (`engine.rs`): takes the next event from the calendar and carries it out.
+//! 12. **Traverse** (`forward.rs`): moves a packet over hops up to its next event.
+//! 13. **Enter**, **resume** and **sent** (`ports.rs`): offer a packet to a buffered port, begin a
 //!     service, and end one.
-//! 15. **Depart** and **leave** (`forward.rs`): put a packet on its wire, without and with loss and
+//! 14. **Depart** and **leave** (`forward.rs`): put a packet on its wire, without and with loss and
 //!     stalls.
-//! 16. **Arrive** (`forward.rs`): takes the first packet off a wire. **Overtake** puts the next
+//! 15. **Arrive** (`forward.rs`): takes the first packet off a wire. **Overtake** puts the next
 //!     packet of a reordering wire in order.
-//! 17. **Deliver** (`ends.rs`): passes a packet to its endpoint, at its time or ahead of the clock.
-//! 18. **Pump** (`ends.rs`): sends the packets of a sender that are due, and sets its timer.
-//! 19. **Process** (`ends.rs`): the delay of a packet in its host.
-//! 20. **Change** (`change.rs`): a new rate, delay, demand or route.
+//! 16. **Deliver** (`ends.rs`): passes a packet to its endpoint, at its time or ahead of the clock.
+//! 17. **Pump** (`ends.rs`): sends the packets of a sender that are due, and sets its timer.
+//! 18. **Process** (`ends.rs`): the delay of a packet in its host.
+//! 19. **Change** (`change.rs`): a new rate, delay, demand or route.
 //!
 //! A packet-hop is cheap for three reasons. `layout.rs` leaves out most events. Packets wait in
 //! queues of the pool behind the one event of their wire, without allocations. A flow's timer is
 //! set again only when an earlier deadline expires.
 
-mod background;
 mod change;
 mod ends;
 mod engine;
-mod fluid_port;
 mod forward;
 mod layout;
 mod ports;

@@ -66,10 +66,8 @@ impl EventsEngine<'_> {
     /// it was scheduled.
     pub fn sent(&mut self, link: usize) {
         let wire = &mut self.wires[link];
-        let held = match &mut wire.port {
-            EventPort::Buffered(held) => held,
-            EventPort::Fluid(_) => return self.sent_fluid_port(link),
-            _ => return,
+        let EventPort::Buffered(held) = &mut wire.port else {
+            return;
         };
         if !held.port.stepped {
             held.pending = false;
@@ -126,7 +124,7 @@ impl EventsEngine<'_> {
             EventPort::Buffered(held) => {
                 held.port.on_timer(now);
             }
-            EventPort::Pipe(_) | EventPort::Fluid(_) | EventPort::TunnelEdge(_) => {}
+            EventPort::Pipe(_) | EventPort::TunnelEdge(_) => {}
         }
         if let Some(at) = wire.next_timer() {
             self.core.calendar.push(at, EventKind::Discipline, link);

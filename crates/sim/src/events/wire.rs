@@ -1,6 +1,5 @@
 //! A directed link: its port, its wire, and the packets on it.
 
-use super::fluid_port::FluidPort;
 use crate::buffered::BufferedPort;
 use crate::gauge::Gauge;
 use crate::packet::Packet;
@@ -26,8 +25,6 @@ pub enum EventPort {
     Timeline(Box<(Timeline, Dice)>),
     /// A port of [`Form::Pipe`].
     Pipe(Pipe),
-    /// A port of [`Form::Fluid`], with its random stream.
-    Fluid(Box<(FluidPort, Dice)>),
     /// The edge of a tunnel in place of a port.
     TunnelEdge(TunnelEdge),
 }
@@ -84,7 +81,6 @@ impl Wire {
                 entered: 0,
                 pending: false,
             })),
-            Form::Fluid => EventPort::Fluid(Box::new((FluidPort::new(link), dice))),
             Form::Timeline => EventPort::Timeline(Box::new((timeline(link, id, seed), dice))),
             Form::Pipe => EventPort::Pipe(Pipe::new(link.rate)),
         };
@@ -121,7 +117,6 @@ impl Wire {
             EventPort::Buffered(link) => &mut link.port,
             EventPort::Timeline(timeline) => &mut timeline.0,
             EventPort::Pipe(pipe) => pipe,
-            EventPort::Fluid(port) => &mut port.0,
             EventPort::TunnelEdge(edge) => edge,
         }
     }
@@ -131,7 +126,7 @@ impl Wire {
         match &self.port {
             EventPort::Buffered(link) => link.port.next_timer(),
             EventPort::Timeline(timeline) => timeline.0.aqm().next_timer(),
-            EventPort::Pipe(_) | EventPort::Fluid(_) | EventPort::TunnelEdge(_) => None,
+            EventPort::Pipe(_) | EventPort::TunnelEdge(_) => None,
         }
     }
 }

@@ -4,14 +4,13 @@ use super::arrivals::{EventId, Sorter};
 use super::layout::WindowsLayout;
 use super::network::{FedPipe, Feed, Network, safe_time};
 use super::ring::Ring;
-use crate::SimError;
 use crate::audit::Audit;
 use crate::calendar::EventKind;
 use crate::core::Core;
 use crate::hop::Hop;
 use crate::memory;
 use crate::pool::Handle;
-use accord_record::{Observer, Run};
+use accord_record::{Interrupted, Observer, Run};
 use accord_units::{Duration, Time};
 
 /// A run of the windows engine.
@@ -98,7 +97,7 @@ impl<'a> WindowsEngine<'a> {
     ///
     /// # Errors
     /// Fails if the observer stops the run.
-    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), SimError> {
+    pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Interrupted> {
         self.core.begin_to_watch(&mut self.net);
         self.core.begin_logs(observer);
         while let Some((time, kind, index)) = self.core.calendar.pop() {
@@ -146,11 +145,11 @@ impl<'a> WindowsEngine<'a> {
         for uncontended in &self.net.paths.uncontended_paths {
             uncontended.count(&mut self.net.cut_through, self.core.limits.end);
         }
-        self.core.finish(&mut self.net, Vec::new())
+        self.core.finish(&mut self.net)
     }
 
     /// Handles everything before `end`.
-    fn advance(&mut self, end: Time, observer: &mut dyn Observer) -> Result<(), SimError> {
+    fn advance(&mut self, end: Time, observer: &mut dyn Observer) -> Result<(), Interrupted> {
         for round in 1u32.. {
             let mut is_done = self.advance_senders(end);
             for id in 0..self.net.shared_links.len() {

@@ -83,11 +83,9 @@ impl<'a> Suited<'a> {
         if !scenario.events.is_empty() {
             return Err(Because::Changes);
         }
-        for (link, form) in scenario.links.iter().zip(&ports.forms) {
+        for link in &scenario.links {
             let because = |what| Err(Because::Link(link.name.clone(), what));
-            if *form == Form::Fluid {
-                return Err(Because::Fluid);
-            } else if link.parts.is_some() {
+            if link.parts.is_some() {
                 return because("has a trace, token buckets, jitter, reordering or a filter");
             } else if link.rate > FASTEST {
                 return because("is faster than 1 Tbps");
@@ -373,7 +371,7 @@ fn link_port(scenario: &Scenario, ports: &Ports, id: LinkId) -> LinkPort {
             LinkPort::Timeline(Box::new((timeline(link, id, seed), dice(id, seed))))
         }
         Form::Pipe => LinkPort::Pipe(Pipe::new(link.rate)),
-        Form::Timeline | Form::Port | Form::Stepped | Form::Fluid => {
+        Form::Timeline | Form::Port | Form::Stepped => {
             let loss = Loss::of(link, id, seed);
             let port = BufferedPort::new(scenario, id, loss.is_some());
             LinkPort::Buffered(Box::new((port, loss)))

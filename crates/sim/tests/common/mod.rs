@@ -200,7 +200,6 @@ impl Dumbbell {
                 pacing: false,
                 tunnel: None,
                 through: None,
-                is_fluid: false,
             });
         }
         self.0.groups.push(Group {

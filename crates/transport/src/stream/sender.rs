@@ -13,7 +13,9 @@ use self::prr::Prr;
 use self::rack::Rack;
 use super::scoreboard::Scoreboard;
 use crate::{Pacer, RoundTrip, Segment};
-use accord_control::{Acked, AnyController, Capabilities, Controller, Marks, PathView, Recovery};
+use accord_control::{
+    Acked, AnyController, Burst, Capabilities, Controller, Marks, PathView, Recovery,
+};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -346,14 +348,19 @@ impl<C: Controller> StreamSender<C> {
         self.una < self.full_to
     }
 
-    /// Returns true if the pacer's bucket holds another packet, for a controller with bursts. The
-    /// pacer's time is when the bucket is full.
+    /// Returns true if another packet may go before its time, for a controller with bursts. The
+    /// pacer's time is when a bucket is full, or when the next unit starts.
     #[inline(never)]
     fn may_burst(&self, pace: Option<Rate>, now: Time) -> bool {
-        let burst = self.controller.burst();
-        let more = Bytes::new(burst.get().saturating_sub(self.packet.get()));
-        let empties = |rate: Rate| now + rate.transmission(more);
-        more > Bytes::ZERO && pace.is_some_and(|rate| self.pacer.next() <= empties(rate))
+        let size = match self.controller.burst() {
+            Burst::Packet => return false,
+            Burst::Bucket(size) => size,
+            Burst::Unit(size) if self.pacer.began() == now => size,
+            Burst::Unit(_) => return false,
+        };
+        let more = Bytes::new(size.get().saturating_sub(self.packet.get()));
+        let latest = |rate: Rate| now + rate.transmission(more);
+        more > Bytes::ZERO && pace.is_some_and(|rate| self.pacer.next() <= latest(rate))
     }
 
     /// Records that packets wait for the pacer. If the settings ask for pacing, the window

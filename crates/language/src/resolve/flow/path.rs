@@ -3,7 +3,7 @@
 use super::super::super::error::{Problem, Span};
 use super::super::super::read::Reader;
 use super::super::{route, traffic};
-use super::{Attachment, End, Flows, Spec, Way, fluid};
+use super::{Attachment, End, Flows, Spec, Way};
 use accord_scenario::{Flow, NodeId};
 use accord_units::Duration;
 
@@ -90,12 +90,6 @@ impl Flows<'_> {
         }
         let path = route::links(self.network, &nodes, spec.span)?;
         self.fits(spec, &nodes, &path)?;
-        if spec.is_fluid
-            && let Some(why) = fluid::obstacle(&self.network.links, &path, &spec.demand)
-        {
-            let hint = "leave out `as = \"fluid\"`";
-            return Err(Problem::new(spec.span, why).hint(hint));
-        }
         let wanted = (spec.processing, spec.processing_span);
         self.processing.push(wanted);
         self.scenario.flows.push(Flow {
@@ -119,7 +113,6 @@ impl Flows<'_> {
             min_rto: spec.stream.min_rto,
             pacing: spec.stream.pacing,
             tunnel: spec.tunnel,
-            is_fluid: spec.is_fluid,
             through: spec.through,
         });
         Ok(())

@@ -1,7 +1,5 @@
 //! The meaning of the scenario language: a module for each part of it.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod experiment;
 mod flows;
 mod network;
@@ -9,13 +7,13 @@ mod parts;
 mod sweep;
 mod verdict;
 
+use crate::common::{CATALOGUE, points};
 use accord_language::File;
 use accord_scenario::{
     Across, Change, Engine, Limit, Link, Over, Scenario, Subject, Target, print,
 };
 use accord_traffic::{Demand, Draw, Sizer, Web};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
-use common::{CATALOGUE, points};
 
 /// A printed scenario is parsed to the same scenario, and printed the same.
 fn assert_prints_to_itself(scenario: &Scenario) {

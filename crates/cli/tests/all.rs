@@ -1,0 +1,42 @@
+//! The tests of `accord-cli`, one module per subject.
+
+mod common;
+
+mod attack;
+mod book;
+mod cost;
+mod counts;
+mod damaged;
+mod errors;
+mod evaluate;
+mod explain;
+mod families;
+mod fuzz;
+mod import;
+mod interrupt;
+mod kernel_table;
+mod licences;
+mod links;
+mod list;
+mod manual;
+mod mutants;
+mod new;
+mod outage;
+mod output;
+mod papers;
+mod pcap;
+mod people;
+mod plot;
+mod qlog;
+mod references;
+mod resume;
+mod rooms;
+mod scenarios;
+mod services;
+mod skip;
+mod solve;
+mod stability;
+mod terminal;
+mod trust;
+mod verdicts;
+mod watch;

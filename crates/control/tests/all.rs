@@ -1,0 +1,33 @@
+//! The tests of `accord-control`, one module per subject.
+
+mod common;
+#[path = "common/bbr3_flow.rs"]
+mod flow;
+#[path = "../../aqm/tests/common/any_values.rs"]
+mod values;
+
+mod acc;
+mod any;
+mod bbr1;
+mod bbr3;
+mod bbr3_rules;
+mod bbr3_window;
+mod config;
+mod copa_mode;
+mod cubic;
+mod dctcp;
+mod ecn_windows;
+mod hystart;
+mod initial_window;
+mod law;
+mod ledbat;
+mod ledbat_pp;
+mod loss;
+mod multcp;
+mod papers;
+mod pauses;
+mod prague;
+mod reno;
+mod service;
+mod vegas;
+mod vegas_rem;

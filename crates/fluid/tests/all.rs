@@ -1,0 +1,12 @@
+//! The tests of `accord-fluid`, one module per subject.
+
+mod common;
+
+mod batches;
+mod equilibrium;
+mod events;
+mod hostile;
+mod order;
+mod services;
+mod signals;
+mod starts;

@@ -1,0 +1,9 @@
+//! The tests of `accord-margins`, one module per subject.
+
+mod common;
+
+mod hostile;
+mod margins;
+mod rounds;
+mod services;
+mod signals;

@@ -1,0 +1,29 @@
+//! The tests of `accord-sim`, one module per subject.
+
+mod common;
+
+mod aggregates;
+mod aqm;
+mod calendar;
+mod ecn;
+mod estimate;
+mod hosts;
+mod l4s;
+mod links;
+mod monaco;
+mod paths;
+mod queueing;
+mod readings;
+mod recovery;
+mod response;
+mod response_cubic;
+mod rivals;
+mod sampling;
+mod service;
+mod shortcuts;
+mod skip;
+mod ties;
+mod tunnels;
+mod validation;
+mod web;
+mod windows;

@@ -1,0 +1,14 @@
+//! The tests of `accord-theory`, one module per subject.
+
+#[path = "../../solver/tests/common/mod.rs"]
+mod common;
+
+mod assumptions;
+mod bat;
+mod duality;
+mod papers;
+mod phases;
+mod services;
+mod transfers;
+mod tunnels;
+mod warm;
