@@ -7,7 +7,6 @@ mod errors;
 mod hostile;
 mod language;
 mod lines;
-mod parameters;
 mod properties;
 mod reference;
 mod schema;
