@@ -234,10 +234,6 @@ fn slowdowns_take_the_advantage_of_latecomers() {
 /// Jain's index is 0.91 to 0.97 in five runs with Linux's over the same link, live. Four over a quarter of a
 /// product have 0.71 to 0.95 with Linux's, and four over a wire that loses 15 % have 0.97.
 #[test]
-#[expect(
-    clippy::print_stdout,
-    reason = "figures for the page, with --nocapture"
-)]
 fn bbr1_flows_share_under_heavy_loss() {
     for (count, limit, loss, expected) in [
         (8, "30 KB", 0.0, 0.91..0.98),
