@@ -19,9 +19,9 @@
 //! have. If it were included, a link without a queue would signal congestion. Packets count by
 //! size, in units of `packet`, so that acknowledgements count less. A packet that is not
 //! ECN-capable is dropped with the same probability; the source has no such packets. They count in
-//! x, so that the price rises without end where such packets alone exceed what the others leave;
-//! without `count_dropped` x is what enters the queue. The unit of the price is a millisecond for
-//! any period; the source ties the unit to the period.
+//! x, so that the price rises without end where such packets alone exceed the rate that the others
+//! leave. Without `count_dropped`, x is the rate into the queue. The unit of the price is a
+//! millisecond for any period; the source ties the unit to the period.
 
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};

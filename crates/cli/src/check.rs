@@ -222,8 +222,8 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
     found
 }
 
-/// Finds links whose price counts the packets that it drops, most of which do not react: the price
-/// rises until the others send the rest of the rate.
+/// Finds links with a price that counts dropped packets, where most traffic does not react to drops.
+/// The price rises until the others send the rest of the rate.
 fn unmarkable(scenario: &Scenario) -> Vec<Warning> {
     let counts_drops = |l: &scenario::Link| {
         let facts = QueueFacts {

@@ -137,7 +137,7 @@ fn bursts_of_the_shim(packets: u64) -> Bursts {
 }
 
 /// quinn's bucket empties into a burst and is full again at the next. It fills only when it has too few
-/// tokens, so that the first burst after a pause is what was left and another bucket.
+/// tokens, so that the first burst after a pause is the rest of the bucket and another bucket.
 #[test]
 fn bursts_are_those_of_quinn() {
     for window in [20, 100, 1000, 10_000] {

@@ -57,8 +57,8 @@ pub fn choose(file: &Reader<'_>, links: &[Link], scenario: &mut Scenario) -> Res
     )
 }
 
-/// Returns the number of samples whose recording takes a tenth of a run of the packet engine, which
-/// reads each flow at each sample.
+/// Returns the number of samples whose recording takes a tenth of a run of the packet engine. Each
+/// sample reads each flow.
 fn affordable(links: &[Link], scenario: &Scenario) -> f64 {
     let mut flows = vec![0.0; links.len()];
     for &link in scenario.flows.iter().flat_map(|f| &f.path) {
