@@ -66,7 +66,7 @@ SWEEP = accord.load("xia05-fig6")
         (lambda: accord.Comparison([]), ValueError, "no runs"),
         (lambda: DUMBBELL.run("theory").values("rtt", "node"), ValueError, "group, quantile, link"),
         (lambda: DUMBBELL.run("theory").plot("rtt", of="nobody"), ValueError, "nobody"),
-        (lambda: DUMBBELL.run("theory").plot("rtt", by="node"), ValueError, "by: expected flow"),
+        (lambda: DUMBBELL.run("theory").plot("rtt", by="node"), ValueError, '"node" is not known'),
         (lambda: DUMBBELL.run("theory").mean("rtt", "nobody"), KeyError, "there are throughput"),
         (lambda: DUMBBELL.run("theory").mean("rrt", "all"), ValueError, 'did you mean "rtt"'),
         (lambda: accord.border(DUMBBELL, {"seed": [1, 2]}, bool), TypeError, "`between`"),
