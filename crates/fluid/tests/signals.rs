@@ -313,3 +313,26 @@ fn rem_passes_the_rate_of_its_link_if_it_counts_what_enters() {
         assert!((used - passes).abs() < 0.01, "{counts}: {used}");
     }
 }
+
+/// The fluid does not model the idle time after losses that few flows have together. By [Appenzeller,
+/// Keslassy, McKeown 2004] n flows need 1/√n of the product, which is 50 packets.
+#[test]
+fn too_few_flows_for_a_buffer_are_noted() {
+    for (controller, flows, packets, noted) in [
+        ("newreno", 1, 10, true),
+        ("newreno", 1, 60, false),
+        ("newreno", 100, 10, false),
+        ("cubic", 4, 10, true),
+        ("vegas", 1, 10, false),
+    ] {
+        let (_, run) = fluid(&format!(
+            "duration = \"1 s\"\ntopology.dumbbell = {{ rate = \"10 Mbps\", delay = \"20 ms\", \
+             queue = {{ discipline = \"droptail\", limit = \"{packets} pkt\" }} }}\n\
+             [flow.f]\ncount = {flows}\nfrom = \"left\"\nto = \"right\"\n\
+             controller = \"{controller}\"\nprocessing = \"0 s\"\n"
+        ));
+        let notes = run.notes.join("\n");
+        let found = notes.contains("bottleneck has too few flows for its buffer");
+        assert_eq!(found, noted, "{controller} {flows} {packets}: {notes}");
+    }
+}

@@ -350,7 +350,34 @@ fn errors_name_the_flow_or_link() {
                 weight: bad,
                 bias: 0.0,
             },
+            Demand::Surcharged {
+                weight: bad,
+                surcharge: 0.0,
+                cap: 1.0,
+            },
+            Demand::Reno { round_trip: bad },
         ] {
+            let error = build(&[1.0; 3], &[good, demand]).unwrap_err();
+            assert!(
+                matches!(error, ProblemError::BadDemand { flow: 1, .. }),
+                "{error}"
+            );
+        }
+    }
+    // These may be infinite.
+    for bad in [0.0, -1.0, f64::NAN] {
+        let contract = |limit, cap| Demand::Contract {
+            weight: 1.0,
+            floor: 0.0,
+            limit,
+            cap,
+        };
+        let surcharged = Demand::Surcharged {
+            weight: 1.0,
+            surcharge: 0.0,
+            cap: bad,
+        };
+        for demand in [contract(bad, 1.0), contract(1.0, bad), surcharged] {
             let error = build(&[1.0; 3], &[good, demand]).unwrap_err();
             assert!(
                 matches!(error, ProblemError::BadDemand { flow: 1, .. }),
