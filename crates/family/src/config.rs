@@ -90,11 +90,11 @@ pub fn with_aggregates(
 }
 
 /// Declares the parameters of a family, once: the struct that programs set, and the table
-/// ([`Param`]) that scenario files, the reference and messages are made from. `of aggregates of`
+/// ([`Param`](crate::Param)) that scenario files, the reference and messages are made from. `of aggregates of`
 /// declares the parameters that each of its aggregates has.
 ///
-/// An entry is the documentation, the name, the type and the rest of the [`Param`], made by the
-/// functions of [`kind`](crate::kind). An entry without documentation has that of its [`Param`],
+/// An entry is the documentation, the name, the type and the rest of the [`Param`](crate::Param), made by the
+/// functions of [`kind`](crate::kind). An entry without documentation has that of its [`Param`](crate::Param),
 /// which several families share. An entry without `pub` and type is in the table only.
 ///
 /// `of FAMILY => Made()` adds `build()`, which checks the parameters and passes them to `Made::new`.
