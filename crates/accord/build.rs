@@ -4,18 +4,25 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// A folder of `data`. Each is a link to a folder of the repository, which a package has in full. Where
-/// git checks links out as files, as on Windows, the text of the file is the target.
+/// An entry of `data`. Each is a link to a file or folder of the repository, which a package has in full.
+/// Where git checks links out as files, as on Windows, the text of the file is the target.
 fn data(name: &str) -> PathBuf {
     let data = Path::new(&std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("data");
     match std::fs::read_to_string(data.join(name)) {
-        Ok(target) => data.join(target.trim()),
-        Err(_) => data.join(name),
+        Ok(target) if target.starts_with("../") => data.join(target.trim()),
+        _ => data.join(name),
     }
 }
 
 fn main() {
     let dir = data("scenarios");
+    for (name, path) in [
+        ("ACCORD_RESULTS", dir.join("results.txt")),
+        ("ACCORD_FIGURES", data("figures.toml")),
+    ] {
+        println!("cargo:rerun-if-changed={}", path.display());
+        println!("cargo:rustc-env={name}={}", path.display());
+    }
     println!("cargo:rerun-if-changed={}", dir.display());
     let mut names: Vec<String> = std::fs::read_dir(&dir)
         .expect("the repository has a folder of scenarios")

@@ -14,10 +14,10 @@ pub const EXAMPLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/examp
 
 /// The recorded results of the scenarios, as [`Results::parse`](accord_report::Results::parse) reads
 /// them.
-pub const RECORDED: &str = include_str!("../../../scenarios/results.txt");
+pub const RECORDED: &str = include_str!(env!("ACCORD_RESULTS"));
 
 /// The text of [`papers`].
-const FIGURES: &str = include_str!("../../../docs/figures.toml");
+const FIGURES: &str = include_str!(env!("ACCORD_FIGURES"));
 
 /// Returns the figures and tables of papers that the scenarios reproduce.
 pub fn papers() -> Papers {
