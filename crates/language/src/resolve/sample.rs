@@ -13,7 +13,8 @@ const FEWEST: f64 = 10.0;
 /// The readings of flows that any run takes, if it asks for fewer samples than [`SAMPLES`]. They
 /// cost a quarter of a second.
 const READINGS: f64 = 1e6;
-/// The packet-hops of a run per reading of a flow. A reading costs as much as 20 packet-hops, and
+/// The packet-hops of a run per reading of a flow. With `sample = "1 us"`, 100 000 NewReno flows take
+/// 26 s of CPU time for 1 ms, and 2 s with ten samples. A reading costs as much as 20 packet-hops, and
 /// the default period may be shorter than the chosen one by a factor of 2.5.
 const HOPS: f64 = 500.0;
 
