@@ -179,21 +179,6 @@ impl Aqm for DropAll {
     }
 }
 
-fn packet(class: Class) -> Pkt {
-    Pkt {
-        number: 0,
-        meta: PacketMeta {
-            size: Bytes::new(1000),
-            class,
-            ecn: Ecn::NotCapable,
-            aggregate: 0,
-            flow: 0,
-        },
-        marked: false,
-        delay: Duration::ZERO,
-    }
-}
-
 /// A discipline governs the lower priority only.
 #[test]
 fn packets_of_high_priority_are_not_judged() {
@@ -202,7 +187,7 @@ fn packets_of_high_priority_are_not_judged() {
     for class in [Class::OutOfBand, Class::Data] {
         port.offer(
             Time::ZERO,
-            packet(class),
+            packet(0, class),
             &mut Dice(1),
             &mut |p: Pkt, why| {
                 dropped.push((p.meta.class, why));
@@ -223,7 +208,7 @@ fn a_policer_drops_before_the_queue() {
     let mut reasons = Vec::new();
     for ms in [0, 0, 0, 99, 100, 101, 200] {
         let now = Time::ZERO + Duration::from_ms(ms);
-        port.offer(now, packet(Class::Data), &mut Dice(1), &mut |_, why| {
+        port.offer(now, packet(0, Class::Data), &mut Dice(1), &mut |_, why| {
             reasons.push((ms, why))
         });
     }
@@ -244,7 +229,7 @@ fn the_area_is_the_sum_of_waits() {
         AnyAqm::DropTail(DropTail),
     );
     for _ in 0..4 {
-        let offered = port.offer(Time::ZERO, packet(Class::Data), &mut Dice(1));
+        let offered = port.offer(Time::ZERO, packet(0, Class::Data), &mut Dice(1));
         offered.expect("there is room");
     }
     port.until(at(1500));
@@ -253,13 +238,13 @@ fn the_area_is_the_sum_of_waits() {
     assert_eq!(area.packets, 4 * milliseconds);
     assert_eq!(area.bytes, 4000 * milliseconds);
     port.until(at(10_500));
-    let offered = port.offer(at(10_500), packet(Class::Data), &mut Dice(1));
+    let offered = port.offer(at(10_500), packet(0, Class::Data), &mut Dice(1));
     offered.expect("there is room");
     port.until(at(20_000));
     assert_eq!(port.port.area(at(20_000)).packets, 6 * milliseconds);
     let mut line = Timeline::new(Rate::from_bps(8_000_000), Limit::UNLIMITED, DropTail, 1);
     for _ in 0..4 {
-        let departs = line.offer(Time::ZERO, &mut packet(Class::Data), &mut Dice(1));
+        let departs = line.offer(Time::ZERO, &mut packet(0, Class::Data), &mut Dice(1));
         departs.expect("there is room");
     }
     assert_eq!(line.area(at(1500)).bytes, 4000 * milliseconds);

@@ -1,10 +1,10 @@
 //! Packets collect the virtual delay of a port's discipline.
 
 use crate::common::*;
-use accord_aqm::{AnyAqm, Class, Ecn, FAMILIES, PacketMeta};
+use accord_aqm::{AnyAqm, Class, FAMILIES};
 use accord_family::Raw;
 use accord_port::{Limit, Timeline};
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Rate, Time};
 
 /// 1 MB/s. The virtual capacity is 80 % of it, and hardly adapts.
 const RATE: Rate = Rate::from_bps(8_000_000);
@@ -16,21 +16,6 @@ fn avd() -> AnyAqm {
         values.set(name, &Raw::Number(value)).expect("in range");
     }
     AnyAqm::build(&values)
-}
-
-fn packet(number: usize, class: Class) -> Pkt {
-    Pkt {
-        number,
-        meta: PacketMeta {
-            size: Bytes::new(1000),
-            class,
-            ecn: Ecn::NotCapable,
-            aggregate: 0,
-            flow: 0,
-        },
-        marked: false,
-        delay: Duration::ZERO,
-    }
 }
 
 /// Packets of 1000 bytes that arrive at once. Each waits for those ahead of it at 0.8 MB/s, 1.25 ms

@@ -244,3 +244,19 @@ impl Computed {
         }
     }
 }
+
+/// A packet of 1000 bytes that cannot be marked.
+pub fn packet(number: usize, class: Class) -> Pkt {
+    Pkt {
+        number,
+        meta: PacketMeta {
+            size: Bytes::new(1000),
+            class,
+            ecn: Ecn::NotCapable,
+            aggregate: 0,
+            flow: 0,
+        },
+        marked: false,
+        delay: Duration::ZERO,
+    }
+}
