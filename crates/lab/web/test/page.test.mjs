@@ -52,7 +52,9 @@ const first = (page) =>
     const canvas = document.querySelector("canvas");
     const { top, bottom } = canvas.getBoundingClientRect();
     const data = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
-    return { title: canvas.closest("article").querySelector("h3").textContent, top, bottom, colours: new Set(data).size };
+    const heading = canvas.closest("article").querySelector("h3");
+    const title = heading.querySelector("select")?.selectedOptions[0].textContent ?? heading.textContent;
+    return { title, top, bottom, colours: new Set(data).size };
   });
 
 /** Pairs of texts in the first panel that overlap. */
