@@ -1,4 +1,4 @@
-/* sources 8fc34ff2a2eb8d49 */
+/* sources c324e3772d6007f8 */
 /*! Contains uPlot.
 The MIT License (MIT)
 
