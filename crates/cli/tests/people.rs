@@ -305,6 +305,26 @@ fn hints_name_no_package_that_is_not_there() {
     }
 }
 
+/// An engine without figures has a sentence with the reason, and no empty table.
+#[test]
+fn an_engine_without_figures_has_no_table() {
+    let dir = folder(&[("cubic.toml", &SMALL.replace("vegas", "cubic"))]);
+    let run = |engines: &str| accord(dir.path(), &["run", "cubic.toml", "-q", "-e", engines]);
+    let reason = "a (cubic) reacts to loss: theory has no equilibrium for it";
+    let alone = run("theory").with(0).stdout;
+    assert!(
+        alone.contains("No figures of theory.") && alone.contains(reason),
+        "{alone}"
+    );
+    assert!(!alone.contains('─'), "{alone}");
+    let both = run("theory,packet").with(0).stdout;
+    assert!(
+        both.contains("throughput") && both.contains(reason),
+        "{both}"
+    );
+    assert!(!both.contains("No figures"), "{both}");
+}
+
 /// The overview of a sweep has the quantities that are asked for.
 #[test]
 fn a_sweep_shows_the_quantities_that_are_named() {

@@ -1,4 +1,4 @@
-/* sources c324e3772d6007f8 */
+/* sources 27862c8ce9d424f2 */
 /*! Contains uPlot.
 The MIT License (MIT)
 
