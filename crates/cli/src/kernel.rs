@@ -139,9 +139,11 @@ mod parts {
         let file = match path.extension().is_some_and(|e| e == "toml") {
             true => File::open(path)?,
             false => {
-                let mut file = File::parse("--controller", "")?;
-                file.set("controller", text)?;
-                file
+                let value = match text.starts_with('{') {
+                    true => text.clone(),
+                    false => toml_edit::Value::from(text.as_str()).to_string(),
+                };
+                File::parse("--controller", &format!("controller = {value}"))?
             }
         };
         Ok(file.controller(catalogue)?)

@@ -153,6 +153,14 @@ fn refused() {
         ),
         (&["attach", "--controller", "rano"], "did you mean"),
         (
+            &["attach", "--controller", "{ name = \"copa\""],
+            "--controller:1",
+        ),
+        (
+            &["attach", "--controller", "copa", "--name", "accord"],
+            "means the controller of a flow",
+        ),
+        (
             &["attach", "--controller", "{ name = \"copa\", gain = 1 }"],
             "gain",
         ),
