@@ -757,6 +757,16 @@ fn full_ring() {
 fn a_client_detaches() {
     let network = Network::new(Some(30));
     let mut attached = Attached::new("{ name = \"copa\", delta = 0.25 }", name("end"));
+    let again = [
+        "kernel",
+        "attach",
+        "--controller",
+        "reno",
+        "--name",
+        &attached.name,
+    ];
+    let again = ended(&again).with(3);
+    assert!(again.stderr.contains("already"), "{}", again.stderr);
     let ends = network.connect(&attached.name);
     transfer(ends, 1_000_000, || {
         ended(&["kernel", "detach", &attached.name]).with(0);

@@ -18,7 +18,7 @@ use nix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
@@ -112,6 +112,11 @@ impl Attached {
         check_name(name).map_err(Error::Wrong)?;
         if let Some(why) = crate::obstacle() {
             return Err(Error::Unable(why));
+        }
+        if is_taken(name) {
+            return Err(Error::Unable(format!(
+                "the kernel has a congestion control {name} already; choose another name, or detach it"
+            )));
         }
         let unable = |what: &str, e: &dyn fmt::Display| {
             let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
@@ -321,7 +326,11 @@ fn peer(bytes: &[u8]) -> Option<(String, u16)> {
     let [a, b, c, d, ..] = address;
     let text = match i32::from(family) {
         nix::libc::AF_INET => format!("{}:{port}", Ipv4Addr::new(a, b, c, d)),
-        _ => format!("[{}]:{port}", Ipv6Addr::from(address)),
+        // A connection of IPv4 may have a socket of IPv6.
+        _ => match Ipv6Addr::from(address).to_canonical() {
+            IpAddr::V4(address) => format!("{address}:{port}"),
+            IpAddr::V6(address) => format!("[{address}]:{port}"),
+        },
     };
     Some((text, own))
 }
@@ -371,6 +380,13 @@ fn monotonic() -> u64 {
     let time = clock_gettime(ClockId::CLOCK_MONOTONIC);
     let time = time.expect("every kernel has this clock");
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+}
+
+/// Returns true if the kernel has a congestion control of this name.
+fn is_taken(name: &str) -> bool {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let names = std::fs::read_to_string(path).unwrap_or_default();
+    names.split_whitespace().any(|other| other == name)
 }
 
 /// Returns the reason why this machine or this user cannot attach controllers, if there is one.

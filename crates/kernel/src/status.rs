@@ -237,9 +237,9 @@ pub fn table(status: &Status) -> String {
     for trouble in status.troubles() {
         let _ = writeln!(text, "{trouble}");
     }
-    let row = |cells: [&str; 8]| {
+    let row = |cells: [&str; 10]| {
         let mut line = String::new();
-        for (cell, width) in cells.iter().zip([28, 9, 8, 9, 10, 10, 12, 8]) {
+        for (cell, width) in cells.iter().zip([28, 6, 9, 8, 10, 8, 8, 12, 8, 8]) {
             let _ = write!(line, "{cell:<width$}  ");
         }
         line.trim_end().to_string() + "\n"
@@ -247,15 +247,19 @@ pub fn table(status: &Status) -> String {
     if !status.connections.is_empty() {
         text += &row([
             "peer",
+            "port",
             "state",
             "window",
             "pace",
-            "smoothed",
-            "least rtt",
+            "srtt",
+            "min_rtt",
             "delivered",
             "lost",
+            "age",
         ]);
-        text += &row(["", "", "packets", "Mbps", "ms", "ms", "bytes", "packets"]);
+        text += &row([
+            "", "", "", "packets", "Mbps", "ms", "ms", "bytes", "packets", "ms",
+        ]);
     }
     for c in &status.connections {
         let state = match (&c.error, c.alone) {
@@ -268,6 +272,7 @@ pub fn table(status: &Status) -> String {
             .map_or("-".into(), |s| format!("{:.2}", s * 1e3));
         text += &row([
             &c.peer,
+            &c.port.to_string(),
             state,
             &c.cwnd_packets.to_string(),
             &format!("{:.2}", c.pacing_bytes_per_s as f64 * 8e-6),
@@ -275,6 +280,7 @@ pub fn table(status: &Status) -> String {
             &least,
             &c.delivered_bytes.to_string(),
             &c.lost_packets.to_string(),
+            &format!("{:.2}", c.decision_age_s * 1e3),
         ]);
     }
     for c in &status.connections {
