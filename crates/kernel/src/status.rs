@@ -223,7 +223,7 @@ pub fn table(status: &Status) -> String {
     };
     let _ = writeln!(
         text,
-        "{}: {}, reports {reports}, for {:.0} s; {} connections so far",
+        "{}: {}, reports {reports}, for {:.0} s; connections so far: {}",
         status.name, status.controller, status.uptime_s, status.connections_total
     );
     let ages = status.decision_age_s;

@@ -137,7 +137,7 @@ pub fn notes(states: &[Status]) -> (Vec<String>, Option<String>) {
     for state in states {
         let (controller, ages) = (state.controller, state.decision_age_s);
         notes.push(format!(
-            "{controller} in the kernel's TCP: {} connections; decisions after {:.2} ms (mean), {:.2} ms \
+            "{controller} in the kernel's TCP, connections: {}; decisions after {:.2} ms (mean), {:.2} ms \
              (99 %), {:.2} ms (maximum)",
             state.connections_total,
             ages.mean * 1e3,
@@ -180,7 +180,7 @@ mod tests {
     fn a_run_in_which_reno_stood_in_is_not_judged() {
         let (all, unfit) = notes(&[state(|s| s.connections_total = 2)]);
         assert_eq!((all.len(), unfit), (1, None));
-        assert!(all[0].starts_with("copa in the kernel's TCP: 2 connections; "));
+        assert!(all[0].starts_with("copa in the kernel's TCP, connections: 2; "));
         // A report that found no room is made up for by the next one.
         let (all, unfit) = notes(&[state(|s| s.lost_reports_total = 3)]);
         assert_eq!((all.len(), unfit), (2, None));

@@ -260,10 +260,15 @@ fn not_on_loopback(flow: &Flow) -> LiveError {
         Some(why) => format!("; here, {why}"),
         None => String::new(),
     };
+    // The kernel loads no BPF programs for user namespaces.
+    let who = match flow.carrier {
+        Carrier::Kernel(Congestion::Accord) => "root",
+        _ => "root, or `unshare -rn accord ...`",
+    };
     LiveError::Unable(format!(
         "flow {} is a connection of the kernel, whose packets go through network namespaces and \
-         TUN devices: --live namespaces, which needs CAP_SYS_ADMIN and CAP_NET_ADMIN (root, or \
-         `unshare -rn accord ...`), iproute2 and /dev/net/tun{here}",
+         TUN devices: --live namespaces, which needs CAP_SYS_ADMIN and CAP_NET_ADMIN ({who}), \
+         iproute2 and /dev/net/tun{here}",
         flow.name
     ))
 }
