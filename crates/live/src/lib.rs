@@ -234,9 +234,11 @@ pub fn obstacle(setting: impl Into<Setting>, scenarios: &[Scenario]) -> Option<L
             .next(),
         Mode::Namespaces => {
             let kernels = congestions(flows());
+            // One controller is attached to find out.
+            let attached = flows().find(|f| f.carrier == Carrier::Kernel(Congestion::Accord));
             namespace::obstacle()
                 .or_else(|| connection::obstacle(&kernels))
-                .or_else(|| deciders::Deciders::start(flows()).err())
+                .or_else(|| deciders::Deciders::start(attached).err())
         }
     }
 }
