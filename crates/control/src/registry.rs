@@ -145,11 +145,11 @@ any_controller! {
     monaco::FAMILY => /// Monaco.
         Monaco(Box<Acc>),
     vegas::VEGAS => /// TCP Vegas.
-        Vegas(Vegas),
+        Vegas(Box<Vegas>),
     vegas::VEGAS_K => /// Vegas-k.
-        VegasK(Vegas),
+        VegasK(Box<Vegas>),
     vegas_rem::FAMILY => /// Vegas with REM.
-        VegasRem(VegasRem),
+        VegasRem(Box<VegasRem>),
     reno::RENO => /// TCP Reno.
         Reno(Reno),
     reno::NEWRENO => /// TCP NewReno.
@@ -157,13 +157,13 @@ any_controller! {
     cubic::FAMILY => /// TCP CUBIC.
         Cubic(Cubic),
     multcp::FAMILY => /// MulTCP.
-        MulTcp(MulTcp),
+        MulTcp(Box<MulTcp>),
     bbr1::FAMILY => /// BBR version 1.
         Bbr1(Box<Bbr1>),
     bbr3::FAMILY => /// BBR version 3.
         Bbr3(Box<Bbr3>),
     dctcp::FAMILY => /// DCTCP.
-        Dctcp(Dctcp),
+        Dctcp(Box<Dctcp>),
     prague::FAMILY => /// Prague.
         Prague(Box<Prague>),
     copa::FAMILY => /// Copa.
