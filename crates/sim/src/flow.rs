@@ -75,7 +75,7 @@ enum Activity {
     Asleep,
 }
 
-const _: () = assert!(size_of::<Flow>() <= 704);
+const _: () = assert!(size_of::<Flow>() <= 592);
 
 /// The data that would not have arrived yet over empty queues.
 #[derive(Default)]

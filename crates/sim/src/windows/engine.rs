@@ -1,6 +1,7 @@
 //! The engine: advances the network part by part, without events of packets.
 
 use super::arrivals::{EventId, Sorter};
+use super::cut_through::LinkIndex;
 use super::layout::WindowsLayout;
 use super::network::{FedPipe, Feed, Network, safe_time};
 use super::ring::Ring;
@@ -11,6 +12,7 @@ use crate::hop::Hop;
 use crate::memory;
 use crate::pool::Handle;
 use accord_record::{Interrupted, Observer, Run};
+use accord_scenario::Limit;
 use accord_units::{Duration, Time};
 
 /// A run of the windows engine.
@@ -50,7 +52,7 @@ pub struct Replies {
 /// The number of rounds between two reports of progress.
 const PROGRESS: u32 = 1 << 8;
 
-/// The number of packets per flow for which the pool reserves memory.
+/// The largest number of packets per flow for which the pool reserves memory.
 const ROOM: usize = 64;
 
 /// The number of replies of a flow that are prefetched.
@@ -73,11 +75,43 @@ impl Replies {
     }
 }
 
+/// Returns the number of packets for which the pool reserves memory: those that the shared links
+/// queue and twice as many as they carry in a round trip, because a slow start sends two packets for
+/// each that arrives.
+fn room(core: &Core, net: &Network) -> usize {
+    let flows = &core.scenario.flows;
+    let size = flows.iter().map(|f| f.packet.get()).min().unwrap_or(1);
+    let longest = (0..flows.len()).map(|id| core.state.base_rtt(id)).max();
+    let mut links = vec![false; net.shared_links.len()];
+    for &link in flows.iter().flat_map(|f| &f.path) {
+        if let LinkIndex::Shared(id) = net.indices[link] {
+            links[id] = true;
+        }
+    }
+    let packets = net
+        .shared_links
+        .iter()
+        .zip(links)
+        .filter(|(_, has_data)| *has_data);
+    let packets = packets.map(|(shared_link, _)| {
+        let link = &core.scenario.links[shared_link.link];
+        let queued = match link.queue.limit {
+            Limit::Packets(packets) => packets,
+            Limit::Bytes(bytes) => bytes.get() / size,
+            Limit::Unlimited => u64::MAX,
+        };
+        let carried = link.rate.bytes_in(longest.unwrap_or_default()).get() / size;
+        queued.saturating_add(2 * carried)
+    });
+    let packets = packets.fold(0, u64::saturating_add);
+    packets.min((ROOM * flows.len()) as u64) as usize
+}
+
 impl<'a> WindowsEngine<'a> {
     /// Creates a run before its start.
     pub fn new(mut core: Core<'a>, layout: WindowsLayout) -> WindowsEngine<'a> {
         // All flows send as long as the run lasts.
-        core.pool.reserve(ROOM * core.flows.len());
+        core.pool.reserve(room(&core, &layout.network));
         WindowsEngine {
             senders: Senders {
                 feeds: layout.senders,
@@ -142,9 +176,8 @@ impl<'a> WindowsEngine<'a> {
     /// Ends the run. Returns it, and the audits of ports by link and of flows.
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
         self.core.settle_end(&mut self.net);
-        for uncontended in &self.net.paths.uncontended_paths {
-            uncontended.count(&mut self.net.cut_through, self.core.limits.end);
-        }
+        let end = self.core.limits.end;
+        (self.net).count_pipes(self.core.scenario, &self.core.flows, end);
         self.core.finish(&mut self.net)
     }
 

@@ -306,6 +306,7 @@ impl LongEnough<'_> {
             paths: Routes {
                 hops: Vec::new(),
                 uncontended_paths: Vec::new(),
+                late: Vec::new(),
             },
             indices,
         };
@@ -314,6 +315,8 @@ impl LongEnough<'_> {
             flow.path = add(&f.path, flow.packet, Hop::END_CUT_THROUGH);
             flow.reverse_path = add(&f.reverse_path, flow.ack, Hop::END);
         }
+        network.paths.hops.shrink_to_fit();
+        network.paths.uncontended_paths.shrink_to_fit();
         WindowsLayout {
             network,
             senders,

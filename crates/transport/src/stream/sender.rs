@@ -160,8 +160,8 @@ struct LossState {
     doubt: Option<Doubt>,
     /// The first unacknowledged packet at the last time-out.
     timed_out: Option<u64>,
-    /// The state of PRR in this recovery, for a controller that asks for it.
-    prr: Option<Prr>,
+    /// The state of PRR in this recovery, for a controller that asks for it. Boxed, because few do.
+    prr: Option<Box<Prr>>,
 }
 
 /// An answer to the loss of the first packet, until the acknowledgement that moves the window
