@@ -37,6 +37,18 @@ fn in_registers(controller: &dyn Foreign) -> (u64, u64) {
     (window.get(), pacing.map_or(u64::MAX, Rate::as_bps))
 }
 
+/// A value in memory.
+trait Place {
+    /// Returns the address of the value and its size in bytes.
+    fn place(&self) -> (*const u8, usize);
+}
+
+impl<C: Controller + ?Sized> Place for C {
+    fn place(&self) -> (*const u8, usize) {
+        (std::ptr::from_ref(self).cast(), size_of_val(self))
+    }
+}
+
 macro_rules! any_controller {
     // Calls the same method of each variant.
     (@each [$($variant:ident)*] $self:ident, $of:ident => $call:expr) => {
@@ -55,6 +67,13 @@ macro_rules! any_controller {
             $($(#[$doc])* $variant($type),)*
             /// A controller of another crate.
             Foreign(Box<dyn Foreign>),
+        }
+
+        impl AnyController {
+            /// Returns the address of the controller's state and its size in bytes, for prefetches.
+            pub fn place(&self) -> (*const u8, usize) {
+                any_controller!(@each [$($variant)*] self, c => c.place())
+            }
         }
 
         impl Controller for AnyController {

@@ -99,20 +99,19 @@ impl ArrivalQueue {
         let slot = arrival.at.as_ps() >> self.shift;
         if slot - self.first < self.slots.len() as u64 {
             let index = self.slot_index(slot);
-            let page = &mut self.slots[index];
-            if page.len() == page.capacity() {
-                return self.turn_page(index, arrival);
+            if self.slots[index].len() == self.slots[index].capacity() {
+                self.turn_page(index);
             }
-            page.push(arrival);
+            self.slots[index].push(arrival);
         } else {
             self.far.push(arrival);
         }
     }
 
-    /// Adds an arrival to a slot whose page is full.
+    /// Makes room in a slot whose page is full.
     #[cold]
     #[inline(never)]
-    fn turn_page(&mut self, index: usize, arrival: Arrival) {
+    fn turn_page(&mut self, index: usize) {
         let page = &mut self.slots[index];
         match page.capacity() {
             PAGE.. => {
@@ -123,7 +122,6 @@ impl ArrivalQueue {
             0 if !self.free_pages.is_empty() => *page = self.free_pages.pop().unwrap_or_default(),
             few => page.reserve_exact((2 * few).max(4) - few),
         }
-        page.push(arrival);
     }
 
     /// Moves arrivals before `until` to `due`: all of them, or the first ones of many. Returns the

@@ -2,13 +2,13 @@
 
 use super::arrivals::{EventId, Sorter};
 use super::cut_through::LinkIndex;
+use super::fetch::REPLIES_AHEAD;
 use super::layout::WindowsLayout;
 use super::network::{FedPipe, Feed, Network, safe_time};
 use super::ring::Ring;
 use crate::audit::Audit;
 use crate::calendar::EventKind;
 use crate::core::Core;
-use crate::hop::Hop;
 use crate::memory;
 use crate::pool::Handle;
 use accord_record::{Interrupted, Observer, Run};
@@ -54,9 +54,6 @@ const PROGRESS: u32 = 1 << 8;
 
 /// The largest number of packets per flow for which the pool reserves memory.
 const ROOM: usize = 64;
-
-/// The number of replies of a flow that are prefetched.
-const REPLIES_AHEAD: usize = 3;
 
 impl Replies {
     /// The arrival of the first reply, or `Time::MAX` if there is none.
@@ -117,7 +114,9 @@ impl<'a> WindowsEngine<'a> {
                 feeds: layout.senders,
                 priority_pipes: layout.priority_pipes,
                 clock: Time::ZERO,
-                replies: core.scenario.flows.iter().map(Replies::new).collect(),
+                replies: memory::collect_in_huge_pages(
+                    core.scenario.flows.iter().map(Replies::new),
+                ),
             },
             net: layout.network,
             event: EventId::new(EventKind::Sample, 0),
@@ -224,33 +223,6 @@ impl<'a> WindowsEngine<'a> {
             }
         }
         until == end
-    }
-
-    /// Prefetches the data of the senders after `id` that have replies before `until`. It was last
-    /// touched a window ago.
-    #[inline]
-    fn fetch_senders(&self, id: usize, until: Time) {
-        let busy = |id: usize| {
-            let replies = self.senders.replies.get(id);
-            replies.filter(|replies| replies.time() < until)
-        };
-        // The flow comes first, because it locates the rest.
-        if busy(id + 4).is_some() {
-            memory::fetch_all(&self.core.flows[id + 4]);
-        }
-        if let Some(replies) = busy(id + 2) {
-            for (_, handle) in (0..REPLIES_AHEAD).map_while(|i| replies.queue.get(i)) {
-                self.core.pool.prepare_packet(handle);
-            }
-            let flow = &self.core.flows[id + 2];
-            if let Some(host) = flow.host.as_deref() {
-                memory::fetch_all(host);
-            }
-            let hop: Hop = self.net.paths.hops[flow.path as usize];
-            if hop.is_cut_through_link() {
-                memory::fetch_all(&self.net.cut_through[hop.index()]);
-            }
-        }
     }
 
     /// Handles the replies and timers of a flow before `until`.

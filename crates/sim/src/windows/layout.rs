@@ -10,6 +10,7 @@ use crate::because::Because;
 use crate::buffered::BufferedPort;
 use crate::flow::Flow;
 use crate::hop::Hop;
+use crate::memory;
 use crate::pipe::Pipe;
 use crate::survey::{self, Form, Ports};
 use accord_aqm::{AnyAqm, Aqm};
@@ -300,7 +301,7 @@ impl LongEnough<'_> {
         });
         let mut network = Network {
             shared_links: shared_links.collect(),
-            cut_through: cut_through.collect(),
+            cut_through: memory::collect_in_huge_pages(cut_through),
             uncontended_ports: uncontended_ports.collect(),
             unused: unused.into_iter().map(port).collect(),
             paths: Routes {
@@ -309,6 +310,9 @@ impl LongEnough<'_> {
                 late: Vec::new(),
             },
             indices,
+            has_tunnels: flows
+                .iter()
+                .any(|flow| matches!(flow.sender, Sender::Tunnel(_))),
         };
         for (f, flow) in scenario.flows.iter().zip(flows) {
             let mut add = |path, size, end| network.add(scenario, &links.free, path, size, end);

@@ -28,6 +28,8 @@ pub struct Network {
     /// The ports without flows and timers.
     pub unused: Vec<LinkPort>,
     pub paths: Routes,
+    /// True if a flow is a tunnel.
+    pub has_tunnels: bool,
 }
 
 /// A link that several parts feed, or whose queue matters.
