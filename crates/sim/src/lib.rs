@@ -128,6 +128,7 @@ fn run_planned<'a>(
     core.skip = skip.map(Box::new);
     match plan {
         Plan::Windows(layout) => {
+            drop(ports);
             let mut engine = windows::WindowsEngine::new(core, *layout);
             engine.run(observer)?;
             Ok(engine.finish())

@@ -35,8 +35,8 @@ impl WindowsEngine<'_> {
             fetch_lines(&self.core.flows[id + 6], Flow::SENDER);
         }
         if let Some(replies) = busy(3) {
-            for (_, handle) in (0..REPLIES_AHEAD).map_while(|i| replies.queue.get(i)) {
-                self.core.pool.prepare_packet(handle);
+            for reply in (0..REPLIES_AHEAD).map_while(|i| replies.queue.get(i)) {
+                self.core.pool.prepare_packet(reply.handle);
             }
             let flow = &self.core.flows[id + 3];
             if let Some(host) = flow.host.as_deref() {

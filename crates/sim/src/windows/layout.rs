@@ -135,11 +135,11 @@ impl<'a> CutThrough<'a> {
             indices[id] = Some(match self.free[id] {
                 Some(size) if ports.forms[id] != Form::Pipe => {
                     uncontended_ports.push((id, size));
-                    LinkIndex::Uncontended(uncontended_ports.len() - 1)
+                    LinkIndex::Uncontended(uncontended_ports.len() as u32 - 1)
                 }
                 _ => {
                     cut_through.push(id);
-                    LinkIndex::CutThrough(cut_through.len() - 1)
+                    LinkIndex::CutThrough(cut_through.len() as u32 - 1)
                 }
             });
         }
@@ -156,10 +156,12 @@ impl<'a> CutThrough<'a> {
             for &link in f.path.iter().chain(&f.reverse_path) {
                 match indices[link] {
                     Some(LinkIndex::Shared(id)) => {
+                        let id = id as usize;
                         feed(&mut shared_links[id].1, from, delay);
                         (from, delay) = (Some(id), Duration::ZERO);
                     }
                     Some(LinkIndex::CutThrough(index)) => {
+                        let index = index as usize;
                         if ports.survey.control_first[link] && !in_priority_pipes[link] {
                             in_priority_pipes[link] = true;
                             priority_pipes.push((from, FedPipe { index, delay }));
@@ -168,7 +170,7 @@ impl<'a> CutThrough<'a> {
                     Some(LinkIndex::Uncontended(_) | LinkIndex::Unused(_)) => {}
                     None => {
                         let id = shared_links.len();
-                        indices[link] = Some(LinkIndex::Shared(id));
+                        indices[link] = Some(LinkIndex::Shared(id as u32));
                         shared_links.push((link, Feeds::from([(from, delay)])));
                         (from, delay) = (Some(id), Duration::ZERO);
                     }
@@ -185,10 +187,10 @@ impl<'a> CutThrough<'a> {
             let aqm = AnyAqm::build(&scenario.links[link].queue.discipline);
             *index = Some(if aqm.next_timer().is_some() {
                 shared_links.push((link, Feeds::new()));
-                LinkIndex::Shared(shared_links.len() - 1)
+                LinkIndex::Shared(shared_links.len() as u32 - 1)
             } else {
                 unused.push(link);
-                LinkIndex::Unused(unused.len() - 1)
+                LinkIndex::Unused(unused.len() as u32 - 1)
             });
         }
         let list = |feeds: Feeds| {
@@ -350,8 +352,8 @@ impl Network {
             }
             for &link in links {
                 match self.indices[link] {
-                    LinkIndex::Shared(id) => hops.push(Hop::link(id)),
-                    LinkIndex::CutThrough(id) => hops.push(Hop::cut_through(id)),
+                    LinkIndex::Shared(id) => hops.push(Hop::link(id as usize)),
+                    LinkIndex::CutThrough(id) => hops.push(Hop::cut_through(id as usize)),
                     LinkIndex::Uncontended(_) | LinkIndex::Unused(_) => {
                         debug_assert!(
                             false,

@@ -215,13 +215,13 @@ impl Links for Network {
 
     fn port(&mut self, link: LinkId) -> &mut dyn Gauge {
         match self.indices[link] {
-            LinkIndex::Shared(i) => self.shared_links[i].port.gauge(),
-            LinkIndex::CutThrough(i) => match &mut self.cut_through[i].port {
+            LinkIndex::Shared(i) => self.shared_links[i as usize].port.gauge(),
+            LinkIndex::CutThrough(i) => match &mut self.cut_through[i as usize].port {
                 CutThroughPort::Pipe(pipe) => pipe,
                 CutThroughPort::Priority(pipe) => &mut **pipe,
             },
-            LinkIndex::Uncontended(i) => &mut self.uncontended_ports[i],
-            LinkIndex::Unused(i) => self.unused[i].gauge(),
+            LinkIndex::Uncontended(i) => &mut self.uncontended_ports[i as usize],
+            LinkIndex::Unused(i) => self.unused[i as usize].gauge(),
         }
     }
 }

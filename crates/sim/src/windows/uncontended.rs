@@ -68,7 +68,7 @@ impl UncontendedPath {
             let link = &scenario.links[id];
             if let LinkIndex::Uncontended(port) = indices[id] {
                 ports.push(CountingPort {
-                    port,
+                    port: port as usize,
                     after: span,
                     known: 0,
                 });
@@ -136,7 +136,7 @@ impl UncontendedPath {
             let link = &scenario.links[id];
             let sent = there + link.rate.transmission(size);
             if let LinkIndex::CutThrough(i) = indices[id]
-                && let CutThroughPort::Pipe(pipe) = &mut pipes[i].port
+                && let CutThroughPort::Pipe(pipe) = &mut pipes[i as usize].port
             {
                 pipe.count(self.passed, size, true);
                 for at in late.clone().filter(|&at| at + there <= end) {
