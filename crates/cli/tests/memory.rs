@@ -128,6 +128,54 @@ fn fast(flows: usize) -> String {
     )
 }
 
+/// Returns a scenario of `flows` flows that share 40 Gbps. Whatever their number, the link holds
+/// 267 000 packets of 1500 bytes.
+fn crowded(flows: usize, controller: &str) -> String {
+    format!(
+        r#"
+        title = "Many flows"
+        duration = "0.4 s"
+        sample = "40 ms"
+        [topology.dumbbell]
+        rate = "40 Gbps"
+        delay = "20 ms"
+        queue = {{ discipline = "droptail", limit = "200 MB" }}
+        [flow.a]
+        count = {flows}
+        from = "left"
+        to = "right"
+        controller = "{controller}"
+        start = {{ uniform = ["0 s", "0.2 s"] }}
+        "#
+    )
+}
+
+/// Returns a scenario of `flows` NewReno flows of 4 Mbps each, with access links of their own. A
+/// flow has 33 packets in flight and queued, and twice as many at the end of slow start.
+fn many(flows: usize) -> String {
+    format!(
+        r#"
+        title = "Many flows with access links"
+        duration = "0.4 s"
+        sample = "40 ms"
+        [topology.dumbbell]
+        rate = "{} Mbps"
+        delay = "18 ms"
+        queue = {{ discipline = "droptail", limit = "{} pkt" }}
+        [flow.a]
+        count = {flows}
+        from = "left"
+        to = "right"
+        controller = "newreno"
+        start = {{ uniform = ["0 s", "100 ms"] }}
+        access = {{ rate = "100 Mbps", delay = "1 ms" }}
+        egress = {{ rate = "100 Mbps", delay = "1 ms" }}
+        "#,
+        4 * flows,
+        20 * flows
+    )
+}
+
 /// Returns a scenario of `users` web users for `seconds` seconds, in packets: they fetch a file in
 /// four seconds each.
 fn web(users: usize, seconds: usize) -> String {
@@ -188,6 +236,18 @@ fn memory_is_proportional_to_flows_and_packets() {
     let wide = most("wide", &fast(10_000), both);
     println!("{wide} bytes for 10 000 flows that fill 100 Gbps");
     assert!(wide < 200_000_000, "{wide} bytes for 10 000 flows");
+    for (controller, limit) in [("newreno", 1900.0), ("monaco", 2950.0)] {
+        let [few, many] = [10_000, 20_000].map(|flows| {
+            let name = format!("{controller}-{flows}");
+            most(&name, &crowded(flows, controller), "packet")
+        });
+        let each = (many - few) as f64 / 10_000.0;
+        println!("{few} and {many} bytes: {each:.0} for each {controller} flow that lasts");
+        assert!(each < limit, "{each:.0} bytes for each {controller} flow");
+    }
+    let hosts = most("hosts", &self::many(100_000), "packet");
+    println!("{hosts} bytes for 100 000 NewReno flows with access links, in packets");
+    assert!(hosts < 1_000_000_000, "{hosts} bytes for 100 000 flows");
     // 2000 bytes per flow, and 100 for the record of each transfer.
     let million = most("million", &web(20_000, 210), both);
     println!("{million} bytes for a million transfers of 20 000 users");

@@ -46,7 +46,7 @@ pub static FAMILY: Family = Family {
     ),
     page: "models/dctcp.md",
     maker: &Maker {
-        build: |values, packet| AnyController::Dctcp(Dctcp::new(values, packet)),
+        build: |values, packet| AnyController::Dctcp(Box::new(Dctcp::new(values, packet))),
         transport: Transport::Stream,
     },
     ..Family::new("dctcp", Role::Controller(|_| Objective::Other))

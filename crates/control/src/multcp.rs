@@ -48,7 +48,7 @@ pub static FAMILY: Family = Family {
     ),
     page: "models/multcp.md",
     maker: &Maker {
-        build: |values, packet| AnyController::MulTcp(MulTcp::new(values, packet)),
+        build: |values, packet| AnyController::MulTcp(Box::new(MulTcp::new(values, packet))),
         transport: Transport::Stream,
     },
     ..Family::new("multcp", Role::Controller(|_| Objective::WeightedLoss))

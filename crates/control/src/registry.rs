@@ -37,6 +37,18 @@ fn in_registers(controller: &dyn Foreign) -> (u64, u64) {
     (window.get(), pacing.map_or(u64::MAX, Rate::as_bps))
 }
 
+/// A value in memory.
+trait Place {
+    /// Returns the address of the value and its size in bytes.
+    fn place(&self) -> (*const u8, usize);
+}
+
+impl<C: Controller + ?Sized> Place for C {
+    fn place(&self) -> (*const u8, usize) {
+        (std::ptr::from_ref(self).cast(), size_of_val(self))
+    }
+}
+
 macro_rules! any_controller {
     // Calls the same method of each variant.
     (@each [$($variant:ident)*] $self:ident, $of:ident => $call:expr) => {
@@ -55,6 +67,13 @@ macro_rules! any_controller {
             $($(#[$doc])* $variant($type),)*
             /// A controller of another crate.
             Foreign(Box<dyn Foreign>),
+        }
+
+        impl AnyController {
+            /// Returns the address of the controller's state and its size in bytes, for prefetches.
+            pub fn place(&self) -> (*const u8, usize) {
+                any_controller!(@each [$($variant)*] self, c => c.place())
+            }
         }
 
         impl Controller for AnyController {
@@ -145,11 +164,11 @@ any_controller! {
     monaco::FAMILY => /// Monaco.
         Monaco(Box<Acc>),
     vegas::VEGAS => /// TCP Vegas.
-        Vegas(Vegas),
+        Vegas(Box<Vegas>),
     vegas::VEGAS_K => /// Vegas-k.
-        VegasK(Vegas),
+        VegasK(Box<Vegas>),
     vegas_rem::FAMILY => /// Vegas with REM.
-        VegasRem(VegasRem),
+        VegasRem(Box<VegasRem>),
     reno::RENO => /// TCP Reno.
         Reno(Reno),
     reno::NEWRENO => /// TCP NewReno.
@@ -157,13 +176,13 @@ any_controller! {
     cubic::FAMILY => /// TCP CUBIC.
         Cubic(Cubic),
     multcp::FAMILY => /// MulTCP.
-        MulTcp(MulTcp),
+        MulTcp(Box<MulTcp>),
     bbr1::FAMILY => /// BBR version 1.
         Bbr1(Box<Bbr1>),
     bbr3::FAMILY => /// BBR version 3.
         Bbr3(Box<Bbr3>),
     dctcp::FAMILY => /// DCTCP.
-        Dctcp(Dctcp),
+        Dctcp(Box<Dctcp>),
     prague::FAMILY => /// Prague.
         Prague(Box<Prague>),
     copa::FAMILY => /// Copa.

@@ -112,7 +112,9 @@ pub static VEGAS: Family = Family {
     dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
     page: "models/vegas.md",
     maker: &Maker {
-        build: |values, packet| AnyController::Vegas(Vegas::new(values, packet, base_rtt(values))),
+        build: |values, packet| {
+            AnyController::Vegas(Box::new(Vegas::new(values, packet, base_rtt(values))))
+        },
         transport: Transport::Stream,
     },
     ..Family::new("vegas", Role::Controller(objective))
@@ -147,7 +149,9 @@ pub static VEGAS_K: Family = Family {
     }),
     page: "models/vegas.md",
     maker: &Maker {
-        build: |values, packet| AnyController::VegasK(Vegas::new(values, packet, last(values))),
+        build: |values, packet| {
+            AnyController::VegasK(Box::new(Vegas::new(values, packet, last(values))))
+        },
         transport: Transport::Stream,
     },
     ..Family::new("vegas-k", Role::Controller(true_objective))

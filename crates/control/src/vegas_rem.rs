@@ -63,7 +63,7 @@ pub static FAMILY: Family = Family {
     dynamics: Dynamics::Window(dynamics),
     page: "models/vegas-rem.md",
     maker: &Maker {
-        build: |values, packet| AnyController::VegasRem(VegasRem::new(values, packet)),
+        build: |values, packet| AnyController::VegasRem(Box::new(VegasRem::new(values, packet))),
         transport: Transport::Stream,
     },
     ..Family::new(

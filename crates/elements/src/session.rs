@@ -75,6 +75,9 @@ impl Session {
         }
         let step = self.application.as_mut()?.act(now);
         self.transferring = step.is_transfer;
+        if !step.is_transfer && step.again.is_none() {
+            self.application = None;
+        }
         Some(step)
     }
 

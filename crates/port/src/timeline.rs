@@ -9,7 +9,7 @@ use accord_units::{Bytes, Rate, Time};
 ///
 /// Packets are offered in the order of their arrival, and each is given its departure at once. The
 /// backlog is the packets whose departure is to come. The results equal those of
-/// [`Port`](crate::Port). A queued packet takes 16 bytes, and its departure needs no event.
+/// [`Port`](crate::Port). A queued packet takes 12 bytes, and its departure needs no event.
 #[derive(Clone, Debug)]
 pub struct Timeline<A = AnyAqm> {
     service: Service,
@@ -208,9 +208,17 @@ impl<A: Aqm> Timeline<A> {
 struct Departures {
     /// The departure and the size of each packet that has not left yet. The index is the number of
     /// packets that entered before it, modulo the length, which is a power of two.
-    ring: Box<[(Time, u32)]>,
+    ring: Box<[Departure]>,
     entered: Count,
     left: Count,
+}
+
+/// The departure and the size of a packet: 12 bytes, because a long queue has many.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(Rust, packed(4))]
+struct Departure {
+    at: Time,
+    size: u32,
 }
 
 impl Departures {
@@ -224,7 +232,8 @@ impl Departures {
 
     #[inline]
     fn at(&self, number: u64) -> (Time, u32) {
-        self.ring[number as usize & (self.ring.len() - 1)]
+        let Departure { at, size } = self.ring[number as usize & (self.ring.len() - 1)];
+        (at, size)
     }
 
     fn iter(&self) -> impl Iterator<Item = (Time, u32)> {
@@ -238,16 +247,19 @@ impl Departures {
             self.grow();
         }
         let place = self.entered.packets as usize & (self.ring.len() - 1);
-        self.ring[place] = (departure, size.get() as u32);
+        self.ring[place] = Departure {
+            at: departure,
+            size: size.get() as u32,
+        };
         self.entered.add(size);
     }
 
     #[cold]
     fn grow(&mut self) {
-        let mut ring = vec![(Time::ZERO, 0); (2 * self.ring.len()).max(8)];
+        let mut ring = vec![Departure::default(); (2 * self.ring.len()).max(8)];
         let mask = ring.len() - 1;
-        for (number, packet) in (self.left.packets..).zip(self.iter()) {
-            ring[number as usize & mask] = packet;
+        for (number, (at, size)) in (self.left.packets..).zip(self.iter()) {
+            ring[number as usize & mask] = Departure { at, size };
         }
         self.ring = ring.into();
     }

@@ -3,6 +3,7 @@
 use crate::core::Core;
 use crate::gateway::Gateway;
 use crate::gauge::{Gauge, Links};
+use crate::pool::Pool;
 use accord_port::Count;
 use accord_record::{Manifest, Run, Statistics};
 use accord_scenario::Engine;
@@ -69,6 +70,8 @@ impl Core<'_> {
                 in_network[p.flow as usize].add(p.bytes());
             }
         }
+        // The manifest takes memory for the text of the scenario.
+        self.pool = Pool::new();
         let ids = 0..self.scenario.links.len();
         let mut ports: Vec<Audit> = ids.map(|id| Audit::of(links.port(id))).collect();
         let packet_hops = ports.iter().map(|p| p.left.packets).sum();

@@ -250,10 +250,10 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Returns the packet for a segment of a sender, and the time at which the host has processed
-    /// it, if that takes time.
+    /// Makes the packet for a segment of a sender. Returns it, the index of its first hop, and the
+    /// time at which the host has processed it, if that takes time.
     #[inline(always)]
-    pub fn packet_of(&mut self, id: usize, segment: Segment) -> (Packet, Option<Time>) {
+    pub fn put(&mut self, id: usize, segment: Segment) -> (Handle, u32, Option<Time>) {
         let flow = &mut self.flows[id];
         let data = matches!(segment, Segment::Data { .. });
         let (size, ecn) = match data {
@@ -264,7 +264,8 @@ impl<'a> Core<'a> {
             Receiver::Tunnel(_) => 0.0,
             Receiver::Stream(_) | Receiver::Datagrams => UNREAD,
         };
-        let mut packet = Packet {
+        let (handle, packet) = self.pool.place();
+        *packet = Packet {
             segment,
             flow: id as u32,
             hop: flow.path,
@@ -276,20 +277,20 @@ impl<'a> Core<'a> {
         let mut at = None;
         if data {
             if let Some(host) = &mut flow.host {
-                host.load(&mut packet, &mut flow.sender, self.now);
+                host.load(packet, &mut flow.sender, self.now);
                 at = host.take(self.now);
             }
             flow.sent.add(packet.bytes());
             flow.remember(self.now);
         }
-        (packet, at)
+        (handle, flow.path, at)
     }
 
     /// Delivers a reply to its sender. Returns the flow.
     #[inline]
     pub fn reply(&mut self, handle: Handle) -> usize {
-        let packet = self.pool.remove(handle);
         let now = self.now;
+        let packet = self.pool.remove(handle);
         match packet.segment {
             Segment::Ack { next, block, .. } => self.digest.ack(now, packet.flow, next, block),
             _ => self.digest.delivered(now, &packet),
@@ -313,18 +314,27 @@ impl<'a> Core<'a> {
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
         self.digest.data(at, id, number);
-        let (fresh, reply) = match &mut flow.receiver {
-            Receiver::Stream(r) => {
-                let (fresh, ack) = r.on_data(number, sent, packet.ecn == Ecn::Marked);
-                (fresh, Some(ack))
-            }
-            Receiver::Tunnel(r) => {
-                let count = r.on_data(packet.bytes(), f64::from(packet.virtual_s), at);
-                (true, count)
-            }
-            Receiver::Datagrams => (true, None),
+        // Each answer is written from here, because to copy it takes longer.
+        let reply = match &mut flow.receiver {
+            Receiver::Stream(r) => match r.on_next(number, packet.ecn == Ecn::Marked) {
+                Some((next, marked)) => {
+                    flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
+                    let ack = Segment::Ack {
+                        next,
+                        block: 0,
+                        block_len: 0,
+                        echo: sent,
+                        marked,
+                    };
+                    *packet = flow.answer(id, ack);
+                    return true;
+                }
+                None => return self.deliver_out_of_order(handle, number, sent, at),
+            },
+            Receiver::Tunnel(r) => r.on_data(packet.bytes(), f64::from(packet.virtual_s), at),
+            Receiver::Datagrams => None,
         };
-        flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
+        flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
         match reply {
             Some(reply) => {
                 *packet = flow.answer(id, reply);
@@ -332,6 +342,21 @@ impl<'a> Core<'a> {
             }
             None => false,
         }
+    }
+
+    /// Delivers a data packet of a stream that is not the next one, as [`Core::deliver_ahead`] does.
+    #[cold]
+    #[inline(never)]
+    fn deliver_out_of_order(&mut self, handle: Handle, number: u64, sent: Time, at: Time) -> bool {
+        let packet = self.pool.packet(handle);
+        let flow = &mut self.flows[packet.flow as usize];
+        let Receiver::Stream(r) = &mut flow.receiver else {
+            return false;
+        };
+        let (fresh, ack) = r.out_of_order(number, sent);
+        flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
+        *packet = flow.answer(packet.flow, ack);
+        true
     }
 
     /// Delivers a control packet of a tunnel ahead of the clock.

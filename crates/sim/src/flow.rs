@@ -2,6 +2,7 @@
 
 use crate::gateway::Gateway;
 use crate::host::Host;
+use crate::memory::LINE;
 use crate::packet::{Packet, UNREAD};
 use accord_aqm::Ecn;
 use accord_elements::{Session, ends};
@@ -11,11 +12,25 @@ use accord_scenario::State;
 use accord_transport::{Receipt, Receiver, Segment, Sender, wire};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
+use std::mem::offset_of;
+use std::ops::Range;
 
 /// A flow with its ends, its application and its counts.
+///
+/// The fields are in the order of their use. So a flow that is in no near cache takes two cache
+/// lines for a packet that arrives, and those of [`Flow::SENDER`] for a packet that is sent.
+#[repr(C, align(64))]
 pub struct Flow {
-    /// The sending end.
-    pub sender: Sender,
+    /// The receiving end.
+    pub receiver: Receiver,
+    /// The data delivered.
+    pub delivered: Count,
+    /// The delays of the data delivered.
+    pub delays: Delays,
+    /// The bytes delivered for the first time.
+    pub fresh_bytes: u64,
+    /// The one-way delay of a data packet over empty queues, including the host's.
+    pub one_way: Duration,
     /// The first hop of the forward path.
     pub path: u32,
     /// The first hop of the reverse path.
@@ -30,36 +45,30 @@ pub struct Flow {
     pub ecn: Ecn,
     /// The index of its aggregate in the scenario.
     pub aggregate: u8,
-    /// The receiving end.
-    pub receiver: Receiver,
+    /// The need of samples to read the flow.
+    activity: Activity,
+    /// True if `pending` is not empty.
+    has_pending: bool,
+    /// The host, if it draws sizes or takes time for packets.
+    pub host: Option<Box<Host>>,
+    /// The data sent recently. Kept if the estimator asks for the true accumulation, or if the path
+    /// changes.
+    pub outgoing: Option<Box<Outgoing>>,
+    /// The data sent.
+    pub sent: Count,
+    /// The sending end.
+    pub sender: Sender,
     /// The data packets that were delivered ahead of the clock and are not counted yet, in the
     /// order of their delivery.
     pending: VecDeque<PendingDelivery>,
-    /// The data sent.
-    pub sent: Count,
-    /// The data delivered.
-    pub delivered: Count,
-    /// The delays of the data delivered.
-    pub delays: Delays,
-    /// The bytes delivered for the first time.
-    pub fresh_bytes: u64,
     /// The packets of any type that were dropped or lost.
     pub losses: u64,
     /// The data that was dropped or lost.
     pub data_lost: Count,
-    /// The one-way delay of a data packet over empty queues, including the host's.
-    pub one_way: Duration,
-    /// The same delay for a packet of size zero.
+    /// The one-way delay of a packet of size zero.
     pub propagation: Duration,
-    /// The data sent recently. Kept if the estimator asks for the true accumulation, or if the path
-    /// changes.
-    pub outgoing: Option<Box<Outgoing>>,
-    /// The host, if it draws sizes or takes time for packets.
-    pub host: Option<Box<Host>>,
     /// The application.
     pub session: Session,
-    /// The need of samples to read the flow.
-    activity: Activity,
 }
 
 /// The possibility that the counts and the state of a flow change before an event wakes it: a
@@ -75,7 +84,7 @@ enum Activity {
     Asleep,
 }
 
-const _: () = assert!(size_of::<Flow>() <= 704);
+const _: () = assert!(size_of::<Flow>() <= 576);
 
 /// The data that would not have arrived yet over empty queues.
 #[derive(Default)]
@@ -95,7 +104,9 @@ struct NominalArrival {
     bytes: u64,
 }
 
-/// A data packet that was delivered ahead of the clock.
+/// A data packet that was delivered ahead of the clock: 20 bytes, because there are many.
+#[derive(Clone, Copy)]
+#[repr(Rust, packed(4))]
 struct PendingDelivery {
     /// The time of its delivery.
     at: Time,
@@ -105,6 +116,12 @@ struct PendingDelivery {
 }
 
 impl Flow {
+    /// The cache lines of the receiving end.
+    pub const RECEIVER: Range<usize> = 0..offset_of!(Flow, host).div_ceil(LINE);
+    /// The cache lines of the sending end.
+    pub const SENDER: Range<usize> =
+        offset_of!(Flow, path) / LINE..offset_of!(Flow, pending).div_ceil(LINE);
+
     /// Creates flow `id`, which has not started, in the present state of the network. The layout
     /// sets its hops.
     pub fn new(id: usize, network: &State) -> Flow {
@@ -127,6 +144,7 @@ impl Flow {
             ack: f.ack.get() as u16,
             control: f.control.get() as u16,
             pending: VecDeque::new(),
+            has_pending: false,
             one_way: network.one_way_of(id, f.packet),
             propagation: network.one_way_of(id, Bytes::ZERO),
             sent: Count::default(),
@@ -234,11 +252,12 @@ impl Flow {
     pub fn deliver_until(&mut self, now: Time) {
         let mut pending = std::mem::take(&mut self.pending);
         let mut due = 0;
-        for c in pending.iter().take_while(|c| c.at < now) {
-            self.deliver(c.fresh, c.size, c.at.since(c.sent));
+        for &c in pending.iter().take_while(|c| { c.at } < now) {
+            self.deliver(c.fresh, c.size, { c.at }.since(c.sent));
             due += 1;
         }
         pending.drain(..due);
+        self.has_pending = !pending.is_empty();
         self.pending = pending;
     }
 
@@ -247,11 +266,12 @@ impl Flow {
     #[inline]
     pub fn deliver_later(&mut self, unread: Time, at: Time, sent: Time, size: u16, fresh: bool) {
         if at < unread {
-            if !self.pending.is_empty() {
+            if self.has_pending {
                 self.deliver_until(unread);
             }
             return self.deliver(fresh, size, at.since(sent));
         }
+        self.has_pending = true;
         self.pending.push_back(PendingDelivery {
             at,
             sent,

@@ -13,7 +13,7 @@ enum Content {
     /// Packets of one size.
     Plain,
     /// Packets of random sizes.
-    Sized(Sizer),
+    Sized(Box<Sizer>),
     /// The packets of other flows, through a tunnel.
     Others(Box<Gateway>),
 }
@@ -40,7 +40,7 @@ impl Host {
         let seed = scenario.seed;
         let sizes = flow.sizes.as_ref().map(|law| Sizer::new(law, id, seed));
         let content = match (sizes, Gateway::new(scenario, id)) {
-            (Some(sizes), _) => Content::Sized(sizes),
+            (Some(sizes), _) => Content::Sized(Box::new(sizes)),
             (None, Some(gateway)) => Content::Others(Box::new(gateway)),
             (None, None) => Content::Plain,
         };

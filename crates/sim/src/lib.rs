@@ -128,6 +128,7 @@ fn run_planned<'a>(
     core.skip = skip.map(Box::new);
     match plan {
         Plan::Windows(layout) => {
+            drop(ports);
             let mut engine = windows::WindowsEngine::new(core, *layout);
             engine.run(observer)?;
             Ok(engine.finish())
@@ -144,7 +145,7 @@ fn run_planned<'a>(
 fn prepare(scenario: &Scenario, shortcuts: Shortcuts) -> (Core<'_>, Plan, Ports) {
     let state = scenario.at(Time::ZERO);
     let ids = 0..scenario.flows.len();
-    let mut flows: Vec<Flow> = ids.map(|id| Flow::new(id, &state)).collect();
+    let mut flows = memory::collect_in_huge_pages(ids.map(|id| Flow::new(id, &state)));
     let (plan, ports) = plan::choose(scenario, &mut flows, shortcuts);
     let core = Core::new(scenario, state, flows, plan.to_string());
     (core, plan, ports)

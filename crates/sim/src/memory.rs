@@ -1,5 +1,7 @@
 //! Prefetching, and huge pages.
 
+use std::ops::Range;
+
 /// The bytes of a cache line.
 pub const LINE: usize = 64;
 
@@ -24,10 +26,32 @@ fn fetch_at<T>(place: *const T) {
 /// Prefetches all cache lines of a value.
 #[inline(always)]
 pub fn fetch_all<T>(value: &T) {
+    fetch_lines(value, 0..size_of::<T>().div_ceil(LINE));
+}
+
+/// Prefetches some of the cache lines of a value.
+#[inline(always)]
+pub fn fetch_lines<T>(value: &T, lines: Range<usize>) {
     let begin = std::ptr::from_ref(value).cast::<u8>();
-    for line in 0..size_of::<T>().div_ceil(LINE) {
+    for line in lines {
         fetch_at(begin.wrapping_add(line * LINE));
     }
+}
+
+/// Prefetches all cache lines of a place in memory: its address, and its length in bytes.
+#[inline(always)]
+pub fn fetch_bytes((begin, bytes): (*const u8, usize)) {
+    for line in 0..bytes.div_ceil(LINE) {
+        fetch_at(begin.wrapping_add(line * LINE));
+    }
+}
+
+/// Collects values in huge pages.
+pub fn collect_in_huge_pages<T>(values: impl ExactSizeIterator<Item = T>) -> Vec<T> {
+    let mut collected = Vec::with_capacity(values.len());
+    in_huge_pages(&collected);
+    collected.extend(values);
+    collected
 }
 
 /// Asks the system for huge pages for the capacity of a vector, before it is filled. Random access

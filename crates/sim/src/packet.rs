@@ -32,6 +32,20 @@ pub const UNREAD: f32 = f32::NAN;
 const _: () = assert!(size_of::<Packet>() <= 48);
 
 impl Packet {
+    /// A place without a packet.
+    pub const NONE: Packet = Packet {
+        segment: Segment::Data {
+            number: 0,
+            sent: Time::ZERO,
+        },
+        flow: u32::MAX,
+        hop: 0,
+        virtual_s: UNREAD,
+        size: 0,
+        ecn: Ecn::NotCapable,
+        aggregate: 0,
+    };
+
     /// Returns the size on the wire.
     #[inline]
     pub fn bytes(&self) -> Bytes {
@@ -61,6 +75,15 @@ impl Packet {
         tap.segment(link, at, envelope, &header, &self.segment);
     }
 
+    /// Returns true if the receiver sent the packet.
+    #[inline]
+    pub fn is_answer(&self) -> bool {
+        matches!(
+            self.segment,
+            Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. }
+        )
+    }
+
     /// Returns true if the packet is a control packet of a tunnel.
     pub fn is_control(&self) -> bool {
         !matches!(self.segment, Segment::Data { .. } | Segment::Ack { .. })
@@ -77,17 +100,12 @@ impl accord_port::PortPacket for Packet {
                 Class::OutOfBand
             }
         };
-        // Receivers send these packets.
-        let back = matches!(
-            self.segment,
-            Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. }
-        );
         PacketMeta {
             size: self.bytes(),
             class,
             ecn: self.ecn,
             aggregate: self.aggregate,
-            flow: self.flow << 1 | u32::from(back),
+            flow: self.flow << 1 | u32::from(self.is_answer()),
         }
     }
 

@@ -16,7 +16,7 @@ struct Node {
 }
 
 /// The flow number of a node without a packet.
-const FREE: u32 = u32::MAX;
+const FREE: u32 = Packet::NONE.flow;
 
 const _: () = assert!(size_of::<Node>() == 64);
 
@@ -24,6 +24,9 @@ const NIL: u32 = u32::MAX;
 
 /// The number of packets above which a pool is large: 256 KiB, a part of a second-level cache.
 const LARGE: usize = 1 << 12;
+
+/// The number of packets above which a pool is beyond the near caches: 1 MiB, a second-level cache.
+const HUGE: usize = 1 << 14;
 
 /// The capacity of the first vector, which is copied as it grows, unless more is reserved.
 const NEAR: usize = 1 << 16;
@@ -103,24 +106,30 @@ impl Pool {
     /// Adds a new packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> Handle {
-        let id = self.free;
-        match self.near.get_mut(id as usize) {
-            Some(node) => {
-                self.free = node.next;
-                node.packet = packet;
-                Handle(id)
-            }
-            None => self.insert_far(packet),
-        }
+        let (handle, place) = self.place();
+        *place = packet;
+        handle
     }
 
-    /// Adds a new packet to a pool without a free node in `near`.
+    /// Returns the handle and the place of a new packet, which the caller writes there field by
+    /// field. To copy a packet whose fields have just been written takes longer.
+    #[inline(always)]
+    pub fn place(&mut self) -> (Handle, &mut Packet) {
+        let id = self.free;
+        if (id as usize) < self.near.len() {
+            let node = &mut self.near[id as usize];
+            self.free = node.next;
+            return (Handle(id), &mut node.packet);
+        }
+        self.far_place()
+    }
+
+    /// Returns the place of a new packet in a pool without a free node in `near`.
     #[cold]
     #[inline(never)]
-    fn insert_far(&mut self, packet: Packet) -> Handle {
+    fn far_place(&mut self) -> (Handle, &mut Packet) {
         if let Some(id) = self.far_free.pop() {
-            self.far(id).packet = packet;
-            return Handle(id);
+            return (Handle(id), &mut self.far(id).packet);
         }
         let nodes = if self.near.len() < self.room {
             &mut self.near
@@ -131,11 +140,12 @@ impl Pool {
             self.far.last_mut().expect("a block was added")
         };
         nodes.push(Node {
-            packet,
+            packet: Packet::NONE,
             next_time: Time::MAX,
             next: NIL,
         });
-        Handle((self.len() - 1) as u32)
+        let id = (self.len() - 1) as u32;
+        (Handle(id), &mut self.node(id).packet)
     }
 
     /// Returns the number of nodes.
@@ -190,6 +200,12 @@ impl Pool {
         &mut self.node(handle.0).packet
     }
 
+    /// Returns a packet, unless it is in a block.
+    #[inline]
+    pub fn get(&self, handle: Handle) -> Option<&Packet> {
+        self.near.get(handle.0 as usize).map(|node| &node.packet)
+    }
+
     /// Adds a packet to a queue. Returns true if it is the first one.
     #[inline(always)]
     pub fn push(&mut self, queue: &mut Queue, handle: Handle, time: Time) -> bool {
@@ -227,6 +243,13 @@ impl Pool {
     #[inline]
     pub fn is_large(&self) -> bool {
         self.near.len() > LARGE
+    }
+
+    /// Returns true if the pool has grown beyond the near caches by far, as its flows and links have
+    /// then.
+    #[inline]
+    pub fn is_huge(&self) -> bool {
+        self.near.len() > HUGE
     }
 
     /// Prefetches the first packet of a queue.

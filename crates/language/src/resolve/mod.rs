@@ -74,6 +74,7 @@ pub(crate) fn resolve(
     }
     // Most of the memory of a large scenario is here.
     scenario.flows.shrink_to_fit();
+    network.links.shrink_to_fit();
     if scenario.flows.is_empty() {
         let problem = Problem::new(file.span, "there are no flows");
         problems.push(problem.hint("a group of flows is a table [flow.NAME]"));

@@ -2,17 +2,15 @@
 
 use super::engine::EventsEngine;
 use crate::calendar::EventKind;
-use crate::packet::Packet;
 use crate::pool::Handle;
 use accord_transport::Segment;
 use accord_units::Time;
 
 impl EventsEngine<'_> {
-    /// Puts a new packet at the first port of its path.
+    /// Puts a new packet at the first port of its path, the hop of index `first`.
     #[inline(always)]
-    fn send(&mut self, packet: Packet) {
-        let hop = self.paths.hop(packet.hop);
-        let handle = self.core.pool.insert(packet);
+    fn send(&mut self, handle: Handle, first: u32) {
+        let hop = self.paths.hop(first);
         self.enter_path(handle, hop, self.core.now);
     }
 
@@ -38,7 +36,8 @@ impl EventsEngine<'_> {
             return self.leave_tunnel(&packet);
         };
         let reply = flow.answer(packet.flow, reply);
-        self.send(reply);
+        let handle = self.core.pool.insert(reply);
+        self.send(handle, reply.hop);
         // The tunnel counts the datagram, and the packet in it goes on.
         if let Segment::Count { .. } = reply.segment {
             self.leave_tunnel(&packet);
@@ -79,22 +78,20 @@ impl EventsEngine<'_> {
     /// Sends a packet of a sender.
     #[inline(always)]
     fn emit(&mut self, id: usize, segment: Segment) {
-        match self.core.packet_of(id, segment) {
-            (packet, None) => self.send(packet),
-            (packet, Some(at)) => self.process(packet, at),
+        match self.core.put(id, segment) {
+            (handle, first, None) => self.send(handle, first),
+            (handle, first, Some(at)) => self.process(id, handle, first, at),
         }
     }
 
-    /// Gives a new data packet to its host, which completes it at `at`.
+    /// Gives a new data packet of a flow to its host, which completes it at `at`.
     #[inline]
-    fn process(&mut self, packet: Packet, at: Time) {
-        let hop = self.paths.hop(packet.hop);
-        let handle = self.core.pool.insert(packet);
+    fn process(&mut self, id: usize, handle: Handle, first: u32, at: Time) {
+        let hop = self.paths.hop(first);
         // Nothing happens after the end of the run.
         if hop.is_cut_through() && at <= self.core.limits.end {
             return self.enter_path(handle, hop, at);
         }
-        let id = packet.flow as usize;
         if let Some(host) = &mut self.core.flows[id].host
             && host.hold(&mut self.core.pool, handle, at)
         {

@@ -69,7 +69,7 @@ const PER_WINDOW: [usize; 2] = [8, 512];
 const AT_ONCE: usize = if cfg!(test) { 1 << 5 } else { 1 << 12 };
 /// The number of arrivals in a page. With pages a slot takes no more memory than its arrivals and a
 /// page. As a single vector it would keep the capacity that slow start once needed.
-const PAGE: usize = if cfg!(test) { 1 << 2 } else { 1 << 8 };
+const PAGE: usize = if cfg!(test) { 1 << 2 } else { 1 << 6 };
 
 impl ArrivalQueue {
     /// Creates an empty queue for windows of this length and `flows` flows.
@@ -101,7 +101,8 @@ impl ArrivalQueue {
             let index = self.slot_index(slot);
             let page = &mut self.slots[index];
             if page.len() == page.capacity() {
-                return self.turn_page(index, arrival);
+                let Arrival { at, event, handle } = arrival;
+                return self.turn_page(index, at, event, handle);
             }
             page.push(arrival);
         } else {
@@ -109,10 +110,11 @@ impl ArrivalQueue {
         }
     }
 
-    /// Adds an arrival to a slot whose page is full.
+    /// Adds an arrival to a slot whose page is full. The arrival comes as numbers: as a value it
+    /// would go through memory, also in [`ArrivalQueue::push`].
     #[cold]
     #[inline(never)]
-    fn turn_page(&mut self, index: usize, arrival: Arrival) {
+    fn turn_page(&mut self, index: usize, at: Time, event: EventId, handle: Handle) {
         let page = &mut self.slots[index];
         match page.capacity() {
             PAGE.. => {
@@ -123,7 +125,7 @@ impl ArrivalQueue {
             0 if !self.free_pages.is_empty() => *page = self.free_pages.pop().unwrap_or_default(),
             few => page.reserve_exact((2 * few).max(4) - few),
         }
-        page.push(arrival);
+        page.push(Arrival { at, event, handle });
     }
 
     /// Moves arrivals before `until` to `due`: all of them, or the first ones of many. Returns the

@@ -10,13 +10,13 @@ use accord_units::{Duration, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkIndex {
     /// In the shared links.
-    Shared(usize),
+    Shared(u32),
     /// In the cut-through links.
-    CutThrough(usize),
+    CutThrough(u32),
     /// In the uncontended ports.
-    Uncontended(usize),
+    Uncontended(u32),
     /// In the ports that no flow uses.
-    Unused(usize),
+    Unused(u32),
 }
 
 /// A link that takes packets ahead of the clock, because one part sends all of them in order of

@@ -3,17 +3,15 @@
 use super::arrivals::EventId;
 use super::engine::WindowsEngine;
 use crate::calendar::EventKind;
-use crate::packet::Packet;
 use crate::pool::Handle;
 use accord_transport::Segment;
 use accord_units::Time;
 
 impl WindowsEngine<'_> {
-    /// Puts a new packet at the first link of its path.
+    /// Puts a new packet at the first link of its path, the hop of index `first`.
     #[inline(always)]
-    fn send(&mut self, packet: Packet) {
-        let hop = self.net.paths.hops[packet.hop as usize];
-        let handle = self.core.pool.insert(packet);
+    fn send(&mut self, handle: Handle, first: u32) {
+        let hop = self.net.paths.hops[first as usize];
         let now = self.core.now;
         match hop.is_cut_through() {
             false => self.enqueue(handle, hop, now, self.event),
@@ -95,23 +93,22 @@ impl WindowsEngine<'_> {
     /// Sends a packet of a sender.
     #[inline(always)]
     fn emit(&mut self, id: usize, segment: Segment) {
-        match self.core.packet_of(id, segment) {
-            (packet, None) => self.send(packet),
-            (packet, Some(at)) => self.process(packet, at),
+        match self.core.put(id, segment) {
+            (handle, first, None) => self.send(handle, first),
+            (handle, first, Some(at)) => self.process(id, handle, first, at),
         }
     }
 
-    /// Gives a new data packet to its host, which completes it at `at`.
+    /// Gives a new data packet of a flow to its host, which completes it at `at`.
     #[inline]
-    fn process(&mut self, packet: Packet, at: Time) {
+    fn process(&mut self, id: usize, handle: Handle, first: u32, at: Time) {
         // Nothing happens after the end of the run.
-        let hop = self.net.paths.hops[packet.hop as usize];
-        let handle = self.core.pool.insert(packet);
         if at > self.core.limits.end {
             return;
         }
+        let hop = self.net.paths.hops[first as usize];
         if !hop.is_cut_through() {
-            let event = EventId::new(EventKind::Processed, packet.flow as usize);
+            let event = EventId::new(EventKind::Processed, id);
             self.enqueue(handle, hop, at, event);
         } else if let Some(exit) = self.pass(handle, hop, at) {
             self.forward(handle, exit);

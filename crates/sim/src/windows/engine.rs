@@ -1,16 +1,18 @@
 //! The engine: advances the network part by part, without events of packets.
 
 use super::arrivals::{EventId, Sorter};
+use super::cut_through::LinkIndex;
+use super::fetch::REPLIES_AHEAD;
 use super::layout::WindowsLayout;
 use super::network::{FedPipe, Feed, Network, safe_time};
 use super::ring::Ring;
 use crate::audit::Audit;
 use crate::calendar::EventKind;
 use crate::core::Core;
-use crate::hop::Hop;
 use crate::memory;
 use crate::pool::Handle;
 use accord_record::{Interrupted, Observer, Run};
+use accord_scenario::Limit;
 use accord_units::{Duration, Time};
 
 /// A run of the windows engine.
@@ -42,25 +44,30 @@ pub struct Senders {
 pub struct Replies {
     /// The packets with their arrivals. They are not linked in the pool, so that a packet is not
     /// touched when it enters here.
-    pub queue: Ring<(Time, Handle)>,
+    pub queue: Ring<Reply>,
     /// The event that the arrival of a reply would be.
     event: EventId,
+}
+
+/// A packet on its way to a sender, with its arrival: 12 bytes, because there are many.
+#[derive(Clone, Copy, Default)]
+#[repr(Rust, packed(4))]
+pub struct Reply {
+    pub at: Time,
+    pub handle: Handle,
 }
 
 /// The number of rounds between two reports of progress.
 const PROGRESS: u32 = 1 << 8;
 
-/// The number of packets per flow for which the pool reserves memory.
+/// The largest number of packets per flow for which the pool reserves memory.
 const ROOM: usize = 64;
-
-/// The number of replies of a flow that are prefetched.
-const REPLIES_AHEAD: usize = 3;
 
 impl Replies {
     /// The arrival of the first reply, or `Time::MAX` if there is none.
     #[inline]
     pub fn time(&self) -> Time {
-        self.queue.first().map_or(Time::MAX, |(at, _)| at)
+        self.queue.first().map_or(Time::MAX, |reply| reply.at)
     }
 
     /// Creates the empty queue of a flow.
@@ -73,17 +80,50 @@ impl Replies {
     }
 }
 
+/// Returns the number of packets for which the pool reserves memory: the data that the shared links
+/// queue and carry in a round trip. A slow start may need blocks beyond it.
+fn room(core: &Core, net: &Network) -> usize {
+    let flows = &core.scenario.flows;
+    let size = flows.iter().map(|f| f.packet.get()).min().unwrap_or(1);
+    let longest = (0..flows.len()).map(|id| core.state.base_rtt(id)).max();
+    let mut links = vec![false; net.shared_links.len()];
+    for &link in flows.iter().flat_map(|f| &f.path) {
+        if let LinkIndex::Shared(id) = net.indices[link] {
+            links[id as usize] = true;
+        }
+    }
+    let packets = net
+        .shared_links
+        .iter()
+        .zip(links)
+        .filter(|(_, has_data)| *has_data);
+    let packets = packets.map(|(shared_link, _)| {
+        let link = &core.scenario.links[shared_link.link];
+        let queued = match link.queue.limit {
+            Limit::Packets(packets) => packets,
+            Limit::Bytes(bytes) => bytes.get() / size,
+            Limit::Unlimited => u64::MAX,
+        };
+        let carried = link.rate.bytes_in(longest.unwrap_or_default()).get() / size;
+        queued.saturating_add(carried)
+    });
+    let packets = packets.fold(0, u64::saturating_add);
+    packets.min((ROOM * flows.len()) as u64) as usize
+}
+
 impl<'a> WindowsEngine<'a> {
     /// Creates a run before its start.
     pub fn new(mut core: Core<'a>, layout: WindowsLayout) -> WindowsEngine<'a> {
         // All flows send as long as the run lasts.
-        core.pool.reserve(ROOM * core.flows.len());
+        core.pool.reserve(room(&core, &layout.network));
         WindowsEngine {
             senders: Senders {
                 feeds: layout.senders,
                 priority_pipes: layout.priority_pipes,
                 clock: Time::ZERO,
-                replies: core.scenario.flows.iter().map(Replies::new).collect(),
+                replies: memory::collect_in_huge_pages(
+                    core.scenario.flows.iter().map(Replies::new),
+                ),
             },
             net: layout.network,
             event: EventId::new(EventKind::Sample, 0),
@@ -141,10 +181,10 @@ impl<'a> WindowsEngine<'a> {
 
     /// Ends the run. Returns it, and the audits of ports by link and of flows.
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
+        self.senders.replies = Vec::new();
         self.core.settle_end(&mut self.net);
-        for uncontended in &self.net.paths.uncontended_paths {
-            uncontended.count(&mut self.net.cut_through, self.core.limits.end);
-        }
+        let end = self.core.limits.end;
+        (self.net).count_pipes(self.core.scenario, &self.core.flows, end);
         self.core.finish(&mut self.net)
     }
 
@@ -193,33 +233,6 @@ impl<'a> WindowsEngine<'a> {
         until == end
     }
 
-    /// Prefetches the data of the senders after `id` that have replies before `until`. It was last
-    /// touched a window ago.
-    #[inline]
-    fn fetch_senders(&self, id: usize, until: Time) {
-        let busy = |id: usize| {
-            let replies = self.senders.replies.get(id);
-            replies.filter(|replies| replies.time() < until)
-        };
-        // The flow comes first, because it locates the rest.
-        if busy(id + 4).is_some() {
-            memory::fetch_all(&self.core.flows[id + 4]);
-        }
-        if let Some(replies) = busy(id + 2) {
-            for (_, handle) in (0..REPLIES_AHEAD).map_while(|i| replies.queue.get(i)) {
-                self.core.pool.prepare_packet(handle);
-            }
-            let flow = &self.core.flows[id + 2];
-            if let Some(host) = flow.host.as_deref() {
-                memory::fetch_all(host);
-            }
-            let hop: Hop = self.net.paths.hops[flow.path as usize];
-            if hop.is_cut_through_link() {
-                memory::fetch_all(&self.net.cut_through[hop.index()]);
-            }
-        }
-    }
-
     /// Handles the replies and timers of a flow before `until`.
     fn advance_sender(&mut self, id: usize, until: Time) {
         loop {
@@ -232,9 +245,9 @@ impl<'a> WindowsEngine<'a> {
             if wake <= reply {
                 (self.core.now, self.event) = (wake, EventId::new(EventKind::Wake, id));
                 self.wake(id);
-            } else if let Some((_, handle)) = replies.queue.pop() {
-                if let Some((_, later)) = replies.queue.get(REPLIES_AHEAD - 1) {
-                    self.core.pool.prepare_packet(later);
+            } else if let Some(Reply { handle, .. }) = replies.queue.pop() {
+                if let Some(later) = replies.queue.get(REPLIES_AHEAD - 1) {
+                    self.core.pool.prepare_packet(later.handle);
                 }
                 (self.core.now, self.event) = (reply, replies.event);
                 self.deliver(handle);

@@ -2,7 +2,7 @@
 
 use super::arrivals::{Arrival, EventId};
 use super::cut_through::CutThroughPort;
-use super::engine::WindowsEngine;
+use super::engine::{Reply, WindowsEngine};
 use crate::calendar::EventKind;
 use crate::hop::{Hop, WireExit};
 use crate::pool::Handle;
@@ -52,7 +52,7 @@ impl WindowsEngine<'_> {
     pub fn enqueue(&mut self, handle: Handle, hop: Hop, at: Time, event: EventId) {
         if hop.is_end() {
             let flow = self.core.pool.packet(handle).flow as usize;
-            self.senders.replies[flow].queue.push((at, handle));
+            self.senders.replies[flow].queue.push(Reply { at, handle });
         } else {
             let shared_link = &mut self.net.shared_links[hop.index()];
             debug_assert!(at >= shared_link.clock, "the past is over");

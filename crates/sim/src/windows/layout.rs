@@ -10,6 +10,7 @@ use crate::because::Because;
 use crate::buffered::BufferedPort;
 use crate::flow::Flow;
 use crate::hop::Hop;
+use crate::memory;
 use crate::pipe::Pipe;
 use crate::survey::{self, Form, Ports};
 use accord_aqm::{AnyAqm, Aqm};
@@ -134,11 +135,11 @@ impl<'a> CutThrough<'a> {
             indices[id] = Some(match self.free[id] {
                 Some(size) if ports.forms[id] != Form::Pipe => {
                     uncontended_ports.push((id, size));
-                    LinkIndex::Uncontended(uncontended_ports.len() - 1)
+                    LinkIndex::Uncontended(uncontended_ports.len() as u32 - 1)
                 }
                 _ => {
                     cut_through.push(id);
-                    LinkIndex::CutThrough(cut_through.len() - 1)
+                    LinkIndex::CutThrough(cut_through.len() as u32 - 1)
                 }
             });
         }
@@ -155,10 +156,12 @@ impl<'a> CutThrough<'a> {
             for &link in f.path.iter().chain(&f.reverse_path) {
                 match indices[link] {
                     Some(LinkIndex::Shared(id)) => {
+                        let id = id as usize;
                         feed(&mut shared_links[id].1, from, delay);
                         (from, delay) = (Some(id), Duration::ZERO);
                     }
                     Some(LinkIndex::CutThrough(index)) => {
+                        let index = index as usize;
                         if ports.survey.control_first[link] && !in_priority_pipes[link] {
                             in_priority_pipes[link] = true;
                             priority_pipes.push((from, FedPipe { index, delay }));
@@ -167,7 +170,7 @@ impl<'a> CutThrough<'a> {
                     Some(LinkIndex::Uncontended(_) | LinkIndex::Unused(_)) => {}
                     None => {
                         let id = shared_links.len();
-                        indices[link] = Some(LinkIndex::Shared(id));
+                        indices[link] = Some(LinkIndex::Shared(id as u32));
                         shared_links.push((link, Feeds::from([(from, delay)])));
                         (from, delay) = (Some(id), Duration::ZERO);
                     }
@@ -184,10 +187,10 @@ impl<'a> CutThrough<'a> {
             let aqm = AnyAqm::build(&scenario.links[link].queue.discipline);
             *index = Some(if aqm.next_timer().is_some() {
                 shared_links.push((link, Feeds::new()));
-                LinkIndex::Shared(shared_links.len() - 1)
+                LinkIndex::Shared(shared_links.len() as u32 - 1)
             } else {
                 unused.push(link);
-                LinkIndex::Unused(unused.len() - 1)
+                LinkIndex::Unused(unused.len() as u32 - 1)
             });
         }
         let list = |feeds: Feeds| {
@@ -300,20 +303,26 @@ impl LongEnough<'_> {
         });
         let mut network = Network {
             shared_links: shared_links.collect(),
-            cut_through: cut_through.collect(),
+            cut_through: memory::collect_in_huge_pages(cut_through),
             uncontended_ports: uncontended_ports.collect(),
             unused: unused.into_iter().map(port).collect(),
             paths: Routes {
                 hops: Vec::new(),
                 uncontended_paths: Vec::new(),
+                late: Vec::new(),
             },
             indices,
+            has_tunnels: flows
+                .iter()
+                .any(|flow| matches!(flow.sender, Sender::Tunnel(_))),
         };
         for (f, flow) in scenario.flows.iter().zip(flows) {
             let mut add = |path, size, end| network.add(scenario, &links.free, path, size, end);
             flow.path = add(&f.path, flow.packet, Hop::END_CUT_THROUGH);
             flow.reverse_path = add(&f.reverse_path, flow.ack, Hop::END);
         }
+        network.paths.hops.shrink_to_fit();
+        network.paths.uncontended_paths.shrink_to_fit();
         WindowsLayout {
             network,
             senders,
@@ -343,8 +352,8 @@ impl Network {
             }
             for &link in links {
                 match self.indices[link] {
-                    LinkIndex::Shared(id) => hops.push(Hop::link(id)),
-                    LinkIndex::CutThrough(id) => hops.push(Hop::cut_through(id)),
+                    LinkIndex::Shared(id) => hops.push(Hop::link(id as usize)),
+                    LinkIndex::CutThrough(id) => hops.push(Hop::cut_through(id as usize)),
                     LinkIndex::Uncontended(_) | LinkIndex::Unused(_) => {
                         debug_assert!(
                             false,

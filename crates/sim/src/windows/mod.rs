@@ -58,6 +58,7 @@ mod arrivals;
 mod cut_through;
 mod ends;
 mod engine;
+mod fetch;
 mod forward;
 mod layout;
 mod network;

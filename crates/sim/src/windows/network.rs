@@ -6,6 +6,7 @@ use super::ports::{PriorityPort, UncontendedPort};
 use super::uncontended::UncontendedPath;
 use crate::buffered::BufferedPort;
 use crate::core::Limits;
+use crate::flow::Flow;
 use crate::gauge::{Gauge, Links};
 use crate::hop::{Hop, WireExit};
 use crate::packet::Packet;
@@ -13,9 +14,9 @@ use crate::pipe::Pipe;
 use accord_aqm::Aqm;
 use accord_elements::Loss;
 use accord_port::Timeline;
-use accord_scenario::LinkId;
+use accord_scenario::{LinkId, Scenario};
 use accord_traffic::Dice;
-use accord_units::{Duration, Time};
+use accord_units::{Bytes, Duration, Time};
 
 /// The links of a network, and the paths over them.
 pub struct Network {
@@ -27,6 +28,8 @@ pub struct Network {
     /// The ports without flows and timers.
     pub unused: Vec<LinkPort>,
     pub paths: Routes,
+    /// True if a flow is a tunnel.
+    pub has_tunnels: bool,
 }
 
 /// A link that several parts feed, or whose queue matters.
@@ -95,6 +98,9 @@ pub struct Routes {
     /// The lists of hops, each closed by an endpoint. A packet carries its index.
     pub hops: Vec<Hop>,
     pub uncontended_paths: Vec<UncontendedPath>,
+    /// The packets that enter an uncontended path and come out after the end of the run: the path,
+    /// and the arrival.
+    pub late: Vec<(u32, Time)>,
 }
 
 impl Routes {
@@ -119,14 +125,12 @@ impl Routes {
         if hop.is_uncontended() {
             let uncontended = &mut self.uncontended_paths[hop.index()];
             let Some(there) = uncontended.pass(exit.at, limits) else {
+                self.late.push((hop.index() as u32, exit.at));
                 exit.at = Time::MAX;
                 return (hop, false);
             };
             *place += 1;
-            *exit = WireExit {
-                link: uncontended.last,
-                at: there,
-            };
+            *exit = there;
             hop = self.hops[*place as usize];
         }
         (hop, hop.is_cut_through() && exit.at <= limits.end)
@@ -145,6 +149,39 @@ pub fn safe_time(
         .iter()
         .map(|feed| feed.from.map_or(senders, &shared_link) + feed.lookahead);
     known.fold(end, Time::min)
+}
+
+impl Network {
+    /// Counts the packets that have reached the pipes of uncontended paths by the end of the run,
+    /// `end`.
+    pub fn count_pipes(&mut self, scenario: &Scenario, flows: &[Flow], end: Time) {
+        let Routes {
+            hops,
+            uncontended_paths,
+            late,
+        } = &mut self.paths;
+        late.sort_unstable();
+        for (f, flow) in scenario.flows.iter().zip(flows) {
+            let there = (flow.path, &f.path, flow.packet);
+            for (first, path, size) in [there, (flow.reverse_path, &f.reverse_path, flow.ack)] {
+                let (mut rest, size) = (&path[..], Bytes::new(u64::from(size)));
+                let hops = hops[first as usize..].iter();
+                for hop in hops.take_while(|hop| !hop.is_end()) {
+                    if !hop.is_uncontended() {
+                        rest = &rest[1..];
+                        continue;
+                    }
+                    let index = hop.index() as u32;
+                    let late = &late[late.partition_point(|&(path, _)| path < index)..];
+                    let late = late.iter().take_while(|&&(path, _)| path == index);
+                    let pipes = (&self.indices[..], &mut self.cut_through[..]);
+                    let late = late.map(|&(_, at)| at);
+                    let path = &uncontended_paths[hop.index()];
+                    rest = path.count(scenario, pipes, rest, size, late, end);
+                }
+            }
+        }
+    }
 }
 
 impl LinkPort {
@@ -178,13 +215,13 @@ impl Links for Network {
 
     fn port(&mut self, link: LinkId) -> &mut dyn Gauge {
         match self.indices[link] {
-            LinkIndex::Shared(i) => self.shared_links[i].port.gauge(),
-            LinkIndex::CutThrough(i) => match &mut self.cut_through[i].port {
+            LinkIndex::Shared(i) => self.shared_links[i as usize].port.gauge(),
+            LinkIndex::CutThrough(i) => match &mut self.cut_through[i as usize].port {
                 CutThroughPort::Pipe(pipe) => pipe,
                 CutThroughPort::Priority(pipe) => &mut **pipe,
             },
-            LinkIndex::Uncontended(i) => &mut self.uncontended_ports[i],
-            LinkIndex::Unused(i) => self.unused[i].gauge(),
+            LinkIndex::Uncontended(i) => &mut self.uncontended_ports[i as usize],
+            LinkIndex::Unused(i) => self.unused[i as usize].gauge(),
         }
     }
 }

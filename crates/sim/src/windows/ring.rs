@@ -1,5 +1,7 @@
 //! A queue of small values.
 
+use crate::memory;
+
 /// A FIFO queue. It takes fewer instructions than that of the standard library, because it indexes
 /// by counts of values entered and left.
 #[derive(Default)]
@@ -28,6 +30,14 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     pub fn first(&self) -> Option<T> {
         (!self.is_empty()).then(|| self.places[self.left & (self.places.len() - 1)])
+    }
+
+    /// Prefetches the first value.
+    #[inline]
+    pub fn fetch_first(&self) {
+        if !self.places.is_empty() {
+            memory::fetch(&self.places[self.left & (self.places.len() - 1)]);
+        }
     }
 
     #[inline]

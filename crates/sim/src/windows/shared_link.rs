@@ -8,7 +8,7 @@ use crate::calendar::EventKind;
 use crate::pool::Handle;
 use accord_units::Time;
 
-/// The number of arrivals whose packets are prefetched. A packet was last touched a window ago.
+/// The number of arrivals whose packets are prefetched.
 const AHEAD: usize = 8;
 
 impl WindowsEngine<'_> {
@@ -54,8 +54,11 @@ impl WindowsEngine<'_> {
     fn offer_all(&mut self, id: usize, arrivals: &[Arrival], mut timer: Time) -> Time {
         let port = &self.net.shared_links[id].port;
         let serves = matches!(port, LinkPort::Buffered(_) | LinkPort::Priority(_));
+        let is_huge = self.core.pool.is_huge();
         for (i, &Arrival { at, handle, .. }) in arrivals.iter().enumerate() {
-            if let Some(later) = arrivals.get(i + AHEAD) {
+            if is_huge {
+                self.fetch_arrivals(arrivals, i);
+            } else if let Some(later) = arrivals.get(i + AHEAD) {
                 self.core.pool.prepare_packet(later.handle);
             }
             if timer <= at {

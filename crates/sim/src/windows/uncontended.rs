@@ -11,34 +11,36 @@ use super::cut_through::{CutThroughLink, CutThroughPort, LinkIndex};
 use super::ports::UncontendedPort;
 use crate::core::Limits;
 use crate::flow::Flow;
+use crate::hop::WireExit;
 use crate::survey::Form;
 use accord_aqm::{AnyAqm, Aqm};
 use accord_scenario::{Limit, Link, LinkId, Scenario};
 use accord_transport::Sender;
 use accord_units::{Bytes, Duration, Time};
 
-/// An uncontended part of a flow's path.
+/// An uncontended part of a flow's path. There are one or two per flow, so that they are small.
 pub struct UncontendedPath {
-    /// The last link.
-    pub last: LinkId,
     /// The delay of a packet over the path.
     span: Duration,
     /// The number of packets that have passed.
     passed: u64,
-    /// The arrivals of packets that do not pass by the end of the run.
-    late: Vec<Time>,
-    /// The ports of which a series is recorded.
-    uncontended_ports: Vec<CountingPort>,
-    /// The delay from the start of the path to the last recorded port.
-    to_last_port: Duration,
-    /// The number of packets that the recorded ports have not counted and that reach all of them
-    /// before the next reading, and the latest arrival among them.
+    /// The last link.
+    last: u32,
+    /// The ports of which a series is recorded, if there are any.
+    counting: Option<Box<Counting>>,
+}
+
+/// The recorded ports of a path.
+struct Counting {
+    ports: Box<[CountingPort]>,
+    /// The delay from the start of the path to the last port.
+    to_last: Duration,
+    /// The number of packets that the ports have not counted and that reach all of them before the
+    /// next reading, and the latest arrival among them.
     unknown: u64,
     exit: Time,
-    /// The arrivals of the other packets that not all recorded ports have counted, in order.
+    /// The arrivals of the other packets that not all ports have counted, in order.
     arrivals: Vec<Time>,
-    size: Bytes,
-    pipes: Vec<PipeOffset>,
 }
 
 /// A port that counts packets in batches.
@@ -51,16 +53,6 @@ struct CountingPort {
     known: usize,
 }
 
-/// A pipe on the path.
-struct PipeOffset {
-    /// The index of the link.
-    cut_through: usize,
-    /// The delay from the start of the path to the arrival at the port.
-    there: Duration,
-    /// The delay from the start of the path to the departure from the port.
-    sent: Duration,
-}
-
 impl UncontendedPath {
     /// Creates the path over `links` for packets of `size`. `indices` is the index of each link of
     /// the network.
@@ -71,68 +63,107 @@ impl UncontendedPath {
         size: Bytes,
     ) -> UncontendedPath {
         let (mut span, mut last) = (Duration::ZERO, 0);
-        let (mut uncontended_ports, mut pipes) = (Vec::new(), Vec::new());
+        let mut ports = Vec::new();
         for &id in links {
-            let (link, there) = (&scenario.links[id], span);
-            let sent = there + link.rate.transmission(size);
-            match indices[id] {
-                LinkIndex::Uncontended(port) => uncontended_ports.push(CountingPort {
-                    port,
-                    after: there,
+            let link = &scenario.links[id];
+            if let LinkIndex::Uncontended(port) = indices[id] {
+                ports.push(CountingPort {
+                    port: port as usize,
+                    after: span,
                     known: 0,
-                }),
-                LinkIndex::CutThrough(cut_through) => pipes.push(PipeOffset {
-                    cut_through,
-                    there,
-                    sent,
-                }),
-                LinkIndex::Shared(_) | LinkIndex::Unused(_) => {
-                    debug_assert!(false, "packets wait at shared links");
-                }
+                });
             }
-            (span, last) = (sent + link.delay, id);
+            (span, last) = (span + link.rate.transmission(size) + link.delay, id);
         }
+        let counting = ports.last().map(|port| port.after).map(|to_last| {
+            Box::new(Counting {
+                ports: ports.into(),
+                to_last,
+                unknown: 0,
+                exit: Time::ZERO,
+                arrivals: Vec::new(),
+            })
+        });
         UncontendedPath {
-            to_last_port: uncontended_ports
-                .last()
-                .map_or(Duration::ZERO, |port| port.after),
-            uncontended_ports,
-            arrivals: Vec::new(),
-            unknown: 0,
-            exit: Time::ZERO,
-            pipes,
             span,
-            last,
             passed: 0,
-            late: Vec::new(),
-            size,
+            last: last as u32,
+            counting,
         }
     }
 
-    /// Passes a packet that arrives at `at`. Returns its exit time, if that is not after the end of
-    /// the run.
+    /// Passes a packet that arrives at `at`. Returns its exit, unless that is after the end of the
+    /// run.
     #[inline(always)]
-    pub fn pass(&mut self, at: Time, limits: Limits) -> Option<Time> {
-        let there = at + self.span;
-        if !self.uncontended_ports.is_empty() {
-            if at + self.to_last_port < limits.unread {
-                (self.unknown, self.exit) = (self.unknown + 1, at);
-            } else {
-                self.arrivals.push(at);
-            }
+    pub fn pass(&mut self, at: Time, limits: Limits) -> Option<WireExit> {
+        if let Some(counting) = &mut self.counting {
+            counting.enter(at, limits);
         }
-        if there > limits.end {
-            self.late.push(at);
+        let exit = WireExit {
+            link: self.last as LinkId,
+            at: at + self.span,
+        };
+        if exit.at > limits.end {
             return None;
         }
         self.passed += 1;
-        Some(there)
+        Some(exit)
     }
 
     /// Updates the counters of the recorded ports with arrivals before `until`.
     pub fn settle(&mut self, uncontended_ports: &mut [UncontendedPort], until: Time) {
+        if let Some(counting) = &mut self.counting {
+            counting.settle(uncontended_ports, until);
+        }
+    }
+
+    /// Counts the packets that have reached each pipe of the path by the end of the run, `end`.
+    /// `rest` is the path of the flow from here on, and `late` the arrivals of the packets that come
+    /// out after the end. Returns the path of the flow behind this one.
+    pub fn count<'a>(
+        &self,
+        scenario: &Scenario,
+        (indices, pipes): (&[LinkIndex], &mut [CutThroughLink]),
+        rest: &'a [LinkId],
+        size: Bytes,
+        late: impl Iterator<Item = Time> + Clone,
+        end: Time,
+    ) -> &'a [LinkId] {
+        let mut there = Duration::ZERO;
+        let last = rest.iter().position(|&id| id == self.last as LinkId);
+        let (links, rest) = rest.split_at(last.map_or(rest.len(), |last| last + 1));
+        for &id in links {
+            let link = &scenario.links[id];
+            let sent = there + link.rate.transmission(size);
+            if let LinkIndex::CutThrough(i) = indices[id]
+                && let CutThroughPort::Pipe(pipe) = &mut pipes[i as usize].port
+            {
+                pipe.count(self.passed, size, true);
+                for at in late.clone().filter(|&at| at + there <= end) {
+                    pipe.count(1, size, at + sent <= end);
+                }
+            }
+            there = sent + link.delay;
+        }
+        rest
+    }
+}
+
+impl Counting {
+    /// Counts a packet that enters the path at `at`.
+    #[inline(always)]
+    fn enter(&mut self, at: Time, limits: Limits) {
+        if at + self.to_last < limits.unread {
+            (self.unknown, self.exit) = (self.unknown + 1, at);
+        } else {
+            self.arrivals.push(at);
+        }
+    }
+
+    /// Updates the counters of the ports with arrivals before `until`.
+    fn settle(&mut self, uncontended_ports: &mut [UncontendedPort], until: Time) {
         let unknown = std::mem::take(&mut self.unknown);
-        for counting in &mut self.uncontended_ports {
+        for counting in &mut self.ports {
             let port = &mut uncontended_ports[counting.port];
             if unknown > 0 {
                 port.enter(unknown, self.exit + counting.after);
@@ -145,24 +176,9 @@ impl UncontendedPath {
             }
         }
         // The last port counts a packet last.
-        if let Some(known) = self.uncontended_ports.last().map(|port| port.known) {
+        if let Some(known) = self.ports.last().map(|port| port.known) {
             self.arrivals.drain(..known);
-            self.uncontended_ports
-                .iter_mut()
-                .for_each(|port| port.known -= known);
-        }
-    }
-
-    /// Counts the packets that have reached each pipe by the end of the run.
-    pub fn count(&self, links: &mut [CutThroughLink], end: Time) {
-        for step in &self.pipes {
-            let CutThroughPort::Pipe(pipe) = &mut links[step.cut_through].port else {
-                continue;
-            };
-            pipe.count(self.passed, self.size, true);
-            for &exit in self.late.iter().filter(|&&exit| exit + step.there <= end) {
-                pipe.count(1, self.size, exit + step.sent <= end);
-            }
+            self.ports.iter_mut().for_each(|port| port.known -= known);
         }
     }
 }

@@ -23,25 +23,38 @@ impl StreamReceiver {
     /// the acknowledgement to send.
     #[inline]
     pub fn on_data(&mut self, number: u64, sent: Time, marked: bool) -> (bool, Segment) {
-        self.marked = self.marked.wrapping_add(u32::from(marked));
-        if number == self.next && self.blocks.is_empty() {
-            self.next += 1;
-            return (
-                true,
-                Segment::Ack {
-                    next: self.next,
+        match self.on_next(number, marked) {
+            Some((next, marked)) => {
+                let ack = Segment::Ack {
+                    next,
                     block: 0,
                     block_len: 0,
                     echo: sent,
-                    marked: self.marked,
-                },
-            );
+                    marked,
+                };
+                (true, ack)
+            }
+            None => self.out_of_order(number, sent),
         }
-        self.out_of_order(number, sent)
     }
 
+    /// Counts the mark of a data packet, and takes the packet if it is the next one and nothing has
+    /// arrived beyond it. Returns the number below which all data has arrived and the count of
+    /// marks, or `None` for a packet that [`StreamReceiver::out_of_order`] is to take.
+    #[inline]
+    pub fn on_next(&mut self, number: u64, marked: bool) -> Option<(u64, u32)> {
+        self.marked = self.marked.wrapping_add(u32::from(marked));
+        if number != self.next || !self.blocks.is_empty() {
+            return None;
+        }
+        self.next += 1;
+        Some((self.next, self.marked))
+    }
+
+    /// Takes a data packet that [`StreamReceiver::on_next`] does not take. Returns whether it is
+    /// new, and the acknowledgement to send.
     #[cold]
-    fn out_of_order(&mut self, number: u64, sent: Time) -> (bool, Segment) {
+    pub fn out_of_order(&mut self, number: u64, sent: Time) -> (bool, Segment) {
         // Most packets extend the latest block. There may be hundreds of blocks.
         let (new, block) = match self.blocks.last_mut() {
             Some(last) if last.1 == number => {

@@ -55,45 +55,45 @@ use std::ops::Range;
 /// one SACK block, not three: if acknowledgements are lost, some packets that arrived are sent
 /// again. There is no latch (ECE) to be reset by CWR, since the count of marks does not need one;
 /// retransmissions may be marked, too.
+///
+/// The fields are in the order of their use: an acknowledgement in order reads those up to `log`.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct StreamSender<C = AnyController> {
-    controller: C,
-    capabilities: Capabilities,
-    packet: Bytes,
-    rtt: RoundTrip,
-    pacer: Pacer,
     /// The first packet that is not acknowledged, and the next new one.
     una: u64,
     next: u64,
     /// The total number of packets that the application has supplied.
     available: u64,
-    board: Scoreboard,
-    /// The duplicate acknowledgements since the window last moved. Each is the arrival of a packet,
-    /// whose number Reno and NewReno do not know.
-    duplicates: u64,
-    /// True while losses are repaired, until all packets before `recover` are acknowledged.
-    recovering: bool,
-    /// The packet before which all must be acknowledged before another recovery [RFC 6582 §3.2].
-    recover: u64,
-    /// True if the next lost packet goes even though the window has no room.
-    repair_now: bool,
+    /// The next new packet when the window was last full.
+    full_to: u64,
     /// The packet whose acknowledgement ends the pause of growth after a mark, as for
     /// acknowledgements with ECE [RFC 3168 §6.1.2].
     held_to: u64,
-    /// The receiver's latest count of marked packets.
-    marked: u32,
     /// The packet whose acknowledgement ends the round trip.
     round_end: u64,
     /// The deadline of the retransmission timer, or `Time::MAX` while nothing is in flight.
     deadline: Time,
-    /// The next new packet when the window was last full.
-    full_to: u64,
+    /// The duplicate acknowledgements since the window last moved. Each is the arrival of a packet,
+    /// whose number Reno and NewReno do not know.
+    duplicates: u64,
+    rtt: RoundTrip,
+    packet: Bytes,
+    /// The time at which this connection was opened.
+    opened: Time,
+    board: Scoreboard,
+    controller: C,
+    capabilities: Capabilities,
+    /// The receiver's latest count of marked packets.
+    marked: u32,
+    /// True while losses are repaired, until all packets before `recover` are acknowledged.
+    recovering: bool,
+    /// True if the next lost packet goes even though the window has no room.
+    repair_now: bool,
     /// True if the packets of a window are spaced in time.
     pacing: bool,
     /// True if more than the window limits a packet: `pacing`, or a regulated recovery.
     gated: bool,
-    /// While nothing is in flight, the time at which the last packet was sent.
-    idle_since: Time,
     /// The latest time of sending of each packet in flight, for a controller that checks the age of
     /// the first one.
     #[expect(
@@ -103,8 +103,11 @@ pub struct StreamSender<C = AnyController> {
     sent: Option<Box<VecDeque<Time>>>,
     /// The per-packet state of packets in flight, for controllers that ask for it.
     log: Option<Box<Log>>,
-    /// The time at which this connection was opened.
-    opened: Time,
+    /// The packet before which all must be acknowledged before another recovery [RFC 6582 §3.2].
+    recover: u64,
+    /// While nothing is in flight, the time at which the last packet was sent.
+    idle_since: Time,
+    pacer: Pacer,
     /// Boxed, because it is unused while nothing is lost or marked.
     loss_state: Box<LossState>,
 }
@@ -160,8 +163,8 @@ struct LossState {
     doubt: Option<Doubt>,
     /// The first unacknowledged packet at the last time-out.
     timed_out: Option<u64>,
-    /// The state of PRR in this recovery, for a controller that asks for it.
-    prr: Option<Prr>,
+    /// The state of PRR in this recovery, for a controller that asks for it. Boxed, because few do.
+    prr: Option<Box<Prr>>,
 }
 
 /// An answer to the loss of the first packet, until the acknowledgement that moves the window
@@ -526,8 +529,13 @@ impl<C: Controller> StreamSender<C> {
         {
             return None;
         }
-        let window = allowance.window.max(self.packet).get() / self.packet.get();
-        let room = window.saturating_sub(self.in_flight());
+        let (window, packet) = (allowance.window.max(self.packet).get(), self.packet.get());
+        let in_flight = self.in_flight();
+        // Most acknowledgements let one packet go, which takes no division.
+        let room = match (in_flight + 2) * packet > window {
+            true => u64::from((in_flight + 1) * packet <= window),
+            false => (window / packet).saturating_sub(in_flight),
+        };
         let waiting = self.available - self.next;
         let first = self.next;
         self.next += room.min(waiting);

@@ -164,7 +164,8 @@ impl<C: Controller> StreamSender<C> {
         }
         let recover_fs = self.next - self.una - self.board.sacked() + delivered;
         let target = self.controller.allowance().window.max(self.packet).get();
-        self.loss_state.prr = Some(Prr::new(recover_fs, target, self.packet.get()));
+        let prr = Prr::new(recover_fs, target, self.packet.get());
+        self.loss_state.prr = Some(Box::new(prr));
         self.gated = true;
     }
 
