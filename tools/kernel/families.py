@@ -5,7 +5,7 @@
     python3 tools/kernel/families.py PROGRAM --cost           processor time and ages of decisions
 
 PROGRAM is accord, built with the feature kernel. It needs root, iproute2 and a machine without other
-work. A family takes 20 s per repetition.
+work. A controller takes 20 s per repetition.
 """
 
 import argparse
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SCENARIO = ROOT / "docs/examples/kernel-accord.toml"
 # The model that runs in packets for each congestion control of the kernel.
 KERNELS = {"cubic": "cubic", "reno": "newreno", "bbr": "bbr1"}
-FAMILIES = ["newreno", "cubic", "multcp", "vegas", "copa", "bbr1", "bbr3", "ledbat", "ledbat-pp"]
+FAMILIES = ["newreno", "cubic", "multcp", "prague", "bbr1", "bbr3", "copa", "vegas", "ledbat", "ledbat-pp"]
 QUANTITIES = ["throughput", "rtt", "retransmissions"]
 
 
@@ -99,8 +99,7 @@ def families(program, names, reps):
         "| deviation | sent again, packets | kernel | |\n|---|---|---|---|---|---|---|---|---|---|"
     )
     for name in names or FAMILIES:
-        with Attached(program, name) as attached:
-            row(f"{name}, ours", *measure(program, name, attached.name, reps))
+        row(f"{name}, ours", *measure(program, name, "accord", reps))
     for kernel, model in {} if names else KERNELS.items():
         row(f"{kernel}, the kernel's", *measure(program, model, kernel, reps))
 

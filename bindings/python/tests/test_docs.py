@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import matplotlib.image
 import pytest
 
 ROOT = Path(__file__).parents[3]
@@ -21,6 +22,27 @@ def test_examples_run(page, tmp_path, monkeypatch):
     names = {}
     for block in blocks:
         exec(compile(block, page, "exec"), names)
+
+
+def test_the_picture_of_the_readme_is_the_figure(tmp_path, monkeypatch):
+    matplotlib.use("agg")
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    names = {}
+    exec(compile(block, "README.md", "exec"), names)
+    axes = names["axes"]
+    # Three sets and two engines over 50 s, as on the page: packets as steady as theory.
+    assert axes.get_xlim()[0] <= 0 and axes.get_xlim()[1] >= 49
+    top = axes.get_ylim()[1]
+    assert 6 < top < 8, "in Mbps, without peaks of single packets"
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert len(texts) <= 6 and sum("set" in text for text in texts) >= 3, texts
+    # The file has the picture: lines of several colours, on most of its width and height.
+    (file,) = tmp_path.iterdir()
+    pixels = matplotlib.image.imread(file)[..., :3]
+    coloured = pixels.max(axis=2) - pixels.min(axis=2) > 0.3
+    assert coloured.mean() > 0.003
+    assert coloured.any(axis=0).mean() > 0.6 and coloured.any(axis=1).mean() > 0.5
 
 
 def test_types_accept_the_page_and_refuse_slips(tmp_path):

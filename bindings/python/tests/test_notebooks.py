@@ -5,11 +5,13 @@ import os
 import re
 from pathlib import Path
 
+import matplotlib
 import nbclient
 import nbformat
 import pytest
 
 import accord
+from accord._exercises import EXERCISES
 
 ROOT = Path(__file__).parents[3]
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
@@ -37,7 +39,7 @@ def test_a_notebook_runs(file):
         output["data"]["text/plain"]
         for cell in notebook.cells
         for output in cell.get("outputs", [])
-        if "accord.expect" in cell.source and "text/plain" in output.get("data", {})
+        if "accord.exercise" in cell.source and "text/plain" in output.get("data", {})
     ]
     assert len(grades) >= 2 and all("not answered yet" in grade for grade in grades)
     pictures = sum(
@@ -68,10 +70,65 @@ def test_git_has_notebooks_without_outputs_and_the_book_has_their_pages(file):
 
 
 def test_answers_are_graded():
-    assert accord.expect("x", 10.2, 10.0) and not accord.expect("x", 11, 10.0)
-    assert accord.expect("x", " Near", "near") and not accord.expect("x", 3, "near")
-    assert not accord.expect("x", None, 10.0) and accord.expect("x", None, 10.0).right is None
-    assert "A number" in repr(accord.expect("x", "ten", 10.0))
-    assert accord.expect("zero", 0, lambda: 0.0)
-    with pytest.raises(ValueError, match="the right value is nan"):
-        accord.expect("x", 1.0, float("nan"))
+    half = accord.Exercise("Half of {n}?", {"n": [4, 6, 8]}, lambda _, n: n / 2, hint="{n} / 2.")
+    n = half.case("Ada")["n"]
+    assert half.grade(n / 2 * 1.02, student="Ada") and half.grade(str(n / 2), student=" ada")
+    assert half.grade(None).right is None
+    wrong = half.grade(n, student="Ada")
+    assert not wrong and repr(wrong) == f"Half of {n}?\n✗ {n} is not right. {n} / 2."
+    assert "A number" in repr(half.grade("ten"))
+    assert accord.Exercise("Zero?", {}, lambda _: 0.0).grade(0)
+    with pytest.raises(ValueError, match="the right answer of the exercise is nan"):
+        accord.Exercise("?", {}, lambda _: float("nan")).grade(1.0)
+    with pytest.raises(ValueError, match="there is no exercise 'queue'; there are 'two equal"):
+        accord.exercise("queue")
+
+
+def given():
+    """Return each exercise of the notebooks with the text of its scenario there."""
+    found = {}
+    for file in NOTEBOOKS:
+        cells = ["".join(cell["source"]) for cell in json.loads(file.read_text())["cells"]]
+        for call in re.findall(r"accord\.exercise\((.*)\)", "\n".join(cells)):
+            name, _, scenario = re.fullmatch(
+                r'"(.*?)", answer, student=student(, scenario=(.*))?', call
+            ).groups()
+            found[name] = (file, scenario)
+    return found
+
+
+GIVEN = given()
+
+
+def test_every_exercise_is_in_a_notebook():
+    assert list(GIVEN) == list(EXERCISES)
+
+
+STUDENTS = [f"student {i}" for i in range(12)]
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_students_have_questions_and_answers_of_their_own(file):
+    matplotlib.use("agg")
+    cells = json.loads(file.read_text())["cells"]
+    names = {}
+    # The cells that define: without the sliders, runs and plots.
+    for cell in cells:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code" and ("import accord" in source or source.startswith("def ")):
+            exec(source.replace("accord.explore", "(lambda *_, **__: None)"), names)
+    for name, (_, scenario) in [(n, g) for n, g in GIVEN.items() if g[0] == file]:
+        exercise = EXERCISES[name]
+        network = eval(scenario, names) if scenario else None
+        drawn = {}
+        for student in STUDENTS:
+            drawn.setdefault(accord.exercise(name, student=student).question, student)
+        assert len(drawn) >= 3 and not any("{" in question for question in drawn), name
+        rights = set()
+        for student in list(drawn.values())[:4]:
+            right = exercise.value(network, **exercise.case(student))
+            rights.add(round(right, 6))
+            for answer, is_right in [(right, True), (right * 1.4, False), (right / 1.4, False)]:
+                grade = accord.exercise(name, answer, student=student, scenario=network)
+                assert grade.right is is_right, (grade, right)
+        assert len(rights) >= 2, (name, rights)

@@ -160,7 +160,7 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
 /// Prints the tables.
 fn show(outcomes: &[Outcome], options: &RunOptions) -> Result<(), Failure> {
     if outcomes.len() > 1 {
-        glance(outcomes)?;
+        glance(outcomes, options)?;
         if !options.details {
             return Ok(());
         }
@@ -179,10 +179,10 @@ fn show(outcomes: &[Outcome], options: &RunOptions) -> Result<(), Failure> {
 }
 
 /// Prints the overview of a sweep.
-pub fn glance(outcomes: &[Outcome]) -> Result<(), Failure> {
+fn glance(outcomes: &[Outcome], options: &RunOptions) -> Result<(), Failure> {
     let s = &outcomes[0].scenario;
     prose(heading(s))?;
     let points: Vec<_> = outcomes.iter().map(Outcome::point).collect();
-    prose(overview(&points, style()))?;
+    prose(overview(&points, &options.show, style()))?;
     Ok(())
 }

@@ -38,6 +38,7 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         reps: args.reps,
         set: args.set,
         point: vec![],
+        show: vec![],
         details: false,
         pcap: None,
         qlog: None,

@@ -211,7 +211,7 @@ mod parts {
         }
         let contracts: u64 = site.peers.iter().map(|p| p.service.contract.as_bps()).sum();
         data(format!(
-            "{}: {} {}, {} {}, contracts of {}",
+            "{} is valid: {} {}, {} {}, contracts of {}",
             path.display(),
             site.peers.len(),
             if site.peers.len() == 1 {

@@ -73,14 +73,9 @@ pub struct Choice {
 /// Returns the error that explains how to build the program with controllers in the kernel.
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
 pub fn run(_: &Kernel, _: &Catalogue) -> Result<bool, Failure> {
-    Err(Failure::Unable(match cfg!(target_os = "linux") {
-        true => {
-            "this build has no controllers for the kernel; with clang and libelf, cargo build --release \
-             --features kernel includes them"
-        }
-        false => "controllers in the kernel's TCP need Linux",
-    }
-    .into()))
+    Err(Failure::Unable(
+        accord_kernel::obstacle().unwrap_or_default(),
+    ))
 }
 
 #[cfg(all(feature = "kernel", target_os = "linux"))]
@@ -94,7 +89,7 @@ mod parts {
     use accord::Catalogue;
     use accord::family::Values;
     use accord::language::File;
-    use accord_kernel::{Attached, Ended, Error, Group, LONGEST_NAME};
+    use accord_kernel::{Attached, Ended, Error, Group, LONGEST_NAME, Signals, Status};
     use std::os::fd::AsFd;
     use std::os::unix::fs::DirBuilderExt;
     use std::path::{Path, PathBuf};
@@ -144,9 +139,11 @@ mod parts {
         let file = match path.extension().is_some_and(|e| e == "toml") {
             true => File::open(path)?,
             false => {
-                let mut file = File::parse("--controller", "")?;
-                file.set("controller", text)?;
-                file
+                let value = match text.starts_with('{') {
+                    true => text.clone(),
+                    false => toml_edit::Value::from(text.as_str()).to_string(),
+                };
+                File::parse("--controller", &format!("controller = {value}"))?
             }
         };
         Ok(file.controller(catalogue)?)
@@ -176,15 +173,24 @@ mod parts {
         let values = values(choice, catalogue)?;
         let default = || name_of(values.family().name);
         let name = choice.name.clone().unwrap_or_else(default);
+        let signals = Signals::take()?;
         let attached = Attached::new(&name, &values)?;
         note(format!(
             "{name} is attached: programs choose it by TCP_CONGESTION, and all by sysctl \
              net.ipv4.tcp_congestion_control={name}"
         ));
-        let ended = attached.serve(Some(&socket(&name)?), &mut |asked| asked)?;
+        let (ended, status) = attached.serve(Some(&socket(&name)?), &mut || signals.asked())?;
+        say(&status);
         match ended {
             Ended::Stopped => Ok(true),
             Ended::Interrupted => Err(Failure::Interrupted),
+        }
+    }
+
+    /// Reports the events in which connections had no decisions.
+    fn say(status: &Status) {
+        for trouble in status.troubles() {
+            note(format!("{}: {trouble}", status.name));
         }
     }
 
@@ -196,6 +202,7 @@ mod parts {
         let values = values(choice, catalogue)?;
         let default = || format!("accord_{}", std::process::id());
         let name = choice.name.clone().unwrap_or_else(default);
+        let signals = Signals::take()?;
         let attached = Attached::new(&name, &values)?;
         let unable = |e| Failure::Unable(format!("no control group for the command: {e}"));
         let group = Group::new().map_err(unable)?;
@@ -210,14 +217,15 @@ mod parts {
                 Failure::new(format!("{program} cannot be started: {e}"))
             })?;
         let mut status = None;
-        attached.serve(Some(&socket(&name)?), &mut |asked| {
+        let (_, end) = attached.serve(Some(&socket(&name)?), &mut || {
             // Ctrl-C reaches the command, too, which handles it.
-            if asked == Some(Ended::Stopped) {
+            if signals.asked() == Some(Ended::Stopped) {
                 group.terminate();
             }
             status = child.try_wait().ok().flatten();
             status.map(|_| Ended::Stopped)
         })?;
+        say(&end);
         // The command continues after a client detached the controller.
         let status = match status {
             Some(status) => status,
@@ -264,14 +272,16 @@ mod parts {
 
     /// Sends a request to the process of an attached controller, and returns its answer.
     fn ask(name: Option<&str>, what: &str) -> Result<String, Failure> {
-        let name = match (name, &names()[..]) {
-            (Some(name), _) => name.to_string(),
-            (None, [name]) => name.clone(),
-            (None, []) => return Err(Failure::new("no controller is attached")),
-            (None, names) => {
-                let failure = Failure::new("several controllers are attached: expected a name");
-                return Err(failure.hint(format!("names are {}", names.join(", "))));
-            }
+        let name = match name {
+            Some(name) => name.to_string(),
+            None => match &names()[..] {
+                [name] => name.clone(),
+                [] => return Err(Failure::new("no controller is attached")),
+                names => {
+                    let failure = Failure::new("several controllers are attached: expected a name");
+                    return Err(failure.hint(format!("names are {}", names.join(", "))));
+                }
+            },
         };
         let path = Path::new(SOCKETS).join(format!("{name}.sock"));
         match accord_door::ask(&path, what) {

@@ -176,7 +176,7 @@ impl<'a> Task<'a> {
         if options.record {
             text = record::lines(&outcomes);
         } else if !options.json {
-            text = tables(&outcomes, options.details);
+            text = tables(&outcomes, options);
         }
         if !options.quiet && !options.record && !options.json {
             notes.extend(points.iter().flat_map(live::remarks));
@@ -222,14 +222,14 @@ impl Reproduced {
 }
 
 /// Returns the verdicts of an experiment as text. A sweep has an overview, and its points with
-/// `details`.
-fn tables(outcomes: &[Outcome], details: bool) -> Vec<String> {
+/// `--details`.
+fn tables(outcomes: &[Outcome], options: &RunOptions) -> Vec<String> {
     let mut text = vec![heading(&outcomes[0].scenario)];
     if outcomes.len() > 1 {
         let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
-        text.push(overview(&points, style()));
+        text.push(overview(&points, &options.show, style()));
     }
-    let details = details || outcomes.len() == 1;
+    let details = options.details || outcomes.len() == 1;
     for outcome in outcomes.iter().filter(|_| details) {
         if !outcome.scenario.point.is_empty() {
             text.push(visible(&outcome.point().label()));

@@ -4,7 +4,7 @@ use crate::qlogs::QlogVersion;
 use crate::skip::Skip;
 use accord::Options;
 use accord::live::Mode;
-use accord::scenario::Engine;
+use accord::scenario::{Engine, Metric};
 use accord::units::Bytes;
 use clap::Args as Group;
 use std::path::PathBuf;
@@ -36,6 +36,10 @@ pub struct RunOptions {
     /// "law=xia05, packet=250 B". May be repeated.
     #[arg(long, value_name = "POINT")]
     pub point: Vec<String>,
+    /// The quantities of the overview of a sweep, separated by commas, in place of the key figures;
+    /// `accord explain metric` lists them.
+    #[arg(long, value_name = "METRIC", value_delimiter = ',', value_parser = quantity)]
+    pub show: Vec<Metric>,
     /// Prints the tables of each point of a sweep in addition to the overview.
     #[arg(long)]
     pub details: bool,
@@ -88,4 +92,14 @@ impl RunOptions {
 pub fn seed(text: &str) -> Result<u64, String> {
     let wrong = |_| format!("expected a whole number from 0 to {}", u64::MAX);
     text.parse().map_err(wrong)
+}
+
+/// Parses the name of a metric, with the nearest one in the message about another.
+fn quantity(text: &str) -> Result<Metric, String> {
+    crate::plot::metric(text).map_err(|_| {
+        let known = Metric::ALL.iter().map(|m| m.name());
+        let hint = accord::language::suggest(text, known);
+        let hint = hint.unwrap_or_else(|| "`accord explain metric` lists them".into());
+        format!("there is no such metric; {hint}")
+    })
 }

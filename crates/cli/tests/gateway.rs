@@ -116,7 +116,14 @@ fn a_peer_with_the_gateways_own_key_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
     site(dir);
-    accord(dir, &["gateway", "check", "site.toml"]).with(0);
+    let checked = accord(dir, &["gateway", "check", "site.toml"]).with(0);
+    let said = "site.toml is valid: 2 peers, ";
+    assert!(checked.stdout.starts_with(said), "{checked:?}");
+    for peer in ["berlin", "paris"] {
+        let said =
+            format!("warning: peer {peer}: its cap of 50 Mbps is above the uplink of 30 Mbps");
+        assert!(checked.stderr.contains(&said), "{checked:?}");
+    }
     let own = accord(dir, &["gateway", "keys", "site.key"]).with(0).stdout;
     let berlin = accord(dir, &["gateway", "keys", "berlin.key"])
         .with(0)

@@ -16,15 +16,20 @@ use accord::control::{
 use accord::family::{Family, Objective, Role};
 use accord::units::{Bytes, Rate, Time};
 use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::socket::{getsockopt, setsockopt, sockopt::TcpCongestion};
 use nix::unistd::Pid;
+use nix::{getsockopt_impl, libc, sockopt_impl};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 const SELF: &str = "ACCORD_KERNEL_TEST";
@@ -91,17 +96,21 @@ fn main() -> ExitCode {
     match std::env::var(SELF).as_deref() {
         Ok("program") => return accord_cli::main_with(BAD, &[]),
         Ok("sockets") => return sockets(),
+        Ok("echo") => return echo(),
         _ => {}
     }
     refused();
+    flows_refuse();
     println!("test what cannot run is refused with the reason ... ok");
     if let Some(why) = missing() {
         println!("SKIPPED: controllers in the kernel's TCP: {why}");
         return ExitCode::SUCCESS;
     }
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 8] = [
         ("controllers carry data", controllers_carry_data),
+        ("flows of a live run have their controllers", flows_have_it),
         ("connections survive kill -9", connections_survive_a_kill),
+        ("connections beyond the slots carry data", many_connections),
         ("connections survive bad controllers", bad_decisions),
         ("connections survive a full ring", full_ring),
         ("a client detaches", a_client_detaches),
@@ -143,6 +152,14 @@ fn refused() {
             "not a valid name of a congestion control",
         ),
         (&["attach", "--controller", "rano"], "did you mean"),
+        (
+            &["attach", "--controller", "{ name = \"copa\""],
+            "--controller:1",
+        ),
+        (
+            &["attach", "--controller", "copa", "--name", "accord"],
+            "means the controller of a flow",
+        ),
         (
             &["attach", "--controller", "{ name = \"copa\", gain = 1 }"],
             "gain",
@@ -402,22 +419,286 @@ fn controllers_carry_data() {
     }
 }
 
+/// Returns the arguments of a run of this scenario, which is written into the folder.
+fn run_of(dir: &Path, flow: &str, more: &[&str]) -> Command {
+    let text = format!(
+        "id = \"kernel\"\nduration = \"3 s\"\nsample = \"50 ms\"\n\
+         topology.dumbbell = {{ rate = \"10 Mbps\", delay = \"10 ms\" }}\n\
+         [flow.f]\ncount = 2\nfrom = \"left\"\nto = \"right\"\npacket = \"1500 B\"\n\
+         kernel = \"accord\"\n{flow}\n"
+    );
+    std::fs::write(dir.join("kernel.toml"), text).expect("it is writable");
+    let mut command = program(&[&["run", "kernel.toml", "--fresh"], more].concat());
+    command.current_dir(dir);
+    command
+}
+
+/// The controllers of flows are refused when the file is read, and without namespaces.
+fn flows_refuse() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let end = |flow: &str, more: &[&str]| {
+        let mut command = run_of(dir.path(), flow, more);
+        common::end(command.spawn().expect("it starts"))
+    };
+    let ended = end("controller = \"monaco\"", &[]).with(2);
+    for words in [
+        "kernel.toml:11:14",
+        "pairs of control packets",
+        "leave out `kernel`",
+    ] {
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+    let ended = end("", &[]).with(2);
+    assert!(
+        ended.stderr.contains("`controller` is missing"),
+        "{}",
+        ended.stderr
+    );
+    let loopback = ["--engine", "live", "--live", "loopback"];
+    let ended = end("controller = \"copa\"", &loopback).with(3);
+    assert!(
+        ended.stderr.contains("--live namespaces"),
+        "{}",
+        ended.stderr
+    );
+}
+
+/// Returns the names of the controllers that live runs of a process have attached.
+fn of_runs(process: u32) -> Vec<String> {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let all = text.split_whitespace().map(String::from);
+    all.filter(|name| name.starts_with(&format!("a{process:x}_")))
+        .collect()
+}
+
+fn flows_have_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let engines = ["--engine", "packet,live", "--live", "namespaces", "--json"];
+    let mut command = run_of(dir.path(), "controller = \"copa\"", &engines);
+    let child = command.spawn().expect("it starts");
+    let process = child.id();
+    let ended = common::end(child);
+    // A busy machine gives no verdict.
+    let code = if ended.stderr.contains("too busy") {
+        3
+    } else {
+        0
+    };
+    let ended = ended.with(code);
+    let result = ended.json();
+    let means = result["points"][0]["means"].as_array().expect("means");
+    let throughput = means
+        .iter()
+        .find(|mean| mean["group"] == "f" && mean["quantity"] == "throughput");
+    let columns = throughput.expect("it is recorded")["values"].as_array();
+    let columns: Vec<_> = columns.expect("values").iter().collect();
+    for engine in ["packet", "live"] {
+        let value = columns
+            .iter()
+            .find(|v| v["column"] == engine)
+            .expect(engine);
+        assert!(value["mean"].as_f64() > Some(1e6), "{engine}: {value}");
+    }
+    assert_eq!(of_runs(process), [""; 0]);
+
+    // Reno stands in for a controller that panics, and the run says so.
+    let live = ["--engine", "live", "--live", "namespaces"];
+    let mut command = run_of(dir.path(), "controller = \"bad-panics\"", &live);
+    let child = command.spawn().expect("it starts");
+    let process = child.id();
+    let ended = common::end(child);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    for words in ["had Reno in place of bad-panics", "it was to panic"] {
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+    assert_eq!(of_runs(process), [""; 0]);
+
+    // However the process ends, the kernel detaches them.
+    let mut command = run_of(dir.path(), "controller = \"copa\"", &live);
+    let mut child = command.spawn().expect("it starts");
+    while of_runs(child.id()).is_empty() {
+        assert!(
+            child.try_wait().expect("a child").is_none(),
+            "it is attached"
+        );
+        pause();
+    }
+    child.kill().expect("it runs");
+    child.wait().expect("a child");
+    assert_eq!(of_runs(child.id()), [""; 0]);
+}
+
+/// The words of the kernel's `struct tcp_info` up to 160 bytes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TcpInfo([u32; 40]);
+
+sockopt_impl!(
+    /// The state of a connection.
+    Information, GetOnly, libc::IPPROTO_TCP, libc::TCP_INFO, TcpInfo
+);
+
+impl TcpInfo {
+    fn of(stream: &TcpStream) -> TcpInfo {
+        getsockopt(stream, Information).expect("a socket")
+    }
+
+    /// The milliseconds since the last acknowledgement.
+    fn silence_ms(&self) -> u32 {
+        self.0[14]
+    }
+
+    /// The smoothed round-trip time in microseconds.
+    fn srtt_us(&self) -> u32 {
+        self.0[17]
+    }
+
+    fn cwnd(&self) -> u32 {
+        self.0[20]
+    }
+}
+
+/// The end of the process costs no byte, and the acknowledgements do not pause for four round trips.
+/// The queue makes a round trip longer than the pauses of a busy machine, and the kernel counts the
+/// time since the last acknowledgement itself.
 fn connections_survive_a_kill() {
-    let network = Network::new(Some(30));
-    let mut attached = Attached::new("copa", name("kill"));
+    let network = Network::new(Some(6));
+    let mut attached = Attached::new("cubic", name("kill"));
     let ends = network.connect(&attached.name);
-    transfer(ends, 6_000_000, || {
-        attached.signal(Signal::SIGKILL);
-        attached.child.wait().expect("a child");
+    let watched = ends.0.try_clone().expect("a socket");
+    let killed = Mutex::new(None);
+    let done = AtomicBool::new(false);
+    let longest = std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut longest = 0;
+            while !done.load(Ordering::Relaxed) {
+                pause();
+                let info = TcpInfo::of(&watched);
+                if killed.lock().expect("no panic").is_some() {
+                    longest = longest.max(info.silence_ms());
+                }
+            }
+            longest
+        });
+        transfer(ends, 3_000_000, || {
+            let info = TcpInfo::of(&watched);
+            attached.signal(Signal::SIGKILL);
+            attached.child.wait().expect("a child");
+            *killed.lock().expect("no panic") = Some(info);
+        });
+        done.store(true, Ordering::Relaxed);
+        watch.join().expect("no panic")
     });
+    let killed = killed
+        .into_inner()
+        .expect("no panic")
+        .expect("it was killed");
+    let round_trip = killed.srtt_us() / 1000;
+    println!(
+        "  a round trip of {round_trip} ms, and at most {longest} ms without an acknowledgement"
+    );
+    assert!(longest < 4 * round_trip, "{longest} ms of {round_trip} ms");
+    // The window was halved once, and Reno's grows by a packet per round trip.
+    let left = TcpInfo::of(&watched).cwnd();
+    assert!(left < killed.cwnd(), "{left} of {}", killed.cwnd());
     // Without a process that holds it, the kernel has removed it.
     assert!(!available(&attached.name));
     let listed = ended(&["kernel", "list"]).with(0);
     assert!(!listed.stdout.contains(&attached.name), "{listed:?}");
 }
 
+/// Returns a content of 3000 bytes that differs from one connection to the next.
+fn content(connection: usize, turn: usize) -> Vec<u8> {
+    let byte = |i: usize| ((connection * 31 + turn * 17 + i) % 251) as u8;
+    (0..3000).map(byte).collect()
+}
+
+/// The port of the program that returns data.
+const ECHO: u16 = 5000;
+
+/// Raises the limit of open files, and returns it.
+fn files() -> u64 {
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE).expect("there is a limit");
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard).expect("it is allowed");
+    hard
+}
+
+/// Accepts as many connections as the argument says, and returns the data of each in turn, until the
+/// first one is closed.
+fn echo() -> ExitCode {
+    files();
+    let count = std::env::args().nth(1).and_then(|text| text.parse().ok());
+    let count: usize = count.expect("a number");
+    let listener = TcpListener::bind((SERVER, ECHO)).expect("a free port");
+    println!("ready");
+    let accept = || listener.accept().expect("a connection").0;
+    let mut streams: Vec<TcpStream> = (0..count).map(|_| accept()).collect();
+    let mut data = vec![0; 3000];
+    loop {
+        for stream in &mut streams {
+            if stream.read_exact(&mut data).is_err() {
+                return ExitCode::SUCCESS;
+            }
+            stream.write_all(&data).expect("the data go");
+        }
+    }
+}
+
+/// More connections than slots, or as many as this process may have files, all with the congestion
+/// control of their namespace. All carry data before and after the end of the deciding process.
+fn many_connections() {
+    const SLOTS: usize = 16_384;
+    let count = (files() as usize).saturating_sub(500).min(16_500);
+    let network = Network::new(None);
+    let mut attached = Attached::new("cubic", name("many"));
+    network.client.within(|| {
+        let variable = "/proc/sys/net/ipv4/tcp_congestion_control";
+        std::fs::write(variable, &attached.name).expect("root may");
+    });
+    let mut other = Command::new(std::env::current_exe().expect("its own path"));
+    other.arg(count.to_string()).env(SELF, "echo");
+    other.stdout(Stdio::piped());
+    let mut other = network.server.within(|| other.spawn().expect("it starts"));
+    let mut ready = [0; 5];
+    let mut said = other.stdout.take().expect("it is piped");
+    said.read_exact(&mut ready).expect("it is ready");
+    let address = (SERVER, ECHO).into();
+    let connect = || {
+        let stream = TcpStream::connect_timeout(&address, PATIENCE).expect("a connection");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket");
+        stream
+    };
+    let mut streams: Vec<TcpStream> =
+        (network.client).within(|| (0..count).map(|_| connect()).collect());
+    let mut exchange = |turn: usize| {
+        let mut came = vec![0; 3000];
+        for (i, stream) in streams.iter_mut().enumerate() {
+            stream.write_all(&content(i, turn)).expect("the data go");
+            stream.read_exact(&mut came).expect("the data come");
+            assert!(came == content(i, turn), "connection {i}, turn {turn}");
+        }
+    };
+    exchange(0);
+    exchange(1);
+    let controlled = count.min(SLOTS);
+    let status = attached.until("all have been heard", |status| {
+        status["connections_total"] == controlled
+    });
+    println!("  {count} connections");
+    assert_eq!(status["refused_connections_total"], count - controlled);
+    assert_eq!(status["failed_connections_total"], 0);
+    let open = status["connections"].as_array().map(Vec::len);
+    assert_eq!(open, Some(controlled));
+    attached.signal(Signal::SIGKILL);
+    attached.child.wait().expect("a child");
+    exchange(2);
+    drop(streams);
+    assert!(other.wait().expect("a child").success());
+}
+
 fn bad_decisions() {
-    const BYTES: usize = 500_000;
+    const BYTES: usize = 150_000;
     let network = Network::new(Some(30));
     for (family, fails) in BAD.iter().zip([true, false, false, true, false]) {
         let attached = Attached::new(family.name, name("bad"));
@@ -476,6 +757,16 @@ fn full_ring() {
 fn a_client_detaches() {
     let network = Network::new(Some(30));
     let mut attached = Attached::new("{ name = \"copa\", delta = 0.25 }", name("end"));
+    let again = [
+        "kernel",
+        "attach",
+        "--controller",
+        "reno",
+        "--name",
+        &attached.name,
+    ];
+    let again = ended(&again).with(3);
+    assert!(again.stderr.contains("already"), "{}", again.stderr);
     let ends = network.connect(&attached.name);
     transfer(ends, 1_000_000, || {
         ended(&["kernel", "detach", &attached.name]).with(0);

@@ -305,6 +305,59 @@ fn hints_name_no_package_that_is_not_there() {
     }
 }
 
+/// An engine without figures has a sentence with the reason, and no empty table.
+#[test]
+fn an_engine_without_figures_has_no_table() {
+    let dir = folder(&[("cubic.toml", &SMALL.replace("vegas", "cubic"))]);
+    let run = |engines: &str| accord(dir.path(), &["run", "cubic.toml", "-q", "-e", engines]);
+    let reason = "a (cubic) reacts to loss: theory has no equilibrium for it";
+    let alone = run("theory").with(0).stdout;
+    assert!(
+        alone.contains("No figures of theory.") && alone.contains(reason),
+        "{alone}"
+    );
+    assert!(!alone.contains('─'), "{alone}");
+    let both = run("theory,packet").with(0).stdout;
+    assert!(
+        both.contains("throughput") && both.contains(reason),
+        "{both}"
+    );
+    assert!(!both.contains("No figures"), "{both}");
+}
+
+/// The overview of a sweep has the quantities that are asked for.
+#[test]
+fn a_sweep_shows_the_quantities_that_are_named() {
+    let sweep = format!(
+        "{SMALL}\nsweep.queue = {{ set = [\"topology.dumbbell.rate\"], values = [\"2 Mbps\", \"3 Mbps\"] }}\n"
+    );
+    let dir = folder(&[("rates.toml", &sweep)]);
+    let run = |more: &[&str], code: i32| {
+        let args = [&["run", "rates.toml", "-e", "packet", "-q"], more].concat();
+        accord(dir.path(), &args).with(code)
+    };
+    let usual = run(&[], 0).stdout;
+    assert!(
+        usual.contains("utilisation") && !usual.contains("queuing delay"),
+        "{usual}"
+    );
+    let shown = run(&["--show", "queuing_delay,backlog,completion_time"], 0).stdout;
+    let places = ["queuing delay", "backlog"].map(|name| shown.find(name).expect(name));
+    assert!(
+        places.is_sorted() && !shown.contains("utilisation"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("No point has a value of completion time."),
+        "{shown}"
+    );
+    let wrong = run(&["--show", "queueing-delay"], 2);
+    assert!(
+        wrong.stderr.contains("did you mean \"queuing_delay\"?"),
+        "{wrong:#?}"
+    );
+}
+
 /// Figures: limits, other names, a plot per engine; points side by side.
 #[test]
 fn figures_take_limits_labels_and_facets() {

@@ -1,6 +1,8 @@
-//! The program with quinn's controllers, from the feature `quic`.
+//! The program with quinn's controllers, from the feature `quic`, and `examples/own-quinn`, with one
+//! of another crate.
 //!
-//! This test starts itself as that program, so that it has no harness.
+//! This test starts itself as these programs, so that it has no harness. The example's source is
+//! compiled here unchanged.
 
 #![expect(
     clippy::print_stdout,
@@ -8,22 +10,34 @@
 )]
 
 mod common;
+#[path = "../../../examples/own-quinn/src/main.rs"]
+mod own;
 
 use common::Ended;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 const SELF: &str = "ACCORD_QUINN";
 
 fn main() -> ExitCode {
-    if std::env::var_os(SELF).is_some() {
-        return accord_cli::main_with(accord_quinn::FAMILIES, &[]);
+    match std::env::var(SELF).as_deref() {
+        Ok("own") => return own::main(),
+        Ok(_) => return accord_cli::main_with(accord_quinn::FAMILIES, &[]),
+        Err(_) => {}
     }
-    let tests: [(&str, fn()); 5] = [
+    let tests: [(&str, fn()); 9] = [
         ("it lists them", it_lists_them),
         ("it evaluates them", it_evaluates_them),
         ("the fluid engine has NewReno", the_fluid_engine_has_newreno),
         ("it carries a flow", it_carries_a_flow),
         ("a build without it says so", a_build_without_it_says_so),
+        ("the example is a crate", the_example_is_a_crate),
+        ("the page shows the example", the_page_shows_the_example),
+        (
+            "another crate's controller is evaluated",
+            another_controller_is_evaluated,
+        ),
+        ("the example's workflow runs", the_workflow_runs),
     ];
     for (name, test) in tests {
         test();
@@ -143,5 +157,159 @@ fn a_build_without_it_says_so() {
             said && ended.stderr.contains("carried.toml:1"),
             "{ended:#?}"
         );
+    }
+}
+
+fn repository() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().expect("it is there")
+}
+
+fn read(path: &str) -> String {
+    let path = repository().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The controller's file uses quinn and the standard library alone, as in a program without Accord.
+fn the_example_is_a_crate() {
+    let root = repository().join("examples/own-quinn");
+    let manifest: toml::Table = read("examples/own-quinn/Cargo.toml").parse().expect("TOML");
+    assert!(manifest.contains_key("workspace"), "{manifest}");
+    let needs = manifest["dependencies"].as_table().expect("a table");
+    let names: Vec<_> = needs.keys().collect();
+    assert_eq!(names, ["accord-cli", "accord-quinn", "quinn-proto"]);
+    for (name, crate_of) in [("accord-cli", "cli"), ("accord-quinn", "quinn")] {
+        let path = root.join(needs[name]["path"].as_str().expect("a path"));
+        let there = path.canonicalize().expect("a directory");
+        assert_eq!(there, repository().join("crates").join(crate_of));
+    }
+    let ours: toml::Table = read("Cargo.toml").parse().expect("TOML");
+    let version = &ours["workspace"]["dependencies"]["quinn-proto"]["version"];
+    assert_eq!(&needs["quinn-proto"]["version"], version);
+    let source = read("examples/own-quinn/src/gentle.rs");
+    for used in source.lines().filter_map(|l| l.strip_prefix("use ")) {
+        let allowed = used.starts_with("quinn_proto::") || used.starts_with("std::");
+        assert!(allowed, "{used}");
+    }
+}
+
+fn the_page_shows_the_example() {
+    for (page, file) in [
+        ("quinn.md", "src/main.rs"),
+        ("quinn.md", "src/gentle.rs"),
+        ("quinn.md", "Cargo.toml"),
+        ("evaluate.md", ".github/workflows/verdict.yml"),
+    ] {
+        let include = format!("{{{{#include ../../examples/own-quinn/{file}}}}}");
+        let text = read(&format!("docs/src/{page}"));
+        assert!(text.contains(&include), "{page} without {file}");
+    }
+}
+
+/// Runs the example's program.
+fn example(args: &str) -> Ended {
+    let dir = tempfile::tempdir().expect("a place for temporary files");
+    let mut command = Command::new(std::env::current_exe().expect("its own path"));
+    command
+        .args(args.split_whitespace())
+        .current_dir(dir.path());
+    command.env(SELF, "own").env("NO_COLOR", "1");
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    common::end(command.spawn().expect("it can be started"))
+}
+
+/// The page has the command and its output.
+fn another_controller_is_evaluated() {
+    let page = read("docs/src/quinn.md");
+    let (_, rest) = page
+        .split_once("cargo run --release -- evaluate --pack buffers")
+        .expect("a command");
+    let (args, rest) = rest.split_once('\n').expect("an end");
+    let (_, rest) = rest.split_once("```text\n").expect("an output");
+    let (output, _) = rest.split_once("```").expect("an end");
+    let ended = example(&format!("evaluate --pack buffers{args}")).with(0);
+    assert_eq!(ended.stdout, output);
+
+    let one = example("list controllers gentle").with(0);
+    assert!(one.stdout.contains("ecn"), "{one:#?}");
+    let at = common::folder(&[("carried.toml", &CARRIED.replace("quinn-cubic", "gentle"))]);
+    let file = at.path().join("carried.toml").display().to_string();
+    let refused = example(&format!("run {file} --engine fluid")).with(2);
+    let said = "no law for gentle: a controller by quinn's trait declares none";
+    let unfolded = refused.stderr.replace("\n  │ ", " ");
+    assert!(unfolded.contains(said), "{refused:#?}");
+    let ended = example(&format!("run {file} --engine packet,live --live loopback"));
+    assert!(matches!(ended.code, Some(0 | 3)), "{ended:#?}");
+    let said = "QUIC connections of quinn with gentle";
+    assert!(ended.stderr.contains(said), "{ended:#?}");
+}
+
+/// The commands of the workflow, in a shell. `cargo run` starts this program, and one case is
+/// evaluated in place of the packs.
+fn the_workflow_runs() {
+    let workflow = read("examples/own-quinn/.github/workflows/verdict.yml");
+    let setting = |name: &str| {
+        let start = format!("      {name}: ");
+        let line = workflow.lines().find_map(|l| l.strip_prefix(&start));
+        line.unwrap_or_else(|| panic!("no {name}")).to_owned()
+    };
+    for pack in setting("PACKS").split(',') {
+        example(&format!("list packs {pack}")).with(0);
+    }
+    let (_, script) = workflow.split_once("- run: |\n").expect("commands");
+    let script: Vec<_> = script
+        .lines()
+        .take_while(|l| l.starts_with("          "))
+        .collect();
+    let script = script.join("\n");
+
+    let dir = tempfile::tempdir().expect("a place for temporary files");
+    let at = dir.path();
+    for path in workflow
+        .lines()
+        .filter_map(|l| l.trim().strip_prefix("path: accord/"))
+    {
+        std::fs::create_dir_all(at.join("accord").join(path)).expect("a directory");
+        let manifest = read("examples/own-quinn/Cargo.toml");
+        let place = at.join("accord").join(path).join("Cargo.toml");
+        std::fs::write(place, manifest).expect("written");
+    }
+    let program = std::env::current_exe().expect("its own path");
+    let cargo = format!(
+        "#!/bin/sh\n[ \"$1 $2 $3\" = 'run --release --manifest-path' ] && [ -f \"$4\" ] && [ \"$5\" = -- ] || exit 9\n\
+         shift 5\nexec '{}' \"$@\" --case shallow-one --reps 2\n",
+        program.display()
+    );
+    std::fs::create_dir(at.join("bin")).expect("a directory");
+    std::fs::write(at.join("bin/cargo"), cargo).expect("written");
+    let mode = Command::new("chmod")
+        .args(["+x", "bin/cargo"])
+        .current_dir(at)
+        .status();
+    assert!(mode.is_ok_and(|m| m.success()));
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut shell = Command::new("bash");
+    // As GitHub starts it.
+    shell.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script]);
+    shell.current_dir(at).env(SELF, "own");
+    shell.env("PATH", format!("{}:{path}", at.join("bin").display()));
+    shell.env("PACKS", "buffers");
+    for name in ["SUBJECT", "RIVALS"] {
+        shell.env(name, setting(name));
+    }
+    shell
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let ended = common::end(shell.spawn().expect("there is bash")).with(0);
+    assert!(
+        ended.stdout.contains("gentle against quinn-cubic"),
+        "{ended:#?}"
+    );
+    for file in ["verdict/index.html", "verdict.xml"] {
+        assert!(at.join(file).is_file(), "{file}: {ended:#?}");
     }
 }

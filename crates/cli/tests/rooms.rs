@@ -63,6 +63,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "port",
             "transport",
             "elements",
+            "kernel",
             "traffic",
             "scenario",
             "record",
@@ -145,7 +146,18 @@ const MAY_TOUCH: &[(&str, &[&str])] = &[
     ("cli", SYSTEM),
     ("door", SYSTEM),
     ("gateway", SYSTEM),
-    ("kernel", SYSTEM),
+    // Its clock is the monotonic one of the kernel's reports.
+    (
+        "kernel",
+        &[
+            "std::fs",
+            "std::net",
+            "std::env",
+            "std::process",
+            "std::os",
+            "std::io",
+        ],
+    ),
     ("lab", SYSTEM),
     (
         "live",

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use parquet::basic::{Compression, ConvertedType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{
@@ -52,7 +53,8 @@ impl<'w> Writer<'w> {
             Format::Parquet => {
                 let schema = schema(name, fields)?;
                 let columns = SchemaDescriptor::new(schema.clone());
-                let file = SerializedFileWriter::new(out, schema, properties(fields, notes))?;
+                let file = SerializedFileWriter::new(out, schema, properties(fields, notes))
+                    .map_err(of_output)?;
                 Open::Parquet(Box::new((file, columns)))
             }
         };
@@ -76,11 +78,11 @@ impl<'w> Writer<'w> {
             Open::Csv(csv) => write_rows(csv, cells, rows),
             Open::Parquet(open) => {
                 let (file, columns) = &mut **open;
-                let mut group = file.next_row_group()?;
+                let mut group = file.next_row_group().map_err(of_output)?;
                 for (i, cells) in cells.iter().enumerate() {
-                    write_column(&mut group, columns, i, cells)?;
+                    write_column(&mut group, columns, i, cells).map_err(of_output)?;
                 }
-                group.close()?;
+                group.close().map_err(of_output)?;
                 Ok(())
             }
         }
@@ -95,10 +97,21 @@ impl<'w> Writer<'w> {
         match self.0 {
             Open::Csv(mut csv) => csv.flush(),
             Open::Parquet(open) => {
-                open.0.close()?;
+                open.0.close().map_err(of_output)?;
                 Ok(())
             }
         }
+    }
+}
+
+/// Returns the output's own error if the library has only passed it on.
+fn of_output(e: ParquetError) -> io::Error {
+    match e {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(e) => *e,
+            Err(other) => io::Error::other(other),
+        },
+        e => e.into(),
     }
 }
 

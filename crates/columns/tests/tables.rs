@@ -191,6 +191,29 @@ fn columns_that_differ_in_length_are_an_error() {
     }
 }
 
+/// An output without room.
+struct Full;
+
+impl std::io::Write for Full {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::StorageFull.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_full_disk_is_the_error_of_the_disk() {
+    let mut table = Table::default();
+    table.add("a", "", Kind::Count, Cells::counts([1, 2]));
+    for format in [Format::Csv, Format::Parquet] {
+        let e = table.write(&mut Full, format, "t").unwrap_err();
+        assert_eq!(e.kind(), std::io::ErrorKind::StorageFull, "{e}");
+    }
+}
+
 #[test]
 fn other_columns_are_an_error() {
     let dir = tempfile::tempdir().unwrap();

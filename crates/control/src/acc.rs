@@ -289,7 +289,7 @@ impl Acc {
 
     /// Returns the factor of the policy's step: 1, or more while an error lasts.
     fn factor(&mut self, w: f64, excess: f64, seen: &Seen, base: Duration, path: &PathView) -> f64 {
-        let small = w <= 2.0 * self.packet || !self.shows_a_price();
+        let small = w <= 2.0 * self.packet;
         let slow_start = self.cwnd < self.ssthresh;
         if slow_start || path.had_too_little || small {
             return self.step_of_policy(w);
@@ -327,8 +327,7 @@ impl Acc {
         self.cwnd = self.cwnd.max(self.least_window);
     }
 
-    /// Returns true if enough is queued for the queue to be a signal. An empty queue does not react
-    /// to the window until the link is full.
+    /// Returns true if enough is queued for the queue to be a signal.
     fn shows_a_price(&self) -> bool {
         self.estimate >= PRICE * self.law.target
     }

@@ -188,6 +188,30 @@ fn a_lasting_error_closes_in_round_trips_that_do_not_depend_on_the_window() {
     }
 }
 
+/// A link gets ten times faster. By packets per round trip the flow would need 450 round trips. Its steps
+/// lengthen although the empty queue does not react to the window.
+#[test]
+fn capacity_that_comes_free_is_taken_in_round_trips_that_do_not_depend_on_the_packet() {
+    let mut path = Path::new(&[], 1.25e6, 0.04);
+    path.rest(300);
+    path.capacity = 12.5e6;
+    let (mut most, mut last): (f64, usize) = (0.0, 0);
+    for i in 0..600 {
+        path.round();
+        most = most.max(path.queue);
+        if path.rate < 0.95 * path.capacity {
+            last = i;
+        }
+    }
+    // As for any lasting error: eight time constants of 24 round trips.
+    assert!(last < 192, "{last} rounds");
+    // Two steps of a 24th of the window before the queue is reported.
+    assert!(most < 3000.0 + path.capacity * path.base / 12.0, "{most}");
+    let (mean, variation) = path.rest(400);
+    assert!((mean - 3000.0).abs() < 30.0, "{mean}");
+    assert!(variation < 0.01, "{variation}");
+}
+
 /// The roots of the loop are on the unit circle at 1, as those of eq. 10.
 #[test]
 fn alone_its_largest_gain_is_one() {

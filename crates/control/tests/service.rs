@@ -98,7 +98,7 @@ fn a_weight_multiplies_the_target() {
 
 #[test]
 fn below_its_contracted_rate_a_flow_grows_up_to_its_limit() {
-    let policy = [("recovery", text("packet"))];
+    let policy = [("recovery", text("packet")), ("steps", text("policy"))];
     let mut t = Tunnel::settled(service(10_000, 1.0, Some(3_000_000)), &policy);
     assert!(
         (t.step(1e6, 5000) - 1000.0).abs() < 1.0,
@@ -135,7 +135,8 @@ fn a_contract_is_a_least_rate() {
     }
     assert!(t.window() >= 120e3, "{}", t.window());
     // As printed the policy alone gets there.
-    let mut t = Tunnel::settled(held(), &[("recovery", text("packet"))]);
+    let policy = [("recovery", text("packet")), ("steps", text("policy"))];
+    let mut t = Tunnel::settled(held(), &policy);
     assert!((t.step(0.0, 5000) - 1000.0).abs() < 1.0);
     assert!(t.window() < 70e3);
 }

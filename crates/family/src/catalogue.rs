@@ -15,7 +15,8 @@ impl Catalogue {
     /// Returns the QUIC stacks, which come with their controllers.
     pub fn stacks(&self) -> impl Iterator<Item = &'static Stack> {
         let mut stacks: Vec<&'static Stack> = Vec::new();
-        for stack in self.controllers.iter().filter_map(|family| family.stack) {
+        for code in self.controllers.iter().filter_map(|family| family.stack) {
+            let stack = code.stack;
             if !stacks.contains(&stack) {
                 stacks.push(stack);
             }

@@ -1,8 +1,8 @@
 //! The declaration of a controller or a queue discipline.
 
 use crate::{
-    Dynamics, FlowFacts, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, Stack, Values,
-    WindowDynamics,
+    Dynamics, FlowFacts, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, StackCode,
+    Values, WindowDynamics,
 };
 use std::any::Any;
 
@@ -25,8 +25,8 @@ pub struct Family {
     pub dynamics: Dynamics,
     /// The congestion control of the kernel that the family is a model of, if there is one.
     pub kernel: Option<&'static str>,
-    /// The QUIC stack whose own code the family is, if there is one.
-    pub stack: Option<&'static Stack>,
+    /// The QUIC stack by whose trait the family is written, if there is one.
+    pub stack: Option<StackCode>,
     /// The page of the book, below `docs/src`. It is "" for a family that the book does not know.
     pub page: &'static str,
     /// The constructor for the engines that move packets: a `Maker` of the crate of controllers or

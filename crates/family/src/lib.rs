@@ -57,5 +57,5 @@ pub use markdown::{fill_tables, markdown_table};
 pub use objective::{Objective, Price, Target};
 pub use param::{Kind, Param, Raw, Value};
 pub use service::{Service, Signal};
-pub use stack::Stack;
+pub use stack::{Stack, StackCode};
 pub use values::Values;

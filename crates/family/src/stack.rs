@@ -4,8 +4,8 @@ use crate::Values;
 use std::any::Any;
 use std::fmt;
 
-/// A QUIC stack of others, which can carry flows of the live engine. The families whose code is the
-/// stack's own name it ([`Family::stack`](crate::Family::stack)), and so bring it into a catalogue.
+/// A QUIC stack of others, which can carry flows of the live engine. Families by the stack's own
+/// trait name it ([`Family::stack`](crate::Family::stack)), and so bring it into a catalogue.
 #[derive(Clone, Copy)]
 pub struct Stack {
     /// The name in a scenario file.
@@ -29,4 +29,13 @@ impl fmt::Debug for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Stack").field(&self.name).finish()
     }
+}
+
+/// A family's code by the trait of a QUIC stack.
+#[derive(Clone, Copy, Debug)]
+pub struct StackCode {
+    /// The stack.
+    pub stack: &'static Stack,
+    /// The constructor of the stack's controller, for the crate of the stack alone.
+    pub maker: &'static (dyn Any + Send + Sync),
 }

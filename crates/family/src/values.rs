@@ -63,6 +63,21 @@ impl Values {
         matches!(role, Role::Controller(_)) && role.objective(self) != Some(Objective::Unresponsive)
     }
 
+    /// Returns the reason why the TCP of an operating system cannot have a controller with these
+    /// parameters, if there is one.
+    pub fn unfit_for_tcp(&self) -> Option<String> {
+        let why = match self.family.role {
+            Role::Controller(_) if self.is_stream() => return None,
+            Role::Controller(_) => "does not respond to the network, and TCP needs a window",
+            Role::Tunnel(_) => {
+                "is fed by pairs of control packets, and TCP has acknowledgements only"
+            }
+            Role::Queue(_) => "is a queue discipline",
+        };
+        let name = self.family.name;
+        Some(format!("{name} cannot run in the kernel's TCP: it {why}"))
+    }
+
     /// Returns the parameters of an aggregate, to be set. A new aggregate starts with the defaults.
     pub fn aggregate_mut(&mut self, name: &str) -> &mut Values {
         let known = self.aggregates.iter().position(|(n, _)| n == name);

@@ -1,4 +1,4 @@
-//! The contracts of a site file, against the rate of its uplink.
+//! The contracts and caps of a site file, against the rate of its uplink.
 
 use crate::config::Site;
 use accord_units::{Bytes, Duration, Rate};
@@ -11,7 +11,7 @@ const LONG: Duration = Duration::from_ms(50);
 /// A promise that does not hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// The uplink, or the peer whose classes were promised too much.
+    /// The uplink, or the peer with too large a cap or too many promises to classes.
     pub place: String,
     /// The sum of the contracts, in bits per second.
     pub contracted_bps: u64,
@@ -27,13 +27,26 @@ pub struct Finding {
 
 /// Returns the contracts that do not fit: those of the peers into the uplink, if the file has its rate,
 /// and those of classes into the contract of their tunnel. Contracts that fit so closely that the
-/// uplink gets a long queue are returned, too.
+/// uplink gets a long queue are returned, too, and peers whose cap is above the uplink.
 pub fn check(site: &Site) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(uplink) = site.interface.uplink {
         let contracts = site.peers.iter().map(|p| p.service.contract);
         findings.extend(finding("the uplink", contracts, uplink, ""));
         findings.extend(long_queue(site, uplink));
+        let above = site.peers.iter().filter(|peer| peer.cap > uplink);
+        findings.extend(above.map(|peer| Finding {
+            place: format!("peer {}", peer.name),
+            contracted_bps: peer.service.contract.as_bps(),
+            available_bps: uplink.as_bps(),
+            scale: 1.0,
+            queue_s: None,
+            message: format!(
+                "peer {}: its cap of {} is above the uplink of {uplink}, and the tunnel sends at the \
+                 cap while the path is unknown",
+                peer.name, peer.cap
+            ),
+        }));
     }
     for peer in &site.peers {
         let place = format!("peer {}", peer.name);
@@ -128,7 +141,7 @@ mod tests {
             let key = crate::keys::PrivateKey::new([number as u8 + 1; 32]).public();
             text += &format!(
                 "[peer.p{number}]\npublic_key = \"{key}\"\nnetworks = [\"10.{number}.0.0/16\"]\n\
-                 cap = \"100 Mbps\"\nservice = {{ contract = \"{contract}\", weight = {weight} }}\n"
+                 cap = \"{uplink}\"\nservice = {{ contract = \"{contract}\", weight = {weight} }}\n"
             );
         }
         check(&parse(&text, Path::new("")).expect("a site"))

@@ -3,24 +3,22 @@
 use crate::registry::Registry;
 use crate::report::{Decision, Report, Slot};
 use crate::status::{Facts, Status, metrics, status, table};
-use crate::{LONGEST_NAME, check, check_name};
+use crate::{Ended, LONGEST_NAME, Watch, check, check_name};
 use accord_control::{AnyController, Controller, Marks};
 use accord_door::{Door, Error, line};
 use accord_family::Values;
 use accord_units::Bytes;
 use libbpf_rs::{
-    Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder, PrintLevel,
+    ErrorKind, Link, MapCore, MapFlags, MapHandle, MapType, Object, ObjectBuilder, PrintLevel,
     RingBufferBuilder, set_print,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::mman::{MapFlags as Mapping, ProtFlags, mmap, munmap};
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::fmt;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
@@ -44,6 +42,9 @@ const BATCH: usize = 512;
 /// The longest wait for reports before clients and signals are polled, in milliseconds.
 const PATIENCE_MS: u16 = 50;
 
+/// The capabilities that the kernel asks for.
+const NEEDED: &str = "controllers in the kernel's TCP need root, or the capabilities CAP_BPF, \
+                      CAP_PERFMON and CAP_NET_ADMIN, outside of user namespaces";
 /// The maximum number of lines of libbpf in a message.
 const LAST_LINES: usize = 8;
 
@@ -78,19 +79,6 @@ impl Ask {
     }
 }
 
-/// The reason why [`Attached::serve`] ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// A client, SIGTERM, or the calling program.
-    Stopped,
-    /// SIGINT or SIGHUP.
-    Interrupted,
-}
-
-/// A callback of the calling program, some twenty times per second. Its argument is the end that a
-/// signal requests, and its result ends the service.
-pub type Watch<'w> = &'w mut dyn FnMut(Option<Ended>) -> Option<Ended>;
-
 /// The messages of libbpf since the last failure.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
@@ -109,22 +97,27 @@ pub struct Attached {
     object: Object,
     _link: Link,
     slots: Slots,
-    signals: SignalFd,
     since: u64,
 }
 
 impl Attached {
-    /// Attaches the controller that `values` describes as a congestion control of the kernel. From
-    /// now on [`Attached::serve`] handles SIGHUP, SIGINT and SIGTERM of this thread.
+    /// Attaches the controller that `values` describes as a congestion control of the kernel.
     ///
     /// # Errors
     ///
     /// Fails if the controller or the name is invalid, or the machine or the user's permissions do
     /// not allow it.
     pub fn new(name: &str, values: &Values) -> Result<Attached, Error> {
-        check(values)?;
+        check(values).map_err(Error::Wrong)?;
         check_name(name).map_err(Error::Wrong)?;
-        able()?;
+        if let Some(why) = crate::obstacle() {
+            return Err(Error::Unable(why));
+        }
+        if is_taken(name) {
+            return Err(Error::Unable(format!(
+                "the kernel has a congestion control {name} already; choose another name, or detach it"
+            )));
+        }
         let unable = |what: &str, e: &dyn fmt::Display| {
             let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
             let said = said.unwrap_or_default();
@@ -159,9 +152,12 @@ impl Attached {
                 initial[4..20].copy_from_slice(&long);
             }
         }
-        let mut object = open
-            .load()
-            .map_err(|e| unable("the kernel rejects the program", &e))?;
+        let mut object = open.load().map_err(|e| match e.kind() {
+            ErrorKind::PermissionDenied => Error::Unable(format!(
+                "the kernel lets this process load no BPF program; {NEEDED}"
+            )),
+            _ => unable("the kernel rejects the program", &e),
+        })?;
         let find = |object: &Object, name: &str| {
             let mut maps = object.maps();
             let map = maps.find(|map| map.name() == name);
@@ -195,7 +191,6 @@ impl Attached {
             object,
             _link: link,
             slots,
-            signals: signals()?,
             since: monotonic(),
         })
     }
@@ -219,11 +214,11 @@ impl Attached {
         })
     }
 
-    /// Decides until it is asked to end, and answers clients.
+    /// Decides until it is asked to end, and answers clients. Returns the state at the end.
     ///
     /// # Errors
     /// Fails if the socket cannot be opened, or the kernel's reports cannot be read.
-    pub fn serve(&self, socket: Option<&Path>, watch: Watch) -> Result<Ended, Error> {
+    pub fn serve(&self, socket: Option<&Path>, watch: Watch) -> Result<(Ended, Status), Error> {
         let door = socket
             .map(|path| Door::open(path, Ask::parse))
             .transpose()?;
@@ -253,10 +248,7 @@ impl Attached {
                 continue;
             }
             if heard == 0 {
-                let mut files = [
-                    PollFd::new(reports.as_fd(), PollFlags::POLLIN),
-                    PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
-                ];
+                let mut files = [PollFd::new(reports.as_fd(), PollFlags::POLLIN)];
                 // An interrupted wait is merely shorter.
                 let _ = poll(&mut files, PollTimeout::from(PATIENCE_MS));
             }
@@ -264,18 +256,11 @@ impl Attached {
                 continue;
             }
             looked = monotonic();
-            let signal = self.signals.read_signal().ok().flatten();
-            let asked = signal.map(
-                |info| match info.ssi_signo as i32 == Signal::SIGTERM as i32 {
-                    true => Ended::Stopped,
-                    false => Ended::Interrupted,
-                },
-            );
-            if let Some(ended) = watch(asked) {
-                return Ok(ended);
+            let state = || self.status(&registry.borrow());
+            if let Some(ended) = watch() {
+                return Ok((ended, state()));
             }
             while let Some(request) = door.as_ref().and_then(|d| d.requests.try_recv().ok()) {
-                let state = || self.status(&registry.borrow());
                 let answer = match request.ask {
                     Ask::Status => serde_json::to_string(&state()).unwrap_or_default() + "\n",
                     Ask::Table => table(&state()),
@@ -285,7 +270,7 @@ impl Attached {
                 // The client may have left.
                 let _ = request.answer.send((200, answer));
                 if request.ask == Ask::Detach {
-                    return Ok(Ended::Stopped);
+                    return Ok((Ended::Stopped, state()));
                 }
             }
         }
@@ -341,7 +326,11 @@ fn peer(bytes: &[u8]) -> Option<(String, u16)> {
     let [a, b, c, d, ..] = address;
     let text = match i32::from(family) {
         nix::libc::AF_INET => format!("{}:{port}", Ipv4Addr::new(a, b, c, d)),
-        _ => format!("[{}]:{port}", Ipv6Addr::from(address)),
+        // A connection of IPv4 may have a socket of IPv6.
+        _ => match Ipv6Addr::from(address).to_canonical() {
+            IpAddr::V4(address) => format!("{address}:{port}"),
+            IpAddr::V6(address) => format!("[{address}]:{port}"),
+        },
     };
     Some((text, own))
 }
@@ -378,13 +367,6 @@ impl Slots {
     }
 }
 
-impl Drop for Attached {
-    fn drop(&mut self) {
-        // The signal mask is restored, except for signals that the program had blocked before.
-        let _ = watched().thread_unblock();
-    }
-}
-
 impl Drop for Slots {
     fn drop(&mut self) {
         // SAFETY: the memory was mapped with this length, and no reference into it remains.
@@ -400,22 +382,15 @@ fn monotonic() -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-fn watched() -> SigSet {
-    [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM]
-        .into_iter()
-        .collect()
+/// Returns true if the kernel has a congestion control of this name.
+fn is_taken(name: &str) -> bool {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let names = std::fs::read_to_string(path).unwrap_or_default();
+    names.split_whitespace().any(|other| other == name)
 }
 
-fn signals() -> Result<SignalFd, Error> {
-    let set = watched();
-    let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
-    (set.thread_block())
-        .and_then(|()| SignalFd::with_flags(&set, flags))
-        .map_err(|e| Error::Unable(format!("signals cannot be taken: {e}")))
-}
-
-/// Checks that the machine and the user can attach controllers.
-fn able() -> Result<(), Error> {
+/// Returns the reason why this machine or this user cannot attach controllers, if there is one.
+pub fn obstacle() -> Option<String> {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = release.trim();
     let mut numbers = release
@@ -424,24 +399,17 @@ fn able() -> Result<(), Error> {
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version < OLDEST {
         let (major, minor) = OLDEST;
-        return Err(Error::Unable(format!(
+        return Some(format!(
             "the kernel is Linux {release}, and controllers in its TCP need {major}.{minor} or later"
-        )));
+        ));
     }
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
-        return Err(Error::Unable(
+        return Some(
             "the kernel has no type information: /sys/kernel/btf/vmlinux is missing (CONFIG_DEBUG_INFO_BTF)"
                 .into(),
-        ));
+        );
     }
-    if !may() {
-        return Err(Error::Unable(
-            "controllers in the kernel's TCP need root, or the capabilities CAP_BPF, CAP_PERFMON and \
-             CAP_NET_ADMIN"
-                .into(),
-        ));
-    }
-    Ok(())
+    (!may()).then(|| NEEDED.into())
 }
 
 /// Returns true if this process has the capabilities.

@@ -11,18 +11,19 @@
 //! interface to it.
 //!
 //! ```
-//! use accord_kernel::{Refused, check};
+//! use accord_kernel::check;
 //!
 //! let family = |name| accord_control::FAMILIES.iter().find(|f| f.name == name).unwrap();
 //! assert!(check(&family("copa").defaults()).is_ok());
-//! let refused = check(&family("monaco").defaults()).unwrap_err();
 //! assert_eq!(
-//!     refused.to_string(),
+//!     check(&family("monaco").defaults()).unwrap_err(),
 //!     "monaco cannot run in the kernel's TCP: it is fed by pairs of control packets, and TCP has \
 //!      acknowledgements only"
 //! );
 //! ```
 
+#[cfg(not(all(feature = "bpf", target_os = "linux")))]
+mod absent;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
 mod attach;
 mod connection;
@@ -30,12 +31,15 @@ mod connection;
 mod group;
 mod registry;
 mod report;
+#[cfg(all(feature = "bpf", target_os = "linux"))]
+mod signals;
 mod status;
 
-#[cfg(all(feature = "bpf", target_os = "linux"))]
+#[cfg(not(all(feature = "bpf", target_os = "linux")))]
+pub use absent::Attached;
 pub use accord_door::Error;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
-pub use attach::{Ask, Attached, Ended, Watch};
+pub use attach::{Ask, Attached, obstacle};
 pub use connection::Connection;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
 pub use group::Group;
@@ -43,50 +47,42 @@ pub use registry::{Entry, Registry};
 pub use report::{
     ACKNOWLEDGED, ALONE, APP_LIMITED, CLOSED, Decision, Report, SAMPLE, Slot, State, WINDOW_LIMITED,
 };
+#[cfg(all(feature = "bpf", target_os = "linux"))]
+pub use signals::Signals;
 pub use status::{Ages, ConnectionStatus, Facts, Status, metrics, status, table};
 
-use accord_control::{Maker, Transport};
 use accord_family::Values;
-use std::fmt;
 
 /// The longest name of a congestion control in bytes (`TCP_CA_NAME_MAX` less the end).
 pub const LONGEST_NAME: usize = 15;
 
-/// The reason why a controller cannot run in the kernel's TCP.
+/// The word of scenarios for the controller of a flow, which no congestion control may have as its
+/// name.
+const RESERVED: &str = "accord";
+
+/// The reason why `Attached::serve` ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The controller needs control packets.
-    ControlPackets(&'static str),
-    /// The controller does not respond to the network, so that it has no window.
-    NoWindow(&'static str),
-    /// The family is a queue discipline.
-    NotAController(&'static str),
+pub enum Ended {
+    /// A client, SIGTERM, or the calling program.
+    Stopped,
+    /// SIGINT or SIGHUP.
+    Interrupted,
 }
 
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, why) = match self {
-            Refused::ControlPackets(name) => (
-                name,
-                "is fed by pairs of control packets, and TCP has acknowledgements only",
-            ),
-            Refused::NoWindow(name) => (
-                name,
-                "does not respond to the network, and TCP needs a window",
-            ),
-            Refused::NotAController(name) => (name, "is a queue discipline"),
-        };
-        write!(f, "{name} cannot run in the kernel's TCP: it {why}")
-    }
-}
+/// A callback of the calling program, some twenty times per second. Its result ends the service.
+pub type Watch<'w> = &'w mut dyn FnMut() -> Option<Ended>;
 
-impl std::error::Error for Refused {}
-
-#[cfg(all(feature = "bpf", target_os = "linux"))]
-impl From<Refused> for Error {
-    fn from(refused: Refused) -> Error {
-        Error::Wrong(refused.to_string())
-    }
+/// Returns the reason why this build cannot attach controllers.
+#[cfg(not(all(feature = "bpf", target_os = "linux")))]
+pub fn obstacle() -> Option<String> {
+    Some(match cfg!(target_os = "linux") {
+        true => {
+            "this build has no controllers for the kernel; with clang and libelf, cargo build --release \
+             --features kernel includes them"
+                .into()
+        }
+        false => "controllers in the kernel's TCP need Linux".into(),
+    })
 }
 
 /// Checks that the controller that `values` describes can run in the kernel's TCP.
@@ -94,21 +90,11 @@ impl From<Refused> for Error {
 /// # Errors
 ///
 /// Fails with the reason why it cannot.
-pub fn check(values: &Values) -> Result<(), Refused> {
-    let family = values.family();
-    match family
-        .maker
-        .downcast_ref()
-        .map(|maker: &Maker| maker.transport)
-    {
-        Some(Transport::Stream) => Ok(()),
-        Some(Transport::Tunnel { .. }) => Err(Refused::ControlPackets(family.name)),
-        Some(Transport::Open) => Err(Refused::NoWindow(family.name)),
-        None => Err(Refused::NotAController(family.name)),
-    }
+pub fn check(values: &Values) -> Result<(), String> {
+    values.unfit_for_tcp().map_or(Ok(()), Err)
 }
 
-/// Checks the name of a congestion control: 1 to 15 letters, digits, `_` and `-`.
+/// Checks the name of a congestion control: 1 to 15 letters, digits, `_` and `-`, and not "accord".
 ///
 /// # Errors
 ///
@@ -116,6 +102,10 @@ pub fn check(values: &Values) -> Result<(), Refused> {
 pub fn check_name(name: &str) -> Result<(), String> {
     let sound = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     match (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(sound) {
+        true if name == RESERVED => Err(format!(
+            "\"{name}\" is not a valid name of a congestion control: `kernel = \"{name}\"` of a scenario \
+             means the controller of a flow"
+        )),
         true => Ok(()),
         false => Err(format!(
             "\"{name}\" is not a valid name of a congestion control: expected 1 to {LONGEST_NAME} letters, \

@@ -35,6 +35,8 @@ pub struct Registry {
     pub connections: u64,
     /// The number of connections whose controller failed.
     pub failed: u64,
+    /// The reason of the latest failure.
+    pub failure: Option<String>,
     /// The number of reports received.
     pub reports: u64,
     /// The ages of decisions at the time of writing, in nanoseconds.
@@ -50,6 +52,7 @@ impl Registry {
             entries: Vec::new(),
             connections: 0,
             failed: 0,
+            failure: None,
             reports: 0,
             ages: ages.expect("the bounds are sound"),
         }
@@ -102,6 +105,7 @@ impl Registry {
                 let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
                 let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
                 entry.failed = Some(text.unwrap_or("the controller panicked".into()));
+                self.failure.clone_from(&entry.failed);
                 self.failed += 1;
                 None
             }

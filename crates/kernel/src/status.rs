@@ -26,6 +26,8 @@ pub struct Status {
     pub connections_total: u64,
     /// The number of connections whose controller failed.
     pub failed_connections_total: u64,
+    /// The reason of the latest failure of a controller.
+    pub failure: Option<String>,
     /// The number of connections without a slot, which use the BPF program's Reno.
     pub refused_connections_total: u64,
     /// The number of times that a connection continued as Reno, since no decision came.
@@ -38,6 +40,42 @@ pub struct Status {
     pub decision_age_s: Ages,
     /// The connections.
     pub connections: Vec<ConnectionStatus>,
+}
+
+impl Status {
+    /// Returns a line for each kind of event in which connections had no decisions, or reports
+    /// were lost.
+    pub fn troubles(&self) -> Vec<String> {
+        let latest = match &self.failure {
+            Some(why) => format!(" (the latest: {why})"),
+            None => String::new(),
+        };
+        let all = [
+            (
+                "turns to Reno, since no decision came",
+                self.silences_total,
+                "",
+            ),
+            (
+                "connections that continue as Reno, since their controller failed",
+                self.failed_connections_total,
+                &latest,
+            ),
+            (
+                "connections beyond the number of slots, which use Reno",
+                self.refused_connections_total,
+                "",
+            ),
+            (
+                "reports lost to a full ring buffer",
+                self.lost_reports_total,
+                "",
+            ),
+        ];
+        let all = all.iter().filter(|(_, count, _)| *count > 0);
+        all.map(|(what, count, more)| format!("{what}: {count}{more}"))
+            .collect()
+    }
 }
 
 /// A distribution of ages, in seconds. All are zero before the first decision.
@@ -166,6 +204,7 @@ pub fn status(
         uptime_s: facts.uptime_s,
         connections_total: registry.connections,
         failed_connections_total: registry.failed,
+        failure: registry.failure.clone(),
         refused_connections_total,
         silences_total,
         reports_total: registry.reports,
@@ -184,7 +223,7 @@ pub fn table(status: &Status) -> String {
     };
     let _ = writeln!(
         text,
-        "{}: {}, reports {reports}, for {:.0} s; {} connections so far",
+        "{}: {}, reports {reports}, for {:.0} s; connections so far: {}",
         status.name, status.controller, status.uptime_s, status.connections_total
     );
     let ages = status.decision_age_s;
@@ -195,31 +234,12 @@ pub fn table(status: &Status) -> String {
         ages.p99 * 1e3,
         ages.max * 1e3
     );
-    for (count, what) in [
-        (
-            status.silences_total,
-            "times a connection continued as Reno, since no decision came",
-        ),
-        (
-            status.failed_connections_total,
-            "connections whose controller failed",
-        ),
-        (
-            status.refused_connections_total,
-            "connections beyond the number of slots, which use Reno",
-        ),
-        (
-            status.lost_reports_total,
-            "reports lost to a full ring buffer",
-        ),
-    ] {
-        if count > 0 {
-            let _ = writeln!(text, "{count} {what}");
-        }
+    for trouble in status.troubles() {
+        let _ = writeln!(text, "{trouble}");
     }
-    let row = |cells: [&str; 8]| {
+    let row = |cells: [&str; 10]| {
         let mut line = String::new();
-        for (cell, width) in cells.iter().zip([28, 9, 8, 9, 10, 10, 12, 8]) {
+        for (cell, width) in cells.iter().zip([28, 6, 9, 8, 10, 8, 8, 12, 8, 8]) {
             let _ = write!(line, "{cell:<width$}  ");
         }
         line.trim_end().to_string() + "\n"
@@ -227,15 +247,19 @@ pub fn table(status: &Status) -> String {
     if !status.connections.is_empty() {
         text += &row([
             "peer",
+            "port",
             "state",
             "window",
             "pace",
-            "smoothed",
-            "least rtt",
+            "srtt",
+            "min_rtt",
             "delivered",
             "lost",
+            "age",
         ]);
-        text += &row(["", "", "packets", "Mbps", "ms", "ms", "bytes", "packets"]);
+        text += &row([
+            "", "", "", "packets", "Mbps", "ms", "ms", "bytes", "packets", "ms",
+        ]);
     }
     for c in &status.connections {
         let state = match (&c.error, c.alone) {
@@ -248,6 +272,7 @@ pub fn table(status: &Status) -> String {
             .map_or("-".into(), |s| format!("{:.2}", s * 1e3));
         text += &row([
             &c.peer,
+            &c.port.to_string(),
             state,
             &c.cwnd_packets.to_string(),
             &format!("{:.2}", c.pacing_bytes_per_s as f64 * 8e-6),
@@ -255,6 +280,7 @@ pub fn table(status: &Status) -> String {
             &least,
             &c.delivered_bytes.to_string(),
             &c.lost_packets.to_string(),
+            &format!("{:.2}", c.decision_age_s * 1e3),
         ]);
     }
     for c in &status.connections {

@@ -231,6 +231,28 @@ fn any_family_survives_any_report() {
     }
 }
 
+/// Times are those of the monotonic clock, which cannot be set. A step would cost no connection
+/// either.
+#[test]
+fn a_step_of_the_clock_costs_no_connection() {
+    const YEAR_NS: u64 = 365 * 86_400 * 1_000_000_000;
+    for family in FAMILIES.iter().filter(|f| check(&f.defaults()).is_ok()) {
+        let mut registry = Registry::new(family.defaults());
+        let mut kernel = Kernel::new();
+        kernel.report.now += 100 * YEAR_NS;
+        registry.hear(&kernel.report);
+        for step in [0, 10 * YEAR_NS as i64, -30 * YEAR_NS as i64, 1] {
+            kernel.report.now = kernel.report.now.wrapping_add_signed(step);
+            for _ in 0..200 {
+                let decision = registry.hear(&kernel.acknowledge(4, 20_000));
+                let decision = decision.expect(family.name);
+                assert!(decision.cwnd >= 1, "{}: {decision:?}", family.name);
+            }
+        }
+        assert_eq!(registry.failed, 0, "{}", family.name);
+    }
+}
+
 /// A slot has another connection when its generation changes, even if no report announced the end.
 #[test]
 fn a_slot_changes_hands() {
@@ -255,7 +277,7 @@ fn names_are_those_of_the_kernel() {
     for name in ["accord_copa", "a", "a-b_c", "123456789012345"] {
         assert_eq!(check_name(name), Ok(()));
     }
-    for name in ["", "1234567890123456", "a b", "a/b", "café"] {
+    for name in ["", "1234567890123456", "a b", "a/b", "café", "accord"] {
         assert!(check_name(name).is_err(), "{name}");
     }
 }

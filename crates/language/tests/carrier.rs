@@ -1,8 +1,8 @@
 //! Flows that the kernel's TCP or a QUIC stack carries, in the language.
 
 use crate::common::{points, refused};
-use accord_scenario::Carrier;
 use accord_scenario::print;
+use accord_scenario::{Carrier, Congestion};
 
 const NETWORK: &str = "duration = \"10 s\"\n\
     topology.dumbbell = { rate = \"10 Mbps\", delay = \"5 ms\" }\n\
@@ -15,11 +15,12 @@ fn a_model_stands_in_unless_another_controller_is_named() {
              {{ kernel = \"reno\" }},\n\
              {{ kernel = \"bbr\", controller = \"vegas\" }},\n\
              {{ kernel = \"reno\", controller = \"multcp\" }},\n\
+             {{ kernel = \"accord\", controller = \"vegas\" }},\n\
              {{ controller = \"monaco\", service = {{ weight = 2 }} }},\n\
          ]"
     );
     let s = &points(&text).unwrap_or_else(|e| panic!("{e}"))[0];
-    let kernel = |congestion: &str| Carrier::Kernel(congestion.into());
+    let kernel = |congestion: &str| Carrier::Kernel(Congestion::Named(congestion.into()));
     let found: Vec<_> = (s.flows.iter())
         .map(|f| (f.carrier.clone(), f.controller.family().name))
         .collect();
@@ -29,6 +30,7 @@ fn a_model_stands_in_unless_another_controller_is_named() {
             (kernel("reno"), "newreno"),
             (kernel("bbr"), "vegas"),
             (kernel("reno"), "multcp"),
+            (Carrier::Kernel(Congestion::Accord), "vegas"),
             (Carrier::Ours, "monaco"),
         ]
     );

@@ -1,5 +1,4 @@
-//! Connections of the kernel's TCP, for flows of a scenario that name the kernel's congestion
-//! control.
+//! Connections of the kernel's TCP, for flows of a scenario with the key `kernel`.
 //!
 //! Each end is a socket in the namespace of its node, and a TUN device through which the kernel
 //! exchanges the connection's packets with us. Between the devices they pass our ports as any
@@ -7,6 +6,7 @@
 //! demand, and the other reads and discards it.
 
 use crate::LiveError;
+use crate::deciders::Deciders;
 use crate::namespace::Namespace;
 use crate::packet::addresses;
 use crate::quic::Quic;
@@ -14,7 +14,7 @@ use crate::site::Site;
 use crate::tcp_info::TcpInfo;
 use crate::tun::Tun;
 use accord_family::Value;
-use accord_scenario::{Carrier, Flow, Scenario};
+use accord_scenario::{Carrier, Congestion, Flow, Scenario};
 use accord_transport::View;
 use accord_units::{Bytes, Duration};
 use nix::errno::Errno;
@@ -88,15 +88,25 @@ pub struct Ends {
 }
 
 /// Creates the ends of the kernel's connections, by flow. Flows that are not of the kernel have none.
-pub fn ends(scenario: &Scenario, namespaces: &[Namespace]) -> Result<Vec<Ends>, LiveError> {
+/// `deciders` has the controllers of flows with `kernel = "accord"`.
+pub fn ends(
+    scenario: &Scenario,
+    namespaces: &[Namespace],
+    deciders: &Deciders,
+) -> Result<Vec<Ends>, LiveError> {
     let flows = scenario.flows.iter().enumerate();
     flows
         .map(|(id, flow)| match &flow.carrier {
             Carrier::Ours | Carrier::Quic(_) => Ok(Ends::default()),
             Carrier::Kernel(congestion) => {
+                let name = match congestion {
+                    Congestion::Named(name) => Some(name.as_str()),
+                    Congestion::Accord => deciders.name_of(flow),
+                };
+                let name = name.unwrap_or(Congestion::ACCORD);
                 let (source, sink) = scenario.ends(id);
                 let nodes = (&namespaces[source], &namespaces[sink]);
-                open(id, flow, congestion, nodes)
+                open(id, flow, name, nodes)
             }
         })
         .collect()
@@ -104,7 +114,7 @@ pub fn ends(scenario: &Scenario, namespaces: &[Namespace]) -> Result<Vec<Ends>, 
 
 /// Returns the reason why connections with these congestion controls are impossible here, if there
 /// is one. It opens trial sockets.
-pub fn obstacle(congestions: &BTreeSet<&str>) -> Option<LiveError> {
+pub fn obstacle(congestions: &BTreeSet<&Congestion>) -> Option<LiveError> {
     let attempt = || -> Result<(), LiveError> {
         let ends = addresses(0);
         for (i, congestion) in congestions.iter().enumerate() {
@@ -113,7 +123,9 @@ pub fn obstacle(congestions: &BTreeSet<&str>) -> Option<LiveError> {
                 prepare(&namespace)?;
             }
             Tun::open(&namespace, "k", ends, 1500, false)?;
-            caller(&namespace, congestion, Ipv4Addr::UNSPECIFIED)?;
+            if let Congestion::Named(name) = congestion {
+                caller(&namespace, name, Ipv4Addr::UNSPECIFIED)?;
+            }
         }
         Ok(())
     };

@@ -1,6 +1,7 @@
 //! The fabric between the nodes: a socket per node, and the addresses of the links' far ends.
 
 use crate::connection::{self, Ends};
+use crate::deciders::Deciders;
 use crate::gateway::Gateways;
 use crate::namespace::{Namespace, join};
 use crate::socket::Socket;
@@ -18,6 +19,8 @@ pub struct Fabric {
     pub next: Vec<SocketAddrV4>,
     /// The ends of connections of other stacks, by flow.
     pub ends: Vec<Ends>,
+    /// The controllers in the kernel's TCP.
+    pub deciders: Deciders,
     /// The gateways of tunnels.
     pub gateways: Gateways,
     /// The namespaces of the network, which exist while they are held.
@@ -74,6 +77,7 @@ impl Fabric {
             next: scenario.links.iter().map(|l| to(l.to)).collect(),
             sockets,
             ends: scenario.flows.iter().map(|_| Ends::default()).collect(),
+            deciders: Deciders::default(),
             gateways: Gateways::default(),
             namespaces: Vec::new(),
         })
@@ -100,7 +104,8 @@ impl Fabric {
             let [low, high] = wires[&(from.min(to), from.max(to))];
             SocketAddrV4::new(if to > from { high } else { low }, PORT)
         };
-        let mut ends = connection::ends(scenario, &namespaces)?;
+        let deciders = Deciders::start(&scenario.flows)?;
+        let mut ends = connection::ends(scenario, &namespaces, &deciders)?;
         let gateways = match program.filter(|_| scenario.has_tunnels()) {
             Some(program) => Gateways::start(scenario, program, &mut ends, &mut namespaces)?,
             None => Gateways::default(),
@@ -109,6 +114,7 @@ impl Fabric {
             next: scenario.links.iter().map(|l| far(l.from, l.to)).collect(),
             sockets,
             ends,
+            deciders,
             gateways,
             namespaces,
         })

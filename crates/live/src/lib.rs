@@ -58,6 +58,8 @@ mod collect;
 #[cfg(target_os = "linux")]
 mod connection;
 #[cfg(target_os = "linux")]
+mod deciders;
+#[cfg(target_os = "linux")]
 mod driver;
 #[cfg(target_os = "linux")]
 mod ends;
@@ -100,7 +102,7 @@ mod tun;
 pub use setting::{Program, Setting};
 
 use accord_record::{Observer, Run};
-use accord_scenario::{Carrier, Flow, NodeId, Scenario};
+use accord_scenario::{Carrier, Congestion, Flow, NodeId, Scenario};
 use accord_units::{Duration, words};
 use std::fmt;
 
@@ -224,24 +226,30 @@ pub fn obstacle(setting: impl Into<Setting>, scenarios: &[Scenario]) -> Option<L
         Ok(scenarios) => scenarios,
         Err(why) => return Some(why),
     };
-    let flows = scenarios.iter().flat_map(|s| &s.flows);
+    let flows = || scenarios.iter().flat_map(|s| &s.flows);
     match setting.mode {
-        Mode::Loopback => flows
+        Mode::Loopback => flows()
             .filter(|f| matches!(f.carrier, Carrier::Kernel(_)))
             .map(not_on_loopback)
             .next(),
         Mode::Namespaces => {
-            let kernels = congestions(flows);
-            namespace::obstacle().or_else(|| connection::obstacle(&kernels))
+            let kernels = congestions(flows());
+            // One controller is attached to find out.
+            let attached = flows().find(|f| f.carrier == Carrier::Kernel(Congestion::Accord));
+            namespace::obstacle()
+                .or_else(|| connection::obstacle(&kernels))
+                .or_else(|| deciders::Deciders::start(attached).err())
         }
     }
 }
 
 /// Returns the congestion controls of the flows that are connections of the kernel.
 #[cfg(target_os = "linux")]
-fn congestions<'a>(flows: impl Iterator<Item = &'a Flow>) -> std::collections::BTreeSet<&'a str> {
+fn congestions<'a>(
+    flows: impl Iterator<Item = &'a Flow>,
+) -> std::collections::BTreeSet<&'a Congestion> {
     let names = flows.filter_map(|flow| match &flow.carrier {
-        Carrier::Kernel(congestion) => Some(congestion.as_str()),
+        Carrier::Kernel(congestion) => Some(congestion),
         Carrier::Ours | Carrier::Quic(_) => None,
     });
     names.collect()
@@ -254,10 +262,15 @@ fn not_on_loopback(flow: &Flow) -> LiveError {
         Some(why) => format!("; here, {why}"),
         None => String::new(),
     };
+    // The kernel loads no BPF programs for user namespaces.
+    let who = match flow.carrier {
+        Carrier::Kernel(Congestion::Accord) => "root",
+        _ => "root, or `unshare -rn accord ...`",
+    };
     LiveError::Unable(format!(
         "flow {} is a connection of the kernel, whose packets go through network namespaces and \
-         TUN devices: --live namespaces, which needs CAP_SYS_ADMIN and CAP_NET_ADMIN (root, or \
-         `unshare -rn accord ...`), iproute2 and /dev/net/tun{here}",
+         TUN devices: --live namespaces, which needs CAP_SYS_ADMIN and CAP_NET_ADMIN ({who}), \
+         iproute2 and /dev/net/tun{here}",
         flow.name
     ))
 }
@@ -303,9 +316,16 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
                     2 * n
                 ),
             };
+            let attached = |f: &&Flow| f.carrier == Carrier::Kernel(Congestion::Accord);
+            let congestion = match scenario.flows.iter().find(attached) {
+                Some(_) => {
+                    ", and a BPF program in the kernel for each controller of these connections"
+                }
+                None => "",
+            };
             format!(
                 "{nodes} network namespaces without names, joined by {pairs} of virtual Ethernet \
-                 devices{devices}{gateways}; needs CAP_SYS_ADMIN and CAP_NET_ADMIN, and all of it goes with \
+                 devices{devices}{congestion}{gateways}; needs CAP_SYS_ADMIN and CAP_NET_ADMIN, and all of it goes with \
                  this process"
             )
         }

@@ -1,7 +1,7 @@
 //! Tunnels and the flows in them, as far as gateways and the kernel support them.
 
 use crate::{LiveError, Mode, Setting};
-use accord_scenario::{Carrier, Flow, Scenario};
+use accord_scenario::{Carrier, Congestion, Flow, Scenario};
 use accord_traffic::Demand;
 use accord_units::{Bytes, Time};
 use std::borrow::Cow;
@@ -32,7 +32,8 @@ pub fn carried<'a>(
             tunnel(flow, setting)?;
         } else if let (Some(tunnel), Carrier::Ours) = (flow.through, &flow.carrier) {
             let tunnel = &scenario.flows[tunnel].name;
-            flow.carrier = Carrier::Kernel(congestion(flow, tunnel)?.to_string());
+            let name = congestion(flow, tunnel)?.to_string();
+            flow.carrier = Carrier::Kernel(Congestion::Named(name));
         } else if let (Some(tunnel), Carrier::Quic(stack)) = (flow.through, &flow.carrier) {
             let tunnel = &scenario.flows[tunnel].name;
             return Err(unfit(

@@ -2,6 +2,7 @@
 
 use crate::clock::Clock;
 use crate::collect::{Collector, digest};
+use crate::deciders;
 use crate::driver::{Counters, Driver, Medium};
 use crate::fabric::Fabric;
 use crate::plan::Plan;
@@ -39,6 +40,7 @@ pub fn run(
         sockets,
         next,
         mut ends,
+        mut deciders,
         mut gateways,
         namespaces,
     } = match mode {
@@ -100,11 +102,18 @@ pub fn run(
     }
     heard.map_err(|Interrupted| LiveError::Interrupted)?;
     drain(&plan, &medium, &mut all).map_err(|e| LiveError::system("move packets", e))?;
+    let states = deciders.finish()?;
     gateways.look()?;
     let waited = gateways.waited();
     drop(gateways);
     drop(namespaces);
     let (mut run, cost) = record(scenario, mode, collector, &all);
+    let (notes, unfit) = deciders::notes(&states);
+    run.notes.extend(notes);
+    if unfit.is_some() {
+        // The packet engine cannot replay that.
+        (run.unfit, run.stalls) = (unfit, Vec::new());
+    }
     if let Some(waited) = waited {
         let part = waited.as_secs_f64() / scenario.duration.as_secs_f64();
         let percent = format!("{:.1} % of the time", part * 100.0);
@@ -219,7 +228,7 @@ fn stalls(scenario: &Scenario, counters: &[Counters]) -> Vec<Stalls> {
 /// between kernels.
 fn kernels(scenario: &Scenario) -> Option<String> {
     let names = crate::congestions(scenario.flows.iter());
-    let names: Vec<&str> = names.into_iter().collect();
+    let names: Vec<&str> = names.into_iter().map(|c| c.name()).collect();
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = release.trim();
     (!names.is_empty()).then(|| format!("connections of Linux {release}: {}", names.join(", ")))

@@ -5,12 +5,12 @@ use crate::factories::{Made, bbr, cubic, initial_window, newreno};
 use crate::{Factory, Theirs};
 use accord_control::{AnyController, Maker, Marks, Transport};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Stack, Values, WindowDynamics,
-    WindowLaw,
+    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Stack, StackCode, Values,
+    WindowDynamics, WindowLaw,
 };
 use accord_transport::Connector;
 use accord_units::Bytes;
-use quinn_proto::congestion::Controller;
+use quinn_proto::congestion::{Controller, ControllerFactory};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -27,21 +27,36 @@ pub static STACK: Stack = Stack {
 /// The UDP payload of the packets of Ethernet.
 const PACKET: Bytes = Bytes::new(1472);
 
+/// The constructor of a family's factory, for datagrams of a size.
+struct Make(fn(&Values, Bytes) -> Made);
+
+/// Returns the factory of a family by quinn's trait, for datagrams of this size.
+fn own(values: &Values, payload: Bytes) -> Option<Made> {
+    let Make(make) = values.family().stack?.maker.downcast_ref()?;
+    Some(make(values, payload))
+}
+
 /// Returns the factory of the controller that `values` describes, for datagrams of this size.
 fn factory(values: &Values, payload: Bytes) -> Result<Made, String> {
-    let is = |family: &'static Family| std::ptr::eq(family, values.family());
-    if is(&NEWRENO) {
-        return Ok(newreno(values, payload));
-    }
-    if is(&CUBIC) {
-        return Ok(cubic(values, payload));
-    }
-    if is(&BBR) {
-        return Ok(bbr(values, payload));
+    if let Some(own) = own(values, payload) {
+        return Ok(own);
     }
     let mut factory = Factory::new(values).map_err(|refused| refused.to_string())?;
     factory.packet(payload);
     Ok(Arc::new(factory))
+}
+
+/// The maker of families by quinn's trait.
+static MAKER: Maker = Maker {
+    build,
+    transport: Transport::Stream,
+};
+
+const fn code(maker: &'static Make) -> Option<StackCode> {
+    Some(StackCode {
+        stack: &STACK,
+        maker,
+    })
 }
 
 const INITIAL_WINDOW: Param = Param {
@@ -68,12 +83,9 @@ pub static NEWRENO: Family = Family {
     source: "[quinn]",
     params: &[INITIAL_WINDOW, ECN],
     dynamics: Dynamics::Window(reno),
-    stack: Some(&STACK),
+    stack: code(&Make(newreno)),
     page: "quinn.md",
-    maker: &Maker {
-        build: |values, packet| build(newreno(values, packet), values, packet),
-        transport: Transport::Stream,
-    },
+    maker: &MAKER,
     ..Family::new("quinn-newreno", Role::Controller(|_| Objective::Loss))
 };
 
@@ -85,12 +97,9 @@ pub static CUBIC: Family = Family {
     dynamics: Dynamics::Missing(
         "the fluid's CUBIC is that of RFC 9438, with which quinn's has not been compared there",
     ),
-    stack: Some(&STACK),
+    stack: code(&Make(cubic)),
     page: "quinn.md",
-    maker: &Maker {
-        build: |values, packet| build(cubic(values, packet), values, packet),
-        transport: Transport::Stream,
-    },
+    maker: &MAKER,
     ..Family::new("quinn-cubic", Role::Controller(|_| Objective::Loss))
 };
 
@@ -112,16 +121,38 @@ pub static BBR: Family = Family {
         "it steps through states by single samples, probes and timers, and no law of a window or \
          of a rate describes them together",
     ),
-    stack: Some(&STACK),
+    stack: code(&Make(bbr)),
     page: "quinn.md",
-    maker: &Maker {
-        build: |values, packet| build(bbr(values, packet), values, packet),
-        transport: Transport::Stream,
-    },
+    maker: &MAKER,
     ..Family::new("quinn-bbr", Role::Controller(|_| Objective::Other))
 };
 
-fn build(factory: Made, values: &Values, packet: Bytes) -> AnyController {
+/// Returns a family of controllers made by quinn's factory `F`, each from its default. A scenario
+/// may set `ecn`; `F` has all other settings. Theory and the fluid engine refuse the family.
+///
+/// ```
+/// use accord_quinn::{Family, family};
+/// use quinn_proto::congestion::CubicConfig;
+///
+/// static MINE: Family = family::<CubicConfig>("mine");
+/// assert!(!MINE.defaults().flag("ecn"));
+/// ```
+pub const fn family<F>(name: &'static str) -> Family
+where
+    F: ControllerFactory + Default + Send + Sync + 'static,
+{
+    Family {
+        doc: "A controller of another program, by the trait of the QUIC stack quinn.",
+        params: &[ECN],
+        dynamics: Dynamics::Missing("a controller by quinn's trait declares none"),
+        stack: code(&Make(|_, _| Arc::new(F::default()))),
+        maker: &MAKER,
+        ..Family::new(name, Role::Controller(|_| Objective::Other))
+    }
+}
+
+fn build(values: &Values, packet: Bytes) -> AnyController {
+    let factory = own(values, packet).expect("the families of this file have one");
     let mtu = u16::try_from(packet.get()).unwrap_or(u16::MAX);
     let make = |now: Instant| -> Box<dyn Controller> { factory.build(now, mtu) };
     let marks = match values.flag("ecn") {

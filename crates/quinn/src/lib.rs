@@ -6,6 +6,7 @@
 //! - [`Factory`] creates any supported controller of Accord for quinn's connections.
 //! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord. They bring
 //!   [`STACK`] into a catalogue: transfers of quinn that carry flows of the live engine.
+//! - [`family`](fn@family) makes a family of any other controller with that trait.
 //!
 //! [`trace`] records a controller's inputs and decisions in one stack, for the other. [`pair`] is a
 //! connection of quinn in memory, through a bottleneck.
@@ -31,9 +32,10 @@ mod plain;
 mod theirs;
 pub mod trace;
 
+pub use accord_family::Family;
 pub use clock::Clock;
 pub use estimator::Estimator;
-pub use families::{BBR, CUBIC, FAMILIES, NEWRENO, STACK};
+pub use families::{BBR, CUBIC, FAMILIES, NEWRENO, STACK, family};
 pub use ours::{Factory, Ours, Refused};
 pub use plain::Plain;
 pub use theirs::Theirs;

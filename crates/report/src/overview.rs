@@ -150,7 +150,7 @@ pub(crate) struct Overview<'a> {
 }
 
 impl<'a> Overview<'a> {
-    pub fn of(points: &'a [Point<'a>]) -> Overview<'a> {
+    pub fn of(points: &'a [Point<'a>], show: &[Metric]) -> Overview<'a> {
         let compared = Compared::of_all(points);
         let mut all: Vec<Key> = Vec::new();
         for row in compared.iter().flat_map(|c| &c.rows) {
@@ -165,7 +165,12 @@ impl<'a> Overview<'a> {
             }
         }
         let names: Vec<(&Subject, &str)> = all.iter().map(|k| (&k.of, k.quantity)).collect();
-        let first = first(points.iter().map(|p| p.scenario), &names);
+        let first = match show.is_empty() {
+            true => first(points.iter().map(|p| p.scenario), &names),
+            false => (show.iter())
+                .flat_map(|m| (0..all.len()).filter(|i| all[*i].quantity == m.name()))
+                .collect(),
+        };
         let known = |engine: &&str| {
             compared.iter().any(|c| {
                 let i = c.engines.iter().position(|e| e == engine);
@@ -357,8 +362,10 @@ fn wraps(table: &str, rows: usize) -> bool {
 
 /// Returns a sweep at a glance: the key figures of each point, a line for each point at which an
 /// expectation is not met, and the verdict over all.
-pub fn overview(points: &[Point], style: Style) -> String {
-    let overview = Overview::of(points);
+///
+/// `show` are the quantities to show in place of the key figures.
+pub fn overview(points: &[Point], show: &[Metric], style: Style) -> String {
+    let overview = Overview::of(points, show);
     let windows = overview.windows();
     let n = show::count(points.len(), "point");
     let runs: Vec<_> = points.iter().flat_map(|p| by_engine(&p.runs())).collect();
@@ -369,6 +376,16 @@ pub fn overview(points: &[Point], style: Style) -> String {
     };
     let tables = overview.tables(style);
     let mut text = format!("{n}; means over {windows}{interval}\n{tables}");
+    for metric in show {
+        if overview
+            .shown
+            .iter()
+            .all(|s| s.key.quantity != metric.name())
+        {
+            let name = metric.name().replace('_', " ");
+            text += &format!("No point has a value of {name}.\n");
+        }
+    }
     if repetitions > 1 && runs.iter().all(|(_, runs)| all_same(runs)) {
         text += ALL_SAME;
     }

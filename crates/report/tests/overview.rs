@@ -41,7 +41,7 @@ fn of(all: &[(Scenario, Vec<Run>, Vec<Check>)]) -> Vec<Point<'_>> {
 #[test]
 fn each_point_has_a_line_and_what_fails_another() {
     let all = points(&[("5 Mbps", 1.0), ("10 Mbps", 0.5), ("20 Mbps", 1.01)]);
-    let text = overview(&of(&all), Style::default());
+    let text = overview(&of(&all), &[], Style::default());
     let line = |start: &str| {
         text.lines()
             .find(|l| l.starts_with(start))
@@ -77,7 +77,7 @@ fn each_point_has_a_line_and_what_fails_another() {
 fn the_engines_do_not_depend_on_the_first_point() {
     let mut all = points(&[("5 Mbps", 1.0), ("10 Mbps", 0.5)]);
     all[0].1.remove(0);
-    let text = overview(&of(&all), Style::default());
+    let text = overview(&of(&all), &[], Style::default());
     let words = |start: &str| -> Vec<&str> {
         let mut lines = text.lines().map(str::trim_start);
         let line = lines.find(|l| l.starts_with(start)).expect("there");
@@ -92,7 +92,7 @@ fn the_engines_do_not_depend_on_the_first_point() {
     assert_eq!(words("10 Mbps")[2..4], ["2.00", "Mbps"], "{text}");
     // Without any value of theory it has no column.
     all[1].1.remove(0);
-    let text = overview(&of(&all), Style::default());
+    let text = overview(&of(&all), &[], Style::default());
     assert!(!text.contains("theory"), "{text}");
     assert!(!page(&of(&all)).contains("<br>theory</th>"));
 }
@@ -107,7 +107,7 @@ fn a_grid_has_a_table_for_each_engine() {
         let value = |n: usize| format!("{} ms", 10 * (n + 1));
         scenario.point = vec![("rtt".into(), value(i / 3)), ("delay".into(), value(i % 3))];
     }
-    let text = overview(&of(&all), Style::default());
+    let text = overview(&of(&all), &[], Style::default());
     for (engine, rate) in [("theory", "2.00 Mbps"), ("packet", "1.000 Mbps")] {
         let (_, table) = text
             .split_once(&format!("throughput of a, {engine}\n"))
@@ -136,7 +136,7 @@ fn an_expected_spread_has_its_column() {
             vec![rate(0, &first), rate(1, &second)],
         )];
     }
-    let text = overview(&of(&all), Style::default());
+    let text = overview(&of(&all), &[], Style::default());
     assert!(text.contains("throughput spread"), "{text}");
     assert!(text.contains("50.0 %"), "{text}");
 }
@@ -147,7 +147,7 @@ fn all_windows_of_the_means_are_named() {
     let mut all = points(&[("5 Mbps", 1.0), ("10 Mbps", 1.0)]);
     all[1].0.steady = support::window(1, 3);
     let windows = "eans over 2–4 s, 1–3 s";
-    assert!(overview(&of(&all), Style::default()).contains(windows));
+    assert!(overview(&of(&all), &[], Style::default()).contains(windows));
     assert!(page(&of(&all)).contains(windows));
 }
 

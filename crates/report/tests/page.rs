@@ -41,6 +41,17 @@ fn throughput(flows: usize, samples: usize) -> Run {
 }
 
 #[test]
+fn a_scenario_without_a_title_has_its_name() {
+    let mut s = scenario(&[("a", 1)], &["link"], 4);
+    s.id = "mine".into();
+    s.title = String::new();
+    let page = page_of(&[(s, vec![throughput(1, 4)])]);
+    for place in ["<h1>mine</h1>", "<title>mine</title>"] {
+        assert!(page.contains(place), "{place}");
+    }
+}
+
+#[test]
 fn hostile_text_stays_text() {
     let evil = "</script><script>alert(1)</script><!--\u{2028}\"'&\x1b[2J";
     let long = "x".repeat(100_000);

@@ -187,10 +187,32 @@ pub enum Carrier {
     /// The transport of Accord.
     #[default]
     Ours,
-    /// The operating system's TCP, with this congestion control in place of the flow's controller.
-    Kernel(String),
+    /// The operating system's TCP, with this congestion control.
+    Kernel(Congestion),
     /// A QUIC stack, with the flow's controller.
     Quic(&'static Stack),
+}
+
+/// The congestion control of a connection of the operating system.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Congestion {
+    /// The flow's controller, which the run attaches to the operating system's TCP.
+    Accord,
+    /// The operating system's own of this name, in place of the flow's controller.
+    Named(String),
+}
+
+impl Congestion {
+    /// The word for [`Congestion::Accord`].
+    pub const ACCORD: &'static str = "accord";
+
+    /// Returns the word for the congestion control.
+    pub fn name(&self) -> &str {
+        match self {
+            Congestion::Accord => Congestion::ACCORD,
+            Congestion::Named(name) => name,
+        }
+    }
 }
 
 /// The gateways at the ends of a flow, and their treatment of the flows that ride in it.

@@ -310,7 +310,7 @@ const FLOW: [FlowKey; 19] = [
         Some(table(&controller))
     }),
     ("kernel", |_, f| match &f.carrier {
-        Carrier::Kernel(congestion) => Some(text(congestion)),
+        Carrier::Kernel(congestion) => Some(text(congestion.name())),
         Carrier::Ours | Carrier::Quic(_) => None,
     }),
     ("quic", |_, f| match &f.carrier {

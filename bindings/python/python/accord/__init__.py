@@ -13,9 +13,10 @@ from ._accord import Ack, Packet, Path, Queue, Series, __version__
 from ._border import Border, border
 from ._designs import Range, between, grid, latin_hypercube, linspace, logspace, sobol
 from ._errors import AccordError, Problem, ScenarioError
+from ._exercises import Exercise, Grade, exercise
 from ._graph import from_graph
 from ._map import StabilityMap
-from ._notebook import Grade, expect, explore
+from ._notebook import explore
 from ._own import Controller, Discipline
 from ._program import kernel
 from ._reproduce import Reproduction, reproduce
@@ -33,6 +34,7 @@ __all__ = [
     "Controller",
     "Discipline",
     "Equilibrium",
+    "Exercise",
     "Grade",
     "Packet",
     "Path",
@@ -53,7 +55,7 @@ __all__ = [
     "controllers",
     "disciplines",
     "dumbbell",
-    "expect",
+    "exercise",
     "explore",
     "from_graph",
     "grid",

@@ -91,13 +91,13 @@ fn flows(network: &Network, answer: &Answer, top: usize) -> String {
     for flow in largest {
         let last = match &answer.proof {
             Proof::Utility { .. } => format!(
-                "{:>10}  {:>11.4e}",
+                "{:>10}  {:>11}",
                 match answer.uncertainty(flow) {
                     Some(off) if off.is_finite() => format!("± {}", order(off)),
                     Some(_) => "unknown".into(),
                     None => String::new(),
                 },
-                path_prices[flow]
+                price(path_prices[flow])
             ),
             Proof::MaxMin { bottlenecks, .. } => match bottlenecks[flow] {
                 Bottleneck::Link(link) => {
@@ -111,6 +111,14 @@ fn flows(network: &Network, answer: &Answer, top: usize) -> String {
         out += &format!("{name:<NAME$} {rate:>12} {last}\n");
     }
     out
+}
+
+/// Returns a price with as many digits as quantities have: three, or four if the first is a 1.
+fn price(price: f64) -> String {
+    match format!("{price:.3e}") {
+        text if text.starts_with('1') => text,
+        _ => format!("{price:.2e}"),
+    }
 }
 
 /// Returns the table of the links with the highest prices, or the highest loads.
@@ -128,13 +136,13 @@ fn links(network: &Network, answer: &Answer, top: usize) -> String {
     };
     let largest = largest(by, top);
     let mut out = heading("links", largest.len(), by.len(), which);
-    let price = if answer.prices.is_empty() {
+    let heading = if answer.prices.is_empty() {
         ""
     } else {
         "price"
     };
     out += &format!(
-        "{:<NAME$} {:>12} {:>10}  {price:>11}\n",
+        "{:<NAME$} {:>12} {:>10}  {heading:>11}\n",
         "link", "capacity", "full"
     );
     for link in largest {
@@ -144,7 +152,7 @@ fn links(network: &Network, answer: &Answer, top: usize) -> String {
         let price = answer
             .prices
             .get(link)
-            .map(|price| format!("{price:>11.4e}"));
+            .map(|p| format!("{:>11}", price(*p)));
         out += &format!(
             "{name:<NAME$} {capacity:>12} {full:>10}  {}\n",
             price.unwrap_or_default()

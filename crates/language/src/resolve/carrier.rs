@@ -6,7 +6,7 @@ use super::super::family::WITH_QUIC;
 use super::super::read::{self, Reader};
 use accord_family::Catalogue;
 use accord_family::Values;
-use accord_scenario::Carrier;
+use accord_scenario::{Carrier, Congestion};
 use accord_traffic::Demand;
 use accord_units::Bytes;
 
@@ -42,14 +42,15 @@ pub(super) fn read(reader: &Reader<'_>, catalogue: &Catalogue) -> Result<Carrier
 }
 
 /// Reads the congestion control of the kernel that is asked for.
-fn kernel(reader: &Reader<'_>) -> Result<Option<String>, Problem> {
+fn kernel(reader: &Reader<'_>) -> Result<Option<Congestion>, Problem> {
     reader.opt("kernel", |value| match read::name(value, false)? {
         name if name.len() > NAME || !name.is_ascii() => {
             let message = format!("{} is not the name of a congestion control", quote(name));
             let hint = format!("the kernel has names of up to {NAME} bytes, such as \"cubic\"");
             Err(Problem::new(value.span, message).hint(hint))
         }
-        name => Ok(name.to_string()),
+        Congestion::ACCORD => Ok(Congestion::Accord),
+        name => Ok(Congestion::Named(name.to_string())),
     })
 }
 
@@ -66,12 +67,21 @@ fn unknown(span: Span, name: &str, catalogue: &Catalogue) -> Problem {
 /// Returns the model of a congestion control of the kernel. It stands in for the kernel's if no
 /// other controller is given.
 pub(super) fn model(
-    name: &str,
+    congestion: &Congestion,
     reader: &Reader<'_>,
     catalogue: &Catalogue,
 ) -> Result<Values, Problem> {
+    let name = match congestion {
+        Congestion::Named(name) => name,
+        Congestion::Accord => {
+            let message = "kernel = \"accord\" runs the flow's `controller` in the kernel's TCP, and \
+                           `controller` is missing";
+            let hint = "controller = \"copa\", or another one with a window";
+            return Err(Problem::new(at(reader, "kernel"), message).hint(hint));
+        }
+    };
     let mut known = catalogue.controllers.iter();
-    let model = known.find(|family| family.kernel == Some(name));
+    let model = known.find(|family| family.kernel == Some(name.as_str()));
     model.map(|family| family.defaults()).ok_or_else(|| {
         let message =
             format!("there is no model of the kernel's {name}, so `controller` is missing");
@@ -91,7 +101,16 @@ pub(super) fn check(
 ) -> Result<(), Problem> {
     let (key, who, least) = match carrier {
         Carrier::Ours => return Ok(()),
-        Carrier::Kernel(_) => ("kernel", "the kernel's TCP", LEAST_TCP),
+        Carrier::Kernel(congestion) => {
+            if *congestion == Congestion::Accord
+                && let Some(why) = controller.unfit_for_tcp()
+            {
+                let hint =
+                    "leave out `kernel`, or choose a controller with a window, such as \"vegas\"";
+                return Err(Problem::new(at(reader, "controller"), why).hint(hint));
+            }
+            ("kernel", "the kernel's TCP", LEAST_TCP)
+        }
         Carrier::Quic(stack) => {
             (stack.check)(controller).map_err(|why| {
                 let able = catalogue.controllers.iter();

@@ -312,7 +312,7 @@ impl Flows<'_> {
         };
         let carrier = carrier::read(reader, catalogue)?;
         let controller = match (&carrier, reader.given("controller")) {
-            (Carrier::Kernel(name), None) => carrier::model(name, reader, catalogue)?,
+            (Carrier::Kernel(of), None) => carrier::model(of, reader, catalogue)?,
             _ => reader.get("controller", |value| {
                 let mut problems = Problems::default();
                 CONTROLLER

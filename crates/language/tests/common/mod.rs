@@ -1,7 +1,7 @@
 //! Small families to stand for the product's own.
 
 use accord_family::Catalogue;
-use accord_family::{Family, Kind, Objective, Param, Price, Role, Stack, Values};
+use accord_family::{Family, Kind, Objective, Param, Price, Role, Stack, StackCode, Values};
 use accord_language::{Errors, File};
 use accord_scenario::Scenario;
 
@@ -76,7 +76,10 @@ static VEGAS_K: Family = Family {
 };
 
 static RENO: Family = Family {
-    stack: Some(&STACK),
+    stack: Some(StackCode {
+        stack: &STACK,
+        maker: &(),
+    }),
     ..family("reno", &[], Role::Controller(|_| Objective::Loss))
 };
 

@@ -20,18 +20,25 @@ pub fn header(points: &[Point]) -> String {
         return "<header><h1>No runs</h1></header>".into();
     };
     let scenario = first.scenario;
-    let mut out = format!("<header>\n<h1>{}</h1>\n<p>", escape(&scenario.title, 200));
-    _ = write!(out, "<code>{}</code>", escape(&scenario.id, 100));
-    if !scenario.source.is_empty() {
-        _ = write!(out, " · {}", escape(&scenario.source, 300));
-    }
-    _ = match points.len() {
-        1 if scenario.point.is_empty() => Ok(()),
-        1 => write!(out, " · {}", escape(&first.label(), 200)),
-        n => write!(out, " · {}", show::count(n, "point")),
+    let id = escape(&scenario.id, 100);
+    let mut facts = Vec::new();
+    let heading = match scenario.title.is_empty() {
+        true => id,
+        false => {
+            facts.push(format!("<code>{id}</code>"));
+            escape(&scenario.title, 200)
+        }
     };
-    out.push_str("</p>\n");
-    out + "</header>"
+    if !scenario.source.is_empty() {
+        facts.push(escape(&scenario.source, 300));
+    }
+    match points.len() {
+        1 if scenario.point.is_empty() => {}
+        1 => facts.push(escape(&first.label(), 200)),
+        n => facts.push(show::count(n, "point")),
+    }
+    let facts = facts.join(" · ");
+    format!("<header>\n<h1>{heading}</h1>\n<p>{facts}</p>\n</header>")
 }
 
 /// The verdict in a sentence or two; nothing where nothing is expected.

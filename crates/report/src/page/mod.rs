@@ -66,6 +66,7 @@ struct PointData {
 pub fn page(points: &[Point]) -> String {
     let (data, remarks) = data(points);
     let title = match points.first() {
+        Some(point) if point.scenario.title.is_empty() => point.scenario.id.clone(),
         Some(point) => format!("{} · {}", point.scenario.title, point.scenario.id),
         None => "No runs".into(),
     };

@@ -18,7 +18,7 @@ pub fn overview(points: &[Point]) -> String {
     if points.len() < 2 {
         return String::new();
     }
-    let overview = Overview::of(points);
+    let overview = Overview::of(points, &[]);
     let window = overview.windows();
     let mut out = format!(
         "<section id=\"overview\" aria-label=\"Overview\">\n<h2>All points</h2>\n<p \

@@ -17,6 +17,8 @@ lead.replaceChildren();
 lead.classList.add("grid");
 const sweep = data.sweep && new SweepSection(root, data.sweep, data.id, lead);
 const time = points.length > 0 && new TimeSection(root, points, data.id, lead);
+// Two or three named points, such as controllers, are compared over time.
+if (time && data.sweep?.ticks?.length <= 3) lead.append(lead.firstElementChild);
 
 onThemeChange(() => {
   sweep?.redraw();

@@ -29,8 +29,8 @@ impl Stream {
         reader: &Reader<'_>,
     ) -> Result<(), Problem> {
         let (message, hint) = match carrier {
-            Carrier::Kernel(name) => (
-                format!("the kernel's {name} does not take this from us"),
+            Carrier::Kernel(_) => (
+                "the kernel's TCP does not take this from us".into(),
                 "leave it out, or leave out `kernel`",
             ),
             Carrier::Quic(stack) => (

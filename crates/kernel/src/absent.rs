@@ -1,0 +1,29 @@
+//! The interface to the kernel in builds without it.
+
+use crate::{Ended, Error, Status, Watch, obstacle};
+use accord_family::Values;
+use std::path::Path;
+
+/// A controller in the kernel's TCP. This build has none.
+#[derive(Debug)]
+pub enum Attached {}
+
+impl Attached {
+    /// Attaches a controller.
+    ///
+    /// # Errors
+    ///
+    /// Always fails in this build.
+    pub fn new(_: &str, _: &Values) -> Result<Attached, Error> {
+        Err(Error::Unable(obstacle().unwrap_or_default()))
+    }
+
+    /// Decides until it is asked to end.
+    ///
+    /// # Errors
+    ///
+    /// None, because there is no value of this type.
+    pub fn serve(&self, _: Option<&Path>, _: Watch) -> Result<(Ended, Status), Error> {
+        match *self {}
+    }
+}
