@@ -2,7 +2,6 @@
 
 use super::arrivals::{EventId, Sorter};
 use super::cut_through::LinkIndex;
-use super::fetch::REPLIES_AHEAD;
 use super::layout::WindowsLayout;
 use super::network::{FedPipe, Feed, Network, safe_time};
 use super::ring::Ring;
@@ -62,6 +61,9 @@ const PROGRESS: u32 = 1 << 8;
 
 /// The largest number of packets per flow for which the pool reserves memory.
 const ROOM: usize = 64;
+
+/// The number of replies of a flow that are prefetched.
+pub const REPLIES_AHEAD: usize = 3;
 
 impl Replies {
     /// The arrival of the first reply, or `Time::MAX` if there is none.

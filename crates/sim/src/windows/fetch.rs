@@ -5,16 +5,13 @@
 //! are sorted. An address that is itself in far memory is fetched a few steps earlier.
 
 use super::arrivals::Arrival;
-use super::engine::{Replies, WindowsEngine};
+use super::engine::{REPLIES_AHEAD, Replies, WindowsEngine};
 use crate::flow::Flow;
 use crate::hop::Hop;
 use crate::memory::{fetch, fetch_all, fetch_bytes, fetch_lines};
 use crate::packet::Packet;
 use accord_transport::{Receiver, Sender};
 use accord_units::Time;
-
-/// The number of replies of a flow that are prefetched.
-pub const REPLIES_AHEAD: usize = 3;
 
 /// The distances, in arrivals at a shared link, at which the packet, the objects on its way and the
 /// boxes of these objects are prefetched.
