@@ -86,6 +86,8 @@ pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
 
 /// Parameters that are whole numbers of packets or of their samples.
 const COUNTS: [&str; 2] = ["memory", "k"];
+/// Copa's δ: 1/δ packets are queued.
+const INVERSE: &str = "delta";
 /// The thresholds of Vegas if none are given, in packets.
 const VEGAS: [(&str, f64); 2] = [("alpha", 1.0), ("beta", 3.0)];
 
@@ -98,6 +100,9 @@ fn count_more(values: &mut Values, finer: u64) {
             (Kind::Size, Value::Size(Size::Packets(n))) => more(n),
             (Kind::Integer { max, .. }, Value::Integer(n)) if COUNTS.contains(&p.name) => {
                 Raw::Integer(n.saturating_mul(finer).min(max) as i64)
+            }
+            (Kind::Number { min, .. }, Value::Number(n)) if p.name == INVERSE => {
+                Raw::Number((n / finer as f64).max(min))
             }
             (Kind::Size, Value::Absent) if !rates => {
                 match VEGAS.iter().find(|(name, _)| *name == p.name) {
