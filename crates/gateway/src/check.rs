@@ -39,7 +39,7 @@ pub fn check(site: &Site) -> Vec<Finding> {
             place: format!("peer {}", peer.name),
             contracted_bps: peer.service.contract.as_bps(),
             available_bps: uplink.as_bps(),
-            scale: 1.0,
+            scale: (uplink.as_bps() as f64 / peer.service.contract.as_bps() as f64).min(1.0),
             queue_s: None,
             message: format!(
                 "peer {}: its cap of {} is above the uplink of {uplink}, and the tunnel sends at the \
