@@ -203,6 +203,7 @@ fn capacity_that_comes_free_is_taken_in_round_trips_that_do_not_depend_on_the_pa
             last = i;
         }
     }
+    println!("within 5 % of the new rate after {last} rounds");
     // As for any lasting error: eight time constants of 24 round trips.
     assert!(last < 192, "{last} rounds");
     // Two steps of a 24th of the window before the queue is reported.
