@@ -2,7 +2,7 @@
 
 use crate::law::Control;
 use crate::model::Model;
-use accord_family::WindowLaw;
+use accord_family::{BaseRtt, WindowLaw};
 use accord_record::Run;
 use accord_scenario::{Change, Entity, Flow, Metric, Scenario};
 use std::collections::BTreeSet;
@@ -12,6 +12,8 @@ const MATERIAL: f64 = 0.02;
 const COARSE: f64 = 0.05;
 /// The packets of a window of which half is too few for a fast retransmit.
 const SMALL: f64 = 8.0;
+/// The packets of a window below which whole packets are worth a note.
+const FEW: f64 = 20.0;
 
 impl Model<'_> {
     /// Returns notes on a run.
@@ -109,6 +111,17 @@ impl Model<'_> {
                 window * rtt
             ));
         }
+        if let WindowLaw::Vegas { .. } = control.dynamics.law
+            && window < FEW
+        {
+            notes.push(format!(
+                "fluid: windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
+                100.0 / window
+            ));
+        }
+        if f.goes_by_pairs() || control.dynamics.base != BaseRtt::Known {
+            notes.extend(fallen(s, f));
+        }
         if !f.goes_by_pairs() {
             return notes;
         }
@@ -128,19 +141,6 @@ impl Model<'_> {
                 1e3 * waits
             ));
         }
-        let falls = |change: &Change| match change {
-            Change::Delay(l, delay) => {
-                (f.path.contains(l) && *delay < s.links[*l].delay).then_some(*l)
-            }
-            _ => None,
-        };
-        let fallen = s.events.iter().find_map(|event| falls(&event.change));
-        notes.extend(fallen.map(|l| {
-            format!(
-                "fluid: the delay of {} falls: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they become shorter",
-                s.links[l].name
-            )
-        }));
         notes
     }
 }
@@ -157,4 +157,19 @@ fn settles(s: &Scenario, flow: &Flow) -> f64 {
         0.0
     };
     begins.since(flow.start).as_secs_f64() + 0.1 * within
+}
+
+/// Returns a note if the delay of a link on a flow's path falls.
+fn fallen(s: &Scenario, flow: &Flow) -> Option<String> {
+    let falls = |change: &Change| match change {
+        Change::Delay(l, delay) => {
+            (flow.path.contains(l) && *delay < s.links[*l].delay).then_some(*l)
+        }
+        _ => None,
+    };
+    let link = s.events.iter().find_map(|event| falls(&event.change))?;
+    Some(format!(
+        "fluid: the delay of {} falls: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they become shorter",
+        s.links[link].name
+    ))
 }

@@ -322,6 +322,31 @@ fn what_a_run_leaves_out_is_noted() {
             dumbbell("20 Mbps", "10 ms", avd, "") + &flow("m", "monaco", ""),
             "bottleneck keeps a queue that is empty in equilibrium",
         ),
+        (
+            dumbbell("20 Mbps", "10 ms", plain, "")
+                + &flow(
+                    "m",
+                    "monaco",
+                    "count = 4\ndemand = { constant = \"5 Mbps\" }",
+                ),
+            "the demands of bottleneck are as large as its rate",
+        ),
+        (
+            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("c", "cubic", "count = 2"),
+            "bottleneck has 2 loss-based flows",
+        ),
+        (
+            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("k", "vegas-k", ""),
+            "k takes the smallest of its latest round-trip times",
+        ),
+        (
+            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("v", "vegas", "count = 40"),
+            "whole packets in a run",
+        ),
+        (
+            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("v", "vegas", "") + falls,
+            "the delay of bottleneck falls",
+        ),
     ];
     for (text, what) in &cases {
         let (_, run) = fluid(text);

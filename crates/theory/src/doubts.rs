@@ -268,7 +268,7 @@ fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
         let name = &scenario.groups[group].name;
         if doubts.competes {
             notes.push(format!(
-                "theory: {name} keeps its target in the mean of its swings only, and more where it finds that others fill the queue"
+                "theory: {name} keeps its target in the mean of its swings only, in which the link may be idle, and more where it finds that others fill the queue"
             ));
         }
         if doubts.between {

@@ -171,11 +171,15 @@ impl State<'_> {
                     1e3 * waits
                 ));
             }
+        }
+        let measures = window_dynamics(of).is_some_and(|d| d.base != BaseRtt::Known);
+        if of.goes_by_pairs() || measures {
             let before = self.scenario.at(Time::ZERO);
-            let fallen = full
-                .clone()
-                .find(|&&l| self.network.delay[l] < before.delay[l]);
-            notes.extend(fallen.map(|&l| {
+            let path = self.network.path(sender.flow).iter();
+            let fallen = path.copied().find(|&l| {
+                solution.prices[l] > LEAST_PRICE && self.network.delay[l] < before.delay[l]
+            });
+            notes.extend(fallen.map(|l| {
                 format!(
                     "the delay of {} has fallen: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they are shorter",
                     self.scenario.links[l].name

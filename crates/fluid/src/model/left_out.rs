@@ -4,11 +4,16 @@ use super::{Class, Model, is_left_out};
 use crate::discipline::Discipline;
 use crate::law::Control;
 use crate::path::Path;
-use accord_family::{GivesUp, QueueLaw, WindowLaw};
+use accord_family::{BaseRtt, GivesUp, QueueLaw, WindowLaw};
 use accord_scenario::{Flow, Limit, Link};
 use accord_traffic::Demand;
 use accord_units::Time;
 use std::collections::BTreeSet;
+
+/// The number of loss-based flows from which on their losses are as if spread evenly.
+const MANY: f64 = 10.0;
+/// The relative difference of rates that are equal.
+const EQUAL: f64 = 1e-6;
 
 impl Model<'_> {
     /// Records the omissions of the model.
@@ -94,6 +99,16 @@ impl Model<'_> {
                 s.groups[group].name
             ));
         }
+        let last = |k: &&Class| matches!(k.control.dynamics.base, BaseRtt::Last { .. });
+        let groups = self.classes.iter().filter(last);
+        let groups = groups.map(|k| s.flows[k.members[0]].group);
+        for group in groups.collect::<BTreeSet<_>>() {
+            notes.push(format!(
+                "fluid: {} takes the smallest of its latest round-trip times for its base, which in packets depends on bursts and losses: queues and shares differ",
+                s.groups[group].name
+            ));
+        }
+        notes.extend(self.demands_alone());
         self.notes = notes;
     }
 
@@ -131,11 +146,44 @@ impl Model<'_> {
                 }
             }
             let needs = network.rate[link] * round_trips / flows / f64::sqrt(flows);
-            (flows > 0.0 && room < needs).then(|| {
+            if flows == 0.0 {
+                return None;
+            }
+            if room >= needs {
+                return (flows < MANY).then(|| {
+                    format!(
+                        "fluid: {} has {flows:.0} loss-based flows, of which packets lose some and not all at a time; the fluid spreads losses evenly, so that queues and shares of few flows differ",
+                        self.scenario.links[link].name
+                    )
+                });
+            }
+            Some({
                 format!(
                     "fluid: {} has too few flows for its buffer ({flows:.0} loss-based flows, {:.2} of the buffer that they need): packets leave the link idle after losses, and the fluid does not",
                     self.scenario.links[link].name,
                     room / needs
+                )
+            })
+        };
+        (0..self.queues.len()).filter_map(of).collect()
+    }
+
+    /// Notes links whose demands are as large as their rate, so that no queue is better than another.
+    fn demands_alone(&self) -> Vec<String> {
+        let network = self.network(Time::ZERO);
+        let of = |q: usize| {
+            let link = self.queues[q];
+            let mut offered = 0.0;
+            for (class, path) in self.classes.iter().zip(&network.paths) {
+                if path.hops[..path.forward].iter().any(|h| h.queue == q) {
+                    offered += class.offered * class.members.len() as f64;
+                }
+            }
+            let rate = network.rate[link];
+            ((offered - rate).abs() < EQUAL * rate && !self.private[link]).then(|| {
+                format!(
+                    "fluid: the demands of {} are as large as its rate: any queue up to that of its flows' targets is in equilibrium",
+                    self.scenario.links[link].name
                 )
             })
         };
