@@ -263,29 +263,32 @@ fn a_full_buffer_after_an_outage_bounds_windows() {
     }
 }
 
-/// Notes by the means of a run on what packets do in addition.
-#[test]
-fn what_a_run_leaves_out_is_noted() {
-    let dumbbell = |rate: &str, delay: &str, queue: &str, more: &str| {
-        format!(
-            "duration = \"20 s\"\n[topology.dumbbell]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = {queue}\n{more}\n"
-        )
-    };
-    let flow = |name: &str, controller: &str, more: &str| {
-        format!(
-            "[flow.{name}]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"{controller}\"\n{more}\n"
-        )
-    };
-    let plain = "{ discipline = \"droptail\", limit = \"1000 pkt\" }";
+const PLAIN: &str = "{ discipline = \"droptail\", limit = \"1000 pkt\" }";
+
+fn dumbbell(rate: &str, delay: &str, queue: &str, more: &str) -> String {
+    format!(
+        "duration = \"20 s\"\n[topology.dumbbell]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = {queue}\n{more}\n"
+    )
+}
+
+fn flow(name: &str, controller: &str, more: &str) -> String {
+    format!(
+        "[flow.{name}]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"{controller}\"\n{more}\n"
+    )
+}
+
+/// Scenarios, and a piece of the note on each.
+fn omissions() -> Vec<(String, &'static str)> {
+    let fast = || dumbbell("20 Mbps", "10 ms", PLAIN, "");
     let short = "{ discipline = \"droptail\", limit = \"20 pkt\" }";
     let avd = "{ discipline = \"avd\", limit = \"1000 pkt\" }";
     let falls = "[[event]]\nat = \"5 s\"\nlink = \"bottleneck\"\ndelay = \"2 ms\"\n";
-    let cases = [
+    vec![
         (
             dumbbell(
                 "20 Mbps",
                 "10 ms",
-                plain,
+                PLAIN,
                 "reverse = { rate = \"400 Kbps\" }",
             ) + &flow("m", "monaco", ""),
             "acknowledgements would take 320.0 % of bottleneck.reverse",
@@ -297,23 +300,23 @@ fn what_a_run_leaves_out_is_noted() {
             "packets then often wait for time-outs",
         ),
         (
-            dumbbell("20 Mbps", "250 ms", plain, "") + &flow("v", "vegas", ""),
+            dumbbell("20 Mbps", "250 ms", PLAIN, "") + &flow("v", "vegas", ""),
             "v grows by a packet per round trip",
         ),
         (
-            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("m", "monaco", "packet = \"9000 B\""),
+            fast() + &flow("m", "monaco", "packet = \"9000 B\""),
             "the target of m is less than a packet of 9 KB",
         ),
         (
-            dumbbell("200 Kbps", "10 ms", plain, "") + &flow("m", "monaco", ""),
+            dumbbell("200 Kbps", "10 ms", PLAIN, "") + &flow("m", "monaco", ""),
             "control packets of m wait for the packet in service, 20.0 ms",
         ),
         (
-            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("m", "monaco", "") + falls,
+            fast() + &flow("m", "monaco", "") + falls,
             "the delay of bottleneck falls",
         ),
         (
-            dumbbell("20 Mbps", "10 ms", plain, "")
+            fast()
                 + &flow("m", "monaco", "packet = \"500 B\"")
                 + &flow("n", "monaco", "packet = \"1500 B\""),
             "packets from 500 B to 1500 B share bottleneck",
@@ -323,7 +326,7 @@ fn what_a_run_leaves_out_is_noted() {
             "bottleneck keeps a queue that is empty in equilibrium",
         ),
         (
-            dumbbell("20 Mbps", "10 ms", plain, "")
+            fast()
                 + &flow(
                     "m",
                     "monaco",
@@ -332,22 +335,28 @@ fn what_a_run_leaves_out_is_noted() {
             "the demands of bottleneck are as large as its rate",
         ),
         (
-            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("c", "cubic", "count = 2"),
+            fast() + &flow("c", "cubic", "count = 2"),
             "bottleneck has 2 loss-based flows",
         ),
         (
-            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("k", "vegas-k", ""),
+            fast() + &flow("k", "vegas-k", ""),
             "k takes the smallest of its latest round-trip times",
         ),
         (
-            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("v", "vegas", "count = 40"),
+            fast() + &flow("v", "vegas", "count = 40"),
             "whole packets in a run",
         ),
         (
-            dumbbell("20 Mbps", "10 ms", plain, "") + &flow("v", "vegas", "") + falls,
+            fast() + &flow("v", "vegas", "") + falls,
             "the delay of bottleneck falls",
         ),
-    ];
+    ]
+}
+
+/// Notes by the means of a run on what packets do in addition.
+#[test]
+fn what_a_run_leaves_out_is_noted() {
+    let cases = omissions();
     for (text, what) in &cases {
         let (_, run) = fluid(text);
         assert!(
@@ -356,7 +365,7 @@ fn what_a_run_leaves_out_is_noted() {
             run.notes
         );
     }
-    let (_, run) = fluid(&(dumbbell("20 Mbps", "10 ms", plain, "") + &flow("m", "monaco", "")));
+    let (_, run) = fluid(&(dumbbell("20 Mbps", "10 ms", PLAIN, "") + &flow("m", "monaco", "")));
     for (_, what) in &cases {
         let said = run.notes.iter().any(|n| n.contains(what));
         assert!(!said, "{what}: {:?}", run.notes);

@@ -140,6 +140,16 @@ impl State<'_> {
             texts.sort_unstable();
             return texts.into_iter().map(|(_, text)| text).collect();
         }
+        self.loose(columns, &full, solution).into_iter().collect()
+    }
+
+    /// Returns a note if the prices of `full` links are not unique: flows pay sums of them, each a column.
+    fn loose(
+        &self,
+        columns: BTreeSet<Vec<u8>>,
+        full: &[LinkId],
+        solution: &Solution,
+    ) -> Option<String> {
         let columns: Vec<Vec<f64>> = columns
             .into_iter()
             .map(|column| column.into_iter().map(f64::from).collect())
@@ -149,13 +159,12 @@ impl State<'_> {
             .iter()
             .any(|&row| solution.prices[full[row]] > LEAST_PRICE);
         let free: Vec<LinkId> = free.into_iter().map(|row| full[row]).collect();
-        let text = priced.then(|| {
+        priced.then(|| {
             format!(
                 "the delays of {} are not unique: flows answer to sums of them only, and any that add up alike are an equilibrium",
                 self.names(&free)
             )
-        });
-        text.into_iter().collect()
+        })
     }
 
     fn names(&self, links: &[LinkId]) -> String {

@@ -124,32 +124,12 @@ impl State<'_> {
         let sender = group[0];
         let Sender { of, there, rtt, .. } = *sender;
         let name = &self.scenario.groups[of.group].name;
-        let alike = || group.iter().copied();
-        let mut notes = Vec::new();
-        if let Some(WindowLaw::Vegas { .. }) = law(of) {
-            let window = alike().map(Sender::window).fold(f64::INFINITY, f64::min);
-            if window < FEW {
-                notes.push(format!(
-                    "windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
-                    100.0 / window
-                ));
-            }
-            let needs = |s: &Sender<'_>| s.window() * s.rtt;
-            let slowest = alike().max_by(|a, b| needs(a).total_cmp(&needs(b)));
-            notes.extend(slowest.filter(|s| needs(s) > self.settles(s.of)).map(|s| {
-                format!(
-                    "{name} grows by a packet per round trip after a slow start that may end early: up to {:.0} s to windows of {:.0} pkt, in a steady part that begins before",
-                    needs(s),
-                    s.window()
-                )
-            }));
-        }
+        let mut notes = self.of_vegas(group);
         if let Some(BaseRtt::Last { .. }) = window_dynamics(of).map(|d| d.base) {
             notes.push(format!(
                 "{name} takes the smallest of its latest round-trip times for its base, and so a queue that lasts for a part of it: it then queues more, which is left out"
             ));
         }
-        let goal = objective(&of.controller);
         let queued = sender.rate * there;
         if of.goes_by_pairs() && queued < of.packet.as_f64() {
             notes.push(format!(
@@ -186,28 +166,66 @@ impl State<'_> {
                 )
             }));
         }
-        if let Some(Objective::AccumulationUnlessOthers { .. }) = goal {
-            let base = |s: &Sender<'_>| self.base_rtt(s.flow);
-            let swings = |s: &&Sender<'_>| {
-                matches!(
-                    objective(&s.of.controller),
-                    Some(Objective::AccumulationUnlessOthers { .. })
-                ) && self.meet(sender, s, solution)
-            };
-            let others = || senders.iter().filter(swings).map(base);
-            let (least, most) = (
-                others().fold(f64::INFINITY, f64::min),
-                others().fold(0.0, f64::max),
-            );
-            if most > UNLIKE * least {
-                notes.push(format!(
-                    "{name} looks at the smallest delay of half a round trip, and meets flows of longer and shorter ones ({:.1} to {:.1} ms): the longer see less of a queue that swings, and get more; here they do not",
-                    1e3 * least,
-                    1e3 * most
-                ));
-            }
-        }
+        notes.extend(self.unlike_swings(sender, senders, solution));
         notes
+    }
+
+    /// Returns notes on a group with the law of Vegas, given its flows that pay a price.
+    fn of_vegas(&self, group: &[&Sender<'_>]) -> Vec<String> {
+        let alike = || group.iter().copied();
+        let of = group[0].of;
+        let name = &self.scenario.groups[of.group].name;
+        let mut notes = Vec::new();
+        if !matches!(law(of), Some(WindowLaw::Vegas { .. })) {
+            return notes;
+        }
+        let window = alike().map(Sender::window).fold(f64::INFINITY, f64::min);
+        if window < FEW {
+            notes.push(format!(
+                "windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
+                100.0 / window
+            ));
+        }
+        let needs = |s: &Sender<'_>| s.window() * s.rtt;
+        let slowest = alike().max_by(|a, b| needs(a).total_cmp(&needs(b)));
+        notes.extend(slowest.filter(|s| needs(s) > self.settles(s.of)).map(|s| {
+            format!(
+                "{name} grows by a packet per round trip after a slow start that may end early: up to {:.0} s to windows of {:.0} pkt, in a steady part that begins before",
+                needs(s),
+                s.window()
+            )
+        }));
+        notes
+    }
+
+    /// Returns a note if a flow swings with others of longer or shorter round trips at a full link.
+    fn unlike_swings(
+        &self,
+        sender: &Sender<'_>,
+        senders: &[Sender<'_>],
+        solution: &Solution,
+    ) -> Option<String> {
+        let swings = |s: &Sender<'_>| {
+            let goal = objective(&s.of.controller);
+            matches!(goal, Some(Objective::AccumulationUnlessOthers { .. }))
+        };
+        if !swings(sender) {
+            return None;
+        }
+        let others = senders
+            .iter()
+            .filter(|s| swings(s) && self.meet(sender, s, solution));
+        let bases: Vec<f64> = others.map(|s| self.base_rtt(s.flow)).collect();
+        let least = bases.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = bases.into_iter().fold(0.0, f64::max);
+        (most > UNLIKE * least).then(|| {
+            format!(
+                "{} looks at the smallest delay of half a round trip, and meets flows of longer and shorter ones ({:.1} to {:.1} ms): the longer see less of a queue that swings, and get more; here they do not",
+                self.scenario.groups[sender.of.group].name,
+                1e3 * least,
+                1e3 * most
+            )
+        })
     }
 
     /// Returns true if two flows share a full link.

@@ -90,6 +90,15 @@ impl Model<'_> {
                 s.links[self.queues[q]].name
             )
         }));
+        notes.extend(self.of_groups());
+        notes.extend(self.demands_alone());
+        self.notes = notes;
+    }
+
+    /// Notes groups with a range of equilibria, and groups that forget their base round-trip times.
+    fn of_groups(&self) -> Vec<String> {
+        let s = self.scenario;
+        let mut notes = Vec::new();
         let between = |k: &&Class| matches!(k.control.dynamics.law, WindowLaw::Vegas { low, high, .. } if low < high);
         let groups = self.classes.iter().filter(between);
         let groups = groups.map(|k| s.flows[k.members[0]].group);
@@ -108,8 +117,7 @@ impl Model<'_> {
                 s.groups[group].name
             ));
         }
-        notes.extend(self.demands_alone());
-        self.notes = notes;
+        notes
     }
 
     /// Notes queues too short for the number of their loss-based flows: the buffer, or the threshold of
