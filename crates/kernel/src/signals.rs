@@ -1,8 +1,12 @@
 //! Signals that end a process.
 
 use crate::{Ended, Error};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// SIGHUP, SIGINT and SIGTERM of this thread, which [`Signals::asked`] reads instead of a handler
 /// until this is dropped.
@@ -27,6 +31,23 @@ impl Signals {
             .and_then(|()| SignalFd::with_flags(&all(), flags))
             .map(Signals)
             .map_err(|e| Error::Unable(format!("signals cannot be taken: {e}")))
+    }
+
+    /// Leaves the signals to a command, which would begin with those of this thread blocked.
+    pub fn leave_to(&self, command: &mut Command) {
+        let leave = || Ok(all().thread_unblock()?);
+        // SAFETY: between fork and exec only the signal mask is set, which is async-signal-safe, and
+        // nothing is allocated.
+        #[expect(unsafe_code, reason = "the signal mask of a child")]
+        let _ = unsafe { command.pre_exec(leave) };
+    }
+
+    /// Waits for a signal, for at most `limit_ms` milliseconds, and returns the end that it requests.
+    pub fn within(&self, limit_ms: u16) -> Option<Ended> {
+        let mut files = [PollFd::new(self.0.as_fd(), PollFlags::POLLIN)];
+        // An interrupted wait is merely shorter.
+        let _ = poll(&mut files, PollTimeout::from(limit_ms));
+        self.asked()
     }
 
     /// Returns the end that a signal has requested.
