@@ -239,15 +239,18 @@ mod parts {
         let signals = Signals::take()?;
         let attached = Attached::new(&name, &values)?;
         let doors = [door(&name)?];
-        let unable = |e| Failure::Unable(format!("no control group for the command: {e}"));
+        let unable = |e| {
+            Failure::Unable(format!(
+                "the command has no control group of version 2: {e}; accord kernel attach needs none"
+            ))
+        };
         let group = Group::new().map_err(unable)?;
         let _link = attached.choose_for(group.as_fd())?;
         let [program, arguments @ ..] = line else {
             return Err(Failure::new("expected a command"));
         };
         let mut started = std::process::Command::new(program);
-        signals.leave_to(started.args(arguments));
-        let mut child = group.spawn(&mut started).map_err(|e| {
+        let mut child = group.spawn(started.args(arguments)).map_err(|e| {
             let program = program.to_string_lossy();
             let failure = Failure::new(format!("{program} cannot be started: {e}"));
             failure.hint("the command and its arguments follow --")
