@@ -28,6 +28,7 @@ pub mod limits;
 pub mod measured;
 mod sndlib_native;
 mod sndlib_xml;
+mod text;
 mod topology;
 mod xml;
 
@@ -35,6 +36,7 @@ pub use attribute::Units;
 pub use csv_lists::demands;
 pub use error::ImportError;
 pub use format::Format;
+pub use text::{decoded, decoded_in_part};
 pub use topology::{Demand, Link, Node, Topology};
 
 /// Reads a topology.
