@@ -48,6 +48,12 @@ pub(crate) fn numbers(text: &str) -> Cow<'_, str> {
         "-Inf",
         "Inf",
     ];
+    if !["nan", "NaN", "inf", "Inf"]
+        .iter()
+        .any(|word| text.contains(word))
+    {
+        return text.into();
+    }
     let mut whole = String::new();
     let (mut copied, mut quoted, mut escaped) = (0, false, false);
     // The beginning of a value outside of texts.
