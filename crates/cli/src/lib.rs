@@ -17,6 +17,7 @@ mod check;
 mod choice;
 mod commands;
 mod compare;
+mod contents;
 mod cost;
 mod draft;
 mod evaluate;

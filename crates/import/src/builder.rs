@@ -246,6 +246,7 @@ impl Builder {
             self.remark(format!(
                 "Damaged records, left out: {count}. The first: {first}."
             ));
+            self.topology.damaged = Some(first);
         }
         self.compare_directions();
         if self.assumed {
