@@ -144,6 +144,12 @@ fn mistakes_have_their_place_and_a_hint() {
             "nobody.csv:2: there is no node \"z\"",
         ),
         (&["good.csv", "--flows", "0"], "expected 1 to"),
+        (
+            &["good.csv", "--flows=-1"],
+            "expected a whole number of at least 0",
+        ),
+        (&["good.csv", "--seed=-1"], "is not in 0 to 4294967295"),
+        (&["good.csv", "--scale", "x"], "expected a number"),
         (&["good.csv", "--scale", "nan"], "more than zero"),
         (
             &["good.csv", "--controller", "nope"],
