@@ -155,7 +155,7 @@ def plain_toml():
 
 def test_a_graph_without_nodes_is_reported_without_a_file():
     networkx = pytest.importorskip("networkx")
-    with pytest.raises(accord.AccordError, match="^graph: there are no nodes$"):
+    with pytest.raises(accord.AccordError, match=r"^graph: there are no nodes$"):
         accord.from_graph(networkx.Graph())
 
 

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import tracemalloc
 import warnings
 from concurrent.futures import ProcessPoolExecutor
