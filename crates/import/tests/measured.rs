@@ -264,8 +264,7 @@ fn rates_are_those_that_iperf3_says() {
 /// A sender knows the arrivals by the sums at the end only, which a remark says.
 #[test]
 fn sums_stand_for_the_other_end_of_iperf3() {
-    let said =
-        "Means over the whole test stand for the other end, of which iperf3 has no intervals.";
+    let said = "Series of the other end are means over the whole test: iperf3 reports them at its end only.";
     for (name, there) in [("two-streams.json", true), ("interrupted.json", false)] {
         let measured = measured(&format!("iperf3/{name}"));
         assert_eq!(measured.remarks.iter().any(|r| r == said), there, "{name}");

@@ -168,7 +168,7 @@ impl Tests {
         draft.add(flow, self.offset, quantity, 0.0);
         draft.add(flow, self.offset + self.length, quantity, value);
         draft.remark(
-            "Means over the whole test stand for the other end, of which iperf3 has no intervals.",
+            "Series of the other end are means over the whole test: iperf3 reports them at its end only.",
         );
     }
 
