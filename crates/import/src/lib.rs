@@ -1,5 +1,5 @@
-//! Readers of network topologies: GraphML, GML, SNDlib (native and XML), node-link JSON and CSV
-//! lists of links; and of demand matrices in CSV. [`measured`] reads the measurements of other
+//! Readers of network topologies: GraphML, GML, SNDlib (native and XML), node-link JSON, REPETITA
+//! and CSV lists of links; and of demand matrices in CSV. [`measured`] reads the measurements of other
 //! programs.
 //!
 //! A reader returns a [`Topology`], or an [`ImportError`] with the place of the error. The size of
@@ -26,6 +26,7 @@ mod graphml;
 mod json;
 pub mod limits;
 pub mod measured;
+mod repetita;
 mod sndlib_native;
 mod sndlib_xml;
 mod text;
@@ -56,5 +57,6 @@ pub fn read(format: Format, text: &str, units: &Units) -> Result<Topology, Impor
         Format::SndlibXml => sndlib_xml::read(text, units),
         Format::Json => json::read(text, units),
         Format::Csv => csv_lists::read(text, units),
+        Format::Repetita => repetita::read(text),
     }
 }

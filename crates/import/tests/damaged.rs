@@ -137,3 +137,18 @@ fn tables_of_spreadsheets() {
         );
     }
 }
+
+/// REPETITA has rates in kbit/s and delays in microseconds, in both directions.
+#[test]
+fn repetita() {
+    let text = "NODES 3\nlabel x y\n0_New_York -74.0 40.7\n1_None 0.0 0.0\n2_Rome 12.48\n\nEDGES 4\n\
+                label src dest weight bw delay\nedge_0 0 1 1 10000000 1913\nedge_1 1 0 1 10000000 1913\n\
+                edge_2 0 7 1 10000000 1913\nedge_3 0 1 1 10000000\n";
+    assert_eq!(Format::guess("graph", text), Some(Format::Repetita));
+    let t = topology(Format::Repetita, text);
+    assert_eq!(links(&t), [("0_New_York".into(), "1_None".into(), 1e4)]);
+    assert!((t.links[0].delay.expect("a delay") - 1.913e-3).abs() < 1e-12);
+    assert_eq!(t.nodes[0].place, Some([-74.0, 40.7]));
+    let said = "Damaged records, left out: 3. The first: line 5: expected `LABEL X Y`, not \"2_Rome 12.48\".";
+    assert_eq!(t.remarks, [said]);
+}
