@@ -190,7 +190,7 @@ fn said(e: Failure) -> (String, Option<String>) {
     match e {
         Failure::Other { message, hint } => (message, hint),
         Failure::Unable(message) => (message, None),
-        Failure::Interrupted => (fail::INTERRUPTED_TEXT.into(), None),
+        Failure::Interrupted | Failure::Ended => (fail::INTERRUPTED_TEXT.into(), None),
         Failure::Scenario(errors) => (errors.to_string(), None),
     }
 }
