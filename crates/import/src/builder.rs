@@ -273,7 +273,7 @@ impl Builder {
         }
         if uneven > 0 {
             self.remark(format!(
-                "Links whose reverse direction has another rate, which is left out: {uneven}."
+                "Links with another rate in the reverse direction, left out: {uneven}."
             ));
         }
     }

@@ -80,7 +80,7 @@ fn directions_and_parallel_links() {
     let edges =
         "edge [ source 1 target 2 capacity 10 ] edge [ source 2 target 1 capacity 30 delay_ms 4 ]";
     let gml = |head: &str| format!("graph [ {head} node [ id 1 ] node [ id 2 ] {edges} ]");
-    let uneven = "Links whose reverse direction has another rate, which is left out: 1.";
+    let uneven = "Links with another rate in the reverse direction, left out: 1.";
     for (head, rate, said) in [
         ("", 40.0, "Parallel links, merged: 1."),
         ("directed 0", 40.0, "Parallel links, merged: 1."),
