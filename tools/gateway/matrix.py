@@ -109,7 +109,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--limit", default="100 KB")
-    parser.add_argument("--breaker", type=float, default=0.1, help="the lost part that trips the circuit breaker")
+    parser.add_argument("--breaker", type=float, default=0.25, help="the lost part that trips the circuit breaker")
     options = parser.parse_args()
     sites.need("ip", "tc", "ping", "chrt")
     systems = options.systems.split(",")

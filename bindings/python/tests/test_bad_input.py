@@ -73,6 +73,19 @@ SWEEP = accord.load("xia05-fig6")
         (lambda: accord.sweep(DUMBBELL, [{}], engines="ns2"), ValueError, "there are: theory"),
         (lambda: accord.sweep(DUMBBELL, [{}], task_seconds=0), ValueError, "more than zero"),
         (lambda: accord.sweep(DUMBBELL, [{}], reps=1.5), TypeError, "float"),
+        (lambda: accord.sweep(DUMBBELL, [{}], reps="3"), TypeError, "reps: expected a whole"),
+        (lambda: accord.sweep("xia05-fig6", [{}]), TypeError, "accord.load returns, got str"),
+        (lambda: accord.sweep(DUMBBELL, None), TypeError, "over: .*got NoneType"),
+        (lambda: accord.sweep(DUMBBELL, {"seed": 3}), TypeError, "over: seed: expected a list"),
+        (lambda: accord.dumbbell(flows="3"), TypeError, r"flows: expected a whole .*'3' \(str\)"),
+        (lambda: accord.dumbbell(seed=None), TypeError, "seed: expected a whole number"),
+        (lambda: accord.Scenario("duration = '3 s'"), TypeError, "accord.parse make"),
+        (lambda: DUMBBELL.with_(None), TypeError, "settings: .*got NoneType"),
+        (lambda: DUMBBELL.with_({3: 3}), TypeError, "a path such as .*got 3"),
+        (lambda: DUMBBELL.with_({"seed": None}), TypeError, "seed: a setting cannot be NoneType"),
+        (lambda: DUMBBELL.run(3), TypeError, "engine: expected a name"),
+        (lambda: DUMBBELL.run(progress=3), TypeError, "progress: expected a function"),
+        (lambda: accord.from_graph(None), TypeError, "networkx, got NoneType"),
         (lambda: accord.sweep(DUMBBELL, [{}], executor=7), TypeError, "executor.*int"),
     ],
 )
@@ -128,6 +141,22 @@ def test_wrong_arrays_say_which_and_where(arguments, words):
 def test_wrong_options_of_shares_say_which_and_where(options, words):
     with pytest.raises(ValueError, match=words):
         accord.shares([[0], [0]], [3.0], **options)
+
+
+def test_whole_numbers_may_be_of_numpy_and_pandas():
+    for three in (3, np.int32(3), np.float64(3), 3.0):
+        assert accord.dumbbell(flows=three, seed=three).toml() == plain_toml()
+    assert DUMBBELL.run("theory", seed=np.float64(3)).manifest["seed"] == 3
+
+
+def plain_toml():
+    return accord.dumbbell(flows=3, seed=3).toml()
+
+
+def test_a_graph_without_nodes_is_reported_without_a_file():
+    networkx = pytest.importorskip("networkx")
+    with pytest.raises(accord.AccordError, match=r"^graph: there are no nodes$"):
+        accord.from_graph(networkx.Graph())
 
 
 def test_objects_are_whole_after_an_interrupt(interrupts):

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -123,13 +122,12 @@ def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone,
     # The time for which Dask's client waits for a scheduler.
     with distributed.Client(cluster.address, timeout="3 s") as client:
         client.wait_for_workers(2)
-        begin = time.monotonic()
         with (
             pytest.warns(RuntimeWarning),
             pytest.raises(accord.AccordError, match=r"is gone; \d+ of 100 runs are done") as caught,
         ):
             accord.sweep(small, OVER, executor=client, progress=bar, **options)
-        assert time.monotonic() - begin < 30 and "the same call continues" in str(caught.value)
+        assert "the same call continues" in str(caught.value)
     cluster.start()
     with distributed.Client(cluster.address, timeout="60 s") as client:
         swept = accord.sweep(small, OVER, executor=client, **options)
@@ -144,9 +142,9 @@ def test_a_worker_that_hangs_holds_nothing(small, alone, cluster, monkeypatch):
         client.wait_for_workers(2)
         # Dask itself gives a worker up after five minutes. Before the client ends, it is killed.
         stack.callback(cluster.close)
-        begin = time.monotonic()
         swept = accord.sweep(
             small, OVER, reps=REPS, executor=client, progress=bar, task_seconds=0.02
         )
-        assert time.monotonic() - begin < 60
+        # Dask has not given the worker up.
+        assert len(client.scheduler_info()["workers"]) == 2
     assert swept.rows == alone and bar.done == 4 * REPS

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import tracemalloc
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -126,12 +125,23 @@ def test_wrong_input_is_reported_before_the_first_run(small):
 
 def test_an_interrupt_ends_all_runs(interrupts):
     long = accord.dumbbell(flows=20, rate="1 Gbps")
-    threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
-    before = time.monotonic()
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    before, done = set(threading.enumerate()), []
+
+    def durations():
+        # The sweep has begun.
+        timer.start()
+        yield from ("1000 s", "1001 s", "1002 s")
+
+    class Bar:
+        def update(self, n):
+            done.append(n)
+
     with pytest.raises(KeyboardInterrupt):
-        accord.sweep(long, {"duration": ["1000 s", "1001 s", "1002 s"]})
-    assert time.monotonic() - before < 10
-    assert threading.active_count() < 4
+        accord.sweep(long, {"duration": durations()}, progress=Bar())
+    timer.join()
+    # No run came to its end, and none goes on.
+    assert not done and set(threading.enumerate()) <= before
 
 
 def test_progress_counts_runs(small):

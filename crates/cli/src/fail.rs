@@ -26,6 +26,8 @@ pub enum Failure {
     Unable(String),
     /// The user stopped it.
     Interrupted,
+    /// The user stopped a service, which has no result.
+    Ended,
 }
 
 impl Failure {
@@ -76,6 +78,7 @@ impl Failure {
                 note(INTERRUPTED_TEXT);
                 return 130;
             }
+            Failure::Ended => return 130,
         }
         2
     }

@@ -251,7 +251,7 @@ mod parts {
         };
         match accord_gateway::run(&options) {
             Ok(Ended::Stopped) => Ok(true),
-            Ok(Ended::Interrupted) => Err(Failure::Interrupted),
+            Ok(Ended::Interrupted) => Err(Failure::Ended),
             Err(RunError::Config(e)) => Err(wrong(path, e)),
             Err(RunError::Wrong(message)) => Err(Failure::new(message)),
             Err(RunError::Unable(message)) => Err(Failure::Unable(message)),

@@ -1,16 +1,17 @@
 //! `accord import`: a scenario from a topology in another format.
 
+use crate::contents::contents;
 use crate::draft::{Draft, Line, Place};
 use crate::fail::Failure;
+use crate::output::note;
 use crate::progress::at_once;
 use accord::Catalogue;
-use accord::report::show::{TITLE, clean};
+use accord::report::show::{TITLE, clean, count};
 use accord::traffic::{Dice, Purpose};
 use accord::units::{Duration, Rate};
-use accord_import::{Format, ImportError, Topology, Units, demands, limits, read};
+use accord_import::{Format, ImportError, Topology, Units, decoded, demands, limits, read};
 use clap::{Args, Subcommand};
 use std::collections::BTreeSet;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The options of `accord import`.
@@ -19,7 +20,8 @@ use std::path::{Path, PathBuf};
 pub struct Import {
     #[command(subcommand)]
     pub what: Option<What>,
-    /// The topology: GraphML, GML, SNDlib (native or XML), node-link JSON, or a list of links in CSV.
+    /// The topology: GraphML, GML, SNDlib (native or XML), node-link JSON, REPETITA, or a list of
+    /// links in CSV.
     #[arg(required = true)]
     pub topology: Option<PathBuf>,
     /// The file to write; by default the scenario goes to standard output.
@@ -29,7 +31,7 @@ pub struct Import {
     #[arg(long)]
     pub force: bool,
     /// The format, if neither the name nor the content of the file determines it: graphml, gml,
-    /// sndlib, sndlib-xml, json or csv.
+    /// sndlib, sndlib-xml, json, csv or repetita.
     #[arg(long)]
     pub format: Option<Format>,
     /// Demands in CSV, with columns from, to and rate, instead of those of the topology.
@@ -106,14 +108,26 @@ pub fn run(args: &Import, catalogue: &Catalogue) -> Result<bool, Failure> {
         force: args.force,
     };
     place.check()?;
-    let text = at_once(|| text(args))??;
+    let (text, topology) = at_once(|| made(args))??;
     let id = args.topology().file_stem().unwrap_or_default();
     place.write(&text, &format!("{}.toml", id.to_string_lossy()), catalogue)?;
+    for remark in args.output.iter().flat_map(|_| &topology.remarks) {
+        note(clean(remark, 200));
+    }
     Ok(true)
 }
 
-/// Reads the files, and returns the text of the scenario.
+/// Reads the files, and returns the text of the scenario. Fails for a damaged record.
 pub fn text(args: &Import) -> Result<String, Failure> {
+    let (text, topology) = made(args)?;
+    match topology.damaged {
+        Some(e) => Err(refused(args.topology(), e)),
+        None => Ok(text),
+    }
+}
+
+/// Returns the text of the scenario, and the topology in it.
+fn made(args: &Import) -> Result<(String, Topology), Failure> {
     if !(args.scale.is_finite() && args.scale > 0.0) || args.unit == Rate::ZERO {
         return Err(Failure::new("--scale and --unit must be more than zero"));
     }
@@ -150,8 +164,11 @@ pub fn text(args: &Import) -> Result<String, Failure> {
         );
         return Err(Failure::new(message).hint("--flows N takes the largest ones"));
     }
-    let topology = &topology;
-    Writer { args, topology }.text()
+    let writer = Writer {
+        args,
+        topology: &topology,
+    };
+    Ok((writer.text()?, topology))
 }
 
 /// Keeps the demands between connected nodes, and only the largest if their number is limited.
@@ -191,17 +208,12 @@ fn choose(topology: &mut Topology, args: &Import) {
 }
 
 fn open(path: &Path) -> Result<String, Failure> {
-    let cannot =
-        |e: std::io::Error| Failure::new(format!("{} cannot be read: {e}", path.display()));
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(cannot)?;
-    // One byte more than the limit shows that the file is too large.
-    let most = limits::TEXT as u64 + 1;
-    file.take(most).read_to_end(&mut bytes).map_err(cannot)?;
-    String::from_utf8(bytes).map_err(|_| {
-        let message = format!("{} is not UTF-8 text", path.display());
+    let bytes = contents(path, limits::TEXT)?;
+    let text = decoded(&bytes).ok_or_else(|| {
+        let message = format!("{} is neither UTF-8 nor UTF-16 text", path.display());
         Failure::new(message).hint("iconv -f ISO-8859-1 -t UTF-8 FILE converts older files")
-    })
+    })?;
+    Ok(text.into_owned())
 }
 
 fn refused(path: &Path, e: ImportError) -> Failure {
@@ -239,9 +251,9 @@ impl Writer<'_> {
         let file = file.to_string_lossy();
         let mut draft = Draft::default();
         draft.comment(&format!(
-            "{} nodes and {} links of {}",
-            t.nodes.len(),
-            t.links.len(),
+            "{} and {} of {}",
+            count(t.nodes.len(), "node"),
+            count(t.links.len(), "link"),
             clean(&file, TITLE)
         ));
         let without = t.links.iter().filter(|l| l.rate.is_none()).count();
@@ -254,8 +266,9 @@ impl Writer<'_> {
         match without {
             0 => draft.comment("Rates are those of the file."),
             n => draft.comment(&format!(
-                "Rates: {} on {n} links without a rate in the file.",
-                args.rate
+                "Rates: {} on {} without a rate in the file.",
+                args.rate,
+                count(n, "link")
             )),
         }
         if args.scale != 1.0 {
@@ -267,8 +280,9 @@ impl Writer<'_> {
         draft.comment("Delays: as in the file, or else of the length, at 200 km per ms.");
         if missing > 0 {
             draft.comment(&format!(
-                "{missing} links have neither, and get {}.",
-                args.delay
+                "Delays without either: {} on {}.",
+                args.delay,
+                count(missing, "link")
             ));
         }
         for remark in &t.remarks {
@@ -309,7 +323,8 @@ impl Writer<'_> {
             return Ok(Rate::from_bps_f64(bps));
         }
         let [a, b] = ends;
-        let message = format!("the link {a} - {b} has {bps} bps; 1 Kbps to 100 Tbps are possible");
+        let message =
+            format!("the link {a} - {b} has {bps:.3e} bps; 1 Kbps to 100 Tbps are possible");
         Err(Failure::new(message).hint("--unit sets the unit of bare numbers, --scale multiplies"))
     }
 

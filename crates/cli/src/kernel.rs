@@ -5,6 +5,7 @@ use crate::fail::Failure;
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
 use accord::Catalogue;
 use clap::{Args, Subcommand};
+use std::net::SocketAddr;
 
 /// The commands of `accord kernel`.
 #[derive(Args)]
@@ -35,6 +36,9 @@ pub enum Command {
     Attach {
         #[command(flatten)]
         choice: Choice,
+        /// A loopback address and a port at which Prometheus reads metrics, such as 127.0.0.1:9587.
+        #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
+        metrics: Option<SocketAddr>,
     },
     /// Lists the attached controllers.
     List,
@@ -70,6 +74,13 @@ pub struct Choice {
     pub name: Option<String>,
 }
 
+/// Parses the address for metrics, which only users of this host reach.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address = text.parse().ok();
+    let address = address.filter(|a: &SocketAddr| a.ip().is_loopback());
+    address.ok_or("expected a loopback address and a port, such as 127.0.0.1:9587".into())
+}
+
 /// Returns the error that explains how to build the program with controllers in the kernel.
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
 pub fn run(_: &Kernel, _: &Catalogue) -> Result<bool, Failure> {
@@ -89,13 +100,19 @@ mod parts {
     use accord::Catalogue;
     use accord::family::Values;
     use accord::language::File;
-    use accord_kernel::{Attached, Ended, Error, Group, LONGEST_NAME, Signals, Status};
+    use accord_door::Door;
+    use accord_kernel::{Ask, Attached, Ended, Error, Group, LONGEST_NAME, Signals, Status};
+    use std::io::ErrorKind;
+    use std::net::SocketAddr;
     use std::os::fd::AsFd;
     use std::os::unix::fs::DirBuilderExt;
-    use std::path::{Path, PathBuf};
+    use std::os::unix::net::UnixStream;
+    use std::path::Path;
 
     /// The directory of the sockets.
     const SOCKETS: &str = "/run/accord/kernel";
+    /// The longest wait for a signal before the command is looked at.
+    const PATIENCE_MS: u16 = 50;
 
     impl From<Error> for Failure {
         fn from(e: Error) -> Failure {
@@ -110,7 +127,7 @@ mod parts {
     pub fn run(args: &Kernel, catalogue: &Catalogue) -> Result<bool, Failure> {
         match &args.command {
             Command::Run { choice, line } => command(choice, line, catalogue),
-            Command::Attach { choice } => attach(choice, catalogue),
+            Command::Attach { choice, metrics } => attach(choice, *metrics, catalogue),
             Command::List => list(),
             Command::Status {
                 name,
@@ -136,6 +153,13 @@ mod parts {
     fn values(choice: &Choice, catalogue: &Catalogue) -> Result<Values, Failure> {
         let text = &choice.controller;
         let path = Path::new(text);
+        if path.extension().is_some_and(|e| e == "py") {
+            let failure = Failure::new(format!(
+                "--controller {text}: a class of Python runs in a program of Python"
+            ));
+            return Err(failure
+                .hint("the program calls accord.kernel with the class: see docs/src/kernel.md"));
+        }
         let file = match path.extension().is_some_and(|e| e == "toml") {
             true => File::open(path)?,
             false => {
@@ -160,30 +184,40 @@ mod parts {
         name.take(LONGEST_NAME).collect()
     }
 
-    fn socket(name: &str) -> Result<PathBuf, Failure> {
+    /// Opens the socket of a controller.
+    fn door(name: &str) -> Result<Door<Ask>, Failure> {
         let made = std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o755)
             .create(SOCKETS);
         made.map_err(|e| Failure::Unable(format!("{SOCKETS} cannot be created: {e}")))?;
-        Ok(Path::new(SOCKETS).join(format!("{name}.sock")))
+        let path = Path::new(SOCKETS).join(format!("{name}.sock"));
+        Ok(Door::open(&path, Ask::parse)?)
     }
 
-    fn attach(choice: &Choice, catalogue: &Catalogue) -> Result<bool, Failure> {
+    fn attach(
+        choice: &Choice,
+        metrics: Option<SocketAddr>,
+        catalogue: &Catalogue,
+    ) -> Result<bool, Failure> {
         let values = values(choice, catalogue)?;
         let default = || name_of(values.family().name);
         let name = choice.name.clone().unwrap_or_else(default);
         let signals = Signals::take()?;
         let attached = Attached::new(&name, &values)?;
+        let mut doors = vec![door(&name)?];
+        if let Some(address) = metrics {
+            doors.push(Door::listen(address, Ask::parse_metrics)?);
+        }
         note(format!(
             "{name} is attached: programs choose it by TCP_CONGESTION, and all by sysctl \
              net.ipv4.tcp_congestion_control={name}"
         ));
-        let (ended, status) = attached.serve(Some(&socket(&name)?), &mut || signals.asked())?;
+        let (ended, status) = attached.serve(&doors, &mut || signals.asked())?;
         say(&status);
         match ended {
             Ended::Stopped => Ok(true),
-            Ended::Interrupted => Err(Failure::Interrupted),
+            Ended::Interrupted => Err(Failure::Ended),
         }
     }
 
@@ -204,56 +238,58 @@ mod parts {
         let name = choice.name.clone().unwrap_or_else(default);
         let signals = Signals::take()?;
         let attached = Attached::new(&name, &values)?;
-        let unable = |e| Failure::Unable(format!("no control group for the command: {e}"));
+        let doors = [door(&name)?];
+        let unable = |e| {
+            Failure::Unable(format!(
+                "the command has no control group of version 2: {e}; accord kernel attach needs none"
+            ))
+        };
         let group = Group::new().map_err(unable)?;
         let _link = attached.choose_for(group.as_fd())?;
         let [program, arguments @ ..] = line else {
             return Err(Failure::new("expected a command"));
         };
-        let mut child = group
-            .spawn(std::process::Command::new(program).args(arguments))
-            .map_err(|e| {
-                let program = program.to_string_lossy();
-                Failure::new(format!("{program} cannot be started: {e}"))
-            })?;
+        let mut started = std::process::Command::new(program);
+        let mut child = group.spawn(started.args(arguments)).map_err(|e| {
+            let program = program.to_string_lossy();
+            let failure = Failure::new(format!("{program} cannot be started: {e}"));
+            failure.hint("the command and its arguments follow --")
+        })?;
         let mut status = None;
-        let (_, end) = attached.serve(Some(&socket(&name)?), &mut || {
+        let mut look = |asked: Option<Ended>| {
             // Ctrl-C reaches the command, too, which handles it.
-            if signals.asked() == Some(Ended::Stopped) {
+            if asked == Some(Ended::Stopped) {
                 group.terminate();
             }
             status = child.try_wait().ok().flatten();
             status.map(|_| Ended::Stopped)
-        })?;
-        say(&end);
-        // The command continues after a client detached the controller.
-        let status = match status {
-            Some(status) => status,
-            None => {
-                drop(attached);
-                let waited = child.wait();
-                waited.map_err(|e| {
-                    Failure::Unable(format!("the state of the command is unknown: {e}"))
-                })?
-            }
         };
-        Ok(status.success())
+        let served = attached.serve(&doors, &mut || look(signals.asked()));
+        if served.is_err() {
+            group.terminate();
+        }
+        // The command continues after a client detached the controller.
+        drop((doors, attached));
+        while look(signals.within(PATIENCE_MS)).is_none() {}
+        let (_, end) = served?;
+        say(&end);
+        Ok(status.is_some_and(|status| status.success()))
     }
 
-    /// Returns the names of the attached controllers that answer.
+    /// Returns the names of the attached controllers.
     fn names() -> Vec<String> {
         let entries = std::fs::read_dir(SOCKETS).into_iter().flatten().flatten();
+        let is_served = |path: &Path| match UnixStream::connect(path) {
+            Err(e) if e.kind() == ErrorKind::ConnectionRefused => {
+                // Its process was killed.
+                let _ = std::fs::remove_file(path);
+                false
+            }
+            Err(e) => e.kind() != ErrorKind::NotFound,
+            Ok(_) => true,
+        };
         let mut names: Vec<String> = entries
-            .filter(
-                |entry| match accord_door::ask(&entry.path(), "GET /table") {
-                    Err(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
-                        // Its process was killed.
-                        let _ = std::fs::remove_file(entry.path());
-                        false
-                    }
-                    answer => answer.is_ok(),
-                },
-            )
+            .filter(|entry| is_served(&entry.path()))
             .filter_map(|entry| {
                 let name = entry.file_name().to_string_lossy().into_owned();
                 Some(name.strip_suffix(".sock")?.to_string())
@@ -276,7 +312,12 @@ mod parts {
             Some(name) => name.to_string(),
             None => match &names()[..] {
                 [name] => name.clone(),
-                [] => return Err(Failure::new("no controller is attached")),
+                [] => {
+                    let failure = Failure::new("no controller is attached");
+                    return Err(
+                        failure.hint("accord kernel attach and accord kernel run attach one")
+                    );
+                }
                 names => {
                     let failure = Failure::new("several controllers are attached: expected a name");
                     return Err(failure.hint(format!("names are {}", names.join(", "))));
@@ -287,11 +328,20 @@ mod parts {
         match accord_door::ask(&path, what) {
             Ok((200, text)) => Ok(text),
             Ok((code, text)) => Err(Failure::new(format!("{name} refuses: {code} {text}"))),
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+            // A refused connection is to a process that was killed.
+            Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
                 let failure = Failure::new(format!("no controller {name} is attached"));
                 Err(failure.hint("accord kernel list prints the attached ones"))
             }
-            Err(e) => Err(Failure::Unable(format!("{name} does not answer: {e}"))),
+            Err(e) => Err(Failure::Unable(match e.kind() {
+                ErrorKind::PermissionDenied => {
+                    format!("{name} answers only to its owner, such as root")
+                }
+                ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+                    format!("{name} does not answer: its process is stopped or too busy")
+                }
+                _ => format!("{name} does not answer: {e}"),
+            })),
         }
     }
 }

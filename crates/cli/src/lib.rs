@@ -17,6 +17,7 @@ mod check;
 mod choice;
 mod commands;
 mod compare;
+mod contents;
 mod cost;
 mod draft;
 mod evaluate;
@@ -54,6 +55,7 @@ mod watch;
 use accord::catalogue_with;
 use accord::family::Family;
 use clap::Parser;
+use clap::error::ErrorKind;
 use fail::Failure;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -81,8 +83,8 @@ pub fn main_from<T: Into<OsString> + Clone>(
 ) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let catalogue = catalogue_with(controllers, disciplines);
-    let done = python::refuse(&arguments)
-        .and_then(|()| commands::run(args::Args::parse_from(arguments), &catalogue));
+    let done =
+        python::refuse(&arguments).and_then(|()| commands::run(parsed(arguments), &catalogue));
     match done {
         Ok(true) => 0,
         Ok(false) => 1,
@@ -137,9 +139,48 @@ pub fn imported<T: Into<OsString> + Clone>(
     import::text(&parsed.import).map_err(said)
 }
 
+/// Parses the arguments, or ends the program with the error.
+fn parsed<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> args::Args {
+    args::Args::try_parse_from(arguments).unwrap_or_else(|e| {
+        let text = expected(&e.to_string());
+        match e.kind() {
+            ErrorKind::ValueValidation if text != e.to_string() => {
+                clap::Error::raw(e.kind(), text.trim_start_matches("error: ")).exit()
+            }
+            _ => e.exit(),
+        }
+    })
+}
+
+/// Replaces the reasons that the standard library and clap give for a wrong number.
+fn expected(text: &str) -> String {
+    const NUMBERS: [(&str, &str); 6] = [
+        (
+            ": invalid digit found in string",
+            ": expected a whole number of at least 0",
+        ),
+        (
+            ": cannot parse integer from empty string",
+            ": expected a whole number",
+        ),
+        (
+            ": number too large to fit in target type",
+            ": the number is too large",
+        ),
+        (": invalid float literal", ": expected a number"),
+        (
+            ": cannot parse float from empty string",
+            ": expected a number",
+        ),
+        ("..=", " to "),
+    ];
+    let replace = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
+    NUMBERS.iter().fold(text.to_owned(), replace)
+}
+
 /// Returns the message of an error in the arguments, without the usage of a command.
 fn refused(e: &clap::Error) -> (String, Option<String>) {
-    let text = e.to_string();
+    let text = expected(&e.to_string());
     let first = text.lines().next().unwrap_or_default();
     (first.trim_start_matches("error: ").to_string(), None)
 }
@@ -149,7 +190,7 @@ fn said(e: Failure) -> (String, Option<String>) {
     match e {
         Failure::Other { message, hint } => (message, hint),
         Failure::Unable(message) => (message, None),
-        Failure::Interrupted => (fail::INTERRUPTED_TEXT.into(), None),
+        Failure::Interrupted | Failure::Ended => (fail::INTERRUPTED_TEXT.into(), None),
         Failure::Scenario(errors) => (errors.to_string(), None),
     }
 }

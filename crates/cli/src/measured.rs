@@ -1,5 +1,6 @@
 //! `accord import run`: a run directory from other programs' measurements of real flows.
 
+use crate::contents::contents;
 use crate::fail::Failure;
 use crate::output::{data, note};
 use crate::progress::at_once;
@@ -7,8 +8,8 @@ use accord::record::{Manifest, Run, Series};
 use accord::report::{GroupOutline, Outline, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
 use accord::units::Duration;
-use accord_import::limits;
 use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
+use accord_import::{decoded_in_part, limits};
 use flate2::read::MultiGzDecoder;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The options of `accord import run`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The measurements: qlog, the output of `ss -tin` with times, or the JSON of iperf3.
+    /// The measurements: qlog, the output of `ss -ti` with times, or the JSON of iperf3.
     pub file: PathBuf,
     /// The run directory to write; by default runs/NAME of the file.
     #[arg(short, long, value_name = "DIR")]
@@ -78,12 +79,11 @@ struct Made {
 
 fn make(args: &Args, id: &str) -> Result<Made, Failure> {
     let path = &args.file;
-    let bytes = std::fs::read(path)
-        .map_err(|e| Failure::io(format!("{} cannot be read: {e}", path.display()), &e))?;
+    let bytes = contents(path, limits::MEASURED)?;
     let bytes = unzipped(bytes)
         .map_err(|e| Failure::new(format!("{} cannot be unzipped: {e}", path.display())))?;
     // A record with invalid bytes may be damaged, and the others are not.
-    let text = String::from_utf8_lossy(&bytes);
+    let text = decoded_in_part(&bytes);
     let Some(format) = args.format.or_else(|| Format::guess(&text)) else {
         let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
         let why = format!("the format of {} is unknown", path.display());

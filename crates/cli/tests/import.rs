@@ -45,7 +45,7 @@ fn defaults_are_explicit() {
     let text = accord(dir.path(), &args).with(0).stdout;
     for part in [
         "# Rates: 7 Mbps on 3 links",
-        "# 4 links have neither, and get 3 ms.",
+        "# Delays without either: 3 ms on 4 links.",
         "a-b = \"a - b, 7 Mbps, 3 ms\"",
         "b-c = \"b - c, 20 Mbps, 3 ms\"",
     ] {
@@ -127,8 +127,12 @@ fn mistakes_have_their_place_and_a_hint() {
         ("slow.csv", "from,to,rate\na,b,1 bps\n"),
         ("good.csv", "from,to\na,b\n"),
         ("nobody.csv", "from,to,rate\na,z,1\n"),
+        ("empty.gml", ""),
+        ("latin.gml", "graph [ ]"),
+        ("huge.csv", "from,to,rate\na,b,1e300\n"),
     ];
     let dir = folder(&files);
+    std::fs::write(dir.path().join("latin.gml"), b"graph [ label \"\xe9\" ]").expect("written");
     let cases: &[(&[&str], &str)] = &[
         (&["bad.csv"], "bad.csv:2: \"fast\" is not a valid"),
         (&["bad.xyz"], "name it with --format"),
@@ -140,15 +144,45 @@ fn mistakes_have_their_place_and_a_hint() {
             "nobody.csv:2: there is no node \"z\"",
         ),
         (&["good.csv", "--flows", "0"], "expected 1 to"),
+        (
+            &["good.csv", "--flows=-1"],
+            "expected a whole number of at least 0",
+        ),
+        (&["good.csv", "--seed=-1"], "is not in 0 to 4294967295"),
+        (&["good.csv", "--scale", "x"], "expected a number"),
         (&["good.csv", "--scale", "nan"], "more than zero"),
         (
             &["good.csv", "--controller", "nope"],
             "there is no controller",
         ),
         (&["nowhere.csv"], "cannot be read"),
+        (&["empty.gml"], "empty.gml is empty"),
+        (&["latin.gml"], "iconv"),
+        (&["huge.csv"], "has 1.000e306 bps"),
+        (&["/dev/zero"], "/dev/zero is not text"),
+        (&["run", "empty.gml"], "empty.gml is empty"),
+        (&["run", "/dev/zero"], "/dev/zero is not text"),
     ];
     for (args, message) in cases {
         let ended = accord(dir.path(), &[&["import"], *args].concat()).with(2);
         assert!(ended.stderr.contains(message), "{args:?}: {ended:#?}");
+    }
+}
+
+/// Remarks are in the scenario, and on the terminal if it goes to a file.
+#[test]
+fn remarks_are_printed() {
+    let wide: Vec<u8> = "\u{feff}from;to;rate\na;b;7\nb;c;fast\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let dir = folder(&[]);
+    std::fs::write(dir.path().join("wide.csv"), wide).expect("written");
+    let made = accord(dir.path(), &["import", "wide.csv", "-o", "a.toml"]).with(0);
+    let said = "Damaged records, left out: 1. The first: line 3: \"fast\" is not a valid \"rate\".";
+    assert!(made.stderr.contains(said), "{made:#?}");
+    let text = std::fs::read_to_string(dir.path().join("a.toml")).expect("a scenario");
+    for part in [said, "# 2 nodes and 1 link of wide.csv", "\"a - b, 7 Mbps"] {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -32,6 +32,64 @@ fn holds(dir: &Path, command: &str, output: &Value) {
     assert!(!validator.is_valid(&more), "{command}");
 }
 
+/// Changes to a scenario after which the program and its schema refuse it, by text.
+const WRONG: [(&str, &str); 36] = [
+    ("duration = \"4 s\"", ""),
+    ("\"4 s\"", "4"),
+    ("\"4 s\"", "\"4 parsecs\""),
+    ("\"4 s\"", "\"-4 s\""),
+    ("\"4 s\"", "\"0 s\""),
+    ("\"4 s\"", "\"\""),
+    ("\"20 ms\"", "\"0 ms\""),
+    ("\"Two flows\"", "3"),
+    ("id = ", "colour = "),
+    ("id = \"small\"", "seed = -1"),
+    ("id = \"small\"", "seed = \"x\""),
+    ("topology.dumbbell", "topology.dumbell"),
+    ("rate = \"5 Mbps\"", ""),
+    ("\"5 Mbps\"", "\"0 Mbps\""),
+    ("\"5 Mbps\"", "\"0.0 Mbps\""),
+    ("\"5 Mbps\"", "5"),
+    ("\"5 Mbps\"", "\"5 MBps\""),
+    ("\"5 Mbps\"", "{ trace = [-3, 2] }"),
+    ("\"5 ms\"", "true"),
+    ("\"5 ms\"", "[\"5 ms\"]"),
+    ("delay", "delai"),
+    ("droptail", "droptale"),
+    ("\"100 pkt\"", "\"-100 pkt\""),
+    ("\"100 pkt\"", "\"100 k\""),
+    ("limit", "limits"),
+    ("flow.a", "flow.\"a b\""),
+    ("flow.a", "flow.\"\""),
+    ("\"left\"", "1"),
+    ("count = 2", "count = 0"),
+    ("count = 2", "count = 1.5"),
+    ("count = 2", "count = \"2\""),
+    ("\"vegas\"", "\"vegaz\""),
+    ("\"vegas\"", "{ name = \"vegas\", alfa = \"2 pkt\" }"),
+    ("[\"0 s\", \"0.1 s\"]", "[\"0 s\"]"),
+    ("\"utilisation\"", "\"utilization\""),
+    ("\"packet\"", "\"paket\""),
+];
+
+#[test]
+fn the_schema_refuses_what_the_program_refuses() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let at = dir.path();
+    let schema = accord(at, &["schema"]).with(0).json();
+    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let json = |text: &str| -> Value { toml::from_str(text).expect("TOML") };
+    accord(at, &["check", "small.toml"]).with(0);
+    assert!(validator.is_valid(&json(SMALL)));
+    for (right, wrong) in WRONG {
+        let text = SMALL.replacen(right, wrong, 1);
+        assert_ne!(text, SMALL, "{right}");
+        std::fs::write(at.join("small.toml"), &text).expect("written");
+        accord(at, &["check", "small.toml"]).with(2);
+        assert!(!validator.is_valid(&json(&text)), "{right}: {wrong}");
+    }
+}
+
 #[test]
 fn json_is_what_the_schema_says() {
     let dir = folder(&[("sweep.toml", &sweep()), ("small.toml", SMALL)]);
@@ -222,6 +280,24 @@ fn points_of_a_sweep_run_alone_and_leave_the_sweep() {
     assert_eq!(digest("runs/small/003"), digest("runs/small-points/002"));
     let wrong = accord(at, &["run", "sweep.toml", "--point", "4"]).with(2);
     assert!(wrong.stderr.contains("1 (rate = 5 Mbps)"), "{wrong:#?}");
+}
+
+/// Runs without a common group or link have no errors, and the page has the time of each mean.
+#[test]
+fn a_page_compares_what_is_comparable() {
+    let other = "duration = \"8 s\"\n[link]\nx = \"s - r, 5 Mbps, 5 ms\"\n\
+                 [flow.b]\nfrom = \"s\"\nto = \"r\"\ncontroller = \"vegas\"\n";
+    let dir = folder(&[("one.toml", SMALL), ("two.toml", other)]);
+    let at = dir.path();
+    for name in ["one", "two"] {
+        let file = format!("{name}.toml");
+        accord(at, &["run", &file, "-q", "-e", "packet", "-o", name]);
+    }
+    accord(at, &["compare", "one", "two", "-o", "cmp"]).with(0);
+    let page = std::fs::read_to_string(at.join("cmp/page.html")).expect("a page");
+    assert!(page.contains("Over 2–4 s, 4–8 s</p>"), "{page}");
+    assert!(page.contains("<p>Two flows</p>"), "{page}");
+    assert!(!page.contains("<th>verdict</th>"), "{page}");
 }
 
 #[test]

@@ -35,7 +35,7 @@
 use crate::Report;
 
 /// The part of the memory of losses that fades in each round trip.
-const FADES: f64 = 0.0625;
+pub(crate) const FADES: f64 = 0.0625;
 
 /// The quantity that a loss halves.
 #[derive(Clone, Copy, Debug, PartialEq)]

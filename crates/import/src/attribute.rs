@@ -86,12 +86,15 @@ pub(crate) fn meaning(name: &str, text: &str, units: &Units) -> Meaning {
             _ => Meaning::Unclear,
         };
     }
-    if LENGTHS
-        .iter()
-        .any(|key| bare == *key || bare == format!("{key}km"))
-    {
-        return match number.or_else(|| quantity(text, |unit| (unit == "km").then_some(1.0))) {
+    if LENGTHS.contains(&bare.as_str()) {
+        return match number.or_else(|| quantity(text, length_unit)) {
             Some(x) if x >= 0.0 => Meaning::Property(Property::Length(x)),
+            _ => Meaning::Unclear,
+        };
+    }
+    if let Some(unit) = with_unit(&mut LENGTHS.iter().copied(), length_unit) {
+        return match number {
+            Some(x) if x >= 0.0 => Meaning::Property(Property::Length(x * unit)),
             _ => Meaning::Unclear,
         };
     }
@@ -134,7 +137,7 @@ pub(crate) fn rate_unit(name: &str) -> Option<f64> {
         't' => (1e12, &name[1..]),
         _ => (1.0, name),
     };
-    ["bps", "bit/s", "bits/s", "b/s", "bitpersec"]
+    ["bps", "bit", "bit/s", "bits/s", "b/s", "bits", "bitpersec"]
         .contains(&rest)
         .then_some(prefix)
 }
@@ -142,10 +145,20 @@ pub(crate) fn rate_unit(name: &str) -> Option<f64> {
 /// Returns a unit of time in seconds.
 fn time_unit(name: &str) -> Option<f64> {
     Some(match name {
-        "s" | "sec" => 1.0,
-        "ms" => 1e-3,
-        "us" | "µs" => 1e-6,
-        "ns" => 1e-9,
+        "s" | "sec" | "seconds" => 1.0,
+        "ms" | "msec" | "milliseconds" => 1e-3,
+        "us" | "µs" | "usec" | "microseconds" => 1e-6,
+        "ns" | "nsec" => 1e-9,
+        _ => return None,
+    })
+}
+
+/// Returns a unit of length in kilometres.
+fn length_unit(name: &str) -> Option<f64> {
+    Some(match name {
+        "km" | "kilometers" | "kilometres" => 1.0,
+        "m" | "meters" | "metres" => 1e-3,
+        "mi" | "miles" => 1.609_344,
         _ => return None,
     })
 }
@@ -175,6 +188,10 @@ mod tests {
             ("dist", "120.5", P(Length(120.5))),
             ("distance_km", "3", P(Length(3.0))),
             ("length", "7 km", P(Length(7.0))),
+            ("length", "7000 m", P(Length(7.0))),
+            ("distance_miles", "100", P(Length(160.9344))),
+            ("capacity_gbit", "10", P(Rate(1e10))),
+            ("Latency (msec)", "3", P(Delay(3.0 * 1e-3))),
             ("Latitude", "33.75", P(Latitude(33.75))),
             ("latitude", "north", Other),
             ("color", "red", Other),

@@ -18,11 +18,21 @@ pub(crate) struct Builder {
     /// Longitudes and latitudes, until both are known.
     places: Vec<[Option<f64>; 2]>,
     links: BTreeMap<(usize, usize), usize>,
+    /// True if each direction of a link may be in the file. Otherwise a second link between two
+    /// nodes is parallel to the first, whatever its direction.
+    directed: bool,
+    /// The rates of the reverse directions in a directed graph, by link, in bit/s.
+    back: BTreeMap<usize, f64>,
     /// The number of links read, including parallel ones.
     given: usize,
     assumed: bool,
     loops: usize,
     parallel: usize,
+    /// The number of damaged records, and the first error.
+    damaged: usize,
+    first: Option<ImportError>,
+    /// The limit that the file exceeds.
+    full: Option<ImportError>,
 }
 
 /// The properties of a link during reading.
@@ -57,6 +67,28 @@ impl Properties {
 }
 
 impl Builder {
+    /// Creates a builder of a graph, directed or not.
+    pub fn new(directed: bool) -> Builder {
+        Builder {
+            directed,
+            ..Builder::default()
+        }
+    }
+
+    /// Counts a record that could not be read, which is left out.
+    pub fn record(&mut self, read: Result<(), ImportError>) {
+        if let Err(e) = read {
+            self.damaged += 1;
+            self.first.get_or_insert(e);
+        }
+    }
+
+    /// Returns the error of a limit that the file exceeds.
+    fn beyond(&mut self, line: usize, most: usize, things: &str) -> ImportError {
+        let error = ImportError::at(line, format!("more than {most} {things}"));
+        self.full.get_or_insert(error).clone()
+    }
+
     pub fn name(&mut self, name: &str) {
         self.topology.name = name.trim().chars().take(limits::NAME).collect();
     }
@@ -73,13 +105,13 @@ impl Builder {
     pub fn node(&mut self, key: &str, label: &str, line: usize) -> Result<usize, ImportError> {
         let id = self.topology.nodes.len();
         if id == limits::NODES {
-            let message = format!("more than {} nodes", limits::NODES);
-            return Err(ImportError::at(line, message));
+            return Err(self.beyond(line, limits::NODES, "nodes"));
         }
-        if self.keys.insert(key.to_string(), id).is_some() {
+        if self.keys.contains_key(key) {
             let message = format!("the node {} occurs twice", quote(key));
             return Err(ImportError::at(line, message));
         }
+        self.keys.insert(key.to_string(), id);
         let name = self.unused(word(label));
         self.topology.nodes.push(Node { name, place: None });
         self.places.push([None; 2]);
@@ -138,8 +170,7 @@ impl Builder {
     ) -> Result<(), ImportError> {
         self.given += 1;
         if self.given > limits::LINKS {
-            let message = format!("more than {} links", limits::LINKS);
-            return Err(ImportError::at(line, message));
+            return Err(self.beyond(line, limits::LINKS, "links"));
         }
         self.assumed |= properties.assumed;
         if from == to {
@@ -154,15 +185,16 @@ impl Builder {
         } = properties;
         if let Some(&other) = self.links.get(&(from.min(to), from.max(to))) {
             let link = &mut self.topology.links[other];
-            // In a directed graph, the reverse direction of a link is not a second link.
-            if (link.from, link.to) == (from, to) {
-                self.parallel += 1;
-                link.rate = link
-                    .rate
-                    .zip(rate)
-                    .map(|(a, b)| a + b)
-                    .or(link.rate)
-                    .or(rate);
+            let reverse = self.directed && (link.from, link.to) != (from, to);
+            self.parallel += usize::from(!reverse);
+            link.delay = link.delay.or(delay);
+            link.length = link.length.or(length);
+            let Some(rate) = rate else {
+                return Ok(());
+            };
+            match reverse {
+                true => *self.back.entry(other).or_default() += rate,
+                false => link.rate = Some(link.rate.unwrap_or(0.0) + rate),
             }
             return Ok(());
         }
@@ -190,8 +222,7 @@ impl Builder {
             return Ok(());
         }
         if self.topology.demands.len() == limits::DEMANDS {
-            let message = format!("more than {} demands", limits::DEMANDS);
-            return Err(ImportError::at(line, message));
+            return Err(self.beyond(line, limits::DEMANDS, "demands"));
         }
         self.topology.demands.push(Demand { from, to, rate });
         Ok(())
@@ -199,13 +230,25 @@ impl Builder {
 
     /// Returns the topology, if there is one.
     pub fn finish(mut self) -> Result<Topology, ImportError> {
-        if self.topology.nodes.is_empty() {
-            return Err(ImportError::whole("there are no nodes")
-                .hint("if the file has another format, name it with --format"));
+        if let Some(full) = self.full {
+            return Err(full);
         }
-        if self.topology.links.is_empty() {
-            return Err(ImportError::whole("there are no links"));
+        if self.topology.nodes.is_empty() || self.topology.links.is_empty() {
+            let none = || match self.topology.nodes.is_empty() {
+                true => ImportError::whole("there are no nodes")
+                    .hint("if the file has another format, name it with --format"),
+                false => ImportError::whole("there are no links"),
+            };
+            return Err(self.first.unwrap_or_else(none));
         }
+        if let Some(first) = self.first.take() {
+            let count = self.damaged;
+            self.remark(format!(
+                "Damaged records, left out: {count}. The first: {first}."
+            ));
+            self.topology.damaged = Some(first);
+        }
+        self.compare_directions();
         if self.assumed {
             self.remark("Capacities and demands without a unit are taken in that of --unit.");
         }
@@ -219,6 +262,20 @@ impl Builder {
             self.remark(format!("Parallel links, merged: {}.", self.parallel));
         }
         Ok(self.topology)
+    }
+
+    /// Gives links the rate of their reverse direction if they have no other.
+    fn compare_directions(&mut self) {
+        let mut uneven = 0;
+        for (&link, &back) in &self.back {
+            let rate = self.topology.links[link].rate.get_or_insert(back);
+            uneven += usize::from((back / *rate - 1.0).abs() > 1e-9);
+        }
+        if uneven > 0 {
+            self.remark(format!(
+                "Links with another rate in the reverse direction, left out: {uneven}."
+            ));
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use crate::topology::{Demand, Topology};
 use csv::{ReaderBuilder, StringRecord, Trim};
 use std::collections::BTreeMap;
 
-const FROM: &[&str] = &["from", "source", "src", "a"];
-const TO: &[&str] = &["to", "target", "destination", "dst", "b"];
+const FROM: &[&str] = &["from", "source", "src", "a", "node1"];
+const TO: &[&str] = &["to", "target", "destination", "dst", "b", "node2"];
 
 /// A table: the indices of its node columns, the names of its columns, and its rows with their
 /// lines.
@@ -24,6 +24,7 @@ struct Table {
 impl Table {
     fn read(text: &str, example: &str) -> Result<Table, ImportError> {
         let mut reader = ReaderBuilder::new()
+            .delimiter(delimiter(text))
             .has_headers(false)
             .flexible(true)
             .comment(Some(b'#'))
@@ -87,18 +88,45 @@ impl Table {
 pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     let example = "for example: from,to,rate,delay, or from,to,rate_mbps,distance_km";
     let table = Table::read(text, example)?;
-    let mut builder = Builder::default();
+    let mut builder = Builder::new(true);
     for (line, row) in &table.rows {
-        let from = builder.find_or_make(table.cell(row, table.from, *line)?, *line)?;
-        let to = builder.find_or_make(table.cell(row, table.to, *line)?, *line)?;
-        let mut properties = Properties::default();
-        for (head, cell) in table.others(row) {
-            let taken = properties.take(meaning(head, cell, units));
-            taken.map_err(|()| no_quantity(*line, head, cell))?;
-        }
-        builder.link((from, to), properties, *line)?;
+        let read = link(&mut builder, &table, (*line, row), units);
+        builder.record(read);
     }
     builder.finish()
+}
+
+fn link(
+    builder: &mut Builder,
+    table: &Table,
+    (line, row): (usize, &StringRecord),
+    units: &Units,
+) -> Result<(), ImportError> {
+    let ends = (
+        table.cell(row, table.from, line)?,
+        table.cell(row, table.to, line)?,
+    );
+    let mut properties = Properties::default();
+    for (head, cell) in table.others(row) {
+        let taken = properties.take(meaning(head, cell, units));
+        taken.map_err(|()| no_quantity(line, head, cell))?;
+    }
+    let from = builder.find_or_make(ends.0, line)?;
+    let to = builder.find_or_make(ends.1, line)?;
+    builder.link((from, to), properties, line)
+}
+
+/// Returns the delimiter of the first row: a comma, or else a semicolon, as spreadsheets write where
+/// the comma is the decimal mark, or a tab.
+fn delimiter(text: &str) -> u8 {
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    let has = |c: char| first.is_some_and(|line| line.contains(c));
+    match (has(','), has(';'), has('\t')) {
+        (false, true, _) => b';',
+        (false, false, true) => b'\t',
+        _ => b',',
+    }
 }
 
 /// Reads a list of demands between the nodes of a topology. Demands between the same two nodes stay

@@ -15,17 +15,20 @@ pub enum Format {
     Json,
     /// A list of links in CSV.
     Csv,
+    /// The format of REPETITA.
+    Repetita,
 }
 
 impl Format {
     /// The formats, with their names.
-    pub const NAMES: [(&'static str, Format); 6] = [
+    pub const NAMES: [(&'static str, Format); 7] = [
         ("graphml", Format::GraphMl),
         ("gml", Format::Gml),
         ("sndlib", Format::SndlibNative),
         ("sndlib-xml", Format::SndlibXml),
         ("json", Format::Json),
         ("csv", Format::Csv),
+        ("repetita", Format::Repetita),
     ];
 
     /// Returns the name of the format.
@@ -64,6 +67,9 @@ impl Format {
         let has = |section: &str| text.lines().any(|l| l.trim_start().starts_with(section));
         if has("NODES") && has("LINKS") {
             return Some(Format::SndlibNative);
+        }
+        if head.starts_with("NODES") && has("EDGES") {
+            return Some(Format::Repetita);
         }
         if has("graph") && head.contains('[') {
             return Some(Format::Gml);

@@ -23,7 +23,7 @@ enum Value<'a> {
 }
 
 pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
-    let file = parse(text)?;
+    let (file, damage) = parse(text)?;
     let graph = file.iter().find_map(|e| match (&e.value, e.key) {
         (Value::List(list), "graph") => Some(list),
         _ => None,
@@ -31,39 +31,61 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     let Some(graph) = graph else {
         return Err(ImportError::whole("there is no `graph [ ... ]`"));
     };
-    let mut builder = Builder::default();
+    let mut builder = Builder::new(word(graph, "directed") == Some("1"));
+    builder.record(damage.map_or(Ok(()), Err));
     if let Some(name) = ["Network", "name", "label"]
         .iter()
         .find_map(|k| word(graph, k))
     {
         builder.name(&decode_html_entities(name));
     }
-    for (node, line) in lists(graph, "node") {
-        let id = required(node, "id", "node", line)?;
-        let label = word(node, "label").or(word(node, "name")).unwrap_or(id);
-        // Texts are ASCII, with entities for other characters.
-        let index = builder.node(id, &decode_html_entities(label), line)?;
-        for (name, value) in words(node) {
-            builder.locate(index, meaning(name, value, units));
-        }
-        // networkx writes layouts of yEd and others as `graphics [ x .. y .. ]`, which are not
-        // geographic places.
+    for (list, line) in lists(graph, "node") {
+        let read = node(&mut builder, list, line, units);
+        builder.record(read);
     }
-    for (edge, line) in lists(graph, "edge") {
-        let from = builder.find(required(edge, "source", "edge", line)?, line)?;
-        let to = builder.find(required(edge, "target", "edge", line)?, line)?;
-        let mut properties = Properties::default();
-        for (name, value) in words(edge) {
-            if properties.take(meaning(name, value, units)).is_err() {
-                let name = quote(name);
-                builder.remark(format!(
-                    "{name} of an edge is not a valid quantity and is left out."
-                ));
-            }
-        }
-        builder.link((from, to), properties, line)?;
+    for (list, line) in lists(graph, "edge") {
+        let read = edge(&mut builder, list, line, units);
+        builder.record(read);
     }
     builder.finish()
+}
+
+fn node(
+    builder: &mut Builder,
+    node: &[Entry<'_>],
+    line: usize,
+    units: &Units,
+) -> Result<(), ImportError> {
+    let id = required(node, "id", "node", line)?;
+    let label = word(node, "label").or(word(node, "name")).unwrap_or(id);
+    // Texts are ASCII, with entities for other characters.
+    let index = builder.node(id, &decode_html_entities(label), line)?;
+    // networkx writes layouts of yEd and others as `graphics [ x .. y .. ]`, which are not
+    // geographic places.
+    for (name, value) in words(node) {
+        builder.locate(index, meaning(name, value, units));
+    }
+    Ok(())
+}
+
+fn edge(
+    builder: &mut Builder,
+    edge: &[Entry<'_>],
+    line: usize,
+    units: &Units,
+) -> Result<(), ImportError> {
+    let from = builder.find(required(edge, "source", "edge", line)?, line)?;
+    let to = builder.find(required(edge, "target", "edge", line)?, line)?;
+    let mut properties = Properties::default();
+    for (name, value) in words(edge) {
+        if properties.take(meaning(name, value, units)).is_err() {
+            let name = quote(name);
+            builder.remark(format!(
+                "{name} of an edge is not a valid quantity and is left out."
+            ));
+        }
+    }
+    builder.link((from, to), properties, line)
 }
 
 fn words<'a>(list: &'a [Entry<'a>]) -> impl Iterator<Item = (&'a str, &'a str)> {
@@ -103,8 +125,8 @@ enum Token<'a> {
 }
 
 /// Parses the whole text into a list. Open lists are on an explicit stack, so that nesting does not
-/// recurse.
-fn parse(text: &str) -> Result<Vec<Entry<'_>>, ImportError> {
+/// recurse. A truncated text has its complete part, with the error.
+fn parse(text: &str) -> Result<(Vec<Entry<'_>>, Option<ImportError>), ImportError> {
     let mut open: Vec<(Vec<Entry<'_>>, &str, usize)> = Vec::new();
     let mut list = Vec::new();
     let mut key: Option<(&str, usize)> = None;
@@ -144,27 +166,31 @@ fn parse(text: &str) -> Result<Vec<Entry<'_>>, ImportError> {
                 line,
             }),
             (Some((key, line)), Token::Close) => {
-                return Err(ImportError::at(
-                    line,
-                    format!("{} has no value", quote(key)),
-                ));
+                return Err(no_value(key, line));
             }
         }
     }
-    if let Some((_, name, line)) = open.pop() {
-        return Err(ImportError::at(
-            line,
-            format!("`{}` has no end", quote(name).trim_matches('"')),
-        )
-        .hint("a list ends with `]`"));
+    let Some((_, name, line)) = open.last() else {
+        return match key {
+            Some((key, line)) => Err(no_value(key, line)),
+            None => Ok((list, None)),
+        };
+    };
+    let name = quote(name);
+    let cut = ImportError::at(*line, format!("`{}` has no end", name.trim_matches('"')));
+    // The innermost list is incomplete, unless it is the graph.
+    if open.len() > 1 {
+        list = open.pop().map_or(list, |(outer, ..)| outer);
     }
-    match key {
-        Some((key, line)) => Err(ImportError::at(
-            line,
-            format!("{} has no value", quote(key)),
-        )),
-        None => Ok(list),
+    while let Some((outer, key, line)) = open.pop() {
+        let value = Value::List(std::mem::replace(&mut list, outer));
+        list.push(Entry { key, value, line });
     }
+    Ok((list, Some(cut.hint("a list ends with `]`"))))
+}
+
+fn no_value(key: &str, line: usize) -> ImportError {
+    ImportError::at(line, format!("{} has no value", quote(key)))
 }
 
 struct Tokens<'a> {

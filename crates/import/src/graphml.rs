@@ -45,7 +45,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
     let Some(graph) = graphs.next() else {
         return Err(ImportError::at(xml.line(root), "there is no <graph>"));
     };
-    let mut builder = Builder::default();
+    let mut builder = Builder::new(graph.attribute("edgedefault") == Some("directed"));
     match graphs.count() {
         0 => {}
         more => builder.remark(format!("Graphs after the first, left out: {more}.")),
@@ -67,43 +67,91 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
         }
     }
     let mut groups = 0;
-    for node in within("node") {
-        let id = xml.required(node, "id")?;
-        if children(node, "graph").next().is_some() && !ends.contains(id) {
+    for element in within("node") {
+        let contains = children(element, "graph").next().is_some();
+        if contains && element.attribute("id").is_none_or(|id| !ends.contains(id)) {
             groups += 1;
             continue;
         }
-        let label = data(node, &keys).find(|(name, _)| matches!(*name, "label" | "name"));
-        let index = builder.node(id, label.map_or(id, |(_, label)| label), xml.line(node))?;
-        for (name, value) in data(node, &keys) {
-            builder.locate(index, meaning(name, value, units));
-        }
+        let read = node(&mut builder, &xml, element, &keys, units);
+        builder.record(read);
     }
     if groups > 0 {
         builder.remark(format!(
             "Nodes that only contain others, left out: {groups}."
         ));
     }
-    match within("hyperedge").count() {
-        0 => {}
-        n => builder.remark(format!("Edges between more than two nodes, left out: {n}.")),
-    }
-    for edge in within("edge") {
-        let at = xml.line(edge);
-        let [from, to] = ["source", "target"].map(|end| xml.required(edge, end));
-        let ends = (builder.find(from?, at)?, builder.find(to?, at)?);
-        let mut properties = Properties::default();
-        for (name, value) in data(edge, &keys) {
-            if properties.take(meaning(name, value, units)).is_err() {
-                builder.remark(format!(
-                    "\"{}\" of an edge is not a valid quantity and is left out.",
-                    short(name)
-                ));
+    let mut many = 0;
+    for element in within("edge").chain(within("hyperedge")) {
+        let ends = match element.tag_name().name() {
+            "edge" => ["source", "target"]
+                .map(|end| element.attribute(end))
+                .to_vec(),
+            _ => (children(element, "endpoint").map(|e| e.attribute("node"))).collect(),
+        };
+        match ends[..] {
+            [from, to] => {
+                let read = edge(&mut builder, (&xml, element), [from, to], &keys, units);
+                builder.record(read);
             }
+            _ => many += 1,
         }
-        builder.link(ends, properties, at)?;
+    }
+    if many > 0 {
+        builder.remark(format!(
+            "Edges between more than two nodes, left out: {many}."
+        ));
     }
     builder.finish()
+}
+
+fn node(
+    builder: &mut Builder,
+    xml: &Xml<'_>,
+    node: Node<'_, '_>,
+    keys: &Keys<'_>,
+    units: &Units,
+) -> Result<(), ImportError> {
+    let id = xml.required(node, "id")?;
+    let label = data(node, keys).find(|(name, _)| matches!(*name, "label" | "name"));
+    let label = label.map(|(_, label)| label).or_else(|| drawn(node));
+    let index = builder.node(id, label.unwrap_or(id), xml.line(node))?;
+    for (name, value) in data(node, keys) {
+        builder.locate(index, meaning(name, value, units));
+    }
+    Ok(())
+}
+
+/// Returns the label that yEd draws.
+fn drawn<'a>(node: Node<'a, '_>) -> Option<&'a str> {
+    let all = children(node, "data").flat_map(|data| data.descendants());
+    let mut labels = all.filter(|e| e.tag_name().name() == "NodeLabel");
+    labels.find_map(|e| e.text().map(str::trim).filter(|text| !text.is_empty()))
+}
+
+fn edge(
+    builder: &mut Builder,
+    (xml, edge): (&Xml<'_>, Node<'_, '_>),
+    ends: [Option<&str>; 2],
+    keys: &Keys<'_>,
+    units: &Units,
+) -> Result<(), ImportError> {
+    let at = xml.line(edge);
+    let [Some(from), Some(to)] = ends else {
+        let message = "an edge lacks one of its nodes";
+        return Err(ImportError::at(at, message));
+    };
+    let ends = (builder.find(from, at)?, builder.find(to, at)?);
+    let mut properties = Properties::default();
+    for (name, value) in data(edge, keys) {
+        if properties.take(meaning(name, value, units)).is_err() {
+            builder.remark(format!(
+                "\"{}\" of an edge is not a valid quantity and is left out.",
+                short(name)
+            ));
+        }
+    }
+    builder.link(ends, properties, at)
 }
 
 /// Shortens a name of the file for a remark.

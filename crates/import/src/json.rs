@@ -4,86 +4,123 @@ use crate::Units;
 use crate::attribute::{Meaning, Property, meaning};
 use crate::builder::{Builder, Properties};
 use crate::error::{ImportError, quote};
+use crate::text::numbers;
 use crate::topology::Topology;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
-    let file: Value = serde_json::from_str(text)
+    let file: Value = serde_json::from_str(&numbers(text))
         .map_err(|e| ImportError::at(e.line(), format!("invalid JSON: {e}")))?;
     let nodes = list(&file, &["nodes"])?;
     let links = list(&file, &["edges", "links"])?;
-    let mut builder = Builder::default();
+    let mut builder = Builder::new(file.get("directed") != Some(&Value::Bool(false)));
     let about = file.get("graph").and_then(Value::as_object);
     if let Some(name) = about.and_then(|g| g.get("name")).and_then(Value::as_str) {
         builder.name(name);
     }
     // Demands may use the names of nodes instead of their ids.
-    let mut by_name = std::collections::BTreeMap::new();
-    for (i, node) in nodes.iter().enumerate() {
-        let place = format!("nodes[{i}]");
-        let node = object(node, &place)?;
-        let id = node.get("id").and_then(key);
-        let label = ["name", "label"]
-            .iter()
-            .find_map(|k| node.get(*k)?.as_str());
-        // Old files have no ids: links count nodes from 0.
-        let id = id.unwrap_or_else(|| i.to_string());
-        let index = placed(builder.node(&id, label.unwrap_or(&id), 0), &place)?;
-        by_name.extend(label.map(|label| (label, index)));
-        for (name, value) in scalars(node) {
-            builder.locate(index, meaning(name, &value, units));
-        }
-        if let Some([x, y]) = node.get("pos").and_then(Value::as_array).map(Vec::as_slice) {
-            let x = x.as_f64().map(Property::Longitude);
-            let y = y.as_f64().map(Property::Latitude);
-            for property in x.into_iter().chain(y) {
-                builder.locate(index, Meaning::Property(property));
-            }
-        }
+    let mut by_name = Names::new();
+    for (i, value) in nodes.iter().enumerate() {
+        let read = node(&mut builder, (i, value), units, &mut by_name);
+        builder.record(read);
     }
-    for (i, link) in links.iter().enumerate() {
-        let place = format!("edges[{i}]");
-        let link = object(link, &place)?;
-        let end = |name: &str| match link.get(name).and_then(key) {
-            Some(key) => placed(builder.find(&key, 0), &place),
-            None => Err(ImportError::whole(format!("{place} has no `{name}`"))),
-        };
-        let ends = (end("source")?, end("target")?);
-        let mut properties = Properties::default();
-        for (name, value) in scalars(link) {
-            if properties.take(meaning(name, &value, units)).is_err() {
-                let name = quote(name);
-                builder.remark(format!(
-                    "{name} of an edge is not a valid quantity and is left out."
-                ));
-            }
-        }
-        placed(builder.link(ends, properties, 0), &place)?;
+    for (i, value) in links.iter().enumerate() {
+        let read = link(&mut builder, (i, value), units);
+        builder.record(read);
     }
     if let Some(demands) = about.and_then(|g| g.get("demands")?.as_object()) {
         for (from, row) in demands {
             let place = format!("graph.demands.{}", quote(from));
-            let row = object(row, &place)?;
-            for (to, value) in row {
-                let find = |key: &str| match by_name.get(key) {
-                    Some(&node) => Ok(node),
-                    None => placed(builder.find(key, 0), &place),
-                };
-                let ends = (find(from)?, find(to)?);
-                let Some(value) = value.as_f64().filter(|x| x.is_finite() && *x >= 0.0) else {
-                    let message = format!("{place}.{} is not a number of at least 0", quote(to));
-                    return Err(ImportError::whole(message));
-                };
-                builder
-                    .remark("Capacities and demands without a unit are taken in that of --unit.");
-                placed(
-                    builder.demand(ends.0, ends.1, value * units.rate, 0),
-                    &place,
-                )?;
-            }
+            let read = object(row, &place).map(|row| {
+                for (to, value) in row {
+                    let read = demand(&mut builder, (from, to, value), units, &by_name);
+                    builder.record(read);
+                }
+            });
+            builder.record(read);
         }
     }
     builder.finish()
+}
+
+/// The nodes by their names.
+type Names<'a> = BTreeMap<&'a str, usize>;
+
+fn node<'a>(
+    builder: &mut Builder,
+    (i, node): (usize, &'a Value),
+    units: &Units,
+    by_name: &mut Names<'a>,
+) -> Result<(), ImportError> {
+    let place = format!("nodes[{i}]");
+    let node = object(node, &place)?;
+    let id = node.get("id").and_then(key);
+    let label = ["name", "label"]
+        .iter()
+        .find_map(|k| node.get(*k)?.as_str());
+    // Old files have no ids: links count nodes from 0.
+    let id = id.unwrap_or_else(|| i.to_string());
+    let index = placed(builder.node(&id, label.unwrap_or(&id), 0), &place)?;
+    by_name.extend(label.map(|label| (label, index)));
+    for (name, value) in scalars(node) {
+        builder.locate(index, meaning(name, &value, units));
+    }
+    if let Some([x, y]) = node.get("pos").and_then(Value::as_array).map(Vec::as_slice) {
+        let x = x.as_f64().map(Property::Longitude);
+        let y = y.as_f64().map(Property::Latitude);
+        for property in x.into_iter().chain(y) {
+            builder.locate(index, Meaning::Property(property));
+        }
+    }
+    Ok(())
+}
+
+fn link(
+    builder: &mut Builder,
+    (i, link): (usize, &Value),
+    units: &Units,
+) -> Result<(), ImportError> {
+    let place = format!("edges[{i}]");
+    let link = object(link, &place)?;
+    let end = |name: &str| match link.get(name).and_then(key) {
+        Some(key) => placed(builder.find(&key, 0), &place),
+        None => Err(ImportError::whole(format!("{place} has no `{name}`"))),
+    };
+    let ends = (end("source")?, end("target")?);
+    let mut properties = Properties::default();
+    for (name, value) in scalars(link) {
+        if properties.take(meaning(name, &value, units)).is_err() {
+            let name = quote(name);
+            builder.remark(format!(
+                "{name} of an edge is not a valid quantity and is left out."
+            ));
+        }
+    }
+    placed(builder.link(ends, properties, 0), &place)
+}
+
+fn demand(
+    builder: &mut Builder,
+    (from, to, value): (&str, &str, &Value),
+    units: &Units,
+    by_name: &Names<'_>,
+) -> Result<(), ImportError> {
+    let place = format!("graph.demands.{}", quote(from));
+    let find = |key: &str| match by_name.get(key) {
+        Some(&node) => Ok(node),
+        None => placed(builder.find(key, 0), &place),
+    };
+    let ends = (find(from)?, find(to)?);
+    let Some(value) = value.as_f64().filter(|x| x.is_finite() && *x >= 0.0) else {
+        let message = format!("{place}.{} is not a number of at least 0", quote(to));
+        return Err(ImportError::whole(message));
+    };
+    builder.remark("Capacities and demands without a unit are taken in that of --unit.");
+    placed(
+        builder.demand(ends.0, ends.1, value * units.rate, 0),
+        &place,
+    )
 }
 
 /// Adds the place in the document to an error of the builder, which has no lines of JSON.
@@ -108,11 +145,15 @@ fn object<'a>(value: &'a Value, place: &str) -> Result<&'a Map<String, Value>, I
     value.as_object().ok_or_else(message)
 }
 
-/// Returns the key of a node: a text or a number.
+/// Returns the key of a node: a text, a number, or a list of them, such as the place in a grid.
 fn key(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(n) => Some(n.to_string()),
+        Value::Array(list) => {
+            let parts: Option<Vec<_>> = list.iter().map(key).collect();
+            Some(parts?.join(","))
+        }
         _ => None,
     }
 }
@@ -121,5 +162,6 @@ fn key(value: &Value) -> Option<String> {
 fn scalars(object: &Map<String, Value>) -> impl Iterator<Item = (&str, String)> {
     object
         .iter()
+        .filter(|(_, value)| !value.is_array())
         .filter_map(|(name, value)| Some((name.as_str(), key(value)?)))
 }

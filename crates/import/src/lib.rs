@@ -1,5 +1,5 @@
-//! Readers of network topologies: GraphML, GML, SNDlib (native and XML), node-link JSON and CSV
-//! lists of links; and of demand matrices in CSV. [`measured`] reads the measurements of other
+//! Readers of network topologies: GraphML, GML, SNDlib (native and XML), node-link JSON, REPETITA
+//! and CSV lists of links; and of demand matrices in CSV. [`measured`] reads the measurements of other
 //! programs.
 //!
 //! A reader returns a [`Topology`], or an [`ImportError`] with the place of the error. The size of
@@ -26,8 +26,10 @@ mod graphml;
 mod json;
 pub mod limits;
 pub mod measured;
+mod repetita;
 mod sndlib_native;
 mod sndlib_xml;
+mod text;
 mod topology;
 mod xml;
 
@@ -35,6 +37,7 @@ pub use attribute::Units;
 pub use csv_lists::demands;
 pub use error::ImportError;
 pub use format::Format;
+pub use text::{decoded, decoded_in_part};
 pub use topology::{Demand, Link, Node, Topology};
 
 /// Reads a topology.
@@ -54,5 +57,6 @@ pub fn read(format: Format, text: &str, units: &Units) -> Result<Topology, Impor
         Format::SndlibXml => sndlib_xml::read(text, units),
         Format::Json => json::read(text, units),
         Format::Csv => csv_lists::read(text, units),
+        Format::Repetita => repetita::read(text),
     }
 }

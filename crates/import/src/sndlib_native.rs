@@ -19,7 +19,7 @@ enum Section {
 }
 
 pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
-    let mut builder = Builder::default();
+    let mut builder = Builder::new(true);
     let mut section = None;
     // The open parentheses in a skipped section.
     let mut open = 0usize;
@@ -46,12 +46,19 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
                     rate = unit(value);
                 }
             }
-            Section::Nodes => node(&mut builder, content, at)?,
+            Section::Nodes => {
+                let read = node(&mut builder, content, at);
+                builder.record(read);
+            }
             Section::Links => {
                 let known = rate.unwrap_or(units.rate);
-                link(&mut builder, content, known, rate.is_none(), at)?;
+                let read = link(&mut builder, content, known, rate.is_none(), at);
+                builder.record(read);
             }
-            Section::Demands => demand(&mut builder, content, rate.unwrap_or(units.rate), at)?,
+            Section::Demands => {
+                let read = demand(&mut builder, content, rate.unwrap_or(units.rate), at);
+                builder.record(read);
+            }
             Section::Other => {
                 open += content.matches('(').count();
                 open = open.saturating_sub(content.matches(')').count());
@@ -61,7 +68,8 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     if section.is_some() {
         let message = "a section has no end";
         let last = text.lines().count();
-        return Err(ImportError::at(last, message).hint("it ends with `)` in a line of its own"));
+        let cut = ImportError::at(last, message).hint("it ends with `)` in a line of its own");
+        builder.record(Err(cut));
     }
     builder.finish()
 }

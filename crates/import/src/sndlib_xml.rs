@@ -16,49 +16,71 @@ pub(crate) fn read(source: &str, units: &Units) -> Result<Topology, ImportError>
         let message = "there is no <networkStructure>";
         return Err(ImportError::at(xml.line(root), message));
     };
-    let mut builder = Builder::default();
+    let mut builder = Builder::new(true);
     let meta = children(root, "meta").next();
     let unit = meta.and_then(|meta| text(meta, "unit")).and_then(unit);
     let assumed = unit.is_none();
     let unit = unit.unwrap_or(units.rate);
-    for node in children(structure, "nodes").flat_map(|n| children(n, "node")) {
-        let id = xml.required(node, "id")?;
-        let index = builder.node(id, id, xml.line(node))?;
-        let Some(place) = children(node, "coordinates").next() else {
-            continue;
-        };
-        for (name, property) in [
-            ("x", Property::Longitude as fn(f64) -> Property),
-            ("y", Property::Latitude),
-        ] {
-            if let Some(x) = text(place, name).and_then(finite) {
-                builder.locate(index, Meaning::Property(property(x)));
-            }
-        }
+    for element in children(structure, "nodes").flat_map(|n| children(n, "node")) {
+        let read = node(&mut builder, &xml, element);
+        builder.record(read);
     }
-    for link in children(structure, "links").flat_map(|n| children(n, "link")) {
-        let ends = ends(&xml, &builder, link)?;
-        let rate = capacity(&xml, link)?.map(|x| Property::Rate(x * unit));
-        let mut properties = Properties::default();
-        let taken = rate.map(|rate| match assumed {
-            true => properties.take(Meaning::Assumed(rate)),
-            false => properties.take(Meaning::Property(rate)),
-        });
-        debug_assert!(taken.is_none_or(|t| t.is_ok()), "a rate is a quantity");
-        builder.link(ends, properties, xml.line(link))?;
+    for element in children(structure, "links").flat_map(|n| children(n, "link")) {
+        let read = link(&mut builder, &xml, element, (unit, assumed));
+        builder.record(read);
     }
-    for demand in children(root, "demands").flat_map(|n| children(n, "demand")) {
-        let (from, to) = ends(&xml, &builder, demand)?;
-        let Some(value) = text(demand, "demandValue") else {
-            return Err(ImportError::at(
-                xml.line(demand),
-                "<demand> has no <demandValue>",
-            ));
-        };
-        let value = number(&xml, value, demand)?;
-        builder.demand(from, to, value * unit, xml.line(demand))?;
+    for element in children(root, "demands").flat_map(|n| children(n, "demand")) {
+        let read = demand(&mut builder, &xml, element, unit);
+        builder.record(read);
     }
     builder.finish()
+}
+
+fn node(builder: &mut Builder, xml: &Xml<'_>, node: Node<'_, '_>) -> Result<(), ImportError> {
+    let id = xml.required(node, "id")?;
+    let index = builder.node(id, id, xml.line(node))?;
+    let Some(place) = children(node, "coordinates").next() else {
+        return Ok(());
+    };
+    for (name, property) in [
+        ("x", Property::Longitude as fn(f64) -> Property),
+        ("y", Property::Latitude),
+    ] {
+        if let Some(x) = text(place, name).and_then(finite) {
+            builder.locate(index, Meaning::Property(property(x)));
+        }
+    }
+    Ok(())
+}
+
+fn link(
+    builder: &mut Builder,
+    xml: &Xml<'_>,
+    link: Node<'_, '_>,
+    (unit, assumed): (f64, bool),
+) -> Result<(), ImportError> {
+    let ends = ends(xml, builder, link)?;
+    let rate = capacity(xml, link)?.map(|x| Property::Rate(x * unit));
+    let mut properties = Properties::default();
+    let taken = rate.map(|rate| match assumed {
+        true => properties.take(Meaning::Assumed(rate)),
+        false => properties.take(Meaning::Property(rate)),
+    });
+    debug_assert!(taken.is_none_or(|t| t.is_ok()), "a rate is a quantity");
+    builder.link(ends, properties, xml.line(link))
+}
+
+fn demand(
+    builder: &mut Builder,
+    xml: &Xml<'_>,
+    demand: Node<'_, '_>,
+    unit: f64,
+) -> Result<(), ImportError> {
+    let (from, to) = ends(xml, builder, demand)?;
+    let line = xml.line(demand);
+    let value = text(demand, "demandValue")
+        .ok_or_else(|| ImportError::at(line, "<demand> has no <demandValue>"))?;
+    builder.demand(from, to, number(xml, value, demand)? * unit, line)
 }
 
 /// Returns the unit of a file, such as MBITPERSEC.

@@ -1,5 +1,7 @@
 //! The result of the readers.
 
+use crate::error::ImportError;
+
 /// A network and its demands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Topology {
@@ -14,6 +16,8 @@ pub struct Topology {
     pub demands: Vec<Demand>,
     /// Omissions and assumptions, one sentence each.
     pub remarks: Vec<String>,
+    /// The error of the first damaged record that was left out.
+    pub damaged: Option<ImportError>,
 }
 
 /// A node.

@@ -121,8 +121,8 @@ fn mistakes_have_their_line() {
     let cases = [
         (
             Format::Csv,
-            "from,to\na,b\na\n",
-            Some(3),
+            "from,to\na\n",
+            Some(2),
             "the row has no \"to\"",
         ),
         (

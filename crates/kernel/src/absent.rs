@@ -1,8 +1,8 @@
 //! The interface to the kernel in builds without it.
 
-use crate::{Ended, Error, Status, Watch, obstacle};
+use crate::{Ask, Ended, Error, Status, Watch, obstacle};
+use accord_door::Door;
 use accord_family::Values;
-use std::path::Path;
 
 /// A controller in the kernel's TCP. This build has none.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ impl Attached {
     /// # Errors
     ///
     /// None, because there is no value of this type.
-    pub fn serve(&self, _: Option<&Path>, _: Watch) -> Result<(Ended, Status), Error> {
+    pub fn serve(&self, _: &[Door<Ask>], _: Watch) -> Result<(Ended, Status), Error> {
         match *self {}
     }
 }

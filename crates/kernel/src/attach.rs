@@ -1,11 +1,12 @@
 //! A controller attached to the kernel's TCP.
 
+use crate::ask::Ask;
 use crate::registry::Registry;
 use crate::report::{Decision, Report, Slot};
 use crate::status::{Facts, Status, metrics, status, table};
 use crate::{Ended, LONGEST_NAME, Watch, check, check_name};
 use accord_control::{AnyController, Controller, Marks};
-use accord_door::{Door, Error, line};
+use accord_door::{Door, Error};
 use accord_family::Values;
 use accord_units::Bytes;
 use libbpf_rs::{
@@ -47,37 +48,6 @@ const NEEDED: &str = "controllers in the kernel's TCP need root, or the capabili
                       CAP_PERFMON and CAP_NET_ADMIN, outside of user namespaces";
 /// The maximum number of lines of libbpf in a message.
 const LAST_LINES: usize = 8;
-
-/// A request of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
-    /// The state as JSON.
-    Status,
-    /// The state as a table.
-    Table,
-    /// The state as metrics of Prometheus.
-    Metrics,
-    /// Detach the controller.
-    Detach,
-}
-
-impl Ask {
-    /// Reads the head of a request, or returns the HTTP status of its error.
-    ///
-    /// # Errors
-    /// Fails with 400 or 404.
-    pub fn parse(head: &[u8]) -> Result<Ask, u16> {
-        let (method, parts) = line(head)?;
-        match (method, &parts[..]) {
-            ("GET", ["status"]) => Ok(Ask::Status),
-            ("GET", ["table"]) => Ok(Ask::Table),
-            ("GET", ["metrics"]) => Ok(Ask::Metrics),
-            ("POST", ["detach"]) => Ok(Ask::Detach),
-            ("GET" | "POST", _) => Err(404),
-            _ => Err(400),
-        }
-    }
-}
 
 /// The messages of libbpf since the last failure.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -217,11 +187,8 @@ impl Attached {
     /// Decides until it is asked to end, and answers clients. Returns the state at the end.
     ///
     /// # Errors
-    /// Fails if the socket cannot be opened, or the kernel's reports cannot be read.
-    pub fn serve(&self, socket: Option<&Path>, watch: Watch) -> Result<(Ended, Status), Error> {
-        let door = socket
-            .map(|path| Door::open(path, Ask::parse))
-            .transpose()?;
+    /// Fails if the kernel's reports cannot be read.
+    pub fn serve(&self, doors: &[Door<Ask>], watch: Watch) -> Result<(Ended, Status), Error> {
         let registry = RefCell::new(Registry::new(self.values.clone()));
         let mut maps = self.object.maps();
         let reports = maps.find(|map| map.map_type() == MapType::RingBuf);
@@ -260,7 +227,7 @@ impl Attached {
             if let Some(ended) = watch() {
                 return Ok((ended, state()));
             }
-            while let Some(request) = door.as_ref().and_then(|d| d.requests.try_recv().ok()) {
+            while let Some(request) = doors.iter().find_map(|d| d.requests.try_recv().ok()) {
                 let answer = match request.ask {
                     Ask::Status => serde_json::to_string(&state()).unwrap_or_default() + "\n",
                     Ask::Table => table(&state()),

@@ -24,6 +24,7 @@
 
 #[cfg(not(all(feature = "bpf", target_os = "linux")))]
 mod absent;
+mod ask;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
 mod attach;
 mod connection;
@@ -38,8 +39,9 @@ mod status;
 #[cfg(not(all(feature = "bpf", target_os = "linux")))]
 pub use absent::Attached;
 pub use accord_door::Error;
+pub use ask::Ask;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
-pub use attach::{Ask, Attached, obstacle};
+pub use attach::{Attached, obstacle};
 pub use connection::Connection;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
 pub use group::Group;
@@ -77,8 +79,9 @@ pub type Watch<'w> = &'w mut dyn FnMut() -> Option<Ended>;
 pub fn obstacle() -> Option<String> {
     Some(match cfg!(target_os = "linux") {
         true => {
-            "this build has no controllers for the kernel; with clang and libelf, cargo build --release \
-             --features kernel includes them"
+            "this build has no controllers for the kernel; the feature kernel, added to those of the \
+             build, has them, and needs clang and libelf: cargo build --release --features kernel, or \
+             for Python maturin develop --release --features kernel"
                 .into()
         }
         false => "controllers in the kernel's TCP need Linux".into(),

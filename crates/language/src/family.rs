@@ -8,7 +8,7 @@ use accord_family::{Family, Kind as ParamKind, Param, Raw, Values};
 
 /// The hint for a file that needs QUIC, in a build without it.
 pub(crate) const WITH_QUIC: &str =
-    "a build with the feature quic has it: cargo build --release --features quic";
+    "the feature quic, added to those of the build, has it: cargo build --release --features quic";
 
 /// A kind of family, with the form that it has in a file: a bare name or a table.
 #[derive(Clone, Copy, Debug)]

@@ -107,8 +107,10 @@ fn shape(of: &Shape) -> Value {
         Shape::Number(min, max) => json!({ "type": "number", "minimum": min, "maximum": max }),
         Shape::Probability => share(1.0),
         Shape::Tolerance => share(10.0),
-        Shape::Instant | Shape::Span | Shape::Delay | Shape::Timeout => quantity(Duration::units()),
-        Shape::Rate | Shape::AnyRate => quantity(Rate::units()),
+        Shape::Span => quantity_with(ABOVE_ZERO, Duration::units()),
+        Shape::Instant | Shape::Delay | Shape::Timeout => quantity(Duration::units()),
+        Shape::Rate => quantity_with(ABOVE_ZERO, Rate::units()),
+        Shape::AnyRate => quantity(Rate::units()),
         Shape::Trace => json!({ "anyOf": [
             { "type": "string" },
             { "type": "array", "items": shape(&Shape::Whole(0, limits::TRACE_LENGTH.into())), "minItems": 1 },
@@ -117,7 +119,7 @@ fn shape(of: &Shape) -> Value {
             json!({ "anyOf": [{ "enum": of.words() }, quantity(Duration::units())] })
         }
         Shape::Steps => json!({ "type": "string" }),
-        Shape::Amount | Shape::Packet => quantity(Bytes::units()),
+        Shape::Amount | Shape::Packet => quantity_with(ABOVE_ZERO, Bytes::units()),
         Shape::Limit => limit(),
         Shape::Choice(_) => json!({ "enum": of.words() }),
         Shape::Over => json!({
@@ -135,10 +137,12 @@ fn shape(of: &Shape) -> Value {
         Shape::Table(section) => json!({ "$ref": reference(section) }),
         Shape::Named(section) => json!({
             "type": "object",
+            "propertyNames": name("."),
             "additionalProperties": { "$ref": reference(section) },
         }),
         Shape::Links(section) => json!({
             "type": "object",
+            "propertyNames": name("."),
             "additionalProperties": { "anyOf": [line(), { "$ref": reference(section) }] },
         }),
         Shape::Map(of) => json!({ "type": "object", "additionalProperties": shape(of) }),
@@ -149,20 +153,29 @@ fn shape(of: &Shape) -> Value {
     }
 }
 
+/// The pattern of a number of at least zero.
+const NUMBER: &str = "[0-9][0-9_.eE+-]*";
+/// The pattern of a number that has a digit above zero before its exponent.
+const ABOVE_ZERO: &str = "([1-9]|[0-9][0-9_.]*[1-9])[0-9_.eE+-]*";
+
 /// Returns the schema of a number with one of these units.
 fn quantity(units: impl Iterator<Item = &'static str>) -> Value {
+    quantity_with(NUMBER, units)
+}
+
+fn quantity_with(number: &str, units: impl Iterator<Item = &'static str>) -> Value {
     let units: Vec<_> = units.collect();
-    let pattern = format!("^ *[0-9][0-9_.eE+-]* *({}) *$", units.join("|"));
+    let pattern = format!("^ *{number} *({}) *$", units.join("|"));
     json!({ "type": "string", "pattern": pattern })
 }
 
 /// Returns the schema of a link in one line.
 fn line() -> Value {
     let name = format!("[{NAME}.-]+");
-    let units = |units: Vec<&str>| format!("*[0-9][0-9_.eE+-]* *({})", units.join("|"));
+    let units = |number, units: Vec<&str>| format!("*{number} *({})", units.join("|"));
     let (rate, delay) = (
-        units(Rate::units().collect()),
-        units(Duration::units().collect()),
+        units(ABOVE_ZERO, Rate::units().collect()),
+        units(NUMBER, Duration::units().collect()),
     );
     let pattern = format!("^ *{name} +- +{name} *, {rate} *, {delay} *$");
     json!({

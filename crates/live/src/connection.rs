@@ -34,8 +34,8 @@ const HEADERS: u64 = 20 + 20 + 12;
 const PORT: u16 = 7_471;
 /// The maximum number of bytes per read or write of an application.
 const CHUNK: usize = 1 << 16;
-/// The maximum size of a connection's buffers, in bytes. They grow with the window. The value is
-/// twice the bandwidth-delay product of 1 Gbps and 200 ms, and as much again for the queues.
+/// The maximum size of a connection's buffers, in bytes. That of the sender grows with the window. The
+/// value is twice the bandwidth-delay product of 1 Gbps and 200 ms, and as much again for the queues.
 const BUFFER: u64 = 64 << 20;
 
 /// The sending end of a connection.
@@ -179,11 +179,13 @@ fn open(
     })
 }
 
-/// Keeps connections from using metrics of earlier ones, and buffers from limiting them.
+/// Keeps connections from using metrics of earlier ones, and buffers from limiting them. A receive
+/// buffer that begins small limits a start among losses: data behind a hole occupies it, and BBR takes
+/// the receiver's window for the bandwidth.
 fn prepare(namespace: &Namespace) -> Result<(), LiveError> {
     namespace.set("net/ipv4/tcp_no_metrics_save", "1")?;
     namespace.set("net/ipv4/tcp_wmem", &format!("4096 16384 {BUFFER}"))?;
-    namespace.set("net/ipv4/tcp_rmem", &format!("4096 131072 {BUFFER}"))
+    namespace.set("net/ipv4/tcp_rmem", &format!("4096 {BUFFER} {BUFFER}"))
 }
 
 /// Creates a socket for an outgoing connection with this congestion control.

@@ -127,7 +127,7 @@ fn decide(
     // The receiver waits for it.
     let _ = done.send(());
     let mut watch = || stop.load(Ordering::Relaxed).then_some(Ended::Stopped);
-    attached.serve(None, &mut watch).map(|(_, state)| state)
+    attached.serve(&[], &mut watch).map(|(_, state)| state)
 }
 
 /// Returns notes on the decisions of a run, and the reason why it cannot be judged, if there is one.

@@ -3,12 +3,14 @@
 #![cfg(target_os = "linux")]
 
 mod common;
+#[path = "common/readings.rs"]
+mod readings;
 
 use accord_live::{LiveError, Mode, obstacle, run};
 use accord_record::*;
 use accord_scenario::*;
 use common::*;
-use std::io::Write;
+use readings::{at_bottleneck, marked, skipped, values};
 
 /// The kernel's CUBIC and a tunnel of ours through one bottleneck, together with a transfer of a
 /// hundred packets, and bursts in the other direction until they are stopped.
@@ -44,13 +46,6 @@ const MIXED: &str = r#"
     stop = "1.5 s"
 "#;
 
-/// Returns the samples of a metric, without missing ones.
-fn values(run: &Run, metric: Metric, entity: Entity) -> Vec<f64> {
-    let series = run.series(metric, entity).expect("it is recorded");
-    let values = series.values.iter().copied();
-    values.filter(|v| !v.is_nan()).collect()
-}
-
 fn devices() -> Vec<String> {
     let entries = std::fs::read_dir("/sys/class/net").expect("Linux has it");
     let names = entries.map(|e| e.expect("readable").file_name().into_string());
@@ -60,18 +55,10 @@ fn devices() -> Vec<String> {
 }
 
 /// Runs the scenario, if this machine can.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it has to get past what the harness captures"
-)]
 fn tried(text: &str) -> Option<(Scenario, Run)> {
     let s = scenario(text);
     if let Some(why) = obstacle(Mode::Namespaces, std::slice::from_ref(&s)) {
-        // Not captured by the test harness.
-        let _ = writeln!(
-            std::io::stderr(),
-            "SKIPPED: no connections of the kernel: {why}"
-        );
+        skipped(&format!("no connections of the kernel: {why}"));
         return None;
     }
     let before = devices();
@@ -137,41 +124,17 @@ fn connections_of_the_kernel_go_through_our_routers() {
     assert!(transfers(3).all(|t| t.start <= 1.5), "it has stopped");
     let broken = run.notes.iter().find(|n| n.contains("gave"));
     assert_eq!(broken, None);
-    let mark = values(&run, Metric::Marks, Entity::Link(link(&s, "bottleneck")));
-    assert!(mark.iter().all(|m| *m == 0.0));
+    assert_eq!(at_bottleneck(&s, &run, Metric::Marks), 0.0);
 }
-
-fn link(s: &Scenario, name: &str) -> usize {
-    s.links.iter().position(|l| l.name == name).expect("a link")
-}
-
-/// A queue that marks, with room for all data sent until the sender reacts: nothing is dropped only
-/// if marks reach the kernel and it responds.
-const MARKED: &str = r#"
-    id = "marked"
-    duration = "2.5 s"
-    sample = "50 ms"
-    [topology.dumbbell]
-    rate = "10 Mbps"
-    delay = "10 ms"
-    queue = { discipline = "red", ecn = true, min_threshold = "5 pkt", max_threshold = "100 pkt", max_probability = 0.5, gentle = true, weight = 0.1, limit = "400 pkt" }
-    [flow.a]
-    from = "left"
-    to = "right"
-    kernel = "reno"
-    controller = { name = "newreno", ecn = true }
-"#;
 
 #[test]
 fn a_router_s_mark_reaches_the_kernel() {
-    let Some((s, run)) = tried(MARKED) else {
-        return;
-    };
-    let bottleneck = Entity::Link(link(&s, "bottleneck"));
-    let sum = |metric, entity| values(&run, metric, entity).iter().sum::<f64>();
-    assert!(sum(Metric::Marks, bottleneck) > 0.0);
-    assert_eq!(sum(Metric::Drops, bottleneck), 0.0);
-    assert_eq!(sum(Metric::Retransmissions, Entity::Flow(0)), 0.0);
+    let text = marked("kernel = \"reno\"\ncontroller = { name = \"newreno\", ecn = true }");
+    let Some((s, run)) = tried(&text) else { return };
+    assert!(at_bottleneck(&s, &run, Metric::Marks) > 0.0);
+    assert_eq!(at_bottleneck(&s, &run, Metric::Drops), 0.0);
+    let again = values(&run, Metric::Retransmissions, Entity::Flow(0));
+    assert_eq!(again.iter().sum::<f64>(), 0.0);
     // The window was reduced although nothing was lost.
     assert!(!values(&run, Metric::Ssthresh, Entity::Flow(0)).is_empty());
 }

@@ -3,11 +3,14 @@
 //! verdict, and the test reports it.
 #![cfg(target_os = "linux")]
 
+#[path = "../../live/tests/common/readings.rs"]
+mod readings;
+
 use accord::live::{Mode, obstacle};
 use accord::record::{Quiet, Run};
 use accord::scenario::{Engine, Entity, Metric, Scenario};
 use accord::{Options, run};
-use std::io::Write;
+use readings::{at_bottleneck, marked, skipped, values};
 use std::sync::{Mutex, PoisonError};
 
 /// Live runs are made one at a time.
@@ -39,25 +42,10 @@ fn packets(s: &Scenario) -> Run {
     run(s, Engine::Packet, &Options::default(), &mut Quiet).expect("it runs")
 }
 
-/// Returns the samples of a metric, without missing ones.
-fn values(run: &Run, metric: Metric, entity: Entity) -> Vec<f64> {
-    let series = run.series(metric, entity).expect("it is recorded");
-    let values = series.values.iter().copied();
-    values.filter(|v| !v.is_nan()).collect()
-}
-
 /// Returns the bits that a flow moved from a time on, in seconds.
 fn bits(run: &Run, metric: Metric, flow: usize, from: f64) -> f64 {
     let rates = values(run, metric, Entity::Flow(flow));
     rates.iter().skip((from / SAMPLE) as usize).sum::<f64>() * SAMPLE
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it has to get past what the harness captures"
-)]
-fn skipped(why: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
 const SINGLE: &str = r#"
@@ -196,34 +184,17 @@ fn demands_are_carried_by_streams() {
     );
 }
 
-/// A queue that marks, with room for all data sent until the sender reacts: nothing is dropped only
-/// if marks reach quinn and it responds.
-const MARKED: &str = r#"
-    duration = "2.5 s"
-    sample = "50 ms"
-    [topology.dumbbell]
-    rate = "10 Mbps"
-    delay = "10 ms"
-    queue = { discipline = "red", ecn = true, min_threshold = "5 pkt", max_threshold = "100 pkt", max_probability = 0.5, gentle = true, weight = 0.1, limit = "400 pkt" }
-    [flow.a]
-    from = "left"
-    to = "right"
-    packet = "1500 B"
-    quic = "quinn"
-    controller = { name = "quinn-newreno", ecn = true }
-"#;
-
 #[test]
 fn a_router_s_mark_reaches_quinn() {
-    let marks_and_drops = |text: &str| {
-        let s = scenario(text);
+    let marks_and_drops = |ecn: bool| {
+        let s = scenario(&marked(&format!(
+            "packet = \"1500 B\"\nquic = \"quinn\"\ncontroller = {{ name = \"quinn-newreno\", ecn = {ecn} }}"
+        )));
         let run = live(&s, Mode::Loopback);
-        let link = s.links.iter().position(|l| l.name == "bottleneck");
-        let link = Entity::Link(link.expect("a link"));
-        let sum = |metric| values(&run, metric, link).iter().sum::<f64>();
+        let sum = |metric| at_bottleneck(&s, &run, metric);
         (sum(Metric::Marks), sum(Metric::Drops), run)
     };
-    let (marks, drops, run) = marks_and_drops(MARKED);
+    let (marks, drops, run) = marks_and_drops(true);
     assert!(marks > 0.0 && drops == 0.0, "{marks} marks, {drops} drops");
     let again: f64 = values(&run, Metric::Retransmissions, Entity::Flow(0))
         .iter()
@@ -232,7 +203,7 @@ fn a_router_s_mark_reaches_quinn() {
     // The window was reduced although nothing was lost.
     assert!(!values(&run, Metric::Ssthresh, Entity::Flow(0)).is_empty());
 
-    let (marks, drops, _) = marks_and_drops(&MARKED.replace("ecn = true }\n", "ecn = false }\n"));
+    let (marks, drops, _) = marks_and_drops(false);
     assert!(
         marks == 0.0 && drops > 0.0,
         "{marks} marks, {drops} drops without ECN"

@@ -321,7 +321,8 @@ pub(crate) fn subject(columns: &[Column], subject: &Subject) -> String {
     }
 }
 
-fn windows(columns: &[Column]) -> String {
+/// The steady parts of columns, each once.
+pub(crate) fn windows(columns: &[Column]) -> String {
     let mut texts: Vec<String> = Vec::new();
     for column in columns {
         let text = show::window(column.outline.steady());
@@ -353,26 +354,35 @@ pub(crate) fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
     }
 }
 
+/// Returns the length of the longest word. A figure with its unit is a word, and so is one with its
+/// interval, if `intervals`.
+fn longest(text: &str, intervals: bool) -> u16 {
+    let figure = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
+    let two = text.split(' ').count() == 2;
+    let whole = figure && (two || intervals && text.contains(" ± "));
+    let words = text.split(|c: char| c.is_whitespace() && !whole);
+    let widths = words.map(|word| word.chars().count() as u16);
+    widths.max().unwrap_or_default()
+}
+
 /// Keeps every column as wide as its cells, if there is room, so that a row is a line. Else a column
-/// is at least as wide as its longest word, so that none is broken. If there is no room for that,
+/// is at least as wide as its longest figure with its interval, or else its longest word, so that none
+/// is broken. If there is no room for that,
 /// columns stand closer, and then words of the header may be broken. Returns whether there is room.
 fn keep_words_whole(table: &mut Table) -> bool {
-    let longest = |text: &str| {
-        let figure = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
-        let whole = figure && text.split(' ').count() == 2;
-        let words = text.split(|c: char| c.is_whitespace() && !whole);
-        let widths = words.map(|word| word.chars().count() as u16);
-        widths.max().unwrap_or_default()
+    let of = |row: &comfy_table::Row, intervals: bool| -> Vec<u16> {
+        let cells = row.cell_iter();
+        cells.map(|c| longest(&c.content(), intervals)).collect()
     };
-    let widths = |row: &comfy_table::Row| -> Vec<u16> {
-        row.cell_iter().map(|c| longest(&c.content())).collect()
-    };
+    let widths = |row: &comfy_table::Row| of(row, false);
     let wider = |a: Vec<u16>, b: Vec<u16>| a.into_iter().zip(b).map(|(a, b)| a.max(b)).collect();
     let rows = table.row_iter().map(widths).reduce(wider);
     let (Some(header), Some(figures)) = (table.header(), rows) else {
         return true;
     };
     let all = wider(widths(header), figures.clone());
+    let spans = table.row_iter().map(|row| of(row, true));
+    let spans = spans.fold(all.clone(), wider);
     let whole = |row: &comfy_table::Row| -> Vec<u16> {
         let lines = |c: &comfy_table::Cell| c.content().lines().map(|l| l.chars().count()).max();
         row.cell_iter()
@@ -397,6 +407,8 @@ fn keep_words_whole(table: &mut Table) -> bool {
         (cells.clone(), wide),
         (cells.clone(), close),
         (cells, 0),
+        (spans.clone(), close),
+        (spans, 0),
         (all.clone(), wide),
         (all, close),
         (figures, close),

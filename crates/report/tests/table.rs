@@ -119,6 +119,44 @@ fn four_columns_break_no_word() {
     assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
 }
 
+/// An interval stays on the line of its mean and unit as long as there is room.
+#[test]
+fn intervals_are_not_parted_from_their_means() {
+    let (scenario, _, packet) = pair();
+    let mut other = packet.clone();
+    for series in &mut other.series {
+        for value in &mut series.values {
+            *value *= 1.01;
+        }
+    }
+    let outline = Outline::of(&scenario);
+    let mut two = columns(&outline, &[&packet, &other]);
+    assert_eq!(two.len(), 1, "two seeds of one engine");
+    two.push(two[0].clone());
+    for width in [76, 80, 100] {
+        let text = comparison(
+            &two,
+            Style {
+                width,
+                ..Style::default()
+            },
+        );
+        let rows = text
+            .lines()
+            .filter(|line| line.contains(" ± ") && line.contains("  "));
+        let mut figures = 0;
+        for row in rows.filter(|row| !row.starts_with("Means")) {
+            figures += row.matches(" ± ").count();
+            let units = ["bps", "KB", "ms", "%", "pkt"].map(|unit| row.matches(unit).count());
+            assert!(
+                units.iter().sum::<usize>() >= row.matches(" ± ").count(),
+                "{width}\n{text}"
+            );
+        }
+        assert!(figures >= 10, "{width}\n{text}");
+    }
+}
+
 #[test]
 fn expectations() {
     let (scenario, theory, packet) = pair();

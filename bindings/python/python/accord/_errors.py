@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 
@@ -21,6 +22,22 @@ def needed(module: str, what: str) -> Any:
         if e.name is None or e.name.partition(".")[0] != package:
             raise
         raise ImportError(f"{what} needs {package}: pip install {package}", name=package) from e
+
+
+def whole(name: str, value: Any) -> int:
+    """Return a whole number, which may be one of NumPy, or a float such as those of pandas.
+
+    Raises:
+        TypeError: It is none.
+
+    """
+    try:
+        return index(value)
+    except TypeError:
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        got = f"{value!r} ({type(value).__name__})"
+        raise TypeError(f"{name}: expected a whole number, got {got}") from None
 
 
 class AccordError(Exception):

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from . import _accord
-from ._errors import needed
+from ._errors import AccordError, needed, whole
 from ._scenario import Scenario, parse
 
 Demands = Mapping[Any, Mapping[Any, float]] | Iterable[tuple[Any, ...]]
@@ -56,6 +56,8 @@ def from_graph(
 
     """
     networkx = needed("networkx", "a graph")
+    if not isinstance(graph, networkx.Graph):
+        raise TypeError(f"graph: expected a graph of networkx, got {type(graph).__name__}")
     data = networkx.node_link_data(graph, edges="edges")
     if demands is not None:
         table: dict[str, dict[str, float]] = {}
@@ -76,11 +78,15 @@ def from_graph(
             "--rate": rate,
             "--delay": delay,
             "--unit": unit,
-            "--seed": str(seed),
+            "--seed": str(whole("seed", seed)),
         }
         for option, value in options.items():
             arguments += [option, value]
-        text = _accord.imported(arguments)
+        try:
+            text = _accord.imported(arguments)
+        except AccordError as e:
+            hint = None if e.hint is None or "--" in e.hint else e.hint
+            raise AccordError(e.message.replace(str(file), "graph"), hint) from None
     return parse(text, "graph.toml")
 
 

@@ -6,13 +6,12 @@ import html
 import itertools
 import re
 from collections.abc import Iterable, Mapping
-from operator import index
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
 
 from . import _accord, _show
-from ._errors import AccordError
+from ._errors import AccordError, whole
 from ._map import StabilityMap, stability_map
 from ._own import Class, Controller, Discipline, check, family_of
 from ._run import Comparison, Run
@@ -46,6 +45,8 @@ class Scenario:
 
     def __init__(self, inner: _accord.Scenario) -> None:
         """Wrap a scenario; use `load` or `parse`."""
+        if not isinstance(inner, _accord.Scenario):
+            raise TypeError("accord.load and accord.parse make scenarios")
         self._inner = inner
         # This finds errors now instead of at the first run.
         self._outline = inner.outline()
@@ -129,7 +130,12 @@ class Scenario:
 
     def _set(self, settings: Mapping[str, Value], own: Iterable[Class] = ()) -> _accord.Scenario:
         """Return the scenario with other values, which are not checked yet."""
-        pairs = [(path, _toml(value)) for path, value in settings.items()]
+        if not isinstance(settings, Mapping):
+            raise TypeError(
+                "settings: expected values by their paths, such as {'duration': '5 s'}, "
+                f"got {type(settings).__name__}"
+            )
+        pairs = [(_path(path), _setting(path, value)) for path, value in settings.items()]
         classes = _classes(self._inner.classes(), _own(own), settings.values())
         return self._inner.with_settings(pairs, classes)
 
@@ -163,6 +169,8 @@ class Scenario:
 
         """
         inner = self._inner
+        if not isinstance(engine, str):
+            raise TypeError(f"engine: expected a name such as 'packet', got {engine!r}")
         skips = skips_steady(skip, (engine,))
         with _show.fraction(progress, f"{self.id}, {engine}") as update:
             run = inner.run(engine, _seed(seed), self._number(point), update, skips)
@@ -303,13 +311,13 @@ def skips_steady(skip: Skip | None, engines: Iterable[str]) -> bool:
 
 
 def _seed(seed: int | None) -> int | None:
-    if seed is not None and not 0 <= index(seed) < 2**64:
+    if seed is not None and not 0 <= (seed := whole("seed", seed)) < 2**64:
         raise ValueError(f"seed: expected a whole number from 0 to 2^64 - 1, got {seed}")
     return seed
 
 
 def _point(point: int) -> int:
-    if not 0 < index(point) < 2**32:
+    if not 0 < (point := whole("point", point)) < 2**32:
         raise IndexError(f"point {point}: points count from 1")
     return point
 
@@ -330,6 +338,19 @@ def _classes(*sources: Iterable[Any]) -> list[Any]:
         elif isinstance(value, (list, tuple)):
             found |= dict.fromkeys(_classes(value))
     return list(found)
+
+
+def _path(path: object) -> str:
+    if isinstance(path, str):
+        return path
+    raise TypeError(f"settings: expected a path such as 'flow.all.count', got {path!r}")
+
+
+def _setting(path: str, value: Value) -> str:
+    try:
+        return _toml(value)
+    except TypeError as e:
+        raise TypeError(f"{path}: {e}; expected text, a number, a list or a table") from None
 
 
 def _toml(value: Value) -> str:
@@ -435,12 +456,12 @@ def dumbbell(
     classes = _classes([controller, discipline])
     arguments = ["accord new", "dumbbell", "--queue", _named(discipline)]
     options = {
-        "flows": index(flows),
+        "flows": whole("flows", flows),
         "rate": rate,
         "delay": delay,
         "controller": _named(controller),
         "duration": duration,
-        "seed": index(seed),
+        "seed": whole("seed", seed),
     }
     arguments += [f"--{name}={value}" for name, value in options.items()]
     if limit != "1 BDP":

@@ -41,6 +41,9 @@ def counting(progress: Bar | bool | None, count: int, unit: str) -> Iterator[Bar
 def fraction(progress: Fraction | bool | None, title: str) -> Iterator[Fraction | None]:
     """Yield the function that takes the fraction done, and close a bar that this module made."""
     if progress is not True:
+        if progress and not callable(progress):
+            got = type(progress).__name__
+            raise TypeError(f"progress: expected a function of the fraction done, got {got}")
         yield progress or None
         return
     tqdm = needed("tqdm.auto", "progress=True").tqdm

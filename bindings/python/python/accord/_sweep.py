@@ -9,13 +9,13 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 from . import _accord, _plot, _show
 from ._carry import Carrier
 from ._crew import Crew
 from ._designs import quantity
+from ._errors import whole
 from ._scenario import Engine, Scenario, Skip, Value, listed, skips_steady
 from ._show import Bar, counting
 from ._store import Result, Store, identity, key
@@ -345,9 +345,12 @@ def sweep(
         [('4 Mbps', 2.0), ('8 Mbps', 4.0)]
 
     """
+    if not isinstance(scenario, Scenario):
+        got = type(scenario).__name__
+        raise TypeError(f"scenario: expected a scenario, such as accord.load returns, got {got}")
     if len(scenario.points) > 1:
         raise ValueError("the scenario has a sweep of its own; remove it, or run it as it is")
-    if index(reps) < 1:
+    if (reps := whole("reps", reps)) < 1:
         raise ValueError(f"reps: expected at least 1, got {reps}")
     if not task_seconds > 0:
         raise ValueError(f"task_seconds: expected more than zero, got {task_seconds}")
@@ -359,7 +362,7 @@ def sweep(
     skips_steady(skip, engines)
     seeds = [scenario.with_(point).seed for point in points]
     kept = None if store is None else Store(store, store_options)
-    plan = Plan(scenario, names, points, seeds, index(reps), engines, skip, kept)
+    plan = Plan(scenario, names, points, seeds, reps, engines, skip, kept)
     if kept is not None:
         # This finds a class without a version before the first run.
         plan.key(next(plan.jobs()))
@@ -382,8 +385,19 @@ def sweep(
 
 def _points(over: Over) -> Iterator[dict[str, Value]]:
     if isinstance(over, Mapping):
-        values = [[v] if isinstance(v, str) else list(v) for v in over.values()]
+        values = [_values(path, values) for path, values in over.items()]
         for combination in itertools.product(*values):
             yield dict(zip(over, combination, strict=True))
-    else:
+    elif isinstance(over, Iterable):
         yield from map(dict, over)
+    else:
+        got = type(over).__name__
+        raise TypeError(f"over: expected values by their paths, or a list of points, got {got}")
+
+
+def _values(path: str, values: Value) -> list[Value]:
+    if isinstance(values, str):
+        return [values]
+    if isinstance(values, Iterable):
+        return list(values)
+    raise TypeError(f"over: {path}: expected a list of values, got {values!r}")

@@ -352,7 +352,7 @@ fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
     let loss = table.positive("loss")?.unwrap_or(default.loss);
     if let Some(value) = table.get("loss").filter(|_| loss > 1.0) {
         let message = "loss has to be a fraction of the data sent, above 0 and up to 1";
-        let hint = "such as 0.1, which is 10 %; 1 never trips unless all is lost";
+        let hint = "such as 0.25, which is 25 %; 1 never trips unless all is lost";
         return Err(ConfigError::new(value.span(), message).hint(hint));
     }
     let time = |key, from: f64, default: Duration| match table.parsed::<Duration>(key)? {

@@ -244,7 +244,7 @@ fn on_a_short_path_pairs_are_few_and_the_queue_is_held() {
 /// although nothing is lost any more, until the breaker re-arms.
 #[test]
 fn losses_that_last_trip_the_breaker_and_a_network_without_them_rearms_it() {
-    const BREAKER: &str = "breaker = { over = \"5 s\", rearm = \"6 s\" }";
+    const BREAKER: &str = "breaker = { loss = 0.1, over = \"5 s\", rearm = \"6 s\" }";
     let mut world = World::with(21, LINK, "", BREAKER);
     let mut dice = Dice(21);
     load(&mut world, &mut dice, 3000);

@@ -23,6 +23,8 @@ pub(super) struct Draft {
     /// The number of damaged records, and the first error.
     damaged: usize,
     first: Option<ImportError>,
+    /// A hint for a file without samples.
+    pub hint: Option<&'static str>,
 }
 
 impl Draft {
@@ -54,6 +56,12 @@ impl Draft {
             samples: Vec::new(),
         });
         at
+    }
+
+    /// Returns true if a flow has samples of a quantity.
+    pub fn has(&self, flow: usize, quantity: Quantity) -> bool {
+        let samples = &self.measured.flows[flow].samples;
+        samples.iter().any(|s| s.quantity == quantity)
     }
 
     /// Adds a sample.
@@ -107,7 +115,10 @@ impl Draft {
         let all = flows.iter().flat_map(|f| &f.samples);
         let first = all.map(|s| s.time).fold(f64::INFINITY, f64::min);
         if !first.is_finite() {
-            let none = || ImportError::whole("there is no sample of any flow");
+            let none = || {
+                let none = ImportError::whole("there is no sample of any flow");
+                self.hint.into_iter().fold(none, ImportError::hint)
+            };
             return Err(self.first.unwrap_or_else(none));
         }
         for flow in flows.iter_mut() {

@@ -55,6 +55,10 @@ struct Tests {
     events: bool,
     /// True after an omitted interval (`--omit`), at whose end the clock of the test restarts.
     omitted: bool,
+    /// The flows by their sockets.
+    sockets: Vec<(f64, usize)>,
+    /// The end of the last interval, in seconds since the start of the test.
+    length: f64,
     /// The bytes so far, by flow: bytes sent or received, packets retransmitted and packets lost.
     totals: BTreeMap<usize, [f64; 3]>,
 }
@@ -72,6 +76,7 @@ impl Tests {
                 self.interval(data, draft);
                 self.events = true;
             }
+            Some("end") => self.end(data, draft),
             Some("error") => self.failed(data, draft),
             Some("server_output_json" | "server_output_text") => server_output(draft),
             Some(_) => {}
@@ -106,9 +111,65 @@ impl Tests {
         for interval in intervals {
             self.interval(interval, draft);
         }
+        self.end(file.get("end").unwrap_or(&Value::Null), draft);
         if let Some(error) = error {
             self.failed(error, draft);
         }
+    }
+
+    /// Adds the sums of the other end, which has no intervals in the file.
+    fn end(&self, end: &Value, draft: &mut Draft) {
+        let streams = end.get("streams").and_then(Value::as_array);
+        for stream in streams.into_iter().flatten() {
+            let sums = |name| stream.get(name).unwrap_or(&Value::Null);
+            self.mean(sums("sender"), Quantity::Sent, 1.0, draft);
+            self.mean(sums("receiver"), Quantity::Arrived, 1.0, draft);
+            // With UDP the bytes are those of the sender, the losses those of the receiver.
+            let udp = sums("udp");
+            let (lost, packets) = (number(udp, "lost_packets"), number(udp, "packets"));
+            if let (Some(lost), Some(packets)) = (lost, packets)
+                && packets > 0.0
+                && self
+                    .of(udp)
+                    .is_some_and(|flow| draft.has(flow, Quantity::Sent))
+            {
+                self.mean(udp, Quantity::Arrived, 1.0 - lost / packets, draft);
+                self.total(udp, Quantity::Lost, lost, draft);
+            }
+        }
+    }
+
+    /// Returns the flow of sums or of an interval, if it has intervals.
+    fn of(&self, stream: &Value) -> Option<usize> {
+        let socket = number(stream, "socket")?;
+        let mut all = self.sockets.iter();
+        all.find(|(known, _)| *known == socket)
+            .map(|(_, flow)| *flow)
+    }
+
+    /// Adds the mean rate of a part of the bytes of sums.
+    fn mean(&self, sums: &Value, quantity: Quantity, part: f64, draft: &mut Draft) {
+        let numbers = ["start", "end", "bytes"].map(|name| number(sums, name));
+        let [Some(start), Some(end), Some(bytes)] = numbers else {
+            return;
+        };
+        if end > start && bytes > 0.0 {
+            // The sums last some milliseconds longer than the intervals.
+            let length = self.length / (end - start);
+            self.total(sums, quantity, bytes * part * length, draft);
+        }
+    }
+
+    /// Adds a total that grows evenly during the intervals, unless intervals have it.
+    fn total(&self, sums: &Value, quantity: Quantity, value: f64, draft: &mut Draft) {
+        let Some(flow) = self.of(sums).filter(|flow| !draft.has(*flow, quantity)) else {
+            return;
+        };
+        draft.add(flow, self.offset, quantity, 0.0);
+        draft.add(flow, self.offset + self.length, quantity, value);
+        draft.remark(
+            "Series of the other end are means over the whole test: iperf3 reports them at its end only.",
+        );
     }
 
     /// Begins a test. Its times count from its own start.
@@ -168,6 +229,10 @@ impl Tests {
             n => format!("test {n}, stream {}", part.socket),
         });
         let known = self.totals.contains_key(&flow);
+        if !known {
+            self.sockets.push((part.socket, flow));
+        }
+        self.length = self.length.max(part.end);
         // iperf3 3.12 gives its first interval the start of an omitted one.
         let start = match self.omitted && !known {
             true => 0.0,

@@ -23,6 +23,7 @@ mod ss;
 
 use crate::error::ImportError;
 use crate::limits;
+use crate::text::numbers;
 use draft::Draft;
 
 /// A format of measurements.
@@ -183,9 +184,9 @@ pub fn read(format: Format, text: &str) -> Result<Measured, ImportError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut draft = Draft::default();
     match format {
-        Format::Qlog => qlog::read(text, &mut draft),
+        Format::Qlog => qlog::read(&numbers(text), &mut draft),
         Format::Ss => ss::read(text, &mut draft),
-        Format::Iperf3 => iperf::read(text, &mut draft),
+        Format::Iperf3 => iperf::read(&numbers(text), &mut draft),
     }
     draft.finish(format.quantities())
 }

@@ -142,6 +142,10 @@ struct Connection {
     counts: Vec<(f64, Quantity, f64)>,
 }
 
+/// The hint for the log of a receiver, which has neither metrics nor packets sent.
+const RECEIVER: &str = "the log has packets received only; that of the sender has windows, \
+                        round-trip times and rates";
+
 /// The maximum number of packets in flight.
 const IN_FLIGHT: usize = 1_000_000;
 
@@ -198,6 +202,15 @@ impl Trace {
         })
     }
 
+    /// Returns the data of an event. A list may have a value more than `event_fields` names.
+    fn data<'v>(&self, event: &'v Value) -> &'v Value {
+        let named = self.field(event, &["data"]);
+        let last = || event.as_array()?.iter().rfind(|value| value.is_object());
+        (named.filter(|data| data.is_object()))
+            .or_else(last)
+            .unwrap_or(&Value::Null)
+    }
+
     /// Processes an event. If it returns an error, the whole event is skipped.
     fn take(&mut self, event: &Value, draft: &mut Draft) -> Result<(), String> {
         let now = self.time(event)?;
@@ -206,7 +219,7 @@ impl Trace {
             .and_then(Value::as_str)
             .ok_or("an event has no `name`")?;
         let name = name.rsplit(':').next().unwrap_or(name).to_lowercase();
-        let data = self.field(event, &["data"]).unwrap_or(&Value::Null);
+        let data = self.data(event);
         let path = self
             .field(event, &["path_id"])
             .and_then(integer)
@@ -235,6 +248,7 @@ impl Trace {
                 }
             }
             "packet_received" => {
+                draft.hint = Some(RECEIVER);
                 let frames = data.get("frames").and_then(Value::as_array);
                 for frame in frames.into_iter().flatten() {
                     // A frame of multipath QUIC acknowledges packets of any path.

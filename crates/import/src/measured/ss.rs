@@ -1,6 +1,7 @@
 //! Repeated outputs of `ss -tin`: connections of the kernel's TCP.
 //!
-//! `ss` prints no times, so that each output follows a line with the time in seconds:
+//! `ss` prints no times, so that each output follows a line with the time: seconds since 1970, or
+//! thousandths, millionths or billionths of them, or a date as `date --iso-8601=ns` prints it.
 //!
 //! ```sh
 //! while sleep 0.1; do date +%s.%N; ss -tinH state established; done
@@ -12,12 +13,15 @@
 use super::draft::Draft;
 use super::{Flow, Quantity, Sample};
 use crate::error::{ImportError, quote};
+use chrono::DateTime;
 use std::collections::BTreeMap;
 
 pub fn read(text: &str, draft: &mut Draft) {
     let mut now: Option<f64> = None;
     // The name of the connection to which the next lines belong.
     let mut connected: Option<String> = None;
+    // True if they belong to a socket that listens, and has no peer.
+    let mut listens = false;
     let mut last_time = f64::NEG_INFINITY;
     // The latest figures of each connection.
     let mut last: BTreeMap<String, Vec<(Quantity, f64)>> = BTreeMap::new();
@@ -28,7 +32,7 @@ pub fn read(text: &str, draft: &mut Draft) {
             continue;
         }
         if let Some(time) = time(line.trim()) {
-            connected = None;
+            (connected, listens) = (None, false);
             now = (time >= last_time).then_some(time);
             match now {
                 Some(time) => last_time = time,
@@ -41,15 +45,19 @@ pub fn read(text: &str, draft: &mut Draft) {
             true => line,
             false => {
                 let Some((name, info)) = connection(line) else {
-                    connected = None;
+                    (connected, listens) = (None, false);
                     let what = format!("{} is neither a time nor a connection", quote(line));
                     draft.damage(at(what));
                     continue;
                 };
-                connected = Some(name);
+                listens = name.ends_with(":*");
+                connected = (!listens).then_some(name);
                 info
             }
         };
+        if listens {
+            continue;
+        }
         let Some(now) = now else {
             if last_time == f64::NEG_INFINITY {
                 let message = "there is no time before the first connection";
@@ -115,14 +123,22 @@ fn begin_totals(flow: &mut Flow) {
 const HINT: &str =
     "create the file with: while sleep 0.1; do date +%s.%N; ss -tinH state established; done";
 
-/// Returns the time of a line that has only a time.
+/// Returns the time of a line that has only a time, in seconds.
 pub fn time(line: &str) -> Option<f64> {
-    let digits = |c: char| c.is_ascii_digit() || c == '.';
-    let seconds: f64 = line.chars().all(digits).then(|| line.parse().ok())??;
-    (seconds.is_finite() && seconds < 1e12).then_some(seconds)
+    if let Ok(date) = DateTime::parse_from_rfc3339(&line.replace(',', ".")) {
+        return Some(date.timestamp() as f64 + f64::from(date.timestamp_subsec_nanos()) * 1e-9);
+    }
+    let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+    let number = line.chars().all(digits).then(|| line.replace(',', "."))?;
+    let mut seconds: f64 = number.parse().ok().filter(|s: &f64| *s < 1e20)?;
+    // Seconds since 1970 have ten digits.
+    while seconds >= 1e11 {
+        seconds *= 1e-3;
+    }
+    Some(seconds)
 }
 
-/// Returns the two addresses of a connection, and the rest of the line.
+/// Returns the two addresses of a connection, and the rest of the line. Ports may be names.
 fn connection(line: &str) -> Option<(String, &str)> {
     let mut ends = Vec::new();
     let mut rest = line;
@@ -133,9 +149,15 @@ fn connection(line: &str) -> Option<(String, &str)> {
         if word.is_empty() {
             return None;
         }
-        let port = word.rsplit_once(':').map(|(_, port)| port);
-        if port.is_some_and(|port| port.parse::<u16>().is_ok()) {
-            ends.push(word);
+        let named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+' | '.' | '*');
+        let is_end = |(host, port): (&str, &str)| {
+            !host.is_empty() && !port.is_empty() && port.chars().all(named)
+        };
+        match word.rsplit_once(':').is_some_and(is_end) {
+            true => ends.push(word),
+            // The second address follows the first.
+            false if !ends.is_empty() => return None,
+            false => {}
         }
         rest = behind;
     }

@@ -4,7 +4,7 @@ use crate::compare::{Column, Outline, Row, Subject, columns, rows, with_values};
 use crate::json::Point;
 use crate::markup::escape;
 use crate::show;
-use crate::table::{DIFFERS, agreement, subject};
+use crate::table::{DIFFERS, agreement, subject, windows};
 use std::fmt::Write;
 
 /// Rows of a point that show before the reader asks for more.
@@ -70,13 +70,13 @@ pub fn means(points: &[Point]) -> String {
 }
 
 pub(super) fn of_point(out: &mut String, columns: &[Column], rows: &[Row]) {
-    let window = columns[0].outline.steady();
-    _ = write!(out, "<p class=\"signs\">Over {}", show::window(window));
+    let verdicts = rows.iter().any(|row| !agreement(row).is_empty());
+    _ = write!(out, "<p class=\"signs\">Over {}", windows(columns));
     let runs = columns.iter().map(|c| c.runs.len()).max().unwrap_or(0);
     if runs > 1 {
         _ = write!(out, "; ± is the 95 % confidence interval over {runs} runs");
     }
-    if columns.len() > 1 {
+    if verdicts {
         let first = escape(&columns[0].label, 24);
         _ = write!(out, "; ≈ within 5 % of {first}; error: relative to {first}");
     }
@@ -86,11 +86,11 @@ pub(super) fn of_point(out: &mut String, columns: &[Column], rows: &[Row]) {
         true => shown.len(),
         false => MOST_OPEN,
     });
-    table(out, columns, first);
+    table(out, columns, first, verdicts);
     if !rest.is_empty() {
         let n = show::count(rest.len(), "more row");
         _ = writeln!(out, "<details><summary>{n}</summary>");
-        table(out, columns, rest);
+        table(out, columns, rest, verdicts);
         out.push_str("</details>\n");
     }
     if rows.len() > MOST_ROWS {
@@ -102,8 +102,8 @@ pub(super) fn of_point(out: &mut String, columns: &[Column], rows: &[Row]) {
     }
 }
 
-fn table(out: &mut String, columns: &[Column], rows: &[Row]) {
-    let errors = columns.len() > 1;
+/// Adds a table, with errors and verdicts if any row has one.
+fn table(out: &mut String, columns: &[Column], rows: &[Row], errors: bool) {
     out.push_str("<div class=\"scroll\"><table>\n<thead><tr><th>flow or link</th><th>metric</th>");
     for column in columns {
         _ = write!(out, "<th class=\"n\">{}</th>", escape(&column.label, 24));

@@ -17,7 +17,7 @@ pub fn comparison_page(all: &[Versus], stored: &[Stored], engines: &[Engine]) ->
     let titles: Vec<&str> = (stored.iter().flat_map(|s| &s.points))
         .map(|p| p.manifest.scenario.title.as_str())
         .collect();
-    let titles = show::once(titles.into_iter());
+    let titles = show::once(titles.into_iter().filter(|title| !title.is_empty()));
     let titles: Vec<String> = titles.iter().map(|t| escape(t, 200)).collect();
     _ = write!(
         body,
