@@ -5,29 +5,43 @@
 //! contract / (1 − p), at most [`MOST_EXTRA`] times the contract. The least rate gives way where the
 //! receiver shows that the contract does not fit:
 //!
-//! - More than [`MOST_LOST`] of the data was lost recently. The least rate is then at most the recent
-//!   rate of arrival, averaged as losses are.
+//! - More than [`MADE_UP`] of the data was lost for [`PATIENCE`]: all that is sent in addition does not
+//!   make up for it. The least rate is then at most the recent rate of arrival, and stays there while
+//!   more than [`MOST_LOST`] is lost.
 //! - More is queued than the limit of the service. The least rate is then at most the one that has the
 //!   limit queued, by Little's law.
 //!
 //! With each report it goes back towards the contract, by a [`STEP`] of the contract times the part of
 //! the limit that is not queued. In a gateway the circuit breaker bounds the rate, too.
 //!
-//! BBR sets the bounds of losses. It probes with 1.25 times the rate that it had, and does not answer
-//! losses. With a contract of f of the link and n flows of BBR in a short buffer, each flow gets the rate
-//! b = (1.25 − f) / (n + 0.25) of the link, and 1 − 1 / (f + n·b) of all data is lost: 9 % for f = 0.5 and
-//! n = 1, and less than 20 % for any f and n. A tunnel that sends little loses more than that in a full
-//! FIFO queue, since it keeps no place in it: 25 % in `tools/gateway/matrix.py`.
+//! Losses that do not end within [`PATIENCE`] after the flow gave way are not its own. The least rate is
+//! then the contract again, and gives way to losses of more than [`MOST_OF_OTHERS`] only, until they have
+//! ended for [`PATIENCE`]. BBR makes such losses, since it
+//! probes with 1.25 times its rate and does not answer them. With a contract of f of the link and n flows
+//! of BBR in a short buffer, each flow has the rate b = (1.25 − f) / (n + 0.25) of the link, and
+//! 1 − 1 / (f + n·b) of all data is lost: 9 % for f = 0.5 and n = 1, and less than 20 % for any f and n. A
+//! tunnel that sends little loses more, since it keeps no place in a full FIFO queue: 25 % in
+//! `tools/gateway/matrix.py`.
 
 use crate::Report;
 use crate::loss::FADES;
 use accord_family::Service;
 
-/// The part of the data whose loss shows that a contract does not fit.
-const MOST_LOST: f64 = 1.0 / 3.0;
+/// The part of the data whose loss is made up for.
+const MADE_UP: f64 = 0.2;
 
-/// The least rate that makes up for losses, in contracts.
-const MOST_EXTRA: f64 = 1.25;
+/// The part of the data whose loss keeps a flow at the rate of arrival, once it has given way.
+const MOST_LOST: f64 = 0.07;
+
+/// The part of the data that may be lost where the losses are those of others.
+const MOST_OF_OTHERS: f64 = 1.0 / 3.0;
+
+/// The round trips in which losses should end: four times the memory of losses, and more than the start
+/// of BBR takes.
+const PATIENCE: f64 = 64.0;
+
+/// The highest rate that makes up for losses, in contracts.
+const MOST_EXTRA: f64 = 1.0 / (1.0 - MADE_UP);
 
 /// The part of the contract by which the least rate grows with each report.
 const STEP: f64 = 1.0 / 32.0;
@@ -41,10 +55,16 @@ pub(crate) struct Floor {
     limit: f64,
     /// The least rate of arrival in bytes per second.
     rate: f64,
-    /// The part of the data that was lost recently; zero if that is too much.
+    /// The part of the data that was lost recently.
     lost: f64,
     /// The recent rate of arrival in bytes per second.
     arriving: Option<f64>,
+    /// The round trips for which too much has been lost.
+    lossy: f64,
+    /// The round trips for which at most [`MOST_LOST`] has been lost.
+    calm: f64,
+    /// True if the losses are those of others.
+    of_others: bool,
 }
 
 impl Floor {
@@ -64,12 +84,33 @@ impl Floor {
         let queued = report.accumulation / self.limit;
         let arriving = self.arriving.get_or_insert(egress);
         *arriving += (FADES * passed).min(1.0) * (egress - *arriving);
-        if lost > MOST_LOST {
-            (self.rate, self.lost) = (self.rate.min(*arriving), 0.0);
+        self.lost = lost;
+        self.calm = if lost > MOST_LOST {
+            0.0
         } else {
-            self.lost = lost;
+            self.calm + passed
+        };
+        self.of_others &= self.calm < PATIENCE;
+        let most = match self.rate < self.contract {
+            true => MOST_LOST,
+            false if self.of_others => MOST_OF_OTHERS,
+            false => MADE_UP,
+        };
+        if lost <= most {
             let room = (1.0 - queued).max(0.0);
             self.rate = (self.rate + STEP * passed * room * self.contract).min(self.contract);
+            self.lossy = 0.0;
+        } else {
+            self.lossy += passed;
+            let (long, gave_way) = (self.lossy > PATIENCE, self.rate < self.contract);
+            if long && gave_way {
+                (self.rate, self.of_others) = (self.contract, true);
+            } else if long || gave_way {
+                self.rate = self.rate.min(*arriving);
+            }
+            if long {
+                self.lossy = 0.0;
+            }
         }
         if queued > 1.0 {
             self.rate = self.rate.min(egress / queued);
@@ -78,6 +119,10 @@ impl Floor {
 
     /// Returns the least rate of sending in bytes per second; zero without a contract.
     pub fn rate(&self) -> f64 {
+        // A rate that has given way is that of arrival.
+        if self.rate < self.contract {
+            return self.rate;
+        }
         self.rate * (1.0 / (1.0 - self.lost)).min(MOST_EXTRA)
     }
 }
@@ -139,8 +184,14 @@ mod tests {
     fn a_contract_holds_until_the_receiver_shows_that_it_does_not_fit() {
         let mut tunnel = Tunnel::new(CONTRACT, None);
         assert_eq!(tunnel.report(0, 0.0, 0), 10.0, "it is there at once");
-        assert_eq!(tunnel.report(50, 1e6, 100), 7.0, "the rate of arrival");
-        // The losses fade first, and three tenths are ten steps.
+        assert_eq!(
+            tunnel.report(50, 1e6, 64),
+            12.5,
+            "losses may end by themselves"
+        );
+        assert_eq!(tunnel.report(50, 1e6, 10), 7.0, "the rate of arrival");
+        // It goes back once the losses have ended: three tenths are ten steps.
+        assert_eq!(tunnel.report(0, 1e6, 20), 7.0);
         assert_eq!(tunnel.report(0, 1e6, 1000), 10.0);
     }
 
@@ -148,14 +199,26 @@ mod tests {
     fn a_contract_is_a_rate_of_arrival() {
         let mut tunnel = Tunnel::new(CONTRACT, None);
         assert!((tunnel.report(10, 1e6, 1000) - 10.0 / 0.9).abs() < 1e-9);
-        assert_eq!(tunnel.report(30, 1e6, 1000), 12.5, "at most");
+    }
+
+    #[test]
+    fn losses_that_giving_way_does_not_end_are_those_of_others() {
+        let mut tunnel = Tunnel::new(CONTRACT, None);
+        assert_eq!(tunnel.report(30, 1e6, 80), 7.0);
+        assert_eq!(
+            tunnel.report(30, 1e6, 80),
+            12.5,
+            "a contract that makes up for losses"
+        );
+        assert_eq!(tunnel.report(30, 1e6, 1000), 12.5);
+        assert_eq!(tunnel.report(50, 1e6, 90), 7.0, "more than a third is lost");
     }
 
     /// The spacing of one pair says little of the rate of arrival.
     #[test]
     fn one_report_does_not_end_a_contract() {
         let mut tunnel = Tunnel::new(CONTRACT, None);
-        tunnel.report(50, 1e6, 100);
+        tunnel.report(50, 1e6, 70);
         tunnel.egress = Rate::from_bps(100_000);
         assert!((tunnel.report(50, 1e6, 1) - 7.0 + 6.9 / 16.0).abs() < 1e-9);
     }
