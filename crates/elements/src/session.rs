@@ -12,6 +12,8 @@ pub struct Session {
     application: Option<Box<Application>>,
     started: bool,
     stopped: bool,
+    /// True after the only transfer of the application.
+    done: bool,
     /// True while the application waits for the delivery of its transfer.
     transferring: bool,
 }
@@ -39,6 +41,12 @@ impl Session {
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stopped
+    }
+
+    /// Returns whether the application has stopped, or all of its only transfer has been delivered.
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        self.stopped || self.done
     }
 
     /// Returns whether the application waits for a transfer to be done.
@@ -86,6 +94,7 @@ impl Session {
         self.transferring = false;
         let ended = self.application.as_mut()?.end();
         if ended.is_some_and(|transfer| transfer.pause.is_none()) {
+            self.done = true;
             self.application = None;
         }
         ended

@@ -3,13 +3,17 @@
 //! Given the windows that have arrived, find delays p such that for every queue l
 //!
 //! ```text
-//! p_l ≥ 0,   Σ w_i(t − τ_il) / D_i ≤ c_l,   one of the two with equality,
-//! D_i = d_i + Σ p over the queues on i's way there and back
+//! y_l = Σ w_i(t − τ_il) / D_i,   D_i = d_i + Σ p over the queues on i's way there and back
+//! least_l ≤ p_l ≤ most_l,   y_l = c_l between the bounds, y_l ≤ c_l at the least, y_l ≥ c_l at the most
 //! ```
 //!
+//! The bounds are an empty queue, or one that the link has drained for a step, and a full buffer, or
+//! all arrivals so far.
+//!
 //! For one queue the sum decreases in p and is convex, so Newton's method from below never
-//! overshoots. For several queues: Newton's method on the non-empty queues, with the step halved
-//! while the residual grows; if that fails, sweeps over single queues.
+//! overshoots. For several queues: Newton's method on the queues between their bounds, where a step
+//! beyond a bound becomes a step to it and the others are solved again, with the step halved while
+//! the residual grows; if that fails, sweeps over single queues.
 
 use crate::wide::{WIDTH, padded, total, wide};
 use nalgebra::{DMatrix, DVector};
@@ -119,6 +123,8 @@ pub(crate) struct Problem<'a> {
     pub crossed_once: bool,
     /// Queues with a given delay: those of links that serve nothing, and those where nothing waits.
     pub given: &'a [bool],
+    /// The bounds of each delay.
+    pub bounds: &'a [(f64, f64)],
     /// Scratch space: the round-trip time of each class.
     pub round_trips: &'a mut [f64],
 }
@@ -128,13 +134,26 @@ const EXACT: f64 = 1e-13;
 const GOOD: f64 = 1e-9;
 /// The largest singular value that counts as zero.
 const SINGULAR: f64 = 1e-9;
+/// The step, in round-trip times, from which on the equations may be singular but for rounding.
+const FAR: f64 = 100.0;
 
 impl Problem<'_> {
     /// Solves for `delay` from a guess, and sets `rate` to the arrival rate of each queue. Returns
     /// the relative residual, which is small if the solver succeeds.
     pub fn solve(&mut self, delay: &mut [f64], rate: &mut [f64]) -> f64 {
         if self.loads.queues.len() == 1 && self.crossed_once && !self.given[0] {
-            return self.single(&mut delay[0], &mut rate[0]);
+            let residual = self.single(&mut delay[0], &mut rate[0]);
+            let bounded = self.within(0, delay[0]);
+            if bounded != delay[0] {
+                delay[0] = bounded;
+                self.evaluate(delay, rate);
+            }
+            return residual;
+        }
+        for (l, delay) in delay.iter_mut().enumerate() {
+            if !self.given[l] {
+                *delay = self.within(l, *delay);
+            }
         }
         let mut residual = self.evaluate(delay, rate);
         for _ in 0..30 {
@@ -201,6 +220,24 @@ impl Problem<'_> {
         last
     }
 
+    /// Returns the delay within the bounds of a queue.
+    fn within(&self, queue: usize, delay: f64) -> f64 {
+        let (least, most) = self.bounds[queue];
+        delay.max(least).min(most)
+    }
+
+    /// Returns the violation of a queue's condition, where `error` is the excess of its arrivals.
+    fn violation(&self, queue: usize, delay: f64, error: f64) -> f64 {
+        let (least, most) = self.bounds[queue];
+        let above = if delay > least {
+            (-error).max(0.0)
+        } else {
+            0.0
+        };
+        let below = if delay < most { error.max(0.0) } else { 0.0 };
+        above.max(below)
+    }
+
     fn round_trip(&self, class: usize, way: &[u32], delay: &[f64]) -> f64 {
         let queuing: f64 = way.iter().map(|&l| delay[l as usize]).sum();
         self.base_rtt[class] + queuing
@@ -228,52 +265,44 @@ impl Problem<'_> {
                 continue;
             }
             let error = rate[l] - self.capacity[l];
-            let violation = if delay[l] > 0.0 {
-                error.abs()
-            } else {
-                error.max(0.0)
-            };
-            worst = worst.max(violation / self.capacity[l]);
+            worst = worst.max(self.violation(l, delay[l], error) / self.capacity[l]);
         }
         worst
     }
 
     /// Takes a damped Newton step; returns `None` if no step reduces the residual.
     fn newton(&mut self, delay: &mut [f64], rate: &mut [f64], residual: f64) -> Option<f64> {
-        let active: Vec<usize> = (0..delay.len())
-            .filter(|&l| !self.given[l] && (delay[l] > 0.0 || rate[l] > self.capacity[l]))
+        let violated = |l: usize| self.violation(l, delay[l], rate[l] - self.capacity[l]) > 0.0;
+        let inside = |l: usize| self.bounds[l].0 < delay[l] && delay[l] < self.bounds[l].1;
+        let mut active: Vec<usize> = (0..delay.len())
+            .filter(|&l| !self.given[l] && (inside(l) || violated(l)))
             .collect();
-        let mut place = vec![usize::MAX; delay.len()];
-        for (i, &l) in active.iter().enumerate() {
-            place[l] = i;
-        }
-        let n = active.len();
-        let mut matrix = DMatrix::<f64>::zeros(n, n);
-        let mut right = DVector::<f64>::zeros(n);
-        for (i, &l) in active.iter().enumerate() {
-            right[i] = rate[l] - self.capacity[l];
-            for (class, window) in self.loads.of(l) {
-                let way = self.routes.of(class);
-                let round = self.round_trip(class, way, delay);
-                let slope = window / (round * round);
-                for &m in way {
-                    if place[m as usize] != usize::MAX {
-                        matrix[(i, place[m as usize])] += slope;
-                    }
-                }
+        let mut moves: Vec<(usize, f64)> = Vec::new();
+        loop {
+            let step = self.linear(&active, &moves, delay, rate)?;
+            // A queue moves to its bound at most, and the others go by that.
+            let beyond =
+                |&(&l, &step): &(&usize, &f64)| self.within(l, delay[l] + step) != delay[l] + step;
+            let steps = active.iter().zip(&step);
+            let bounded: Vec<usize> = steps.clone().filter(beyond).map(|(&l, _)| l).collect();
+            if bounded.is_empty() {
+                moves.extend(steps.map(|(&l, &step)| (l, step)));
+                break;
             }
+            let steps: Vec<(usize, f64)> =
+                steps.filter(beyond).map(|(&l, &step)| (l, step)).collect();
+            moves.extend(
+                steps
+                    .iter()
+                    .map(|&(l, step)| (l, self.within(l, delay[l] + step) - delay[l])),
+            );
+            active.retain(|l| !bounded.contains(l));
         }
-        let step = match matrix.clone().lu().solve(&right) {
-            Some(step) => step,
-            // Flows respond to sums of delays only, so the matrix may be singular: take the
-            // minimum-norm step.
-            None => matrix.svd(true, true).solve(&right, SINGULAR).ok()?,
-        };
         let before = delay.to_vec();
         let mut part = 1.0;
         while part > 1e-3 {
-            for (i, &l) in active.iter().enumerate() {
-                delay[l] = (before[l] + part * step[i]).max(0.0);
+            for &(l, step) in &moves {
+                delay[l] = self.within(l, before[l] + part * step);
             }
             let now = self.evaluate(delay, rate);
             if now < residual {
@@ -286,6 +315,53 @@ impl Problem<'_> {
         None
     }
 
+    /// Returns the steps of the `active` queues by the linearised equations, where other queues make the
+    /// steps in `moves`.
+    fn linear(
+        &self,
+        active: &[usize],
+        moves: &[(usize, f64)],
+        delay: &[f64],
+        rate: &[f64],
+    ) -> Option<Vec<f64>> {
+        if active.is_empty() {
+            return Some(Vec::new());
+        }
+        let mut place = vec![usize::MAX; delay.len()];
+        for (i, &l) in active.iter().enumerate() {
+            place[l] = i;
+        }
+        let mut moved = vec![0.0; delay.len()];
+        moves.iter().for_each(|&(l, step)| moved[l] = step);
+        let n = active.len();
+        let mut matrix = DMatrix::<f64>::zeros(n, n);
+        let mut right = DVector::<f64>::zeros(n);
+        let mut longest = 0.0f64;
+        for (i, &l) in active.iter().enumerate() {
+            right[i] = rate[l] - self.capacity[l];
+            for (class, window) in self.loads.of(l) {
+                let way = self.routes.of(class);
+                let round = self.round_trip(class, way, delay);
+                longest = longest.max(round);
+                let slope = window / (round * round);
+                for &m in way {
+                    match place[m as usize] {
+                        usize::MAX => right[i] -= slope * moved[m as usize],
+                        place => matrix[(i, place)] += slope,
+                    }
+                }
+            }
+        }
+        let step = matrix.clone().lu().solve(&right);
+        let step = match step.filter(|step| step.amax() <= FAR * longest) {
+            Some(step) => step,
+            // Flows respond to sums of delays only, so the matrix may be singular: take the
+            // minimum-norm step.
+            None => matrix.svd(true, true).solve(&right, SINGULAR).ok()?,
+        };
+        Some(step.iter().copied().collect())
+    }
+
     /// Solves for queue `l` alone.
     fn sweep(&self, l: usize, delay: &mut [f64]) {
         for _ in 0..50 {
@@ -296,19 +372,14 @@ impl Problem<'_> {
                 slope += window / (round * round);
             }
             let error = sum - self.capacity[l];
-            let violation = if delay[l] > 0.0 {
-                error.abs()
-            } else {
-                error.max(0.0)
-            };
             if slope == 0.0 {
-                delay[l] = 0.0;
+                delay[l] = self.bounds[l].0;
                 return;
             }
-            if violation <= EXACT * self.capacity[l] {
+            if self.violation(l, delay[l], error) <= EXACT * self.capacity[l] {
                 return;
             }
-            delay[l] = (delay[l] + error / slope).max(0.0);
+            delay[l] = self.within(l, delay[l] + error / slope);
         }
     }
 }
@@ -367,6 +438,7 @@ mod tests {
             routes: &routes,
             crossed_once: false,
             given: &[false, false],
+            bounds: &[(0.0, f64::INFINITY); 2],
             round_trips: &mut [0.0; 3],
         };
         let (mut delay, mut rate) = ([0.0, 0.0], [0.0, 0.0]);

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! In equilibrium s = K, so that W = (C/(1 − β))^(1/4)·(rtt/p)^(3/4). RFC 9438 §5.1 has 0.981 of
-//! this, for equidistant losses. W grows by at most half per round trip [RFC 9438 §4.2].
+//! this, for equidistant losses. W grows by at most half per round trip [RFC 9438 §4.2], and not for
+//! the flows that lose a packet in it.
 //!
 //! E is the mean over the flows of a class: (s − K)³ + 3·(s − K)·v²·s² if their times since a loss
 //! have the variance v²·s². The variance is 0.7·s² at random losses, and 0 if all flows lose
@@ -75,12 +76,15 @@ impl Epoch {
         let cube = past.powi(3) + 3.0 * past * AGES * self.since.powi(2);
         let curve = cubic.c * cube + self.w_max;
         let most = window * (1.0 + STEEPEST * h / rtt);
-        if curve > most {
-            // Time does not pass while the window is bounded by `most`.
-            self.since = self.k(cubic) + ((most - self.w_max) / cubic.c).cbrt();
+        // The flows that lose a packet in this round trip do not grow.
+        let growth = STEEPEST * (1.0 - (losses * rtt).min(1.0));
+        let bound = window * (1.0 + growth * h / rtt);
+        if curve > bound {
+            // Time does not pass while the window is bounded.
+            self.since = self.k(cubic) + ((bound - self.w_max) / cubic.c).cbrt();
         }
         self.w_est = self.w_est.min(most);
-        curve.max(self.w_est).min(most)
+        curve.min(bound).max(self.w_est)
     }
 }
 
@@ -139,6 +143,24 @@ mod tests {
         assert!((half - (100.0 - 30.0 / 8.0)).abs() < 0.8, "{half}");
         let whole = at(0.5 * k);
         assert!((whole - 100.0).abs() < 0.1, "{whole}");
+    }
+
+    /// A window does not grow if each flow loses a packet per round trip, however long it had grown before,
+    /// and then shrinks.
+    #[test]
+    fn a_loss_per_round_trip_ends_the_growth_of_a_window() {
+        let mut epoch = Epoch::begin(&CUBIC, 100.0);
+        let mut window = 100.0;
+        let mut after = |losses: f64, window: f64| epoch.advance(&CUBIC, window, 0.4, losses, 1e-3);
+        while window < 1000.0 {
+            window = after(0.0, window);
+        }
+        let most = window;
+        for _ in 0..20_000 {
+            window = after(2.5, window);
+            assert!(window <= most, "{window}");
+        }
+        assert!(window < 100.0, "{window}");
     }
 
     /// The window grows by at most half per round trip, after any time without losses.

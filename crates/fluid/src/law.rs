@@ -106,6 +106,21 @@ impl Control {
         })
     }
 
+    /// Returns the bytes that the flow keeps queued at a base round-trip time, zero if its law keeps none.
+    pub(crate) fn accumulation(&self, base_rtt: f64) -> f64 {
+        match self.dynamics.law {
+            WindowLaw::Proportional { target, .. }
+            | WindowLaw::MoWalrand { target, .. }
+            | WindowLaw::Additive { target, .. } => target.min(self.service.limit),
+            WindowLaw::Vegas {
+                low,
+                high,
+                per_second,
+            } => 0.5 * (low + high) * if per_second { base_rtt } else { 1.0 },
+            WindowLaw::Reno | WindowLaw::Cubic { .. } | WindowLaw::Unresponsive => 0.0,
+        }
+    }
+
     /// Returns true if Heun's method applies.
     #[inline(always)]
     pub(crate) fn is_smooth(&self) -> bool {

@@ -46,6 +46,7 @@ mod codel;
 mod conserve;
 mod cubic;
 mod discipline;
+mod doubts;
 mod error;
 mod feeds;
 mod flow;

@@ -155,16 +155,34 @@ impl Queue {
         self.account(next, arrived, refused, (end - next).max(0.0), h);
     }
 
-    /// Returns the equation's delay, or less if the arrivals cannot have filled the queue so far.
-    /// If they can, filling ends.
-    pub fn filled(&mut self, next: f64, arrived: f64, h: f64) -> f64 {
+    /// Returns the bounds of the delay after `h`. A link drains its queue no faster than it serves, data
+    /// beyond a full buffer is lost, and a queue that fills holds no more than has arrived.
+    pub fn bounds(&self, arrived: f64, h: f64) -> (f64, f64) {
+        if self.is_dead() {
+            return (NEVER, NEVER);
+        }
+        let most = match self.fills {
+            true => self.longest.min(self.with(arrived, h) / (1.0 - NEAR)),
+            false => self.longest,
+        };
+        ((self.delay - h).max(0.0).min(most), most)
+    }
+
+    /// Returns the delay of all that has arrived by the end of a step.
+    fn with(&self, arrived: f64, h: f64) -> f64 {
+        let enters = arrived * (1.0 - self.drops);
+        ((self.backlog + enters) / self.capacity - h).max(0.0)
+    }
+
+    /// Returns the delay of a queue that fills, given the equation's delay and its upper bound. Filling
+    /// ends below that bound.
+    pub fn filled(&mut self, next: f64, most: f64, arrived: f64, h: f64) -> f64 {
         if self.is_dead() {
             return NEVER;
         }
-        let most = self.backlog / self.capacity + arrived * (1.0 - self.drops) / self.capacity - h;
-        self.fills = self.open || next * (1.0 - NEAR) > most;
+        self.fills = self.open || next >= most;
         match self.fills {
-            true => most.max(0.0),
+            true => self.with(arrived, h),
             false => next,
         }
     }

@@ -155,16 +155,19 @@ fn integrate(
     }
     let residual = state.residual;
     let (time, series) = recorder.finish(scenario, &model);
-    let mut notes = model.notes;
+    let mut notes = model.notes.clone();
     if scenario
         .flows
         .iter()
         .any(|f| f.reverse_path.iter().any(|l| model.queues.contains(l)))
     {
-        notes.push("fluid: acknowledgements and control packets load no queue".into());
+        notes.push(
+            "fluid: acknowledgements and control packets load no queue, and come in no bunches"
+                .into(),
+        );
     }
     let manifest = Manifest::new(Engine::Fluid, scenario, Manifest::digest(&series));
-    let run = Run {
+    let mut run = Run {
         statistics: Statistics {
             packet_hops: 0,
             steps,
@@ -172,6 +175,8 @@ fn integrate(
         notes,
         ..Run::new(manifest, time, series)
     };
+    let doubts = model.doubts(&run);
+    run.notes.extend(doubts);
     Ok((run, residual))
 }
 

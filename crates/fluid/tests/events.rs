@@ -311,6 +311,7 @@ fn windows_survive_an_outage() {
             "\"vegas\"",
             "\"reno\"",
             "\"vegas-k\"",
+            "\"cubic\"",
         ] {
             let flow = format!(
                 "[flow.f]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ncontroller = {controller}\n"

@@ -1,6 +1,6 @@
 //! Odd scenarios yield a clear error or finite numbers.
 
-use crate::common::{last, scenario};
+use crate::common::{fluid, last, scenario};
 use accord_fluid::{FluidError, run};
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric};
@@ -189,4 +189,185 @@ fn runs_repeat_to_the_bit() {
     ));
     let digest = || run(&s, &mut Quiet).unwrap().manifest.digest;
     assert_eq!(digest(), digest());
+}
+
+/// Queues that bound each other: no link serves more than its rate, and the equations of the queues are solved.
+/// Links had served 15 times their rate where a full buffer on the way back held the windows.
+#[test]
+fn no_link_serves_more_than_its_rate() {
+    let link = |name: &str, ends: [&str; 2], rate: &str, delay: &str| {
+        let [from, to] = ends;
+        format!(
+            "[link.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate}\"\ndelay = \"{delay}\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"1000 pkt\" }}\n"
+        )
+    };
+    let ring = link("a", ["s", "m"], "10 Mbps", "5 ms")
+        + &link("b", ["m", "t"], "10 Mbps", "5 ms")
+        + &link("d", ["s", "t"], "2 Mbps", "1 ms");
+    let both = |back: &str| {
+        format!(
+            "[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"1000 pkt\" }}\nreverse = {{ rate = \"{back}\" }}\n"
+        )
+    };
+    for controller in ["newreno", "cubic", "vegas", "monaco"] {
+        let way = |name: &str, count: usize, path: &str, back: &str| {
+            format!(
+                "[flow.{name}]\ncount = {count}\npath = [{path}]\nreverse_path = [{back}]\ncontroller = \"{controller}\"\n"
+            )
+        };
+        let round = ring.clone()
+            + &way("x", 2, "\"s\", \"m\", \"t\"", "\"t\", \"s\"")
+            + &way("y", 2, "\"t\", \"s\"", "\"s\", \"m\", \"t\"");
+        let there = |back: &str| {
+            both(back)
+                + &way("a", 2, "\"left\", \"right\"", "\"right\", \"left\"")
+                + &way("b", 3, "\"right\", \"left\"", "\"left\", \"right\"")
+        };
+        for (name, network) in [
+            ("ring", round),
+            ("both", there("20 Mbps")),
+            ("slow back", there("1 Mbps")),
+        ] {
+            let (s, run) = fluid(&format!("duration = \"60 s\"\nsample = \"1 s\"\n{network}"));
+            let links = (0..s.links.len()).map(Entity::Link);
+            for link in links {
+                let used = run.mean(Metric::Utilisation, link, s.steady).unwrap_or(0.0);
+                assert!(used < 1.0 + 1e-3, "{controller}, {name}: {used}");
+            }
+            let unsolved = run.notes.iter().find(|n| n.contains("relative residual"));
+            assert!(unsolved.is_none(), "{controller}, {name}: {unsolved:?}");
+        }
+    }
+}
+
+/// After an outage with a full buffer every law comes back to rest: CUBIC's windows had grown while all of its
+/// flows lost a packet per round trip.
+#[test]
+fn a_full_buffer_after_an_outage_bounds_windows() {
+    for controller in ["newreno", "cubic"] {
+        let (s, run) = fluid(&format!(
+            "duration = \"60 s\"\nsample = \"1 s\"\n[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"10 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"1000 pkt\" }}\n\
+             [flow.a]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ncontroller = \"{controller}\"\n\
+             [[event]]\nat = \"10 s\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n\
+             [[event]]\nat = \"12 s\"\nlink = \"bottleneck\"\nrate = \"20 Mbps\"\n"
+        ));
+        let rate = run.mean(Metric::Throughput, Entity::Flow(0), s.steady);
+        let window = run.mean(Metric::Cwnd, Entity::Flow(0), s.steady);
+        let (rate, window) = (rate.expect("recorded"), window.expect("recorded"));
+        assert!((rate / 10e6 - 1.0).abs() < 0.02, "{controller}: {rate}");
+        // Half of the buffer and of the wires.
+        assert!(window < 0.6e6, "{controller}: {window}");
+    }
+}
+
+const PLAIN: &str = "{ discipline = \"droptail\", limit = \"1000 pkt\" }";
+
+fn dumbbell(rate: &str, delay: &str, queue: &str, more: &str) -> String {
+    format!(
+        "duration = \"20 s\"\n[topology.dumbbell]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = {queue}\n{more}\n"
+    )
+}
+
+fn flow(name: &str, controller: &str, more: &str) -> String {
+    format!(
+        "[flow.{name}]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"{controller}\"\n{more}\n"
+    )
+}
+
+/// Scenarios, and a piece of the note on each.
+fn omissions() -> Vec<(String, &'static str)> {
+    let fast = || dumbbell("20 Mbps", "10 ms", PLAIN, "");
+    let short = "{ discipline = \"droptail\", limit = \"20 pkt\" }";
+    let avd = "{ discipline = \"avd\", limit = \"1000 pkt\" }";
+    let falls = "[[event]]\nat = \"5 s\"\nlink = \"bottleneck\"\ndelay = \"2 ms\"\n";
+    vec![
+        (
+            dumbbell(
+                "20 Mbps",
+                "10 ms",
+                PLAIN,
+                "reverse = { rate = \"400 Kbps\" }",
+            ) + &flow("m", "monaco", ""),
+            "acknowledgements would take 320.0 % of bottleneck.reverse",
+        ),
+        (
+            dumbbell("10 Mbps", "10 ms", short, "")
+                + &flow("r", "newreno", "count = 2")
+                + &flow("x", "none", "demand = { constant = \"12 Mbps\" }"),
+            "packets then often wait for time-outs",
+        ),
+        (
+            dumbbell("20 Mbps", "250 ms", PLAIN, "") + &flow("v", "vegas", ""),
+            "v grows by a packet per round trip",
+        ),
+        (
+            fast() + &flow("m", "monaco", "packet = \"9000 B\""),
+            "the target of m is less than a packet of 9 KB",
+        ),
+        (
+            dumbbell("200 Kbps", "10 ms", PLAIN, "") + &flow("m", "monaco", ""),
+            "control packets of m wait for the packet in service, 20.0 ms",
+        ),
+        (
+            fast() + &flow("m", "monaco", "") + falls,
+            "the delay of bottleneck falls",
+        ),
+        (
+            fast()
+                + &flow("m", "monaco", "packet = \"500 B\"")
+                + &flow("n", "monaco", "packet = \"1500 B\""),
+            "packets from 500 B to 1500 B share bottleneck",
+        ),
+        (
+            dumbbell("20 Mbps", "10 ms", avd, "") + &flow("m", "monaco", ""),
+            "bottleneck keeps a queue that is empty in equilibrium",
+        ),
+        (
+            fast()
+                + &flow(
+                    "m",
+                    "monaco",
+                    "count = 4\ndemand = { constant = \"5 Mbps\" }",
+                ),
+            "the demands of bottleneck are as large as its rate",
+        ),
+        (
+            fast() + &flow("c", "cubic", "count = 2"),
+            "bottleneck has 2 loss-based flows",
+        ),
+        (
+            fast() + &flow("k", "vegas-k", ""),
+            "k takes the smallest of its latest round-trip times",
+        ),
+        (
+            fast() + &flow("v", "vegas", "count = 40"),
+            "whole packets in a run",
+        ),
+        (
+            fast() + &flow("v", "vegas", "") + falls,
+            "the delay of bottleneck falls",
+        ),
+    ]
+}
+
+/// Notes by the means of a run on what packets do in addition.
+#[test]
+fn what_a_run_leaves_out_is_noted() {
+    let cases = omissions();
+    for (text, what) in &cases {
+        let (_, run) = fluid(text);
+        assert!(
+            run.notes.iter().any(|n| n.contains(what)),
+            "{what}: {:?}",
+            run.notes
+        );
+    }
+    let (_, run) = fluid(&(dumbbell("20 Mbps", "10 ms", PLAIN, "") + &flow("m", "monaco", "")));
+    for (_, what) in &cases {
+        let said = run.notes.iter().any(|n| n.contains(what));
+        assert!(!said, "{what}: {:?}", run.notes);
+    }
 }

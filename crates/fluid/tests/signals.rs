@@ -324,6 +324,9 @@ fn too_few_flows_for_a_buffer_are_noted() {
         ("newreno", 100, 10, false),
         ("cubic", 4, 10, true),
         ("vegas", 1, 10, false),
+        ("vegas", 8, 10, true),
+        ("monaco", 1, 10, false),
+        ("monaco", 4, 10, true),
     ] {
         let (_, run) = fluid(&format!(
             "duration = \"1 s\"\ntopology.dumbbell = {{ rate = \"10 Mbps\", delay = \"20 ms\", \
@@ -334,5 +337,27 @@ fn too_few_flows_for_a_buffer_are_noted() {
         let notes = run.notes.join("\n");
         let found = notes.contains("bottleneck has too few flows for its buffer");
         assert_eq!(found, noted, "{controller} {flows} {packets}: {notes}");
+    }
+}
+
+/// As above, for the thresholds of RED, and for REM, which keeps no queue.
+#[test]
+fn too_few_flows_for_a_discipline_are_noted() {
+    for (discipline, controller, flows, noted) in [
+        ("red", "newreno", 4, true),
+        ("red", "newreno", 100, false),
+        ("red", "monaco", 1, false),
+        ("red", "monaco", 4, true),
+        ("rem", "newreno", 4, true),
+    ] {
+        let (_, run) = fluid(&format!(
+            "duration = \"1 s\"\ntopology.dumbbell = {{ rate = \"10 Mbps\", delay = \"20 ms\", \
+             queue = {{ discipline = \"{discipline}\", limit = \"1000 pkt\" }} }}\n\
+             [flow.f]\ncount = {flows}\nfrom = \"left\"\nto = \"right\"\n\
+             controller = \"{controller}\"\nprocessing = \"0 s\"\n"
+        ));
+        let notes = run.notes.join("\n");
+        let found = notes.contains("bottleneck has too few flows for its buffer");
+        assert_eq!(found, noted, "{discipline} {controller} {flows}: {notes}");
     }
 }

@@ -137,7 +137,7 @@ impl Source {
         }
         SourceReading {
             started: self.session.is_started(),
-            stopped: self.session.is_stopped(),
+            stopped: self.session.has_ended(),
             sent: self.sent,
             due: self.due,
             view: match &self.quic {

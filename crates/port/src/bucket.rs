@@ -3,16 +3,17 @@
 use accord_units::{Bytes, Duration, Rate, Time};
 
 /// Picoseconds in a second times bits in a byte.
-const PS_BITS: u128 = 8_000_000_000_000;
+const PS_BITS: i128 = 8_000_000_000_000;
 
 /// A token bucket. It holds bytes, fills at a rate, and is full at the start.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     /// The rate in bit/s.
-    rate: u128,
-    /// The capacity, and the tokens at `since`, in bits times picoseconds per second.
-    most: u128,
-    tokens: u128,
+    rate: i128,
+    /// The capacity, and the tokens at `since`, in bits times picoseconds per second. They are negative
+    /// after a packet larger than the bucket.
+    most: i128,
+    tokens: i128,
     since: Time,
 }
 
@@ -23,7 +24,7 @@ impl Bucket {
     /// Panics if the rate is zero.
     pub fn new(rate: Rate, burst: Bytes) -> Bucket {
         assert!(rate > Rate::ZERO, "a bucket fills");
-        let most = u128::from(burst.get()) * PS_BITS;
+        let most = i128::from(burst.get()) * PS_BITS;
         Bucket {
             rate: rate.as_bps().into(),
             most,
@@ -34,7 +35,7 @@ impl Bucket {
 
     /// Fills the bucket up to `now`, which is not before the time of an earlier call.
     fn fill(&mut self, now: Time) {
-        let span = u128::from(now.since(self.since).as_ps());
+        let span = i128::from(now.since(self.since).as_ps());
         self.tokens = self.most.min(self.tokens + span * self.rate);
         self.since = now;
     }
@@ -43,7 +44,7 @@ impl Bucket {
     /// bucket has too few.
     pub fn take(&mut self, now: Time, size: Bytes) -> bool {
         self.fill(now);
-        let cost = u128::from(size.get()) * PS_BITS;
+        let cost = i128::from(size.get()) * PS_BITS;
         let enough = self.tokens >= cost;
         if enough {
             self.tokens -= cost;
@@ -52,12 +53,14 @@ impl Bucket {
     }
 
     /// Takes the tokens of a packet that is ready at `now`, as soon as the bucket has them. Returns
-    /// that time. A packet larger than the bucket goes when the bucket is full, and empties it.
+    /// that time. A packet larger than the bucket goes when the bucket is full, and the next one waits
+    /// until its own tokens are there in addition to those that this one lacked.
     pub fn wait(&mut self, now: Time, size: Bytes) -> Time {
         self.fill(now);
-        let cost = (u128::from(size.get()) * PS_BITS).min(self.most);
-        let missing = cost.saturating_sub(self.tokens);
-        let span = u64::try_from(missing.div_ceil(self.rate)).unwrap_or(u64::MAX);
+        let cost = i128::from(size.get()) * PS_BITS;
+        let missing = (cost.min(self.most) - self.tokens).max(0);
+        // Rounded up.
+        let span = u64::try_from((missing + self.rate - 1) / self.rate).unwrap_or(u64::MAX);
         let at = now + Duration::from_ps(span);
         self.fill(at);
         self.tokens -= cost;

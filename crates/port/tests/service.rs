@@ -99,19 +99,20 @@ fn an_idle_line_owes_nothing_at_a_change_of_the_rate() {
     assert_eq!(line.send(ms(3000), PACKET), ms(7000));
 }
 
-/// A packet larger than a shaper's bucket leaves when the bucket is full, and empties it.
+/// A packet larger than a shaper's bucket leaves when the bucket is full. The next packet waits for the
+/// tokens that it lacked, so that the shaper keeps its rate.
 #[test]
-fn a_packet_larger_than_the_bucket_takes_a_full_one() {
+fn a_packet_larger_than_the_bucket_takes_tokens_to_come() {
     // A byte a millisecond.
     let mut bucket = Bucket::new(bps(8000), Bytes::new(1000));
     let mut wait = |at: u64, size: u64| bucket.wait(ms(at), Bytes::new(size));
     assert_eq!(wait(0, 2500), ms(0));
-    assert_eq!(wait(0, 400), ms(400));
-    assert_eq!(wait(500, 1001), ms(1400));
-    assert_eq!(wait(1400, 1000), ms(2400));
+    assert_eq!(wait(0, 400), ms(1900));
+    assert_eq!(wait(2000, 1001), ms(2900));
+    assert_eq!(wait(2900, 1000), ms(3901));
     // The bucket is no fuller after a long time.
     assert_eq!(wait(9000, 5000), ms(9000));
-    assert_eq!(wait(9000, 1), ms(9001));
+    assert_eq!(wait(9000, 1), ms(13_001));
 }
 
 /// A policer never has the tokens for such a packet, and loses none to it.

@@ -100,7 +100,7 @@ impl Core<'_> {
 
 fn read_flow(f: &Flow, queued: u64) -> FlowReading {
     let counted = FlowReading {
-        active: f.session.is_started() && !(f.session.is_stopped() && f.in_network() == 0),
+        active: f.session.is_started() && !(f.session.has_ended() && f.in_network() == 0),
         sent: f.sent.bytes,
         delivered: f.delivered.bytes,
         fresh: f.fresh_bytes,

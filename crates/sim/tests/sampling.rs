@@ -48,3 +48,27 @@ fn what_changes_at_the_time_of_a_sample_is_no_part_of_it() {
     let used = at(Metric::Utilisation, Entity::Link(0), 3.0);
     assert!((0.95..1.01).contains(&used), "{used}");
 }
+
+/// A transfer of 100 packets ends within a second. Its values end with it, as those of a flow that stops, and as
+/// those of theory and fluid, so that a mean is over the time of the transfer.
+#[test]
+fn values_end_with_a_transfer() {
+    let queue = discipline("droptail", &[]);
+    let dumbbell = Dumbbell::new("10 Mbps", "5 ms", queue, Limit::Unlimited, "4 s");
+    let newreno = controller("newreno", &[]);
+    let mut s = dumbbell
+        .flows("f", 1, newreno, "1 Gbps", (0, 0), ("0 s", None), true)
+        .0;
+    s.sample = Duration::from_ms(100);
+    s.flows[0].demand = accord_traffic::Demand::Size(Bytes::new(100_000));
+    let run = run(&s, &mut Quiet).unwrap();
+    let took = run.transfers[0].duration;
+    assert!(took < 1.0, "{took}");
+    let rates = &run
+        .series(Metric::Throughput, Entity::Flow(0))
+        .unwrap()
+        .values;
+    for (at, rate) in run.time.iter().zip(rates) {
+        assert_eq!(rate.is_nan(), *at > took + 0.1, "{at}: {rate}, {took}");
+    }
+}

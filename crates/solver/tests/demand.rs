@@ -110,3 +110,33 @@ fn contracts_as_the_paper_has_them() {
     };
     assert_eq!((unlimited.rate(1e9), unlimited.least()), (4.0 + 2e-9, 4.0));
 }
+
+/// The price at a cap is the highest at which the flow still sends at it.
+#[test]
+fn a_cap_is_reached_up_to_its_price() {
+    let (weight, cap, surcharge) = (3.0, 2.0, 0.5);
+    let beyond = cap * (1.0 + f64::EPSILON);
+    let capped = Demand::Capped { weight, cap };
+    assert_eq!((capped.price(cap), capped.price(beyond)), (1.5, 0.0));
+    let surcharged = Demand::Surcharged {
+        weight,
+        surcharge,
+        cap,
+    };
+    assert_eq!(
+        (surcharged.price(cap), surcharged.price(beyond)),
+        (1.0, 0.0)
+    );
+    let contract = Demand::Contract {
+        weight,
+        floor: 1.0,
+        limit: f64::INFINITY,
+        cap,
+    };
+    assert_eq!((contract.price(cap), contract.price(beyond)), (3.0, 0.0));
+    let fixed = Demand::Fixed { rate: cap };
+    assert_eq!(
+        (fixed.price(cap), fixed.price(beyond)),
+        (f64::INFINITY, 0.0)
+    );
+}

@@ -188,3 +188,19 @@ fn wild_numbers_are_exact_to_rounding() {
         assert!(found.rates.iter().all(|rate| *rate > 0.0));
     }
 }
+
+/// A rate above its cap, or another than its fixed one, is not max-min fair, whatever room there is.
+#[test]
+fn a_rate_beyond_its_cap_is_not_certified() {
+    let capped = Demand::Capped {
+        weight: 1.0,
+        cap: 1.0,
+    };
+    for demand in [capped, Demand::Fixed { rate: 1.0 }] {
+        let routes = Routes::new(1, [vec![0]]).unwrap();
+        let problem = Problem::new(routes, vec![10.0], vec![demand]).unwrap();
+        let found = |rate| MaxMinCertificate::new(&problem, &[rate]).unwrap().worst();
+        assert_eq!(found(1.0), 0.0);
+        assert!(found(2.0) > 0.5, "{demand:?}: {}", found(2.0));
+    }
+}

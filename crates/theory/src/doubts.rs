@@ -3,7 +3,7 @@
 
 use crate::equilibrium::{Equilibrium, Found, SETTLED, State};
 use crate::signals::{LEAST_PRICE, objective};
-use accord_family::{FlowFacts, Objective, Price, QueueFacts, QueueLaw, WindowLaw};
+use accord_family::{FlowFacts, Objective, Price, QueueFacts, QueueLaw, WindowDynamics, WindowLaw};
 use accord_scenario::{Flow, Limit, LinkId, Phase, Scenario};
 use accord_solver::{Problem, Solution};
 use accord_units::{Bytes, Rate, Time};
@@ -15,10 +15,6 @@ const FULL: f64 = 1e-9;
 const MOST: usize = 200;
 /// The size of an element below which it is nothing in elimination.
 const NOTHING: f64 = 1e-9;
-/// The part of a link from which on an omission is worth a note.
-const MATERIAL: f64 = 0.02;
-/// The packets of a window below which whole packets are worth a note.
-const FEW: f64 = 20.0;
 /// The number of links that a note names.
 const NAMED: usize = 4;
 
@@ -81,18 +77,18 @@ impl State<'_> {
     }
 
     /// Moves the price of links in a row that the same flows fill to the first of them, where packets
-    /// queue. Returns a note if prices are not unique, which the rates always are.
+    /// queue. Returns notes if prices are not unique, which the rates always are.
     pub(crate) fn place_prices(
         &self,
         phase: &Phase,
         problem: &Problem,
         solution: &mut Solution,
-    ) -> Option<String> {
+    ) -> Vec<String> {
         let loads = problem.routes().loads(&solution.rates);
         let full = |l: &LinkId| loads[*l] >= problem.capacities()[*l] * (1.0 - FULL);
         let full: Vec<LinkId> = (0..loads.len()).filter(full).collect();
         if full.len() < 2 || full.len() > MOST {
-            return None;
+            return Vec::new();
         }
         let place: BTreeMap<LinkId, usize> = full.iter().copied().zip(0..).collect();
         // The flows whose rates follow the price, by the full links that they pay.
@@ -125,25 +121,35 @@ impl State<'_> {
         for (row, flows) in rows.iter().enumerate() {
             alike.entry(flows).or_default().push(row);
         }
-        let mut names = Vec::new();
+        let mut texts = Vec::new();
         for rows in alike.values_mut().filter(|rows| rows.len() > 1) {
             rows.sort_by_key(|&row| order[row]);
-            let prices = rows.iter().map(|&row| solution.prices[full[row]]);
-            let sum: f64 = prices.sum();
+            let links: Vec<LinkId> = rows.iter().map(|&row| full[row]).collect();
+            let sum: f64 = links.iter().map(|&l| solution.prices[l]).sum();
             if sum <= LEAST_PRICE {
                 continue;
             }
-            rows.iter()
-                .for_each(|&row| solution.prices[full[row]] = 0.0);
-            solution.prices[full[rows[0]]] = sum;
-            names.extend(rows.iter().map(|&row| full[row]));
-        }
-        if !names.is_empty() {
-            return Some(format!(
+            links.iter().for_each(|&l| solution.prices[l] = 0.0);
+            solution.prices[links[0]] = sum;
+            texts.push((links[0], format!(
                 "the same flows fill {}, one after the other: any split of their delay is optimal, and the queue is shown at the first",
-                self.names(&names)
-            ));
+                self.names(&links)
+            )));
         }
+        if !texts.is_empty() {
+            texts.sort_unstable();
+            return texts.into_iter().map(|(_, text)| text).collect();
+        }
+        self.loose(columns, &full, solution).into_iter().collect()
+    }
+
+    /// Returns a note if the prices of `full` links are not unique: flows pay sums of them, each a column.
+    fn loose(
+        &self,
+        columns: BTreeSet<Vec<u8>>,
+        full: &[LinkId],
+        solution: &Solution,
+    ) -> Option<String> {
         let columns: Vec<Vec<f64>> = columns
             .into_iter()
             .map(|column| column.into_iter().map(f64::from).collect())
@@ -159,81 +165,6 @@ impl State<'_> {
                 self.names(&free)
             )
         })
-    }
-
-    /// Returns notes on what packets do that an equilibrium has not: windows of a few whole packets,
-    /// acknowledgements that take a part of a full link, and packets that wait where REM has none wait.
-    pub(crate) fn left_out_of(&self, phase: &Phase, solution: &Solution) -> Vec<String> {
-        let mut acks = vec![0.0; self.rate.len()];
-        let mut packet = vec![0.0f64; self.rate.len()];
-        for (&flow, &rate) in phase.active.iter().zip(&solution.rates) {
-            let f = &self.scenario.flows[flow];
-            for &l in self.network.path(flow) {
-                packet[l] = packet[l].max(f.packet.as_f64());
-            }
-            if objective(&f.controller) == Some(Objective::Unresponsive) {
-                continue;
-            }
-            let ack = match f.goes_by_pairs() {
-                true => f.control,
-                false => f.ack,
-            };
-            for &l in self.network.reverse_path(flow) {
-                acks[l] += rate * ack.as_f64() / f.packet.as_f64();
-            }
-        }
-        let mut smallest: BTreeMap<usize, f64> = BTreeMap::new();
-        for (&flow, &rate) in phase.active.iter().zip(&solution.rates) {
-            let f = &self.scenario.flows[flow];
-            let path = self.network.path(flow);
-            let there: f64 = path.iter().map(|&l| solution.prices[l]).sum();
-            if there <= LEAST_PRICE || !matches!(law(f), Some(WindowLaw::Vegas { .. })) {
-                continue;
-            }
-            let rtt = self.base_rtt(flow) + there + self.seen_behind(flow, &solution.prices);
-            let window = rate * rtt / f.packet.as_f64();
-            let least = smallest.entry(f.group).or_insert(f64::INFINITY);
-            *least = least.min(window);
-        }
-        let few = smallest.into_iter().filter(|&(_, window)| window < FEW);
-        let windows = few.map(|(group, window)| {
-            format!(
-                "windows of {} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
-                self.scenario.groups[group].name,
-                100.0 / window
-            )
-        });
-        let full = (0..acks.len()).filter(|&l| solution.prices[l] > LEAST_PRICE);
-        let of_links = full.flat_map(|l| {
-            let link = &self.scenario.links[l];
-            let part = acks[l] / self.rate[l];
-            let acks = (part > MATERIAL).then(|| {
-                format!(
-                    "acknowledgements of flows the other way take up to {:.1} % of {}, and are left out",
-                    100.0 * part,
-                    link.name
-                )
-            });
-            let discipline = &link.queue.discipline;
-            let facts = QueueFacts {
-                packet: Bytes::from_f64(packet[l]),
-                buffer: f64::INFINITY,
-            };
-            let law = discipline.family().queue_dynamics();
-            let held = match law.map(|of| of(discipline, &facts).law) {
-                Ok(QueueLaw::Rem { backlog, .. }) => backlog * packet[l] / self.rate[l],
-                _ => 0.0,
-            };
-            let rem = (held > MATERIAL).then(|| {
-                format!(
-                    "no packet waits at {} here; each that does in the mean, as in bursts, has rem leave {:.0} % of it unused",
-                    link.name,
-                    100.0 * held
-                )
-            });
-            acks.into_iter().chain(rem)
-        });
-        windows.chain(of_links).collect()
     }
 
     fn names(&self, links: &[LinkId]) -> String {
@@ -346,7 +277,7 @@ fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
         let name = &scenario.groups[group].name;
         if doubts.competes {
             notes.push(format!(
-                "theory: {name} keeps its target in the mean of its swings only, and more where it finds that others fill the queue"
+                "theory: {name} keeps its target in the mean of its swings only, in which the link may be idle, and more where it finds that others fill the queue"
             ));
         }
         if doubts.between {
@@ -362,15 +293,20 @@ fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
     }
 }
 
-/// Returns the law of a flow's window, if its family has one.
-fn law(flow: &Flow) -> Option<WindowLaw> {
+/// Returns the dynamics of a flow's window, if its family has them.
+pub(crate) fn window_dynamics(flow: &Flow) -> Option<WindowDynamics> {
     let facts = FlowFacts {
         packet: flow.packet,
         weight: flow.service.weight,
         has_contract: flow.service.contract > Rate::ZERO,
     };
-    let law = flow.controller.family().window_dynamics();
-    law.ok().map(|of| of(&flow.controller, &facts).law)
+    let dynamics = flow.controller.family().window_dynamics();
+    dynamics.ok().map(|of| of(&flow.controller, &facts))
+}
+
+/// Returns the law of a flow's window, if its family has one.
+pub(crate) fn law(flow: &Flow) -> Option<WindowLaw> {
+    window_dynamics(flow).map(|d| d.law)
 }
 
 impl Equilibrium {

@@ -403,9 +403,8 @@ impl<'a> State<'a> {
                 notes.push(text);
             }
         }
-        if let Some(text) = self.place_prices(phase, &problem, &mut solution) {
-            notes.push(format!("{span}: {text}"));
-        }
+        let texts = self.place_prices(phase, &problem, &mut solution);
+        notes.extend(texts.into_iter().map(|text| format!("{span}: {text}")));
         shortfall.held = self.held_at_limits(phase, &problem, &solution, &back);
         shortfall.outcome = Outcome::Equilibrium;
         let e = self.values(phase, &solution);

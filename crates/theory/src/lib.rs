@@ -49,6 +49,7 @@ pub mod bat;
 mod doubts;
 pub mod duality;
 mod equilibrium;
+mod left_out;
 mod run;
 mod services;
 mod shortfall;

@@ -3,7 +3,8 @@
 use crate::equilibrium::{EquilibriumError, Found, phases};
 use crate::table::Table;
 use accord_record::{Manifest, Observer, Run, Statistics};
-use accord_scenario::{Engine, Link, Scenario};
+use accord_scenario::{Engine, Flow, Link, Scenario};
+use accord_traffic::Demand;
 
 /// Computes the equilibrium of each phase of a scenario.
 ///
@@ -42,6 +43,10 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
     notes.dedup();
     let left_out = scenario.links.iter().filter_map(Link::left_out);
     notes.extend(left_out.map(|text| format!("theory: {text}")));
+    let random = |f: &Flow| matches!(f.demand, Demand::OnOff { .. } | Demand::Poisson(_));
+    if !certificates.is_empty() && scenario.flows.iter().any(random) {
+        notes.push("theory: random demands are taken at their mean rates".into());
+    }
     if !certificates.is_empty() && scenario.links.iter().any(Link::is_lossy) {
         notes.push("theory: losses on the wire are left out".into());
     }

@@ -346,3 +346,172 @@ fn a_sample_shows_the_phase_at_its_middle() {
     assert_eq!(rates("a"), [10.0, 5.0, 10.0, 10.0]);
     assert_eq!(rates("b")[1], 5.0);
 }
+
+const MANY: &str = "{ discipline = \"droptail\", limit = \"1000 pkt\" }";
+
+/// Queues and flows, and a piece of the note on each.
+fn omissions() -> Vec<(String, String, &'static str)> {
+    let monaco = || group("m", "left", "right", "\"monaco\"", "count = 2");
+    let vegas = |name: &str, from: &str, to: &str| group(name, from, to, VEGAS, "count = 2");
+    let copa = |name: &str, delay: &str| {
+        let access = format!("access = {{ rate = \"1 Gbps\", delay = \"{delay}\" }}");
+        group(
+            name,
+            "left",
+            "right",
+            "{ name = \"copa\", compete = false }",
+            &access,
+        )
+    };
+    let cross = |demand: &str| {
+        group(
+            "x",
+            "left",
+            "right",
+            "\"none\"",
+            &format!("demand = {demand}"),
+        )
+    };
+    let slow = |back: &str| format!("{MANY}\nreverse = {{ rate = \"{back}\" }}");
+    vec![
+        (
+            slow("200 Kbps"),
+            monaco(),
+            "acknowledgements would take 320.0 % of bottleneck.reverse",
+        ),
+        (
+            slow("200 Kbps"),
+            vegas("v", "left", "right"),
+            "acknowledgements would take 200.0 % of",
+        ),
+        (
+            MANY.into(),
+            vegas("v", "left", "right") + &vegas("w", "right", "left"),
+            "windows that are not paced",
+        ),
+        (
+            MANY.into(),
+            group("k", "left", "right", "\"vegas-k\"", ""),
+            "its latest round-trip times for its base",
+        ),
+        (
+            MANY.into(),
+            group("m", "left", "right", "\"monaco\"", "packet = \"9000 B\""),
+            "less than a packet of 9 KB",
+        ),
+        (
+            MANY.into(),
+            group("m", "left", "right", "\"monaco\"", "packet = \"500 B\"")
+                + &group("n", "left", "right", "\"monaco\"", "packet = \"1500 B\""),
+            "packets from 500 B to 1.5 KB share bottleneck",
+        ),
+        (
+            MANY.into(),
+            copa("a", "1 ms") + &copa("b", "40 ms"),
+            "b looks at the smallest delay of half a round trip",
+        ),
+        (
+            MANY.into(),
+            monaco()
+                + &cross(
+                    "{ on_off = { burst = \"300 KB\", pause = \"500 ms\", rate = \"5 Mbps\" } }",
+                ),
+            "random demands",
+        ),
+        (
+            MANY.into(),
+            monaco() + &cross("{ poisson = \"4 Mbps\" }"),
+            "random demands",
+        ),
+        (
+            "{ discipline = \"avd\", limit = \"1000 pkt\" }".into(),
+            monaco(),
+            "no packet waits at bottleneck here",
+        ),
+        (
+            MANY.into(),
+            monaco() + "[[event]]\nat = \"10 s\"\nlink = \"bottleneck\"\ndelay = \"2 ms\"\n",
+            "the delay of bottleneck has fallen",
+        ),
+        (
+            format!(
+                "{MANY}\nreverse = {{ queue = {{ discipline = \"rem\", limit = \"1000 pkt\" }} }}"
+            ),
+            vegas("v", "left", "right") + &group("r", "right", "left", "\"vegas-rem\"", ""),
+            "rem drops them at bottleneck.reverse",
+        ),
+    ]
+}
+
+/// Notes on what packets do and an equilibrium leaves out, each with its scenario in which packets differ from
+/// theory by more than 5 %.
+#[test]
+fn what_an_equilibrium_leaves_out_is_said() {
+    for (queue, flows, what) in &omissions() {
+        let (_, with) = run(&dumbbell(queue, flows));
+        assert!(says(&with, what), "{what}: {:?}", with.notes);
+    }
+    let monaco = group("m", "left", "right", "\"monaco\"", "count = 2");
+    let (_, plain) = run(&dumbbell(MANY, &monaco));
+    assert!(plain.notes.is_empty(), "{:?}", plain.notes);
+}
+
+/// From a small window Vegas takes 300 s to 600 packets at a round trip of half a second.
+#[test]
+fn windows_that_grow_too_slowly_are_said() {
+    let text = |delay: &str| {
+        dumbbell(PLAIN, &group("v", "left", "right", VEGAS, ""))
+            .replace("delay = \"10 ms\"", &format!("delay = \"{delay}\""))
+    };
+    let (_, slow) = run(&text("250 ms"));
+    assert!(
+        says(&slow, "v grows by a packet per round trip"),
+        "{:?}",
+        slow.notes
+    );
+    let (_, fast) = run(&text("10 ms"));
+    assert!(!says(&fast, "grows by a packet"), "{:?}", fast.notes);
+}
+
+/// A low rate makes half a packet a part of the round trip of control packets.
+#[test]
+fn control_packets_behind_the_packet_in_service_are_said() {
+    let text = dumbbell(PLAIN, &group("m", "left", "right", "\"monaco\"", ""));
+    let (_, slow) = run(&text.replace("10 Mbps", "200 Kbps"));
+    let waits = "control packets of m wait for the packet in service, 20.0 ms";
+    assert!(says(&slow, waits), "{:?}", slow.notes);
+}
+
+/// Each pair of equal links has a note of its own.
+#[test]
+fn routes_side_by_side_have_their_own_notes() {
+    let link = |name: &str, from: &str, to: &str| {
+        format!(
+            "[link.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nqueue = {PLAIN}\n"
+        )
+    };
+    let flow = |name: &str, over: &str| {
+        format!("[flow.{name}]\npath = [\"s\", \"{over}\", \"t\"]\ncontroller = {VEGAS}\n")
+    };
+    let links = [
+        ("a", "s", "m"),
+        ("b", "m", "t"),
+        ("c", "s", "n"),
+        ("d", "n", "t"),
+    ];
+    let links: String = links
+        .iter()
+        .map(|(name, from, to)| link(name, from, to))
+        .collect();
+    let (_, run) = run(&format!(
+        "duration = \"10 s\"\n{links}{}{}",
+        flow("x", "m"),
+        flow("y", "n")
+    ));
+    for pair in [
+        "the same flows fill a, b, one after the other",
+        "the same flows fill c, d, one",
+    ] {
+        assert!(says(&run, pair), "{:?}", run.notes);
+    }
+}

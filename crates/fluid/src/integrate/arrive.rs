@@ -46,6 +46,8 @@ pub(super) struct Equations {
     pub follows: Vec<bool>,
     /// The queues of known delay: those of `dead` links, and those where nothing waits.
     pub given: Vec<bool>,
+    /// The bounds of the new queuing delays.
+    pub bounds: Vec<(f64, f64)>,
     /// The new queuing delays.
     pub next: Vec<f64>,
     /// The arrival rates of the queues.
@@ -62,6 +64,7 @@ impl Equations {
             dead: vec![false; queues],
             follows: vec![false; queues],
             given: vec![false; queues],
+            bounds: vec![(0.0, f64::INFINITY); queues],
             next: vec![0.0; queues],
             arrives: vec![0.0; queues],
         }
@@ -106,6 +109,7 @@ impl Integration<'_, '_> {
             self.inflow.comes[q] = self.comes(q, total, h);
             self.equations.capacities[q] = self.queues[q].admits();
             self.equations.given[q] = self.equations.dead[q] || self.is_passed(q);
+            self.equations.bounds[q] = self.queues[q].bounds(self.inflow.comes[q], h);
         }
         let mut problem = Problem {
             capacity: &self.equations.capacities,
@@ -114,6 +118,7 @@ impl Integration<'_, '_> {
             routes: &self.equations.routes,
             crossed_once: self.hops <= 1,
             given: &self.equations.given,
+            bounds: &self.equations.bounds,
             round_trips: &mut self.equations.round_trips,
         };
         let (delay, rate) = (
@@ -124,22 +129,18 @@ impl Integration<'_, '_> {
         delay.copy_from_slice(self.shown.delays.of(now));
         let residual = problem.solve(delay, rate);
         self.residual = self.residual.max(residual);
-        let mut bounded = false;
+        let mut filled = false;
+        let bounds = self.equations.bounds.iter();
         let known = self.inflow.comes.iter().zip(&self.equations.given);
-        for ((p, queue), (arrived, given)) in delay.iter_mut().zip(&mut self.queues).zip(known) {
-            // Data that windows send beyond a full buffer is lost. A queue drains no faster than
-            // the link serves it.
-            let mut within = p.max(queue.delay - h).min(queue.longest);
-            if *given && !queue.is_dead() {
-                continue;
+        let queues = self.queues.iter_mut().zip(bounds).zip(known);
+        for (p, ((queue, &(_, most)), (&arrived, &given))) in delay.iter_mut().zip(queues) {
+            if queue.fills && (!given || queue.is_dead()) {
+                let next = queue.filled(*p, most, arrived, h);
+                filled |= next != *p;
+                *p = next;
             }
-            if queue.fills {
-                within = queue.filled(within, *arrived, h);
-            }
-            bounded |= within != *p;
-            *p = within;
         }
-        if bounded {
+        if filled {
             problem.evaluate(delay, rate);
         }
         for q in 0..self.queues.len() {

@@ -3,11 +3,17 @@
 use super::{Class, Model, is_left_out};
 use crate::discipline::Discipline;
 use crate::law::Control;
-use accord_family::{GivesUp, WindowLaw};
+use crate::path::Path;
+use accord_family::{BaseRtt, GivesUp, QueueLaw, WindowLaw};
 use accord_scenario::{Flow, Limit, Link};
 use accord_traffic::Demand;
 use accord_units::Time;
 use std::collections::BTreeSet;
+
+/// The number of loss-based flows from which on their losses are as if spread evenly.
+const MANY: f64 = 10.0;
+/// The relative difference of rates that are equal.
+const EQUAL: f64 = 1e-6;
 
 impl Model<'_> {
     /// Records the omissions of the model.
@@ -72,6 +78,27 @@ impl Model<'_> {
             }
         }
         notes.extend(self.few_flows());
+        let empties = |q: &usize| {
+            matches!(
+                self.dynamics(*q).law,
+                QueueLaw::Avd { .. } | QueueLaw::Rem { .. }
+            )
+        };
+        notes.extend((0..self.queues.len()).filter(empties).map(|q| {
+            format!(
+                "fluid: {} keeps a queue that is empty in equilibrium; packets come in bursts and wait there",
+                s.links[self.queues[q]].name
+            )
+        }));
+        notes.extend(self.of_groups());
+        notes.extend(self.demands_alone());
+        self.notes = notes;
+    }
+
+    /// Notes groups with a range of equilibria, and groups that forget their base round-trip times.
+    fn of_groups(&self) -> Vec<String> {
+        let s = self.scenario;
+        let mut notes = Vec::new();
         let between = |k: &&Class| matches!(k.control.dynamics.law, WindowLaw::Vegas { low, high, .. } if low < high);
         let groups = self.classes.iter().filter(between);
         let groups = groups.map(|k| s.flows[k.members[0]].group);
@@ -81,40 +108,105 @@ impl Model<'_> {
                 s.groups[group].name
             ));
         }
-        self.notes = notes;
+        let last = |k: &&Class| matches!(k.control.dynamics.base, BaseRtt::Last { .. });
+        let groups = self.classes.iter().filter(last);
+        let groups = groups.map(|k| s.flows[k.members[0]].group);
+        for group in groups.collect::<BTreeSet<_>>() {
+            notes.push(format!(
+                "fluid: {} takes the smallest of its latest round-trip times for its base, which in packets depends on bursts and losses: queues and shares differ",
+                s.groups[group].name
+            ));
+        }
+        notes
     }
 
-    /// Notes queues too short for the number of their loss-based flows: the buffer is below the
-    /// product of rate and round-trip time over the root of that number [Appenzeller, Keslassy,
-    /// McKeown, "Sizing Router Buffers", SIGCOMM 2004]. A few flows lose packets together and then
-    /// leave the link idle.
+    /// Notes queues too short for the number of their loss-based flows: the buffer, or the threshold of
+    /// RED, is below the product of rate and round-trip time over the root of that number [Appenzeller,
+    /// Keslassy, McKeown, "Sizing Router Buffers", SIGCOMM 2004]. A few flows lose packets together and
+    /// then leave the link idle. Flows that keep an accumulation lose packets where it does not fit.
     fn few_flows(&self) -> Vec<String> {
         let network = self.network(Time::ZERO);
         let of = |q: usize| {
             let link = self.queues[q];
+            if self.private[link] {
+                return None;
+            }
+            let (room, kept) = self.room(q);
+            let there = || {
+                let all = self.classes.iter().zip(&network.paths);
+                all.filter(|(_, path)| path.hops[..path.forward].iter().any(|h| h.queue == q))
+            };
+            let wanted = |(class, path): (&Class, &Path)| {
+                class.members.len() as f64 * class.control.accumulation(path.base_rtt)
+            };
+            let fits = there().map(wanted).sum::<f64>() <= kept;
             let (mut flows, mut round_trips) = (0.0, 0.0);
-            for (class, path) in self.classes.iter().zip(&network.paths) {
-                let reacts = matches!(
-                    class.control.dynamics.law,
-                    WindowLaw::Reno | WindowLaw::Cubic { .. }
-                );
-                let comes = path.hops[..path.forward].iter().any(|h| h.queue == q);
-                if reacts && comes && !self.private[link] {
+            for (class, path) in there() {
+                let reacts = match class.control.dynamics.law {
+                    WindowLaw::Reno | WindowLaw::Cubic { .. } => true,
+                    WindowLaw::Unresponsive => false,
+                    _ => !fits,
+                };
+                if reacts {
                     let many = class.members.len() as f64;
                     flows += many;
                     round_trips += many * path.base_rtt;
                 }
             }
             let needs = network.rate[link] * round_trips / flows / f64::sqrt(flows);
-            let has = self.buffer(q);
-            (flows > 0.0 && has < needs).then(|| {
+            if flows == 0.0 {
+                return None;
+            }
+            if room >= needs {
+                return (flows < MANY).then(|| {
+                    format!(
+                        "fluid: {} has {flows:.0} loss-based flows, of which packets lose some and not all at a time; the fluid spreads losses evenly, so that queues and shares of few flows differ",
+                        self.scenario.links[link].name
+                    )
+                });
+            }
+            Some({
                 format!(
                     "fluid: {} has too few flows for its buffer ({flows:.0} loss-based flows, {:.2} of the buffer that they need): packets leave the link idle after losses, and the fluid does not",
                     self.scenario.links[link].name,
-                    has / needs
+                    room / needs
                 )
             })
         };
         (0..self.queues.len()).filter_map(of).collect()
+    }
+
+    /// Notes links whose demands are as large as their rate, so that no queue is better than another.
+    fn demands_alone(&self) -> Vec<String> {
+        let network = self.network(Time::ZERO);
+        let of = |q: usize| {
+            let link = self.queues[q];
+            let mut offered = 0.0;
+            for (class, path) in self.classes.iter().zip(&network.paths) {
+                if path.hops[..path.forward].iter().any(|h| h.queue == q) {
+                    offered += class.offered * class.members.len() as f64;
+                }
+            }
+            let rate = network.rate[link];
+            ((offered - rate).abs() < EQUAL * rate && !self.private[link]).then(|| {
+                format!(
+                    "fluid: the demands of {} are as large as its rate: any queue up to that of its flows' targets is in equilibrium",
+                    self.scenario.links[link].name
+                )
+            })
+        };
+        (0..self.queues.len()).filter_map(of).collect()
+    }
+
+    /// Returns the bytes that a queue takes before it loses or marks many, and before it does any.
+    fn room(&self, queue: usize) -> (f64, f64) {
+        let buffer = self.buffer(queue);
+        match self.dynamics(queue).law {
+            QueueLaw::Red { min, max, unit, .. } => {
+                (buffer.min(max * unit), buffer.min(min * unit))
+            }
+            QueueLaw::Rem { .. } | QueueLaw::Avq { .. } => (0.0, 0.0),
+            QueueLaw::DropTail | QueueLaw::Avd { .. } | QueueLaw::Codel { .. } => (buffer, buffer),
+        }
     }
 }

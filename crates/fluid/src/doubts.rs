@@ -1,0 +1,175 @@
+//! Notes on what packets of a run do and the fluid leaves out, by the means of the steady part.
+
+use crate::law::Control;
+use crate::model::Model;
+use accord_family::{BaseRtt, WindowLaw};
+use accord_record::Run;
+use accord_scenario::{Change, Entity, Flow, Metric, Scenario};
+use std::collections::BTreeSet;
+
+/// The part of a link, a queue or a round trip from which on an omission is worth a note.
+const MATERIAL: f64 = 0.02;
+const COARSE: f64 = 0.05;
+/// The packets of a window of which half is too few for a fast retransmit.
+const SMALL: f64 = 8.0;
+/// The packets of a window below which whole packets are worth a note.
+const FEW: f64 = 20.0;
+
+impl Model<'_> {
+    /// Returns notes on a run.
+    pub(crate) fn doubts(&self, run: &Run) -> Vec<String> {
+        let s = self.scenario;
+        let mean = |metric, entity| run.mean(metric, entity, s.steady);
+        let of_flow = |metric, f: usize| mean(metric, Entity::Flow(f));
+        let mut notes = Vec::new();
+        let mut groups = BTreeSet::new();
+        let (mut acks, mut data) = (vec![0.0; s.links.len()], vec![0.0; s.links.len()]);
+        let mut sizes = vec![(f64::INFINITY, 0.0f64); s.links.len()];
+        for class in &self.classes {
+            let (k, control) = (class.members[0], &class.control);
+            let f = &s.flows[k];
+            for &l in &f.path {
+                sizes[l] = (
+                    sizes[l].0.min(control.packet),
+                    sizes[l].1.max(control.packet),
+                );
+            }
+            let Some(rate) = of_flow(Metric::Throughput, k) else {
+                continue;
+            };
+            let rate = rate * class.members.len() as f64;
+            f.path.iter().for_each(|&l| data[l] += rate);
+            if control.dynamics.law == WindowLaw::Unresponsive {
+                continue;
+            }
+            let ack = match f.goes_by_pairs() {
+                true => f.control,
+                false => f.ack,
+            };
+            f.reverse_path
+                .iter()
+                .for_each(|&l| acks[l] += rate * ack.as_f64() / control.packet);
+            if groups.insert(f.group)
+                && let (Some(window), Some(rtt)) =
+                    (of_flow(Metric::Cwnd, k), of_flow(Metric::Rtt, k))
+            {
+                let losses = of_flow(Metric::Losses, k).unwrap_or(0.0);
+                notes.extend(self.of_flow(f, control, window / control.packet, rtt, losses));
+            }
+        }
+        for (l, link) in s
+            .links
+            .iter()
+            .enumerate()
+            .filter(|(_, link)| !link.attachment)
+        {
+            let rate = link.rate.as_bps_f64();
+            if acks[l] > MATERIAL * rate && acks[l] + data[l] > rate * (1.0 + MATERIAL) {
+                notes.push(format!(
+                    "fluid: acknowledgements would take {:.1} % of {} in addition to {:.1} % by data: flows wait for them, and are slower than here",
+                    100.0 * acks[l] / rate,
+                    link.name,
+                    100.0 * data[l] / rate
+                ));
+            }
+            let (smallest, largest) = sizes[l];
+            let backlog = mean(Metric::Backlog, Entity::Link(l)).unwrap_or(0.0);
+            if backlog > 0.0 && data[l] > 0.0 && largest - smallest > COARSE * backlog {
+                notes.push(format!(
+                    "fluid: packets from {smallest:.0} B to {largest:.0} B share {}: the one in service, which is left out, is up to {:.0} % of its queue",
+                    link.name,
+                    100.0 * largest / backlog
+                ));
+            }
+        }
+        notes
+    }
+
+    /// Returns notes on a flow with a window of `window` packets, the round-trip time `rtt`, and `losses`
+    /// packets lost per sample.
+    fn of_flow(
+        &self,
+        f: &Flow,
+        control: &Control,
+        window: f64,
+        rtt: f64,
+        losses: f64,
+    ) -> Vec<String> {
+        let s = self.scenario;
+        let name = &s.groups[f.group].name;
+        let mut notes = Vec::new();
+        if losses > 0.0 && window < SMALL {
+            notes.push(format!(
+                "fluid: windows of {name} are {window:.1} pkt, and half of that after a loss: packets then often wait for time-outs, which are left out"
+            ));
+        }
+        if let WindowLaw::Vegas { .. } = control.dynamics.law
+            && window * rtt > settles(s, f)
+        {
+            notes.push(format!(
+                "fluid: {name} grows by a packet per round trip after a slow start that may end early in packets: up to {:.0} s to windows of {window:.0} pkt, in a steady part that begins before",
+                window * rtt
+            ));
+        }
+        if let WindowLaw::Vegas { .. } = control.dynamics.law
+            && window < FEW
+        {
+            notes.push(format!(
+                "fluid: windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
+                100.0 / window
+            ));
+        }
+        if f.goes_by_pairs() || control.dynamics.base != BaseRtt::Known {
+            notes.extend(fallen(s, f));
+        }
+        if !f.goes_by_pairs() {
+            return notes;
+        }
+        if let WindowLaw::Proportional { target, .. } = control.dynamics.law
+            && target < control.packet
+        {
+            notes.push(format!(
+                "fluid: the target of {name} is less than a packet of {}: whole packets wait in a run, or none",
+                f.packet
+            ));
+        }
+        let slowest = f.path.iter().map(|&l| s.links[l].rate.as_bps_f64());
+        let waits = 0.5 * f.packet.bits_f64() / slowest.fold(f64::INFINITY, f64::min);
+        if waits > COARSE * rtt {
+            notes.push(format!(
+                "fluid: control packets of {name} wait for the packet in service, {:.1} ms in the mean, which is left out of round-trip times",
+                1e3 * waits
+            ));
+        }
+        notes
+    }
+}
+
+/// Returns the time that a flow has before the steady part, and a tenth of its time in it.
+fn settles(s: &Scenario, flow: &Flow) -> f64 {
+    let end = flow
+        .stop
+        .map_or(s.steady.end, |stop| stop.min(s.steady.end));
+    let begins = s.steady.start.max(flow.start);
+    let within = if end > begins {
+        end.since(begins).as_secs_f64()
+    } else {
+        0.0
+    };
+    begins.since(flow.start).as_secs_f64() + 0.1 * within
+}
+
+/// Returns a note if the delay of a link on a flow's path falls.
+fn fallen(s: &Scenario, flow: &Flow) -> Option<String> {
+    let falls = |change: &Change| match change {
+        Change::Delay(l, delay) => {
+            (flow.path.contains(l) && *delay < s.links[*l].delay).then_some(*l)
+        }
+        _ => None,
+    };
+    let link = s.events.iter().find_map(|event| falls(&event.change))?;
+    Some(format!(
+        "fluid: the delay of {} falls: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they become shorter",
+        s.links[link].name
+    ))
+}
