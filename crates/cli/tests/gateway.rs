@@ -521,7 +521,7 @@ impl Drop for Walk {
 }
 
 /// The walk of the how-to, with its own site file: keys, check, predict, run, status, mode, accept and metrics.
-/// Its name is one of the first, since it takes longest and tests start by name.
+/// The name is one of the first, since this test takes longest and tests start by name.
 #[test]
 fn a_walk_by_the_how_to_works() {
     let mut walk = match Walk::new() {

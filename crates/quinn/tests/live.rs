@@ -214,7 +214,7 @@ const BAND: f64 = 0.5;
 /// The number of runs outside of the band that make a failure.
 const ATTEMPTS: usize = 3;
 
-/// Its name is one of the first, since it takes longest and tests start by name.
+/// The name is one of the first, since this test takes longest and tests start by name.
 #[test]
 fn all_three_cubics_share_as_in_packets() {
     let s = scenario(&BESIDE.replace("\"40 s\"", "\"20 s\""));
