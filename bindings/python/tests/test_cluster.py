@@ -51,6 +51,10 @@ class Cluster:
             start_new_session=True,
         )
 
+    def wait(self):
+        with distributed.Client(self.address, timeout="60 s") as client:
+            client.wait_for_workers(2)
+
     def kill_scheduler(self):
         self.scheduler.send_signal(signal.SIGKILL)
         self.scheduler.wait()
@@ -119,9 +123,9 @@ def test_a_scheduler_that_restarts_costs_what_was_under_way(small, alone, cluste
 def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone, cluster, tmp_path):
     bar = After(20, cluster.kill_scheduler)
     options = {"reps": REPS, "store": tmp_path, "task_seconds": 0.02}
+    cluster.wait()
     # The time for which Dask's client waits for a scheduler.
     with distributed.Client(cluster.address, timeout="3 s") as client:
-        client.wait_for_workers(2)
         with (
             pytest.warns(RuntimeWarning),
             pytest.raises(accord.AccordError, match=r"is gone; \d+ of 100 runs are done") as caught,

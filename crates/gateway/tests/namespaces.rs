@@ -46,6 +46,15 @@ fn joined(path: &Path_, peer: &str) -> Sites {
     sites
 }
 
+/// Does two things at the same time, each with sites of its own. They mostly wait.
+fn both<T: Send>(one: impl FnOnce() -> T + Send, other: impl FnOnce() -> T) -> (T, T) {
+    std::thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().expect("its assertions hold"), other)
+    })
+}
+
 const CONTRACT: &str = "cap = \"50 Mbps\"\nservice = { contract = \"10 Mbps\" }\n";
 
 #[test]
@@ -227,7 +236,7 @@ fn the_signal_is_found_out() {
     if !possible() {
         return;
     }
-    for (queue, signal) in [(Queue::Fifo, "delay"), (Queue::Expedited, "pairs")] {
+    let found_out = |queue: Queue, signal: &str| {
         let mut sites = joined(&path(queue), CONTRACT);
         let tunnel = sites.tcp(INNER[1], 5001, "cubic");
         std::thread::sleep(Duration::from_secs(4));
@@ -241,7 +250,11 @@ fn the_signal_is_found_out() {
         assert_eq!(peer["signal"], signal, "{peer}");
         // 20 Mbps carry at most 18.5 Mbps of TCP in the tunnel's packets.
         assert!((12.0..18.6).contains(&rate), "{rate} Mbps");
-    }
+    };
+    both(
+        || found_out(Queue::Fifo, "delay"),
+        || found_out(Queue::Expedited, "pairs"),
+    );
 }
 
 /// A kernel CUBIC flow fills the same FIFO queue. The contract is 10 Mbps of 20, and half of the link
@@ -251,7 +264,7 @@ fn a_contract_is_worth_something_beside_cubic() {
     if !possible() {
         return;
     }
-    let got = ["0 Mbps", "10 Mbps"].map(|contract| {
+    let measured = |contract: &str| {
         let peer = format!("cap = \"50 Mbps\"\nservice = {{ contract = \"{contract}\" }}\n");
         let mut sites = joined(&path(Queue::Fifo), &peer);
         let tunnel: Vec<_> = (0..4)
@@ -262,8 +275,9 @@ fn a_contract_is_worth_something_beside_cubic() {
         let counters: Vec<_> = tunnel.iter().chain([&beside]).map(|c| &**c).collect();
         let rates = rates(&counters, 10.0);
         (rates[..4].iter().sum::<f64>(), rates[4])
-    });
-    let [(without, _), (with, beside)] = got;
+    };
+    let got = both(|| measured("0 Mbps"), || measured("10 Mbps"));
+    let ((without, _), (with, beside)) = got;
     eprintln!("without a contract {without:.1} Mbps, with 10 Mbps {with:.1} beside {beside:.1}");
     assert!(with > 4.0 && with > 1.5 * without, "{got:?}");
     assert!(beside > 4.0, "the other flow is not starved: {got:?}");
@@ -288,7 +302,7 @@ fn what_is_not_probed_may_be_cut() {
     if !possible() {
         return;
     }
-    for end in [0, 1] {
+    let cut_at = |end: usize| {
         let mut sites = Sites::new(&path(Queue::Fifo));
         let files = sites.write("cap = \"50 Mbps\"\nmode = \"bypass\"\n");
         for (end, file) in files.iter().enumerate() {
@@ -312,7 +326,8 @@ fn what_is_not_probed_may_be_cut() {
         // Nothing would arrive otherwise. A busy machine makes it less than the link carries.
         assert!(rate > 1.0, "{rate} Mbps");
         assert_eq!(sites.status(0)["offloads"], offloads);
-    }
+    };
+    both(|| cut_at(0), || cut_at(1));
 }
 
 /// A peer that is plain WireGuard works, gets packets at the cap, and is shown as `plain`. It takes
@@ -453,11 +468,16 @@ fn tcp_survives_an_mtu_black_hole() {
     }
     eprintln!("data arrives again after {back:?}");
     assert!(back.is_some(), "{}", sites.status(0));
-    std::thread::sleep(Duration::from_secs(15));
-    let found = mtu(&sites);
-    assert!((Some(1332)..=Some(1340)).contains(&found), "{found:?}");
+    // The search ends within 15 s.
+    let until = Instant::now() + Duration::from_secs(15);
+    let right = |found: Option<u64>| (Some(1332)..=Some(1340)).contains(&found);
+    while !right(mtu(&sites)) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(right(mtu(&sites)), "{:?}", mtu(&sites));
     let rate = rates(&[&tunnel], 3.0)[0];
     assert!(rate > 10.0, "the same connection goes on: {rate} Mbps");
+    assert!(right(mtu(&sites)), "{:?}", mtu(&sites));
     // The largest packet that fits goes through, and one that does not is answered by the gateway. The
     // kernel keeps to the MTU of the first message for ten minutes, unless it is made to forget.
     assert!(

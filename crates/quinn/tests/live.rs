@@ -11,10 +11,6 @@ use accord::record::{Quiet, Run};
 use accord::scenario::{Engine, Entity, Metric, Scenario};
 use accord::{Options, run};
 use readings::{at_bottleneck, marked, skipped, values};
-use std::sync::{Mutex, PoisonError};
-
-/// Live runs are made one at a time.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// The interval of samples of all scenarios here, in seconds.
 const SAMPLE: f64 = 0.05;
@@ -30,7 +26,6 @@ fn read(text: &str) -> Result<Vec<Scenario>, String> {
 }
 
 fn live(s: &Scenario, mode: Mode) -> Run {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let options = Options {
         live: Some(mode),
         ..Options::default()
@@ -219,8 +214,9 @@ const BAND: f64 = 0.5;
 /// The number of runs outside of the band that make a failure.
 const ATTEMPTS: usize = 3;
 
+/// The name is one of the first, since this test takes longest and tests start by name.
 #[test]
-fn the_three_cubics_share_as_in_packets() {
+fn all_three_cubics_share_as_in_packets() {
     let s = scenario(&BESIDE.replace("\"40 s\"", "\"20 s\""));
     if let Some(why) = obstacle(Mode::Namespaces, std::slice::from_ref(&s)) {
         skipped(&format!("no connections of the kernel: {why}"));
