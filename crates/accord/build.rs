@@ -16,10 +16,9 @@ fn data(name: &str) -> PathBuf {
 
 fn main() {
     let dir = data("scenarios");
-    for (name, path) in [
-        ("ACCORD_RESULTS", dir.join("results.txt")),
-        ("ACCORD_FIGURES", data("figures.toml")),
-    ] {
+    for (name, path) in
+        [("ACCORD_RESULTS", dir.join("results.txt")), ("ACCORD_FIGURES", data("figures.toml"))]
+    {
         println!("cargo:rerun-if-changed={}", path.display());
         println!("cargo:rustc-env={name}={}", path.display());
     }
@@ -27,12 +26,7 @@ fn main() {
     let mut names: Vec<String> = std::fs::read_dir(&dir)
         .expect("the repository has a folder of scenarios")
         .map(|entry| entry.expect("a readable folder").file_name())
-        .filter_map(|name| {
-            name.into_string()
-                .ok()?
-                .strip_suffix(".toml")
-                .map(String::from)
-        })
+        .filter_map(|name| name.into_string().ok()?.strip_suffix(".toml").map(String::from))
         .collect();
     // xia05-fig4 before xia05-fig10.
     names.sort_by_key(|n| {
@@ -61,10 +55,7 @@ fn examples() -> String {
         println!("cargo:rerun-if-changed={}", folder.display());
         for entry in std::fs::read_dir(&folder).expect("a readable folder") {
             let path = entry.expect("a readable folder").path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => files.push(path),
-            }
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
         }
     }
     files.sort();
@@ -95,10 +86,7 @@ fn packs() -> String {
     let mut table = String::from("&[\n");
     for path in files {
         println!("cargo:rerun-if-changed={}", path.display());
-        let name = path
-            .strip_prefix(&root)
-            .expect("it is below")
-            .with_extension("");
+        let name = path.strip_prefix(&root).expect("it is below").with_extension("");
         let name = name.to_str().expect("names are text");
         writeln!(table, "    ({name:?}, include_str!({path:?})),").expect("writing to a string");
     }

@@ -13,9 +13,7 @@ fn main() {
     let out = std::env::var("OUT_DIR").expect("cargo says it");
     let object = Path::new(&out).join("tcp.bpf.o");
     // Version 3 of the instruction set has atomic operations that return a value [Linux 5.12].
-    let flags = [
-        "-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3",
-    ];
+    let flags = ["-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3"];
     let done = Command::new(&clang)
         .args(flags)
         .args(["-c", "src/bpf/tcp.bpf.c", "-o"])

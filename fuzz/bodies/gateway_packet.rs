@@ -18,20 +18,14 @@ pub fn check(bytes: &[u8]) -> bool {
             for piece in &pieces {
                 let cut = Inner::new(piece).expect("a packet");
                 assert!(piece.len() <= mtu);
-                assert_eq!(
-                    (cut.source, cut.destination),
-                    (inner.source, inner.destination)
-                );
+                assert_eq!((cut.source, cut.destination), (inner.source, inner.destination));
                 contents.extend_from_slice(cut.contents());
             }
             assert_eq!(contents, inner.contents());
         }
         if let Some(told) = message(bytes, &inner, mtu) {
             let read = Inner::new(&told).expect("a packet");
-            assert_eq!(
-                (read.destination, read.source),
-                (inner.source, inner.destination)
-            );
+            assert_eq!((read.destination, read.source), (inner.source, inner.destination));
             assert!(
                 told.len() <= 1280 && message(&told, &read, 0).is_none(),
                 "no error of an error"

@@ -16,10 +16,7 @@ pub fn check(bytes: &[u8]) -> bool {
                 let fits = finding.contracted_bps <= finding.available_bps;
                 assert_eq!(fits, finding.scale == 1.0, "{finding:?}");
                 assert!((0.0..=1.0).contains(&finding.scale), "{finding:?}");
-                assert!(
-                    finding.queue_s.is_none_or(|s| fits && s > 0.0),
-                    "{finding:?}"
-                );
+                assert!(finding.queue_s.is_none_or(|s| fits && s > 0.0), "{finding:?}");
             }
             for peer in &site.peers {
                 assert!(peer.service.contract <= peer.cap);

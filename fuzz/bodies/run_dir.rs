@@ -7,10 +7,8 @@ use accord::record::Quiet;
 use accord::report::{Point, RunDir, load_run_dir, rows, write_run_dir};
 use std::path::{Path, PathBuf};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord::control::FAMILIES,
-    disciplines: accord::aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord::control::FAMILIES, disciplines: accord::aqm::FAMILIES };
 
 const SCENARIO: &str = r#"
     id = "fuzz"
@@ -39,22 +37,10 @@ impl Whole {
     /// Writes a run to `dir`.
     pub fn new(dir: &Path) -> Whole {
         let file = File::parse("fuzz.toml", SCENARIO).expect("it is TOML");
-        let scenario = file
-            .points(&CATALOGUE, None)
-            .expect("it is valid")
-            .remove(0);
+        let scenario = file.points(&CATALOGUE, None).expect("it is valid").remove(0);
         let runs = [accord::sim::run(&scenario, &mut Quiet).expect("it runs")];
-        let point = Point {
-            scenario: &scenario,
-            runs: &runs,
-            checks: &[],
-        };
-        let contents = RunDir {
-            scenario_toml: SCENARIO,
-            point,
-            page: None,
-            csv: false,
-        };
+        let point = Point { scenario: &scenario, runs: &runs, checks: &[] };
+        let contents = RunDir { scenario_toml: SCENARIO, point, page: None, csv: false };
         write_run_dir(dir, &contents).expect("it can be written");
         Whole {
             dir: dir.into(),

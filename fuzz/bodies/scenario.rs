@@ -4,10 +4,8 @@ use accord::Catalogue;
 use accord::language::File;
 use accord::scenario::print;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord::control::FAMILIES,
-    disciplines: accord::aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord::control::FAMILIES, disciplines: accord::aqm::FAMILIES };
 
 /// Returns true if the text is a scenario.
 pub fn check(bytes: &[u8]) -> bool {
@@ -16,10 +14,7 @@ pub fn check(bytes: &[u8]) -> bool {
     };
     let points = File::parse("fuzz.toml", text)
         .map_err(|e| e.to_string())
-        .and_then(|file| {
-            file.points(&CATALOGUE, None)
-                .map_err(|errors| errors.to_string())
-        });
+        .and_then(|file| file.points(&CATALOGUE, None).map_err(|errors| errors.to_string()));
     let points = match points {
         Ok(points) => points,
         Err(message) => {

@@ -43,11 +43,7 @@ pub fn figure<'py>(
         ..Request::of(metric)
     };
     let runs: Vec<accord::Run> = runs.iter().map(|r| (*r.get().run).clone()).collect();
-    let stored = Stored::of(&Point {
-        scenario,
-        runs: &runs,
-        checks: &[],
-    });
+    let stored = Stored::of(&Point { scenario, runs: &runs, checks: &[] });
     let figure = Figure::of(&[stored], &request).map_err(|e| match e {
         FigureError::Wrong { message, hint } => {
             // The hints are those of the command line.
@@ -60,9 +56,5 @@ pub fn figure<'py>(
         let [x, y, low, high] = [l.x, l.y, l.low, l.high].map(|values| bytes(py, &values));
         (l.of, l.colour, l.engine.name(), x, y, low, high)
     };
-    Ok((
-        figure.lines().into_iter().map(line).collect(),
-        figure.labels(),
-        figure.ends(),
-    ))
+    Ok((figure.lines().into_iter().map(line).collect(), figure.labels(), figure.ends()))
 }

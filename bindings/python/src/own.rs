@@ -33,10 +33,7 @@ pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
     // Attributes of classes are Python's code. So they are read before the registry is locked.
     let drafts: Vec<Own> = classes.iter().map(declared).collect::<PyResult<_>>()?;
     let twin = |i: usize, own: &Own| {
-        let theirs = match own.is_controller {
-            true => built_in.controllers,
-            false => built_in.disciplines,
-        };
+        let theirs = if own.is_controller { built_in.controllers } else { built_in.disciplines };
         let same =
             |o: &Own| (o.family.name, o.is_controller) == (own.family.name, own.is_controller);
         theirs.iter().any(|f| f.name == own.family.name) || drafts[..i].iter().any(same)
@@ -73,10 +70,7 @@ pub fn families(
         all.retain(|family| built_in.iter().all(|other| other.name != family.name));
         all
     };
-    Ok((
-        own(all.controllers, built_in.controllers),
-        own(all.disciplines, built_in.disciplines),
-    ))
+    Ok((own(all.controllers, built_in.controllers), own(all.disciplines, built_in.disciplines)))
 }
 
 /// Reads the declarations of a class. `_accord_` is its kind.
@@ -97,10 +91,8 @@ fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
         let (key, default): (String, Bound<'_, PyAny>) = item?.extract()?;
         params.push(param(&name, key, &default)?);
     }
-    let keeps: Option<String> = match is_controller {
-        true => class.getattr("keeps")?.extract()?,
-        false => None,
-    };
+    let keeps: Option<String> =
+        if is_controller { class.getattr("keeps")?.extract()? } else { None };
     let size = |keeps: &String| (params.iter()).any(|p| p.name == *keeps && p.kind == Kind::Size);
     if let Some(keeps) = keeps.as_ref().filter(|keeps| !size(keeps)) {
         let e = format!(
@@ -108,9 +100,10 @@ fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
         );
         return Err(PyValueError::new_err(e));
     }
-    let (role, maker): (Role, &'static (dyn std::any::Any + Send + Sync)) = match is_controller {
-        true => (Role::Controller(objective), &controller::MAKER),
-        false => (Role::Queue(|_| Price::Loss), &discipline::MAKER),
+    let (role, maker): (Role, &'static (dyn std::any::Any + Send + Sync)) = if is_controller {
+        (Role::Controller(objective), &controller::MAKER)
+    } else {
+        (Role::Queue(|_| Price::Loss), &discipline::MAKER)
     };
     let family = Family {
         doc: doc.leak(),
@@ -130,9 +123,7 @@ fn declared(class: &Bound<'_, PyAny>) -> PyResult<Own> {
 /// Returns the objective of a controller for theory, if it has one.
 fn objective(values: &Values) -> Objective {
     match &of(values.family()).keeps {
-        Some(keeps) => Objective::Accumulation {
-            target: values.size(keeps),
-        },
+        Some(keeps) => Objective::Accumulation { target: values.size(keeps) },
         None => Objective::Other,
     }
 }
@@ -168,17 +159,9 @@ fn param(class: &str, name: String, default: &Bound<'_, PyAny>) -> PyResult<Para
         };
         (kind, text)
     } else {
-        return Err(wrong(
-            "expected a truth value, a number or a text with a unit",
-        ));
+        return Err(wrong("expected a truth value, a number or a text with a unit"));
     };
-    let param = Param {
-        name: name.leak(),
-        symbol: "",
-        kind,
-        default: text.leak(),
-        doc: "",
-        source: "",
-    };
+    let param =
+        Param { name: name.leak(), symbol: "", kind, default: text.leak(), doc: "", source: "" };
     Ok(param)
 }

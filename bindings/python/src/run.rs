@@ -25,10 +25,7 @@ pub struct Run {
 impl Run {
     /// Returns the run of `scenario`.
     pub fn new(scenario: Arc<accord::Scenario>, run: accord::Run) -> Run {
-        Run {
-            scenario,
-            run: Arc::new(run),
-        }
+        Run { scenario, run: Arc::new(run) }
     }
 }
 
@@ -68,9 +65,7 @@ impl Run {
     #[getter]
     fn skipped(&self) -> Vec<(f64, f64)> {
         let parts = self.run.skipped.iter();
-        parts
-            .map(|part| (part.start.as_secs_f64(), part.end.as_secs_f64()))
-            .collect()
+        parts.map(|part| (part.start.as_secs_f64(), part.end.as_secs_f64())).collect()
     }
 
     #[getter]
@@ -122,21 +117,17 @@ impl Run {
                 return Err(PyValueError::new_err(e));
             }
         };
-        Ok(Series::new(
-            self.scenario.clone(),
-            self.run.clone(),
-            move |series| {
-                let its = match series.entity {
-                    Entity::Flow(_) => "flow",
-                    Entity::Group(_) => "group",
-                    Entity::Quantile { .. } => "quantile",
-                    Entity::Link(_) => "link",
-                    Entity::Aggregate { .. } => "aggregate",
-                };
-                metric.is_none_or(|m| m == series.metric)
-                    && kind.as_deref().is_none_or(|kind| kind == its)
-            },
-        ))
+        Ok(Series::new(self.scenario.clone(), self.run.clone(), move |series| {
+            let its = match series.entity {
+                Entity::Flow(_) => "flow",
+                Entity::Group(_) => "group",
+                Entity::Quantile { .. } => "quantile",
+                Entity::Link(_) => "link",
+                Entity::Aggregate { .. } => "aggregate",
+            };
+            metric.is_none_or(|m| m == series.metric)
+                && kind.as_deref().is_none_or(|kind| kind == its)
+        }))
     }
 }
 
@@ -178,20 +169,14 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
     let runs: Vec<accord::Run> = runs.iter().map(|r| (*r.get().run).clone()).collect();
     let all: Vec<&accord::Run> = runs.iter().collect();
     let checks = checks(scenario, &all);
-    let point = Point {
-        scenario,
-        runs: &runs,
-        checks: &checks,
-    };
+    let point = Point { scenario, runs: &runs, checks: &checks };
     let record = Experiment::of(&scenario.id, &[point]);
     let json = serde_json::to_string(&record).map_err(|e| failed(e.to_string()))?;
-    let style = Style {
-        width,
-        ..Style::default()
-    };
-    let mut text = match scenario.title.is_empty() {
-        true => scenario.id.clone(),
-        false => format!("{}: {}", scenario.id, show::clean(&scenario.title, TITLE)),
+    let style = Style { width, ..Style::default() };
+    let mut text = if scenario.title.is_empty() {
+        scenario.id.clone()
+    } else {
+        format!("{}: {}", scenario.id, show::clean(&scenario.title, TITLE))
     };
     if !scenario.point.is_empty() {
         text += &format!("\n{}", show::visible(&point.label()));
@@ -203,14 +188,7 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
 
 /// A mean over the steady part: the kind and the name of the entity, the metric, the unit, the engine and
 /// the value.
-pub type Mean = (
-    &'static str,
-    String,
-    &'static str,
-    &'static str,
-    String,
-    f64,
-);
+pub type Mean = (&'static str, String, &'static str, &'static str, String, f64);
 
 /// Returns the means of runs of one point, and the checks as JSON.
 pub fn measured(
@@ -218,11 +196,7 @@ pub fn measured(
     runs: &[accord::Run],
 ) -> PyResult<(Vec<Mean>, String)> {
     let checks = checks(scenario, &runs.iter().collect::<Vec<_>>());
-    let point = Point {
-        scenario,
-        runs,
-        checks: &checks,
-    };
+    let point = Point { scenario, runs, checks: &checks };
     let record = Experiment::of(&scenario.id, &[point]);
     let means = record.points.into_iter().flat_map(|point| point.means);
     let means = means.flat_map(|row| {
@@ -271,18 +245,10 @@ pub fn write(
     py.detach(|| {
         let all: Vec<&accord::Run> = runs.iter().collect();
         let checks = checks(&scenario, &all);
-        let point = Point {
-            scenario: &scenario,
-            runs: &runs,
-            checks: &checks,
-        };
+        let point = Point { scenario: &scenario, runs: &runs, checks: &checks };
         let html = with_page.then(|| page(&[point]));
-        let contents = RunDir {
-            scenario_toml: &print(&scenario),
-            point,
-            page: html.as_deref(),
-            csv: false,
-        };
+        let contents =
+            RunDir { scenario_toml: &print(&scenario), point, page: html.as_deref(), csv: false };
         write_run_dir(Path::new(directory), &contents).map_err(|e| failed(e.to_string()))
     })
 }

@@ -45,13 +45,12 @@ impl Scenario {
 
     fn point(&self, seed: Option<u64>, point: usize) -> PyResult<accord::Scenario> {
         let mut points = self.points(seed)?;
-        match (1..=points.len()).contains(&point) {
-            true => Ok(points.swap_remove(point - 1)),
-            false => {
-                let last = points.len();
-                let e = format!("point {point}: the scenario has points 1 to {last}");
-                Err(PyIndexError::new_err(e))
-            }
+        if (1..=points.len()).contains(&point) {
+            Ok(points.swap_remove(point - 1))
+        } else {
+            let last = points.len();
+            let e = format!("point {point}: the scenario has points 1 to {last}");
+            Err(PyIndexError::new_err(e))
         }
     }
 }
@@ -88,18 +87,13 @@ impl Scenario {
     /// [`Scenario::parse`] and [`Scenario::with_settings`] need to make it again.
     fn parts(&self) -> (String, String, Vec<(String, String)>) {
         let source = self.file.source();
-        (
-            source.name.clone(),
-            source.text.clone(),
-            self.settings.clone(),
-        )
+        (source.name.clone(), source.text.clone(), self.settings.clone())
     }
 
     /// The names and the contents of the files that the text names.
     fn files<'py>(&self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
         let all = self.file.contents().into_iter();
-        all.map(|(name, bytes)| (name, PyBytes::new(py, &bytes)))
-            .collect()
+        all.map(|(name, bytes)| (name, PyBytes::new(py, &bytes))).collect()
     }
 
     fn with_settings(
@@ -247,10 +241,7 @@ impl Scenario {
             ));
         }
         let mut watch = Watch::new(progress, scenario.duration.as_secs_f64());
-        let options = Options {
-            skip_steady,
-            ..Options::default()
-        };
+        let options = Options { skip_steady, ..Options::default() };
         // An exception of an earlier run on this thread does not belong to this one.
         drop(own::failure());
         let run = py.detach(|| accord::run(scenario, engine, &options, &mut watch));

@@ -30,11 +30,7 @@ impl Series {
     ) -> Series {
         let all = run.series.iter().enumerate();
         let chosen = all.filter(|(_, s)| choose(s)).map(|(i, _)| i).collect();
-        Series {
-            scenario,
-            run,
-            chosen,
-        }
+        Series { scenario, run, chosen }
     }
 
     /// Returns the schema: names of entities and metrics as categories, and all metrics with their
@@ -62,24 +58,12 @@ impl Series {
         Arc::new(Schema::new_with_metadata(
             vec![
                 field("engine", text.clone(), "the engine that ran"),
-                field(
-                    "entity_kind",
-                    text.clone(),
-                    "flow, group, quantile, link or aggregate",
-                ),
+                field("entity_kind", text.clone(), "flow, group, quantile, link or aggregate"),
                 field("entity", text.clone(), "name in the scenario"),
                 field("metric", text.clone(), "the quantity"),
                 field("unit", text, "unit of the value: bit/s, B, s, pkt, 1"),
-                field(
-                    "time_s",
-                    DataType::Float64,
-                    "end of the sampling period, in seconds",
-                ),
-                field(
-                    "value",
-                    DataType::Float64,
-                    "the value; null where there is none",
-                ),
+                field("time_s", DataType::Float64, "end of the sampling period, in seconds"),
+                field("value", DataType::Float64, "the value; null where there is none"),
             ],
             units.collect(),
         ))
@@ -151,10 +135,7 @@ impl Names {
     fn of(scenario: &accord::Scenario) -> Names {
         let outline = Outline::of(scenario);
         let flows = outline.groups.iter().flat_map(|g| g.flows.clone());
-        Names {
-            flows: flows.collect(),
-            outline,
-        }
+        Names { flows: flows.collect(), outline }
     }
 
     /// Returns type and name of an entity.
@@ -222,9 +203,8 @@ impl Series {
         let _ = requested_schema;
         let schema = self.schema();
         let names = Names::of(&self.scenario);
-        let batches: Vec<_> = (self.chosen.iter())
-            .map(|&place| self.batch(&schema, &names, place))
-            .collect();
+        let batches: Vec<_> =
+            (self.chosen.iter()).map(|&place| self.batch(&schema, &names, place)).collect();
         let reader = RecordBatchIterator::new(batches, schema);
         let stream = FFI_ArrowArrayStream::new(Box::new(reader));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
@@ -235,25 +215,14 @@ impl Series {
     fn columns<'py>(
         &self,
         py: Python<'py>,
-    ) -> Vec<(
-        &'static str,
-        String,
-        &'static str,
-        &'static str,
-        Bound<'py, pyo3::types::PyBytes>,
-    )> {
+    ) -> Vec<(&'static str, String, &'static str, &'static str, Bound<'py, pyo3::types::PyBytes>)>
+    {
         let names = Names::of(&self.scenario);
         self.chosen()
             .map(|s| {
                 let (kind, entity) = names.of_entity(s.entity);
                 let (metric, unit) = (s.metric.name(), s.metric.unit().symbol());
-                (
-                    kind,
-                    entity,
-                    metric,
-                    unit,
-                    crate::shares::bytes(py, &s.values),
-                )
+                (kind, entity, metric, unit, crate::shares::bytes(py, &s.values))
             })
             .collect()
     }

@@ -31,10 +31,7 @@ fn indices(bytes: &[u8]) -> Vec<u32> {
 /// rows, and per flow weight, smallest and largest rate. Returns a dictionary, with empty arrays if the
 /// problem is infeasible.
 #[pyfunction]
-#[allow(
-    clippy::too_many_arguments,
-    reason = "called with keywords from Python"
-)]
+#[allow(clippy::too_many_arguments, reason = "called with keywords from Python")]
 pub fn shares<'py>(
     py: Python<'py>,
     offsets: &[u8],
@@ -53,12 +50,11 @@ pub fn shares<'py>(
         let problem = Routes::from_compressed(capacities.len(), offsets, links)
             .and_then(|routes| Problem::new(routes, capacities, demands))
             .map_err(|e| PyValueError::new_err(e.to_string()))?;
-        let mut solution = solve_watched(&problem, &Settings::default(), &mut |_| match watch
-            .look(0.0)
-        {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        });
+        let mut solution =
+            solve_watched(&problem, &Settings::default(), &mut |_| match watch.look(0.0) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            });
         if let Some(e) = watch.stopped.take() {
             return Err(e);
         }
@@ -93,11 +89,9 @@ pub fn shares<'py>(
     let (status, oversubscribed) = match solution.status {
         Status::Solved => ("solved", None),
         Status::NotConverged => ("not converged", None),
-        Status::Infeasible {
-            link,
-            insisted,
-            capacity,
-        } => ("infeasible", Some((link, insisted, capacity))),
+        Status::Infeasible { link, insisted, capacity } => {
+            ("infeasible", Some((link, insisted, capacity)))
+        }
     };
     answer.set_item("status", status)?;
     answer.set_item("oversubscribed", oversubscribed)?;
@@ -118,12 +112,9 @@ fn demands(weights: &[f64], low: &[f64], high: &[f64], alpha: f64) -> PyResult<V
             let limited = floor > 0.0 || cap < f64::INFINITY;
             Ok(match (alpha == 1.0, limited) {
                 (true, false) => Demand::Log { weight },
-                (true, true) if floor > 0.0 => Demand::Contract {
-                    weight,
-                    floor,
-                    limit: f64::INFINITY,
-                    cap,
-                },
+                (true, true) if floor > 0.0 => {
+                    Demand::Contract { weight, floor, limit: f64::INFINITY, cap }
+                }
                 (true, true) => Demand::Capped { weight, cap },
                 (false, false) => Demand::AlphaFair { weight, alpha },
                 (false, true) => {

@@ -72,9 +72,7 @@ pub fn write_map(
     let axes = axes.into_iter();
     let map = StabilityMap {
         id,
-        axes: axes
-            .map(|(path, unit, values)| Parameter { path, unit, values })
-            .collect(),
+        axes: axes.map(|(path, unit, values)| Parameter { path, unit, values }).collect(),
         cells: (cells.into_iter().enumerate())
             .map(|(n, (at, (gain, delay, growth, variation, error)))| Cell {
                 at,
@@ -87,6 +85,5 @@ pub fn write_map(
             })
             .collect(),
     };
-    py.detach(|| write_map_dir(Path::new(directory), &map))
-        .map_err(|e| failed(e.to_string()))
+    py.detach(|| write_map_dir(Path::new(directory), &map)).map_err(|e| failed(e.to_string()))
 }

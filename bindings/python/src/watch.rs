@@ -23,12 +23,7 @@ pub struct Watch<'a> {
 impl<'a> Watch<'a> {
     /// Returns a watch of a run that ends at `end` seconds.
     pub fn new(progress: Option<&'a Py<PyAny>>, end: f64) -> Watch<'a> {
-        Watch {
-            progress,
-            end,
-            next: now() + PERIOD,
-            stopped: None,
-        }
+        Watch { progress, end, next: now() + PERIOD, stopped: None }
     }
 
     /// Fails if the user or the callback stops the work. `part` is the completed fraction, from 0
@@ -63,10 +58,7 @@ impl Observer for Watch<'_> {
     }
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "polling the interpreter does not affect results"
-)]
+#[allow(clippy::disallowed_methods, reason = "polling the interpreter does not affect results")]
 fn now() -> Instant {
     Instant::now()
 }

@@ -4,10 +4,7 @@ use accord_family::{Catalogue, Family, Role};
 
 /// Returns the controllers and queue disciplines that come with Accord.
 pub fn catalogue() -> Catalogue {
-    Catalogue {
-        controllers: accord_control::FAMILIES,
-        disciplines: accord_aqm::FAMILIES,
-    }
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES }
 }
 
 /// Returns the controllers and queue disciplines that come with Accord together with these. They

@@ -23,10 +23,7 @@ pub struct Options {
 impl Options {
     /// Returns what live runs take from their surroundings.
     pub fn setting(&self) -> Setting {
-        Setting {
-            mode: live_mode(self.live),
-            gateway: self.gateway.clone(),
-        }
+        Setting { mode: live_mode(self.live), gateway: self.gateway.clone() }
     }
 }
 

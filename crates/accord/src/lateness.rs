@@ -30,10 +30,7 @@ pub fn settle(
     if live.stalls.is_empty() || !scenario.expectations.iter().any(judged) {
         return Ok(live);
     }
-    let mut ended = Ended {
-        observer,
-        end: scenario.end(),
-    };
+    let mut ended = Ended { observer, end: scenario.end() };
     let quiet = accord_sim::run(scenario, &mut ended)?;
     let late = accord_sim::run_stalled(scenario, &live.stalls, &mut ended)?;
     let [quiet, late] = [&quiet, &late].map(|run| figure_values(scenario, run));
@@ -61,9 +58,10 @@ pub fn settle(
     let Some((part, name)) = worst else {
         return Ok(live);
     };
-    let effect = match part.is_finite() {
-        true => format!("moves \"{name}\" by {:.0} % of its tolerance", part * 100.0),
-        false => format!("moves \"{name}\" by more than its tolerance, or by an unknown amount"),
+    let effect = if part.is_finite() {
+        format!("moves \"{name}\" by {:.0} % of its tolerance", part * 100.0)
+    } else {
+        format!("moves \"{name}\" by more than its tolerance, or by an unknown amount")
     };
     if part <= MOST {
         let note = format!("{why}; in the packet engine that {effect}, at most, so it is judged");

@@ -35,12 +35,7 @@ impl Case {
         let probability = share / (2.0 - share);
         let least = self.queue - probability / slope;
         let most = least + 0.5 / slope;
-        let Case {
-            oneway_ms,
-            flows,
-            ecn,
-            ..
-        } = self;
+        let Case { oneway_ms, flows, ecn, .. } = self;
         let queue = format!(
             "discipline = \"red\", min_threshold = \"{least:.6} pkt\", max_threshold = \"{most:.6} pkt\", weight = 0.002, max_probability = 0.5, ecn = {ecn}, limit = \"100000 pkt\""
         );
@@ -89,23 +84,10 @@ fn memory(s: &Scenario, metric: Metric, entity: Entity, frequency: f64) -> f64 {
 
 #[test]
 fn packets_begin_to_cycle_where_the_margin_says() {
-    let base = Case {
-        oneway_ms: 5.0,
-        flows: 200,
-        queue: 1500.0,
-        ecn: true,
-    };
+    let base = Case { oneway_ms: 5.0, flows: 200, queue: 1500.0, ecn: true };
     let cases = [
         ("a long queue", base, 2e-5),
-        (
-            "a short one",
-            Case {
-                oneway_ms: 40.0,
-                queue: 300.0,
-                ..base
-            },
-            3e-5,
-        ),
+        ("a short one", Case { oneway_ms: 40.0, queue: 300.0, ..base }, 3e-5),
         ("drops", Case { ecn: false, ..base }, 2e-5),
     ];
     for (name, case, slope) in cases {
@@ -135,29 +117,14 @@ fn pairs_without_a_margin_in_packets_say_why() {
     for (name, queue, ecn, word, fluid) in [
         ("avq", avq, true, "virtual queue", Some((0.34, false))),
         ("rem", rem, false, "rem drops", Some((1.71, true))),
-        (
-            "long",
-            "discipline = \"droptail\", limit = \"1500 pkt\"",
-            false,
-            "buffer",
-            None,
-        ),
-        (
-            "short",
-            "discipline = \"droptail\", limit = \"300 pkt\"",
-            false,
-            "buffer",
-            None,
-        ),
+        ("long", "discipline = \"droptail\", limit = \"1500 pkt\"", false, "buffer", None),
+        ("short", "discipline = \"droptail\", limit = \"300 pkt\"", false, "buffer", None),
     ] {
         let s = over(queue, 40.0, 200, ecn);
         let found = accord::margins::stability(&s, s.steady.start);
         let found = found.unwrap_or_else(|e| panic!("{name}: {e}"));
         let why = found.unknown.expect("a reason");
-        assert!(
-            found.packets.is_none() && why.contains(word),
-            "{name}: {why}"
-        );
+        assert!(found.packets.is_none() && why.contains(word), "{name}: {why}");
         if let Some((margin, cycles)) = fluid {
             let m = found.margins;
             assert!((m.gain / margin - 1.0).abs() < 0.02, "{name}: {m:?}");

@@ -43,10 +43,8 @@ fn live(scenario: &Scenario, late: Duration) -> Run {
         let start = Time::ZERO + Duration::from_ms(500 * i);
         (start, start + late)
     });
-    let stalls = vec![Stalls {
-        links: (0..scenario.links.len()).collect(),
-        spans: spans.collect(),
-    }];
+    let stalls =
+        vec![Stalls { links: (0..scenario.links.len()).collect(), spans: spans.collect() }];
     let mut run = accord::sim::run_stalled(scenario, &stalls, &mut Quiet).expect("it runs");
     run.manifest.engine = Engine::Live;
     run.unfit = Some("this machine was too busy".into());
@@ -100,10 +98,7 @@ fn without_stalls_the_run_is_the_run() {
     let none = accord::sim::run_stalled(&scenario, &[], &mut Quiet).expect("it runs");
     assert_eq!(plain.manifest.digest, none.manifest.digest);
     let second = |s| Time::ZERO + Duration::from_secs(s);
-    let stalls = Stalls {
-        links: vec![0],
-        spans: vec![(second(1), second(2))],
-    };
+    let stalls = Stalls { links: vec![0], spans: vec![(second(1), second(2))] };
     for (at, out) in [(500, 500), (1000, 2000), (1999, 2000), (2000, 2000)] {
         let at = Time::ZERO + Duration::from_ms(at);
         let out = Time::ZERO + Duration::from_ms(out);

@@ -15,10 +15,7 @@ fn text(controller: &str, discipline: &str, demand: &str, both: bool) -> String 
             "[flow.{name}]\ncount = {count}\nfrom = \"{from}\"\nto = \"{to}\"\ncontroller = {controller}\n{demand}"
         )
     };
-    let back = match both {
-        true => flow("back", "right", "left", 2),
-        false => String::new(),
-    };
+    let back = if both { flow("back", "right", "left", 2) } else { String::new() };
     format!(
         "duration = \"60 s\"\nsteady = [\"20 s\", \"60 s\"]\nsample = \"1 s\"\n[topology.dumbbell]\nrate = \"30 Mbps\"\n\
          delay = \"20 ms\"\nqueue = {{ discipline = \"{discipline}\", limit = \"200 pkt\" }}\n{}{back}",
@@ -27,9 +24,7 @@ fn text(controller: &str, discipline: &str, demand: &str, both: bool) -> String 
 }
 
 fn rates(s: &Scenario, run: &Run) -> Vec<Option<f64>> {
-    (0..s.flows.len())
-        .map(|f| run.mean(Metric::Throughput, Entity::Flow(f), s.steady))
-        .collect()
+    (0..s.flows.len()).map(|f| run.mean(Metric::Throughput, Entity::Flow(f), s.steady)).collect()
 }
 
 #[test]
@@ -44,10 +39,7 @@ fn theory_has_the_rates_of_packets_or_says_why_not() {
         ),
         ("copa", "{ name = \"copa\", compete = false }"),
     ];
-    let named = known
-        .controllers
-        .iter()
-        .map(|f| (f.name, format!("\"{}\"", f.name)));
+    let named = known.controllers.iter().map(|f| (f.name, format!("\"{}\"", f.name)));
     let all = named.chain(exact.map(|(name, text)| (name, text.to_string())));
     for (family, controller) in all {
         for discipline in known.disciplines {

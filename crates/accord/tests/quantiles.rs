@@ -55,9 +55,7 @@ fn scenario(flows: usize, keys: &str, recorded: Recorded) -> Scenario {
 
 fn values(run: &Run, metric: Metric, entity: Entity) -> &[f64] {
     let series = run.series(metric, entity);
-    &series
-        .unwrap_or_else(|| panic!("{entity:?} has no {metric}"))
-        .values
+    &series.unwrap_or_else(|| panic!("{entity:?} has no {metric}")).values
 }
 
 /// The quantile of values in order, by its definition: linear between the nearest ranks.
@@ -90,13 +88,12 @@ fn compare(engine: Engine, flows: usize, keys: &str) -> Vec<(Metric, usize)> {
             for percent in QUANTILES {
                 let is = values(&one, metric, Entity::Quantile { group: 0, percent })[t];
                 let what = || format!("{engine} {metric} p{percent} at {}: {is}", one.time[t]);
-                match there.is_empty() {
-                    true => assert!(is.is_nan(), "{}", what()),
-                    false => {
-                        let expected = quantile(&there, percent);
-                        let close = (is - expected).abs() <= 1e-12 * expected.abs();
-                        assert!(close, "{}, not {expected}", what());
-                    }
+                if there.is_empty() {
+                    assert!(is.is_nan(), "{}", what())
+                } else {
+                    let expected = quantile(&there, percent);
+                    let close = (is - expected).abs() <= 1e-12 * expected.abs();
+                    assert!(close, "{}, not {expected}", what());
                 }
             }
         }
@@ -121,9 +118,7 @@ fn quantiles_are_those_of_the_series_of_flows() {
     // In theory of Monaco, rates and accumulations are the same whatever the delay.
     let monaco = LONG.replace("newreno", "monaco");
     let found = compare(Engine::Theory, 60, &monaco).into_iter();
-    let unlike = found
-        .filter(|(_, apart)| *apart > 50)
-        .map(|(metric, _)| metric);
+    let unlike = found.filter(|(_, apart)| *apart > 50).map(|(metric, _)| metric);
     assert_eq!(unlike.collect::<Vec<_>>(), [Metric::Cwnd, Metric::Rtt]);
     for (metric, apart) in compare(Engine::Packet, 100, WEB) {
         assert!(apart > 50, "web users: {metric} differs in {apart} samples");

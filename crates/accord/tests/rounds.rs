@@ -47,12 +47,7 @@ fn variation(scenario: &Scenario, run: &Run, link: &str) -> f64 {
 
 impl Case {
     fn with(&self, gain: f64) -> Scenario {
-        let Case {
-            law,
-            flows,
-            each,
-            start,
-        } = self;
+        let Case { law, flows, each, start } = self;
         // The pipe of 44.3 ms, and the target.
         let window = (each * 443_000 / 80 + 3000 * each) / 1000;
         let text = format!(
@@ -94,9 +89,8 @@ impl Case {
         let (s, run) = self.run(gain);
         let series = run.series(Metric::Cwnd, Entity::Flow(0)).expect("recorded");
         let windows = &series.values[run.within(s.steady)];
-        let (low, high) = windows
-            .iter()
-            .fold((f64::MAX, 0.0f64), |(l, h), w| (l.min(*w), h.max(*w)));
+        let (low, high) =
+            windows.iter().fold((f64::MAX, 0.0f64), |(l, h), w| (l.min(*w), h.max(*w)));
         (high - low) / s.flows[0].packet.as_f64()
     }
 
@@ -110,27 +104,14 @@ impl Case {
 /// Without a bound on the increase the queue swings by a good part of itself.
 #[test]
 fn packets_begin_to_cycle_at_the_limit_of_the_whole_loop() {
-    let one = |law| Case {
-        law,
-        flows: 1,
-        each: 30,
-        start: ALONE,
-    };
-    let four = Case {
-        flows: 4,
-        each: 50,
-        start: SPREAD,
-        ..one("law = \"xia05\"")
-    };
+    let one = |law| Case { law, flows: 1, each: 30, start: ALONE };
+    let four = Case { flows: 4, each: 50, start: SPREAD, ..one("law = \"xia05\"") };
     for (case, known) in [
         (one("law = \"xia05\""), 0.578),
         (four, 0.578),
         (one("law = \"xia05\", rtt = \"smoothed\""), 0.757),
         (one("law = \"xia05\", place = \"at-once\""), 0.478),
-        (
-            one("law = \"xia05\", rtt = \"least\", place = \"at-once\""),
-            1.0,
-        ),
+        (one("law = \"xia05\", rtt = \"least\", place = \"at-once\""), 1.0),
         (one("law = \"accord\", increase = \"policy\""), 0.578),
     ] {
         let limit = case.limits().0;
@@ -142,11 +123,7 @@ fn packets_begin_to_cycle_at_the_limit_of_the_whole_loop() {
             case.law,
             begins * limit
         );
-        assert!(
-            begins > 1.0 - WITHIN && begins <= 1.0 + WITHIN,
-            "{}: {begins}",
-            case.law
-        );
+        assert!(begins > 1.0 - WITHIN && begins <= 1.0 + WITHIN, "{}: {begins}", case.law);
     }
 }
 
@@ -155,27 +132,16 @@ fn packets_begin_to_cycle_at_the_limit_of_the_whole_loop() {
 #[test]
 fn bounded_laws_begin_to_swing_by_some_packets_at_a_gain_of_one() {
     for law in ["law = \"har02\"", "law = \"accord\""] {
-        let case = Case {
-            law,
-            flows: 1,
-            each: 30,
-            start: ALONE,
-        };
+        let case = Case { law, flows: 1, each: 30, start: ALONE };
         let (limit, guaranteed) = case.limits();
         assert!((limit - 1.0).abs() < 1e-9, "{law}: {limit}");
         let begins = case.begins(limit, |gain| case.swing(gain) > 2.5);
         println!(
             "{law}: limit {limit:.3}, packets swing from {begins:.3}; guaranteed up to {guaranteed:.3}"
         );
-        assert!(
-            begins > 1.0 - WITHIN && begins <= 1.0 + WITHIN,
-            "{law}: {begins}"
-        );
+        assert!(begins > 1.0 - WITHIN && begins <= 1.0 + WITHIN, "{law}: {begins}");
         assert!(case.swing(guaranteed) < 2.5, "{law}");
-        assert!(
-            case.swing(2.0 * limit) < 8.0,
-            "{law}: a swing of some packets"
-        );
+        assert!(case.swing(2.0 * limit) < 8.0, "{law}: a swing of some packets");
     }
 }
 
@@ -212,11 +178,7 @@ fn flows_that_differ_rest_up_to_the_bound() {
     };
     let margins = |s: &Scenario| {
         let found = accord::margins::stability(s, s.steady.start).expect("an equilibrium");
-        (
-            found.is_stable(),
-            found.is_guaranteed(),
-            found.bound.expect("a bound").factor(),
-        )
+        (found.is_stable(), found.is_guaranteed(), found.bound.expect("a bound").factor())
     };
     for (name, case) in [("lot", &lot as &dyn Fn(f64) -> Scenario), ("two", &two)] {
         let (stable, guaranteed, factor) = margins(&case(0.5));

@@ -39,30 +39,15 @@ fn refusal(change: impl FnOnce(&mut Scenario)) -> String {
 #[test]
 fn what_does_not_hold_is_refused_with_its_place() {
     let second = Time::ZERO + Duration::from_secs(1);
+    assert_eq!(refusal(|s| s.sample = Duration::ZERO), "its sampling period is zero");
+    assert_eq!(refusal(|s| s.duration = Duration::ZERO), "its duration is zero");
     assert_eq!(
-        refusal(|s| s.sample = Duration::ZERO),
-        "its sampling period is zero"
-    );
-    assert_eq!(
-        refusal(|s| s.duration = Duration::ZERO),
-        "its duration is zero"
-    );
-    assert_eq!(
-        refusal(|s| s.steady = Window {
-            start: second,
-            end: Time::ZERO
-        }),
+        refusal(|s| s.steady = Window { start: second, end: Time::ZERO }),
         "its steady part ends before it begins"
     );
-    assert_eq!(
-        refusal(|s| s.flows.clear()),
-        "group a: its flows are not its own"
-    );
+    assert_eq!(refusal(|s| s.flows.clear()), "group a: its flows are not its own");
     assert_eq!(refusal(|s| s.groups.clear()), "there are flows of no group");
-    assert_eq!(
-        refusal(|s| s.links.clear()),
-        "flow a.1: there is no link 0, of 0 from 0"
-    );
+    assert_eq!(refusal(|s| s.links.clear()), "flow a.1: there is no link 0, of 0 from 0");
     assert_eq!(
         refusal(|s| s.links[1].rate = Rate::ZERO),
         "link bottleneck.reverse: its rate is zero"
@@ -71,10 +56,7 @@ fn what_does_not_hold_is_refused_with_its_place() {
         refusal(|s| s.links[0].loss = f64::NAN),
         "link bottleneck: a probability of loss is NaN, and goes from 0 to 1"
     );
-    assert_eq!(
-        refusal(|s| s.flows[1].path.clear()),
-        "flow a.2: a path of it is empty"
-    );
+    assert_eq!(refusal(|s| s.flows[1].path.clear()), "flow a.2: a path of it is empty");
     assert_eq!(
         refusal(|s| s.flows[1].path.push(0)),
         "flow a.2: bottleneck does not begin where bottleneck ends"
@@ -99,10 +81,7 @@ fn what_does_not_hold_is_refused_with_its_place() {
         refusal(|s| s.flows[0].stop = Some(s.flows[0].start)),
         "flow a.1: it does not stop after its start"
     );
-    let rate = |link, at| Event {
-        at,
-        change: Change::Rate(link, Rate::ZERO),
-    };
+    let rate = |link, at| Event { at, change: Change::Rate(link, Rate::ZERO) };
     assert_eq!(
         refusal(|s| s.events.push(rate(99, second))),
         "the event at 1 s: there is no link 99, of 2 from 0"

@@ -67,14 +67,10 @@ pub static FAMILY: Family = Family {
         })
     }),
     page: "models/avq-avd.md",
-    maker: &Maker {
-        build: |values| AnyAqm::Avd(Avd::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::Avd(Avd::new(values)) },
     ..Family::new(
         "avd",
-        Role::Queue(|values| Price::VirtualDelay {
-            utilisation: values.number("utilisation"),
-        }),
+        Role::Queue(|values| Price::VirtualDelay { utilisation: values.number("utilisation") }),
     )
 };
 
@@ -124,9 +120,7 @@ impl Aqm for Avd {
     ) -> Verdict {
         let since = self.queue.advance(now, queue.rate, self.utilisation);
         let size = packet.size.as_f64();
-        let VirtualQueue {
-            backlog, capacity, ..
-        } = &mut self.queue;
+        let VirtualQueue { backlog, capacity, .. } = &mut self.queue;
         self.found = *backlog;
         if self.holds_physical {
             // Both halves of a pair wait for the packet in service.

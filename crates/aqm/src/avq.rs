@@ -66,17 +66,12 @@ pub static FAMILY: Family = Family {
         law: QueueLaw::Avq {
             utilisation: values.number("utilisation"),
             gain: values.number("gain"),
-            buffer: buffer(
-                own_buffer(values),
-                Some(facts.buffer).filter(|b| b.is_finite()),
-            ),
+            buffer: buffer(own_buffer(values), Some(facts.buffer).filter(|b| b.is_finite())),
         },
         ecn: values.flag("ecn"),
     }),
     page: "models/avq-avd.md",
-    maker: &Maker {
-        build: |values| AnyAqm::Avq(Avq::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::Avq(Avq::new(values)) },
     ..Family::new("avq", Role::Queue(|_| Price::Loss))
 };
 

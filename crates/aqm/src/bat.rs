@@ -82,9 +82,7 @@ pub static FAMILY: Family = Family {
         "it drops by the rates of aggregates in each period, and the fluid does not distinguish aggregates",
     ),
     page: "models/bat.md",
-    maker: &Maker {
-        build: |values| AnyAqm::Bat(Bat::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::Bat(Bat::new(values)) },
     ..Family::new("bat", Role::Queue(|_| Price::Loss))
 };
 
@@ -172,9 +170,10 @@ impl Bat {
         };
         Bat {
             // All traffic is one aggregate if none is configured.
-            aggregates: match own.is_empty() {
-                true => vec![state(None)],
-                false => own.iter().map(|of| state(Some(of))).collect(),
+            aggregates: if own.is_empty() {
+                vec![state(None)]
+            } else {
+                own.iter().map(|of| state(Some(of))).collect()
             },
             excess: 1.0,
             queued: 0,

@@ -57,9 +57,7 @@ pub static FAMILY: Family = Family {
         "it steers BAT, which drops by the rates of aggregates, and the fluid does not distinguish aggregates",
     ),
     page: "models/clcc.md",
-    maker: &Maker {
-        build: |values| AnyAqm::BatClcc(Clcc::<Bat>::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::BatClcc(Clcc::<Bat>::new(values)) },
     ..Family::new("bat-clcc", Role::Queue(|_| Price::Loss))
 };
 
@@ -181,10 +179,8 @@ impl<A: Aimd> Clcc<A> {
 
     fn counts(&self) -> Vec<Counts> {
         let of = |i| {
-            let (offered, admitted) = self
-                .below
-                .aggregate(i)
-                .map_or((0, 0), |a| (a.offered, a.admitted));
+            let (offered, admitted) =
+                self.below.aggregate(i).map_or((0, 0), |a| (a.offered, a.admitted));
             Counts { offered, admitted }
         };
         (0..self.targets.len()).map(of).collect()
@@ -227,10 +223,7 @@ impl<A: Aimd> Clcc<A> {
         let all = 0..rates.len();
         let alone = all.clone().filter(|&i| !self.targets[i].steered);
         let alone: Vec<usize> = alone.filter(active).collect();
-        match alone.is_empty() {
-            true => all.filter(active).take(1).collect(),
-            false => alone,
-        }
+        if alone.is_empty() { all.filter(active).take(1).collect() } else { alone }
     }
 
     /// Makes a step of the loop.
@@ -250,9 +243,10 @@ impl<A: Aimd> Clcc<A> {
                 continue;
             };
             let offered = rates[i].offered;
-            let suspended = match self.preemption {
-                true => offered <= rates[i].floor.max(fair[i]) || fair_there <= 0.0,
-                false => fair[i] <= 0.0 || fair_there <= 0.0,
+            let suspended = if self.preemption {
+                offered <= rates[i].floor.max(fair[i]) || fair_there <= 0.0
+            } else {
+                fair[i] <= 0.0 || fair_there <= 0.0
             };
             let next = if reference.contains(&i) {
                 // An aggregate of the reference keeps its own factor, or returns to it.
@@ -263,17 +257,10 @@ impl<A: Aimd> Clcc<A> {
                 // The error is below 1. It is minus infinity if the reference is not served.
                 let error = 1.0 - rates[i].served / served_there * (fair_there / fair[i]);
                 let below = |(_, limit): &&(f64, f64)| error.abs() < *limit;
-                let gain = self
-                    .gains
-                    .iter()
-                    .find(below)
-                    .map_or(self.gains[2].0, |g| g.0);
+                let gain = self.gains.iter().find(below).map_or(self.gains[2].0, |g| g.0);
                 now - gain * now * error
             };
-            let next = match next.is_nan() {
-                true => now,
-                false => next.min(largest).max(self.decrease_min),
-            };
+            let next = if next.is_nan() { now } else { next.min(largest).max(self.decrease_min) };
             self.below.set_decrease(i, next);
         }
     }
@@ -283,27 +270,27 @@ impl<A: Aimd> Clcc<A> {
     /// rate of the reference is unknown, since the reference responds. A loop that is never
     /// suspended does not need it.
     fn fair(&self, rates: &[Rates], reference: &[usize], capacity: f64) -> Vec<f64> {
-        let cap = |i: usize| match reference.contains(&i) || !self.preemption {
-            true => rates[i].ceiling,
-            false => rates[i].ceiling.min(rates[i].offered),
+        let cap = |i: usize| {
+            if reference.contains(&i) || !self.preemption {
+                rates[i].ceiling
+            } else {
+                rates[i].ceiling.min(rates[i].offered)
+            }
         };
-        let at = |level: f64| -> Vec<f64> {
-            let all = rates.iter().zip(&self.targets).enumerate();
-            all.map(|(i, (r, t))| match r.offered > 0.0 {
-                true => (level * t.share).max(r.floor).min(cap(i)),
-                false => 0.0,
-            })
-            .collect()
-        };
+        let at =
+            |level: f64| -> Vec<f64> {
+                let all = rates.iter().zip(&self.targets).enumerate();
+                all.map(|(i, (r, t))| {
+                    if r.offered > 0.0 { (level * t.share).max(r.floor).min(cap(i)) } else { 0.0 }
+                })
+                .collect()
+            };
         let least = self.targets.iter().map(|t| t.share).fold(1e6, f64::min);
         let (mut low, mut high) = (0.0, capacity / least);
         // Bisection: 60 halvings give all digits.
         for _ in 0..60 {
             let level = (low + high) / 2.0;
-            match at(level).iter().sum::<f64>() < capacity {
-                true => low = level,
-                false => high = level,
-            }
+            if at(level).iter().sum::<f64>() < capacity { low = level } else { high = level }
         }
         at(high)
     }
@@ -335,10 +322,7 @@ impl<A: Aimd> Aqm for Clcc<A> {
 
     fn aggregate(&self, index: usize) -> Option<Aggregate> {
         let target = self.targets.get(index)?;
-        Some(Aggregate {
-            ratio: target.ratio,
-            ..self.below.aggregate(index)?
-        })
+        Some(Aggregate { ratio: target.ratio, ..self.below.aggregate(index)? })
     }
 
     fn excess_bandwidth(&self) -> Option<f64> {

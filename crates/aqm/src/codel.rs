@@ -62,9 +62,7 @@ pub static FAMILY: Family = Family {
     params: Config::PARAMS,
     dynamics: Dynamics::Queue(dynamics),
     page: "models/codel.md",
-    maker: &Maker {
-        build: |values| AnyAqm::Codel(Codel::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::Codel(Codel::new(values)) },
     ..Family::new("codel", Role::Queue(|_| Price::Loss))
 };
 
@@ -162,11 +160,7 @@ impl Codel {
 
     /// Returns the verdict that drops or marks a packet.
     fn signal(&self, packet: &PacketMeta) -> Verdict {
-        if self.ecn && packet.ecn.is_capable() {
-            Verdict::Mark
-        } else {
-            Verdict::Drop
-        }
+        if self.ecn && packet.ecn.is_capable() { Verdict::Mark } else { Verdict::Drop }
     }
 }
 

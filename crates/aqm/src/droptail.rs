@@ -10,9 +10,7 @@ pub static FAMILY: Family = Family {
     source: "",
     dynamics: Dynamics::Queue(|_, _| QueueDynamics::plain(QueueLaw::DropTail)),
     page: "models/droptail.md",
-    maker: &Maker {
-        build: |_| AnyAqm::DropTail(DropTail),
-    },
+    maker: &Maker { build: |_| AnyAqm::DropTail(DropTail) },
     ..Family::new("droptail", Role::Queue(|_| Price::QueuingDelay))
 };
 

@@ -64,19 +64,18 @@ pub static FAMILY: Family = Family {
     params: Config::PARAMS,
     check: |values| {
         let period = period(values.duration("target"), values.duration("rtt_max"));
-        match period < SHORTEST {
-            true => Err(
+        if period < SHORTEST {
+            Err(
                 "target and a third of rtt_max must be at least 10 us, since the probability is updated at the smaller of them"
                     .into(),
-            ),
-            false => Ok(()),
+            )
+        } else {
+            Ok(())
         }
     },
     dynamics: Dynamics::Missing("it has two queues, and a link of the fluid has one"),
     page: "models/dualpi2.md",
-    maker: &Maker {
-        build: |values| AnyAqm::DualPi2(DualPi2::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::DualPi2(DualPi2::new(values)) },
     ..Family::new("dualpi2", Role::Queue(|_| Price::Loss))
 };
 
@@ -159,44 +158,28 @@ impl DualPi2 {
     /// Decides about a packet that leaves L after `sojourn`. `behind` packets remain in L, and
     /// `waiting` bytes in both queues [RFC 9332 fig. 7].
     pub fn on_low_latency(&mut self, sojourn: Duration, behind: u64, waiting: Bytes) -> Verdict {
-        let base = if waiting < NO_QUEUE {
-            0.0
-        } else {
-            self.probability
-        };
+        let base = if waiting < NO_QUEUE { 0.0 } else { self.probability };
         let coupled = self.coupling * base;
         if coupled < 1.0 {
-            let native = match behind > self.few {
-                true => self.ramp(sojourn),
-                false => 0.0,
-            };
-            return match recur(&mut self.low_latency, native.max(coupled)) {
-                true => Verdict::Mark,
-                false => Verdict::Pass,
+            let native = if behind > self.few { self.ramp(sojourn) } else { 0.0 };
+            return if recur(&mut self.low_latency, native.max(coupled)) {
+                Verdict::Mark
+            } else {
+                Verdict::Pass
             };
         }
-        match recur(&mut self.low_latency, base * base) {
-            true => Verdict::Drop,
-            false => Verdict::Mark,
-        }
+        if recur(&mut self.low_latency, base * base) { Verdict::Drop } else { Verdict::Mark }
     }
 
     /// Decides about a packet that leaves C.
     pub fn on_classic(&mut self, capable: bool, waiting: Bytes) -> Verdict {
-        let base = if waiting < NO_QUEUE {
-            0.0
-        } else {
-            self.probability
-        };
+        let base = if waiting < NO_QUEUE { 0.0 } else { self.probability };
         let probability = base * base;
         if !recur(&mut self.classic, probability) {
             return Verdict::Pass;
         }
         let most = (1.0 / (self.coupling * self.coupling)).min(1.0);
-        match capable && probability < most {
-            true => Verdict::Mark,
-            false => Verdict::Drop,
-        }
+        if capable && probability < most { Verdict::Mark } else { Verdict::Drop }
     }
 
     /// The native probability of L [RFC 9332 fig. 5].

@@ -74,9 +74,7 @@ pub static FAMILY: Family = Family {
     check: in_bytes,
     dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
     page: "models/fq-codel.md",
-    maker: &Maker {
-        build: |values| AnyAqm::FqCodel(FqCodel::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::FqCodel(FqCodel::new(values)) },
     ..Family::new("fq-codel", Role::Queue(|_| Price::Loss))
 };
 

@@ -61,9 +61,7 @@ pub static FAMILY: Family = Family {
     },
     dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
     page: "models/host-fq.md",
-    maker: &Maker {
-        build: |values| AnyAqm::HostFq(queues(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::HostFq(queues(values)) },
     ..Family::new("host-fq", Role::Queue(|_| Price::Loss))
 };
 

@@ -69,9 +69,7 @@ pub static FAMILY: Family = Family {
         "its gains depend on the probability, and its burst allowance on the time since the delay was low, which the fluid does not follow",
     ),
     page: "models/pie.md",
-    maker: &Maker {
-        build: |values| AnyAqm::Pie(Pie::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::Pie(Pie::new(values)) },
     ..Family::new("pie", Role::Queue(|_| Price::Loss))
 };
 
@@ -88,14 +86,8 @@ const LOW: f64 = 0.2;
 const BOUNDED: (f64, f64) = (0.1, 0.02);
 
 /// The divisors of a step, each with the probability below which it applies [RFC 8033 §4.2].
-const SCALES: [(f64, f64); 6] = [
-    (1e-6, 2048.0),
-    (1e-5, 512.0),
-    (1e-4, 128.0),
-    (1e-3, 32.0),
-    (1e-2, 8.0),
-    (1e-1, 2.0),
-];
+const SCALES: [(f64, f64); 6] =
+    [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
 /// Proportional integral controller enhanced.
 #[derive(Clone, Debug)]

@@ -74,17 +74,15 @@ pub static FAMILY: Family = Family {
         }
         Some((min, max, _)) if min < max => Ok(()),
         Some(_) => Err("max_threshold must be more than min_threshold".into()),
-        None => Err(
-            "min_threshold and max_threshold must have the same unit; write both in packets \
+        None => {
+            Err("min_threshold and max_threshold must have the same unit; write both in packets \
              or both in bytes"
-                .into(),
-        ),
+                .into())
+        }
     },
     dynamics: Dynamics::Queue(dynamics),
     page: "models/red.md",
-    maker: &Maker {
-        build: |values| AnyAqm::Red(Red::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::Red(Red::new(values)) },
     ..Family::new("red", Role::Queue(|_| Price::Loss))
 };
 

@@ -70,15 +70,8 @@ pub static FAMILY: Family = Family {
         ecn: values.flag("ecn"),
     }),
     page: "models/rem.md",
-    maker: &Maker {
-        build: |values| AnyAqm::Rem(Rem::new(values)),
-    },
-    ..Family::new(
-        "rem",
-        Role::Queue(|values| Price::Marks {
-            phi: values.number("phi"),
-        }),
-    )
+    maker: &Maker { build: |values| AnyAqm::Rem(Rem::new(values)) },
+    ..Family::new("rem", Role::Queue(|values| Price::Marks { phi: values.number("phi") }))
 };
 
 /// The shortest period. A shorter one would dominate the cost of a simulation.

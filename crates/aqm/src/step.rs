@@ -28,9 +28,7 @@ pub static FAMILY: Family = Family {
         "a fluid's queue would stay at the threshold, where the share of marks is undetermined",
     ),
     page: "models/step.md",
-    maker: &Maker {
-        build: |values| AnyAqm::Step(Step::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::Step(Step::new(values)) },
     ..Family::new("step", Role::Queue(|_| Price::Loss))
 };
 
@@ -44,10 +42,7 @@ pub struct Step {
 impl Step {
     /// Creates a step from its parameters.
     pub fn new(values: &Values) -> Step {
-        Step {
-            threshold: values.size("threshold"),
-            drop: values.flag("drop"),
-        }
+        Step { threshold: values.size("threshold"), drop: values.flag("drop") }
     }
 }
 

@@ -20,21 +20,12 @@ enum Operation {
 
 /// A span before the next operation: none, some, or the rest of the clock's range.
 fn any_gap() -> impl Strategy<Value = Duration> {
-    prop_oneof![
-        Just(0),
-        0..1_000_000u64,
-        0..1_000_000_000_000u64,
-        any::<u64>(),
-    ]
-    .prop_map(Duration::from_ps)
+    prop_oneof![Just(0), 0..1_000_000u64, 0..1_000_000_000_000u64, any::<u64>(),]
+        .prop_map(Duration::from_ps)
 }
 
 fn any_packet() -> impl Strategy<Value = PacketMeta> {
-    let class = prop_oneof![
-        Just(Class::Data),
-        Just(Class::InBand),
-        Just(Class::OutOfBand)
-    ];
+    let class = prop_oneof![Just(Class::Data), Just(Class::InBand), Just(Class::OutOfBand)];
     let ecn = prop_oneof![
         Just(Ecn::NotCapable),
         Just(Ecn::Capable),
@@ -122,10 +113,7 @@ fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<()
         prop_assert!(aqm.virtual_delay(now) <= LONGEST);
         prop_assert!(aqm.virtual_delay(Time::MAX) <= LONGEST);
         prop_assert!(aqm.price().is_none_or(|p| p >= 0.0 && p.is_finite()));
-        prop_assert!(
-            aqm.excess_bandwidth()
-                .is_none_or(|b| (0.0..=1.0).contains(&b))
-        );
+        prop_assert!(aqm.excess_bandwidth().is_none_or(|b| (0.0..=1.0).contains(&b)));
         for a in (0..4).map_while(|i| aqm.aggregate(i)) {
             prop_assert!((0.0..=1.0).contains(&a.transmit_probability), "{a:?}");
             prop_assert!(a.admitted <= a.offered, "{a:?}");
@@ -143,10 +131,7 @@ fn forgets(mut aqm: AnyAqm, mut now: Time, mut random: Random) -> Result<(), Tes
     if now > Time::ZERO + LONG * 10 {
         return Ok(()); // The clock stands before long.
     }
-    let small = PacketMeta {
-        size: Bytes::new(1),
-        ..common::DATA
-    };
+    let small = PacketMeta { size: Bytes::new(1), ..common::DATA };
     let mut verdict = Verdict::Drop;
     for _ in 0..3 {
         now += LONG;
@@ -217,13 +202,8 @@ fn a_mark_of_another_crate_drops_what_cannot_carry_it() {
         (Ecn::Scalable, Verdict::Mark),
         (Ecn::Marked, Verdict::Mark),
     ] {
-        let packet = PacketMeta {
-            size: Bytes::new(1000),
-            class: Class::Data,
-            ecn,
-            aggregate: 0,
-            flow: 1,
-        };
+        let packet =
+            PacketMeta { size: Bytes::new(1000), class: Class::Data, ecn, aggregate: 0, flow: 1 };
         let arrival = aqm.on_arrival(&packet, &queue, Time::ZERO, &mut || 0.5);
         let departure = aqm.on_departure(&packet, Duration::ZERO, &queue, Time::ZERO);
         assert_eq!((arrival, departure), (expected, expected), "{ecn:?}");
@@ -233,12 +213,7 @@ fn a_mark_of_another_crate_drops_what_cannot_carry_it() {
 #[test]
 fn every_check_accepts_the_defaults() {
     for family in FAMILIES {
-        assert_eq!(
-            (family.check)(&family.defaults()),
-            Ok(()),
-            "{}",
-            family.name
-        );
+        assert_eq!((family.check)(&family.defaults()), Ok(()), "{}", family.name);
         AnyAqm::build(&family.defaults());
     }
 }

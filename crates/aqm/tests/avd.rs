@@ -13,8 +13,7 @@ fn avd(changes: &[(&str, Raw)]) -> Avd {
 }
 
 fn delay(avd: &Avd, seconds: f64) -> f64 {
-    avd.virtual_delay(Time::from_secs_f64(seconds))
-        .as_secs_f64()
+    avd.virtual_delay(Time::from_secs_f64(seconds)).as_secs_f64()
 }
 
 /// Packets evenly spaced at `load`·C from `start` for `seconds`; the last arrival's time.
@@ -44,10 +43,7 @@ fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
     }
     let expected = rho * service / (2.0 * (1.0 - rho));
     let mean = sum / f64::from(n);
-    assert!(
-        (mean / expected - 1.0).abs() < 0.03,
-        "{mean} for {expected}"
-    );
+    assert!((mean / expected - 1.0).abs() < 0.03, "{mean} for {expected}");
 }
 
 /// Below the desired utilisation the virtual capacity rises by α·(γ·C − λ) a second, up
@@ -76,10 +72,7 @@ fn a_load_above_the_desired_utilisation_builds_delay() {
     let expected = queue / capacity;
     let measured = delay(&avd, t);
     // A packet more or less is 0.6 % of this queue.
-    assert!(
-        (measured / expected - 1.0).abs() < 0.01,
-        "{measured} for {expected}"
-    );
+    assert!((measured / expected - 1.0).abs() < 0.01, "{measured} for {expected}");
 }
 
 #[test]
@@ -99,12 +92,8 @@ fn the_delay_drains_at_the_virtual_capacity_and_is_zero_before_any_arrival() {
 /// of its pair wait for that one: 8 ms of the virtual delay are physical.
 #[test]
 fn the_virtual_delay_contains_the_physical_one_on_request() {
-    let mut pair = [false, true].map(|held| {
-        avd(&[
-            ("gain", Raw::Number(1e-6)),
-            ("holds_physical", Raw::Flag(held)),
-        ])
-    });
+    let mut pair = [false, true]
+        .map(|held| avd(&[("gain", Raw::Number(1e-6)), ("holds_physical", Raw::Flag(held))]));
     for avd in &mut pair {
         for n in 0..=20 {
             avd.on_arrival(&DATA, &queue(n.min(11)), Time::ZERO, &mut Random(1));
@@ -190,10 +179,7 @@ fn a_flood_shows_the_largest_delay_and_is_forgotten() {
     let mut avd = avd(&[("max_delay", text("200 ms"))]);
     let t = constant(&mut avd, 10.0, 0.0, 1.0);
     assert_eq!(avd.virtual_capacity().as_bps(), 0);
-    assert_eq!(
-        avd.virtual_delay(Time::from_secs_f64(t)),
-        Duration::from_ms(200)
-    );
+    assert_eq!(avd.virtual_delay(Time::from_secs_f64(t)), Duration::from_ms(200));
     offer(&mut avd, t + 10.0);
     offer(&mut avd, t + 20.0);
     assert_eq!(delay(&avd, t + 20.0), 0.0);

@@ -55,29 +55,19 @@ fn with_ecn_only_what_cannot_be_marked_is_dropped() {
     let mut offer =
         |packet: &PacketMeta| avq.on_arrival(packet, &queue(0), Time::ZERO, &mut Random(0));
     assert_eq!(offer(&DATA), Verdict::Pass);
-    let capable = PacketMeta {
-        ecn: Ecn::Capable,
-        ..DATA
-    };
+    let capable = PacketMeta { ecn: Ecn::Capable, ..DATA };
     assert_eq!(offer(&capable), Verdict::Mark);
     assert_eq!(offer(&DATA), Verdict::Drop);
-    let control = PacketMeta {
-        class: Class::OutOfBand,
-        ..DATA
-    };
+    let control = PacketMeta { class: Class::OutOfBand, ..DATA };
     assert_eq!(offer(&control), Verdict::Pass);
 }
 
 #[test]
 fn the_virtual_buffer_is_the_ports_unless_given() {
     let mut avq = avq(&[]);
-    let port = QueueView {
-        capacity: Some(Bytes::new(3000)),
-        ..queue(0)
-    };
-    let verdicts: Vec<_> = (0..4)
-        .map(|_| avq.on_arrival(&DATA, &port, Time::ZERO, &mut Random(0)))
-        .collect();
+    let port = QueueView { capacity: Some(Bytes::new(3000)), ..queue(0) };
+    let verdicts: Vec<_> =
+        (0..4).map(|_| avq.on_arrival(&DATA, &port, Time::ZERO, &mut Random(0))).collect();
     assert_eq!(verdicts[2..], [Verdict::Pass, Verdict::Drop]);
 }
 
@@ -94,10 +84,7 @@ fn a_buffer_in_packets_is_refused_with_a_hint() {
 #[test]
 fn responsive_sources_settle_at_the_desired_utilisation() {
     for utilisation in [0.98, 0.8] {
-        let mut avq = avq(&[
-            ("utilisation", Raw::Number(utilisation)),
-            ("buffer", text("20 KB")),
-        ]);
+        let mut avq = avq(&[("utilisation", Raw::Number(utilisation)), ("buffer", text("20 KB"))]);
         let (mut t, mut rate, mut cut, mut bytes) = (0.0, 0.1 * C, 0.0, 0.0);
         while t < 600.0 {
             let verdict = offer(&mut avq, t);
@@ -113,9 +100,6 @@ fn responsive_sources_settle_at_the_desired_utilisation() {
             }
         }
         let load = bytes / 300.0 / C;
-        assert!(
-            (load - utilisation).abs() < 0.01,
-            "{load} for {utilisation}"
-        );
+        assert!((load - utilisation).abs() < 0.01, "{load} for {utilisation}");
     }
 }

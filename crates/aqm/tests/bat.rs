@@ -44,19 +44,14 @@ struct Driven {
 
 impl Driven {
     fn new(own: &[&[(&str, Raw)]]) -> Driven {
-        Driven {
-            bat: Bat::new(&values(own)),
-            now: Time::ZERO,
-            random: Random(7),
-        }
+        Driven { bat: Bat::new(&values(own)), now: Time::ZERO, random: Random(7) }
     }
 
     fn period(&mut self, offered: &[u64], queued: u64) {
         for (i, n) in offered.iter().enumerate() {
             for _ in 0..*n {
                 let view = queue(queued);
-                self.bat
-                    .on_arrival(&of(i as u8), &view, self.now, &mut self.random);
+                self.bat.on_arrival(&of(i as u8), &view, self.now, &mut self.random);
             }
         }
         self.now += Duration::from_ms(4);
@@ -179,14 +174,8 @@ fn it_draws_once_a_packet() {
     // Within five standard deviations.
     let deviation = (f64::from(n) * t * (1.0 - t)).sqrt();
     let expected = f64::from(n) * t;
-    assert!(
-        (passed as f64 - expected).abs() < 5.0 * deviation,
-        "{passed}"
-    );
-    let control = PacketMeta {
-        class: Class::OutOfBand,
-        ..of(0)
-    };
+    assert!((passed as f64 - expected).abs() < 5.0 * deviation, "{passed}");
+    let control = PacketMeta { class: Class::OutOfBand, ..of(0) };
     for _ in 0..100 {
         let verdict = d.bat.on_arrival(&control, &queue(0), d.now, &mut d.random);
         assert_eq!(verdict, Verdict::Pass);
@@ -215,9 +204,7 @@ fn fluid(own: &[&[(&str, Raw)]], offered: &[u64]) -> Vec<f64> {
     let (mut half, periods) = (Vec::new(), 20_000);
     let counts = |d: &Driven| -> Vec<u64> {
         let n = offered.len();
-        (0..n)
-            .map(|i| d.bat.aggregate(i).expect("there").admitted)
-            .collect()
+        (0..n).map(|i| d.bat.aggregate(i).expect("there").admitted).collect()
     };
     for period in 0..periods {
         let before: u64 = counts(&d).iter().sum();
@@ -237,9 +224,7 @@ fn fluid(own: &[&[(&str, Raw)]], offered: &[u64]) -> Vec<f64> {
     }
     let sent = f64::from(periods / 2) * 50_000.0;
     let rates = counts(&d).into_iter().zip(half);
-    rates
-        .map(|(now, then)| (now - then) as f64 / sent)
-        .collect()
+    rates.map(|(now, then)| (now - then) as f64 / sent).collect()
 }
 
 /// Weighted max-min fairness, for traffic that does not respond: two that offer different rates

@@ -10,10 +10,7 @@ use accord_units::{Bytes, Duration, Rate, Time};
 
 /// 100 Mbit/s and nothing queued.
 fn queue() -> QueueView {
-    QueueView {
-        rate: Rate::from_bps(100_000_000),
-        ..common::queue(0)
-    }
+    QueueView { rate: Rate::from_bps(100_000_000), ..common::queue(0) }
 }
 
 /// Parameters; aggregate i has the i-th share, and is steered or not.
@@ -96,11 +93,8 @@ impl Aimd for Puppet {
 fn tenth(clcc: &mut Clcc<Puppet>, now: &mut Time, rates: &[(u64, u64)]) {
     for (i, (offered, admitted)) in rates.iter().enumerate() {
         let mut pass = |passes: bool, mbps: u64| {
-            let packet = PacketMeta {
-                aggregate: i as u8,
-                size: Bytes::new(mbps * 12_500),
-                ..common::DATA
-            };
+            let packet =
+                PacketMeta { aggregate: i as u8, size: Bytes::new(mbps * 12_500), ..common::DATA };
             // The puppet admits by this draw.
             let mut dice = Fixed(if passes { 0.0 } else { 1.0 });
             clcc.on_arrival(&packet, &queue(), *now, &mut dice);
@@ -141,17 +135,11 @@ fn the_step_follows_the_error() {
     assert_eq!(clcc.aggregate(0).expect("there").ratio, None);
     // 35 and 65: x = 1 − (35/65)/(30/70) = −0.25641: in the middle.
     let d = second(&mut clcc, &mut now, &[(70, 65), (90, 35)]);
-    near(
-        d[1],
-        0.225 * (1.0 + 0.2 * (35.0 / 65.0 * 70.0 / 30.0 - 1.0)),
-    );
+    near(d[1], 0.225 * (1.0 + 0.2 * (35.0 / 65.0 * 70.0 / 30.0 - 1.0)));
     let before = d[1];
     // 29 and 71: x = 0.0469, small: D falls.
     let d = second(&mut clcc, &mut now, &[(75, 71), (90, 29)]);
-    near(
-        d[1],
-        before * (1.0 - 0.05 * (1.0 - 29.0 / 71.0 * 70.0 / 30.0)),
-    );
+    near(d[1], before * (1.0 - 0.05 * (1.0 - 29.0 / 71.0 * 70.0 / 30.0)));
     // At rest.
     let before = d[1];
     let d = second(&mut clcc, &mut now, &[(75, 70), (90, 30)]);
@@ -161,10 +149,8 @@ fn the_step_follows_the_error() {
 /// Rates are averages of a second: of ten samples, neither the one before them nor one less.
 #[test]
 fn rates_are_averaged_over_the_last_second() {
-    let (mut clcc, mut now) = (
-        Clcc::over(Puppet::new(&[0.1, 0.1]), &values(&TWO, &[])),
-        Time::ZERO,
-    );
+    let (mut clcc, mut now) =
+        (Clcc::over(Puppet::new(&[0.1, 0.1]), &values(&TWO, &[])), Time::ZERO);
     second(&mut clcc, &mut now, &[(90, 50), (90, 50)]);
     let mut ratio = |clcc: &mut Clcc<Puppet>, tcp, udp| {
         tenth(clcc, &mut now, &[(90, tcp), (90, udp)]);
@@ -180,10 +166,7 @@ fn rates_are_averaged_over_the_last_second() {
 
 #[test]
 fn the_bound_is_one_over_what_is_offered() {
-    for (bound, expected) in [
-        (true, 100.0 / 250.0),
-        (false, 0.1 * (1.0 + 0.5 * 8.0 / 1.0)),
-    ] {
+    for (bound, expected) in [(true, 100.0 / 250.0), (false, 0.1 * (1.0 + 0.5 * 8.0 / 1.0))] {
         let values = values(&[(0.5, false), (0.5, true)], &[("bound", Raw::Flag(bound))]);
         let (mut clcc, mut now) = (Clcc::over(Puppet::new(&[0.1, 0.1]), &values), Time::ZERO);
         // 90 against 10: r = 9, x = −8.
@@ -195,10 +178,8 @@ fn the_bound_is_one_over_what_is_offered() {
 #[test]
 fn the_loop_is_suspended_while_too_little_is_offered() {
     // UDP offers 20, less than the 30 it should get: eq. 5 would lower D by 0.5·x for ever.
-    let (mut clcc, mut now) = (
-        Clcc::over(Puppet::new(&[0.1, 0.1]), &values(&TWO, &[])),
-        Time::ZERO,
-    );
+    let (mut clcc, mut now) =
+        (Clcc::over(Puppet::new(&[0.1, 0.1]), &values(&TWO, &[])), Time::ZERO);
     let d = second(&mut clcc, &mut now, &[(90, 80), (20, 20)]);
     near(d[1], 0.09);
     let d = second(&mut clcc, &mut now, &[(90, 80), (0, 0)]);
@@ -224,10 +205,8 @@ fn the_loop_is_suspended_while_too_little_is_offered() {
 #[test]
 fn more_than_two_share_by_max_min_fairness() {
     let three = [(2.0, false), (1.0, true), (1.0, true)];
-    let (mut clcc, mut now) = (
-        Clcc::over(Puppet::new(&[0.1; 3]), &values(&three, &[])),
-        Time::ZERO,
-    );
+    let (mut clcc, mut now) =
+        (Clcc::over(Puppet::new(&[0.1; 3]), &values(&three, &[])), Time::ZERO);
     let d = second(&mut clcc, &mut now, &[(80, 60), (90, 30), (10, 10)]);
     near(d[1], 0.1);
     near(d[2], 0.09);
@@ -279,9 +258,10 @@ impl Aqm for Simple {
         let congested = self.queued > 125;
         self.queued = self.queued.saturating_sub(125);
         for a in &mut self.aggregates {
-            a.transmit_probability = match congested {
-                true => a.transmit_probability * (1.0 - a.decrease).max(0.0),
-                false => (a.transmit_probability + 0.02).min(1.0),
+            a.transmit_probability = if congested {
+                a.transmit_probability * (1.0 - a.decrease).max(0.0)
+            } else {
+                (a.transmit_probability + 0.02).min(1.0)
             };
         }
         self.next = now + Duration::from_ms(10);
@@ -318,10 +298,7 @@ fn it_steers_another_aimd_to_the_same_shares() {
             counts = admitted(&clcc);
         }
         for aggregate in 0..3 {
-            let packet = PacketMeta {
-                aggregate,
-                ..common::DATA
-            };
+            let packet = PacketMeta { aggregate, ..common::DATA };
             // 100 Mbit/s each in 10 ms.
             for _ in 0..125 {
                 clcc.on_arrival(&packet, &queue(), now, &mut random);
@@ -336,10 +313,7 @@ fn it_steers_another_aimd_to_the_same_shares() {
     let got = [0, 1, 2].map(|i| (got[i] - counts[i]) as f64);
     let sum: f64 = got.iter().sum();
     for (got, (share, _)) in got.iter().zip(three) {
-        assert!(
-            (got / sum * 100.0 / share - 1.0).abs() < 0.05,
-            "{got} of {sum}"
-        );
+        assert!((got / sum * 100.0 / share - 1.0).abs() < 0.05, "{got} of {sum}");
     }
 }
 

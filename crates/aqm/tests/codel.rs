@@ -18,10 +18,7 @@ fn ms(ms: f64) -> Time {
 const LATE: Duration = Duration::from_ms(6);
 const EARLY: Duration = Duration::from_us(4999);
 
-const CAPABLE: PacketMeta = PacketMeta {
-    ecn: Ecn::Capable,
-    ..DATA
-};
+const CAPABLE: PacketMeta = PacketMeta { ecn: Ecn::Capable, ..DATA };
 
 /// Packets leave every 100 µs from `from` to `to` milliseconds, each of them late and with 50
 /// behind it. The times of those that are not passed, in milliseconds.
@@ -37,9 +34,7 @@ fn signals(codel: &mut Codel, packet: &PacketMeta, from: u64, to: u64) -> Vec<f6
 /// 537.14, each at the next packet.
 #[test]
 fn drops_are_spaced_by_the_inverse_square_root_of_their_count() {
-    let expected = [
-        100.0, 200.0, 270.8, 328.5, 378.5, 423.2, 464.0, 501.8, 537.2,
-    ];
+    let expected = [100.0, 200.0, 270.8, 328.5, 378.5, 423.2, 464.0, 501.8, 537.2];
     assert_eq!(signals(&mut codel(), &DATA, 0, 560), expected);
 }
 

@@ -33,11 +33,7 @@ fn the_base_probability_is_that_of_the_figures() {
     let mut aqm = aqm();
     aqm.update(MS(25));
     let first = 0.15 * 0.010 + 3.0 * 0.025;
-    assert!(
-        (aqm.probability() - first).abs() < 1e-12,
-        "{}",
-        aqm.probability()
-    );
+    assert!((aqm.probability() - first).abs() < 1e-12, "{}", aqm.probability());
     aqm.update(MS(25));
     let second = first + 0.15 * 0.010;
     assert!((aqm.probability() - second).abs() < 1e-12);
@@ -53,10 +49,7 @@ fn the_base_probability_is_that_of_the_figures() {
 /// is 1.11 and β 10 per second.
 #[test]
 fn the_period_is_a_third_of_a_short_round_trip() {
-    let config = Config {
-        rtt_max: MS(30),
-        ..Config::default()
-    };
+    let config = Config { rtt_max: MS(30), ..Config::default() };
     let mut aqm = config.build().expect("in range");
     assert_eq!(aqm.next_timer(), Some(Time::ZERO + MS(10)));
     aqm.update(MS(25));
@@ -98,23 +91,14 @@ fn the_queues_are_coupled() {
 /// Figure 5, and Th_len in figure 7, line 5a.
 #[test]
 fn the_ramp_is_of_the_packets_own_delay() {
-    for (us, expected) in [
-        (700, 0.0),
-        (800, 0.0),
-        (900, 0.25),
-        (1000, 0.5),
-        (1200, 1.0),
-        (5000, 1.0),
-    ] {
+    for (us, expected) in
+        [(700, 0.0), (800, 0.0), (900, 0.25), (1000, 0.5), (1200, 1.0), (5000, 1.0)]
+    {
         let mut aqm = aqm();
         let sojourn = Duration::from_us(us);
         let marked = share(|| aqm.on_low_latency(sojourn, 2, MUCH), Verdict::Mark);
         assert!((marked - expected).abs() < 1e-4, "{us} us: {marked}");
-        assert_eq!(
-            aqm.on_low_latency(sojourn, 1, MUCH),
-            Verdict::Pass,
-            "one packet is no queue"
-        );
+        assert_eq!(aqm.on_low_latency(sojourn, 1, MUCH), Verdict::Pass, "one packet is no queue");
     }
 }
 
@@ -127,10 +111,7 @@ fn marks_come_at_equal_distances() {
         .filter(|_| aqm.on_low_latency(MS(0), 5, MUCH) == Verdict::Mark)
         .collect();
     let gaps: Vec<usize> = marks.windows(2).map(|w| w[1] - w[0]).collect();
-    assert!(
-        gaps.iter().max().unwrap() - gaps.iter().min().unwrap() <= 1,
-        "{gaps:?}"
-    );
+    assert!(gaps.iter().max().unwrap() - gaps.iter().min().unwrap() <= 1, "{gaps:?}");
 }
 
 /// Figure 7, lines 8c and 12b: in overload both queues drop by p'², and nothing goes unmarked in L.
@@ -143,10 +124,7 @@ fn overload_drops_in_both_queues() {
     let passed = share(|| aqm.on_low_latency(MS(5), 50, MUCH), Verdict::Pass);
     assert_eq!(passed, 0.0);
     let dropped = share(|| aqm.on_classic(true, MUCH), Verdict::Drop);
-    assert!(
-        (dropped - base * base).abs() < 1e-4,
-        "a mark does not save it"
-    );
+    assert!((dropped - base * base).abs() < 1e-4, "a mark does not save it");
 }
 
 /// §A.1: less than two packets in both queues are no queue.
@@ -175,10 +153,7 @@ fn two_packets_are_a_queue() {
 #[test]
 fn overload_begins_where_the_coupled_probability_is_one() {
     let with = |coupling: f64, probability: f64| {
-        let config = Config {
-            coupling,
-            ..Config::default()
-        };
+        let config = Config { coupling, ..Config::default() };
         let mut aqm = config.build().expect("in range");
         while aqm.probability() < probability {
             aqm.update(MS(16));

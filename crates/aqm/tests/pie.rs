@@ -20,12 +20,8 @@ fn waiting(ms: u64) -> QueueView {
     }
 }
 
-const IDLE: QueueView = QueueView {
-    packets: 0,
-    bytes: Bytes::ZERO,
-    rate: Rate::from_bps(8_000_000),
-    capacity: None,
-};
+const IDLE: QueueView =
+    QueueView { packets: 0, bytes: Bytes::ZERO, rate: Rate::from_bps(8_000_000), capacity: None };
 
 /// Updates the probability at each delay, in milliseconds, and returns it after each.
 fn updates(pie: &mut Pie, delays: &[u64]) -> Vec<f64> {
@@ -114,18 +110,12 @@ fn arrivals_are_dropped_with_the_probability() {
 #[test]
 fn low_delay_short_queues_and_control_are_exempt() {
     let mut pie = raised_to(0.15, &[]);
-    let control = PacketMeta {
-        class: Class::OutOfBand,
-        ..DATA
-    };
+    let control = PacketMeta { class: Class::OutOfBand, ..DATA };
     assert_eq!(verdicts(&mut pie, &control, 1000), [1000, 0, 0]);
     // Two packets of 1024 bytes, whatever the probability.
     let mut high = raised_to(0.9, &[]);
     let mut few = |bytes| {
-        let view = QueueView {
-            bytes: Bytes::new(bytes),
-            ..waiting(1)
-        };
+        let view = QueueView { bytes: Bytes::new(bytes), ..waiting(1) };
         let mut random = Random(1);
         (0..1000)
             .filter(|_| high.on_arrival(&DATA, &view, Time::ZERO, &mut random) != Verdict::Pass)
@@ -140,11 +130,7 @@ fn low_delay_short_queues_and_control_are_exempt() {
     updates(&mut pie, &[8]);
     assert!(verdicts(&mut pie, &DATA, 1000)[2] > 20);
     // Half of the target, 7.5 ms of one of two packets, is not below it.
-    let half = QueueView {
-        bytes: Bytes::new(15_000),
-        packets: 2,
-        ..IDLE
-    };
+    let half = QueueView { bytes: Bytes::new(15_000), packets: 2, ..IDLE };
     let now = pie.next_timer().expect("it has one");
     pie.on_timer(&half, now);
     assert!(verdicts(&mut pie, &DATA, 1000)[2] > 20);
@@ -181,11 +167,7 @@ fn the_allowance_is_renewed_after_two_delays_below_half_of_the_target() {
         assert_eq!(pie.probability(), 0.0);
         updates(&mut pie, &[40, 40]);
         assert!(pie.probability() > 0.2, "{}", pie.probability());
-        assert_eq!(
-            verdicts(&mut pie, &DATA, 1000)[2] == 0,
-            exempt,
-            "{delays:?}"
-        );
+        assert_eq!(verdicts(&mut pie, &DATA, 1000)[2] == 0, exempt, "{delays:?}");
     }
 }
 
@@ -204,10 +186,7 @@ fn an_empty_queue_forgets_exponentially() {
 
 #[test]
 fn marks_replace_drops_up_to_the_threshold() {
-    let capable = PacketMeta {
-        ecn: Ecn::Capable,
-        ..DATA
-    };
+    let capable = PacketMeta { ecn: Ecn::Capable, ..DATA };
     let mut low = raised_to(0.05, &[]);
     assert!(low.probability() < 0.1);
     let [_, marked, dropped] = verdicts(&mut low, &capable, 1000);

@@ -10,12 +10,7 @@ fn red(changes: &[(&str, Raw)]) -> Red {
 }
 
 fn arrive(red: &mut Red, found: &QueueView, seconds: f64) -> Verdict {
-    red.on_arrival(
-        &DATA,
-        found,
-        Time::from_secs_f64(seconds),
-        &mut Random(seconds.to_bits()),
-    )
+    red.on_arrival(&DATA, found, Time::from_secs_f64(seconds), &mut Random(seconds.to_bits()))
 }
 
 /// The step response: after n arrivals that find q packets, q·(1 − (1 − w)ⁿ); of 346 with
@@ -51,11 +46,7 @@ fn the_average_decays_while_the_link_is_idle() {
     let before = red.average();
     arrive(&mut red, &queue(0), 1.0 + 5.0 * 0.8e-3);
     assert!((red.average() - before).abs() < 1e-9, "still busy");
-    arrive(
-        &mut red,
-        &queue(0),
-        1.0 + 5.0 * 0.8e-3 + (1.0 + 346.23) * 0.8e-3,
-    );
+    arrive(&mut red, &queue(0), 1.0 + 5.0 * 0.8e-3 + (1.0 + 346.23) * 0.8e-3);
     assert!((red.average() / before - 0.5).abs() < 1e-4);
 }
 
@@ -72,10 +63,7 @@ impl Entropy for Least {
 /// dropped one has not.
 #[test]
 fn the_idle_time_begins_when_the_last_packet_has_left() {
-    let capable = PacketMeta {
-        ecn: Ecn::Capable,
-        ..DATA
-    };
+    let capable = PacketMeta { ecn: Ecn::Capable, ..DATA };
     for (packet, spare, verdict, packets) in [
         (&capable, false, Verdict::Mark, 11.0),
         (&DATA, true, Verdict::Pass, 11.0),
@@ -93,10 +81,7 @@ fn the_idle_time_begins_when_the_last_packet_has_left() {
         let before = red.average();
         // 0.8 ms per packet.
         arrive(&mut red, &queue(0), packets * 0.8e-3);
-        assert!(
-            (red.average() - before).abs() < 1e-9,
-            "{verdict:?}: still busy"
-        );
+        assert!((red.average() - before).abs() < 1e-9, "{verdict:?}: still busy");
         let mut later = red.clone();
         arrive(&mut later, &queue(0), (2.0 * packets + 2.0) * 0.8e-3);
         assert!(later.average() < before * 0.998, "{verdict:?}: idle");
@@ -126,11 +111,7 @@ fn marks_are_evenly_spaced() {
     let spacings = spacings(10, 20_000);
     let n = spacings.len() as f64;
     let mean = spacings.iter().map(|&s| f64::from(s)).sum::<f64>() / n;
-    let variance = spacings
-        .iter()
-        .map(|&s| (f64::from(s) - mean).powi(2))
-        .sum::<f64>()
-        / n;
+    let variance = spacings.iter().map(|&s| (f64::from(s) - mean).powi(2)).sum::<f64>() / n;
     assert_eq!(spacings.iter().max(), Some(&20));
     assert!((mean - 10.5).abs() < 0.2, "mean {mean}");
     assert!((variance - 33.25).abs() < 1.0, "variance {variance}");
@@ -183,10 +164,7 @@ fn below_the_lower_threshold_everything_passes() {
 
 #[test]
 fn with_ecn_marks_replace_drops_until_everything_is_dropped() {
-    let capable = PacketMeta {
-        ecn: Ecn::Capable,
-        ..DATA
-    };
+    let capable = PacketMeta { ecn: Ecn::Capable, ..DATA };
     let mut red = red(&[("weight", Raw::Number(1.0)), ("ecn", Raw::Flag(true))]);
     let mut random = Random(3);
     let mut seen = |packets| {
@@ -199,9 +177,8 @@ fn with_ecn_marks_replace_drops_until_everything_is_dropped() {
     // Packets that cannot be marked are dropped all the same.
     let mut plain = self::red(&[("weight", Raw::Number(1.0)), ("ecn", Raw::Flag(true))]);
     let mut others = Random(3);
-    let mut verdicts: Vec<_> = (0..200)
-        .map(|_| plain.on_arrival(&DATA, &queue(10), Time::ZERO, &mut others))
-        .collect();
+    let mut verdicts: Vec<_> =
+        (0..200).map(|_| plain.on_arrival(&DATA, &queue(10), Time::ZERO, &mut others)).collect();
     verdicts.dedup();
     assert!(verdicts.contains(&Verdict::Drop) && !verdicts.contains(&Verdict::Mark));
     let between = seen(10);
@@ -217,10 +194,7 @@ fn thresholds_in_bytes_count_bytes() {
         ("max_threshold", text("15 KB")),
         ("gentle", Raw::Flag(false)),
     ]);
-    let acks = QueueView {
-        bytes: Bytes::new(4_000),
-        ..queue(100)
-    };
+    let acks = QueueView { bytes: Bytes::new(4_000), ..queue(100) };
     assert_eq!(arrive(&mut red, &acks, 0.0), Verdict::Pass);
     assert_eq!(arrive(&mut red, &queue(15), 0.0), Verdict::Drop);
 }
@@ -243,10 +217,7 @@ fn thresholds_that_contradict_each_other_are_refused() {
 #[test]
 fn short_queues_are_exempt_on_request() {
     let dropped = |spare: bool, found: u64| {
-        let mut red = red(&[
-            ("weight", Raw::Number(1e-6)),
-            ("spare_short", Raw::Flag(spare)),
-        ]);
+        let mut red = red(&[("weight", Raw::Number(1e-6)), ("spare_short", Raw::Flag(spare))]);
         let mut random = Random(5);
         // The average comes to ten packets, and stays there.
         while red.average() < 10.0 {
@@ -267,10 +238,7 @@ fn short_queues_are_exempt_on_request() {
 /// ns-2: the first packet that is not exempt passes, whatever the draw, unless all are dropped.
 #[test]
 fn the_first_packet_after_a_short_queue_passes() {
-    let mut red = red(&[
-        ("weight", Raw::Number(1.0)),
-        ("spare_short", Raw::Flag(true)),
-    ]);
+    let mut red = red(&[("weight", Raw::Number(1.0)), ("spare_short", Raw::Flag(true))]);
     for (found, verdict) in [
         (2, Verdict::Pass),
         (14, Verdict::Pass),
@@ -279,19 +247,10 @@ fn the_first_packet_after_a_short_queue_passes() {
         (14, Verdict::Pass),
         (14, Verdict::Drop),
     ] {
-        assert_eq!(
-            red.on_arrival(&DATA, &queue(found), Time::ZERO, &mut Least),
-            verdict
-        );
+        assert_eq!(red.on_arrival(&DATA, &queue(found), Time::ZERO, &mut Least), verdict);
     }
-    assert_eq!(
-        red.on_arrival(&DATA, &queue(2), Time::ZERO, &mut Random(1)),
-        Verdict::Pass
-    );
-    assert_eq!(
-        red.on_arrival(&DATA, &queue(30), Time::ZERO, &mut Random(1)),
-        Verdict::Drop
-    );
+    assert_eq!(red.on_arrival(&DATA, &queue(2), Time::ZERO, &mut Random(1)), Verdict::Pass);
+    assert_eq!(red.on_arrival(&DATA, &queue(30), Time::ZERO, &mut Random(1)), Verdict::Drop);
 }
 
 /// FJ93 §IV: in byte mode a packet is marked in proportion to its size.
@@ -303,10 +262,7 @@ fn in_byte_mode_small_packets_are_dropped_less() {
             ("min_threshold", text("5 KB")),
             ("max_threshold", text("15 KB")),
         ]);
-        let packet = PacketMeta {
-            size: Bytes::new(size),
-            ..DATA
-        };
+        let packet = PacketMeta { size: Bytes::new(size), ..DATA };
         let mut random = Random(7);
         let found = queue(10);
         let all = (0..100_000).map(|_| red.on_arrival(&packet, &found, Time::ZERO, &mut random));
@@ -318,22 +274,11 @@ fn in_byte_mode_small_packets_are_dropped_less() {
         ("min_threshold", text("5 KB")),
         ("max_threshold", text("15 KB")),
     ]);
-    let small = PacketMeta {
-        size: Bytes::new(40),
-        ..DATA
-    };
+    let small = PacketMeta { size: Bytes::new(40), ..DATA };
     let mut random = Random(9);
     let all = (0..100).map(|_| full.on_arrival(&small, &queue(30), Time::ZERO, &mut random));
     assert_eq!(all.filter(|v| *v == Verdict::Drop).count(), 100);
     // p is 0.05 for 1000 B and 0.0125 for 250 B: a drop in (1/p + 1)/2 packets.
-    assert!(
-        (dropped(1000) / (1e5 / 10.5) - 1.0).abs() < 0.02,
-        "{}",
-        dropped(1000)
-    );
-    assert!(
-        (dropped(250) / (1e5 / 40.5) - 1.0).abs() < 0.05,
-        "{}",
-        dropped(250)
-    );
+    assert!((dropped(1000) / (1e5 / 10.5) - 1.0).abs() < 0.02, "{}", dropped(1000));
+    assert!((dropped(250) / (1e5 / 40.5) - 1.0).abs() < 0.05, "{}", dropped(250));
 }

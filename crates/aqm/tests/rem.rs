@@ -9,10 +9,7 @@ fn rem(changes: &[(&str, Raw)]) -> Rem {
     Rem::new(&values("rem", changes))
 }
 
-const CAPABLE: PacketMeta = PacketMeta {
-    ecn: Ecn::Capable,
-    ..DATA
-};
+const CAPABLE: PacketMeta = PacketMeta { ecn: Ecn::Capable, ..DATA };
 
 /// Offers `n` packets; how many were passed, marked and dropped.
 fn verdicts(rem: &mut Rem, packet: &PacketMeta, n: u32, random: &mut Random) -> [u32; 3] {
@@ -26,10 +23,7 @@ fn verdicts(rem: &mut Rem, packet: &PacketMeta, n: u32, random: &mut Random) -> 
 
 /// 6 packets of 1000 bytes a millisecond.
 fn view(packets: u64) -> QueueView {
-    QueueView {
-        rate: Rate::from_bps(48_000_000),
-        ..queue(packets)
-    }
+    QueueView { rate: Rate::from_bps(48_000_000), ..queue(packets) }
 }
 
 /// The price after each period of `trace`: packets that arrived in it, and the queue at
@@ -82,10 +76,7 @@ fn dropped_packets_count_as_arrivals_or_not() {
 #[test]
 fn the_price_follows_rate_mismatch_and_backlog() {
     let mut rem = rem(&[]);
-    let got = prices(
-        &mut rem,
-        &[(10, 0), (8, 5), (6, 1), (6, 11), (0, 0), (0, 0)],
-    );
+    let got = prices(&mut rem, &[(10, 0), (8, 5), (6, 1), (6, 11), (0, 0), (0, 0)]);
     let expected = [0.02, 0.04, 0.04, 0.065, 0.035, 0.005];
     for (got, expected) in got.iter().zip(expected) {
         assert!((got - expected).abs() < 1e-12, "{got} {expected}");
@@ -108,10 +99,7 @@ fn the_timer_comes_every_period_whatever_arrives() {
 #[test]
 fn packets_count_by_their_size() {
     let mut rem = rem(&[]);
-    let half = PacketMeta {
-        size: Bytes::new(500),
-        ..CAPABLE
-    };
+    let half = PacketMeta { size: Bytes::new(500), ..CAPABLE };
     verdicts(&mut rem, &half, 20, &mut Random(1));
     rem.on_timer(&view(0), Time::ZERO + Duration::from_ms(1));
     assert!((rem.price().expect("it has one") - 0.02e-3).abs() < 1e-15);
@@ -138,10 +126,7 @@ fn what_is_marked_is_not_marked_again_and_what_cannot_be_is_dropped() {
     assert_eq!(all(with(Ecn::Marked)), [100, 0, 0]);
     assert_eq!(all(with(Ecn::Capable)), [0, 100, 0]);
     assert_eq!(all(with(Ecn::NotCapable)), [0, 0, 100]);
-    let control = PacketMeta {
-        class: Class::OutOfBand,
-        ..DATA
-    };
+    let control = PacketMeta { class: Class::OutOfBand, ..DATA };
     assert_eq!(all(control), [100, 0, 0]);
 }
 
@@ -149,10 +134,7 @@ fn what_is_marked_is_not_marked_again_and_what_cannot_be_is_dropped() {
 fn without_ecn_it_drops() {
     let mut rem = rem(&[("gain", Raw::Number(1.0)), ("ecn", Raw::Flag(false))]);
     prices(&mut rem, &[(1006, 0)]);
-    assert_eq!(
-        verdicts(&mut rem, &CAPABLE, 100, &mut Random(4)),
-        [0, 0, 100]
-    );
+    assert_eq!(verdicts(&mut rem, &CAPABLE, 100, &mut Random(4)), [0, 0, 100]);
 }
 
 /// Two links of prices 3 and 4 ms in a row mark as one of 7 ms does [Low02 eq. 32].

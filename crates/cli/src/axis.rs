@@ -24,13 +24,9 @@ impl Axis {
             Failure::new(format!("\"{text}\" is not an axis: {why}"))
                 .hint("expected PATH=FROM..TO, such as flow.f.controller.gain=0.1..2 or link.bottleneck.delay=\"1 ms..50 ms\"")
         };
-        let (path, range) = text
-            .split_once('=')
-            .ok_or_else(|| wrong("it has no \"=\""))?;
-        let (from, to) = range
-            .trim_matches('"')
-            .split_once("..")
-            .ok_or_else(|| wrong("it has no \"..\""))?;
+        let (path, range) = text.split_once('=').ok_or_else(|| wrong("it has no \"=\""))?;
+        let (from, to) =
+            range.trim_matches('"').split_once("..").ok_or_else(|| wrong("it has no \"..\""))?;
         let (from, unit) = number(from).ok_or_else(|| wrong("it does not begin with a number"))?;
         let (to, other) = number(to).ok_or_else(|| wrong("it does not end with a number"))?;
         if unit != other && !unit.is_empty() {
@@ -39,13 +35,7 @@ impl Axis {
         if !(from.is_finite() && to.is_finite() && from < to) {
             return Err(wrong("its first value is not the smaller one"));
         }
-        Ok(Axis {
-            path: path.trim().into(),
-            from,
-            to,
-            unit: other,
-            count,
-        })
+        Ok(Axis { path: path.trim().into(), from, to, unit: other, count })
     }
 
     /// Returns the value of a step.
@@ -73,20 +63,15 @@ impl Axis {
     /// Returns the axis for the report.
     pub fn parameter(&self) -> Parameter {
         let values = (0..self.count).map(|i| self.value(i));
-        Parameter {
-            path: self.path.clone(),
-            unit: self.unit.clone(),
-            values: values.collect(),
-        }
+        Parameter { path: self.path.clone(), unit: self.unit.clone(), values: values.collect() }
     }
 }
 
 /// Splits "1.5 ms" into 1.5 and "ms".
 pub fn number(text: &str) -> Option<(f64, String)> {
     let text = text.trim();
-    let end = text
-        .find(|c: char| c.is_ascii_alphabetic() && c != 'e' || c == '%')
-        .unwrap_or(text.len());
+    let end =
+        text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' || c == '%').unwrap_or(text.len());
     let value = text[..end].trim().parse().ok()?;
     Some((value, text[end..].trim().to_string()))
 }

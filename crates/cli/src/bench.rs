@@ -24,20 +24,12 @@ struct Work {
 
 impl Work {
     const fn new(name: &'static str, text: &'static str) -> Work {
-        Work {
-            name,
-            text,
-            discipline: None,
-        }
+        Work { name, text, discipline: None }
     }
 
     /// The first workload with another queue discipline.
     const fn over(name: &'static str, discipline: &'static str) -> Work {
-        Work {
-            name,
-            discipline: Some(discipline),
-            ..FIRST
-        }
+        Work { name, discipline: Some(discipline), ..FIRST }
     }
 }
 
@@ -96,9 +88,8 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     if name == Some(LIVE) {
         return live::run(args.live, catalogue, json);
     }
-    let works: Vec<Work> = (WORKS.iter().copied())
-        .filter(|work| name.is_none_or(|name| name == work.name))
-        .collect();
+    let works: Vec<Work> =
+        (WORKS.iter().copied()).filter(|work| name.is_none_or(|name| name == work.name)).collect();
     if works.is_empty() {
         let known: Vec<_> = WORKS.iter().map(|work| work.name).chain([LIVE]).collect();
         let e = Failure::new(format!("unknown workload \"{}\"", name.unwrap_or_default()));
@@ -107,9 +98,7 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     if let Some(Rival::Ns2) = args.against {
         return against::run(&works, args, catalogue);
     }
-    let measured = works
-        .iter()
-        .map(|work| measure(work, args, catalogue, true));
+    let measured = works.iter().map(|work| measure(work, args, catalogue, true));
     let results: Vec<Measured> = measured.collect::<Result<_, _>>()?;
     if json {
         output::json(&results)?;
@@ -153,12 +142,7 @@ fn measure(
     let before = cpu_seconds();
     let progress = Progress::new(scenario.duration, true);
     let options = accord::Options::default();
-    let run = accord::run(
-        &scenario,
-        Engine::Packet,
-        &options,
-        &mut progress.observe(None, None),
-    )?;
+    let run = accord::run(&scenario, Engine::Packet, &options, &mut progress.observe(None, None))?;
     let cpu_seconds = cpu_seconds() - before;
     let packet_hops = run.statistics.packet_hops;
     Ok(Measured {

@@ -28,11 +28,7 @@ impl CaptureFile {
         Ok(CaptureFile {
             path: path.into(),
             is_file: file.metadata().is_ok_and(|m| m.is_file()),
-            state: Mutex::new(State {
-                out: BufWriter::new(file),
-                failed: None,
-                done: false,
-            }),
+            state: Mutex::new(State { out: BufWriter::new(file), failed: None, done: false }),
         })
     }
 

@@ -42,10 +42,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
         json(&Valid {
             cost: &cost,
             plan: &plan,
-            alike: twins
-                .iter()
-                .map(|&(a, b)| [a, b].map(|i| point(&points[i]).label()))
-                .collect(),
+            alike: twins.iter().map(|&(a, b)| [a, b].map(|i| point(&points[i]).label())).collect(),
             id: &s.id,
             points: points.len(),
             nodes: s.nodes.len(),
@@ -85,10 +82,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
             "" => String::new(),
             point => format!("{point}, "),
         };
-        note(format_args!(
-            "warning: {point}{} s to {} s: {}",
-            w.start_s, w.end_s, w.text
-        ));
+        note(format_args!("warning: {point}{} s to {} s: {}", w.start_s, w.end_s, w.text));
     }
     let more = warnings.len().saturating_sub(SHOWN) + twins.len().saturating_sub(SHOWN);
     if more > 0 {
@@ -178,12 +172,7 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
         return Vec::new();
     }
     let (runs, checks) = (&[], &[]);
-    let label = Point {
-        scenario,
-        runs,
-        checks,
-    }
-    .label();
+    let label = Point { scenario, runs, checks }.label();
     let mut found = Vec::new();
     for phase in scenario.phases() {
         // Without an equilibrium or a linearisation, stability is unknown.
@@ -195,10 +184,9 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
             let exceeded = |closed: &Option<Loop>| closed.filter(|c| !c.is_stable());
             let (closed, outcome) = match (exceeded(&rest.mode), exceeded(&rest.bound)) {
                 (Some(mode), _) => (mode, "the gain from which its queue cycles"),
-                (None, Some(bound)) => (
-                    bound,
-                    "the gain up to which its queue is guaranteed to be stable",
-                ),
+                (None, Some(bound)) => {
+                    (bound, "the gain up to which its queue is guaranteed to be stable")
+                }
                 (None, None) => continue,
             };
             if named.insert(rest.group) {
@@ -226,17 +214,11 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
 /// The price rises until the others send the rest of the rate.
 fn unmarkable(scenario: &Scenario) -> Vec<Warning> {
     let counts_drops = |l: &scenario::Link| {
-        let facts = QueueFacts {
-            packet: Bytes::new(1),
-            buffer: f64::INFINITY,
-        };
+        let facts = QueueFacts { packet: Bytes::new(1), buffer: f64::INFINITY };
         let discipline = &l.queue.discipline;
         let law = discipline.family().queue_dynamics();
         law.is_ok_and(|of| {
-            matches!(
-                of(discipline, &facts).law,
-                QueueLaw::Rem { dropped: true, .. }
-            )
+            matches!(of(discipline, &facts).law, QueueLaw::Rem { dropped: true, .. })
         })
     };
     if !scenario.links.iter().any(counts_drops) {
@@ -250,11 +232,7 @@ fn unmarkable(scenario: &Scenario) -> Vec<Warning> {
     for phase in scenario.phases() {
         let state = scenario.at(phase.start);
         let mut fixed = vec![0.0; scenario.links.len()];
-        for &flow in phase
-            .active
-            .iter()
-            .filter(|f| !reacts(&scenario.flows[**f]))
-        {
+        for &flow in phase.active.iter().filter(|f| !reacts(&scenario.flows[**f])) {
             let rate = state.demand(flow).mean_rate().unwrap_or_default();
             state.path(flow).iter().for_each(|&l| fixed[l] += rate);
         }
@@ -290,11 +268,7 @@ fn unmarkable(scenario: &Scenario) -> Vec<Warning> {
 /// Returns a point without runs, for its label.
 fn point(scenario: &Scenario) -> Point<'_> {
     let (runs, checks) = (&[], &[]);
-    Point {
-        scenario,
-        runs,
-        checks,
-    }
+    Point { scenario, runs, checks }
 }
 
 fn warning(scenario: &Scenario, shortfall: &Shortfall) -> Warning {

@@ -108,11 +108,7 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let kept = keep(&dir, &args.options, &build())?;
     let work = Work::of(&file, catalogue, &args.options, false)?;
     let progress = Progress::new(work.duration(), args.options.quiet || args.options.json);
-    let Executed {
-        outcomes,
-        capture,
-        logs,
-    } = work.execute(&kept, &progress)?;
+    let Executed { outcomes, capture, logs } = work.execute(&kept, &progress)?;
     drop(progress);
     let experiment = experiment(&id, &outcomes, &dir);
     let written = write(&dir, &outcomes, args.csv);

@@ -74,10 +74,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     } else {
         prose(differences(&all, style()).trim_end())?;
         for versus in all.iter().filter(|_| args.details) {
-            data(format_args!(
-                "\n{}",
-                versus_table(versus, style()).trim_end()
-            ))?;
+            data(format_args!("\n{}", versus_table(versus, style()).trim_end()))?;
         }
     }
     if !args.quiet && !alone.is_empty() {

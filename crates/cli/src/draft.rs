@@ -109,9 +109,10 @@ impl Place<'_> {
             return Ok(data(escaped(text.trim_end()))?);
         };
         let mut options = std::fs::OpenOptions::new();
-        match self.force {
-            true => options.create(true).truncate(true),
-            false => options.create_new(true),
+        if self.force {
+            options.create(true).truncate(true)
+        } else {
+            options.create_new(true)
         };
         let file = options.write(true).open(path);
         match file.and_then(|mut file| file.write_all(text.as_bytes())) {

@@ -32,11 +32,7 @@ pub struct Outcome {
 impl Outcome {
     /// Returns the outcome for the report.
     pub fn point(&self) -> Point<'_> {
-        Point {
-            scenario: &self.scenario,
-            runs: &self.runs,
-            checks: &self.checks,
-        }
+        Point { scenario: &self.scenario, runs: &self.runs, checks: &self.checks }
     }
 }
 
@@ -90,11 +86,7 @@ impl<'a> Work<'a> {
         if options.skip.is_some() {
             skip::possible(&engines)?;
         }
-        Ok(Work {
-            options,
-            repetitions,
-            engines,
-        })
+        Ok(Work { options, repetitions, engines })
     }
 
     /// Returns true if there is a live run.
@@ -192,18 +184,10 @@ impl<'a> Work<'a> {
         let outcomes = (scenarios.into_par_iter().zip(by_point))
             .map(|(scenario, runs)| {
                 let checks = judged(&scenario, &runs, &self.engines, options);
-                Outcome {
-                    scenario,
-                    runs,
-                    checks,
-                }
+                Outcome { scenario, runs, checks }
             })
             .collect();
-        Ok(Executed {
-            outcomes,
-            capture,
-            logs,
-        })
+        Ok(Executed { outcomes, capture, logs })
     }
 }
 
@@ -218,9 +202,8 @@ fn moves_packets(engine: Engine) -> bool {
 
 /// Returns the scenario of the only run that moves packets, or an error.
 fn one_that_moves<'a>(option: &str, jobs: &[(usize, Job<'a>)]) -> Result<&'a Scenario, Failure> {
-    let moving: Vec<_> = (jobs.iter().map(|(_, job)| job))
-        .filter(|job| moves_packets(job.engine))
-        .collect();
+    let moving: Vec<_> =
+        (jobs.iter().map(|(_, job)| job)).filter(|job| moves_packets(job.engine)).collect();
     match moving[..] {
         [job] => Ok(job.scenario),
         _ => {
@@ -249,8 +232,7 @@ impl Keeper<'_> {
                 self.runs.fetch_add(1, Ordering::Relaxed);
             }
             Err(e) if !self.failed.swap(true, Ordering::Relaxed) => {
-                self.progress
-                    .note(format_args!("runs cannot be saved for a resumption: {e}"));
+                self.progress.note(format_args!("runs cannot be saved for a resumption: {e}"));
             }
             Err(_) => {}
         }
@@ -274,8 +256,6 @@ fn judged(
         let known = scenario.expectations.iter_mut().flat_map(|e| &mut e.fails);
         known.for_each(|known| known.record = None);
     }
-    scenario
-        .expectations
-        .retain(|e| engines.contains(&e.engine));
+    scenario.expectations.retain(|e| engines.contains(&e.engine));
     checks(&scenario, &runs.iter().collect::<Vec<_>>())
 }

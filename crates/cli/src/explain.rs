@@ -25,10 +25,7 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         let why = format!("only one scenario can be explained; \"{more}\" is unexpected");
         return Err(Failure::new(why).hint("`accord explain metric NAME` defines a metric"));
     }
-    let which = match args.standard {
-        true => Which::Standard,
-        false => Which::Expected,
-    };
+    let which = if args.standard { Which::Standard } else { Which::Expected };
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.set)?;
     let options = RunOptions {
@@ -63,10 +60,8 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 /// Explains the differences of a run: of the engines that the command names, or of packets.
 pub fn after_run(file: &File, catalogue: &Catalogue, options: &RunOptions) -> Result<(), Failure> {
-    let named: Vec<Engine> = match options.engine.is_empty() {
-        true => vec![Engine::Packet],
-        false => options.engine.clone(),
-    };
+    let named: Vec<Engine> =
+        if options.engine.is_empty() { vec![Engine::Packet] } else { options.engine.clone() };
     // The others are compared with theory.
     for engine in named.into_iter().filter(|e| *e != Engine::Theory) {
         explain(file, catalogue, options, engine, (Which::Expected, FINER))?;
@@ -113,15 +108,10 @@ fn explain(
 
 /// Runs scenarios on all cores.
 fn runs(jobs: Vec<Job>, options: &RunOptions) -> Result<Vec<Reading>, Failure> {
-    let total = jobs
-        .iter()
-        .fold(Duration::ZERO, |sum, j| sum + j.scenario.duration);
+    let total = jobs.iter().fold(Duration::ZERO, |sum, j| sum + j.scenario.duration);
     let progress = Progress::new(total, options.quiet || options.json);
     let to_do: Vec<accord::Job> = (jobs.iter())
-        .map(|job| accord::Job {
-            scenario: &job.scenario,
-            engine: job.engine,
-        })
+        .map(|job| accord::Job { scenario: &job.scenario, engine: job.engine })
         .collect();
     let observe = |_: &accord::Job| progress.observe(None, None);
     let runs = run_all(&to_do, &options.engine_settings(), observe, |_, _| {})?;

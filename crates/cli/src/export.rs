@@ -60,9 +60,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     }
     let text = flent(&loaded, run, &name).to_string();
     let mut zipped = GzEncoder::new(Vec::new(), Compression::default());
-    let zipped = zipped
-        .write_all(text.as_bytes())
-        .and_then(|()| zipped.finish());
+    let zipped = zipped.write_all(text.as_bytes()).and_then(|()| zipped.finish());
     let written = zipped.and_then(|bytes| std::fs::write(&path, bytes));
     written.map_err(|e| Failure::io(format!("cannot write {}: {e}", path.display()), &e))?;
     data(path.display())?;
@@ -76,9 +74,7 @@ fn chosen(loaded: &LoadedRun, engine: Option<Engine>) -> Result<&Run, Failure> {
         None => of(Engine::Packet).or_else(|| loaded.runs.first()),
     };
     run.filter(|r| !r.time.is_empty()).ok_or_else(|| {
-        let names: Vec<_> = (loaded.runs.iter())
-            .map(|r| r.manifest.engine.to_string())
-            .collect();
+        let names: Vec<_> = (loaded.runs.iter()).map(|r| r.manifest.engine.to_string()).collect();
         let why = format!("{} has no series of that engine", loaded.path.display());
         Failure::new(why).hint(format!("available: {}", names.join(", ")))
     })
@@ -165,9 +161,6 @@ fn flent(loaded: &LoadedRun, run: &Run, name: &str) -> Value {
 
 /// Returns the values in another unit. JSON has no NaN.
 fn scaled(values: &[f64], unit: f64) -> Value {
-    let value = |v: &f64| match v.is_finite() {
-        true => json!(v * unit),
-        false => Value::Null,
-    };
+    let value = |v: &f64| if v.is_finite() { json!(v * unit) } else { Value::Null };
     values.iter().map(value).collect()
 }

@@ -33,27 +33,18 @@ pub enum Failure {
 impl Failure {
     /// Returns a failure with a message.
     pub fn new(message: impl Display) -> Failure {
-        Failure::Other {
-            message: message.to_string(),
-            hint: None,
-        }
+        Failure::Other { message: message.to_string(), hint: None }
     }
 
     /// Returns the failure of a system call. A full or read-only disk is not a mistake of the user.
     pub fn io(message: String, e: &std::io::Error) -> Failure {
-        match is_refused(e) {
-            true => Failure::Unable(message),
-            false => Failure::new(message),
-        }
+        if is_refused(e) { Failure::Unable(message) } else { Failure::new(message) }
     }
 
     /// Adds a hint.
     pub fn hint(self, text: impl Into<String>) -> Failure {
         match self {
-            Failure::Other { message, .. } => Failure::Other {
-                message,
-                hint: Some(text.into()),
-            },
+            Failure::Other { message, .. } => Failure::Other { message, hint: Some(text.into()) },
             other => other,
         }
     }
@@ -102,10 +93,7 @@ fn show(message: &str, place: Option<&ScenarioError>, hint: Option<&str>) {
     if let Some(hint) = &hint {
         group = group.element(Level::HELP.message(hint));
     }
-    let renderer = match notes_are_coloured() {
-        true => Renderer::styled(),
-        false => Renderer::plain(),
-    };
+    let renderer = if notes_are_coloured() { Renderer::styled() } else { Renderer::plain() };
     report(renderer.render(&[group]));
 }
 
@@ -143,9 +131,6 @@ impl From<ScenarioError> for Failure {
 
 impl From<accord::report::FileError> for Failure {
     fn from(e: accord::report::FileError) -> Failure {
-        match e.is_refused() {
-            true => Failure::Unable(e.to_string()),
-            false => Failure::new(e),
-        }
+        if e.is_refused() { Failure::Unable(e.to_string()) } else { Failure::new(e) }
     }
 }

@@ -84,10 +84,7 @@ pub enum Command {
 /// Returns this program for gateways in live runs, if this build has them.
 pub fn program() -> Option<accord::live::Program> {
     let path = std::env::current_exe().ok()?;
-    cfg!(feature = "gateway").then_some(accord::live::Program {
-        path,
-        controller: "monaco",
-    })
+    cfg!(feature = "gateway").then_some(accord::live::Program { path, controller: "monaco" })
 }
 
 /// Returns the error that explains how to build the program with the gateway.
@@ -105,15 +102,8 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Keys { file } => parts::keys(file),
         Command::Import(args) => parts::import(args),
         Command::Check { site, json } => parts::check(site, *json),
-        Command::Run {
-            site,
-            until_stdin_closes,
-        } => parts::drive(site, *until_stdin_closes),
-        Command::Status {
-            site,
-            json,
-            metrics,
-        } => {
+        Command::Run { site, until_stdin_closes } => parts::drive(site, *until_stdin_closes),
+        Command::Status { site, json, metrics } => {
             let what = match (json, metrics) {
                 (true, _) => "GET /status",
                 (_, true) => "GET /metrics",
@@ -142,17 +132,13 @@ mod parts {
     use std::sync::Arc;
 
     pub fn keys(file: &Path) -> Result<bool, Failure> {
-        let key = match file.exists() {
-            true => PrivateKey::read(file).map_err(Failure::new)?,
-            false => {
-                let key = PrivateKey::random().map_err(Failure::Unable)?;
-                key.write(file).map_err(Failure::new)?;
-                note(format!(
-                    "created {}: a private key that only its owner can read",
-                    file.display()
-                ));
-                key
-            }
+        let key = if file.exists() {
+            PrivateKey::read(file).map_err(Failure::new)?
+        } else {
+            let key = PrivateKey::random().map_err(Failure::Unable)?;
+            key.write(file).map_err(Failure::new)?;
+            note(format!("created {}: a private key that only its owner can read", file.display()));
+            key
         };
         data(key.public())?;
         Ok(true)
@@ -191,9 +177,12 @@ mod parts {
     pub fn check(path: &Path, as_json: bool) -> Result<bool, Failure> {
         let site = read(path)?;
         let key = &site.interface.key;
-        let key = PrivateKey::read(key).map_err(|e| match key.exists() {
-            true => Failure::new(e),
-            false => Failure::new(e).hint(format!("accord gateway keys {}", key.display())),
+        let key = PrivateKey::read(key).map_err(|e| {
+            if key.exists() {
+                Failure::new(e)
+            } else {
+                Failure::new(e).hint(format!("accord gateway keys {}", key.display()))
+            }
         })?;
         site.check_own_key(&key.public()).map_err(|e| {
             Failure::new(e).hint("it is what accord gateway keys prints at the peer's site")
@@ -214,17 +203,9 @@ mod parts {
             "{} is valid: {} {}, {} {}, contracts of {}",
             path.display(),
             site.peers.len(),
-            if site.peers.len() == 1 {
-                "peer"
-            } else {
-                "peers"
-            },
+            if site.peers.len() == 1 { "peer" } else { "peers" },
             site.classes.len() + 1,
-            if site.classes.is_empty() {
-                "class"
-            } else {
-                "classes"
-            },
+            if site.classes.is_empty() { "class" } else { "classes" },
             accord::units::Rate::from_bps(contracts)
         ))?;
         Ok(true)
@@ -296,11 +277,7 @@ mod parts {
             Failure::Unable(format!("the gateway does not answer at {socket}: {e}"))
         })?;
         if code != 200 {
-            let why = if body.is_empty() {
-                code.to_string()
-            } else {
-                body
-            };
+            let why = if body.is_empty() { code.to_string() } else { body };
             return Err(Failure::new(format!("the gateway refuses: {why}")));
         }
         Ok(body)
@@ -360,10 +337,7 @@ mod parts {
             message: error.message,
             hint: error.hint,
             also: None,
-            origin: Arc::new(Source {
-                name: path.display().to_string(),
-                text: source,
-            }),
+            origin: Arc::new(Source { name: path.display().to_string(), text: source }),
             span,
             line,
             column,

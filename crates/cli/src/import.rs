@@ -103,10 +103,7 @@ pub fn run(args: &Import, catalogue: &Catalogue) -> Result<bool, Failure> {
     if let Some(What::Run(args)) = &args.what {
         return crate::measured::run(args);
     }
-    let place = Place {
-        file: args.output.as_ref(),
-        force: args.force,
-    };
+    let place = Place { file: args.output.as_ref(), force: args.force };
     place.check()?;
     let (text, topology) = at_once(|| made(args))??;
     let id = args.topology().file_stem().unwrap_or_default();
@@ -134,9 +131,7 @@ fn made(args: &Import) -> Result<(String, Topology), Failure> {
     if args.rate == Rate::ZERO {
         return Err(Failure::new("--rate must be more than zero"));
     }
-    let units = Units {
-        rate: args.unit.as_bps_f64(),
-    };
+    let units = Units { rate: args.unit.as_bps_f64() };
     let text = open(args.topology())?;
     let ending = args.topology().extension().unwrap_or_default();
     let guess = || Format::guess(&ending.to_string_lossy(), &text);
@@ -164,10 +159,7 @@ fn made(args: &Import) -> Result<(String, Topology), Failure> {
         );
         return Err(Failure::new(message).hint("--flows N takes the largest ones"));
     }
-    let writer = Writer {
-        args,
-        topology: &topology,
-    };
+    let writer = Writer { args, topology: &topology };
     Ok((writer.text()?, topology))
 }
 
@@ -178,9 +170,8 @@ fn choose(topology: &mut Topology, args: &Import) {
     topology.demands.retain(|d| parts[d.from] == parts[d.to]);
     match before - topology.demands.len() {
         0 => {}
-        apart => (topology.remarks).push(format!(
-            "Demands between unconnected parts, left out: {apart}."
-        )),
+        apart => (topology.remarks)
+            .push(format!("Demands between unconnected parts, left out: {apart}.")),
     }
     let before = topology.demands.len();
     (topology.demands).retain(|d| d.rate * args.scale >= LEAST);
@@ -192,18 +183,12 @@ fn choose(topology: &mut Topology, args: &Import) {
         && n < topology.demands.len()
     {
         let mut order: Vec<usize> = (0..topology.demands.len()).collect();
-        order.sort_by(|a, b| {
-            topology.demands[*b]
-                .rate
-                .total_cmp(&topology.demands[*a].rate)
-        });
+        order.sort_by(|a, b| topology.demands[*b].rate.total_cmp(&topology.demands[*a].rate));
         order.truncate(n);
         // In the order of the file.
         order.sort_unstable();
         topology.demands = order.iter().map(|&i| topology.demands[i].clone()).collect();
-        topology
-            .remarks
-            .push(format!("The {n} largest demands of {before}."));
+        topology.remarks.push(format!("The {n} largest demands of {before}."));
     }
 }
 
@@ -257,10 +242,7 @@ impl Writer<'_> {
             clean(&file, TITLE)
         ));
         let without = t.links.iter().filter(|l| l.rate.is_none()).count();
-        let missing = t
-            .links
-            .iter()
-            .filter(|l| l.delay.is_none() && t.length(l).is_none());
+        let missing = t.links.iter().filter(|l| l.delay.is_none() && t.length(l).is_none());
         let missing = missing.count();
         draft.comment("");
         match without {
@@ -272,10 +254,7 @@ impl Writer<'_> {
             )),
         }
         if args.scale != 1.0 {
-            draft.comment(&format!(
-                "All rates of the file are multiplied by {}.",
-                args.scale
-            ));
+            draft.comment(&format!("All rates of the file are multiplied by {}.", args.scale));
         }
         draft.comment("Delays: as in the file, or else of the length, at 200 km per ms.");
         if missing > 0 {
@@ -289,10 +268,7 @@ impl Writer<'_> {
             draft.comment(&clean(remark, 200));
         }
         draft.line("");
-        let name = match t.name.is_empty() {
-            true => file,
-            false => t.name.as_str().into(),
-        };
+        let name = if t.name.is_empty() { file } else { t.name.as_str().into() };
         draft.text("title", clean(&name, 100));
         draft.text("duration", args.duration);
         draft.line(format_args!("seed = {}", args.seed));
@@ -340,17 +316,15 @@ impl Writer<'_> {
         let (args, t) = (self.args, self.topology);
         let name = |i: usize| &t.nodes[i].name;
         draft.line("");
-        match t.demands.is_empty() {
-            true => draft.comment("Unlimited transfers between nodes drawn by the seed."),
-            false => draft
-                .comment("A flow per demand, which offers its rate on the path of least delay."),
+        if t.demands.is_empty() {
+            draft.comment("Unlimited transfers between nodes drawn by the seed.")
+        } else {
+            draft.comment("A flow per demand, which offers its rate on the path of least delay.")
         }
         draft.line("[flow.all]");
         draft.text("controller", &args.controller);
         let latest = Duration::from_secs(1).min(Duration::from_ps(args.duration.as_ps() / 10));
-        draft.line(format_args!(
-            "start = {{ uniform = [\"0 s\", \"{latest}\"] }}"
-        ));
+        draft.line(format_args!("start = {{ uniform = [\"0 s\", \"{latest}\"] }}"));
         draft.line("each = [");
         for d in &t.demands {
             let rate = Rate::from_bps_f64((d.rate * args.scale).min(1e14));
@@ -387,9 +361,8 @@ impl Writer<'_> {
             members[*part].push(node);
         }
         // An isolated node has no receiver. A link joins at least two nodes.
-        let ends: Vec<usize> = (0..t.nodes.len())
-            .filter(|&node| members[parts[node]].len() > 1)
-            .collect();
+        let ends: Vec<usize> =
+            (0..t.nodes.len()).filter(|&node| members[parts[node]].len() > 1).collect();
         let mut dice = Dice::new(self.args.seed.into(), 0, Purpose::Template);
         let mut below = |n: usize| (dice.uniform() * n as f64) as usize;
         let mut pairs = Vec::new();

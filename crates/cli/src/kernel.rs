@@ -84,9 +84,7 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 /// Returns the error that explains how to build the program with controllers in the kernel.
 #[cfg(not(all(feature = "kernel", target_os = "linux")))]
 pub fn run(_: &Kernel, _: &Catalogue) -> Result<bool, Failure> {
-    Err(Failure::Unable(
-        accord_kernel::obstacle().unwrap_or_default(),
-    ))
+    Err(Failure::Unable(accord_kernel::obstacle().unwrap_or_default()))
 }
 
 #[cfg(all(feature = "kernel", target_os = "linux"))]
@@ -129,11 +127,7 @@ mod parts {
             Command::Run { choice, line } => command(choice, line, catalogue),
             Command::Attach { choice, metrics } => attach(choice, *metrics, catalogue),
             Command::List => list(),
-            Command::Status {
-                name,
-                json,
-                metrics,
-            } => {
+            Command::Status { name, json, metrics } => {
                 let what = match (json, metrics) {
                     (true, _) => "GET /status",
                     (_, true) => "GET /metrics",
@@ -160,15 +154,15 @@ mod parts {
             return Err(failure
                 .hint("the program calls accord.kernel with the class: see docs/src/kernel.md"));
         }
-        let file = match path.extension().is_some_and(|e| e == "toml") {
-            true => File::open(path)?,
-            false => {
-                let value = match text.starts_with('{') {
-                    true => text.clone(),
-                    false => toml_edit::Value::from(text.as_str()).to_string(),
-                };
-                File::parse("--controller", &format!("controller = {value}"))?
-            }
+        let file = if path.extension().is_some_and(|e| e == "toml") {
+            File::open(path)?
+        } else {
+            let value = if text.starts_with('{') {
+                text.clone()
+            } else {
+                toml_edit::Value::from(text.as_str()).to_string()
+            };
+            File::parse("--controller", &format!("controller = {value}"))?
         };
         Ok(file.controller(catalogue)?)
     }
@@ -186,10 +180,7 @@ mod parts {
 
     /// Opens the socket of a controller.
     fn door(name: &str) -> Result<Door<Ask>, Failure> {
-        let made = std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o755)
-            .create(SOCKETS);
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(SOCKETS);
         made.map_err(|e| Failure::Unable(format!("{SOCKETS} cannot be created: {e}")))?;
         let path = Path::new(SOCKETS).join(format!("{name}.sock"));
         Ok(Door::open(&path, Ask::parse)?)

@@ -155,23 +155,11 @@ fn parsed<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> 
 /// Replaces the reasons that the standard library and clap give for a wrong number.
 fn expected(text: &str) -> String {
     const NUMBERS: [(&str, &str); 6] = [
-        (
-            ": invalid digit found in string",
-            ": expected a whole number of at least 0",
-        ),
-        (
-            ": cannot parse integer from empty string",
-            ": expected a whole number",
-        ),
-        (
-            ": number too large to fit in target type",
-            ": the number is too large",
-        ),
+        (": invalid digit found in string", ": expected a whole number of at least 0"),
+        (": cannot parse integer from empty string", ": expected a whole number"),
+        (": number too large to fit in target type", ": the number is too large"),
         (": invalid float literal", ": expected a number"),
-        (
-            ": cannot parse float from empty string",
-            ": expected a number",
-        ),
+        (": cannot parse float from empty string", ": expected a number"),
         ("..=", " to "),
     ];
     let replace = |text: String, (from, to): &(&str, &str)| text.replace(from, to);

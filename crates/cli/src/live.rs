@@ -33,9 +33,7 @@ pub fn possible(
         if options.engine.contains(&Engine::Live) {
             return Err(Failure::Unable(format!("live: {why}")));
         }
-        note(format_args!(
-            "live: {why}: NO LIVE RUN, and no verdict on its expectations"
-        ));
+        note(format_args!("live: {why}: NO LIVE RUN, and no verdict on its expectations"));
         engines.retain(|e| *e != Engine::Live);
     }
     Ok(engines)
@@ -84,9 +82,7 @@ pub fn remarks(point: &Point<'_>) -> Vec<String> {
 /// Fails if a run is unfit for a verdict.
 pub fn fit<'a>(runs: impl IntoIterator<Item = &'a Run>) -> Result<(), Failure> {
     match runs.into_iter().find_map(|run| run.unfit.as_ref()) {
-        Some(why) => Err(Failure::Unable(format!(
-            "{why}: no verdict on the live run"
-        ))),
+        Some(why) => Err(Failure::Unable(format!("{why}: no verdict on the live run"))),
         None => Ok(()),
     }
 }

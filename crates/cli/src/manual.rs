@@ -55,10 +55,7 @@ fn pages(dir: &Path, command: &Command) -> io::Result<usize> {
     page.render(&mut bytes)?;
     std::fs::write(dir.join(page.get_filename()), bytes)?;
     let inner = command.get_subcommands().filter(|c| c.get_name() != "help");
-    inner
-        .map(|c| pages(dir, c))
-        .sum::<io::Result<usize>>()
-        .map(|n| n + 1)
+    inner.map(|c| pages(dir, c)).sum::<io::Result<usize>>().map(|n| n + 1)
 }
 
 #[cfg(test)]

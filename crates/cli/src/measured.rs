@@ -64,10 +64,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         for remark in &made.run.notes {
             note(remark);
         }
-        note(format_args!(
-            "compare it with a run: accord compare runs/NAME {}",
-            dir.display()
-        ));
+        note(format_args!("compare it with a run: accord compare runs/NAME {}", dir.display()));
     }
     Ok(true)
 }
@@ -97,16 +94,8 @@ fn make(args: &Args, id: &str) -> Result<Made, Failure> {
         }
     })?;
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let (name, _) = (Format::NAMES.iter())
-        .find(|(_, f)| *f == format)
-        .expect("it is one of them");
-    convert(
-        args,
-        id,
-        &format!("measured: {file} ({name})"),
-        measured,
-        &text,
-    )
+    let (name, _) = (Format::NAMES.iter()).find(|(_, f)| *f == format).expect("it is one of them");
+    convert(args, id, &format!("measured: {file} ({name})"), measured, &text)
 }
 
 /// Returns the contents of a file, which may be compressed by gzip.
@@ -195,10 +184,7 @@ fn convert(
             packet_bytes: PACKET,
             round_trip_s: if base.is_finite() { base } else { 0.0 },
         },
-        run: Run {
-            notes,
-            ..Run::new(manifest, time, series)
-        },
+        run: Run { notes, ..Run::new(manifest, time, series) },
     })
 }
 
@@ -230,11 +216,7 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
         for (i, ends) in edges.times.windows(2).enumerate() {
             values[edges.first + i] = of(ends[0], ends[1]);
         }
-        all.extend(metrics.iter().map(|&metric| Series {
-            metric,
-            entity,
-            values: values.clone(),
-        }));
+        all.extend(metrics.iter().map(|&metric| Series { metric, entity, values: values.clone() }));
     };
     for (quantity, metric) in [
         (Quantity::Cwnd, Metric::Cwnd),
@@ -256,20 +238,15 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
             let more = |from, to| total(&samples, to) - total(&samples, from);
             // No packet is known to be sent or to arrive after the last one.
             let own = Edges::of((samples[0].0, samples[samples.len() - 1].0), grid);
-            add(metrics, &own, &|from, to| {
-                more(from, to) * 8.0 / (to - from)
-            });
+            add(metrics, &own, &|from, to| more(from, to) * 8.0 / (to - from));
         }
     }
-    for (quantity, metric) in [
-        (Quantity::Retransmitted, Metric::Retransmissions),
-        (Quantity::Lost, Metric::Losses),
-    ] {
+    for (quantity, metric) in
+        [(Quantity::Retransmitted, Metric::Retransmissions), (Quantity::Lost, Metric::Losses)]
+    {
         let samples = of(quantity);
         if !samples.is_empty() {
-            add(&[metric], &whole, &|from, to| {
-                total(&samples, to) - total(&samples, from)
-            });
+            add(&[metric], &whole, &|from, to| total(&samples, to) - total(&samples, from));
         }
     }
     all

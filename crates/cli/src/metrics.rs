@@ -62,10 +62,7 @@ pub fn explain(name: Option<&str>, as_json: bool) -> Result<bool, Failure> {
     prose(format_args!("{m}: {}", m.doc()))?;
     data(format_args!("  unit       {}", unit(m.unit())))?;
     data(format_args!("  of         {}", record.of))?;
-    data(format_args!(
-        "  over time  {}",
-        record.over_time.replace('`', "")
-    ))?;
+    data(format_args!("  over time  {}", record.over_time.replace('`', "")))?;
     data(format_args!("  engines    {}", record.engines.join(", ")))?;
     Ok(true)
 }

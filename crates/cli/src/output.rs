@@ -24,9 +24,8 @@ pub fn data(text: impl Display) -> Result<(), NoOutput> {
 /// Writes text for people. On a terminal a long sentence is wrapped between words, with an indent.
 pub fn prose(text: impl Display) -> Result<(), NoOutput> {
     let width = usize::from(style().width);
-    let lines: Vec<String> = (text.to_string().split('\n'))
-        .map(|line| wrapped(line, width))
-        .collect();
+    let lines: Vec<String> =
+        (text.to_string().split('\n')).map(|line| wrapped(line, width)).collect();
     data(lines.join("\n"))
 }
 
@@ -57,27 +56,23 @@ fn wrapped(line: &str, width: usize) -> String {
 /// Returns the number of visible characters, without colour codes.
 fn shown(text: &str) -> usize {
     let mut parts = text.split('\x1b');
-    let after = |part: &str| {
-        part.split_once('m')
-            .map_or(0, |(_, rest)| rest.chars().count())
-    };
+    let after = |part: &str| part.split_once('m').map_or(0, |(_, rest)| rest.chars().count());
     let first = parts.next().map_or(0, |part| part.chars().count());
     first + parts.map(after).sum::<usize>()
 }
 
 /// The first line about a scenario: its id, and its title if it has one.
 pub fn heading(scenario: &Scenario) -> String {
-    match scenario.title.is_empty() {
-        true => scenario.id.clone(),
-        false => format!("{}: {}", scenario.id, clean(&scenario.title, TITLE)),
+    if scenario.title.is_empty() {
+        scenario.id.clone()
+    } else {
+        format!("{}: {}", scenario.id, clean(&scenario.title, TITLE))
     }
 }
 
 /// Writes data as JSON.
 pub fn json(value: &impl serde::Serialize) -> Result<(), NoOutput> {
-    data(escaped(
-        &serde_json::to_string_pretty(value).expect("plain data"),
-    ))
+    data(escaped(&serde_json::to_string_pretty(value).expect("plain data")))
 }
 
 /// Escapes the control characters in the strings of a JSON or TOML text. The writers of both leave
@@ -135,10 +130,7 @@ pub fn style() -> Style {
 /// Returns the style for a terminal of this width, or for a pipe.
 fn style_on(terminal: Option<u16>, plain: bool, dumb: bool) -> Style {
     let width = terminal.map(|width| if dumb { DUMB } else { width.clamp(40, 160) });
-    Style {
-        width: width.unwrap_or(UNBOUNDED),
-        colour: terminal.is_some() && !plain && !dumb,
-    }
+    Style { width: width.unwrap_or(UNBOUNDED), colour: terminal.is_some() && !plain && !dumb }
 }
 
 #[cfg(test)]

@@ -120,13 +120,12 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     if let Some(path) = &args.csv {
         write(path, figure.csv().as_bytes())?;
     }
-    match args.output.as_os_str() == "-" {
-        true => data(String::from_utf8_lossy(&bytes).trim_end())?,
-        false => {
-            write(&args.output, &bytes)?;
-            if !args.quiet {
-                note(format_args!("figure: {}", args.output.display()));
-            }
+    if args.output.as_os_str() == "-" {
+        data(String::from_utf8_lossy(&bytes).trim_end())?
+    } else {
+        write(&args.output, &bytes)?;
+        if !args.quiet {
+            note(format_args!("figure: {}", args.output.display()));
         }
     }
     Ok(true)
@@ -154,14 +153,12 @@ fn format(path: &Path) -> Result<Format, Failure> {
 
 /// Parses the name of a metric. Words may also be joined by "-".
 pub fn metric(name: &str) -> Result<Metric, Failure> {
-    name.replace(['-', ' '], "_")
-        .parse()
-        .map_err(|why: String| {
-            let known = Metric::ALL.iter().map(|m| m.name());
-            let hint = accord::language::suggest(name, known);
-            let hint = hint.map_or(String::new(), |hint| format!("{hint} "));
-            Failure::new(why).hint(format!("{hint}`accord explain metric` lists them"))
-        })
+    name.replace(['-', ' '], "_").parse().map_err(|why: String| {
+        let known = Metric::ALL.iter().map(|m| m.name());
+        let hint = accord::language::suggest(name, known);
+        let hint = hint.map_or(String::new(), |hint| format!("{hint} "));
+        Failure::new(why).hint(format!("{hint}`accord explain metric` lists them"))
+    })
 }
 
 /// Parses a part of a run: "20..30", "20 s..30 s" or "500ms..2s".
@@ -175,16 +172,11 @@ fn window(text: &str) -> Result<Window, Failure> {
             Ok(seconds) => seconds,
             Err(_) => text.trim().parse::<Duration>().ok()?.as_secs_f64(),
         };
-        (0.0..1e9)
-            .contains(&seconds)
-            .then(|| Time::from_secs_f64(seconds))
+        (0.0..1e9).contains(&seconds).then(|| Time::from_secs_f64(seconds))
     };
     let (start, end) = text.split_once("..").ok_or_else(wrong)?;
     let (start, end) = time(start).zip(time(end)).ok_or_else(wrong)?;
-    match start < end {
-        true => Ok(Window { start, end }),
-        false => Err(wrong()),
-    }
+    if start < end { Ok(Window { start, end }) } else { Err(wrong()) }
 }
 
 impl From<FigureError> for Failure {

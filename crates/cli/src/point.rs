@@ -58,10 +58,7 @@ fn is_named(point: &Scenario, index: usize, text: &str) -> bool {
 
 fn unknown(points: &[Scenario], text: &str) -> Failure {
     let label = |(i, p): (usize, &Scenario)| {
-        let settings = p
-            .point
-            .iter()
-            .map(|(name, value)| format!("{name} = {value}"));
+        let settings = p.point.iter().map(|(name, value)| format!("{name} = {value}"));
         format!("{} ({})", i + 1, settings.collect::<Vec<_>>().join(", "))
     };
     if points.iter().all(|p| p.point.is_empty()) {
@@ -72,12 +69,10 @@ fn unknown(points: &[Scenario], text: &str) -> Failure {
     if points.len() > NAMED {
         names.push("...".into());
     }
-    Failure::new(format!(
-        "unknown point \"{text}\" among {}",
-        count(points.len(), "point")
-    ))
-    .hint(format!(
-        "expected a number or settings, such as --point 1 or --point NAME=VALUE; known: {}",
-        names.join("; ")
-    ))
+    Failure::new(format!("unknown point \"{text}\" among {}", count(points.len(), "point"))).hint(
+        format!(
+            "expected a number or settings, such as --point 1 or --point NAME=VALUE; known: {}",
+            names.join("; ")
+        ),
+    )
 }

@@ -47,10 +47,7 @@ pub fn at_once<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     }
     let done = work();
     AT_ONCE.store(false, Ordering::SeqCst);
-    match interrupted() {
-        true => Err(Failure::Interrupted),
-        false => Ok(done),
-    }
+    if interrupted() { Err(Failure::Interrupted) } else { Ok(done) }
 }
 
 /// Returns true if the user has interrupted the program.
@@ -84,8 +81,7 @@ impl Convergence {
     pub fn show(&self, steps: usize, residual: f64) {
         let done = (-residual.log10() / self.digits).clamp(0.0, 1.0);
         self.bar.set_position((100.0 * done) as u64);
-        self.bar
-            .set_message(format!("step {steps}, residual {residual:.0e}"));
+        self.bar.set_message(format!("step {steps}, residual {residual:.0e}"));
     }
 }
 
@@ -173,12 +169,7 @@ impl Progress {
         capture: Option<&'a CaptureFile>,
         logs: Option<&'a QlogDir>,
     ) -> Observing<'a> {
-        Observing {
-            progress: self,
-            reached: Time::ZERO,
-            capture,
-            logs,
-        }
+        Observing { progress: self, reached: Time::ZERO, capture, logs }
     }
 }
 
@@ -231,9 +222,7 @@ impl Observer for Observing<'_> {
         if !bar.is_hidden() {
             let simulated = bar.position() as f64 / 1e3;
             let speed = simulated / bar.elapsed().as_secs_f64().max(1e-3);
-            bar.set_message(format!(
-                "{simulated:.1} s simulated, {speed:.1} x real time"
-            ));
+            bar.set_message(format!("{simulated:.1} s simulated, {speed:.1} x real time"));
         }
         Ok(())
     }

@@ -26,9 +26,7 @@ fn class(argument: &str) -> Option<&str> {
         let parts = word.rsplit_once(':');
         parts.is_some_and(|(file, class)| {
             let mut letters = class.chars();
-            let first = letters
-                .next()
-                .is_some_and(|c| c.is_alphabetic() || c == '_');
+            let first = letters.next().is_some_and(|c| c.is_alphabetic() || c == '_');
             file.ends_with(".py") && first && letters.all(|c| c.is_alphanumeric() || c == '_')
         })
     })
@@ -48,14 +46,7 @@ mod tests {
         ] {
             assert_eq!(class(argument), Some("my.py:Keeper"), "{argument}");
         }
-        for argument in [
-            "my.py",
-            "keeper",
-            "my.py:",
-            "my.py:2",
-            "tcp://head:8786",
-            "a:b",
-        ] {
+        for argument in ["my.py", "keeper", "my.py:", "my.py:2", "tcp://head:8786", "a:b"] {
             assert_eq!(class(argument), None, "{argument}");
         }
     }

@@ -26,10 +26,7 @@ const NAMES: [(&str, &str); 5] = [
     ("quic:packet_received", "transport:packet_received"),
     ("quic:packet_lost", "recovery:packet_lost"),
     ("quic:recovery_metrics_updated", "recovery:metrics_updated"),
-    (
-        "quic:congestion_state_updated",
-        "recovery:congestion_state_updated",
-    ),
+    ("quic:congestion_state_updated", "recovery:congestion_state_updated"),
 ];
 
 /// A directory of logs in progress. Unless it is finished they are removed.

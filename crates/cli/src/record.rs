@@ -150,11 +150,7 @@ fn of_group(group: &[Item]) -> Vec<String> {
             let values: Vec<_> = part.iter().map(value).collect();
             let sweep = print_text(&part[0].at[by].0);
             let values = table(&values, |measured| measured.to_string());
-            entry(
-                part[0],
-                &others(part[0]),
-                &format!("{values}, by = {sweep}"),
-            )
+            entry(part[0], &others(part[0]), &format!("{values}, by = {sweep}"))
         }
     };
     parts.iter().map(text).collect()

@@ -44,9 +44,10 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.recorded {
         return summary::recorded(catalogue, args.options.json);
     }
-    let mut ids: Vec<String> = match args.all {
-        true => BUILT_IN.iter().map(|(id, _)| id.to_string()).collect(),
-        false => args.id.clone(),
+    let mut ids: Vec<String> = if args.all {
+        BUILT_IN.iter().map(|(id, _)| id.to_string()).collect()
+    } else {
+        args.id.clone()
     };
     if let Some(id) = (ids.iter()).find(|id| BUILT_IN.iter().all(|(known, _)| known != id)) {
         let known = BUILT_IN.iter().map(|(known, _)| *known);
@@ -90,12 +91,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         results.extend(made.results);
         Ok(())
     };
-    in_order(
-        tasks,
-        one_by_one,
-        |task| task.make(options, &progress),
-        take,
-    )?;
+    in_order(tasks, one_by_one, |task| task.make(options, &progress), take)?;
     drop(progress);
     all_kept.iter().for_each(Kept::discard);
     if args.summary {
@@ -156,11 +152,7 @@ impl<'a> Task<'a> {
 
     /// Makes the runs and writes them.
     fn make(self, options: &RunOptions, progress: &Progress) -> Result<Reproduced, Failure> {
-        let Executed {
-            outcomes,
-            capture,
-            logs,
-        } = self.work.execute(&self.kept, progress)?;
+        let Executed { outcomes, capture, logs } = self.work.execute(&self.kept, progress)?;
         let page = write(&self.dir, &outcomes, false);
         if page.is_err() {
             results::report_kept(&self.kept);
@@ -211,10 +203,7 @@ struct Reproduced {
 impl Reproduced {
     fn print(&self, options: &RunOptions) -> Result<(), Failure> {
         for text in &self.text {
-            match options.record {
-                true => data(text)?,
-                false => prose(text)?,
-            }
+            if options.record { data(text)? } else { prose(text)? }
         }
         self.notes.iter().for_each(note);
         Ok(())
@@ -257,12 +246,7 @@ fn in_order<T: Send, M: Send>(
         take: F,
         ended: Result<(), Failure>,
     }
-    let turn = Mutex::new(Turn {
-        next: 0,
-        waiting: BTreeMap::new(),
-        take,
-        ended: Ok(()),
-    });
+    let turn = Mutex::new(Turn { next: 0, waiting: BTreeMap::new(), take, ended: Ok(()) });
     let tasks = Mutex::new(tasks.into_iter().enumerate());
     let failed = AtomicBool::new(false);
     let work = || {
@@ -306,9 +290,10 @@ fn show(experiments: &[Experiment], rows: &[ExperimentRow], all: bool) -> Result
         data(style().paint(e.class, &line))?;
     }
     data("")?;
-    match all {
-        true => data(papers().summary(rows).counts().join("\n"))?,
-        false => data(totals(rows.iter().flat_map(ExperimentRow::checks)))?,
+    if all {
+        data(papers().summary(rows).counts().join("\n"))?
+    } else {
+        data(totals(rows.iter().flat_map(ExperimentRow::checks)))?
     }
     Ok(())
 }
@@ -341,10 +326,7 @@ impl Recorded {
                 .map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
             Ok(page)
         });
-        Ok(Recorded {
-            results,
-            pages: pages.collect::<Result<_, Failure>>()?,
-        })
+        Ok(Recorded { results, pages: pages.collect::<Result<_, Failure>>()? })
     }
 
     /// Writes the results, or reports their differences. Returns true if there are none.

@@ -85,9 +85,7 @@ pub fn experiment(id: &str, outcomes: &[Outcome], dir: &Path) -> Experiment {
 pub fn report_kept(kept: &Kept) {
     if let Some(dir) = kept.left() {
         let dir = dir.display();
-        note(format_args!(
-            "the finished runs are in {dir}; the same command resumes from there"
-        ));
+        note(format_args!("the finished runs are in {dir}; the same command resumes from there"));
     }
 }
 

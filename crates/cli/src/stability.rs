@@ -109,26 +109,26 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
     }
     for (i, root) in found.roots.iter().take(3).enumerate() {
         let name = if i == 0 { "rightmost roots" } else { "" };
-        let speed = match root.re < 0.0 {
-            true => format!("decays by e in {}", time(-1.0 / root.re)),
-            false => format!("grows by e in {}", time(1.0 / root.re)),
+        let speed = if root.re < 0.0 {
+            format!("decays by e in {}", time(-1.0 / root.re))
+        } else {
+            format!("grows by e in {}", time(1.0 / root.re))
         };
-        let swing = match root.im > 1e-9 * root.re.abs() {
-            true => format!(", period {}", time(2.0 * std::f64::consts::PI / root.im)),
-            false => String::new(),
+        let swing = if root.im > 1e-9 * root.re.abs() {
+            format!(", period {}", time(2.0 * std::f64::consts::PI / root.im))
+        } else {
+            String::new()
         };
-        out += &format!(
-            "  {name:16} {:.4} ± {:.4}j 1/s: {speed}{swing}\n",
-            root.re, root.im
-        );
+        out += &format!("  {name:16} {:.4} ± {:.4}j 1/s: {speed}{swing}\n", root.re, root.im);
     }
     let mut shown = std::collections::BTreeSet::new();
     let groups = found.rest.iter().filter(|r| shown.insert(r.group));
     for (i, rest) in groups.enumerate() {
         let name = if i == 0 { "at rest" } else { "" };
-        let signal = match rest.signal > 0.0 {
-            true => format!(", {:.3} % marked or lost", 100.0 * rest.signal),
-            false => String::new(),
+        let signal = if rest.signal > 0.0 {
+            format!(", {:.3} % marked or lost", 100.0 * rest.signal)
+        } else {
+            String::new()
         };
         out += &format!(
             "  {name:16} {}: {} a flow, round trip {}{signal}\n",
@@ -168,10 +168,7 @@ fn margins(m: &Margins, stable: bool) -> String {
         (false, _) => "no delay makes it cycle".into(),
         (true, false) => "none".into(),
     };
-    format!(
-        "  {:16} {gain}\n  {:16} {delay}\n",
-        "gain margin", "delay margin"
-    )
+    format!("  {:16} {gain}\n  {:16} {delay}\n", "gain margin", "delay margin")
 }
 
 fn time(seconds: f64) -> String {

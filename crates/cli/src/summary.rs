@@ -31,9 +31,10 @@ fn rows(catalogue: &Catalogue) -> Result<Vec<ExperimentRow>, Failure> {
 /// Prints the summary of all experiments, as a table or as JSON.
 pub fn print(rows: &[ExperimentRow], as_json: bool) -> Result<(), Failure> {
     let summary = papers().summary(rows);
-    match as_json {
-        true => json(&summary)?,
-        false => data(summary.text(style()))?,
+    if as_json {
+        json(&summary)?
+    } else {
+        data(summary.text(style()))?
     }
     Ok(())
 }

@@ -31,10 +31,7 @@ pub fn run(
                 failure.report();
             }
         }
-        note(format_args!(
-            "\nwaiting for {} to be saved; Ctrl-C ends",
-            args.scenario
-        ));
+        note(format_args!("\nwaiting for {} to be saved; Ctrl-C ends", args.scenario));
         // An editor may remove the file for a moment while it saves.
         while changed(path).is_none_or(|now| Some(now) == seen) {
             if interrupted() {

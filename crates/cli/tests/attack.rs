@@ -24,20 +24,8 @@ fn what_it_finds_fails_when_it_is_run() {
     let dir = folder(&[("mine.toml", SCENARIO)]);
     let rate = "link.bottleneck.rate=2 Mbps..20 Mbps";
     let property = "queuing_delay of bottleneck < 50 ms";
-    let range = [
-        "--vary",
-        rate,
-        "--vary",
-        "link.bottleneck.delay=10 ms..40 ms",
-    ];
-    let attack = [
-        "attack",
-        "mine.toml",
-        "--property",
-        property,
-        "--runs",
-        "24",
-    ];
+    let range = ["--vary", rate, "--vary", "link.bottleneck.delay=10 ms..40 ms"];
+    let attack = ["attack", "mine.toml", "--property", property, "--runs", "24"];
     let found = accord(dir.path(), &[&attack[..], &range].concat()).with(1);
     assert!(found.stdout.contains("is broken"), "{}", found.stdout);
     // The delay of the path alone does not break it, so that it is unchanged.
@@ -47,15 +35,10 @@ fn what_it_finds_fails_when_it_is_run() {
     let ended = accord(dir.path(), &run).with(1);
     assert!(ended.stdout.contains(property), "{}", ended.stdout);
     // It was moved back to near the point at which the property begins to fail.
-    let value = accord(dir.path(), &[&run[..], &["--json"]].concat())
-        .with(1)
-        .json();
+    let value = accord(dir.path(), &[&run[..], &["--json"]].concat()).with(1).json();
     let check = &value["checks"][0];
     let measured = check["measured"].as_f64().expect("a figure");
-    assert!(
-        (0.05..0.055).contains(&measured),
-        "just above 50 ms: {check}"
-    );
+    assert!((0.05..0.055).contains(&measured), "just above 50 ms: {check}");
     // The same seed finds the same point.
     accord(dir.path(), &[&attack[..], &range].concat()).with(1);
     let second = fs::read_to_string(dir.path().join("attack-mine.toml")).expect("written");
@@ -82,10 +65,7 @@ fn only_what_an_attack_wrote_is_replaced() {
     };
     let refused = attack("mine.toml").with(2);
     assert!(refused.stderr.contains("mine.toml exists"), "{refused:?}");
-    assert_eq!(
-        fs::read_to_string(dir.path().join("mine.toml")).expect("there"),
-        SCENARIO
-    );
+    assert_eq!(fs::read_to_string(dir.path().join("mine.toml")).expect("there"), SCENARIO);
     attack(".").with(2);
     attack("found.toml").with(1);
     attack("found.toml").with(1);
@@ -101,28 +81,11 @@ fn wrong_properties_and_ranges_are_refused() {
         ("utilisation of nothing > 0.8", "seed=1..2", "nothing"),
         ("utilisation > 3 ms", "seed=1..2", "not a ratio"),
         ("utilisation > 0.8", "seed", "is not an axis"),
-        (
-            "utilisation > 0.8",
-            "link.nothing.rate=1 Mbps..2 Mbps",
-            "nothing",
-        ),
+        ("utilisation > 0.8", "link.nothing.rate=1 Mbps..2 Mbps", "nothing"),
     ] {
-        let args = [
-            "attack",
-            "mine.toml",
-            "-p",
-            property,
-            "--vary",
-            vary,
-            "--runs",
-            "2",
-        ];
+        let args = ["attack", "mine.toml", "-p", property, "--vary", vary, "--runs", "2"];
         let ended = accord(dir.path(), &args).with(2);
-        assert!(
-            ended.stderr.contains(message),
-            "{property}: {}",
-            ended.stderr
-        );
+        assert!(ended.stderr.contains(message), "{property}: {}", ended.stderr);
     }
 }
 
@@ -133,21 +96,12 @@ fn an_interrupted_search_goes_on_where_it_was() {
     let dir = folder(&[("mine.toml", SCENARIO)]);
     let unfinished = dir.path().join("found.unfinished");
     let lines = || fs::read_to_string(&unfinished).map_or(0, |text| text.lines().count());
-    let attack = [
-        "attack",
-        "mine.toml",
-        "-p",
-        "queuing_delay < 60 ms",
-        "--runs",
-        "400",
-    ];
+    let attack = ["attack", "mine.toml", "-p", "queuing_delay < 60 ms", "--runs", "400"];
     let whole = accord(dir.path(), &[&attack[..], &["-o", "whole.toml"]].concat()).with(1);
     let command = [&attack[..], &["-o", "found.toml"]].concat();
     let mut before = 0;
     for _ in 0..2 {
-        let child = program(dir.path(), &command)
-            .spawn()
-            .expect("it can be started");
+        let child = program(dir.path(), &command).spawn().expect("it can be started");
         while lines() <= before + 10 {
             std::thread::yield_now();
         }
@@ -161,10 +115,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
     let text = fs::read_to_string(&unfinished).expect("kept");
     fs::write(&unfinished, &text[..text.len() - 7]).expect("written");
     let ended = accord(dir.path(), &command).with(1);
-    assert!(
-        ended.stderr.contains("runs are known; resuming"),
-        "{ended:#?}"
-    );
+    assert!(ended.stderr.contains("runs are known; resuming"), "{ended:#?}");
     assert_eq!(ended.stdout.replace("found", "whole"), whole.stdout);
     let read = |name: &str| fs::read_to_string(dir.path().join(name)).expect("written");
     assert_eq!(read("found.toml"), read("whole.toml"));

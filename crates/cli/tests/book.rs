@@ -75,18 +75,11 @@ fn desk() -> tempfile::TempDir {
 /// Runs a command in a shell. One of a tier may take an hour.
 fn shell(dir: &Path, command: &str, tier: Option<&str>) -> Ended {
     let program = Path::new(env!("CARGO_BIN_EXE_accord"));
-    let mut path = program
-        .parent()
-        .expect("a directory")
-        .as_os_str()
-        .to_owned();
+    let mut path = program.parent().expect("a directory").as_os_str().to_owned();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut shell = Command::new("sh");
-    shell
-        .args(["-c", command])
-        .current_dir(dir)
-        .env("PATH", path);
+    shell.args(["-c", command]).current_dir(dir).env("PATH", path);
     shell.stdin(Stdio::null()).stdout(Stdio::piped());
     let child = shell.stderr(Stdio::piped()).spawn().expect("there is sh");
     let minutes = if tier.is_some() { 60 } else { 1 };
@@ -244,11 +237,7 @@ fn work_through(text: &str) -> Worked {
     for (block, new) in outputs.into_iter().rev() {
         lines.splice(block.lines.clone(), new);
     }
-    Worked {
-        lines,
-        wrong,
-        left_out,
-    }
+    Worked { lines, wrong, left_out }
 }
 
 /// Returns the result of a page. Its outputs are rewritten if requested.
@@ -284,9 +273,8 @@ fn commands_run_and_print_what_the_book_says() {
     for why in left_out.chunk_by(|a, b| a == b) {
         skipped(&format!("{} blocks of the book: {}", why.len(), why[0]));
     }
-    let wrong: Vec<&str> = { worked.iter() }
-        .flat_map(|w| w.wrong.iter().map(String::as_str))
-        .collect();
+    let wrong: Vec<&str> =
+        { worked.iter() }.flat_map(|w| w.wrong.iter().map(String::as_str)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
@@ -363,19 +351,13 @@ fn commands_that_are_not_run_are_understood() {
         for block in page.blocks.iter().filter(|b| b.language == "sh") {
             let remark = block.remark.as_deref().unwrap_or_default();
             let skipped = value(remark, "parsed only").is_some();
-            commands.extend(
-                page.commands(block)
-                    .into_iter()
-                    .filter(|c| skipped || is_template(c)),
-            );
+            commands.extend(page.commands(block).into_iter().filter(|c| skipped || is_template(c)));
         }
         commands.retain(|c| c.starts_with("accord "));
         commands.sort();
         commands.dedup();
         known += commands.len();
-        let problems = commands
-            .iter()
-            .filter_map(|c| misunderstood(desk.path(), c));
+        let problems = commands.iter().filter_map(|c| misunderstood(desk.path(), c));
         wrong.extend(problems.map(|p| format!("{}: {p}", path.display())));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -10,9 +10,7 @@ fn cost(dir: &Path, args: &[&str]) -> serde_json::Value {
 }
 
 fn number(cost: &serde_json::Value, key: &str) -> f64 {
-    cost[key]
-        .as_f64()
-        .unwrap_or_else(|| panic!("{key}: {cost}"))
+    cost[key].as_f64().unwrap_or_else(|| panic!("{key}: {cost}"))
 }
 
 /// Packets and bytes do not depend on the machine. Experiments with and without control.
@@ -43,15 +41,9 @@ fn packets_and_files_are_estimated_within_a_factor_of_two() {
             }
         }
         let ratio = number(&cost, "packet_hops") / hops;
-        assert!(
-            (0.5..2.0).contains(&ratio),
-            "{id}: {ratio} of {hops} packet-hops"
-        );
+        assert!((0.5..2.0).contains(&ratio), "{id}: {ratio} of {hops} packet-hops");
         let ratio = number(&cost, "file_bytes") / bytes;
-        assert!(
-            (0.33..3.0).contains(&ratio),
-            "{id}: {ratio} of {bytes} bytes"
-        );
+        assert!((0.33..3.0).contains(&ratio), "{id}: {ratio} of {bytes} bytes");
         std::fs::remove_dir_all(dir.path().join("out")).expect("ours");
     }
 }
@@ -115,9 +107,7 @@ fn what_does_not_fit_is_refused() {
     assert!(wrong.stderr.contains("--memory"), "{wrong:#?}");
     // A long run is announced, and not refused.
     let dir = folder(&[("long.toml", LONG)]);
-    let mut child = program(dir.path(), &["run", "long.toml"])
-        .spawn()
-        .expect("it starts");
+    let mut child = program(dir.path(), &["run", "long.toml"]).spawn().expect("it starts");
     let said = BufReader::new(child.stderr.take().expect("it is piped"));
     let said = said.lines().map(|line| line.expect("text"));
     let announced = { said }.find(|line| line.contains("Ctrl-C ends it"));
@@ -131,16 +121,8 @@ fn points_that_cannot_differ_are_named() {
     let sweep = "[sweep.rate]\nset = [\"flow.a.start.uniform\"]\n\
                  values = { early = [\"0 s\", \"0.1 s\"], same = [\"0 s\", \"0.1 s\"], late = [\"1 s\", \"2 s\"] }\n";
     let dir = folder(&[("twins.toml", &format!("{SMALL}{sweep}"))]);
-    let json = accord(dir.path(), &["check", "twins.toml", "--json"])
-        .with(0)
-        .json();
-    assert_eq!(
-        json["alike"],
-        serde_json::json!([["rate = early", "rate = same"]])
-    );
+    let json = accord(dir.path(), &["check", "twins.toml", "--json"]).with(0).json();
+    assert_eq!(json["alike"], serde_json::json!([["rate = early", "rate = same"]]));
     let said = accord(dir.path(), &["check", "twins.toml"]).with(0).stderr;
-    assert!(
-        said.contains("rate = early and rate = same cannot differ"),
-        "{said}"
-    );
+    assert!(said.contains("rate = early and rate = same cannot differ"), "{said}");
 }

@@ -6,10 +6,7 @@ use accord::{Catalogue, File};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: CONTROLLERS,
-    disciplines: DISCIPLINES,
-};
+const CATALOGUE: Catalogue = Catalogue { controllers: CONTROLLERS, disciplines: DISCIPLINES };
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -15,9 +15,8 @@ const FLOWS: &str = "flow,path,utility,weight,cap_bps,floor_bps,limit,alpha,rate
 /// refusals and acceptances.
 fn look(dir: &Path, files: &[&str], args: &[&str]) -> (u64, u64) {
     let rounds = std::env::var("DAMAGED").ok().and_then(|n| n.parse().ok());
-    let whole: Vec<Vec<u8>> = (files.iter())
-        .map(|file| std::fs::read(dir.join(file)).expect("it is there"))
-        .collect();
+    let whole: Vec<Vec<u8>> =
+        (files.iter()).map(|file| std::fs::read(dir.join(file)).expect("it is there")).collect();
     let (mut refused, mut fine) = (0, 0);
     // The last seed makes the Parquet reader panic, in a build with checks.
     for seed in (0..rounds.unwrap_or(50)).chain([2220]) {

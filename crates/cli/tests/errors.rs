@@ -21,59 +21,26 @@ fn bad_usage() {
         (&[], "Usage: accord"),
         (&["frobnicate"], "unrecognized subcommand"),
         (&["run"], "<SCENARIO>"),
-        (
-            &["run", "nowhere.toml"],
-            "there is no file and no scenario \"nowhere.toml\"",
-        ),
+        (&["run", "nowhere.toml"], "there is no file and no scenario \"nowhere.toml\""),
         (&["run", "."], "cannot be read"),
-        (
-            &["run", "small.toml", "--engine", "telepathy"],
-            "there are: theory, fluid, packet",
-        ),
-        (
-            &["run", "small.toml", "--engine", ""],
-            "there are: theory, fluid, packet",
-        ),
+        (&["run", "small.toml", "--engine", "telepathy"], "there are: theory, fluid, packet"),
+        (&["run", "small.toml", "--engine", ""], "there are: theory, fluid, packet"),
         (&["run", "small.toml", "--reps", "0"], "--reps"),
         (&["run", "small.toml", "--reps", "1e9"], "--reps"),
         (&["run", "small.toml", "--seed", "1.5"], "--seed"),
-        (
-            &["run", "small.toml", "--set", "rate"],
-            "\"rate\" is not a setting",
-        ),
+        (&["run", "small.toml", "--set", "rate"], "\"rate\" is not a setting"),
         (&["run", "small.toml", "--set", "="], "\"\" is not a path"),
-        (
-            &["run", "small.toml", "--set", "topology.dumbbell.rate=5"],
-            "--set:1:24",
-        ),
-        (
-            &["run", "small.toml", "--set", "nope.x=1"],
-            "unknown key \"nope\"",
-        ),
-        (
-            &["run", "small.toml", "--set", "flow.a.count=[[["],
-            "--set:1:",
-        ),
+        (&["run", "small.toml", "--set", "topology.dumbbell.rate=5"], "--set:1:24"),
+        (&["run", "small.toml", "--set", "nope.x=1"], "unknown key \"nope\""),
+        (&["run", "small.toml", "--set", "flow.a.count=[[["], "--set:1:"),
         (&["reproduce"], "<ID>"),
-        (
-            &["reproduce", "xia05-fig6", "nope"],
-            "unknown experiment \"nope\"",
-        ),
+        (&["reproduce", "xia05-fig6", "nope"], "unknown experiment \"nope\""),
         (&["reproduce", "--all", "xia05-fig6"], "cannot be used with"),
-        (
-            &["list", "controlers"],
-            "similar value exists: 'controllers'",
-        ),
-        (
-            &["list", "controllers", "monoco"],
-            "did you mean \"monaco\"?",
-        ),
+        (&["list", "controlers"], "similar value exists: 'controllers'"),
+        (&["list", "controllers", "monoco"], "did you mean \"monaco\"?"),
         (&["bench", "nope"], "there are: newreno-10"),
         (&["compare"], "<DIR>"),
-        (
-            &["compare", "nowhere", "nowhere"],
-            "nowhere is not a run directory",
-        ),
+        (&["compare", "nowhere", "nowhere"], "nowhere is not a run directory"),
         (&["compare", "small.toml", "."], "manifest.json"),
     ];
     for (args, message) in cases {
@@ -97,16 +64,8 @@ fn bad_scenarios_are_refused_with_their_place() {
     let line = "rate = \"1 Mbps\"\ndelay = \"1 ms\"\n";
     let cases: &[(String, &str, &str)] = &[
         (String::new(), "bad.toml:1:1", "`duration` is missing"),
-        (
-            with("count = 1000000000000000000\n"),
-            "bad.toml:9:9",
-            "out of range",
-        ),
-        (
-            with("count = 1e18\n"),
-            "bad.toml:9:9",
-            "a whole number from 1 to 1000000",
-        ),
+        (with("count = 1000000000000000000\n"), "bad.toml:9:9", "out of range"),
+        (with("count = 1e18\n"), "bad.toml:9:9", "a whole number from 1 to 1000000"),
         (with("count = -1\n"), "bad.toml:9:9", "out of range"),
         (with("count = nan\n"), "bad.toml:9:9", "whole number"),
         (with("controler = \"reno\"\n"), "bad.toml:9:1", "controller"),
@@ -116,25 +75,13 @@ fn bad_scenarios_are_refused_with_their_place() {
         (instead("5 Mbps", "5 ms"), "bad.toml:3:8", "Mbps"),
         (instead("5 Mbps", "NaN Mbps"), "bad.toml:3:8", "number"),
         (instead("5 Mbps", "inf Mbps"), "bad.toml:3:8", "number"),
-        (
-            instead("5 Mbps", "0 Mbps"),
-            "bad.toml:3:8",
-            "more than zero",
-        ),
+        (instead("5 Mbps", "0 Mbps"), "bad.toml:3:8", "more than zero"),
         (instead("5 Mbps", "1e30 Tbps"), "bad.toml:3:8", "too"),
         (instead("5 ms", "-5 ms"), "bad.toml:4:9", "negative"),
         (instead("4 s", "1e300 s"), "bad.toml:1:12", "too large"),
         (instead("4 s", "0 s"), "bad.toml:1:12", "zero"),
-        (
-            format!("sample = \"1 ps\"\n{GOOD}"),
-            "bad.toml:1:10",
-            "samples",
-        ),
-        (
-            format!("{node}[link.x]\nfrom = \"a\"\nto = \"a\"\n{line}"),
-            "bad.toml:3:7",
-            "itself",
-        ),
+        (format!("sample = \"1 ps\"\n{GOOD}"), "bad.toml:1:10", "samples"),
+        (format!("{node}[link.x]\nfrom = \"a\"\nto = \"a\"\n{line}"), "bad.toml:3:7", "itself"),
         (
             format!(
                 "{node}[link.x]\nfrom = \"a\"\nto = \"b\"\n{line}[flow.f]\nfrom = \"a\"\nto = \"c\"\ncontroller = \"reno\"\n"
@@ -158,11 +105,7 @@ fn bad_scenarios_are_refused_with_their_place() {
         (with("packet = \"2 MB\"\n"), "bad.toml:9:10", "too much"),
         ("\u{feff}\u{0}\u{1b}[31m".into(), "bad.toml:1:", ""),
         ("x".repeat(10_000_000), "bad.toml:1:1", "larger than 8 MiB"),
-        (
-            with(&"[[event]]\n".repeat(200_000)),
-            "bad.toml:9:1",
-            "missing",
-        ),
+        (with(&"[[event]]\n".repeat(200_000)), "bad.toml:9:1", "missing"),
     ];
     for (text, place, message) in cases {
         let dir = folder(&[("bad.toml", text)]);
@@ -204,11 +147,7 @@ fn invalid_outputs_are_reported_at_once() {
         ("..", ""),
     ] {
         let ended = accord(dir.path(), &["run", "long.toml", "-o", place]).with(2);
-        let words: Vec<_> = ended
-            .stderr
-            .split_whitespace()
-            .filter(|w| *w != "│")
-            .collect();
+        let words: Vec<_> = ended.stderr.split_whitespace().filter(|w| *w != "│").collect();
         assert!(words.join(" ").contains(message), "{place}: {ended:#?}");
     }
     let ended = accord(dir.path(), &["reproduce", "xia05-fig6", "-o", "file"]).with(2);
@@ -277,9 +216,7 @@ fn titles_cannot_command_a_terminal() {
     ] {
         let ended = accord(dir.path(), args);
         let all = format!("{}{}", ended.stdout, ended.stderr);
-        let hidden = all
-            .chars()
-            .find(|c| *c == '\u{202e}' || c.is_control() && *c != '\n');
+        let hidden = all.chars().find(|c| *c == '\u{202e}' || c.is_control() && *c != '\n');
         assert_eq!(hidden, None, "{args:?}: {ended:#?}");
     }
 }

@@ -7,14 +7,7 @@ use std::process::Command;
 
 /// Evaluates a case of eight flows in deep buffers, which takes a second.
 fn evaluate(dir: &Path, more: &[&str]) -> Ended {
-    let case = [
-        "--pack",
-        "buffers",
-        "--case",
-        "deep-many",
-        "--against",
-        "newreno",
-    ];
+    let case = ["--pack", "buffers", "--case", "deep-many", "--against", "newreno"];
     accord(dir, &[&["evaluate"], &case[..], more].concat())
 }
 
@@ -23,37 +16,24 @@ fn a_regression_fails_and_another_seed_does_not() {
     let dir = folder(&[]);
     let at = dir.path();
     for (subject, worse, buffer, measure) in [
-        (
-            "vegas",
-            "vegas,alpha=2 pkt,beta=6 pkt",
-            "16 BDP",
-            "queuing delay",
-        ),
+        ("vegas", "vegas,alpha=2 pkt,beta=6 pkt", "16 BDP", "queuing delay"),
         ("cubic", "cubic,beta=0.9", "1 BDP", "queuing delay"),
     ] {
         let base = format!("base-{subject}");
         evaluate(at, &["-s", subject, "-o", &base]).with(0);
         let compare = ["--baseline", &base, "-o", "new", "--junit", "junit.xml"];
-        let same = evaluate(
-            at,
-            &[&["-s", subject, "--seed", "100"], &compare[..]].concat(),
-        );
+        let same = evaluate(at, &[&["-s", subject, "--seed", "100"], &compare[..]].concat());
         assert!(same.with(0).stdout.contains(" 0 worse"));
         let junit = fs::read_to_string(at.join("junit.xml")).expect("written");
         assert!(junit.contains("failures=\"0\""), "{junit}");
         let github = ["-s", worse, "--annotations", "github"];
         let ended = evaluate(at, &[&github, &compare[..]].concat()).with(1);
         let says = |text: &str| assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
-        says(&format!(
-            "Regression: buffers/deep-many (buffer = {buffer})"
-        ));
+        says(&format!("Regression: buffers/deep-many (buffer = {buffer})"));
         says(&format!("::error title=buffers/deep-many%3A {measure}::"));
         says("95 % interval +");
         let junit = fs::read_to_string(at.join("junit.xml")).expect("written");
-        assert!(
-            junit.contains("<failure message=\"worse than the baseline"),
-            "{junit}"
-        );
+        assert!(junit.contains("<failure message=\"worse than the baseline"), "{junit}");
         let page = fs::read_to_string(at.join("new/index.html")).expect("written");
         assert!(page.contains("Regression: buffers/deep-many"));
     }
@@ -67,31 +47,15 @@ fn what_is_known_is_not_measured_again() {
     let before = fs::read(&table).expect("written");
     let again = evaluate(dir.path(), &["-s", "vegas", "--reps", "2"]).with(0);
     assert_eq!(first.stdout, again.stdout);
-    assert!(
-        again.stderr.contains("8 of 8 runs are known"),
-        "{}",
-        again.stderr
-    );
+    assert!(again.stderr.contains("8 of 8 runs are known"), "{}", again.stderr);
     assert_eq!(fs::read(&table).expect("written"), before);
     // Further seeds are further runs, and damaged lines do not count.
     let measured = dir.path().join("runs/evaluate-vegas/measured.jsonl");
     let text = fs::read_to_string(&measured).expect("written");
-    fs::write(
-        &measured,
-        text.replacen("\"values\":[", "\"values\":[1.0,", 1),
-    )
-    .expect("written");
+    fs::write(&measured, text.replacen("\"values\":[", "\"values\":[1.0,", 1)).expect("written");
     let more = evaluate(dir.path(), &["-s", "vegas", "--reps", "3"]).with(0);
-    assert!(
-        more.stderr.contains("7 of 12 runs are known"),
-        "{}",
-        more.stderr
-    );
-    let one = evaluate(
-        dir.path(),
-        &["-s", "vegas", "--reps", "3", "-j", "1", "--fresh"],
-    )
-    .with(0);
+    assert!(more.stderr.contains("7 of 12 runs are known"), "{}", more.stderr);
+    let one = evaluate(dir.path(), &["-s", "vegas", "--reps", "3", "-j", "1", "--fresh"]).with(0);
     assert_eq!(one.stdout, more.stdout);
     assert!(!one.stderr.contains("known"));
 }
@@ -99,9 +63,7 @@ fn what_is_known_is_not_measured_again() {
 #[test]
 fn an_interrupt_ends_it_and_the_same_command_goes_on() {
     let dir = folder(&[]);
-    let args = [
-        "evaluate", "-p", "buffers", "-s", "vegas", "--tier", "whole", "-j", "1",
-    ];
+    let args = ["evaluate", "-p", "buffers", "-s", "vegas", "--tier", "whole", "-j", "1"];
     let child = program(dir.path(), &args).spawn().expect("it starts");
     let measured = dir.path().join("runs/evaluate-vegas/measured.jsonl");
     let lines = || fs::read_to_string(&measured).map_or(0, |text| text.lines().count());
@@ -111,11 +73,7 @@ fn an_interrupt_ends_it_and_the_same_command_goes_on() {
     signal(&child, "-INT");
     let ended = end(child);
     assert_eq!(ended.code, Some(130), "{ended:?}");
-    assert!(
-        ended.stderr.contains("the measurements are kept"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("the measurements are kept"), "{}", ended.stderr);
     assert!(lines() >= 3);
 }
 
@@ -129,16 +87,8 @@ fn wrong_input_is_refused_with_a_hint() {
         assert!(ended.stderr.contains(message), "{}", ended.stderr);
         assert!(ended.stderr.contains(hint), "{}", ended.stderr);
     };
-    refused(
-        &["-s", "vegs"],
-        "no controller and no discipline \"vegs\"",
-        "\"vegas\"",
-    );
-    refused(
-        &["-s", "vegas,alpa=1"],
-        "no parameter \"alpa\"",
-        "\"alpha\"",
-    );
+    refused(&["-s", "vegs"], "no controller and no discipline \"vegs\"", "\"vegas\"");
+    refused(&["-s", "vegas,alpa=1"], "no parameter \"alpa\"", "\"alpha\"");
     refused(
         &["-s", "vegas,alpha=2", "-p", "buffers"],
         "no case can run with \"vegas,alpha=2\": a bare number has no unit",
@@ -149,39 +99,15 @@ fn wrong_input_is_refused_with_a_hint() {
         "no case can run with \"cubic,beta=7\"",
         "accord list controllers cubic",
     );
-    refused(
-        &["-s", "vegas", "-p", "bufers"],
-        "no pack and no directory",
-        "\"buffers\"",
-    );
-    refused(
-        &["-s", "codel", "-p", "buffers"],
-        "codel is a queue discipline",
-        "rfc7928",
-    );
-    refused(
-        &["-s", "vegas", "-a", "codel"],
-        "codel is a queue discipline",
-        "rivals of its kind",
-    );
+    refused(&["-s", "vegas", "-p", "bufers"], "no pack and no directory", "\"buffers\"");
+    refused(&["-s", "codel", "-p", "buffers"], "codel is a queue discipline", "rfc7928");
+    refused(&["-s", "vegas", "-a", "codel"], "codel is a queue discipline", "rivals of its kind");
     let one = ["-s", "vegas", "-p", "buffers"];
     let with = |more: &[&'static str]| [&one[..], more].concat();
-    refused(
-        &with(&["--case", "deep-mny"]),
-        "unknown case \"deep-mny\"",
-        "\"deep-many\"",
-    );
+    refused(&with(&["--case", "deep-mny"]), "unknown case \"deep-mny\"", "\"deep-many\"");
     refused(&with(&["-o", "full"]), "full contains other files", "-o");
-    refused(
-        &with(&["--baseline", "full"]),
-        "evaluation.parquet cannot be read",
-        "-o",
-    );
-    refused(
-        &with(&["--baseline", "full", "--reps", "1"]),
-        "a single run per case",
-        "--reps 5",
-    );
+    refused(&with(&["--baseline", "full"]), "evaluation.parquet cannot be read", "-o");
+    refused(&with(&["--baseline", "full", "--reps", "1"]), "a single run per case", "--reps 5");
     fs::write(dir.path().join("full/evaluation.parquet"), "PAR1").expect("written");
     refused(&with(&["--baseline", "full"]), "is not a baseline", "");
 }
@@ -189,29 +115,15 @@ fn wrong_input_is_refused_with_a_hint() {
 #[test]
 fn cases_can_be_run_alone_and_packs_are_listed() {
     let dir = folder(&[]);
-    let run = [
-        "run",
-        "rfc9743/voice",
-        "--set",
-        "duration=\"2 s\"",
-        "-e",
-        "packet",
-        "-q",
-    ];
+    let run = ["run", "rfc9743/voice", "--set", "duration=\"2 s\"", "-e", "packet", "-q"];
     accord(dir.path(), &run).with(0);
-    let list = accord(dir.path(), &["list", "packs", "rfc9743"])
-        .with(0)
-        .stdout;
+    let list = accord(dir.path(), &["list", "packs", "rfc9743"]).with(0).stdout;
     for text in ["rfc9743/voice", "varying-delay", "RFC 9743 (BCP 133)"] {
         assert!(list.contains(text), "{text}: {list}");
     }
-    let json = accord(dir.path(), &["list", "packs", "--json"])
-        .with(0)
-        .json();
+    let json = accord(dir.path(), &["list", "packs", "--json"]).with(0).json();
     assert!(json.as_array().map(Vec::len) >= Some(6), "{json}");
-    let json = evaluate(dir.path(), &["-s", "vegas", "--reps", "2", "--json"])
-        .with(0)
-        .json();
+    let json = evaluate(dir.path(), &["-s", "vegas", "--reps", "2", "--json"]).with(0).json();
     assert_eq!(json["rows"][0]["figures"][0]["of"], "vegas", "{json}");
     assert_eq!(json["pass"], true);
 }
@@ -220,11 +132,7 @@ fn cases_can_be_run_alone_and_packs_are_listed() {
 #[test]
 fn the_commands_of_a_dossier_work() {
     let dir = folder(&[]);
-    evaluate(
-        dir.path(),
-        &["-s", "vegas,alpha=2 pkt", "--reps", "2", "-o", "out"],
-    )
-    .with(0);
+    evaluate(dir.path(), &["-s", "vegas,alpha=2 pkt", "--reps", "2", "-o", "out"]).with(0);
     let dossier = fs::read_to_string(dir.path().join("out/dossier.md")).expect("written");
     let commands = dossier.lines().filter(|line| line.starts_with("accord "));
     let mut ran = 0;
@@ -232,10 +140,7 @@ fn the_commands_of_a_dossier_work() {
         let program = env!("CARGO_BIN_EXE_accord");
         let command = command.replacen("accord", &format!("'{program}'"), 1);
         let mut shell = Command::new("sh");
-        let ended = shell
-            .args(["-c", &command])
-            .current_dir(dir.path())
-            .output();
+        let ended = shell.args(["-c", &command]).current_dir(dir.path()).output();
         let ended = ended.expect("it runs");
         assert!(ended.status.success(), "{command}: {ended:?}");
         ran += 1;

@@ -56,10 +56,8 @@ fn verdict(all: &Value, name: &str, verdict: &str, by: &[&str]) {
 fn flows_at_rest_agree_and_no_effect_is_switched() {
     // Half of the packet in service counts as queued, unlike in theory's fluid: a small part of 40.
     let long = VEGAS.replace("3 pkt", "20 pkt");
-    let (code, all) = explain(
-        &dumbbell("20 Mbps", "10 ms", "unlimited", 2, &long),
-        &["--reps", "2"],
-    );
+    let (code, all) =
+        explain(&dumbbell("20 Mbps", "10 ms", "unlimited", 2, &long), &["--reps", "2"]);
     assert_eq!(code, 0);
     for f in all["findings"].as_array().expect("findings") {
         assert_eq!(f["verdict"], "AGREE", "{f:#}");
@@ -73,11 +71,7 @@ fn flows_at_rest_agree_and_no_effect_is_switched() {
 fn a_tiny_buffer_is_found() {
     let text = dumbbell("20 Mbps", "10 ms", "8 pkt", 5, VEGAS);
     let (_, all) = explain(&text, &["--reps", "1"]);
-    for name in [
-        "f: throughput",
-        "f: accumulation",
-        "bottleneck: utilisation",
-    ] {
+    for name in ["f: throughput", "f: accumulation", "bottleneck: utilisation"] {
         verdict(&all, name, "EXPLAINED", &["buffers"]);
     }
 }
@@ -137,17 +131,11 @@ fn waits_for_a_long_timer_are_found() {
         let text = dumbbell("10 Mbps", "5 ms", "40 pkt", 4, flow);
         text.replace("delay = \"5 ms\"", "delay = \"5 ms\"\nloss = 0.05")
     };
-    let (_, all) = explain(
-        &lossy(&format!("{flow}\nmin_rto = \"2 s\"")),
-        &["--reps", "2"],
-    );
+    let (_, all) = explain(&lossy(&format!("{flow}\nmin_rto = \"2 s\"")), &["--reps", "2"]);
     verdict(&all, "f: throughput", "EXPLAINED", &["loss"]);
     let timers = part(&all, "f: throughput", "timers").expect("claimed");
     assert!(timers > 0.5, "{timers}");
-    let (_, all) = explain(
-        &lossy(&format!("{flow}\nmin_rto = \"20 ms\"")),
-        &["--reps", "2"],
-    );
+    let (_, all) = explain(&lossy(&format!("{flow}\nmin_rto = \"20 ms\"")), &["--reps", "2"]);
     let skipped = all["skipped"].as_array().expect("a list");
     let timers = skipped.iter().find(|s| s["effect"] == "timers");
     assert!(timers.is_some(), "{skipped:?}");
@@ -235,10 +223,7 @@ fn a_run_that_explains_ends_with_the_same_words() {
     // Theory alone is compared with nothing.
     let theory = ["run", "s.toml", "--quiet", "--engine", "theory"];
     let (_, alone) = printed(&text, &theory);
-    assert_eq!(
-        printed(&text, &[&theory[..], &["--explain"]].concat()).1,
-        alone
-    );
+    assert_eq!(printed(&text, &[&theory[..], &["--explain"]].concat()).1, alone);
 }
 
 #[test]
@@ -247,8 +232,5 @@ fn theory_is_not_explained_by_itself() {
     let args = ["explain", "xia05-fig8", "--engine", "theory"];
     let child = program(dir.path(), &args).spawn().expect("it starts");
     let ended = end(child).with(2);
-    assert!(
-        ended.stderr.contains("name packet, fluid or live"),
-        "{ended:#?}"
-    );
+    assert!(ended.stderr.contains("name packet, fluid or live"), "{ended:#?}");
 }

@@ -71,14 +71,10 @@ fn every_family_has_its_entry_in_the_reference() {
     let catalogue = accord::catalogue();
     settle("scenario.md", |old| {
         let mut page = old.to_string();
-        for (what, families) in [
-            ("controllers", catalogue.controllers),
-            ("disciplines", catalogue.disciplines),
-        ] {
-            let (begin, end) = (
-                format!("<!-- {what} -->\n"),
-                format!("<!-- end of {what} -->"),
-            );
+        for (what, families) in
+            [("controllers", catalogue.controllers), ("disciplines", catalogue.disciplines)]
+        {
+            let (begin, end) = (format!("<!-- {what} -->\n"), format!("<!-- end of {what} -->"));
             let from = page.find(&begin).expect("a place for them") + begin.len();
             let to = page.find(&end).expect("its end");
             page.replace_range(from..to, &format!("\n{}\n", entries(families)));
@@ -146,9 +142,7 @@ fn every_engine_runs_a_discipline_or_its_family_says_why_not() {
 
 /// Returns the error of a registration.
 fn refused(controllers: &[&'static Family], disciplines: &[&'static Family]) -> String {
-    let made = catch_unwind(AssertUnwindSafe(|| {
-        accord::catalogue_with(controllers, disciplines)
-    }));
+    let made = catch_unwind(AssertUnwindSafe(|| accord::catalogue_with(controllers, disciplines)));
     let refused = made.map(|_| ()).expect_err("it has to be refused");
     *refused.downcast::<String>().expect("a message")
 }
@@ -166,10 +160,7 @@ fn what_is_not_sound_is_refused_when_it_is_registered() {
     let twice = format!("there are two families called {}", reno.name);
     assert!(refused(&[reno], &[]).contains(&twice));
     let queue = accord::aqm::FAMILIES[0];
-    let mixed = Family {
-        maker: queue.maker,
-        ..Family::new("mixed", LOSS)
-    };
+    let mixed = Family { maker: queue.maker, ..Family::new("mixed", LOSS) };
     let mixed: &'static Family = Box::leak(Box::new(mixed));
     assert!(refused(&[mixed], &[]).contains("mixed has no maker of controllers"));
 }

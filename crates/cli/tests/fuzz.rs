@@ -61,17 +61,15 @@ fn look(target: &str, seeds: BTreeMap<String, Vec<u8>>, body: impl Fn(&[u8]) -> 
         for _ in 0..=dice.below(3) {
             mutate(&mut bytes, &mut dice);
         }
-        match accepted(&body, &bytes, &format!("{target}, round {round}")) {
-            true => fine += 1,
-            false => refused += 1,
+        if accepted(&body, &bytes, &format!("{target}, round {round}")) {
+            fine += 1
+        } else {
+            refused += 1
         }
     }
     // The damage is neither always harmless nor always fatal.
     let least = rounds / 50;
-    assert!(
-        refused > least && fine > least,
-        "{target}: {refused} refused, {fine} fine"
-    );
+    assert!(refused > least && fine > least, "{target}: {refused} refused, {fine} fine");
 }
 
 #[test]

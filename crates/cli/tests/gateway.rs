@@ -39,15 +39,8 @@ fn site() -> tempfile::TempDir {
     folder
 }
 
-const PREDICT: &[&str] = &[
-    "gateway",
-    "predict",
-    "site.toml",
-    "--path",
-    "berlin=40 ms",
-    "--path",
-    "paris=20 ms",
-];
+const PREDICT: &[&str] =
+    &["gateway", "predict", "site.toml", "--path", "berlin=40 ms", "--path", "paris=20 ms"];
 
 /// No command shows a key of a file of wg-quick, or of a site file with a key at a wrong place.
 #[test]
@@ -60,11 +53,7 @@ fn no_command_shows_a_key() {
     let files = [
         format!("[Interface]\nPrivateKey = {secret}\n[Peer]\nAllowedIPs = 0.0.0.0/0\n"),
         text.replacen("site.key", secret, 1),
-        text.replacen(
-            "[peer.paris]",
-            &format!("preshared_key = \"{secret}\"\n[peer.paris]"),
-            1,
-        ),
+        text.replacen("[peer.paris]", &format!("preshared_key = \"{secret}\"\n[peer.paris]"), 1),
         text.replacen("50 Mbps", secret, 1),
         text.replacen("[peer.paris]", &format!("{secret}\n[peer.paris]"), 1),
     ];
@@ -82,10 +71,7 @@ fn no_command_shows_a_key() {
             let words: Vec<&str> = ["gateway"].iter().chain(words).copied().collect();
             let shown = accord(dir, &words);
             let said = format!("{}{}", shown.stdout, shown.stderr);
-            assert!(
-                !said.contains(&secret[..20]) && !said.is_empty(),
-                "{words:?}: {said}"
-            );
+            assert!(!said.contains(&secret[..20]) && !said.is_empty(), "{words:?}: {said}");
         }
     }
 }
@@ -102,10 +88,7 @@ fn status_works_with_an_invalid_file() {
     let status = ["gateway", "status", "site.toml", "--metrics"];
     let shown = accord(dir, &status).with(0);
     assert_eq!(shown.stdout, "fine\n");
-    assert!(
-        shown.stderr.contains("site.toml:11:7: \"much\" does not"),
-        "{shown:?}"
-    );
+    assert!(shown.stderr.contains("site.toml:11:7: \"much\" does not"), "{shown:?}");
     // Commands with an effect need a valid file.
     accord(dir, &["gateway", "mode", "site.toml", "berlin", "shadow"]).with(2);
     running.end();
@@ -125,9 +108,7 @@ fn a_peer_with_the_gateways_own_key_is_refused() {
         assert!(checked.stderr.contains(&said), "{checked:?}");
     }
     let own = accord(dir, &["gateway", "keys", "site.key"]).with(0).stdout;
-    let berlin = accord(dir, &["gateway", "keys", "berlin.key"])
-        .with(0)
-        .stdout;
+    let berlin = accord(dir, &["gateway", "keys", "berlin.key"]).with(0).stdout;
     let text = std::fs::read_to_string(dir.join("site.toml")).expect("readable");
     let text = text.replace(berlin.trim(), own.trim());
     std::fs::write(dir.join("own.toml"), text).expect("written");
@@ -156,9 +137,7 @@ fn a_file_of_wg_quick_is_imported() {
     );
     std::fs::write(dir.join("wg0.conf"), &text).expect("written");
     std::fs::create_dir(dir.join("to")).expect("made");
-    let words = [
-        "gateway", "import", "wg0.conf", "--cap", "50 Mbps", "--to", "to",
-    ];
+    let words = ["gateway", "import", "wg0.conf", "--cap", "50 Mbps", "--to", "to"];
     let made = accord(dir, &words).with(0);
     assert_eq!(made.stdout.trim(), "to/wg0.toml");
     assert!(made.stderr.contains("line 4: DNS is not taken"), "{made:?}");
@@ -166,12 +145,7 @@ fn a_file_of_wg_quick_is_imported() {
     assert_eq!(own.stdout, public);
     assert_eq!(read("to/wg0-berlin.psk"), shared);
     for secret in ["to/wg0.key", "to/wg0-berlin.psk"] {
-        let mode = dir
-            .join(secret)
-            .metadata()
-            .expect("there")
-            .permissions()
-            .mode();
+        let mode = dir.join(secret).metadata().expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{secret}");
     }
     let site = read("to/wg0.toml");
@@ -180,19 +154,13 @@ fn a_file_of_wg_quick_is_imported() {
     assert!(checked.stdout.contains("1 peer"), "{checked:?}");
     // No file is replaced, and a message names each fault with its place.
     let again = accord(dir, &words).with(2);
-    assert!(
-        again.stderr.contains("to/wg0.toml is there already"),
-        "{again:?}"
-    );
+    assert!(again.stderr.contains("to/wg0.toml is there already"), "{again:?}");
     std::fs::write(dir.join("wg0.conf"), text.replace("0.0.0.0/0", "all")).expect("written");
     let wrong = accord(dir, &words).with(2);
     assert!(wrong.stderr.contains("wg0.conf:9"), "{wrong:?}");
     for said in [&made, &checked, &again, &wrong] {
         for key in [secret.trim(), shared.trim()] {
-            assert!(
-                !said.stderr.contains(key) && !said.stdout.contains(key),
-                "{said:?}"
-            );
+            assert!(!said.stderr.contains(key) && !said.stdout.contains(key), "{said:?}");
         }
         assert!(!site.contains(secret.trim()) && !site.contains(shared.trim()));
     }
@@ -233,31 +201,16 @@ fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
     let share = |stdout: &str, peer: &str| -> f64 {
         let line = stdout.lines().find(|l| l.starts_with(peer));
         let cells: Vec<&str> = line.unwrap_or("").split_whitespace().collect();
-        cells
-            .get(2)
-            .and_then(|c| c.parse().ok())
-            .unwrap_or(f64::NAN)
+        cells.get(2).and_then(|c| c.parse().ok()).unwrap_or(f64::NAN)
     };
     // 30 Mbps: the contract of 10, and 2:1 of the other 20.
-    let (berlin, paris) = (
-        share(&found.stdout, "berlin"),
-        share(&found.stdout, "paris"),
-    );
-    assert!(
-        (berlin - 70.0 / 3.0).abs() < 0.2 && (paris - 20.0 / 3.0).abs() < 0.2,
-        "{found:?}"
-    );
+    let (berlin, paris) = (share(&found.stdout, "berlin"), share(&found.stdout, "paris"));
+    assert!((berlin - 70.0 / 3.0).abs() < 0.2 && (paris - 20.0 / 3.0).abs() < 0.2, "{found:?}");
     // A narrower path reduces the rate of one tunnel, and the other one gets the rest.
     let narrow = [&PREDICT[..6], &["paris=2 Mbps, 20 ms"]].concat();
     let found = accord(dir, &narrow).with(0);
-    assert!(
-        (share(&found.stdout, "paris") - 2.0).abs() < 0.1,
-        "{found:?}"
-    );
-    assert!(
-        (share(&found.stdout, "berlin") - 28.0).abs() < 0.2,
-        "{found:?}"
-    );
+    assert!((share(&found.stdout, "paris") - 2.0).abs() < 0.1, "{found:?}");
+    assert!((share(&found.stdout, "berlin") - 28.0).abs() < 0.2, "{found:?}");
     // A cap below the rate of the path limits the hosts' demand.
     let text = std::fs::read_to_string(dir.join("site.toml")).expect("readable");
     let (peers, paris) = text.split_at(text.find("[peer.paris]").expect("a peer"));
@@ -296,10 +249,7 @@ fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
     for engine in ["fluid", "packet"] {
         for (peer, right) in [("berlin", 70e6 / 3.0), ("paris", 20e6 / 3.0)] {
             let rate = mean(peer, "throughput", engine);
-            assert!(
-                (rate / right - 1.0).abs() < 0.05,
-                "{engine}, {peer}: {rate}"
-            );
+            assert!((rate / right - 1.0).abs() < 0.05, "{engine}, {peer}: {rate}");
         }
     }
     // 60 of 1480 bytes are the tunnel's, and sixteen connections share the others.
@@ -319,11 +269,7 @@ fn predict_says_what_it_does_not_know() {
     for (args, code, says) in [
         (&PREDICT[..5], 3, "--path"),
         (&no_peer[..], 2, "rome"),
-        (
-            &["gateway", "predict", "nowhere.toml"][..],
-            2,
-            "nowhere.toml",
-        ),
+        (&["gateway", "predict", "nowhere.toml"][..], 2, "nowhere.toml"),
         (&[&PREDICT[..6], &["paris=fast"]].concat()[..], 2, "paris"),
     ] {
         let ended = accord(dir, args).with(code);
@@ -366,18 +312,11 @@ impl Running {
                     _ => found(bps),
                 };
                 let length = body.len();
-                let _ = write!(
-                    client,
-                    "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}"
-                );
+                let _ = write!(client, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}");
             }
             asked
         });
-        Running {
-            stop,
-            thread: Some(thread),
-            socket,
-        }
+        Running { stop, thread: Some(thread), socket }
     }
 
     /// Stops it, and returns the requested trials.
@@ -468,15 +407,10 @@ impl Walk {
     /// Returns the namespaces, or why there are none.
     fn new() -> Result<Walk, String> {
         let ends = ["a", "b"].map(|end| format!("walk{}{end}", std::process::id()));
-        let walk = Walk {
-            ends: ends.clone(),
-            gateways: Vec::new(),
-        };
+        let walk = Walk { ends: ends.clone(), gateways: Vec::new() };
         let [a, b] = &ends;
         let mut commands = vec![format!("netns add {a}"), format!("netns add {b}")];
-        commands.push(format!(
-            "link add w netns {a} type veth peer name w netns {b}"
-        ));
+        commands.push(format!("link add w netns {a} type veth peer name w netns {b}"));
         for (end, address) in [(a, "192.0.2.5/24"), (b, "192.0.2.6/24")] {
             commands.push(format!("-n {end} address add {address} dev w"));
             commands.push(format!("-n {end} link set w up"));
@@ -534,9 +468,7 @@ fn a_walk_by_the_how_to_works() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
     let hamburg = accord(dir, &["gateway", "keys", "site.key"]).with(0).stdout;
-    let berlin = accord(dir, &["gateway", "keys", "berlin.key"])
-        .with(0)
-        .stdout;
+    let berlin = accord(dir, &["gateway", "keys", "berlin.key"]).with(0).stdout;
     let example =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples/gateway/hamburg.toml");
     let text = std::fs::read_to_string(example).expect("readable");
@@ -563,42 +495,26 @@ fn a_walk_by_the_how_to_works() {
     }
     let status = ["gateway", "status", "site.toml"];
     let state = |dir: &Path| {
-        let ended = end(program(dir, &[&status[..], &["--json"]].concat())
-            .spawn()
-            .expect("it runs"));
+        let ended =
+            end(program(dir, &[&status[..], &["--json"]].concat()).spawn().expect("it runs"));
         let found: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
         found["peers"][0]["state"].as_str().map(String::from)
     };
     let until = std::time::Instant::now() + Duration::from_secs(60);
     while state(dir).as_deref() != Some("controlled") {
-        assert!(
-            std::time::Instant::now() < until,
-            "{:?}",
-            accord(dir, &status)
-        );
+        assert!(std::time::Instant::now() < until, "{:?}", accord(dir, &status));
         std::thread::sleep(Duration::from_millis(100));
     }
     let mode = ["gateway", "mode", "site.toml", "berlin", "enforce"];
     accord(dir, &mode).with(0);
     let table = accord(dir, &status).with(0).stdout;
-    assert!(
-        table.contains("berlin") && table.contains("enforce"),
-        "{table}"
-    );
+    assert!(table.contains("berlin") && table.contains("enforce"), "{table}");
     // Its verdict is one on this machine, which may be late.
     let accepted = accord(dir, &[ACCEPT, &["--class", "voice"]].concat());
     assert_eq!(accepted.stdout.matches("voice").count(), 5, "{accepted:?}");
-    assert!(
-        accepted.stderr.contains("of 5 steps passed"),
-        "{accepted:?}"
-    );
-    let metrics = accord(dir, &[&status[..], &["--metrics"]].concat())
-        .with(0)
-        .stdout;
-    assert!(
-        metrics.contains("accord_gateway_peer_up{peer=\"berlin\"} 1"),
-        "{metrics}"
-    );
+    assert!(accepted.stderr.contains("of 5 steps passed"), "{accepted:?}");
+    let metrics = accord(dir, &[&status[..], &["--metrics"]].concat()).with(0).stdout;
+    assert!(metrics.contains("accord_gateway_peer_up{peer=\"berlin\"} 1"), "{metrics}");
 }
 
 #[test]
@@ -606,20 +522,11 @@ fn accept_says_what_is_missing() {
     let folder = site();
     let dir = folder.path();
     let ended = accord(dir, ACCEPT).with(3);
-    assert!(
-        ended.stderr.contains("site.sock"),
-        "no gateway runs: {ended:?}"
-    );
+    assert!(ended.stderr.contains("site.sock"), "no gateway runs: {ended:?}");
     for (args, says) in [
-        (
-            &["gateway", "accept", "site.toml", "rome"][..],
-            "peers are berlin, paris",
-        ),
+        (&["gateway", "accept", "site.toml", "rome"][..], "peers are berlin, paris"),
         (&["gateway", "accept", "site.toml", "paris"][..], "contract"),
-        (
-            &[ACCEPT, &["--class", "video"]].concat()[..],
-            "classes are voice, default",
-        ),
+        (&[ACCEPT, &["--class", "video"]].concat()[..], "classes are voice, default"),
     ] {
         let ended = accord(dir, args).with(2);
         assert!(ended.stderr.contains(says), "{args:?}: {ended:?}");
@@ -643,13 +550,7 @@ fn a_full_disk_does_not_stop_a_gateway() {
     // A private network namespace, so that the machine's network is not changed.
     let mut command = Command::new("unshare");
     command
-        .args([
-            "-n",
-            env!("CARGO_BIN_EXE_accord"),
-            "gateway",
-            "run",
-            "site.toml",
-        ])
+        .args(["-n", env!("CARGO_BIN_EXE_accord"), "gateway", "run", "site.toml"])
         .current_dir(dir)
         .stdin(Stdio::null())
         .stdout(full().expect("there is /dev/full"))
@@ -680,14 +581,8 @@ fn a_full_disk_does_not_stop_a_gateway() {
     assert_eq!(contract(), 1.5e6);
     // A command that cannot print fails itself.
     let mut status = program(dir, &ask);
-    let ended = end(status
-        .stdout(full().expect("there is /dev/full"))
-        .spawn()
-        .expect("started"));
-    assert!(
-        ended.code != Some(0) && !ended.stderr.contains("panicked"),
-        "{ended:?}"
-    );
+    let ended = end(status.stdout(full().expect("there is /dev/full")).spawn().expect("started"));
+    assert!(ended.code != Some(0) && !ended.stderr.contains("panicked"), "{ended:?}");
     signal(&child, "-TERM");
     assert_eq!(child.wait().expect("it was started").code(), Some(0));
 }

@@ -13,35 +13,25 @@ fn every_format_becomes_a_scenario_that_runs() {
     let dir = folder(&[]);
     for ending in ["graphml", "gml", "sndlib", "xml", "json", "csv"] {
         let from = abilene(ending);
-        let args = [
-            "import", &from, "-o", "a.toml", "--force", "--scale", "0.001",
-        ];
+        let args = ["import", &from, "-o", "a.toml", "--force", "--scale", "0.001"];
         let flows = match ending {
             "graphml" | "gml" | "csv" => 20,
             _ => 3,
         };
         accord(dir.path(), &args).with(0);
-        let json = accord(dir.path(), &["check", "a.toml", "--json"])
-            .with(0)
-            .json();
+        let json = accord(dir.path(), &["check", "a.toml", "--json"]).with(0).json();
         assert_eq!(json["nodes"], 11, "{ending}");
         assert_eq!(json["links"], 28, "{ending}");
         assert_eq!(json["flows"], flows, "{ending}");
     }
-    let ran = accord(
-        dir.path(),
-        &["run", "a.toml", "-q", "--set", "duration=4 s"],
-    )
-    .with(0);
+    let ran = accord(dir.path(), &["run", "a.toml", "-q", "--set", "duration=4 s"]).with(0);
     assert!(ran.stdout.contains("throughput"), "{ran:#?}");
 }
 
 #[test]
 fn defaults_are_explicit() {
     let dir = folder(&[("net.csv", "from,to,rate\na,b,\nb,c,20 Mbps\nc,d,\nx,y,\n")]);
-    let args = [
-        "import", "net.csv", "--rate", "7 Mbps", "--delay", "3 ms", "--flows", "9",
-    ];
+    let args = ["import", "net.csv", "--rate", "7 Mbps", "--delay", "3 ms", "--flows", "9"];
     let text = accord(dir.path(), &args).with(0).stdout;
     for part in [
         "# Rates: 7 Mbps on 3 links",
@@ -60,16 +50,7 @@ fn demands_beside_the_topology() {
     let net = "from,to,capacity\na,b,10\nb,c,10\nx,y,10\n";
     let demands = "from,to,rate\na,c,4\nc,a,1 Mbps\na,x,3\nb,c,0\nb,a,2\n";
     let dir = folder(&[("net.csv", net), ("demands.csv", demands)]);
-    let args = [
-        "import",
-        "net.csv",
-        "--demands",
-        "demands.csv",
-        "--flows",
-        "2",
-        "-o",
-        "n.toml",
-    ];
+    let args = ["import", "net.csv", "--demands", "demands.csv", "--flows", "2", "-o", "n.toml"];
     accord(dir.path(), &args).with(0);
     let text = fs::read_to_string(dir.path().join("n.toml")).expect("written");
     for part in [
@@ -97,12 +78,8 @@ fn names_of_the_file_do_no_harm() {
 /// Names are truncated to the language's limit, and stay distinct.
 #[test]
 fn long_names_make_a_scenario_that_runs() {
-    let label = |i: usize| {
-        format!(
-            "{}{i}",
-            "The Institute of Aeronautics and Space Science ".repeat(i)
-        )
-    };
+    let label =
+        |i: usize| format!("{}{i}", "The Institute of Aeronautics and Space Science ".repeat(i));
     let node = |i| format!("node [ id {i} label \"{}\" ]\n", label(i));
     let nodes: String = (1..=6).map(node).collect();
     let edge = |i| format!("edge [ source {i} target {} ]\n", i % 6 + 1);
@@ -113,9 +90,7 @@ fn long_names_make_a_scenario_that_runs() {
     let net = format!("graph [\n{nodes}{edges}{more}\n]");
     let dir = folder(&[("net.gml", &net)]);
     accord(dir.path(), &["import", "net.gml", "-o", "net.toml"]).with(0);
-    let json = accord(dir.path(), &["check", "net.toml", "--json"])
-        .with(0)
-        .json();
+    let json = accord(dir.path(), &["check", "net.toml", "--json"]).with(0).json();
     assert_eq!((&json["nodes"], &json["links"]), (&10.into(), &16.into()));
 }
 
@@ -139,22 +114,13 @@ fn mistakes_have_their_place_and_a_hint() {
         (&["bad.xyz", "--format", "gml"], "bad.xyz:1:"),
         (&["bad.xyz", "--format", "visio"], "known: graphml"),
         (&["slow.csv"], "--scale"),
-        (
-            &["good.csv", "--demands", "nobody.csv"],
-            "nobody.csv:2: there is no node \"z\"",
-        ),
+        (&["good.csv", "--demands", "nobody.csv"], "nobody.csv:2: there is no node \"z\""),
         (&["good.csv", "--flows", "0"], "expected 1 to"),
-        (
-            &["good.csv", "--flows=-1"],
-            "expected a whole number of at least 0",
-        ),
+        (&["good.csv", "--flows=-1"], "expected a whole number of at least 0"),
         (&["good.csv", "--seed=-1"], "is not in 0 to 4294967295"),
         (&["good.csv", "--scale", "x"], "expected a number"),
         (&["good.csv", "--scale", "nan"], "more than zero"),
-        (
-            &["good.csv", "--controller", "nope"],
-            "there is no controller",
-        ),
+        (&["good.csv", "--controller", "nope"], "there is no controller"),
         (&["nowhere.csv"], "cannot be read"),
         (&["empty.gml"], "empty.gml is empty"),
         (&["latin.gml"], "iconv"),

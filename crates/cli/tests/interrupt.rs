@@ -105,9 +105,7 @@ fn margins_are_interrupted_at_once() {
     let x = ["--x", "flow.f0.controller.gain=0.1..1", "--points", "200"];
     for more in [&[][..], &x] {
         let args = [&["stability", "slow.toml"], more].concat();
-        let child = program(dir.path(), &args)
-            .spawn()
-            .expect("it can be started");
+        let child = program(dir.path(), &args).spawn().expect("it can be started");
         ready(&child);
         // The first points take seconds, and the map minutes: it is unfinished at this time.
         #[expect(clippy::disallowed_methods, reason = "it waits for another process")]

@@ -55,14 +55,15 @@ fn table() -> String {
             other => panic!("{other} has no name"),
         };
         let show = |(mean, half): Measured| {
-            format!("{:.2} ± {:.2} {unit}", mean * factor, half * factor)
-                .trim_end()
-                .to_string()
+            format!("{:.2} ± {:.2} {unit}", mean * factor, half * factor).trim_end().to_string()
         };
         let (packets, ours, kernel) = (by["packets"], by["ours, live"], by["kernel, live"]);
-        let of = |other: Measured| match other.0 > 0.0 {
-            true => format!("{:+.1} %", 100.0 * (kernel.0 / other.0 - 1.0)),
-            false => "–".into(),
+        let of = |other: Measured| {
+            if other.0 > 0.0 {
+                format!("{:+.1} %", 100.0 * (kernel.0 / other.0 - 1.0))
+            } else {
+                "–".into()
+            }
         };
         writeln!(
             out,

@@ -17,9 +17,7 @@ fn read(name: &str) -> toml::Table {
 
 fn words(list: &toml::Value) -> BTreeSet<String> {
     let items = list.as_array().expect("a list").iter();
-    items
-        .map(|item| item.as_str().expect("text").to_string())
-        .collect()
+    items.map(|item| item.as_str().expect("text").to_string()).collect()
 }
 
 /// Returns the licences that `deny.toml` allows for all packages, and for this one in addition.
@@ -75,11 +73,7 @@ fn every_package_of_this_platform_has_an_allowed_licence() {
             wrong.push(format!("{name}: {licence}"));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "not allowed by deny.toml:\n{}",
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "not allowed by deny.toml:\n{}", wrong.join("\n"));
 }
 
 /// The packages for all platforms.
@@ -111,21 +105,12 @@ fn what_is_allowed_is_open_source() {
 #[test]
 fn what_is_not_allowed_is_found() {
     let allowed = allowed("serde");
-    for fine in [
-        "MIT",
-        "MIT/Apache-2.0",
-        "GPL-3.0-only OR MIT",
-        "(MIT OR GPL-2.0-only) AND Unicode-3.0",
-    ] {
+    for fine in
+        ["MIT", "MIT/Apache-2.0", "GPL-3.0-only OR MIT", "(MIT OR GPL-2.0-only) AND Unicode-3.0"]
+    {
         assert!(may_be_used(fine, &allowed), "{fine}");
     }
-    for wrong in [
-        "none",
-        "CC0-1.0",
-        "GPL-3.0-only",
-        "MIT AND SSPL-1.0",
-        "MIT OR",
-    ] {
+    for wrong in ["none", "CC0-1.0", "GPL-3.0-only", "MIT AND SSPL-1.0", "MIT OR"] {
         assert!(!may_be_used(wrong, &allowed), "{wrong}");
     }
 }

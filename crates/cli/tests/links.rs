@@ -45,10 +45,7 @@ fn targets(page: &str) -> Vec<String> {
     let text = prose(page).join("\n");
     let ends = text.split("](").skip(1);
     let targets = ends.filter_map(|after| after.split_once(')'));
-    targets
-        .map(|(target, _)| target.to_string())
-        .filter(|target| !target.contains("://"))
-        .collect()
+    targets.map(|(target, _)| target.to_string()).filter(|target| !target.contains("://")).collect()
 }
 
 /// Returns the anchors of a page's headings, as mdbook generates them.
@@ -97,12 +94,7 @@ fn broken(file: &Path, page: &str) -> Vec<String> {
 #[test]
 fn every_link_leads_to_a_file_and_a_heading() {
     let mut files = book();
-    for name in [
-        "README.md",
-        "ARCHITECTURE.md",
-        "CONTRIBUTING.md",
-        "STYLE.md",
-    ] {
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md"] {
         files.push(root().join(name));
     }
     let mut links = 0;
@@ -112,11 +104,7 @@ fn every_link_leads_to_a_file_and_a_heading() {
         links += targets(&page).len();
         wrong.extend(broken(&file, &page));
     }
-    assert!(
-        wrong.is_empty(),
-        "these lead nowhere:\n{}",
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "these lead nowhere:\n{}", wrong.join("\n"));
     assert!(links > 100, "links are found at all: {links}");
 }
 
@@ -141,14 +129,7 @@ fn a_link_that_leads_nowhere_is_found() {
                 [x](start.md), [x](../book.toml), [x](https://example.org/none)\n\
                 ```\n[x](#in-code)\n## In code\n```\n";
     assert_eq!(broken(&file, page), [] as [&str; 0]);
-    for nowhere in [
-        "#two",
-        "#one-2",
-        "none.md",
-        "start.md#none",
-        "#in-code",
-        "none.svg",
-    ] {
+    for nowhere in ["#two", "#one-2", "none.md", "start.md#none", "#in-code", "none.svg"] {
         let found = broken(&file, &format!("{page}[x]({nowhere})\n"));
         assert_eq!(found.len(), 1, "{nowhere}");
         assert!(found[0].ends_with(nowhere), "{found:?}");

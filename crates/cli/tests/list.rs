@@ -12,10 +12,9 @@ fn list(args: &[&str]) -> Ended {
 #[test]
 fn families_are_whole() {
     let catalogue = accord::catalogue();
-    for (kind, families) in [
-        ("controllers", catalogue.controllers),
-        ("disciplines", catalogue.disciplines),
-    ] {
+    for (kind, families) in
+        [("controllers", catalogue.controllers), ("disciplines", catalogue.disciplines)]
+    {
         let brief = list(&[kind]).stdout;
         let json = list(&[kind, "--json"]).json();
         let json = json.as_array().expect("a list").clone();
@@ -44,10 +43,7 @@ fn metrics_have_units_and_engines() {
     let json = list(&["metrics", "--json"]).json();
     assert_eq!(json.as_array().map(Vec::len), Some(Metric::ALL.len()));
     let text = list(&["metrics", "goodput"]).stdout;
-    assert!(
-        text.contains("bit/s, of a flow") && text.contains("fluid"),
-        "{text}"
-    );
+    assert!(text.contains("bit/s, of a flow") && text.contains("fluid"), "{text}");
 }
 
 #[test]
@@ -57,16 +53,7 @@ fn without_a_kind_it_names_everything() {
         assert!(text.contains(name), "{name}: {text}");
     }
     let json = list(&["--json"]).json();
-    for kind in [
-        "controllers",
-        "disciplines",
-        "metrics",
-        "experiments",
-        "templates",
-    ] {
-        assert!(
-            json[kind].as_array().is_some_and(|all| all.len() > 5),
-            "{kind}"
-        );
+    for kind in ["controllers", "disciplines", "metrics", "experiments", "templates"] {
+        assert!(json[kind].as_array().is_some_and(|all| all.len() > 5), "{kind}");
     }
 }

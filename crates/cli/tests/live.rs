@@ -42,31 +42,16 @@ fn well(ended: Ended) -> Ended {
 #[test]
 fn a_live_run_is_a_run_like_others() {
     let dir = folder(&[("brief.toml", BRIEF)]);
-    let args = [
-        "run",
-        "brief.toml",
-        "--engine",
-        "packet,live",
-        "--live",
-        "loopback",
-        "--json",
-    ];
+    let args = ["run", "brief.toml", "--engine", "packet,live", "--live", "loopback", "--json"];
     let ended = well(accord(dir.path(), &args));
     assert_eq!(ended.json()["id"], "brief");
     let args = ["compare", "runs/brief", "--json"];
     let table = accord(dir.path(), &args).with(0).json();
     assert!(table.to_string().contains("live"), "{table}");
     // Its live expectations make it run without --engine live.
-    let ended = well(accord(
-        dir.path(),
-        &["run", "brief.toml", "--live", "loopback"],
-    ));
+    let ended = well(accord(dir.path(), &["run", "brief.toml", "--live", "loopback"]));
     assert!(ended.stdout.contains("live"), "{ended:#?}");
-    for words in [
-        "UDP sockets",
-        "handed to the kernel",
-        "2 Mbps and 5 ms configured",
-    ] {
+    for words in ["UDP sockets", "handed to the kernel", "2 Mbps and 5 ms configured"] {
         assert!(ended.stderr.contains(words), "{words}: {ended:#?}");
     }
 }
@@ -82,16 +67,10 @@ fn what_cannot_be_is_said() {
         let mut args = vec!["run", "brief.toml", "--live", "namespaces"];
         args.extend(engine);
         let mut command = program(dir.path(), &args);
-        end(command
-            .env("PATH", dir.path())
-            .spawn()
-            .expect("it can be started"))
+        end(command.env("PATH", dir.path()).spawn().expect("it can be started"))
     };
     let ended = run(&["--engine", "live"]).with(3);
-    assert!(
-        ended.stderr.contains("ip") || ended.stderr.contains("not allowed"),
-        "{ended:#?}"
-    );
+    assert!(ended.stderr.contains("ip") || ended.stderr.contains("not allowed"), "{ended:#?}");
     let ended = run(&[]).with(0);
     assert!(ended.stderr.contains("NO LIVE RUN"), "{ended:#?}");
 }
@@ -102,10 +81,7 @@ fn connections_of_the_kernel_need_more() {
         let controller = format!("kernel = \"{name}\"\ncontroller = \"newreno\"");
         BRIEF.replace("controller = \"monaco\"", &controller)
     };
-    let dir = folder(&[
-        ("kernel.toml", &kernel("reno")),
-        ("unknown.toml", &kernel("nosuch")),
-    ]);
+    let dir = folder(&[("kernel.toml", &kernel("reno")), ("unknown.toml", &kernel("nosuch"))]);
     let loopback = ["--engine", "live", "--live", "loopback"];
     let args = |file, more: &[&'static str]| [&["run", file], more].concat();
     let ended = accord(dir.path(), &args("kernel.toml", &loopback)).with(3);
@@ -114,11 +90,7 @@ fn connections_of_the_kernel_need_more() {
     let ended = accord(dir.path(), &args("kernel.toml", &["--live", "loopback"])).with(0);
     assert!(ended.stderr.contains("NO LIVE RUN"), "{ended:#?}");
     let ended = accord(dir.path(), &args("unknown.toml", &["--engine", "live"])).with(3);
-    let known = [
-        "has no congestion control \"nosuch\"",
-        "not allowed",
-        "cannot",
-    ];
+    let known = ["has no congestion control \"nosuch\"", "not allowed", "cannot"];
     assert!(known.iter().any(|k| ended.stderr.contains(k)), "{ended:#?}");
     // A model runs where the kernel has no such controller.
     let ended = accord(dir.path(), &args("unknown.toml", &["--engine", "packet"])).with(0);
@@ -138,9 +110,7 @@ fn an_interrupt_or_a_kill_leaves_nothing() {
     for mode in ["loopback", "namespaces"] {
         for (name, code) in [("-INT", Some(130)), ("-KILL", None)] {
             let args = ["run", "long.toml", "--engine", "live", "--live", mode, "-q"];
-            let mut child = program(dir.path(), &args)
-                .spawn()
-                .expect("it can be started");
+            let mut child = program(dir.path(), &args).spawn().expect("it can be started");
             // Long enough that packets flow, on most machines; the assertion holds in any case.
             #[allow(clippy::disallowed_methods, reason = "it waits for another process")]
             std::thread::sleep(std::time::Duration::from_millis(500));
@@ -149,11 +119,7 @@ fn an_interrupt_or_a_kill_leaves_nothing() {
                 skipped(&format!("no live run with {mode}: {}", ended.stderr));
                 continue;
             }
-            assert_eq!(
-                devices(),
-                before,
-                "{mode}: nothing is made in this namespace"
-            );
+            assert_eq!(devices(), before, "{mode}: nothing is made in this namespace");
             signal(&child, name);
             assert_eq!(end(child).code, code, "{mode} {name}");
             assert_eq!(devices(), before);
@@ -163,9 +129,7 @@ fn an_interrupt_or_a_kill_leaves_nothing() {
 
 #[test]
 fn too_few_open_files_are_said() {
-    let (network, _) = BRIEF
-        .split_once("[[expect]]")
-        .expect("it expects something");
+    let (network, _) = BRIEF.split_once("[[expect]]").expect("it expects something");
     let many = network.replace(
         "controller",
         "count = 30\naccess = { rate = \"10 Mbps\", delay = \"1 ms\" }\ncontroller",
@@ -180,10 +144,7 @@ fn too_few_open_files_are_said() {
         end(command.stderr(Stdio::piped()).spawn().expect("a shell"))
     };
     let ended = run("-n 40").with(3);
-    assert!(
-        ended.stderr.contains("32 nodes need 96 open files"),
-        "{ended:#?}"
-    );
+    assert!(ended.stderr.contains("32 nodes need 96 open files"), "{ended:#?}");
     // Limits that may be raised are raised.
     well(run("-S -n 40"));
 }

@@ -12,16 +12,8 @@ use std::path::Path;
 
 /// Reports the result, not captured by the test harness.
 fn say(name: &str, what: &str, ended: &Ended) {
-    let reasons = (ended
-        .stdout
-        .lines()
-        .filter(|l| l.starts_with("unknown ") && l.contains("): ")))
-    .chain(
-        ended
-            .stderr
-            .lines()
-            .skip_while(|l| !l.contains("no verdict")),
-    );
+    let reasons = (ended.stdout.lines().filter(|l| l.starts_with("unknown ") && l.contains("): ")))
+        .chain(ended.stderr.lines().skip_while(|l| !l.contains("no verdict")));
     let reasons: Vec<_> = reasons.map(str::trim).collect();
     skipped(&format!("{name}, {what}: {}", reasons.join(" ")));
 }

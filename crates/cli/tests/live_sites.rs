@@ -132,13 +132,10 @@ fn contracts_hold_through_real_gateways() {
     let mean = |of: &str, metric: &str| {
         let rows = table["points"][0]["rows"].as_array().expect("rows");
         let mut found = (rows.iter()).filter(|r| r["group"] == of && r["quantity"] == metric);
-        let row = found
-            .next()
-            .unwrap_or_else(|| panic!("no {metric} of {of}: {table:#}"));
+        let row = found.next().unwrap_or_else(|| panic!("no {metric} of {of}: {table:#}"));
         let mut columns = row["values"].as_array().expect("values").iter();
         let live = columns.find(|c| c["column"] == "sites-test: live");
-        live.and_then(|live| live["mean"].as_f64())
-            .unwrap_or(f64::NAN)
+        live.and_then(|live| live["mean"].as_f64()).unwrap_or(f64::NAN)
     };
     let [a, b] = ["a", "b"].map(|tunnel| mean(tunnel, "throughput"));
     // In theory 8 and 2 Mbps. A busy machine adds queues of its own.

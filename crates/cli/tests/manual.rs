@@ -11,22 +11,12 @@ fn bash_takes_its_completions() {
     std::fs::write(&path, &script).expect("it is ours");
     let bash = |more: &str| {
         let command = format!("set -e; source accord.bash; {more}");
-        let run = Command::new("bash")
-            .args(["-c", &command])
-            .current_dir(dir.path())
-            .output();
+        let run = Command::new("bash").args(["-c", &command]).current_dir(dir.path()).output();
         let run = run.expect("there is bash");
         assert!(run.status.success(), "{run:?}");
         String::from_utf8(run.stdout).expect("text")
     };
-    assert!(
-        Command::new("bash")
-            .arg("-n")
-            .arg(&path)
-            .status()
-            .expect("bash")
-            .success()
-    );
+    assert!(Command::new("bash").arg("-n").arg(&path).status().expect("bash").success());
     // The variables set by the shell: the words so far, and the index of the present one.
     let completed = bash(
         "COMP_WORDS=(accord ch); COMP_CWORD=1; _accord accord ch accord; echo \"${COMPREPLY[@]}\"",
@@ -49,8 +39,5 @@ fn there_is_a_page_for_each_command() {
         assert!(pages.iter().any(|p| p == page), "{page}: {pages:?}");
     }
     let run = std::fs::read_to_string(dir.path().join("man/man1/accord-run.1")).expect("written");
-    assert!(
-        run.contains("Example:") && program.contains("Exit codes"),
-        "{run}"
-    );
+    assert!(run.contains("Example:") && program.contains("Exit codes"), "{run}");
 }

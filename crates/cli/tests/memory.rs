@@ -51,9 +51,8 @@ fn most(name: &str, text: &str, engines: &str) -> usize {
     let before = HELD.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
     let output = output.to_string_lossy();
-    let command = [
-        "accord", "run", &file, "--engine", engines, "--quiet", "--fresh", "--output", &output,
-    ];
+    let command =
+        ["accord", "run", &file, "--engine", engines, "--quiet", "--fresh", "--output", &output];
     assert_eq!(accord_cli::main_from(command, &[], &[]), 0, "{name}");
     MOST.load(Ordering::Relaxed) - before
 }
@@ -208,16 +207,11 @@ fn memory_is_proportional_to_flows_and_packets() {
     // On several threads the peaks of the engines would coincide by chance.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
     pool.build_global().expect("the first pool");
-    let (few, many) = (
-        most("few", &start(10_000, "1 KB"), both),
-        most("many", &start(20_000, "1 KB"), both),
-    );
+    let (few, many) =
+        (most("few", &start(10_000, "1 KB"), both), most("many", &start(20_000, "1 KB"), both));
     let each = (many - few) as f64 / 10_000.0;
     println!("{few} and {many} bytes: {each:.0} for each flow");
-    let (near, distant) = (
-        most("near", &long(100), both),
-        most("distant", &long(400), both),
-    );
+    let (near, distant) = (most("near", &long(100), both), most("distant", &long(400), both));
     let each_packet = (distant - near) as f64 / 300_000.0;
     println!("{near} and {distant} bytes: {each_packet:.0} for each packet on its way");
     assert!(each < 2000.0, "{each:.0} bytes for each flow");
@@ -226,10 +220,7 @@ fn memory_is_proportional_to_flows_and_packets() {
     assert!(crowd < 200_000_000, "{crowd} bytes for 100 000 short flows");
     let lasting = most("lasting", &start(25_000, "1 GB"), "theory");
     println!("{lasting} bytes for 25 000 flows in theory");
-    assert!(
-        lasting < 25_000_000,
-        "{lasting} bytes for 25 000 flows in theory"
-    );
+    assert!(lasting < 25_000_000, "{lasting} bytes for 25 000 flows in theory");
     let fluid = most("fluid", &start(10_000, "1 GB"), "fluid");
     println!("{fluid} bytes for 10 000 flows in the fluid that start one by one");
     assert!(fluid < 155_000_000, "{fluid} bytes for 10 000 fluid flows");
@@ -251,10 +242,7 @@ fn memory_is_proportional_to_flows_and_packets() {
     // 2000 bytes per flow, and 100 for the record of each transfer.
     let transfers = most("transfers", &web(5_000, 210), both);
     println!("{transfers} bytes for 250 000 transfers of 5000 users");
-    assert!(
-        transfers < 37_000_000,
-        "{transfers} bytes for 250 000 transfers"
-    );
+    assert!(transfers < 37_000_000, "{transfers} bytes for 250 000 transfers");
     // Packets are allocated in blocks.
     assert!(each_packet < 66.0, "{each_packet:.0} bytes for each packet");
 }

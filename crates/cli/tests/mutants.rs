@@ -9,10 +9,8 @@ use accord::scenario::{Scenario, print};
 use accord::units::Time;
 use std::path::Path;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord::control::FAMILIES,
-    disciplines: accord::aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord::control::FAMILIES, disciplines: accord::aqm::FAMILIES };
 
 const ROUNDS: u64 = 2500;
 
@@ -140,10 +138,7 @@ fn damage(text: &mut String, all: &[String], dice: &mut Dice) {
             let at = { at }.find(|i| text.is_char_boundary(*i)).unwrap_or(0);
             text.insert_str(
                 at,
-                one_of(
-                    dice,
-                    &["\"", "[", "]", "{", "=", "\n", ".", "#", "\u{0}", "ü"],
-                ),
+                one_of(dice, &["\"", "[", "]", "{", "=", "\n", ".", "#", "\u{0}", "ü"]),
             );
         }
         _ => {
@@ -204,8 +199,5 @@ fn damaged_scenarios_are_refused_or_run() {
         }
     }
     // The damage is neither always harmless nor always fatal.
-    assert!(
-        refused > 300 && valid > 300,
-        "{refused} refused, {valid} valid"
-    );
+    assert!(refused > 300 && valid > 300, "{refused} refused, {valid} valid");
 }

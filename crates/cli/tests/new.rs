@@ -4,41 +4,20 @@
 use crate::common::*;
 use std::fs;
 
-const TEMPLATES: [&str; 7] = [
-    "dumbbell",
-    "parking-lot",
-    "star",
-    "ring",
-    "tree",
-    "fat-tree",
-    "waxman",
-];
+const TEMPLATES: [&str; 7] =
+    ["dumbbell", "parking-lot", "star", "ring", "tree", "fat-tree", "waxman"];
 
 #[test]
 fn templates_are_checked_and_run() {
     let dir = folder(&[]);
     for template in TEMPLATES {
         let file = format!("{template}.toml");
-        let args = [
-            "new",
-            template,
-            "-o",
-            &file,
-            "--rate",
-            "10 Mbps",
-            "--duration",
-            "8 s",
-        ];
+        let args = ["new", template, "-o", &file, "--rate", "10 Mbps", "--duration", "8 s"];
         let made = accord(dir.path(), &args).with(0);
-        assert!(
-            made.stdout.is_empty() && made.stderr.contains("accord run"),
-            "{made:#?}"
-        );
+        assert!(made.stdout.is_empty() && made.stderr.contains("accord run"), "{made:#?}");
         let text = fs::read_to_string(dir.path().join(&file)).expect("it is written");
         assert!(text.starts_with("# ") && text.contains("10 Mbps"), "{text}");
-        let json = accord(dir.path(), &["check", &file, "--json"])
-            .with(0)
-            .json();
+        let json = accord(dir.path(), &["check", &file, "--json"]).with(0).json();
         assert_eq!(json["warnings"].as_array().map(Vec::len), Some(0), "{json}");
         let ran = accord(dir.path(), &["run", &file, "-q"]).with(0);
         assert!(ran.stdout.contains("throughput"), "{ran:#?}");
@@ -71,25 +50,17 @@ fn sizes_are_those_asked_for() {
     // Nodes, directed links and flows.
     let cases: &[(&[&str], [u64; 3])] = &[
         (&["dumbbell", "--flows", "3"], [5, 8, 3]),
-        (
-            &["parking-lot", "--hops", "4", "--flows", "2"],
-            [5 + 10, 8 + 20, 10],
-        ),
+        (&["parking-lot", "--hops", "4", "--flows", "2"], [5 + 10, 8 + 20, 10]),
         (&["star", "--nodes", "5", "--flows", "1"], [6, 10, 1]),
         (&["ring", "--nodes", "3", "--flows", "40"], [3, 6, 40]),
         (&["tree", "--depth", "2", "--branches", "3"], [13, 24, 12]),
         (&["fat-tree", "--pods", "6"], [54 + 45, 2 * 3 * 54, 16]),
-        (
-            &["waxman", "--nodes", "2", "--flows", "5", "--alpha", "1e-9"],
-            [2, 2, 5],
-        ),
+        (&["waxman", "--nodes", "2", "--flows", "5", "--alpha", "1e-9"], [2, 2, 5]),
     ];
     for (args, expected) in cases {
         let args = [&["new", "-o", "x.toml", "--force"], *args].concat();
         accord(dir.path(), &args).with(0);
-        let json = accord(dir.path(), &["check", "x.toml", "--json"])
-            .with(0)
-            .json();
+        let json = accord(dir.path(), &["check", "x.toml", "--json"]).with(0).json();
         let sizes = ["nodes", "links", "flows"].map(|key| json[key].as_u64().expect("a number"));
         assert_eq!(sizes, *expected, "{args:?}");
     }
@@ -98,11 +69,7 @@ fn sizes_are_those_asked_for() {
 #[test]
 fn random_networks_follow_from_the_seed() {
     let dir = folder(&[]);
-    let text = |seed: &str| {
-        accord(dir.path(), &["new", "waxman", "--seed", seed])
-            .with(0)
-            .stdout
-    };
+    let text = |seed: &str| accord(dir.path(), &["new", "waxman", "--seed", seed]).with(0).stdout;
     assert_eq!(text("1"), text("1"));
     let links = |text: &str| text.lines().filter(|l| l.contains(" - ")).count();
     assert_ne!(text("1"), text("2"));
@@ -122,15 +89,7 @@ fn a_file_is_replaced_only_by_force() {
     accord(dir.path(), &["new", "ring", "-o", "mine.toml", "--force"]).with(0);
     assert!(read().contains("[link]"));
     // An invalid scenario is not written, even with --force.
-    let bad = [
-        "new",
-        "ring",
-        "-o",
-        "mine.toml",
-        "--force",
-        "--set",
-        "nope=1",
-    ];
+    let bad = ["new", "ring", "-o", "mine.toml", "--force", "--set", "nope=1"];
     let refused = accord(dir.path(), &bad).with(2);
     assert!(refused.stderr.contains("unknown key"), "{refused:#?}");
     assert!(read().contains("[link]"));
@@ -173,17 +132,11 @@ fn mistakes_have_hints() {
         (&["star", "--nodes", "1"], "expected 2 to 5000"),
         (&["fat-tree", "--pods", "5"], "even"),
         (&["waxman", "--alpha", "nan"], "at most 1"),
-        (
-            &["ring", "--controller", "monoco"],
-            "did you mean \"monaco\"?",
-        ),
+        (&["ring", "--controller", "monoco"], "did you mean \"monaco\"?"),
         (&["ring", "--queue", "codell"], "did you mean \"codel\"?"),
         (&["ring", "--rate", "10"], "Mbps"),
         (&["ring", "--rate", "0 bps"], "more than zero"),
-        (
-            &["ring", "--set", "flow.all.start.x=1"],
-            "unknown key \"x\"",
-        ),
+        (&["ring", "--set", "flow.all.start.x=1"], "unknown key \"x\""),
         (&["ring", "--set", "title.x=1"], "no table"),
         (&["ring", "--set", "rate"], "is not a setting"),
     ];

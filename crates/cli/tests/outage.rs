@@ -9,10 +9,8 @@ use accord::scenario::{Change, Entity, Event, Metric, Scenario};
 use accord::units::{Rate, Time};
 use std::path::Path;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord::control::FAMILIES,
-    disciplines: accord::aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord::control::FAMILIES, disciplines: accord::aqm::FAMILIES };
 
 /// Each expectation is on a quantity derived from the rate or from arrivals.
 const TEXT: &str = r#"
@@ -70,17 +68,8 @@ fn is_odd(word: &str) -> bool {
 /// Returns all outputs of the runs for people or programs.
 fn texts(scenario: &Scenario, runs: &[Run], dir: &Path) -> Vec<(&'static str, String)> {
     let all: Vec<&Run> = runs.iter().collect();
-    let point = Point {
-        scenario,
-        runs,
-        checks: &checks(scenario, &all),
-    };
-    let contents = RunDir {
-        scenario_toml: TEXT,
-        point,
-        page: Some(&page(&[point])),
-        csv: true,
-    };
+    let point = Point { scenario, runs, checks: &checks(scenario, &all) };
+    let contents = RunDir { scenario_toml: TEXT, point, page: Some(&page(&[point])), csv: true };
     write_run_dir(dir, &contents).expect("it can be written");
     let file = |name: &str| std::fs::read_to_string(dir.join(name)).expect("it is there");
     vec![
@@ -114,19 +103,13 @@ fn an_outage_makes_no_odd_numbers() {
             let most = run.mean(Metric::BacklogPacketsMax, link, scenario.steady);
             let most = most.expect("the queue of a dead link is known");
             let engine = run.manifest.engine;
-            assert!(
-                (40.0..=50.0).contains(&most),
-                "{engine} from {from}: {most}"
-            );
+            assert!((40.0..=50.0).contains(&most), "{engine} from {from}: {most}");
         }
         let dir = tempfile::tempdir().expect("a folder");
         for (what, text) in texts(&scenario, &runs, &dir.path().join("run")) {
             let words = text.split([' ', '\n', ',', ':', '"', '[', ']', '|']);
             let odd: Vec<&str> = words.filter(|w| is_odd(w)).collect();
-            assert!(
-                odd.is_empty(),
-                "{what} from {from} to {to}: {odd:?}\n{text}"
-            );
+            assert!(odd.is_empty(), "{what} from {from} to {to}: {odd:?}\n{text}");
         }
     }
 }

@@ -10,16 +10,8 @@ fn has(value: &Value, keys: &[&str]) {
     }
 }
 
-const CHECK: &[&str] = &[
-    "name",
-    "engine",
-    "paper",
-    "theory",
-    "measured",
-    "error",
-    "tolerance",
-    "pass",
-];
+const CHECK: &[&str] =
+    &["name", "engine", "paper", "theory", "measured", "error", "tolerance", "pass"];
 
 #[test]
 fn a_run_prints_data_on_stdout_and_the_rest_on_stderr() {
@@ -27,19 +19,9 @@ fn a_run_prints_data_on_stdout_and_the_rest_on_stderr() {
     let ended = accord(dir.path(), &["run", "small.toml"]).with(0);
     assert!(ended.stdout.starts_with("small: Two flows\n"), "{ended:#?}");
     assert!(ended.stdout.contains("1 of 1 check met"));
-    assert!(
-        ended
-            .stdout
-            .contains("\ntheory: optimal in each of 2 phases, to within")
-    );
+    assert!(ended.stdout.contains("\ntheory: optimal in each of 2 phases, to within"));
     assert!(ended.stderr.contains("runs/small/page.html"), "{ended:#?}");
-    let files = [
-        "manifest.json",
-        "page.html",
-        "scenario.toml",
-        "series.parquet",
-        "summary.json",
-    ];
+    let files = ["manifest.json", "page.html", "scenario.toml", "series.parquet", "summary.json"];
     assert_eq!(names(&dir.path().join("runs/small")), files);
     // A second run over the first; quiet, with CSV.
     let ended = accord(dir.path(), &["run", "small.toml", "-q", "--csv"]).with(0);
@@ -70,10 +52,7 @@ fn json_of_a_run() {
     let check = &json["checks"][0];
     has(check, CHECK);
     assert_eq!(check["name"], "the link is full");
-    assert_eq!(
-        (&check["engine"], &check["paper"]),
-        (&"packet".into(), &"says so".into())
-    );
+    assert_eq!((&check["engine"], &check["paper"]), (&"packet".into(), &"says so".into()));
     let number = |key: &str| check[key].as_f64().expect("a number");
     assert!((number("theory") - 1.0).abs() < 1e-9);
     assert!((number("measured") / number("theory") - 1.0 - number("error")).abs() < 1e-9);
@@ -89,30 +68,16 @@ fn json_of_a_run() {
         assert_eq!(run["scenario_hash"].as_str().map(str::len), Some(64));
     }
     let certificates = read("summary.json")["certificates"].clone();
-    assert_eq!(
-        certificates.as_array().map(Vec::len),
-        Some(2),
-        "a flow, then both"
-    );
+    assert_eq!(certificates.as_array().map(Vec::len), Some(2), "a flow, then both");
     for key in ["stationarity", "feasibility", "complementarity", "gap"] {
-        assert!(
-            certificates[0][key].as_f64().unwrap() < 1e-11,
-            "{certificates:#}"
-        );
+        assert!(certificates[0][key].as_f64().unwrap() < 1e-11, "{certificates:#}");
     }
 }
 
 #[test]
 fn json_of_experiments() {
     let dir = folder(&[]);
-    let args = [
-        "reproduce",
-        "xia05-fig6",
-        "xia05-fig2",
-        "--engine",
-        "theory",
-        "--json",
-    ];
+    let args = ["reproduce", "xia05-fig6", "xia05-fig2", "--engine", "theory", "--json"];
     let ended = accord(dir.path(), &args);
     assert!(matches!(ended.code, Some(0 | 1)), "{ended:#?}");
     let json = ended.json();
@@ -125,10 +90,7 @@ fn json_of_experiments() {
             has(check, CHECK);
         }
     }
-    assert_eq!(
-        names(&dir.path().join("runs")),
-        ["xia05-fig2", "xia05-fig6"]
-    );
+    assert_eq!(names(&dir.path().join("runs")), ["xia05-fig2", "xia05-fig6"]);
 }
 
 #[test]
@@ -154,16 +116,10 @@ fn the_list_of_experiments_names_those_of_the_papers() {
 #[test]
 fn json_of_the_benchmark() {
     let dir = folder(&[]);
-    let json = accord(dir.path(), &["bench", "newreno-10", "--json"])
-        .with(0)
-        .json();
+    let json = accord(dir.path(), &["bench", "newreno-10", "--json"]).with(0).json();
     let work = &json[0];
     assert_eq!(work["name"], "newreno-10");
-    let number = |key: &str| {
-        work[key]
-            .as_f64()
-            .unwrap_or_else(|| panic!("{key} in {work}"))
-    };
+    let number = |key: &str| work[key].as_f64().unwrap_or_else(|| panic!("{key} in {work}"));
     assert!(number("packet_hops") > 1e6);
     let speed = number("packet_hops") / number("cpu_seconds");
     assert!((number("hops_per_cpu_second") / speed - 1.0).abs() < 1e-9);
@@ -185,19 +141,9 @@ fn defaults_are_printed() {
     let dir = folder(&[("small.toml", SMALL)]);
     let at = dir.path();
     let short = accord(at, &["check", "small.toml"]).with(0).stdout;
-    assert!(
-        short.starts_with("small: valid; 2 nodes, 2 links, 2 flows"),
-        "{short}"
-    );
-    let printed = accord(at, &["check", "small.toml", "--print"])
-        .with(0)
-        .stdout;
-    for default in [
-        "seed = 1",
-        "packet = \"1 KB\"",
-        "gamma = \"1 pkt\"",
-        "loss = 0.0",
-    ] {
+    assert!(short.starts_with("small: valid; 2 nodes, 2 links, 2 flows"), "{short}");
+    let printed = accord(at, &["check", "small.toml", "--print"]).with(0).stdout;
+    for default in ["seed = 1", "packet = \"1 KB\"", "gamma = \"1 pkt\"", "loss = 0.0"] {
         assert!(printed.contains(default), "{default} is not in {printed}");
     }
     std::fs::write(at.join("printed.toml"), &printed).unwrap();
@@ -205,9 +151,7 @@ fn defaults_are_printed() {
     accord(at, &["run", "printed.toml", "-q", "-o", "two"]).with(0);
     assert_eq!(files(&at.join("one")), files(&at.join("two")));
     assert_eq!(
-        std::fs::read_to_string(at.join("one/scenario.toml"))
-            .unwrap()
-            .trim(),
+        std::fs::read_to_string(at.join("one/scenario.toml")).unwrap().trim(),
         printed.trim()
     );
 }
@@ -219,10 +163,7 @@ fn settings_seeds_and_repetitions() {
     let hash = |name: &str| {
         let text = std::fs::read(at.join(name).join("manifest.json")).unwrap();
         let json: Value = serde_json::from_slice(&text).unwrap();
-        json["runs"][0]["scenario_hash"]
-            .as_str()
-            .unwrap()
-            .to_string()
+        json["runs"][0]["scenario_hash"].as_str().unwrap().to_string()
     };
     let run = |more: &[&str]| {
         let args = [&["run", "small.toml", "-q", "--engine", "packet"], more].concat();
@@ -231,33 +172,17 @@ fn settings_seeds_and_repetitions() {
         ended.stdout
     };
     run(&["-o", "plain"]);
-    run(&[
-        "-o",
-        "same",
-        "--set",
-        "topology.dumbbell.rate=\"5000 Kbps\"",
-        "--seed",
-        "1",
-    ]);
+    run(&["-o", "same", "--set", "topology.dumbbell.rate=\"5000 Kbps\"", "--seed", "1"]);
     run(&["-o", "slow", "--set", "topology.dumbbell.rate=4 Mbps"]);
     run(&["-o", "other", "--seed", "2"]);
-    assert_eq!(
-        hash("plain"),
-        hash("same"),
-        "the same meaning, written differently"
-    );
+    assert_eq!(hash("plain"), hash("same"), "the same meaning, written differently");
     assert_ne!(hash("plain"), hash("slow"));
     assert_ne!(hash("plain"), hash("other"));
     let text = run(&["-o", "many", "--reps", "3"]);
     assert!(text.contains("confidence interval over 3 runs"), "{text}");
     let text = std::fs::read_to_string(at.join("many/manifest.json")).unwrap();
     let json: Value = serde_json::from_str(&text).unwrap();
-    let seeds: Vec<_> = json["runs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|r| &r["seed"])
-        .collect();
+    let seeds: Vec<_> = json["runs"].as_array().unwrap().iter().map(|r| &r["seed"]).collect();
     assert_eq!(seeds, [1, 2, 3]);
 }
 
@@ -266,45 +191,23 @@ fn directories_and_engines_are_compared() {
     let dir = folder(&[("small.toml", SMALL)]);
     let at = dir.path();
     accord(at, &["run", "small.toml", "-q", "-o", "five"]).with(0);
-    let set = [
-        "run",
-        "small.toml",
-        "-q",
-        "-o",
-        "four",
-        "--set",
-        "topology.dumbbell.rate=4 Mbps",
-    ];
+    let set = ["run", "small.toml", "-q", "-o", "four", "--set", "topology.dumbbell.rate=4 Mbps"];
     accord(at, &set).with(0);
     let text = accord(at, &["compare", "five", "four"]).with(0).stdout;
     assert!(text.starts_with("Means over 2–4 s"), "{text}");
-    let json = accord(at, &["compare", "five", "four", "--json"])
-        .with(0)
-        .json();
+    let json = accord(at, &["compare", "five", "four", "--json"]).with(0).json();
     let rows = json["points"][0]["rows"].as_array().unwrap();
     let row = rows.iter().find(|r| r["quantity"] == "throughput").unwrap();
     let columns: Vec<_> = (0..4).map(|i| &row["values"][i]["column"]).collect();
-    let expected = [
-        "five: theory",
-        "five: packet",
-        "four: theory",
-        "four: packet",
-    ];
+    let expected = ["five: theory", "five: packet", "four: theory", "four: packet"];
     assert_eq!(columns, expected);
     let mean = |i: usize| row["values"][i]["mean"].as_f64().unwrap();
-    assert!(
-        (mean(2) / mean(0) - 0.8).abs() < 1e-9,
-        "theory shares what there is: {row:#}"
-    );
+    assert!((mean(2) / mean(0) - 0.8).abs() < 1e-9, "theory shares what there is: {row:#}");
     // The engines of one run.
     let json = accord(at, &["compare", "five", "--json"]).with(0).json();
     let rows = &json["points"][0]["rows"];
     assert_eq!(rows[0]["values"].as_array().map(Vec::len), Some(2));
-    accord(
-        at,
-        &["run", "small.toml", "-q", "-o", "one", "-e", "theory"],
-    )
-    .with(0);
+    accord(at, &["run", "small.toml", "-q", "-o", "one", "-e", "theory"]).with(0);
     let ended = accord(at, &["compare", "one"]).with(2);
     assert!(ended.stderr.contains("nothing to compare"), "{ended:#?}");
 }
@@ -347,12 +250,7 @@ fn a_closed_pipe_is_no_error() {
         &["run", "small.toml", "--json"],
         &["stability", "small.toml"],
         &["stability", "small.toml", "--json"],
-        &[
-            "stability",
-            "small.toml",
-            "--x",
-            "topology.dumbbell.delay=1 ms..9 ms",
-        ],
+        &["stability", "small.toml", "--x", "topology.dumbbell.delay=1 ms..9 ms"],
     ] {
         let mut child = program(dir.path(), args).spawn().unwrap();
         drop(child.stdout.take());
@@ -361,12 +259,7 @@ fn a_closed_pipe_is_no_error() {
     // Nor is a closed stderr.
     for args in [
         &["run", "small.toml"][..],
-        &[
-            "stability",
-            "small.toml",
-            "--x",
-            "topology.dumbbell.delay=1 ms..9 ms",
-        ],
+        &["stability", "small.toml", "--x", "topology.dumbbell.delay=1 ms..9 ms"],
     ] {
         let mut child = program(dir.path(), args).spawn().unwrap();
         drop(child.stderr.take());
@@ -378,19 +271,10 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn a_full_disk_is_an_error() {
     let dir = folder(&[]);
-    let full = std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .unwrap();
-    let child = program(dir.path(), &["schema"])
-        .stdout(full)
-        .spawn()
-        .unwrap();
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let child = program(dir.path(), &["schema"]).stdout(full).spawn().unwrap();
     let ended = end(child).with(3);
-    assert!(
-        ended.stderr.contains("cannot write to stdout"),
-        "{ended:#?}"
-    );
+    assert!(ended.stderr.contains("cannot write to stdout"), "{ended:#?}");
 }
 
 /// The page about the output lists exactly the engines that have a metric.
@@ -422,10 +306,7 @@ fn each_engine_records_what_the_page_says() {
             let none = matches!(metric.of(), Of::Aggregate | Of::Transfer)
                 || matches!(metric, Metric::AggregateFairness | Metric::ExcessBandwidth)
                 || matches!(metric, Metric::EdgeBacklog | Metric::EdgeDrops);
-            assert!(
-                there == said || none && !there,
-                "{metric} of {engine}: {there}"
-            );
+            assert!(there == said || none && !there, "{metric} of {engine}: {there}");
         }
     }
 }
@@ -454,10 +335,7 @@ fn a_pipe_gets_whole_lines() {
     let dir = folder(&[("long.toml", &long)]);
     let ended = accord(dir.path(), &["run", "long.toml", "-o", "out"]).with(0);
     let line = ended.stdout.lines().find(|l| l.contains(name));
-    assert!(
-        line.is_some_and(|l| l.contains("theory ± 5 %")),
-        "{ended:#?}"
-    );
+    assert!(line.is_some_and(|l| l.contains("theory ± 5 %")), "{ended:#?}");
 }
 
 #[test]

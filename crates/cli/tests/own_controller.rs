@@ -4,10 +4,7 @@
 //! The program's source is compiled here unchanged. It uses `accord` and `accord-cli` as libraries.
 //! The test has no harness, because it starts itself as that program.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "without a harness it names its tests itself"
-)]
+#![expect(clippy::print_stdout, reason = "without a harness it names its tests itself")]
 
 mod common;
 #[path = "../../../examples/own-controller/src/main.rs"]
@@ -25,15 +22,9 @@ fn main() -> ExitCode {
         return program::main();
     }
     let tests: [(&str, fn()); 8] = [
-        (
-            "it knows nothing but the library",
-            it_knows_nothing_but_the_library,
-        ),
+        ("it knows nothing but the library", it_knows_nothing_but_the_library),
         ("the book shows its files", the_book_shows_its_files),
-        (
-            "its controller is in every engine",
-            its_controller_is_in_every_engine,
-        ),
+        ("its controller is in every engine", its_controller_is_in_every_engine),
         ("its discipline marks", its_discipline_marks),
         ("errors speak of its families", errors_speak_of_its_families),
         ("it reproduces experiments", it_reproduces_experiments),
@@ -59,23 +50,14 @@ fn own(args: &[&str]) -> (Ended, tempfile::TempDir) {
     let mut command = Command::new(std::env::current_exe().expect("its own path"));
     command.args(args).current_dir(dir.path());
     command.env(SELF, "1").env("NO_COLOR", "1");
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    (
-        common::end(command.spawn().expect("it can be started")),
-        dir,
-    )
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    (common::end(command.spawn().expect("it can be started")), dir)
 }
 
 fn it_knows_nothing_but_the_library() {
     let manifest = std::fs::read_to_string(example("Cargo.toml")).expect("a manifest");
     let manifest: toml::Table = manifest.parse().expect("TOML");
-    assert!(
-        manifest.contains_key("workspace"),
-        "it is no member of ours"
-    );
+    assert!(manifest.contains_key("workspace"), "it is no member of ours");
     let known = manifest["dependencies"].as_table().expect("a table");
     assert_eq!(known.keys().collect::<Vec<_>>(), ["accord", "accord-cli"]);
     let there = example(known["accord-cli"]["path"].as_str().expect("a path"));
@@ -95,13 +77,7 @@ fn the_book_shows_its_files() {
     let page = std::fs::read_to_string(book.join("own-controller.md")).expect("the page");
     let places = page.split("{{#include ").skip(1);
     let shown: Vec<_> = places.filter_map(|p| p.split("}}").next()).collect();
-    for file in [
-        "Cargo.toml",
-        "keeper.toml",
-        "src/main.rs",
-        "src/keeper.rs",
-        "src/marker.rs",
-    ] {
+    for file in ["Cargo.toml", "keeper.toml", "src/main.rs", "src/keeper.rs", "src/marker.rs"] {
         let is_it =
             |place: &&str| book.join(place).canonicalize().ok() == Some(example(file).into());
         assert!(shown.iter().any(is_it), "{file} is not on the page");
@@ -122,14 +98,7 @@ fn measured(json: &Value) -> Vec<(&str, f64)> {
 
 fn its_controller_is_in_every_engine() {
     let engines = "theory,fluid,packet";
-    let (ended, dir) = own(&[
-        "run",
-        &example("keeper.toml"),
-        "-e",
-        engines,
-        "--json",
-        "-q",
-    ]);
+    let (ended, dir) = own(&["run", &example("keeper.toml"), "-e", engines, "--json", "-q"]);
     let json = ended.with(0).json();
     let rates = measured(&json);
     let names: Vec<_> = rates.iter().map(|(engine, _)| *engine).collect();
@@ -149,19 +118,11 @@ fn its_discipline_marks() {
     ended.with(0);
     let (ended, _) = own(&["run", &example("marker.toml"), "-e", "fluid", "-q"]);
     let said = ended.with(2).stderr.replace("\n  │ ", " ");
-    assert!(
-        said.contains("no law for marker: its answer jumps"),
-        "{said}"
-    );
+    assert!(said.contains("no law for marker: its answer jumps"), "{said}");
 }
 
 fn errors_speak_of_its_families() {
-    let set = [
-        "check",
-        &example("keeper.toml"),
-        "--set",
-        "flow.light.controller=kepeer",
-    ];
+    let set = ["check", &example("keeper.toml"), "--set", "flow.light.controller=kepeer"];
     let (ended, _) = own(&set);
     assert!(ended.with(2).stderr.contains("keeper"));
     let (ended, _) = own(&["list", "controllers", "keeper"]);
@@ -170,11 +131,7 @@ fn errors_speak_of_its_families() {
     let schema = ended.with(0).stdout;
     assert!(schema.contains("\"keeper\"") && schema.contains("\"marker\""));
     let missing = common::accord(Path::new("."), &["check", &example("keeper.toml")]).with(2);
-    assert!(
-        missing.stderr.contains("there is no controller"),
-        "{}",
-        missing.stderr
-    );
+    assert!(missing.stderr.contains("there is no controller"), "{}", missing.stderr);
 }
 
 fn it_reproduces_experiments() {
@@ -192,19 +149,10 @@ fn it_measures_its_controller() {
 }
 
 fn it_evaluates_its_families() {
-    for (pack, case, subject) in [
-        ("buffers", "deep-one", "keeper,target=5 pkt"),
-        ("rfc7928", "newreno", "marker"),
-    ] {
-        let args = [
-            "evaluate",
-            "--pack",
-            pack,
-            "--case",
-            case,
-            "--subject",
-            subject,
-        ];
+    for (pack, case, subject) in
+        [("buffers", "deep-one", "keeper,target=5 pkt"), ("rfc7928", "newreno", "marker")]
+    {
+        let args = ["evaluate", "--pack", pack, "--case", case, "--subject", subject];
         let (ended, _) = own(&[&args[..], &["--reps", "2", "--json"]].concat());
         let json = ended.with(0).json();
         assert_eq!(json["subject"], subject, "{json}");

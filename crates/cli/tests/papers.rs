@@ -12,8 +12,7 @@ fn experiments() -> BTreeMap<&'static str, Vec<Scenario>> {
     let catalogue = accord::catalogue();
     let points = |id: &str| load(id).and_then(|file| Ok(file.points(&catalogue, None)?));
     let all = BUILT_IN.iter().map(|&(id, _)| (id, points(id)));
-    all.map(|(id, points)| (id, points.unwrap_or_else(|e| panic!("{id}: {e}"))))
-        .collect()
+    all.map(|(id, points)| (id, points.unwrap_or_else(|e| panic!("{id}: {e}")))).collect()
 }
 
 /// Returns the names of a scenario's packet checks against a paper.
@@ -44,10 +43,7 @@ fn problems(papers: &Papers, experiments: &BTreeMap<&str, Vec<Scenario>>) -> Vec
                 wrong.push(format!("{title}: no point with {axis} = {value}"));
             }
         }
-        if figure.law.is_none()
-            && points
-                .iter()
-                .any(|p| p.point.iter().any(|(k, _)| k == LAW_AXIS))
+        if figure.law.is_none() && points.iter().any(|p| p.point.iter().any(|(k, _)| k == LAW_AXIS))
         {
             wrong.push(format!("{title}: it has laws"));
         }
@@ -63,14 +59,9 @@ fn problems(papers: &Papers, experiments: &BTreeMap<&str, Vec<Scenario>>) -> Vec
             wrong.push(format!("rivals: no experiment {id}"));
         }
     }
-    let keys: Vec<String> = (papers.figures.iter())
-        .map(|f| f.paper.to_lowercase() + "-")
-        .collect();
+    let keys: Vec<String> = (papers.figures.iter()).map(|f| f.paper.to_lowercase() + "-").collect();
     for (id, points) in experiments {
-        let named = papers
-            .figures
-            .iter()
-            .any(|f| f.experiments.iter().any(|e| e == id));
+        let named = papers.figures.iter().any(|f| f.experiments.iter().any(|e| e == id));
         let rival = papers.rivals.iter().any(|r| r == id);
         let of_paper = keys.iter().any(|key| id.starts_with(key))
             || points.iter().any(|p| against_paper(p).next().is_some());
@@ -95,13 +86,7 @@ fn all_entries_name_what_is_there_and_all_experiments_of_papers_are_named() {
     // The figures and tables with results that the papers print: Xia05 2 and 4 to 11, Xia03 3 and 4
     // (its section V-B), Har02 4 to 7, Low02 tables I to VII and figures 2, 3, 5 to 8, Ple03 1, 3, 4,
     // 6 to 9 and table I.
-    let printed = [
-        ("Har02", 4),
-        ("Low02", 13),
-        ("Ple03", 8),
-        ("Xia03", 2),
-        ("Xia05", 9),
-    ];
+    let printed = [("Har02", 4), ("Low02", 13), ("Ple03", 8), ("Xia03", 2), ("Xia05", 9)];
     assert_eq!(counts, BTreeMap::from(printed));
 }
 
@@ -122,24 +107,15 @@ fn an_entry_that_names_what_is_not_there_is_refused() {
             wrong(|p| p.figures[0].law = Some("vegas".into())),
             "Xia05 figure 2: no point with law = vegas",
         ),
-        (
-            wrong(|p| p.figures[0].law = None),
-            "Xia05 figure 2: it has laws",
-        ),
+        (wrong(|p| p.figures[0].law = None), "Xia05 figure 2: it has laws"),
         (
             wrong(|p| {
                 p.figures[0].at.insert("policy".into(), "none".into());
             }),
             "Xia05 figure 2: no point with policy = none",
         ),
-        (
-            wrong(|p| p.figures[0].checks.push("no such".into())),
-            "Xia05 figure 2: no check no such",
-        ),
-        (
-            wrong(|p| p.figures[0].except.push("no such".into())),
-            "Xia05 figure 2: no check no such",
-        ),
+        (wrong(|p| p.figures[0].checks.push("no such".into())), "Xia05 figure 2: no check no such"),
+        (wrong(|p| p.figures[0].except.push("no such".into())), "Xia05 figure 2: no check no such"),
         (
             wrong(|p| {
                 p.figures.remove(0);
@@ -150,14 +126,8 @@ fn an_entry_that_names_what_is_not_there_is_refused() {
             wrong(|p| p.rivals.retain(|id| id != "unresponsive-comparison")),
             "unresponsive-comparison is of no figure and no rival",
         ),
-        (
-            wrong(|p| p.rivals.push("xia05-fig2".into())),
-            "xia05-fig2 is of a figure and a rival",
-        ),
-        (
-            wrong(|p| p.rivals.push("nope".into())),
-            "rivals: no experiment nope",
-        ),
+        (wrong(|p| p.rivals.push("xia05-fig2".into())), "xia05-fig2 is of a figure and a rival"),
+        (wrong(|p| p.rivals.push("nope".into())), "rivals: no experiment nope"),
     ] {
         assert_eq!(found, problem);
     }
@@ -176,15 +146,10 @@ fn the_summary_says_what_the_pages_say() {
     let dir = tempfile::tempdir().expect("a directory");
     let args = ["reproduce", "--all", "--summary", "--recorded"];
     let printed = accord(dir.path(), &args).with(0).stdout;
-    assert!(
-        printed.trim_end().ends_with(&counts.join("\n")),
-        "{printed}"
-    );
+    assert!(printed.trim_end().ends_with(&counts.join("\n")), "{printed}");
     let lines = format!("- {}\n- {}\n", counts[0], counts[1]);
     for page in ["README.md", "docs/src/experiments.md"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../..")
-            .join(page);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
         let text = std::fs::read_to_string(&path).expect("a page");
         let new = rewrite(&text, &rows, |rows| papers().summary(rows).counts())
             .unwrap_or_else(|e| panic!("{page}: {e}"));
@@ -193,10 +158,7 @@ fn the_summary_says_what_the_pages_say() {
     // A failure without a reason would make the exit code 1.
     let mut classes = rows.iter().flat_map(ExperimentRow::checks);
     assert!(classes.all(|(_, class)| class != Class::Unknown));
-    assert_eq!(
-        std::fs::read_dir(dir.path()).expect("it is there").count(),
-        0
-    );
+    assert_eq!(std::fs::read_dir(dir.path()).expect("it is there").count(), 0);
 }
 
 #[test]
@@ -210,10 +172,7 @@ fn the_summary_as_json_is_what_the_schema_says() {
     assert!(validator.is_valid(&json), "{json:#}");
     let figures = json["figures"].as_array().expect("an array");
     assert_eq!(figures.len(), 36);
-    for (counts, by) in [
-        ("by_papers_schemes", "by_papers_scheme"),
-        ("by_our_law", "by_our_law"),
-    ] {
+    for (counts, by) in [("by_papers_schemes", "by_papers_scheme"), ("by_our_law", "by_our_law")] {
         for verdict in ["reproduced", "qualitatively", "not"] {
             let has = figures.iter().filter(|f| f[by]["verdict"] == verdict);
             assert_eq!(json[counts][verdict], has.count(), "{counts}, {verdict}");
@@ -234,14 +193,7 @@ fn a_summary_is_of_all_experiments_as_they_are_written() {
         &["reproduce", "--all", "--recorded"],
         &["reproduce", "--all", "--summary", "--seed", "2"],
         &["reproduce", "--all", "--summary", "--engine", "theory"],
-        &[
-            "reproduce",
-            "--all",
-            "--summary",
-            "--recorded",
-            "--results",
-            "r.txt",
-        ],
+        &["reproduce", "--all", "--summary", "--recorded", "--results", "r.txt"],
     ] {
         accord(dir.path(), wrong).with(2);
     }

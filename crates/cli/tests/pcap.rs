@@ -27,50 +27,27 @@ fn read(path: &Path, fields: &[&str]) -> Option<Vec<String>> {
 fn hops(dir: &Path) -> u64 {
     let text = std::fs::read_to_string(dir.join("manifest.json")).expect("there is one");
     let manifest: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    manifest["runs"][1]["packet_hops"]
-        .as_u64()
-        .expect("a number")
+    manifest["runs"][1]["packet_hops"].as_u64().expect("a number")
 }
 
 #[test]
 fn every_packet_that_leaves_a_port_is_there() {
     let monaco = SMALL.replace("\"vegas\"", "\"monaco\"");
     let dir = folder(&[("small.toml", &monaco)]);
-    let args = [
-        "run",
-        "small.toml",
-        "-e",
-        "theory,packet",
-        "--pcap",
-        "all.pcapng",
-        "-o",
-        "a",
-    ];
+    let args = ["run", "small.toml", "-e", "theory,packet", "--pcap", "all.pcapng", "-o", "a"];
     accord(dir.path(), &args).with(0);
     // The result without a capture is the same.
-    accord(
-        dir.path(),
-        &["run", "small.toml", "-e", "theory,packet", "-o", "b"],
-    )
-    .with(0);
+    accord(dir.path(), &["run", "small.toml", "-e", "theory,packet", "-o", "b"]).with(0);
     let series = |run: &str| std::fs::read(dir.path().join(run).join("series.parquet")).unwrap();
     assert!(series("a") == series("b"), "looking changes nothing");
-    let fields = [
-        "frame.interface_name",
-        "ip.dsfield.dscp",
-        "udp.length",
-        "_ws.malformed",
-    ];
+    let fields = ["frame.interface_name", "ip.dsfield.dscp", "udp.length", "_ws.malformed"];
     let Some(packets) = read(&dir.path().join("all.pcapng"), &fields) else {
         return;
     };
     assert_eq!(packets.len() as u64, hops(&dir.path().join("a")));
     let count = |line: &str| packets.iter().filter(|p| *p == line).count();
     // 1000 bytes less the IP header; 64 bytes of control likewise.
-    let (data, reports) = (
-        count("bottleneck\t0\t980\t"),
-        count("bottleneck.reverse\t46\t60\t"),
-    );
+    let (data, reports) = (count("bottleneck\t0\t980\t"), count("bottleneck.reverse\t46\t60\t"));
     assert!(data > 1000 && reports > 20, "{data} and {reports}");
     assert_eq!(count("bottleneck.reverse\t0\t980\t"), 0);
     let malformed = packets.iter().filter(|p| !p.ends_with('\t')).count();
@@ -80,32 +57,11 @@ fn every_packet_that_leaves_a_port_is_there() {
 #[test]
 fn a_capture_is_of_one_run() {
     let dir = folder(&[("small.toml", SMALL)]);
-    let args = [
-        "run",
-        "small.toml",
-        "-e",
-        "packet",
-        "--reps",
-        "2",
-        "--pcap",
-        "x.pcapng",
-    ];
+    let args = ["run", "small.toml", "-e", "packet", "--reps", "2", "--pcap", "x.pcapng"];
     let ended = accord(dir.path(), &args).with(2);
     assert!(ended.stderr.contains("makes 2"), "{ended:#?}");
-    let args = [
-        "run",
-        "small.toml",
-        "-e",
-        "packet",
-        "--pcap",
-        "no/such/x.pcapng",
-    ];
-    assert!(
-        accord(dir.path(), &args)
-            .with(2)
-            .stderr
-            .contains("cannot create")
-    );
+    let args = ["run", "small.toml", "-e", "packet", "--pcap", "no/such/x.pcapng"];
+    assert!(accord(dir.path(), &args).with(2).stderr.contains("cannot create"));
     let mut left = names(dir.path());
     left.retain(|name| name != "runs");
     assert_eq!(left, ["small.toml"]);
@@ -138,16 +94,7 @@ access = { rate = "1 Gbps", delay = "1 ms" }
 #[cfg(target_os = "linux")]
 fn real_packets_are_as_they_were_meant() {
     let dir = folder(&[("live.toml", LIVE)]);
-    let args = [
-        "run",
-        "live.toml",
-        "-e",
-        "live",
-        "--live",
-        "loopback",
-        "--pcap",
-        "live.pcapng",
-    ];
+    let args = ["run", "live.toml", "-e", "live", "--live", "loopback", "--pcap", "live.pcapng"];
     let ended = accord(dir.path(), &args);
     // A machine that is too busy for a verdict writes the same packets, later.
     let code = ended.code.filter(|code| *code == 3).unwrap_or(0);

@@ -19,9 +19,7 @@ fn on_terminal(dir: &Path, columns: u32, args: &str) -> Option<String> {
     let program = env!("CARGO_BIN_EXE_accord");
     let command = format!("stty cols {columns} rows 40; NO_COLOR=1 {program} {args}");
     let mut script = Command::new("script");
-    let script = script
-        .args(["-qec", &command, "/dev/null"])
-        .current_dir(dir);
+    let script = script.args(["-qec", &command, "/dev/null"]).current_dir(dir);
     let done = script.output().ok()?;
     let text = String::from_utf8_lossy(&done.stdout).into_owned();
     assert!(done.status.success(), "{text}");
@@ -89,10 +87,7 @@ fn narrow_terminals_have_rows_as_paragraphs() {
         let lines = lines(&text);
         let widest = lines.iter().map(|l| l.chars().count()).max();
         assert!(widest.is_some_and(|w| w <= columns as usize), "{lines:#?}");
-        assert!(
-            text.contains("throughput") && text.contains("utilisation"),
-            "{text}"
-        );
+        assert!(text.contains("throughput") && text.contains("utilisation"), "{text}");
     }
 }
 
@@ -106,14 +101,9 @@ fn counts_are_the_same_everywhere() {
     assert!(run.stdout.contains(count), "{run:#?}");
     let ids = ["reproduce", "xia05-fig6", "bat-rates", "-q"];
     let several = accord(at, &ids);
-    let line = several
-        .stdout
-        .lines()
-        .find(|l| l.starts_with("xia05-fig6  "));
+    let line = several.stdout.lines().find(|l| l.starts_with("xia05-fig6  "));
     assert!(line.is_some_and(|l| l.ends_with(count)), "{several:#?}");
-    let json = accord(at, &["run", "xia05-fig6", "--json", "-q"])
-        .with(0)
-        .json();
+    let json = accord(at, &["run", "xia05-fig6", "--json", "-q"]).with(0).json();
     assert_eq!(json["checks"].as_array().map(Vec::len), Some(132));
 }
 
@@ -140,19 +130,10 @@ fn a_run_has_junit() {
         fs::read_to_string(dir.path().join("j.xml")).expect("written")
     };
     let new = junit("new.toml", 1, &[]);
-    assert!(
-        new.contains("tests=\"1\"") && new.contains("failures=\"1\""),
-        "{new}"
-    );
-    assert!(
-        new.contains("full &lt;b>") || new.contains("full &lt;b&gt;"),
-        "{new}"
-    );
+    assert!(new.contains("tests=\"1\"") && new.contains("failures=\"1\""), "{new}");
+    assert!(new.contains("full &lt;b>") || new.contains("full &lt;b&gt;"), "{new}");
     let known = junit("known.toml", 0, &["--seed", "2"]);
-    assert!(
-        known.contains("<skipped") && known.contains("of the moon"),
-        "{known}"
-    );
+    assert!(known.contains("<skipped") && known.contains("of the moon"), "{known}");
     assert!(known.contains("failures=\"0\""), "{known}");
 }
 
@@ -170,22 +151,13 @@ fn two_runs_do_not_share_a_directory() {
     let file = fs::File::create(&lock).expect("a file");
     file.lock().expect("free");
     let ended = accord(at, &["run", "small.toml", "-q"]).with(2);
-    assert!(
-        ended.stderr.contains("another run is being written to"),
-        "{ended:#?}"
-    );
+    assert!(ended.stderr.contains("another run is being written to"), "{ended:#?}");
     drop(file);
     accord(at, &["run", "small.toml", "-q"]).with(0);
-    assert_eq!(
-        names(&at.join("runs")),
-        ["small"],
-        "a lock ends with its run"
-    );
+    assert_eq!(names(&at.join("runs")), ["small"], "a lock ends with its run");
     // A pipe without a writer does not block an interrupt.
     if made.is_ok_and(|status| status.success()) {
-        let child = program(at, &["check", "wait.toml"])
-            .spawn()
-            .expect("started");
+        let child = program(at, &["check", "wait.toml"]).spawn().expect("started");
         let id = child.id().to_string();
         #[expect(clippy::disallowed_methods, reason = "it waits for another program")]
         std::thread::sleep(Duration::from_millis(300));
@@ -217,11 +189,7 @@ fn a_place_that_may_not_be_written_is_no_mistake() {
     if !Path::new("/sys/kernel").is_dir() {
         return;
     }
-    let ended = accord(
-        dir.path(),
-        &["run", "small.toml", "-o", "/sys/kernel/accord"],
-    )
-    .with(3);
+    let ended = accord(dir.path(), &["run", "small.toml", "-o", "/sys/kernel/accord"]).with(3);
     assert!(ended.stderr.contains("/sys/kernel/accord"), "{ended:#?}");
 }
 
@@ -234,20 +202,11 @@ fn slips_have_hints() {
         assert!(ended.stderr.contains(text), "{text}: {ended:#?}");
     };
     let set = "flow.a.controller=bbr";
-    says(
-        &["check", "small.toml", "--set", set],
-        "\"bbr1\" or \"bbr3\"",
-    );
+    says(&["check", "small.toml", "--set", set], "\"bbr1\" or \"bbr3\"");
     let rate = "topology.dumbbell.rate=3 mbps";
-    says(
-        &["check", "small.toml", "--set", rate],
-        "did you mean \"Mbps\"?",
-    );
+    says(&["check", "small.toml", "--set", rate], "did you mean \"Mbps\"?");
     says(&["check", "small.toml", "--set", rate], "Mbit/s");
-    says(
-        &["run", "small.toml", "--seed", "abc"],
-        "expected a whole number",
-    );
+    says(&["run", "small.toml", "--seed", "abc"], "expected a whole number");
     says(&["new", "--example", "lots"], "did you mean \"lot\"?");
 }
 
@@ -256,10 +215,7 @@ fn a_scenario_comes_from_standard_input() {
     use std::io::Write;
     let dir = tempfile::tempdir().expect("a directory");
     let mut command = program(dir.path(), &["run", "-", "-q"]);
-    let mut child = command
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .expect("started");
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().expect("started");
     let mut input = child.stdin.take().expect("a pipe");
     input.write_all(SMALL.as_bytes()).expect("taken");
     drop(input);
@@ -312,16 +268,10 @@ fn an_engine_without_figures_has_no_table() {
     let run = |engines: &str| accord(dir.path(), &["run", "cubic.toml", "-q", "-e", engines]);
     let reason = "a (cubic) reacts to loss: theory has no equilibrium for it";
     let alone = run("theory").with(0).stdout;
-    assert!(
-        alone.contains("No figures of theory.") && alone.contains(reason),
-        "{alone}"
-    );
+    assert!(alone.contains("No figures of theory.") && alone.contains(reason), "{alone}");
     assert!(!alone.contains('─'), "{alone}");
     let both = run("theory,packet").with(0).stdout;
-    assert!(
-        both.contains("throughput") && both.contains(reason),
-        "{both}"
-    );
+    assert!(both.contains("throughput") && both.contains(reason), "{both}");
     assert!(!both.contains("No figures"), "{both}");
 }
 
@@ -337,25 +287,13 @@ fn a_sweep_shows_the_quantities_that_are_named() {
         accord(dir.path(), &args).with(code)
     };
     let usual = run(&[], 0).stdout;
-    assert!(
-        usual.contains("utilisation") && !usual.contains("queuing delay"),
-        "{usual}"
-    );
+    assert!(usual.contains("utilisation") && !usual.contains("queuing delay"), "{usual}");
     let shown = run(&["--show", "queuing_delay,backlog,completion_time"], 0).stdout;
     let places = ["queuing delay", "backlog"].map(|name| shown.find(name).expect(name));
-    assert!(
-        places.is_sorted() && !shown.contains("utilisation"),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("No point has a value of completion time."),
-        "{shown}"
-    );
+    assert!(places.is_sorted() && !shown.contains("utilisation"), "{shown}");
+    assert!(shown.contains("No point has a value of completion time."), "{shown}");
     let wrong = run(&["--show", "queueing-delay"], 2);
-    assert!(
-        wrong.stderr.contains("did you mean \"queuing_delay\"?"),
-        "{wrong:#?}"
-    );
+    assert!(wrong.stderr.contains("did you mean \"queuing_delay\"?"), "{wrong:#?}");
 }
 
 /// Figures: limits, other names, a plot per engine; points side by side.
@@ -365,11 +303,7 @@ fn figures_take_limits_labels_and_facets() {
     let at = dir.path();
     accord(at, &["run", "small.toml", "-q"]).with(0);
     let plot = |more: &[&str], code: i32| {
-        let args = [
-            &["plot", "runs/small", "--metric", "throughput", "-o", "-"],
-            more,
-        ]
-        .concat();
+        let args = [&["plot", "runs/small", "--metric", "throughput", "-o", "-"], more].concat();
         accord(at, &args).with(code)
     };
     let one = plot(&[], 0).stdout;

@@ -17,15 +17,11 @@ fn sweep() -> String {
 fn holds(dir: &Path, command: &str, output: &Value) {
     let schema = accord(dir, &["schema", "--output", command]).with(0).json();
     let validator = jsonschema::validator_for(&schema).expect("a schema");
-    let errors: Vec<String> = validator
-        .iter_errors(output)
-        .map(|e| format!("{e} at {}", e.instance_path()))
-        .collect();
+    let errors: Vec<String> =
+        validator.iter_errors(output).map(|e| format!("{e} at {}", e.instance_path())).collect();
     assert!(errors.is_empty(), "{command}: {errors:#?}");
     let mut less = output.clone();
-    less.as_object_mut()
-        .expect("an object")
-        .remove("format_version");
+    less.as_object_mut().expect("an object").remove("format_version");
     assert!(!validator.is_valid(&less), "{command}");
     let mut more = output.clone();
     more["surprise"] = 1.into();
@@ -101,15 +97,10 @@ fn json_is_what_the_schema_says() {
     assert_eq!(point["series"], "runs/small/002/series.parquet");
     assert!(at.join("runs/small/002/series.parquet").exists());
     let row = &point["means"][0];
-    assert_eq!(
-        (&row["group"], &row["quantity"]),
-        (&"a".into(), &"throughput".into())
-    );
+    assert_eq!((&row["group"], &row["quantity"]), (&"a".into(), &"throughput".into()));
     assert_eq!(row["values"][0]["mean"], 1.5e6, "theory shares 3 Mbps");
     assert_eq!(run["checks"][1]["point"], 2);
-    let compare = accord(at, &["compare", "runs/small", "--json"])
-        .with(0)
-        .json();
+    let compare = accord(at, &["compare", "runs/small", "--json"]).with(0).json();
     holds(at, "compare", &compare);
     let stability = accord(at, &["stability", "xia05-fig6", "--json"]).json();
     holds(at, "stability", &stability);
@@ -133,47 +124,17 @@ fn a_figure_is_drawn_with_its_data() {
     let at = dir.path();
     accord(at, &["run", "small.toml", "-q"]).with(0);
     let plot = |args: &[&str]| accord(at, &[&["plot", "runs/small", "--metric"], args].concat());
-    let ended = plot(&[
-        "throughput",
-        "-o",
-        "a.svg",
-        "--csv",
-        "a.csv",
-        "--by",
-        "flow",
-    ])
-    .with(0);
-    assert_eq!(
-        (ended.stdout.as_str(), ended.stderr.as_str()),
-        ("", "figure: a.svg\n")
-    );
+    let ended = plot(&["throughput", "-o", "a.svg", "--csv", "a.csv", "--by", "flow"]).with(0);
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", "figure: a.svg\n"));
     let svg = std::fs::read_to_string(at.join("a.svg")).expect("a figure");
     assert!(svg.starts_with("<svg width=\"3.500in\"") && svg.contains("Throughput (Mbps)"));
     let csv = std::fs::read_to_string(at.join("a.csv")).expect("its data");
-    assert!(
-        csv.starts_with("of,engine,time [s],throughput [bit/s]\na.1,"),
-        "{csv}"
-    );
-    let page = plot(&[
-        "queuing-delay",
-        "-o",
-        "-",
-        "--width",
-        "page",
-        "--kind",
-        "cdf",
-    ])
-    .with(0);
-    assert!(
-        page.stdout.starts_with("<svg width=\"7.160in\""),
-        "{page:#?}"
-    );
+    assert!(csv.starts_with("of,engine,time [s],throughput [bit/s]\na.1,"), "{csv}");
+    let page = plot(&["queuing-delay", "-o", "-", "--width", "page", "--kind", "cdf"]).with(0);
+    assert!(page.stdout.starts_with("<svg width=\"7.160in\""), "{page:#?}");
     // Errors name the valid values.
     for (args, said) in [
-        (
-            &["troughput", "-o", "-"][..],
-            "did you mean \"throughput\"?",
-        ),
+        (&["troughput", "-o", "-"][..], "did you mean \"throughput\"?"),
         (&["rtt", "-o", "a.gif"], ".svg, .pdf or .png"),
         (&["rtt", "-o", "-", "--by", "link"], "--by group or flow"),
         (&["rtt", "-o", "-", "--of", "b"], "there is a"),
@@ -182,10 +143,7 @@ fn a_figure_is_drawn_with_its_data() {
         (&["decrease-factor", "-o", "-"], "aggregates at links"),
     ] {
         let ended = plot(args).with(2);
-        assert!(
-            ended.stderr.replace("\n        ", " ").contains(said),
-            "{said}: {ended:#?}"
-        );
+        assert!(ended.stderr.replace("\n        ", " ").contains(said), "{said}: {ended:#?}");
     }
     if cfg!(feature = "figures") {
         return;
@@ -203,9 +161,7 @@ fn numbers_after(text: &str, key: &str) -> Vec<f64> {
     let after = text.split(key).nth(1).unwrap_or_else(|| panic!("no {key}"));
     let list = after.trim_start().trim_start_matches('[');
     let list = list.split([']', '/']).next().unwrap_or_default();
-    list.split_whitespace()
-        .filter_map(|word| word.parse().ok())
-        .collect()
+    list.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
 /// A figure of a column has the same size in each format: 3.5 in.
@@ -238,10 +194,7 @@ fn figures_as_pdf_and_png() {
     let png = read("a.png");
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && &png[12..16] == b"IHDR");
     let width = u32::from_be_bytes([png[16], png[17], png[18], png[19]]);
-    assert!(
-        (1048..=1052).contains(&width),
-        "{width} pixels at 300 per inch"
-    );
+    assert!((1048..=1052).contains(&width), "{width} pixels at 300 per inch");
 }
 
 #[test]
@@ -250,26 +203,13 @@ fn points_of_a_sweep_run_alone_and_leave_the_sweep() {
     let at = dir.path();
     let all = accord(at, &["run", "sweep.toml"]);
     assert!(all.stdout.contains("3 points; means over"), "{all:#?}");
-    assert!(
-        !all.stdout.contains("flow or link"),
-        "details are asked for: {all:#?}"
-    );
+    assert!(!all.stdout.contains("flow or link"), "details are asked for: {all:#?}");
     let details = accord(at, &["run", "sweep.toml", "--details"]);
-    assert_eq!(
-        details.stdout.matches("flow or link").count(),
-        3,
-        "{details:#?}"
-    );
+    assert_eq!(details.stdout.matches("flow or link").count(), 3, "{details:#?}");
     let one = accord(at, &["run", "sweep.toml", "--point", "rate=3Mbps"]);
     assert!(one.stdout.contains("rate = 3 Mbps\n"), "{one:#?}");
-    accord(
-        at,
-        &["run", "sweep.toml", "--point", "3", "--point", "1", "-q"],
-    );
-    assert_eq!(
-        names(&at.join("runs")),
-        ["small", "small-002", "small-points"]
-    );
+    accord(at, &["run", "sweep.toml", "--point", "3", "--point", "1", "-q"]);
+    assert_eq!(names(&at.join("runs")), ["small", "small-002", "small-points"]);
     let digest = |path: &str| {
         let text =
             std::fs::read_to_string(at.join(path).join("manifest.json")).expect("a manifest");
@@ -305,36 +245,15 @@ fn sweeps_are_compared_point_by_point() {
     let dir = folder(&[("sweep.toml", &sweep())]);
     let at = dir.path();
     accord(at, &["run", "sweep.toml", "-q", "-o", "one"]);
-    let other = [
-        "run",
-        "sweep.toml",
-        "-q",
-        "-o",
-        "two",
-        "--set",
-        "topology.dumbbell.delay=50 ms",
-    ];
+    let other = ["run", "sweep.toml", "-q", "-o", "two", "--set", "topology.dumbbell.delay=50 ms"];
     accord(at, &other);
-    let args = [
-        "compare",
-        "one",
-        "two",
-        "-e",
-        "packet",
-        "--reference",
-        "two",
-        "-o",
-        "cmp",
-    ];
+    let args = ["compare", "one", "two", "-e", "packet", "--reference", "two", "-o", "cmp"];
     let ended = accord(at, &args).with(0);
     assert!(
         ended.stdout.contains("relative to it") && ended.stdout.contains("two: packet"),
         "{ended:#?}"
     );
-    assert_eq!(
-        names(&at.join("cmp")),
-        ["comparison.json", "manifest.json", "page.html"]
-    );
+    assert_eq!(names(&at.join("cmp")), ["comparison.json", "manifest.json", "page.html"]);
     let page = std::fs::read_to_string(at.join("cmp/page.html")).expect("a page");
     assert!(page.contains("Comparison of one, two") && page.contains("<svg"));
     // A second run over the first; a run directory is not replaced.
@@ -344,9 +263,7 @@ fn sweeps_are_compared_point_by_point() {
     let ended = accord(at, &["compare", "one", "two", "--reference", "three"]).with(2);
     assert!(ended.stderr.contains("one: theory"), "{ended:#?}");
     // A point and a sweep have no common settings unless the point belongs to that sweep.
-    let json = accord(at, &["compare", "one/002", "two", "--json"])
-        .with(0)
-        .json();
+    let json = accord(at, &["compare", "one/002", "two", "--json"]).with(0).json();
     assert_eq!(json["points"].as_array().map(Vec::len), Some(1), "{json:#}");
 }
 
@@ -357,41 +274,20 @@ fn an_engine_without_values_is_no_reference() {
         "controller = \"vegas\"",
         "controller = \"none\"\ndemand = { constant = \"5 Mbps\" }",
     );
-    let flood = flood
-        .split("[[expect]]")
-        .next()
-        .expect("a scenario")
-        .to_string();
+    let flood = flood.split("[[expect]]").next().expect("a scenario").to_string();
     let dir = folder(&[("flood.toml", &flood)]);
     let at = dir.path();
-    let ended = accord(
-        at,
-        &[
-            "run",
-            "flood.toml",
-            "-e",
-            "theory,fluid,packet",
-            "-o",
-            "flood",
-        ],
-    )
-    .with(0);
+    let ended =
+        accord(at, &["run", "flood.toml", "-e", "theory,fluid,packet", "-o", "flood"]).with(0);
     assert!(!ended.stdout.contains("within 5 % of theory"), "{ended:#?}");
     let ended = accord(at, &["compare", "flood"]).with(0);
-    assert!(
-        ended.stdout.contains("within 5 % of flood: fluid"),
-        "{ended:#?}"
-    );
+    assert!(ended.stdout.contains("within 5 % of flood: fluid"), "{ended:#?}");
 }
 
 #[test]
 fn metrics_are_defined() {
     let dir = folder(&[]);
-    for row in [
-        "throughput spread",
-        "estimator bias",
-        "accumulation estimate",
-    ] {
+    for row in ["throughput spread", "estimator bias", "accumulation estimate"] {
         accord(dir.path(), &["explain", "metric", row]).with(0);
     }
     let one = accord(dir.path(), &["explain", "metric", "queuing-delay"]).with(0);
@@ -406,9 +302,7 @@ fn metrics_are_defined() {
     }
     let all = accord(dir.path(), &["explain", "metric"]).with(0);
     assert!(all.stdout.lines().count() > 40, "{all:#?}");
-    let json = accord(dir.path(), &["explain", "metric", "rtt", "--json"])
-        .with(0)
-        .json();
+    let json = accord(dir.path(), &["explain", "metric", "rtt", "--json"]).with(0).json();
     assert_eq!(json[0]["unit"], "s");
     let wrong = accord(dir.path(), &["explain", "metric", "rt"]).with(2);
     assert!(wrong.stderr.contains("rtt"), "{wrong:#?}");

@@ -164,12 +164,7 @@ impl Paragraphs {
             self.open = None;
         } else if begins {
             let (file, text) = (self.file.clone(), text.to_string());
-            self.pieces.push(Piece {
-                file,
-                line,
-                kind,
-                text,
-            });
+            self.pieces.push(Piece { file, line, kind, text });
             self.open = Some(kind);
         } else {
             let last = &mut self.pieces.last_mut().expect("a paragraph is open").text;
@@ -253,17 +248,10 @@ fn pieces() -> Vec<Piece> {
     let mut all = Vec::new();
     for file in files() {
         let ending = file.extension().and_then(|e| e.to_str()).unwrap_or("");
-        let place = file
-            .strip_prefix(root())
-            .expect("below the root")
-            .to_path_buf();
+        let place = file.strip_prefix(root()).expect("below the root").to_path_buf();
         let tests =
             place.components().any(|c| c.as_os_str() == "tests") || place.ends_with("tests.rs");
-        let mut to = Paragraphs {
-            file: place.clone(),
-            pieces: Vec::new(),
-            open: None,
-        };
+        let mut to = Paragraphs { file: place.clone(), pieces: Vec::new(), open: None };
         let Ok(text) = fs::read_to_string(&file) else {
             continue;
         };
@@ -290,32 +278,18 @@ fn pieces() -> Vec<Piece> {
 #[test]
 fn comments_messages_and_pages_are_plain_english() {
     let pieces = pieces();
-    assert!(
-        pieces.len() > 10_000,
-        "only {} pieces of text",
-        pieces.len()
-    );
+    assert!(pieces.len() > 10_000, "only {} pieces of text", pieces.len());
     let mut report = String::new();
     for rule in RULES {
         let pattern = Regex::new(rule.pattern).expect("a pattern");
         let inside = pieces.iter().filter(|p| rule.within.contains(&p.kind));
-        let found: Vec<_> = inside
-            .filter_map(|p| Some((p, pattern.find(&p.text)?)))
-            .collect();
+        let found: Vec<_> = inside.filter_map(|p| Some((p, pattern.find(&p.text)?))).collect();
         if found.len() > rule.most {
             let (name, most, n) = (rule.name, rule.most, found.len());
-            let _ = writeln!(
-                report,
-                "{name}: {n} for at most {most}; write {}",
-                rule.instead
-            );
+            let _ = writeln!(report, "{name}: {n} for at most {most}; write {}", rule.instead);
             for (piece, hit) in found {
-                let from = piece
-                    .text
-                    .floor_char_boundary(hit.start().saturating_sub(30));
-                let to = piece
-                    .text
-                    .floor_char_boundary((hit.start() + 60).min(piece.text.len()));
+                let from = piece.text.floor_char_boundary(hit.start().saturating_sub(30));
+                let to = piece.text.floor_char_boundary((hit.start() + 60).min(piece.text.len()));
                 let (file, line) = (piece.file.display(), piece.line);
                 let _ = writeln!(report, "  {file}:{line}: {}", &piece.text[from..to]);
             }
@@ -329,17 +303,11 @@ fn comments_messages_and_pages_are_plain_english() {
 fn rules_find_what_they_are_for() {
     let cases = [
         ("a clause in place of a noun", "Returns what is in flight."),
-        (
-            "a comment that begins with a question word",
-            "Whether the queue is full.",
-        ),
+        ("a comment that begins with a question word", "Whether the queue is full."),
         ("a pronoun without its noun", "These are sent."),
         ("told", "The port is told of arrivals."),
         ("so many for a number", "It waits for so many packets."),
-        (
-            "a chain of which",
-            "A wire whose packets pass a queue which is full.",
-        ),
+        ("a chain of which", "A wire whose packets pass a queue which is full."),
         ("a negation of nobody", "Nobody reads it."),
         ("a dated word", "The timer starts anew."),
         ("a private word", "fn ledger()"),
@@ -349,29 +317,15 @@ fn rules_find_what_they_are_for() {
         assert_eq!(rule.name, name);
         let pattern = Regex::new(rule.pattern).expect("a pattern");
         assert!(pattern.is_match(text), "{name}: {text}");
-        assert!(
-            !pattern.is_match("Returns the packets in flight."),
-            "{name}"
-        );
+        assert!(!pattern.is_match("Returns the packets in flight."), "{name}");
     }
 }
 
 #[test]
 fn pieces_are_split_at_strings_and_comments() {
-    let mut to = Paragraphs {
-        file: PathBuf::new(),
-        pieces: Vec::new(),
-        open: None,
-    };
-    rust(
-        "/// One\n/// sentence.\nlet a = f(\"two words\", '\"');\n",
-        false,
-        &mut to,
-    );
+    let mut to = Paragraphs { file: PathBuf::new(), pieces: Vec::new(), open: None };
+    rust("/// One\n/// sentence.\nlet a = f(\"two words\", '\"');\n", false, &mut to);
     let found: Vec<_> = to.pieces.iter().map(|p| p.text.as_str()).collect();
     assert_eq!(found, ["One sentence.", "let a = f(, );", "two words"]);
-    assert_eq!(
-        to.pieces.iter().map(|p| p.line).collect::<Vec<_>>(),
-        [1, 3, 3]
-    );
+    assert_eq!(to.pieces.iter().map(|p| p.line).collect::<Vec<_>>(), [1, 3, 3]);
 }

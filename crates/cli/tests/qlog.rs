@@ -81,10 +81,7 @@ fn a_log_has_what_the_sender_did() {
     // Each repair belongs to a loss. The table counts them.
     let csv = std::fs::read_to_string(dir.path().join("b/series.csv")).expect("a table");
     let of_web = |line: &&str| line.contains(",web,retransmissions,");
-    let repairs = csv
-        .lines()
-        .filter(of_web)
-        .filter_map(|l| l.rsplit(',').next());
+    let repairs = csv.lines().filter(of_web).filter_map(|l| l.rsplit(',').next());
     let repairs: f64 = repairs.filter_map(|v| v.parse::<f64>().ok()).sum();
     assert_eq!(repairs, lost.len() as f64);
 }
@@ -173,9 +170,7 @@ fn flent_gets_its_series() {
     assert!(again.stderr.contains("--force"), "{again:#?}");
     let mut text = String::new();
     let file = File::open(dir.path().join("x.flent.gz")).expect("it was written");
-    GzDecoder::new(file)
-        .read_to_string(&mut text)
-        .expect("gzip");
+    GzDecoder::new(file).read_to_string(&mut text).expect("gzip");
     let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(file["version"], 3);
     assert_eq!(file["metadata"]["NAME"], "tcp_nup");
@@ -186,10 +181,7 @@ fn flent_gets_its_series() {
         assert_eq!(values.len(), times, "{series}");
     }
     let last = &file["raw_values"]["TCP upload::1"][99];
-    assert!(
-        last["tcp_rtt"].as_f64().is_some_and(|ms| ms > 20.0),
-        "{last}"
-    );
+    assert!(last["tcp_rtt"].as_f64().is_some_and(|ms| ms > 20.0), "{last}");
     // Flows that have not started are not averaged [flent, ComputingRunner].
     let late = LOSSY.replace("[flow.web]", "[flow.web]\nstart = \"4 s\"");
     let late = late.replace("[flow.tunnel]", "[flow.tunnel]\nstart = \"8 s\"");
@@ -208,10 +200,7 @@ fn flent_gets_its_series() {
         assert_eq!(values.len(), there, "{i}");
         let sum = values.iter().copied().reduce(|a, b| a + b);
         assert_eq!(value("TCP upload sum", i), sum, "{i}");
-        assert_eq!(
-            value("TCP upload avg", i),
-            sum.map(|sum| sum / there as f64)
-        );
+        assert_eq!(value("TCP upload avg", i), sum.map(|sum| sum / there as f64));
     }
     let none = ["export", "flent", "runs/lossy", "-e", "live"];
     let none = accord(dir.path(), &none).with(2);
@@ -229,10 +218,7 @@ fn means_are_over_what_was_measured() {
         )
     };
     let whole: String = (0..9).map(|i| interval(i, i as f64 + 1.0)).collect();
-    let whole = format!(
-        "{{\"event\":\"start\",\"data\":{{}}}}\n{whole}{}",
-        interval(9, 9.0005)
-    );
+    let whole = format!("{{\"event\":\"start\",\"data\":{{}}}}\n{whole}{}", interval(9, 9.0005));
     let broken = [whole.as_bytes(), b"{\"event\":\"\xff\xfe"].concat();
     let mut zipped = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut zipped, whole.repeat(40).as_bytes()).expect("memory");
@@ -245,9 +231,7 @@ fn means_are_over_what_was_measured() {
         for sample in ["1s", "700ms", "10s"] {
             let args = ["import", "run", file, "-o", "run", "--sample", sample];
             accord(dir.path(), &args).with(0);
-            let json = accord(dir.path(), &["compare", "first", "run", "--json"])
-                .with(0)
-                .json();
+            let json = accord(dir.path(), &["compare", "first", "run", "--json"]).with(0).json();
             let rows = json["points"][0]["rows"].as_array().expect("rows");
             let of = |q: &str| rows.iter().find(|r| r["quantity"] == q).expect("a row");
             for i in [0, 1] {
@@ -263,22 +247,14 @@ fn means_are_over_what_was_measured() {
 #[test]
 fn errors_say_where() {
     let cases = [
-        (
-            "a.ss",
-            "1.0\n0 0 10.0.0.1:1 10.0.0.2:2\n\t cubic rtt:x/2 cwnd:10\n",
-            "line 3",
-        ),
+        ("a.ss", "1.0\n0 0 10.0.0.1:1 10.0.0.2:2\n\t cubic rtt:x/2 cwnd:10\n", "line 3"),
         ("b.ss", "2.0\n1.0\n", "line 2"),
         (
             "c.sqlog",
             "\u{1e}{\"qlog_version\":\"0.3\",\"trace\":{}}\n\u{1e}{\"time\":1}\n",
             "line 2",
         ),
-        (
-            "d.json",
-            "{\"start\":{},\"intervals\":[{}]}",
-            "intervals[0]",
-        ),
+        ("d.json", "{\"start\":{},\"intervals\":[{}]}", "intervals[0]"),
         ("e.txt", "nothing\n", "--format"),
         ("f.ss", "1.0\n", "no sample"),
     ];

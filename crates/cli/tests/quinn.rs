@@ -4,10 +4,7 @@
 //! This test starts itself as these programs, so that it has no harness. The example's source is
 //! compiled here unchanged.
 
-#![expect(
-    clippy::print_stdout,
-    reason = "without a harness it names its tests itself"
-)]
+#![expect(clippy::print_stdout, reason = "without a harness it names its tests itself")]
 
 mod common;
 #[path = "../../../examples/own-quinn/src/main.rs"]
@@ -33,10 +30,7 @@ fn main() -> ExitCode {
         ("a build without it says so", a_build_without_it_says_so),
         ("the example is a crate", the_example_is_a_crate),
         ("the page shows the example", the_page_shows_the_example),
-        (
-            "another crate's controller is evaluated",
-            another_controller_is_evaluated,
-        ),
+        ("another crate's controller is evaluated", another_controller_is_evaluated),
         ("the example's workflow runs", the_workflow_runs),
     ];
     for (name, test) in tests {
@@ -54,10 +48,7 @@ fn quinn(args: &[&str]) -> Ended {
     let mut command = Command::new(std::env::current_exe().expect("its own path"));
     command.args(args).current_dir(dir.path());
     command.env(SELF, "1").env("NO_COLOR", "1");
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     common::end(command.spawn().expect("it can be started"))
 }
 
@@ -118,14 +109,7 @@ controller = "quinn-cubic"
 
 /// A live run on a busy machine has no verdict. Then the exit code is 3.
 fn it_carries_a_flow() {
-    let run = [
-        "run",
-        "carried.toml",
-        "--engine",
-        "packet,live",
-        "--live",
-        "loopback",
-    ];
+    let run = ["run", "carried.toml", "--engine", "packet,live", "--live", "loopback"];
     let ended = quinn(&run);
     assert!(matches!(ended.code, Some(0 | 3)), "{ended:#?}");
     assert!(ended.stdout.contains("throughput"), "{ended:#?}");
@@ -134,10 +118,7 @@ fn it_carries_a_flow() {
 
     let set = "flow.a.controller=bbr3";
     let refused = quinn(&["run", "carried.toml", "--engine", "packet", "--set", set]).with(2);
-    assert!(
-        refused.stderr.contains("bbr3 cannot run in quinn"),
-        "{refused:#?}"
-    );
+    assert!(refused.stderr.contains("bbr3 cannot run in quinn"), "{refused:#?}");
 }
 
 fn a_build_without_it_says_so() {
@@ -153,10 +134,7 @@ fn a_build_without_it_says_so() {
     ] {
         let ended = common::accord(dir.path(), &args).with(2);
         let said = ended.stderr.contains(lacking) && ended.stderr.contains("--features quic");
-        assert!(
-            said && ended.stderr.contains("carried.toml:1"),
-            "{ended:#?}"
-        );
+        assert!(said && ended.stderr.contains("carried.toml:1"), "{ended:#?}");
     }
 }
 
@@ -210,23 +188,17 @@ fn the_page_shows_the_example() {
 fn example(args: &str) -> Ended {
     let dir = tempfile::tempdir().expect("a place for temporary files");
     let mut command = Command::new(std::env::current_exe().expect("its own path"));
-    command
-        .args(args.split_whitespace())
-        .current_dir(dir.path());
+    command.args(args.split_whitespace()).current_dir(dir.path());
     command.env(SELF, "own").env("NO_COLOR", "1");
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     common::end(command.spawn().expect("it can be started"))
 }
 
 /// The page has the command and its output.
 fn another_controller_is_evaluated() {
     let page = read("docs/src/quinn.md");
-    let (_, rest) = page
-        .split_once("cargo run --release -- evaluate --pack buffers")
-        .expect("a command");
+    let (_, rest) =
+        page.split_once("cargo run --release -- evaluate --pack buffers").expect("a command");
     let (args, rest) = rest.split_once('\n').expect("an end");
     let (_, rest) = rest.split_once("```text\n").expect("an output");
     let (output, _) = rest.split_once("```").expect("an end");
@@ -260,18 +232,12 @@ fn the_workflow_runs() {
         example(&format!("list packs {pack}")).with(0);
     }
     let (_, script) = workflow.split_once("- run: |\n").expect("commands");
-    let script: Vec<_> = script
-        .lines()
-        .take_while(|l| l.starts_with("          "))
-        .collect();
+    let script: Vec<_> = script.lines().take_while(|l| l.starts_with("          ")).collect();
     let script = script.join("\n");
 
     let dir = tempfile::tempdir().expect("a place for temporary files");
     let at = dir.path();
-    for path in workflow
-        .lines()
-        .filter_map(|l| l.trim().strip_prefix("path: accord/"))
-    {
+    for path in workflow.lines().filter_map(|l| l.trim().strip_prefix("path: accord/")) {
         std::fs::create_dir_all(at.join("accord").join(path)).expect("a directory");
         let manifest = read("examples/own-quinn/Cargo.toml");
         let place = at.join("accord").join(path).join("Cargo.toml");
@@ -285,10 +251,7 @@ fn the_workflow_runs() {
     );
     std::fs::create_dir(at.join("bin")).expect("a directory");
     std::fs::write(at.join("bin/cargo"), cargo).expect("written");
-    let mode = Command::new("chmod")
-        .args(["+x", "bin/cargo"])
-        .current_dir(at)
-        .status();
+    let mode = Command::new("chmod").args(["+x", "bin/cargo"]).current_dir(at).status();
     assert!(mode.is_ok_and(|m| m.success()));
     let path = std::env::var("PATH").unwrap_or_default();
     let mut shell = Command::new("bash");
@@ -300,15 +263,9 @@ fn the_workflow_runs() {
     for name in ["SUBJECT", "RIVALS"] {
         shell.env(name, setting(name));
     }
-    shell
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let ended = common::end(shell.spawn().expect("there is bash")).with(0);
-    assert!(
-        ended.stdout.contains("gentle against quinn-cubic"),
-        "{ended:#?}"
-    );
+    assert!(ended.stdout.contains("gentle against quinn-cubic"), "{ended:#?}");
     for file in ["verdict/index.html", "verdict.xml"] {
         assert!(at.join(file).is_file(), "{file}: {ended:#?}");
     }

@@ -42,11 +42,7 @@ fn sources() -> Vec<Source> {
 /// Returns the text files of the product that may cite: code, book, scenarios.
 fn citing_files() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![
-        root().join("crates"),
-        root().join("docs"),
-        root().join("scenarios"),
-    ];
+    let mut folders = vec![root().join("crates"), root().join("docs"), root().join("scenarios")];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("readable").path();
@@ -132,10 +128,7 @@ fn every_citation_resolves() {
             cited.insert(key);
         }
     }
-    assert!(
-        unknown.is_empty(),
-        "cited, but not in docs/references.toml: {unknown:?}"
-    );
+    assert!(unknown.is_empty(), "cited, but not in docs/references.toml: {unknown:?}");
     assert!(cited.len() > 5, "citations are found at all: {cited:?}");
 }
 

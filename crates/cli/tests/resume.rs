@@ -139,10 +139,7 @@ fn only_whole_runs_of_this_command_are_used() {
     let at = dir.path();
     stopped(on("1", at, RUN), at, 4, "-KILL");
     let runs = kept(at);
-    let whole = names(&at.join(".out.resume"))
-        .iter()
-        .filter(|name| !name.starts_with('.'))
-        .count();
+    let whole = names(&at.join(".out.resume")).iter().filter(|name| !name.starts_with('.')).count();
     // Truncated; one bit of a value inverted; a run under the name of another; no checksum.
     let series = runs[0].join("series.parquet");
     let bytes = std::fs::read(&series).unwrap();

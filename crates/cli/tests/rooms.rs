@@ -16,30 +16,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("record", &["units", "scenario"]),
     ("language", &["units", "family", "traffic", "scenario"]),
     ("solver", &[]),
-    (
-        "theory",
-        &["units", "family", "traffic", "scenario", "record", "solver"],
-    ),
-    (
-        "fluid",
-        &["units", "family", "traffic", "scenario", "record"],
-    ),
-    (
-        "margins",
-        &["units", "family", "scenario", "record", "theory", "fluid"],
-    ),
-    (
-        "elements",
-        &[
-            "units",
-            "aqm",
-            "port",
-            "transport",
-            "traffic",
-            "scenario",
-            "record",
-        ],
-    ),
+    ("theory", &["units", "family", "traffic", "scenario", "record", "solver"]),
+    ("fluid", &["units", "family", "traffic", "scenario", "record"]),
+    ("margins", &["units", "family", "scenario", "record", "theory", "fluid"]),
+    ("elements", &["units", "aqm", "port", "transport", "traffic", "scenario", "record"]),
     (
         "sim",
         &[
@@ -71,24 +51,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
     ("columns", &[]),
     ("report", &["units", "scenario", "record", "columns"]),
-    (
-        "explain",
-        &["units", "family", "traffic", "scenario", "record", "report"],
-    ),
+    ("explain", &["units", "family", "traffic", "scenario", "record", "report"]),
     ("import", &[]),
     ("door", &[]),
-    (
-        "gateway",
-        &[
-            "units",
-            "family",
-            "control",
-            "aqm",
-            "port",
-            "transport",
-            "door",
-        ],
-    ),
+    ("gateway", &["units", "family", "control", "aqm", "port", "transport", "door"]),
     // The library may use all crates except the readers of topologies; the program may use the
     // library, and these.
     (
@@ -120,12 +86,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("quinn", &["units", "family", "control", "transport"]),
     ("s2n", &["units", "family", "control"]),
     ("kernel", &["units", "family", "control", "door"]),
-    (
-        "cli",
-        &[
-            "evaluate", "door", "gateway", "import", "kernel", "lab", "quinn",
-        ],
-    ),
+    ("cli", &["evaluate", "door", "gateway", "import", "kernel", "lab", "quinn"]),
 ];
 
 /// The crates that may use files, sockets, clocks, threads, processes or the environment: the
@@ -147,17 +108,7 @@ const MAY_TOUCH: &[(&str, &[&str])] = &[
     ("door", SYSTEM),
     ("gateway", SYSTEM),
     // Its clock is the monotonic one of the kernel's reports.
-    (
-        "kernel",
-        &[
-            "std::fs",
-            "std::net",
-            "std::env",
-            "std::process",
-            "std::os",
-            "std::io",
-        ],
-    ),
+    ("kernel", &["std::fs", "std::net", "std::env", "std::process", "std::os", "std::io"]),
     ("lab", SYSTEM),
     (
         "live",
@@ -194,21 +145,13 @@ fn folders() -> BTreeSet<String> {
 fn crates_know_whom_they_may() {
     let rule: BTreeMap<_, _> = MAY_KNOW.iter().copied().collect();
     let known: BTreeSet<_> = rule.keys().map(|k| k.to_string()).collect();
-    assert_eq!(
-        folders(),
-        known,
-        "every crate has its rule, and every rule a crate"
-    );
+    assert_eq!(folders(), known, "every crate has its rule, and every rule a crate");
     for (name, may) in &rule {
         let path = crates().join(name).join("Cargo.toml");
         let text = std::fs::read_to_string(path).expect("a manifest");
         let manifest: toml::Table = text.parse().expect("TOML");
         let dependencies = ["dependencies", "build-dependencies"].map(|key| manifest.get(key));
-        for table in dependencies
-            .into_iter()
-            .flatten()
-            .filter_map(|t| t.as_table())
-        {
+        for table in dependencies.into_iter().flatten().filter_map(|t| t.as_table()) {
             for other in table.keys().filter_map(|k| k.strip_prefix("accord-")) {
                 assert!(may.contains(&other), "{name} must not know {other}");
             }
@@ -258,26 +201,17 @@ fn only_the_shell_touches_the_system() {
 }
 
 /// Modules that may use each other: registries and their entries, and a family with its values.
-const CIRCLES: &[(&str, &str)] = &[
-    ("control", "registry"),
-    ("aqm", "registry"),
-    ("family", "family"),
-];
+const CIRCLES: &[(&str, &str)] =
+    &[("control", "registry"), ("aqm", "registry"), ("family", "family")];
 
 /// A module of a crate, as the names on its path; that of the crate itself is empty.
 type Module = Vec<String>;
 
 fn module_of(file: &Path, src: &Path) -> Module {
-    let relative = file
-        .strip_prefix(src)
-        .expect("below src")
-        .with_extension("");
+    let relative = file.strip_prefix(src).expect("below src").with_extension("");
     let names = relative.iter().map(|n| n.to_string_lossy().into_owned());
     let mut names: Module = names.collect();
-    if matches!(
-        names.last().map(String::as_str),
-        Some("mod" | "lib" | "main")
-    ) {
+    if matches!(names.last().map(String::as_str), Some("mod" | "lib" | "main")) {
         names.pop();
     }
     names
@@ -286,13 +220,8 @@ fn module_of(file: &Path, src: &Path) -> Module {
 /// Returns the code of a file, without comments and unit tests.
 fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).expect("text");
-    let code = text
-        .split("#[cfg(test)]\nmod ")
-        .next()
-        .expect("a first part");
-    let lines = code
-        .lines()
-        .map(|l| l.split("//").next().expect("a first part"));
+    let code = text.split("#[cfg(test)]\nmod ").next().expect("a first part");
+    let lines = code.lines().map(|l| l.split("//").next().expect("a first part"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -333,10 +262,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
 
 /// Returns the modules that each module of a crate uses.
 fn uses(src: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
-    let files: Vec<_> = sources(src)
-        .into_iter()
-        .map(|f| (module_of(&f, src), code(&f)))
-        .collect();
+    let files: Vec<_> = sources(src).into_iter().map(|f| (module_of(&f, src), code(&f))).collect();
     let modules: BTreeSet<Module> = files.iter().map(|(m, _)| m.clone()).collect();
     let deepest = |base: &[String], names: &[String]| {
         let mut module = base.to_vec();
@@ -350,18 +276,13 @@ fn uses(src: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
         module
     };
     // Re-exports of the crate's root are resolved to their modules.
-    let root = files
-        .iter()
-        .find(|(m, _)| m.is_empty())
-        .map(|(_, code)| code.as_str());
+    let root = files.iter().find(|(m, _)| m.is_empty()).map(|(_, code)| code.as_str());
     let exports: Vec<(String, String)> = (root.unwrap_or_default().split(';'))
         .filter_map(|s| s.split_once("pub use ").or(s.split_once("pub(crate) use ")))
         .filter_map(|(_, path)| path.split_once("::"))
         .flat_map(|(module, items)| {
             let items = items.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-            items
-                .map(|i| (i.to_string(), module.to_string()))
-                .collect::<Vec<_>>()
+            items.map(|i| (i.to_string(), module.to_string())).collect::<Vec<_>>()
         })
         .collect();
     let mut graph = BTreeMap::new();
@@ -428,11 +349,7 @@ fn modules_form_no_circles() {
         }
     }
     assert!(looked_at > 300, "{looked_at} uses");
-    assert_eq!(
-        excused.len(),
-        CIRCLES.len(),
-        "an exception that nobody needs"
-    );
+    assert_eq!(excused.len(), CIRCLES.len(), "an exception that nobody needs");
 }
 
 /// A reader of one packet engine does not need the other.
@@ -490,9 +407,7 @@ fn the_packet_engines_do_not_use_each_other() {
     let graph = uses(&crates().join("sim/src"));
     let engines = ["events", "windows"];
     for (engine, other) in [(engines[0], engines[1]), (engines[1], engines[0])] {
-        let of_it = graph
-            .iter()
-            .filter(|(module, _)| module.first().is_some_and(|m| m == engine));
+        let of_it = graph.iter().filter(|(module, _)| module.first().is_some_and(|m| m == engine));
         let mut looked_at = 0;
         for (module, uses) in of_it {
             looked_at += uses.len();
@@ -507,18 +422,14 @@ fn the_packet_engines_do_not_use_each_other() {
         first != "plan" && !engines.contains(&first)
     });
     for (module, uses) in shared {
-        let engine = uses
-            .iter()
-            .find(|module| engines.contains(&module[0].as_str()));
+        let engine = uses.iter().find(|module| engines.contains(&module[0].as_str()));
         assert_eq!(engine, None, "{} uses it", module.join("/"));
     }
 }
 
 /// Names of controllers or disciplines with another meaning: a file, and the reason.
-const OTHER_NAMES: &[(&str, &str)] = &[(
-    "cli/src/solve/network.rs",
-    "utilities in tables of flows are called vegas and reno, too",
-)];
+const OTHER_NAMES: &[(&str, &str)] =
+    &[("cli/src/solve/network.rs", "utilities in tables of flows are called vegas and reno, too")];
 
 /// Returns true if a line of code branches on one of these names.
 fn decides_by(line: &str, name: &str) -> bool {
@@ -547,19 +458,13 @@ fn a_decision_by_name_is_found() {
         "        matches!(v.family().name, \"droptail\" | \"avd\" | \"avq\")",
         "            \"monaco\" => {",
     ] {
-        assert!(
-            families().iter().any(|f| decides_by(line, f.name)),
-            "{line}"
-        );
+        assert!(families().iter().any(|f| decides_by(line, f.name)), "{line}");
     }
     for line in [
         "            Outcome::None => \"none\",",
         "    data: Data::Text(\"droptail\".to_string()),",
     ] {
-        assert!(
-            !families().iter().any(|f| decides_by(line, f.name)),
-            "{line}"
-        );
+        assert!(!families().iter().any(|f| decides_by(line, f.name)), "{line}");
     }
 }
 
@@ -594,9 +499,5 @@ fn nobody_decides_by_the_name_of_a_family() {
             }
         }
     }
-    assert_eq!(
-        used.len(),
-        OTHER_NAMES.len(),
-        "an exception that nobody needs"
-    );
+    assert_eq!(used.len(), OTHER_NAMES.len(), "an exception that nobody needs");
 }

@@ -5,10 +5,8 @@ use accord::language::File;
 use accord::scenario::{Scenario, print};
 use std::path::{Path, PathBuf};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord::control::FAMILIES,
-    disciplines: accord::aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord::control::FAMILIES, disciplines: accord::aqm::FAMILIES };
 
 /// Returns the scenario files at the root of the repository, by name.
 fn files() -> Vec<PathBuf> {
@@ -24,8 +22,7 @@ fn files() -> Vec<PathBuf> {
 
 fn points(path: &Path) -> Vec<Scenario> {
     let file = File::open(path).unwrap_or_else(|e| panic!("{e}"));
-    file.points(&CATALOGUE, None)
-        .unwrap_or_else(|e| panic!("{e}"))
+    file.points(&CATALOGUE, None).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
@@ -48,10 +45,7 @@ fn the_tutorial_shows_its_example_and_that_is_met() {
     let read = |name: &str| std::fs::read_to_string(docs.join(name)).expect("it is there");
     let (page, example) = (read("src/bottleneck.md"), read("examples/bottleneck.toml"));
     let at = example.find("[sweep.queue]").expect("the sweep");
-    assert!(
-        page.contains(&example[at..]),
-        "the page shows another example"
-    );
+    assert!(page.contains(&example[at..]), "the page shows another example");
     for scenario in points(&docs.join("examples/bottleneck.toml")) {
         let run = accord::sim::run(&scenario, &mut accord::record::Quiet).expect("it runs");
         for check in accord::report::checks(&scenario, &[&run]) {
@@ -70,9 +64,7 @@ fn each_resolves_and_prints_to_itself() {
             let stem = path.file_stem().and_then(|s| s.to_str());
             assert_eq!(Some(scenario.id.as_str()), stem);
             let file = File::parse("print", &print(&scenario)).unwrap_or_else(|e| panic!("{e}"));
-            let again = file
-                .points(&CATALOGUE, None)
-                .unwrap_or_else(|e| panic!("{e}"));
+            let again = file.points(&CATALOGUE, None).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(again, [scenario]);
         }
     }

@@ -56,10 +56,7 @@ fn a_check_warns_of_oversubscription() {
     let link = &warning["oversubscribed"][0];
     assert_eq!(link["link"], "bottleneck");
     assert_eq!(
-        (
-            link["contracts_bps"].as_f64(),
-            link["capacity_bps"].as_f64()
-        ),
+        (link["contracts_bps"].as_f64(), link["capacity_bps"].as_f64()),
         (Some(130e6), Some(100e6))
     );
     let held = warning["held"].as_array().expect("a list");
@@ -84,11 +81,7 @@ fn a_check_warns_of_oversubscription() {
 #[test]
 fn a_run_says_what_binds_for_whom() {
     let dir = folder(&[("sites.toml", SITES)]);
-    let ended = accord(
-        dir.path(),
-        &["run", "sites.toml", "--engine", "theory", "-q"],
-    )
-    .with(0);
+    let ended = accord(dir.path(), &["run", "sites.toml", "--engine", "theory", "-q"]).with(0);
     let line = format!("\ntheory, 0 s-4 s: {WORDS}");
     assert!(ended.stdout.contains(&line), "{ended:#?}");
     assert!(ended.stdout.contains(NORTH), "{ended:#?}");
@@ -114,15 +107,9 @@ fn wild_services_are_checked() {
             assert!(ended.json()["warnings"].is_array());
         } else {
             let ended = ended.with(2);
-            assert!(
-                ended.stderr.contains("sites.toml:"),
-                "{service}: {ended:#?}"
-            );
+            assert!(ended.stderr.contains("sites.toml:"), "{service}: {ended:#?}");
         }
-        accord(
-            dir.path(),
-            &["run", "sites.toml", "--engine", "theory", "-q"],
-        );
+        accord(dir.path(), &["run", "sites.toml", "--engine", "theory", "-q"]);
     }
 }
 
@@ -138,11 +125,9 @@ fn a_check_warns_of_prices_that_count_drops() {
              demand = {{ constant = \"{rate}\" }}\n"
         )
     };
-    for (rate, counts, warns) in [
-        ("9 Mbps", true, true),
-        ("9 Mbps", false, false),
-        ("1 Mbps", true, false),
-    ] {
+    for (rate, counts, warns) in
+        [("9 Mbps", true, true), ("9 Mbps", false, false), ("1 Mbps", true, false)]
+    {
         let dir = folder(&[("rem.toml", &unmarkable(rate, counts))]);
         let ended = accord(dir.path(), &["check", "rem.toml"]).with(0);
         let said = ended.stderr.contains(

@@ -24,11 +24,7 @@ controller = "monaco"
 fn a_run_says_what_it_skipped() {
     let dir = folder(&[("long.toml", LONG)]);
     let words = ["run", "long.toml", "-e", "theory,packet"];
-    let whole = accord(
-        dir.path(),
-        &[&words[..], &["--json", "-o", "whole"]].concat(),
-    )
-    .with(0);
+    let whole = accord(dir.path(), &[&words[..], &["--json", "-o", "whole"]].concat()).with(0);
     let short = ["--skip", "steady", "-o", "short"];
     let short = accord(dir.path(), &[&words[..], &["--json"], &short].concat()).with(0);
     let packet = |ended: &Ended| {
@@ -51,34 +47,16 @@ fn a_run_says_what_it_skipped() {
 
     // The verdict has it, in the terminal and on the page.
     let shown = accord(dir.path(), &[&words[..], &["--skip", "steady"]].concat()).with(0);
-    assert!(
-        shown.stdout.contains("1 of 1 check met; skipped "),
-        "{shown:#?}"
-    );
-    assert!(
-        shown.stdout.contains("packet, seed 1: skipped "),
-        "{shown:#?}"
-    );
-    assert!(
-        shown.stderr.contains("of 300 s were skipped in "),
-        "{shown:#?}"
-    );
+    assert!(shown.stdout.contains("1 of 1 check met; skipped "), "{shown:#?}");
+    assert!(shown.stdout.contains("packet, seed 1: skipped "), "{shown:#?}");
+    assert!(shown.stderr.contains("of 300 s were skipped in "), "{shown:#?}");
     let page = std::fs::read_to_string(dir.path().join("runs/long/page.html")).unwrap();
     assert!(page.contains("1 of 1 check met; skipped "));
 
     // Nothing is skipped before a transfer is complete.
-    let set = [
-        "--skip",
-        "steady",
-        "--set",
-        "flow.f.demand={ size = \"10 GB\" }",
-    ];
+    let set = ["--skip", "steady", "--set", "flow.f.demand={ size = \"10 GB\" }"];
     let none = accord(dir.path(), &[&words[..], &set].concat()).with(0);
-    assert!(
-        none.stderr
-            .contains("nothing was skipped: f.1 is a transfer"),
-        "{none:#?}"
-    );
+    assert!(none.stderr.contains("nothing was skipped: f.1 is a transfer"), "{none:#?}");
 }
 
 #[test]
@@ -86,14 +64,8 @@ fn what_cannot_skip_is_refused() {
     let dir = folder(&[("long.toml", LONG)]);
     for (more, why) in [
         (&["-e", "theory"][..], "--skip needs the packet engine"),
-        (
-            &["-e", "packet,live", "--live", "loopback"],
-            "a live run cannot skip time",
-        ),
-        (
-            &["-e", "packet", "--pcap", "x.pcapng"],
-            "cannot be used with",
-        ),
+        (&["-e", "packet,live", "--live", "loopback"], "a live run cannot skip time"),
+        (&["-e", "packet", "--pcap", "x.pcapng"], "cannot be used with"),
         (&["-e", "packet", "--qlog", "logs"], "cannot be used with"),
     ] {
         let words = ["run", "long.toml", "--skip", "steady"];

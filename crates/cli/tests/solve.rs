@@ -15,11 +15,7 @@ fn network(links: &str, flows: &str) -> TempDir {
 
 fn accord(dir: &Path, more: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_accord"));
-    command
-        .arg("solve")
-        .arg(dir)
-        .args(more)
-        .env("NO_COLOR", "1");
+    command.arg("solve").arg(dir).args(more).env("NO_COLOR", "1");
     command.output().unwrap()
 }
 
@@ -55,10 +51,7 @@ fn a_parking_lot_with_its_bounds() {
     assert_eq!((json["status"].as_str(), code), (Some("solved"), 0));
     near(&column(&json["flows"], "rate_bps"), &[3e6, 6e6, 6e6]);
     near(&column(&json["links"], "price"), &[4e-3, 4e-3]);
-    let (low, high) = (
-        column(&json["flows"], "low_bps"),
-        column(&json["flows"], "high_bps"),
-    );
+    let (low, high) = (column(&json["flows"], "low_bps"), column(&json["flows"], "high_bps"));
     for (flow, rate) in [3e6, 6e6, 6e6].into_iter().enumerate() {
         assert!(low[flow] <= rate && rate <= high[flow]);
         assert!(high[flow] - low[flow] < 1e-4 * rate);
@@ -76,9 +69,8 @@ fn the_example_of_the_docs() {
     let output = accord(&dir, &["--json"]);
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let rates = column(&json["flows"], "rate_bps");
-    for (class, kilobytes) in [1381.966, 1381.966, 3618.034, 2236.068, 3618.034, 1000.0]
-        .into_iter()
-        .enumerate()
+    for (class, kilobytes) in
+        [1381.966, 1381.966, 3618.034, 2236.068, 3618.034, 1000.0].into_iter().enumerate()
     {
         for rate in &rates[50 * class..50 * (class + 1)] {
             assert!((rate / 8e3 - kilobytes).abs() < 1e-3, "{class}: {rate}");
@@ -103,10 +95,7 @@ h,8,contract,2,,4,30,,,,,,,
 ";
     let (json, code) = solve(links, flows, &[]);
     assert_eq!((json["status"].as_str(), code), (Some("solved"), 0));
-    near(
-        &column(&json["flows"], "rate_bps"),
-        &[10.0, 4.0, 10.0, 10.0, 10.0, 10.0, 2.5, 10.0],
-    );
+    near(&column(&json["flows"], "rate_bps"), &[10.0, 4.0, 10.0, 10.0, 10.0, 10.0, 2.5, 10.0]);
     // U′(10) of each: 3/10, 0, 2/(10-4), 1/10², 1.5·2·3/10 + 0.5·3, 1/(1 + (10·0.4/8)²/2), 0, 2/6.
     near(
         &column(&json["links"], "price"),
@@ -122,10 +111,7 @@ fn flows_that_do_not_meet_and_18_orders_of_magnitude() {
         &[],
     );
     assert_eq!((json["status"].as_str(), code), (Some("solved"), 0));
-    near(
-        &column(&json["flows"], "rate_bps"),
-        &[5e-10, 5e8, 5e-10, 5e8],
-    );
+    near(&column(&json["flows"], "rate_bps"), &[5e-10, 5e8, 5e-10, 5e8]);
     near(&column(&json["links"], "price")[2..], &[0.0]);
 }
 
@@ -137,10 +123,7 @@ fn oversubscription_is_a_status() {
     assert!(json["problem"].as_str().unwrap().contains("of link \"a\""));
     let text = accord(network(LINKS, flows).path(), &[]);
     let text = String::from_utf8(text.stdout).unwrap();
-    assert!(
-        text.contains("infeasible") && !text.contains("proven"),
-        "{text}"
-    );
+    assert!(text.contains("infeasible") && !text.contains("proven"), "{text}");
 }
 
 #[test]
@@ -149,96 +132,32 @@ fn bad_input_is_named_with_its_place() {
     let cases: &[(&str, &str, &str)] = &[
         ("link,capacity_bps\n", good, "links.csv has no rows"),
         (LINKS, "flow,path\n", "flows.csv has no rows"),
-        (
-            "link,capacity_bps\na,0\n",
-            good,
-            "links.csv:2: link \"a\" has capacity 0",
-        ),
-        (
-            "link,capacity_bps\nb,1\na,-1\n",
-            good,
-            "links.csv:3: link \"a\" has capacity -1",
-        ),
+        ("link,capacity_bps\na,0\n", good, "links.csv:2: link \"a\" has capacity 0"),
+        ("link,capacity_bps\nb,1\na,-1\n", good, "links.csv:3: link \"a\" has capacity -1"),
         ("link,capacity_bps\na,NaN\n", good, "has capacity NaN"),
         ("link,capacity_bps\na,inf\n", good, "has capacity inf"),
-        (
-            "link,capacity_bps\na,\n",
-            good,
-            "links.csv:2: there is no capacity",
-        ),
-        (
-            "link,capacity_bps\na,ten\n",
-            good,
-            "capacity_bps \"ten\" is not a number",
-        ),
+        ("link,capacity_bps\na,\n", good, "links.csv:2: there is no capacity"),
+        ("link,capacity_bps\na,ten\n", good, "capacity_bps \"ten\" is not a number"),
         (
             "link,capacity_bps\na,1\n\n# two\na,2\n",
             good,
             "links.csv:5: the link \"a\" is there already",
         ),
-        (
-            "link,capacity_bps\n,1\n",
-            good,
-            "links.csv:2: the link has no name",
-        ),
-        (
-            "link,capacity\na,1\n",
-            good,
-            "the column \"capacity\" is unknown",
-        ),
+        ("link,capacity_bps\n,1\n", good, "links.csv:2: the link has no name"),
+        ("link,capacity\na,1\n", good, "the column \"capacity\" is unknown"),
         ("link\na\n", good, "there is no column \"capacity_bps\""),
-        (
-            LINKS,
-            "flow,path\nx,a\ny,\n",
-            "flows.csv:3: flow \"y\" crosses no link",
-        ),
-        (
-            LINKS,
-            "flow,path\nx,a q\n",
-            "flows.csv:2: flow \"x\" crosses the unknown link \"q\"",
-        ),
-        (
-            LINKS,
-            "flow,path\nx,a b a\n",
-            "crosses link \"a\" more than once",
-        ),
-        (
-            LINKS,
-            "flow,path\nx,a\nx,b\n",
-            "flows.csv:3: the flow \"x\" is there already",
-        ),
-        (
-            LINKS,
-            "flow,path,weight\nx,a,0\n",
-            "flows.csv:2: flow \"x\" has weight 0",
-        ),
+        (LINKS, "flow,path\nx,a\ny,\n", "flows.csv:3: flow \"y\" crosses no link"),
+        (LINKS, "flow,path\nx,a q\n", "flows.csv:2: flow \"x\" crosses the unknown link \"q\""),
+        (LINKS, "flow,path\nx,a b a\n", "crosses link \"a\" more than once"),
+        (LINKS, "flow,path\nx,a\nx,b\n", "flows.csv:3: the flow \"x\" is there already"),
+        (LINKS, "flow,path,weight\nx,a,0\n", "flows.csv:2: flow \"x\" has weight 0"),
         (LINKS, "flow,path,weight\nx,a,-3\n", "has weight -3"),
         (LINKS, "flow,path,weight\nx,a,nan\n", "has weight NaN"),
-        (
-            LINKS,
-            "flow,path,weight\nx,a\n",
-            "flows.csv:2: 2 cells, but 3 columns",
-        ),
-        (
-            LINKS,
-            "flow,path,utility\nx,a,logg\n",
-            "unknown utility \"logg\"",
-        ),
-        (
-            LINKS,
-            "flow,path,utility\nx,a,capped\n",
-            "the utility capped needs cap_bps",
-        ),
-        (
-            LINKS,
-            "flow,path,cap_bps\nx,a,5\n",
-            "cap_bps is not a parameter of the utility log",
-        ),
-        (
-            LINKS,
-            "flow,path,path\nx,a,a\n",
-            "the column \"path\" occurs twice",
-        ),
+        (LINKS, "flow,path,weight\nx,a\n", "flows.csv:2: 2 cells, but 3 columns"),
+        (LINKS, "flow,path,utility\nx,a,logg\n", "unknown utility \"logg\""),
+        (LINKS, "flow,path,utility\nx,a,capped\n", "the utility capped needs cap_bps"),
+        (LINKS, "flow,path,cap_bps\nx,a,5\n", "cap_bps is not a parameter of the utility log"),
+        (LINKS, "flow,path,path\nx,a,a\n", "the column \"path\" occurs twice"),
     ];
     for (links, flows, expected) in cases {
         let dir = network(links, flows);
@@ -266,10 +185,7 @@ fn tables_out_are_what_json_says_in_both_formats() {
     assert_eq!(output.status.code(), Some(0));
     let rates = std::fs::read_to_string(out.join("rates.csv")).unwrap();
     let mut lines = rates.lines();
-    assert_eq!(
-        lines.next(),
-        Some("flow,rate_bps,low_bps,high_bps,path_price")
-    );
+    assert_eq!(lines.next(), Some("flow,rate_bps,low_bps,high_bps,path_price"));
     assert!(lines.next().unwrap().starts_with("long,"));
     let prices = std::fs::read_to_string(out.join("prices.csv")).unwrap();
     assert!(prices.starts_with("link,capacity_bps,load_bps,price\na,9000000,"));
@@ -301,10 +217,7 @@ fn tables_out_are_what_json_says_in_both_formats() {
     );
     let rows: Vec<_> = reader.unwrap().into_iter().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 3);
-    let (name, rate) = (
-        rows[0].get_string(0).unwrap(),
-        rows[0].get_double(1).unwrap(),
-    );
+    let (name, rate) = (rows[0].get_string(0).unwrap(), rows[0].get_double(1).unwrap());
     assert_eq!(name, "long");
     near(&[rate], &[3e6]);
 }
@@ -340,16 +253,10 @@ fn prices_beyond_all_numbers_are_reported() {
     let of = |capacity: &str| {
         let dir = network(&format!("link,capacity_bps\na,{capacity}\n"), flows);
         let ended = accord(dir.path(), &[]);
-        (
-            ended.status.code(),
-            String::from_utf8(ended.stdout).unwrap(),
-        )
+        (ended.status.code(), String::from_utf8(ended.stdout).unwrap())
     };
     let (code, page) = of("1e6");
-    assert!(
-        code == Some(1) && page.contains("did not converge"),
-        "{page}"
-    );
+    assert!(code == Some(1) && page.contains("did not converge"), "{page}");
     assert!(!page.contains("NaN"), "{page}");
     // In another unit there is one.
     assert_eq!(of("1.5").0, Some(0));

@@ -51,10 +51,7 @@ fn one_point_as_json() {
     let text = accord(dir.path(), &["stability", "loop.toml"]).with(0);
     let found = accord(dir.path(), &["stability", "loop.toml", "--json"]).with(0);
     let phase = &found.json()["points"][0]["phases"][0];
-    assert_eq!(
-        (&phase["stable"], &phase["error"]),
-        (&json!(true), &json!(null))
-    );
+    assert_eq!((&phase["stable"], &phase["error"]), (&json!(true), &json!(null)));
     for (key, unit, scale) in [("gain_margin", "", 1.0), ("delay_margin_s", " ms", 1e3)] {
         let number = scale * phase[key].as_f64().expect("a number");
         let words = match unit {
@@ -112,10 +109,7 @@ fn a_map_over_two_parameters_with_packets() {
     assert_eq!(rows.iter().filter(|r| !r[5].is_empty()).count(), 1);
     let as_json = args.map(|arg| if arg == "--csv" { "--json" } else { arg });
     let map = accord(dir.path(), &as_json).with(0).json();
-    assert_eq!(
-        map["axes"][1],
-        json!({"path": "topology.dumbbell.delay", "unit": "ms"})
-    );
+    assert_eq!(map["axes"][1], json!({"path": "topology.dumbbell.delay", "unit": "ms"}));
     let cells = map["cells"].as_array().expect("cells");
     assert_eq!(cells.len(), 9);
     for (row, cell) in rows.iter().zip(cells) {
@@ -162,18 +156,7 @@ fn axes_are_two() {
 fn a_count_is_an_axis() {
     let dir = folder(&[("loop.toml", LOOP)]);
     let x = "flow.f.count=1..4";
-    let args = |points| {
-        [
-            "stability",
-            "loop.toml",
-            "--x",
-            x,
-            "--points",
-            points,
-            "-o",
-            "map",
-        ]
-    };
+    let args = |points| ["stability", "loop.toml", "--x", x, "--points", points, "-o", "map"];
     accord(dir.path(), &args("4")).with(0);
     let table = std::fs::read_to_string(dir.path().join("map/map.csv")).unwrap();
     let counts: Vec<String> = rows(&table).iter().map(|r| r[0].clone()).collect();
@@ -198,10 +181,8 @@ fn a_file_with_a_sweep_has_no_map() {
 /// A law without a linearisation is reported in words.
 #[test]
 fn laws_of_the_sign_are_named() {
-    let vegas = LOOP.replace(
-        "{ name = \"monaco\", gain = 0.5, estimator = \"ideal\" }",
-        "\"vegas\"",
-    );
+    let vegas =
+        LOOP.replace("{ name = \"monaco\", gain = 0.5, estimator = \"ideal\" }", "\"vegas\"");
     let dir = folder(&[("vegas.toml", &vegas)]);
     let ended = accord(dir.path(), &["stability", "vegas.toml"]).with(0);
     assert!(ended.stdout.contains("no linearisation"), "{ended:#?}");
@@ -211,14 +192,8 @@ fn laws_of_the_sign_are_named() {
     let error = phase["error"].as_str().expect("a message");
     assert!(ended.stdout.contains(error), "{error}");
     assert!(phase["stable"].is_null());
-    let map = [
-        "stability",
-        "vegas.toml",
-        "--x",
-        "topology.dumbbell.delay=1 ms..9 ms",
-        "--points",
-        "2",
-    ];
+    let map =
+        ["stability", "vegas.toml", "--x", "topology.dumbbell.delay=1 ms..9 ms", "--points", "2"];
     let ended = accord(dir.path(), &map).with(0);
     assert!(ended.stdout.contains("no linearisation"), "{ended:#?}");
     assert!(!ended.stdout.contains("NaN"), "{ended:#?}");
@@ -229,33 +204,16 @@ fn laws_of_the_sign_are_named() {
 fn reno_over_red_has_a_map() {
     let queue = "queue = { discipline = \"red\", min_threshold = \"5 pkt\", max_threshold = \"100 pkt\", max_probability = 0.2, weight = 0.02, limit = \"unlimited\" }";
     let red = LOOP
-        .replace(
-            "queue = { discipline = \"droptail\", limit = \"unlimited\" }",
-            queue,
-        )
-        .replace(
-            "{ name = \"monaco\", gain = 0.5, estimator = \"ideal\" }",
-            "\"reno\"",
-        );
+        .replace("queue = { discipline = \"droptail\", limit = \"unlimited\" }", queue)
+        .replace("{ name = \"monaco\", gain = 0.5, estimator = \"ideal\" }", "\"reno\"");
     let dir = folder(&[("red.toml", &red)]);
     let one = accord(dir.path(), &["stability", "red.toml"]);
     assert!(one.stdout.contains("% marked or lost"), "{one:#?}");
     let x = "topology.dumbbell.delay=1 ms..100 ms";
-    let map = [
-        "stability",
-        "red.toml",
-        "--x",
-        x,
-        "--points",
-        "3",
-        "-o",
-        "map",
-    ];
+    let map = ["stability", "red.toml", "--x", x, "--points", "3", "-o", "map"];
     accord(dir.path(), &map).with(0);
     let table = std::fs::read_to_string(dir.path().join("map/map.csv")).unwrap();
-    let growth: Vec<f64> = (rows(&table).iter())
-        .map(|r| r[3].parse().unwrap())
-        .collect();
+    let growth: Vec<f64> = (rows(&table).iter()).map(|r| r[3].parse().unwrap()).collect();
     assert!(growth[0] < 0.0 && growth[2] > 0.0, "{table}");
 }
 
@@ -265,16 +223,7 @@ fn a_map_replaces_maps_only() {
     let dir = folder(&[("loop.toml", LOOP)]);
     let map = |to: &str| {
         let x = "flow.f.controller.gain=0.1..1";
-        let args = [
-            "stability",
-            "loop.toml",
-            "--x",
-            x,
-            "--points",
-            "2",
-            "-o",
-            to,
-        ];
+        let args = ["stability", "loop.toml", "--x", x, "--points", "2", "-o", to];
         accord(dir.path(), &args)
     };
     let path = |name: &str| dir.path().join(name);
@@ -293,10 +242,7 @@ fn a_map_replaces_maps_only() {
     let first = files(&path("map"));
     map("map").with(0);
     assert!(files(&path("map")) == first);
-    assert_eq!(
-        names(&path("map")),
-        ["manifest.json", "map.csv", "map.html"]
-    );
+    assert_eq!(names(&path("map")), ["manifest.json", "map.csv", "map.html"]);
     // With other files in it, it stays.
     std::fs::write(path("map/notes.txt"), "mine").unwrap();
     let ended = map("map").with(2);
@@ -304,10 +250,7 @@ fn a_map_replaces_maps_only() {
     // A run does not replace a map either.
     let over = ["run", "loop.toml", "-q", "--engine", "theory", "-o", "map"];
     accord(dir.path(), &over).with(2);
-    assert_eq!(
-        names(dir.path()),
-        ["file", "loop.toml", "map", "mine", "run"]
-    );
+    assert_eq!(names(dir.path()), ["file", "loop.toml", "map", "mine", "run"]);
 }
 
 /// The limit of z² − z + κ = 0 is 1. Below the limit of the whole loop, 0.578, a check is silent.
@@ -323,19 +266,13 @@ fn a_check_names_the_margin_of_a_gain_beyond_it() {
         assert_eq!(warnings(gain), "");
     }
     let between = warnings("gain = 0.7");
-    for words in [
-        "a gain of 0.700 for f is beyond 0.578",
-        "guaranteed to be stable",
-        "accord stability",
-    ] {
+    for words in
+        ["a gain of 0.700 for f is beyond 0.578", "guaranteed to be stable", "accord stability"]
+    {
         assert!(between.contains(words), "{between}");
     }
     let beyond = warnings("gain = 1.5");
-    for words in [
-        "a gain of 1.500 for f is beyond 1.000",
-        "cycles",
-        "accord stability",
-    ] {
+    for words in ["a gain of 1.500 for f is beyond 1.000", "cycles", "accord stability"] {
         assert!(beyond.contains(words), "{beyond}");
     }
 }
@@ -347,9 +284,7 @@ fn a_window_that_is_decided_once_per_round_trip_has_the_limit_of_its_loop() {
     let found = |controller: &str, code| {
         let text = LOOP.replace("gain = 0.5, estimator = \"ideal\"", controller);
         let dir = folder(&[("loop.toml", &text)]);
-        let text = accord(dir.path(), &["stability", "loop.toml"])
-            .with(code)
-            .stdout;
+        let text = accord(dir.path(), &["stability", "loop.toml"]).with(code).stdout;
         let json = accord(dir.path(), &["stability", "loop.toml", "--json"]).with(code);
         let phase = json.json()["points"][0]["phases"][0].clone();
         let number = |key: &str| phase[key].as_f64().expect("a number");
@@ -357,29 +292,14 @@ fn a_window_that_is_decided_once_per_round_trip_has_the_limit_of_its_loop() {
     };
     let near = |a: f64, b: f64| (a / b - 1.0).abs() < 5e-3;
     let (text, gain, guaranteed) = found("gain = 0.5", 0);
-    assert!(
-        text.contains(": stable\n") && text.contains("guaranteed"),
-        "{text}"
-    );
-    assert!(
-        near(gain, 2.0) && near(guaranteed, 0.578 / 0.5),
-        "{gain} {guaranteed}"
-    );
+    assert!(text.contains(": stable\n") && text.contains("guaranteed"), "{text}");
+    assert!(near(gain, 2.0) && near(guaranteed, 0.578 / 0.5), "{gain} {guaranteed}");
     let (text, gain, guaranteed) = found("gain = 0.8", 0);
     assert!(text.contains("not guaranteed"), "{text}");
-    assert!(
-        near(gain, 1.0 / 0.8) && near(guaranteed, 0.578 / 0.8),
-        "{gain} {guaranteed}"
-    );
+    assert!(near(gain, 1.0 / 0.8) && near(guaranteed, 0.578 / 0.8), "{gain} {guaranteed}");
     let (text, gain, _) = found("gain = 1.1", 1);
-    assert!(
-        text.contains("NOT STABLE") && near(gain, 1.0 / 1.1),
-        "{text}"
-    );
+    assert!(text.contains("NOT STABLE") && near(gain, 1.0 / 1.1), "{text}");
     let (text, gain, guaranteed) = found("law = \"xia05\", gain = 0.8", 1);
     assert!(text.contains("NOT STABLE"), "{text}");
-    assert!(
-        near(gain, 0.578 / 0.8) && gain == guaranteed,
-        "{gain} {guaranteed}"
-    );
+    assert!(near(gain, 0.578 / 0.8) && gain == guaranteed, "{gain} {guaranteed}");
 }

@@ -37,12 +37,7 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
     };
     write(at, &fails(x));
     let ended = run(at, &[]).with(0);
-    assert!(
-        ended
-            .stdout
-            .contains("0 of 1 check met; not met: 1 open setting"),
-        "{ended:#?}"
-    );
+    assert!(ended.stdout.contains("0 of 1 check met; not met: 1 open setting"), "{ended:#?}");
     assert!(ended.stdout.contains("because: of half"), "{ended:#?}");
     let json = run(at, &["--json"]).with(0).json();
     assert_eq!(json["class"], "open");
@@ -54,11 +49,7 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
     // It has changed by more than the band.
     write(at, &fails(0.98 * x));
     let ended = run(at, &[]).with(1);
-    assert!(
-        ended
-            .stdout
-            .contains("find the cause of the move, then write measured = ")
-    );
+    assert!(ended.stdout.contains("find the cause of the move, then write measured = "));
     // With another seed nothing is recorded.
     run(at, &["--seed", "2"]).with(0);
 
@@ -66,12 +57,7 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
     let met = half(&fails(x)).replace("equals = 0.5", &format!("equals = {x}"));
     std::fs::write(at.join("half.toml"), met).expect("writable");
     let ended = run(at, &[]).with(1);
-    assert!(
-        ended
-            .stdout
-            .contains("`fails` says that it is not: take that out"),
-        "{ended:#?}"
-    );
+    assert!(ended.stdout.contains("`fails` says that it is not: take that out"), "{ended:#?}");
 }
 
 /// The printed entry can be pasted, and does not parse before it has a reason.
@@ -87,10 +73,7 @@ fn failures_are_recorded_without_their_reasons() {
     assert_eq!(lines.matches("by = \"n\"").count(), 2, "{lines}");
     write(at, &format!("{lines}\n{sweep}"));
     let refused = run(at, &[]).with(2);
-    assert!(
-        refused.stderr.contains("there are: paper, setting, ours"),
-        "{refused:#?}"
-    );
+    assert!(refused.stderr.contains("there are: paper, setting, ours"), "{refused:#?}");
     let given = lines
         .replace("why = \"\"", "why = \"ours\"")
         .replace("because = \"\"", "because = \"of us\"");
@@ -112,27 +95,15 @@ fn runs_are_compared_with_recorded_results() {
     let at = dir.path();
     let args = ["reproduce", "xia05-fig6", "-q", "--results", "results.txt"];
     let missing = accord(at, &args).with(2);
-    assert!(
-        missing.stderr.contains("results.txt cannot be read"),
-        "{missing:#?}"
-    );
+    assert!(missing.stderr.contains("results.txt cannot be read"), "{missing:#?}");
     accord(at, &[&args[..], &["--write"]].concat());
     let path = at.join("results.txt");
     let text = std::fs::read_to_string(&path).expect("it was written");
-    assert!(
-        text.contains("\nxia05-fig6 | law = xia05\n  digest | seed 1 | "),
-        "{text}"
-    );
+    assert!(text.contains("\nxia05-fig6 | law = xia05\n  digest | seed 1 | "), "{text}");
     let same = accord(at, &args);
-    assert!(
-        !same.stderr.contains("the results differ from"),
-        "{same:#?}"
-    );
+    assert!(!same.stderr.contains("the results differ from"), "{same:#?}");
 
-    let digest = text
-        .split("seed 1 | ")
-        .nth(1)
-        .and_then(|t| t.lines().next());
+    let digest = text.split("seed 1 | ").nth(1).and_then(|t| t.lines().next());
     let other = text.replace(digest.expect("a digest"), "0123");
     std::fs::write(&path, other).expect("writable");
     let ended = accord(at, &args).with(1);
@@ -148,19 +119,9 @@ fn runs_are_compared_with_recorded_results() {
 #[test]
 fn several_experiments_end_with_their_counts() {
     let dir = tempfile::tempdir().expect("a directory");
-    let args = [
-        "reproduce",
-        "xia05-fig6",
-        "low02-table7",
-        "--engine",
-        "theory",
-        "-q",
-    ];
+    let args = ["reproduce", "xia05-fig6", "low02-table7", "--engine", "theory", "-q"];
     let ended = accord(dir.path(), &args);
     let last = ended.stdout.lines().last().expect("the counts");
-    assert!(
-        last.contains(" are met: 0 compare packets with a paper (0 met), "),
-        "{ended:#?}"
-    );
+    assert!(last.contains(" are met: 0 compare packets with a paper (0 met), "), "{ended:#?}");
     assert!(!last.contains("figures and tables"), "{ended:#?}");
 }

@@ -28,9 +28,8 @@ pub fn foreign(file: File) -> Result<Vec<(String, Vec<Cell>)>, Damaged> {
 fn read(file: File) -> Result<Vec<(String, Vec<Cell>)>, Damaged> {
     let reader = SerializedFileReader::new(file)?;
     let schema = reader.metadata().file_metadata().schema();
-    let mut columns: Vec<(String, Vec<Cell>)> = (schema.get_fields().iter())
-        .map(|field| (field.name().to_string(), Vec::new()))
-        .collect();
+    let mut columns: Vec<(String, Vec<Cell>)> =
+        (schema.get_fields().iter()).map(|field| (field.name().to_string(), Vec::new())).collect();
     for row in reader.get_row_iter(None)? {
         let row = row?;
         for ((name, cells), (_, field)) in columns.iter_mut().zip(row.get_column_iter()) {

@@ -49,11 +49,7 @@ pub struct Field {
 impl Field {
     /// Returns a field.
     pub fn new(name: impl Into<String>, doc: impl Into<String>, kind: Kind) -> Field {
-        Field {
-            name: name.into(),
-            doc: doc.into(),
-            kind,
-        }
+        Field { name: name.into(), doc: doc.into(), kind }
     }
 }
 

@@ -57,10 +57,7 @@ impl Reader {
         if found.root_schema().get_fields() != schema("table", fields)?.get_fields() {
             return Err(Damaged::new("its columns have other types"));
         }
-        Ok(Reader {
-            file,
-            fields: fields.to_vec(),
-        })
+        Ok(Reader { file, fields: fields.to_vec() })
     }
 
     /// Returns the number of groups of rows.
@@ -80,8 +77,7 @@ impl Reader {
     pub fn texts(&self, group: usize, field: &str) -> Result<Vec<(String, usize)>, Damaged> {
         let (rows, _) = self.read::<ByteArrayType>(group, field, &[Kind::Text])?;
         let runs = runs_of(rows.into_iter()).into_iter();
-        runs.map(|(bytes, n)| Ok((bytes.as_utf8()?.to_string(), n)))
-            .collect()
+        runs.map(|(bytes, n)| Ok((bytes.as_utf8()?.to_string(), n))).collect()
     }
 
     /// Reads a column of [`Kind::Count`]: each integer with the number of rows that it holds for.

@@ -94,10 +94,7 @@ pub(super) fn repeated(
     let mut order = Vec::with_capacity(stretches.len());
     for stretch in stretches {
         // The last ones, since a table goes from run to run.
-        let known = places
-            .iter()
-            .rev()
-            .find(|(known, _)| ptr::eq(*known, *stretch));
+        let known = places.iter().rev().find(|(known, _)| ptr::eq(*known, *stretch));
         order.push(known.map_or(values, |(_, at)| *at));
         if known.is_none() {
             places.push((stretch, values));
@@ -128,10 +125,7 @@ pub(super) fn repeated(
     indices.push(word as u8);
     indices.resize(end, 0);
     let known = || places.iter().flat_map(|(stretch, _)| *stretch);
-    let range = known()
-        .copied()
-        .reduce(f64::min)
-        .zip(known().copied().reduce(f64::max));
+    let range = known().copied().reduce(f64::min).zip(known().copied().reduce(f64::max));
     let pages = Pages {
         dictionary: known().flat_map(|v| v.to_le_bytes()).collect(),
         values,
@@ -190,11 +184,7 @@ impl Pages {
 
         let mut metadata = ColumnChunkMetaData::builder(column)
             .set_compression(Compression::SNAPPY)
-            .set_encodings(vec![
-                Encoding::PLAIN,
-                Encoding::RLE,
-                Encoding::RLE_DICTIONARY,
-            ])
+            .set_encodings(vec![Encoding::PLAIN, Encoding::RLE, Encoding::RLE_DICTIONARY])
             .set_total_compressed_size((first.compressed_size + second.compressed_size) as i64)
             .set_total_uncompressed_size(
                 (first.uncompressed_size + second.uncompressed_size) as i64,

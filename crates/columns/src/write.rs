@@ -144,10 +144,7 @@ fn texts<'c>(cells: &'c Cells<'c>) -> Box<dyn Iterator<Item = Cow<'c, str>> + 'c
 }
 
 fn number(n: f64) -> Cow<'static, str> {
-    match n.is_nan() {
-        true => "".into(),
-        false => n.to_string().into(),
-    }
+    if n.is_nan() { "".into() } else { n.to_string().into() }
 }
 
 fn write_column(
@@ -184,9 +181,8 @@ fn write_column(
             (column.typed::<ByteArrayType>()).write_batch(&texts, None, None)?
         }
         Cells::Count(runs) => {
-            let counts: Vec<i32> = (runs.iter())
-                .flat_map(|&(count, n)| std::iter::repeat_n(count, n))
-                .collect();
+            let counts: Vec<i32> =
+                (runs.iter()).flat_map(|&(count, n)| std::iter::repeat_n(count, n)).collect();
             (column.typed::<Int32Type>()).write_batch(&counts, None, None)?
         }
         Cells::Long(values) => (column.typed::<Int64Type>()).write_batch(values, None, None)?,
@@ -202,13 +198,12 @@ fn numbers(
     optional: bool,
 ) -> parquet::errors::Result<usize> {
     let column = column.typed::<DoubleType>();
-    match optional {
-        true => {
-            let there: Vec<i16> = values.iter().map(|v| i16::from(!v.is_nan())).collect();
-            let known: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
-            column.write_batch(&known, Some(&there), None)
-        }
-        false => column.write_batch(values, None, None),
+    if optional {
+        let there: Vec<i16> = values.iter().map(|v| i16::from(!v.is_nan())).collect();
+        let known: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+        column.write_batch(&known, Some(&there), None)
+    } else {
+        column.write_batch(values, None, None)
     }
 }
 
@@ -220,9 +215,8 @@ fn append(
 }
 
 fn properties(fields: &[Field], notes: &[(String, String)]) -> Arc<WriterProperties> {
-    let meanings = fields
-        .iter()
-        .map(|f| KeyValue::new(format!("accord.column.{}", f.name), f.doc.clone()));
+    let meanings =
+        fields.iter().map(|f| KeyValue::new(format!("accord.column.{}", f.name), f.doc.clone()));
     let notes = (notes.iter()).map(|(key, text)| KeyValue::new(key.clone(), text.clone()));
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)

@@ -41,8 +41,7 @@ fn write(path: &Path, format: Format, groups: &[&[Row]]) {
 
 fn each<T: Clone>(runs: Vec<(T, usize)>) -> Vec<T> {
     let rows = runs.into_iter();
-    rows.flat_map(|(value, n)| std::iter::repeat_n(value, n))
-        .collect()
+    rows.flat_map(|(value, n)| std::iter::repeat_n(value, n)).collect()
 }
 
 fn read(reader: &Reader, group: usize) -> Vec<Row> {
@@ -63,23 +62,13 @@ fn read(reader: &Reader, group: usize) -> Vec<Row> {
 /// Rows whose first columns stay the same for up to `longest` rows.
 fn rows(longest: usize) -> impl Strategy<Value = Vec<Row>> {
     let value = proptest::option::of(-1e9..1e9f64);
-    let run = (
-        ".{0,4}",
-        any::<i32>(),
-        prop::collection::vec(value, 1..=longest),
-    );
+    let run = (".{0,4}", any::<i32>(), prop::collection::vec(value, 1..=longest));
     prop::collection::vec(run, 1..9).prop_map(|runs| {
         let mut rows = Vec::new();
         for (name, index, values) in runs {
             for value in values {
                 let i = rows.len();
-                rows.push((
-                    name.clone(),
-                    index,
-                    -(i as i64) << 33,
-                    i as f64 / 7.0,
-                    value,
-                ));
+                rows.push((name.clone(), index, -(i as i64) << 33, i as f64 / 7.0, value));
             }
         }
         rows
@@ -168,10 +157,8 @@ proptest! {
 fn csv_has_a_line_per_row() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("rows.csv");
-    let rows: [Row; 2] = [
-        ("a, b".into(), 1, 1 << 40, 0.5, None),
-        ("a, b".into(), 1, 2, 0.75, Some(1e-9)),
-    ];
+    let rows: [Row; 2] =
+        [("a, b".into(), 1, 1 << 40, 0.5, None), ("a, b".into(), 1, 2, 0.75, Some(1e-9))];
     write(&path, Format::Csv, &[&rows]);
     let text = std::fs::read_to_string(&path).unwrap();
     let expected = "name,index,size,time_s,value\n\

@@ -90,10 +90,7 @@ impl Seen {
     fn new(law: &Law, report: &Report, path: &PathView) -> Seen {
         let physical = path.rtt.as_secs_f64();
         let egress = report.egress_rate.as_bps_f64() / 8.0;
-        let behind = match law.holds_virtual {
-            true => report.virtual_delay.as_secs_f64(),
-            false => 0.0,
-        };
+        let behind = if law.holds_virtual { report.virtual_delay.as_secs_f64() } else { 0.0 };
         let rtt = physical + behind;
         Seen {
             rtt,
@@ -106,10 +103,7 @@ impl Seen {
 
     /// Returns the round-trip time over empty queues, in seconds, as the report in hand has it.
     fn base(&self) -> f64 {
-        match self.delay.is_finite() {
-            true => (self.rtt - self.delay).max(0.0),
-            false => self.rtt,
-        }
+        if self.delay.is_finite() { (self.rtt - self.delay).max(0.0) } else { self.rtt }
     }
 }
 
@@ -161,19 +155,14 @@ impl Acc {
         let excess = self.service.excess(shown, self.law.target, mu); // (3)
         let congested = excess > 0.0;
         let sent = (path.sent_in_round.as_f64() / seen.passed).max(self.packet);
-        let pwnd = match sent + self.packet < self.cwnd {
-            true => sent,
-            false => self.cwnd,
-        }; // (4)
+        let pwnd = if sent + self.packet < self.cwnd { sent } else { self.cwnd }; // (4)
         // A flow that had too little to send earns no more than the window that it used.
-        let used = match path.had_too_little {
-            true => pwnd,
-            false => self.cwnd,
-        };
+        let used = if path.had_too_little { pwnd } else { self.cwnd };
         let base = Duration::from_secs_f64(seen.base());
-        let factor = match report.lost {
-            true => self.step_of_policy(used),
-            false => self.factor(used, excess, seen, base, path),
+        let factor = if report.lost {
+            self.step_of_policy(used)
+        } else {
+            self.factor(used, excess, seen, base, path)
         };
         self.cwnd = self.moved(used, factor, excess, shown, seen.passed, base); // (5)
         if report.lost {
@@ -237,9 +226,7 @@ impl Acc {
     fn full_window(&self, seen: &Seen) -> f64 {
         match self.law.slow_start {
             SlowStart::Lands if seen.delay > 0.0 => {
-                self.service
-                    .rate(self.law.target, seen.delay, seen.delivered)
-                    * seen.rtt
+                self.service.rate(self.law.target, seen.delay, seen.delivered) * seen.rtt
             }
             _ => f64::INFINITY,
         }
@@ -248,10 +235,7 @@ impl Acc {
     /// Returns the window at which slow start ends: the rate of delivery times the round-trip time
     /// over empty queues, plus the target.
     fn landing(&self, seen: &Seen) -> f64 {
-        let queued = self
-            .service
-            .rate(self.law.target, seen.delay, f64::INFINITY)
-            * seen.delay;
+        let queued = self.service.rate(self.law.target, seen.delay, f64::INFINITY) * seen.delay;
         seen.delivered * seen.base() + queued
     }
 
@@ -264,10 +248,7 @@ impl Acc {
         if self.law.slow_start != SlowStart::Lands || delivered == 0.0 {
             return f64::INFINITY;
         }
-        let probe = match self.shows_a_price() {
-            true => QUEUED_PROBE,
-            false => PROBE,
-        };
+        let probe = if self.shows_a_price() { QUEUED_PROBE } else { PROBE };
         probe * delivered * seen.rtt
     }
 
@@ -279,10 +260,7 @@ impl Acc {
             RoundTrip::Least => self.cwnd / path.min_rtt.as_secs_f64(),
         }; // (8)
         let slow_start = self.cwnd < self.ssthresh;
-        let rate = match slow_start {
-            true => even.min(self.probing(seen) / seen.rtt),
-            false => even,
-        };
+        let rate = if slow_start { even.min(self.probing(seen) / seen.rtt) } else { even };
         self.rate = self.slowdown * rate;
         self.delivered = seen.delivered;
     }
@@ -321,8 +299,7 @@ impl Acc {
 
     /// Keeps the window at or above the one that carries the least rate.
     fn keep_floor(&mut self, report: &Report, seen: &Seen) {
-        self.floor
-            .on_report(report, self.losses.part(), seen.passed);
+        self.floor.on_report(report, self.losses.part(), seen.passed);
         self.least_window = self.floor.rate() * seen.rtt;
         self.cwnd = self.cwnd.max(self.least_window);
     }
@@ -341,11 +318,7 @@ impl Acc {
     /// Below one packet per round trip the rate is halved instead [Har02 §V-A].
     fn slow_down(&mut self, congested: bool) {
         let at_floor = self.law.low_rate == LowRate::Halve && self.cwnd <= self.packet;
-        self.slowdown = if at_floor && congested {
-            (self.slowdown / 2.0).max(LEAST)
-        } else {
-            1.0
-        };
+        self.slowdown = if at_floor && congested { (self.slowdown / 2.0).max(LEAST) } else { 1.0 };
     }
 }
 
@@ -377,16 +350,12 @@ impl Controller for Acc {
             window: Bytes::from_f64(self.cwnd.max(HEADROOM * self.least_window))
                 .max(Bytes::from_f64(self.packet)),
             // Never so slow that it stops.
-            pacing: Some(Rate::from_bps_f64(
-                (8.0 * self.rate.max(self.floor.rate())).max(1.0),
-            )),
+            pacing: Some(Rate::from_bps_f64((8.0 * self.rate.max(self.floor.rate())).max(1.0))),
         }
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
-        self.ssthresh
-            .is_finite()
-            .then(|| Bytes::from_f64(self.ssthresh.max(self.packet)))
+        self.ssthresh.is_finite().then(|| Bytes::from_f64(self.ssthresh.max(self.packet)))
     }
 
     fn cwnd(&self) -> Bytes {

@@ -237,9 +237,10 @@ impl Bbr1 {
         let window = window.saturating_add(3 * self.quantum());
         let window = window.checked_next_multiple_of(2 * self.packet);
         let window = window.unwrap_or(u64::MAX);
-        match self.state == State::ProbeBw && self.phase == 0 {
-            true => window.saturating_add(2 * self.packet),
-            false => window,
+        if self.state == State::ProbeBw && self.phase == 0 {
+            window.saturating_add(2 * self.packet)
+        } else {
+            window
         }
     }
 
@@ -398,16 +399,14 @@ impl Bbr1 {
         }
         self.min_rtt_stamp = now;
         self.cwnd = self.cwnd.max(self.prior_cwnd);
-        match self.full_bw_reached {
-            true => self.start_probe_bw(now),
-            false => self.state = State::Startup,
-        }
+        if self.full_bw_reached { self.start_probe_bw(now) } else { self.state = State::Startup }
     }
 
     fn save_cwnd(&mut self) {
-        self.prior_cwnd = match !self.in_recovery && self.state != State::ProbeRtt {
-            true => self.cwnd,
-            false => self.prior_cwnd.max(self.cwnd),
+        self.prior_cwnd = if !self.in_recovery && self.state != State::ProbeRtt {
+            self.cwnd
+        } else {
+            self.prior_cwnd.max(self.cwnd)
         };
     }
 
@@ -519,10 +518,7 @@ impl Controller for Bbr1 {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance {
-            window: Bytes::new(self.cwnd),
-            pacing: Some(self.pace),
-        }
+        Allowance { window: Bytes::new(self.cwnd), pacing: Some(self.pace) }
     }
 
     fn burst(&self) -> Burst {
@@ -543,10 +539,7 @@ impl Controller for Bbr1 {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            recovery: match self.config.rack {
-                true => Recovery::Rack,
-                false => Recovery::Sack,
-            },
+            recovery: if self.config.rack { Recovery::Rack } else { Recovery::Sack },
             deliveries: true,
             ..Capabilities::default()
         }

@@ -379,10 +379,7 @@ impl Controller for Bbr3 {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance {
-            window: Bytes::new(self.cwnd),
-            pacing: Some(self.pace),
-        }
+        Allowance { window: Bytes::new(self.cwnd), pacing: Some(self.pace) }
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
@@ -400,10 +397,7 @@ impl Controller for Bbr3 {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            recovery: match self.config.rack {
-                true => Recovery::Rack,
-                false => Recovery::Sack,
-            },
+            recovery: if self.config.rack { Recovery::Rack } else { Recovery::Sack },
             deliveries: true,
             ..Capabilities::default()
         }

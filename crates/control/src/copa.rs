@@ -135,10 +135,7 @@ impl Copa {
             rtts: None,
             competing: None,
             before: None,
-            allowance: Allowance {
-                window: Bytes::new(cwnd as u64),
-                pacing: None,
-            },
+            allowance: Allowance { window: Bytes::new(cwnd as u64), pacing: None },
         }
     }
 
@@ -287,9 +284,6 @@ impl Controller for Copa {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            recovery: Recovery::Sack,
-            ..Capabilities::default()
-        }
+        Capabilities { recovery: Recovery::Sack, ..Capabilities::default() }
     }
 }

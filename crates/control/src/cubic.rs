@@ -164,10 +164,7 @@ impl Cubic {
         Cubic {
             cwnd: TcpWindow::new(values, packet),
             fraction: 0.0,
-            capabilities: Capabilities {
-                marks: marks(values),
-                ..rack(values, recovery(values))
-            },
+            capabilities: Capabilities { marks: marks(values), ..rack(values, recovery(values)) },
             state: Box::new(State {
                 c: values.number("c"),
                 beta: values.number("beta"),
@@ -212,12 +209,7 @@ impl Cubic {
         let state = &mut *self.state;
         let epoch = state.epoch.get_or_insert_with(|| {
             let w_max = state.w_max.max(cwnd);
-            Epoch {
-                began: now,
-                k: ((w_max - cwnd) / state.c).cbrt(),
-                w_max,
-                w_est: cwnd,
-            }
+            Epoch { began: now, k: ((w_max - cwnd) / state.c).cbrt(), w_max, w_est: cwnd }
         });
         let segments_acked = ack.bytes.as_f64() / packet;
         let t = now.since(epoch.began).as_secs_f64();
@@ -287,10 +279,7 @@ impl Controller for Cubic {
             }
             Congestion::Loss | Congestion::EarlyLoss | Congestion::Ecn => {
                 let falls = state.fast_convergence && cwnd < state.w_max;
-                state.w_max = match falls {
-                    true => cwnd * (1.0 + beta) / 2.0,
-                    false => cwnd,
-                };
+                state.w_max = if falls { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
                 state.prior = cwnd;
                 self.cwnd.keep(beta, path);
                 if what == Congestion::Ecn {
@@ -303,10 +292,7 @@ impl Controller for Cubic {
     /// [RFC 9438 §4.9]: the stage goes on where it was, and its time has passed.
     fn on_spurious(&mut self, _: Time) {
         if let Some(before) = self.state.before.take() {
-            *self.state = State {
-                heard: self.state.heard,
-                ..*before
-            };
+            *self.state = State { heard: self.state.heard, ..*before };
         }
         self.cwnd.undo();
     }

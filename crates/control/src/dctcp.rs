@@ -75,10 +75,7 @@ impl Dctcp {
             fraction: 0.0,
             alpha: values.number("initial_alpha"),
             gain: values.number("gain"),
-            capabilities: Capabilities {
-                marks: Marks::Loss,
-                ..rack(values, Recovery::Sack)
-            },
+            capabilities: Capabilities { marks: Marks::Loss, ..rack(values, Recovery::Sack) },
             acked: 0,
             marked: 0,
         }

@@ -85,11 +85,7 @@ impl Floor {
         let arriving = self.arriving.get_or_insert(egress);
         *arriving += (FADES * passed).min(1.0) * (egress - *arriving);
         self.lost = lost;
-        self.calm = if lost > MOST_LOST {
-            0.0
-        } else {
-            self.calm + passed
-        };
+        self.calm = if lost > MOST_LOST { 0.0 } else { self.calm + passed };
         self.of_others &= self.calm < PATIENCE;
         let most = match self.rate < self.contract {
             true => MOST_LOST,
@@ -146,11 +142,7 @@ mod tests {
     impl Tunnel {
         fn new(contract: Rate, limit: Option<Bytes>) -> Tunnel {
             let mut floor = Floor::default();
-            floor.set_service(&Service {
-                contract,
-                limit,
-                ..Service::default()
-            });
+            floor.set_service(&Service { contract, limit, ..Service::default() });
             Tunnel {
                 floor,
                 losses: Losses::default(),
@@ -184,11 +176,7 @@ mod tests {
     fn a_contract_holds_until_the_receiver_shows_that_it_does_not_fit() {
         let mut tunnel = Tunnel::new(CONTRACT, None);
         assert_eq!(tunnel.report(0, 0.0, 0), 10.0, "it is there at once");
-        assert_eq!(
-            tunnel.report(50, 1e6, 64),
-            12.5,
-            "losses may end by themselves"
-        );
+        assert_eq!(tunnel.report(50, 1e6, 64), 12.5, "losses may end by themselves");
         assert_eq!(tunnel.report(50, 1e6, 10), 7.0, "the rate of arrival");
         // It goes back once the losses have ended: three tenths are ten steps.
         assert_eq!(tunnel.report(0, 1e6, 20), 7.0);
@@ -205,11 +193,7 @@ mod tests {
     fn losses_that_giving_way_does_not_end_are_those_of_others() {
         let mut tunnel = Tunnel::new(CONTRACT, None);
         assert_eq!(tunnel.report(30, 1e6, 80), 7.0);
-        assert_eq!(
-            tunnel.report(30, 1e6, 80),
-            12.5,
-            "a contract that makes up for losses"
-        );
+        assert_eq!(tunnel.report(30, 1e6, 80), 12.5, "a contract that makes up for losses");
         assert_eq!(tunnel.report(30, 1e6, 1000), 12.5);
         assert_eq!(tunnel.report(50, 1e6, 90), 7.0, "more than a third is lost");
     }

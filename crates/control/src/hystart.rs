@@ -37,12 +37,7 @@ pub(crate) struct HyStart {
 
 impl HyStart {
     pub fn new() -> HyStart {
-        HyStart {
-            last: Duration::MAX,
-            current: Duration::MAX,
-            samples: 0,
-            conservative: None,
-        }
+        HyStart { last: Duration::MAX, current: Duration::MAX, samples: 0, conservative: None }
     }
 
     /// Returns the bytes that the window grows by for an acknowledgement, or `None` when slow start
@@ -77,9 +72,7 @@ impl HyStart {
         }
         match self.conservative {
             None if self.last < Duration::MAX => {
-                let threshold = Duration::from_ps(self.last.as_ps() / PART)
-                    .max(LEAST)
-                    .min(MOST);
+                let threshold = Duration::from_ps(self.last.as_ps() / PART).max(LEAST).min(MOST);
                 if self.current.saturating_sub(self.last) >= threshold {
                     self.conservative = Some((self.current, 0));
                 }

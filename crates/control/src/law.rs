@@ -194,24 +194,12 @@ impl Law {
                 "doubles" => SlowStart::Doubles,
                 _ => SlowStart::Lands,
             },
-            mu: match is("mu", "sent") {
-                true => Mu::Sent,
-                false => Mu::Received,
-            },
-            increase: match is("increase", "policy") {
-                true => Increase::Policy,
-                false => Increase::Packet,
-            },
+            mu: if is("mu", "sent") { Mu::Sent } else { Mu::Received },
+            increase: if is("increase", "policy") { Increase::Policy } else { Increase::Packet },
             holds_virtual: is("virtual", "inside"),
             longer_steps: is("steps", "longer"),
-            low_rate: match is("low_rate", "halve") {
-                true => LowRate::Halve,
-                false => LowRate::Smooth,
-            },
-            recovery: match is("recovery", "packet") {
-                true => Recovery::Packet,
-                false => Recovery::Contract,
-            },
+            low_rate: if is("low_rate", "halve") { LowRate::Halve } else { LowRate::Smooth },
+            recovery: if is("recovery", "packet") { Recovery::Packet } else { Recovery::Contract },
             on_loss: match (word(values, "loss"), values.number("loss_bound")) {
                 ("accumulation", bound) => OnLoss::Accumulation { bound },
                 ("contract", bound) => OnLoss::Contract { bound },

@@ -28,16 +28,11 @@ const SOURCE: &str = "[RFC 6817 §2.5]";
 pub(crate) const BASE_HISTORY: Param = integer("10", 1, 100)
     .symbol("BASE_HISTORY")
     .source(SOURCE)
-    .declared(
-        "base_history",
-        "Memory of the smallest round-trip time, in minutes.",
-    );
+    .declared("base_history", "Memory of the smallest round-trip time, in minutes.");
 
 /// Of how many samples the present delay is the smallest.
-pub(crate) const CURRENT_FILTER: Param = integer("4", 1, 1000)
-    .symbol("CURRENT_FILTER")
-    .source(SOURCE)
-    .declared(
+pub(crate) const CURRENT_FILTER: Param =
+    integer("4", 1, 1000).symbol("CURRENT_FILTER").source(SOURCE).declared(
         "current_filter",
         "Number of samples of which the present round-trip time is the smallest.",
     );
@@ -162,10 +157,7 @@ impl Controller for Ledbat {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance {
-            window: self.window,
-            pacing: None,
-        }
+        Allowance { window: self.window, pacing: None }
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
@@ -181,9 +173,6 @@ impl Controller for Ledbat {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            recovery: Recovery::Sack,
-            ..Capabilities::default()
-        }
+        Capabilities { recovery: Recovery::Sack, ..Capabilities::default() }
     }
 }

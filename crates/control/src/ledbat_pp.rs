@@ -150,9 +150,7 @@ impl LedbatPp {
                 let slowdown = now + Duration::from_ps(took.saturating_mul(APART));
                 Phase::Avoid { slowdown }
             }
-            Phase::Start if self.cwnd >= self.ssthresh => Phase::Avoid {
-                slowdown: now + rounds,
-            },
+            Phase::Start if self.cwnd >= self.ssthresh => Phase::Avoid { slowdown: now + rounds },
             same => same,
         };
     }
@@ -201,10 +199,7 @@ impl Controller for LedbatPp {
             self.before = Some((self.cwnd, self.ssthresh, self.phase));
         }
         let half = (self.cwnd / 2.0).max(MIN_CWND * self.packet);
-        self.cwnd = match timeout {
-            true => self.packet,
-            false => self.cwnd.min(half),
-        };
+        self.cwnd = if timeout { self.packet } else { self.cwnd.min(half) };
         self.ssthresh = half;
         // A timeout is a slowdown, too. A loss ends slow start.
         if timeout {
@@ -224,10 +219,7 @@ impl Controller for LedbatPp {
 
     #[inline]
     fn allowance(&self) -> Allowance {
-        Allowance {
-            window: self.window,
-            pacing: None,
-        }
+        Allowance { window: self.window, pacing: None }
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
@@ -243,9 +235,6 @@ impl Controller for LedbatPp {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            recovery: Recovery::Sack,
-            ..Capabilities::default()
-        }
+        Capabilities { recovery: Recovery::Sack, ..Capabilities::default() }
     }
 }

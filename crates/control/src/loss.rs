@@ -76,10 +76,6 @@ impl Losses {
 
     /// The part that was lost, from 0 to 1.
     pub fn part(&self) -> f64 {
-        if self.sent > 0.0 {
-            self.lost / self.sent
-        } else {
-            0.0
-        }
+        if self.sent > 0.0 { self.lost / self.sent } else { 0.0 }
     }
 }

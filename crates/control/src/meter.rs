@@ -156,12 +156,9 @@ impl Meter {
                 }
                 None
             }
-            Arrival::InBand {
-                pair,
-                sent_bytes,
-                virtual_delay,
-                truth,
-            } => self.complete(pair, sent_bytes, virtual_delay, truth, now),
+            Arrival::InBand { pair, sent_bytes, virtual_delay, truth } => {
+                self.complete(pair, sent_bytes, virtual_delay, truth, now)
+            }
         }
     }
 
@@ -188,10 +185,8 @@ impl Meter {
         let &(_, at, before) = self.out_of_band.iter().find(|(n, ..)| *n == pair)?;
         self.out_of_band.retain(|(n, ..)| *n > pair);
         self.answered = pair;
-        let rate = match self.plain {
-            true => self.plain_rate(now),
-            false => self.sample_rate(now + virtual_delay),
-        };
+        let rate =
+            if self.plain { self.plain_rate(now) } else { self.sample_rate(now + virtual_delay) };
         let deficit = sent_bytes.saturating_sub(self.received);
         let lost = deficit.saturating_sub(self.deficit);
         self.deficit = deficit;

@@ -25,18 +25,9 @@ pub(crate) static FAMILY: Family = Family {
     page: "models/monaco.md",
     maker: &Maker {
         build: |values, packet| AnyController::Monaco(Box::new(build(values, packet))),
-        transport: Transport::Tunnel {
-            sending: Sending::of,
-            meter,
-            counts: law::counts,
-        },
+        transport: Transport::Tunnel { sending: Sending::of, meter, counts: law::counts },
     },
-    ..Family::new(
-        "monaco",
-        Role::Tunnel(|v| Objective::Accumulation {
-            target: v.size("target"),
-        }),
-    )
+    ..Family::new("monaco", Role::Tunnel(|v| Objective::Accumulation { target: v.size("target") }))
 };
 
 /// Returns the controller for packets of `packet` bytes.
@@ -48,12 +39,8 @@ fn build(values: &Values, packet: Bytes) -> Acc {
 fn law(values: &Values, packet: Bytes) -> Law {
     let gain = values.number("gain");
     let policy = match values.choice("policy") {
-        "aiad" => Policy::Aiad {
-            gain: gain * packet.as_f64(),
-        },
-        "mw" => Policy::MoWalrand {
-            gain: values.rate("mw_gain").as_bps_f64() / 8.0,
-        },
+        "aiad" => Policy::Aiad { gain: gain * packet.as_f64() },
+        "mw" => Policy::MoWalrand { gain: values.rate("mw_gain").as_bps_f64() / 8.0 },
         _ => Policy::Proportional { gain },
     };
     Law::of(values, policy, packet)
@@ -110,9 +97,5 @@ fn meter(values: &Values) -> Meter {
         "ideal" => Estimator::Ideal,
         _ => Estimator::Monaco,
     };
-    Meter::new(
-        law::egress_weight(values),
-        estimator,
-        law::plain_meter(values),
-    )
+    Meter::new(law::egress_weight(values), estimator, law::plain_meter(values))
 }

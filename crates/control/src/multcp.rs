@@ -107,10 +107,7 @@ impl Controller for MulTcp {
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         self.fraction = 0.0;
-        let kept = match self.cwnd.in_slow_start() {
-            true => 0.5,
-            false => 1.0 - 0.5 / self.weight,
-        };
+        let kept = if self.cwnd.in_slow_start() { 0.5 } else { 1.0 - 0.5 / self.weight };
         match what {
             Congestion::Timeout => {
                 self.cwnd.keep(0.5, path);

@@ -211,10 +211,7 @@ impl Controller for Prague {
     }
 
     fn allowance(&self) -> Allowance {
-        let gain = match self.cwnd.window < self.cwnd.ssthresh / 2 {
-            true => 2.0,
-            false => 1.0,
-        };
+        let gain = if self.cwnd.window < self.cwnd.ssthresh / 2 { 2.0 } else { 1.0 };
         let seconds = self.srtt.as_secs_f64();
         let pacing = (seconds > 0.0).then(|| {
             Rate::from_bps_f64((gain * self.cwnd.window as f64 * 8.0 / seconds).clamp(1.0, 1e18))

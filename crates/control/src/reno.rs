@@ -78,10 +78,7 @@ pub static NEWRENO: Family = Family {
 
 /// Returns the way in which Reno repairs losses.
 fn reno() -> Capabilities {
-    Capabilities {
-        recovery: Recovery::Reno,
-        ..Capabilities::default()
-    }
+    Capabilities { recovery: Recovery::Reno, ..Capabilities::default() }
 }
 
 /// Returns the way in which NewReno repairs losses.
@@ -121,10 +118,7 @@ impl Reno {
         Reno {
             cwnd: TcpWindow::new(values, packet),
             counted: 0,
-            capabilities: Capabilities {
-                marks: marks(values),
-                ..repair
-            },
+            capabilities: Capabilities { marks: marks(values), ..repair },
         }
     }
 }

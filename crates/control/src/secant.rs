@@ -50,10 +50,7 @@ pub(crate) struct Secant {
 impl Secant {
     /// Forgets the error: slow start moves the window, not the policy.
     pub fn reset(&mut self, w: f64) {
-        *self = Secant {
-            origin: w,
-            ..Secant::default()
-        };
+        *self = Secant { origin: w, ..Secant::default() };
     }
 
     /// Returns the factor of the policy's step, at least 1. `excess` is the error of a flow with a

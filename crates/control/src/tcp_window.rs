@@ -11,10 +11,7 @@ use accord_units::Bytes;
 pub(crate) const INITIAL_WINDOW: Param = size("2 pkt")
     .symbol("IW")
     .source("[RFC 5681 §3.1]")
-    .declared(
-        "initial_window",
-        "Window at the start; at least one packet.",
-    );
+    .declared("initial_window", "Window at the start; at least one packet.");
 
 /// The choice of selective acknowledgements, shared by the TCP-like controllers.
 pub(crate) const SACK: Param = flag("false")
@@ -38,39 +35,26 @@ pub(crate) const IMPATIENT: Param = flag("true").source("[RFC 6582 §3.2, §4]")
 );
 
 /// The choice of explicit congestion notification, shared by the TCP-like controllers.
-pub(crate) const ECN: Param = flag("false").source("[RFC 3168]").declared(
-    "ecn",
-    "Lets its packets be marked instead of dropped, and takes marks for losses.",
-);
+pub(crate) const ECN: Param = flag("false")
+    .source("[RFC 3168]")
+    .declared("ecn", "Lets its packets be marked instead of dropped, and takes marks for losses.");
 
 /// Returns the meaning of marks to a controller with [`ECN`].
 pub(crate) fn marks(values: &Values) -> Marks {
-    match values.flag("ecn") {
-        true => Marks::Loss,
-        false => Marks::Nothing,
-    }
+    if values.flag("ecn") { Marks::Loss } else { Marks::Nothing }
 }
 
 /// Returns the repair of losses for a controller with [`SACK`].
 pub(crate) fn recovery(values: &Values) -> Recovery {
-    match values.flag("sack") {
-        true => Recovery::Sack,
-        false => Recovery::NewReno,
-    }
+    if values.flag("sack") { Recovery::Sack } else { Recovery::NewReno }
 }
 
 /// Returns the demands of a controller with [`RACK`], of one that has `otherwise` without it.
 pub(crate) fn rack(values: &Values, otherwise: Recovery) -> Capabilities {
-    match values.flag("rack") {
-        true => Capabilities {
-            recovery: Recovery::Rack,
-            proportional: true,
-            ..Capabilities::default()
-        },
-        false => Capabilities {
-            recovery: otherwise,
-            ..Capabilities::default()
-        },
+    if values.flag("rack") {
+        Capabilities { recovery: Recovery::Rack, proportional: true, ..Capabilities::default() }
+    } else {
+        Capabilities { recovery: otherwise, ..Capabilities::default() }
     }
 }
 
@@ -92,18 +76,9 @@ pub(crate) struct TcpWindow {
 impl TcpWindow {
     pub fn new(values: &Values, packet: Bytes) -> TcpWindow {
         let packet = packet.get().max(1);
-        let initial = values
-            .size("initial_window")
-            .bytes_f64(Bytes::new(packet))
-            .round() as u64;
+        let initial = values.size("initial_window").bytes_f64(Bytes::new(packet)).round() as u64;
         let initial = initial.max(packet);
-        TcpWindow {
-            window: initial,
-            ssthresh: u64::MAX,
-            packet,
-            before: (0, 0),
-            initial,
-        }
+        TcpWindow { window: initial, ssthresh: u64::MAX, packet, before: (0, 0), initial }
     }
 
     #[inline]
@@ -194,10 +169,7 @@ impl TcpWindow {
 
     #[inline]
     pub fn allowance(&self) -> Allowance {
-        Allowance {
-            window: Bytes::new(self.window),
-            pacing: None,
-        }
+        Allowance { window: Bytes::new(self.window), pacing: None }
     }
 
     pub fn threshold(&self) -> Option<Bytes> {

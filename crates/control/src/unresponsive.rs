@@ -26,10 +26,7 @@ impl Controller for Unresponsive {
     fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}
     fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {}
     fn allowance(&self) -> Allowance {
-        Allowance {
-            window: Bytes::new(u64::MAX),
-            pacing: None,
-        }
+        Allowance { window: Bytes::new(u64::MAX), pacing: None }
     }
     fn ssthresh(&self) -> Option<Bytes> {
         None

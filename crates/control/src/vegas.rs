@@ -45,35 +45,33 @@ use accord_units::{Bytes, Duration, Rate, Size, Time};
 use std::f64::consts::LN_2;
 use thresholds::{check, target};
 
-pub(crate) const ALPHA: Param = size("").symbol("α, ε₁").source("[Xia05 eq. 9]").declared(
-    "alpha",
-    "The window grows while fewer are queued; 1 pkt where no rates are given.",
-);
+pub(crate) const ALPHA: Param = size("")
+    .symbol("α, ε₁")
+    .source("[Xia05 eq. 9]")
+    .declared("alpha", "The window grows while fewer are queued; 1 pkt where no rates are given.");
 
-const BETA: Param = size("").symbol("β, ε₂").source("[Xia05 eq. 9]").declared(
-    "beta",
-    "The window shrinks while more are queued; 3 pkt where no rates are given.",
-);
+const BETA: Param = size("")
+    .symbol("β, ε₂")
+    .source("[Xia05 eq. 9]")
+    .declared("beta", "The window shrinks while more are queued; 3 pkt where no rates are given.");
 
-pub(crate) const ALPHA_RATE: Param = rate("").symbol("α_s").source("[Low02 eq. 1]").declared(
-    "alpha_rate",
-    "Instead of alpha: the amount per base round-trip time.",
-);
+pub(crate) const ALPHA_RATE: Param = rate("")
+    .symbol("α_s")
+    .source("[Low02 eq. 1]")
+    .declared("alpha_rate", "Instead of alpha: the amount per base round-trip time.");
 
-const BETA_RATE: Param = rate("").symbol("β_s").source("[Low02 §2.1]").declared(
-    "beta_rate",
-    "Instead of beta: the amount per base round-trip time.",
-);
+const BETA_RATE: Param = rate("")
+    .symbol("β_s")
+    .source("[Low02 §2.1]")
+    .declared("beta_rate", "Instead of beta: the amount per base round-trip time.");
 
 pub(crate) const GAMMA: Param = size("1 pkt")
     .symbol("γ")
     .source("[Low02 §1.1]")
     .declared("gamma", "Slow start ends when more are queued.");
 
-pub(crate) const BASE_RTT: Param = choice("measured", BaseRttSource::WORDS)
-    .symbol("d")
-    .source("[Low02 §6.2]")
-    .declared(
+pub(crate) const BASE_RTT: Param =
+    choice("measured", BaseRttSource::WORDS).symbol("d").source("[Low02 §6.2]").declared(
         "base_rtt",
         "Whether the base round-trip time is the smallest sample, or the true one of the \
           network, which no real sender knows.",
@@ -82,10 +80,7 @@ pub(crate) const BASE_RTT: Param = choice("measured", BaseRttSource::WORDS)
 const K: Param = integer("50", 1, 1_000_000)
     .symbol("k")
     .source("[Xia05 §IV-A]")
-    .declared(
-        "k",
-        "Number of round-trip time samples of which the base is the smallest.",
-    );
+    .declared("k", "Number of round-trip time samples of which the base is the smallest.");
 
 accord_family::params! {
     /// The parameters of Vegas.
@@ -161,9 +156,7 @@ pub static VEGAS_K: Family = Family {
 /// time is known.
 fn objective(values: &Values) -> Objective {
     match values.choice("base_rtt") {
-        "measured" => Objective::MeasuredAccumulation {
-            target: target(values),
-        },
+        "measured" => Objective::MeasuredAccumulation { target: target(values) },
         _ => true_objective(values),
     }
 }
@@ -244,13 +237,7 @@ impl Vegas {
     /// Creates a controller for packets of `packet` bytes.
     fn new(values: &Values, packet: Bytes, estimator: VegasEstimator) -> Vegas {
         let marks = marks(values);
-        Vegas::with(
-            values,
-            packet,
-            estimator,
-            Thresholds::new(values, packet),
-            marks,
-        )
+        Vegas::with(values, packet, estimator, Thresholds::new(values, packet), marks)
     }
 
     pub(crate) fn with(
@@ -282,8 +269,7 @@ impl Vegas {
         if self.growing {
             self.growing = false;
         } else if backlog.is_some_and(|a| a > self.gamma) {
-            self.cwnd
-                .continue_from(self.cwnd.window - self.cwnd.window / 8);
+            self.cwnd.continue_from(self.cwnd.window - self.cwnd.window / 8);
         } else {
             self.growing = true;
         }

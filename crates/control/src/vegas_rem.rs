@@ -53,11 +53,11 @@ pub static FAMILY: Family = Family {
     source: "[Low02 §5]",
     params: Config::PARAMS,
     check: |values| match (values.size_opt("alpha"), values.rate_opt("alpha_rate")) {
-        (Some(_), Some(_)) => Err(
-            "alpha is an amount, alpha_rate the same per base round-trip time; give one or \
+        (Some(_), Some(_)) => {
+            Err("alpha is an amount, alpha_rate the same per base round-trip time; give one or \
              the other"
-                .into(),
-        ),
+                .into())
+        }
         _ => Ok(()),
     },
     dynamics: Dynamics::Window(dynamics),

@@ -43,11 +43,7 @@ fn packets(c: &AnyController) -> f64 {
 }
 
 fn kbps(c: &AnyController) -> f64 {
-    c.allowance()
-        .pacing
-        .expect("a tunnel is paced")
-        .as_bps_f64()
-        / 1e3
+    c.allowance().pacing.expect("a tunnel is paced").as_bps_f64() / 1e3
 }
 
 /// In slow start with an empty queue until the window is `n` packets.
@@ -182,17 +178,10 @@ fn below_a_packet_per_round_trip_the_smooth_window_falls_and_rises_step_by_step(
         let ratio = pair[1] / pair[0];
         assert!((ratio - 2.0 / 3.0).abs() < 1e-4, "{rates:?}");
     }
-    assert_eq!(
-        packets(&c),
-        1.0,
-        "what a window allows in flight is a packet at least"
-    );
+    assert_eq!(packets(&c), 1.0, "what a window allows in flight is a packet at least");
     let low = kbps(&c);
     report(&mut c, 3000.0, 20);
-    assert!(
-        (kbps(&c) / low - 1.0).abs() < 1e-3,
-        "at its target it rests"
-    );
+    assert!((kbps(&c) / low - 1.0).abs() < 1e-3, "at its target it rests");
     report(&mut c, 0.0, 20);
     assert!((kbps(&c) / low - 2.0).abs() < 1e-3, "doubled at most");
 }

@@ -25,13 +25,8 @@ enum Operation {
 
 /// Spans of all magnitudes, none and the longest there is included.
 fn any_span() -> impl Strategy<Value = Duration> {
-    prop_oneof![
-        Just(0),
-        0..1_000_000_000u64,
-        0..10_000_000_000_000u64,
-        any::<u64>(),
-    ]
-    .prop_map(Duration::from_ps)
+    prop_oneof![Just(0), 0..1_000_000_000u64, 0..10_000_000_000_000u64, any::<u64>(),]
+        .prop_map(Duration::from_ps)
 }
 
 fn any_bytes() -> impl Strategy<Value = Bytes> {
@@ -228,10 +223,7 @@ fn behaves(
             Growth::Any => u64::MAX,
         };
         prop_assert!(c.cwnd().get() <= most, "{:?}", c.cwnd());
-        prop_assert!(
-            allowance.pacing != Some(Rate::ZERO),
-            "would never send again"
-        );
+        prop_assert!(allowance.pacing != Some(Rate::ZERO), "would never send again");
         prop_assert!(c.ssthresh().is_none_or(|b| b.get() >= PACKET));
         if let Some(bytes) = c.accumulation_estimate() {
             prop_assert!(bytes.is_finite() && bytes >= 0.0, "{bytes}");
@@ -249,12 +241,7 @@ fn every_check_accepts_the_defaults_under_each_law() {
         for values in values::laws(family) {
             assert_eq!((family.check)(&values), Ok(()), "{}", family.name);
             AnyController::build(&values, Bytes::new(PACKET));
-            if let Transport::Tunnel {
-                sending,
-                meter,
-                counts,
-            } = Maker::of(family).transport
-            {
+            if let Transport::Tunnel { sending, meter, counts } = Maker::of(family).transport {
                 sending(&values);
                 meter(&values);
                 assert!(counts(&values) >= 0.0);
@@ -316,10 +303,7 @@ fn an_answer_that_is_undone_leaves_no_trace() {
             for slow_start in [true, false] {
                 let mut one = AnyController::build(&family.defaults(), Bytes::new(PACKET));
                 let ack = |c: &mut AnyController, i: u64| {
-                    let ack = Acked {
-                        round_ended: i.is_multiple_of(20),
-                        ..ACK
-                    };
+                    let ack = Acked { round_ended: i.is_multiple_of(20), ..ACK };
                     c.on_ack(&ack, &path(20), at(i));
                 };
                 if !slow_start {

@@ -42,10 +42,7 @@ impl Flow {
 
     fn fill(&mut self) {
         for _ in 0..4 {
-            let whole = Delivery {
-                acked: BDP,
-                ..self.sample(100.0)
-            };
+            let whole = Delivery { acked: BDP, ..self.sample(100.0) };
             self.ack(whole, RTT, 5 * BDP);
         }
         assert_eq!(self.bbr.state(), State::Drain);
@@ -71,11 +68,7 @@ impl Flow {
 
     /// One of a packet within a round trip.
     fn amid(&self, rate: f64) -> Delivery {
-        Delivery {
-            total: self.total + PACKET,
-            prior: 0,
-            ..self.sample(rate)
-        }
+        Delivery { total: self.total + PACKET, prior: 0, ..self.sample(rate) }
     }
 
     fn ack(&mut self, sample: Delivery, after: Duration, in_flight: u64) -> State {
@@ -125,10 +118,7 @@ fn startup_ends_on_a_plateau_and_drain_at_the_product() {
         assert_eq!(flow.gain(), 2.89, "{rate}");
     }
     // A sample that the application limited does not count, nor one within a round trip.
-    let limited = Delivery {
-        app_limited: true,
-        ..flow.sample(62.0)
-    };
+    let limited = Delivery { app_limited: true, ..flow.sample(62.0) };
     assert_eq!(flow.ack(limited, RTT, BDP), State::Startup);
     assert_eq!(flow.ack(flow.amid(62.0), MS(1), BDP), State::Startup);
     assert_eq!(flow.round(62.0, 5 * BDP), State::Drain);
@@ -211,19 +201,13 @@ fn the_bandwidth_is_the_largest_of_this_round_trip_and_ten_before() {
     flow.round(60.0, BDP);
     assert_eq!(flow.bbr.bandwidth(), mbps(60.0));
     for (rate, expected) in [(59.0, 60.0), (61.0, 61.0)] {
-        let limited = Delivery {
-            app_limited: true,
-            ..flow.sample(rate)
-        };
+        let limited = Delivery { app_limited: true, ..flow.sample(rate) };
         flow.ack(limited, RTT, BDP);
         assert_eq!(flow.bbr.bandwidth(), mbps(expected));
     }
     // Eleven limited ones leave the largest of them.
     for _ in 0..10 {
-        let limited = Delivery {
-            app_limited: true,
-            ..flow.sample(30.0)
-        };
+        let limited = Delivery { app_limited: true, ..flow.sample(30.0) };
         flow.ack(limited, RTT, BDP);
     }
     assert_eq!(flow.bbr.bandwidth(), mbps(61.0));
@@ -251,11 +235,7 @@ fn probe_rtt_is_four_packets_for_200_ms_and_a_round_trip() {
         assert_eq!(flow.round(100.0, 4 * PACKET), State::ProbeRtt, "{ms}");
     }
     assert_eq!(flow.round(100.0, 4 * PACKET), State::ProbeBw);
-    assert!(
-        flow.bbr.cwnd().get() > before.get() / 2,
-        "{}",
-        flow.bbr.cwnd()
-    );
+    assert!(flow.bbr.cwnd().get() > before.get() / 2, "{}", flow.bbr.cwnd());
     // The next one is ten seconds later. Without a round trip it does not end.
     let ended = flow.now;
     flow.rtt = MS(12);
@@ -312,17 +292,11 @@ fn a_policer_is_kept_to_for_48_round_trips() {
     let found = |quiet: usize, limited: bool, with_round: bool| {
         let mut flow = Flow::probing();
         flow.lose(PACKET);
-        let first = match with_round {
-            true => flow.sample(100.0),
-            false => flow.amid(100.0),
-        };
+        let first = if with_round { flow.sample(100.0) } else { flow.amid(100.0) };
         flow.ack(first, Duration::ZERO, BDP);
         for _ in 0..2 {
             for i in 0..quiet {
-                let sample = Delivery {
-                    app_limited: limited && i == 0,
-                    ..flow.sample(100.0)
-                };
+                let sample = Delivery { app_limited: limited && i == 0, ..flow.sample(100.0) };
                 flow.ack(sample, RTT, BDP);
             }
             flow.lose(1_000_000);

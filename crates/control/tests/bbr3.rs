@@ -18,11 +18,7 @@ const BDP: u64 = 125;
 impl Driver {
     fn new() -> Driver {
         let bbr = Config::default().build(Bytes::new(PACKET));
-        Driver {
-            bbr: bbr.expect("the defaults"),
-            now: Time::ZERO,
-            total: 0,
-        }
+        Driver { bbr: bbr.expect("the defaults"), now: Time::ZERO, total: 0 }
     }
 
     /// The sample of a round trip at this rate.
@@ -45,27 +41,15 @@ impl Driver {
 
     /// A round trip passes, with one acknowledgement, and `in_flight` packets in flight at its end.
     fn round(&mut self, rate: Rate, in_flight: u64) -> State {
-        self.tell(
-            Delivery {
-                ..self.sample(rate)
-            },
-            in_flight,
-        )
+        self.tell(Delivery { ..self.sample(rate) }, in_flight)
     }
 
     fn tell(&mut self, sample: Delivery, in_flight: u64) -> State {
         self.now += Duration::from_ms(100);
         let prior = self.total;
         self.total += BDP * PACKET;
-        let sample = Delivery {
-            total: self.total,
-            prior,
-            ..sample
-        };
-        let view = PathView {
-            srtt: sample.rtt,
-            ..path(in_flight)
-        };
+        let sample = Delivery { total: self.total, prior, ..sample };
+        let view = PathView { srtt: sample.rtt, ..path(in_flight) };
         self.bbr.on_delivery(&sample, &view, self.now);
         self.bbr.view().state
     }
@@ -129,17 +113,10 @@ fn three_rounds_without_a_quarter_more_fill_the_pipe() {
     for (rate, count) in [(4.0, 0), (4.9, 1), (4.9, 2), (5.0, 0), (5.0, 1), (5.0, 2)] {
         driver.round(mbps(rate), 10);
         let v = driver.bbr.view();
-        assert_eq!(
-            (v.full_bw_count, v.state),
-            (count, State::Startup),
-            "{rate}"
-        );
+        assert_eq!((v.full_bw_count, v.state), (count, State::Startup), "{rate}");
     }
     // Samples that the application limited do not count.
-    let limited = Delivery {
-        app_limited: true,
-        ..driver.sample(mbps(1.0))
-    };
+    let limited = Delivery { app_limited: true, ..driver.sample(mbps(1.0)) };
     assert_eq!(driver.tell(limited, 300), State::Startup);
     assert_eq!(driver.bbr.view().full_bw_count, 2);
     assert_eq!(driver.round(mbps(5.0), 300), State::Drain);
@@ -158,15 +135,10 @@ fn the_pace_and_the_window_are_the_gains_times_the_model() {
     // Twice the product, once acknowledgements have let the window grow there [§5.6.4.6].
     let mut last = 0;
     for _ in 0..30 {
-        let more = Delivery {
-            acked: 10 * PACKET,
-            ..driver.sample(RATE)
-        };
+        let more = Delivery { acked: 10 * PACKET, ..driver.sample(RATE) };
         // Ten packets at 10 Mbps.
         driver.now += Duration::from_ms(8);
-        driver
-            .bbr
-            .on_delivery(&Delivery { prior: 0, ..more }, &path(100), driver.now);
+        driver.bbr.on_delivery(&Delivery { prior: 0, ..more }, &path(100), driver.now);
         last = driver.bbr.cwnd().get();
     }
     let extra = driver.bbr.view().extra_acked.get();
@@ -180,15 +152,10 @@ fn rounds_with_losses_lower_the_short_term_bounds() {
     let slow = Rate::from_bps(5_000_000);
     let window = driver.bbr.cwnd().get();
     driver.lose(7, 1);
-    driver
-        .bbr
-        .on_congestion(Congestion::Loss, &path(100), driver.now);
+    driver.bbr.on_congestion(Congestion::Loss, &path(100), driver.now);
     let round = |driver: &mut Driver, delivered: u64| {
-        let sample = Delivery {
-            delivered: delivered * PACKET,
-            in_recovery: true,
-            ..driver.sample(slow)
-        };
+        let sample =
+            Delivery { delivered: delivered * PACKET, in_recovery: true, ..driver.sample(slow) };
         driver.tell(sample, 60);
         driver.bbr.view()
     };
@@ -201,10 +168,7 @@ fn rounds_with_losses_lower_the_short_term_bounds() {
     driver.lose(9, 1);
     let v = round(&mut driver, 60);
     assert_eq!(v.bw_shortterm, Some(Rate::from_bps(7_000_000)));
-    assert_eq!(
-        v.inflight_shortterm.map(Bytes::get),
-        Some((0.7 * first as f64) as u64)
-    );
+    assert_eq!(v.inflight_shortterm.map(Bytes::get), Some((0.7 * first as f64) as u64));
     assert_eq!(v.bw, Rate::from_bps(7_000_000));
     // Rounds without a loss leave them.
     let v = round(&mut driver, 60);
@@ -229,10 +193,7 @@ fn losses_above_two_percent_while_probing_bound_what_is_in_flight() {
     assert_eq!(v.state, State::ProbeBwDown);
     // Once per probe.
     driver.lose(11, 100);
-    assert_eq!(
-        driver.bbr.view().inflight_longterm.map(Bytes::get),
-        Some(bound)
-    );
+    assert_eq!(driver.bbr.view().inflight_longterm.map(Bytes::get), Some(bound));
     // CRUISE keeps 15 % of it free [§5.6.4.7].
     driver.round(RATE, 90);
     assert_eq!(driver.bbr.view().state, State::ProbeBwCruise);
@@ -244,15 +205,10 @@ fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
     let mut driver = Driver::new().full();
     driver.round(RATE, 100);
     let window = driver.bbr.cwnd();
-    driver
-        .bbr
-        .on_congestion(Congestion::Timeout, &path(100), driver.now);
+    driver.bbr.on_congestion(Congestion::Timeout, &path(100), driver.now);
     driver.lose(1, 1);
     assert_eq!(driver.bbr.cwnd(), Bytes::new(PACKET));
-    let repairing = Delivery {
-        in_recovery: true,
-        ..driver.sample(RATE)
-    };
+    let repairing = Delivery { in_recovery: true, ..driver.sample(RATE) };
     driver.tell(repairing, 1);
     assert_eq!(driver.bbr.cwnd(), Bytes::new(4 * PACKET));
     // Reno would probe after as many round trips as its window has packets, so that the flow does so

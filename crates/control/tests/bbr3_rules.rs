@@ -20,20 +20,13 @@ fn a5_a_plateau_ends_the_probe_unless_the_long_term_bound_makes_it() {
         let mut flow = Flow::probing_again(longterm);
         let states: Vec<State> = (0..4)
             .map(|_| {
-                let sample = Delivery {
-                    window_limited,
-                    ..flow.sample()
-                };
+                let sample = Delivery { window_limited, ..flow.sample() };
                 flow.ack(sample, flow.rtt, 80_000).state
             })
             .collect();
         // Three round trips without a quarter more.
         assert_eq!(states[..2], [State::ProbeBwUp; 2]);
-        assert_eq!(
-            states[2] != State::ProbeBwUp,
-            ends,
-            "{longterm} {window_limited}"
-        );
+        assert_eq!(states[2] != State::ProbeBwUp, ends, "{longterm} {window_limited}");
         if !ends {
             assert_eq!(states[3], State::ProbeBwUp);
             assert_eq!(flow.bbr.view().full_bw_count, 0);
@@ -50,22 +43,13 @@ fn a15_the_long_term_bound_grows_by_a_step_that_doubles_per_round() {
         let mut bounds = Vec::new();
         for _ in 0..4 {
             let window = flow.bbr.cwnd().get();
-            let sample = Delivery {
-                window_limited: used,
-                ..flow.amid(window)
-            };
+            let sample = Delivery { window_limited: used, ..flow.amid(window) };
             let v = flow.ack(sample, flow.rtt.mul_f64(0.5), 80_000);
             bounds.push(v.inflight_longterm.expect("a bound").get() / PACKET);
-            let next = Delivery {
-                window_limited: used,
-                ..flow.sample()
-            };
+            let next = Delivery { window_limited: used, ..flow.sample() };
             flow.ack(next, flow.rtt.mul_f64(0.5), 80_000);
         }
-        match used {
-            true => assert_eq!(bounds, [101, 103, 107, 115]),
-            false => assert_eq!(bounds, [100; 4]),
-        }
+        if used { assert_eq!(bounds, [101, 103, 107, 115]) } else { assert_eq!(bounds, [100; 4]) }
     }
 }
 
@@ -80,11 +64,7 @@ fn a_safe_sample_raises_the_long_term_bound() {
         (120_000, 2401, 110_000),
         (120_000, 2400, 120_000),
     ] {
-        let sample = Delivery {
-            tx_in_flight,
-            lost,
-            ..flow.sample()
-        };
+        let sample = Delivery { tx_in_flight, lost, ..flow.sample() };
         let v = flow.ack(sample, flow.rtt, BDP);
         assert_eq!(v.inflight_longterm, Some(Bytes::new(bound)));
     }
@@ -277,11 +257,7 @@ fn a22_limited_samples_count_where_they_are_the_largest() {
     let mbps = |n: u64| Rate::from_bps(n * 1_000_000);
     let mut flow = Flow::cruising();
     let round = |flow: &mut Flow, rate: u64, app_limited: bool| {
-        let sample = Delivery {
-            rate: mbps(rate),
-            app_limited,
-            ..flow.sample()
-        };
+        let sample = Delivery { rate: mbps(rate), app_limited, ..flow.sample() };
         flow.ack(sample, flow.rtt, 80_000)
     };
     // A cycle whose probe ends by a loss, and the round trip after it. Its samples are these.
@@ -387,11 +363,7 @@ fn losses_in_six_ranges_end_startup() {
         // The ranges are of one round trip.
         if !ends {
             flow.lose(BDP, 9999);
-            let next = Delivery {
-                lost: 9999,
-                in_recovery: true,
-                ..flow.sample()
-            };
+            let next = Delivery { lost: 9999, in_recovery: true, ..flow.sample() };
             assert_eq!(flow.ack(next, flow.rtt, 2 * BDP).state, State::Startup);
         }
     }
@@ -405,11 +377,7 @@ fn losses_in_six_ranges_are_for_startup_only() {
         flow.lose(BDP, 10 * PACKET);
         flow.total += 2 * PACKET;
     }
-    let lossy = Delivery {
-        lost: 10 * PACKET,
-        in_recovery: true,
-        ..flow.sample()
-    };
+    let lossy = Delivery { lost: 10 * PACKET, in_recovery: true, ..flow.sample() };
     let v = flow.ack(lossy, flow.rtt, BDP);
     assert_eq!(v.state, State::ProbeBwCruise);
     assert_eq!(v.inflight_longterm, None);

@@ -26,11 +26,7 @@ fn near(got: f64, expected: f64) {
 fn the_first_pace_is_of_the_initial_window() {
     let mut flow = Flow::on(MS(10), BDP);
     near(pace(&flow), 2.77 * 80.0);
-    let without = |flow: &Flow, rtt| Delivery {
-        rtt,
-        rate: Rate::ZERO,
-        ..flow.amid(PACKET)
-    };
+    let without = |flow: &Flow, rtt| Delivery { rtt, rate: Rate::ZERO, ..flow.amid(PACKET) };
     let none = without(&flow, Duration::ZERO);
     flow.ack(none, MS(1), BDP);
     near(pace(&flow), 2.77 * 80.0);
@@ -48,10 +44,7 @@ fn the_first_pace_is_of_the_initial_window() {
 #[test]
 fn the_pace_does_not_fall_before_the_pipe_was_full() {
     let mut flow = Flow::on(MS(10), BDP);
-    let sample = |flow: &Flow, rate: Rate| Delivery {
-        rate,
-        ..flow.sample()
-    };
+    let sample = |flow: &Flow, rate: Rate| Delivery { rate, ..flow.sample() };
     for (rate, expected) in [
         (0.0, 2.77 * 8.0),
         (6.0, 2.77 * 8.0),
@@ -83,19 +76,13 @@ fn a_plateau_is_counted_by_rounds() {
     }
     assert_eq!(flow.round(3 * BDP).full_bw_count, 2);
     let v = flow.round(3 * BDP);
-    assert_eq!(
-        (v.full_bw_count, v.full_bw_now, v.full_bw_reached),
-        (3, true, true)
-    );
+    assert_eq!((v.full_bw_count, v.full_bw_now, v.full_bw_reached), (3, true, true));
     for _ in 0..3 {
         let v = flow.round(3 * BDP);
         assert_eq!((v.full_bw_count, v.full_bw_now), (3, true));
     }
     // A quarter more begins no new count, either: that is for UP.
-    let more = Delivery {
-        rate: mbps(200.0),
-        ..flow.sample()
-    };
+    let more = Delivery { rate: mbps(200.0), ..flow.sample() };
     assert!(flow.ack(more, MS(10), 3 * BDP).full_bw_now);
 }
 
@@ -107,46 +94,27 @@ fn the_window_of_startup_grows_up_to_twice_the_product() {
     assert_eq!(flow.bbr.cwnd(), Bytes::new(10 * PACKET));
     // Nine packets, at a rate of which twice the product is four packets.
     for n in 1..10 {
-        let early = Delivery {
-            rate: mbps(0.1),
-            ..flow.amid(PACKET)
-        };
+        let early = Delivery { rate: mbps(0.1), ..flow.amid(PACKET) };
         flow.ack(early, MS(1), BDP);
         assert_eq!(flow.bbr.cwnd(), Bytes::new((10 + n) * PACKET));
     }
-    let tenth = Delivery {
-        rate: mbps(0.1),
-        ..flow.amid(PACKET)
-    };
+    let tenth = Delivery { rate: mbps(0.1), ..flow.amid(PACKET) };
     flow.ack(tenth, MS(1), BDP);
-    assert_eq!(
-        flow.bbr.cwnd(),
-        Bytes::new(19 * PACKET),
-        "not cut, and no more"
-    );
+    assert_eq!(flow.bbr.cwnd(), Bytes::new(19 * PACKET), "not cut, and no more");
     // Twice the product of 10 ms and 16 Mbps are 40 packets, and one is extra_acked.
-    let round = |flow: &Flow| Delivery {
-        rate: mbps(16.0),
-        ..flow.sample()
-    };
+    let round = |flow: &Flow| Delivery { rate: mbps(16.0), ..flow.sample() };
     // The ten early ones are extra in the first of these round trips.
     for _ in 0..2 {
         let sample = round(&flow);
         flow.ack(sample, MS(20), BDP);
     }
     for expected in [22, 23] {
-        let more = Delivery {
-            rate: mbps(16.0),
-            ..flow.amid(PACKET)
-        };
+        let more = Delivery { rate: mbps(16.0), ..flow.amid(PACKET) };
         flow.ack(more, MS(20), BDP);
         assert_eq!(flow.bbr.cwnd(), Bytes::new(expected * PACKET));
     }
     for _ in 0..60 {
-        let more = Delivery {
-            rate: mbps(16.0),
-            ..flow.amid(PACKET)
-        };
+        let more = Delivery { rate: mbps(16.0), ..flow.amid(PACKET) };
         flow.ack(more, MS(20), BDP);
     }
     assert_eq!(flow.bbr.view().state, State::Startup);
@@ -178,17 +146,10 @@ fn four_packets_are_the_least() {
     assert_eq!(flow.bbr.view().state, State::Drain);
     assert_eq!(flow.round(4 * PACKET + 1).state, State::Drain);
     assert_ne!(flow.round(4 * PACKET).state, State::Drain);
-    assert_eq!(
-        flow.bbr.cwnd(),
-        Bytes::new(5 * PACKET),
-        "four and extra_acked"
-    );
+    assert_eq!(flow.bbr.cwnd(), Bytes::new(5 * PACKET), "four and extra_acked");
     // Losses bound the data in flight by less, and the window by four.
     flow.lose(5 * PACKET, PACKET);
-    let little = Delivery {
-        delivered: PACKET,
-        ..flow.sample()
-    };
+    let little = Delivery { delivered: PACKET, ..flow.sample() };
     for _ in 0..6 {
         flow.ack(little, MS(10), PACKET);
         flow.lose(5 * PACKET, PACKET);
@@ -202,10 +163,7 @@ fn four_packets_are_the_least() {
 #[test]
 fn drain_keeps_its_window_whatever_the_long_term_bound() {
     let mut flow = Flow::on(MS(10), BDP);
-    let whole = Delivery {
-        acked: 2 * BDP,
-        ..flow.sample()
-    };
+    let whole = Delivery { acked: 2 * BDP, ..flow.sample() };
     flow.ack(whole, MS(10), 3 * BDP);
     // Startup ends by losses.
     for number in (100..112).step_by(2) {
@@ -219,22 +177,11 @@ fn drain_keeps_its_window_whatever_the_long_term_bound() {
         };
         flow.bbr.on_lost(&packet, flow.now);
     }
-    let lossy = Delivery {
-        in_recovery: true,
-        lost: 6 * PACKET,
-        tx_in_flight: BDP,
-        ..flow.sample()
-    };
+    let lossy =
+        Delivery { in_recovery: true, lost: 6 * PACKET, tx_in_flight: BDP, ..flow.sample() };
     let v = flow.ack(lossy, MS(10), 3 * BDP);
-    assert_eq!(
-        (v.state, v.inflight_longterm),
-        (State::Drain, Some(Bytes::new(BDP)))
-    );
-    assert!(
-        flow.bbr.cwnd().get() > 2 * BDP - PACKET,
-        "{}",
-        flow.bbr.cwnd()
-    );
+    assert_eq!((v.state, v.inflight_longterm), (State::Drain, Some(Bytes::new(BDP))));
+    assert!(flow.bbr.cwnd().get() > 2 * BDP - PACKET, "{}", flow.bbr.cwnd());
     // DOWN, and no headroom yet.
     let v = flow.round(BDP);
     assert_eq!(v.state, State::ProbeBwDown);
@@ -263,19 +210,12 @@ fn the_losses_of_a_probe_lower_no_short_term_bound() {
 fn the_samples_of_a_probe_hold_no_short_term_bound_up() {
     let mut flow = Flow::cruising();
     flow.until(State::ProbeBwUp, BDP);
-    let peak = Delivery {
-        rate: mbps(150.0),
-        delivered: 9 * BDP,
-        ..flow.amid(PACKET)
-    };
+    let peak = Delivery { rate: mbps(150.0), delivered: 9 * BDP, ..flow.amid(PACKET) };
     flow.ack(peak, MS(1), BDP);
     assert_eq!(flow.lose(101_000, 10_000).state, State::ProbeBwDown);
     flow.lose(101_000, 1000);
     let window = flow.bbr.cwnd().get();
-    let slow = Delivery {
-        rate: mbps(50.0),
-        ..flow.sample()
-    };
+    let slow = Delivery { rate: mbps(50.0), ..flow.sample() };
     let v = flow.ack(slow, MS(10), BDP);
     // Beta of 150 Mbps and of the window.
     assert_eq!(v.bw_shortterm, Some(mbps(105.0)));
@@ -316,11 +256,7 @@ fn losses_while_probing_lower_no_short_term_bound() {
     for round in 0..3 {
         flow.lose(BDP, PACKET);
         let v = flow.round(3 * BDP);
-        assert_eq!(
-            (v.bw_shortterm, v.inflight_shortterm),
-            (None, None),
-            "{round}"
-        );
+        assert_eq!((v.bw_shortterm, v.inflight_shortterm), (None, None), "{round}");
     }
     let mut flow = Flow::cruising();
     flow.until(State::ProbeBwRefill, BDP);
@@ -341,15 +277,8 @@ fn a_loss_is_answered_a_round_trip_after_it() {
     let before = flow.total;
     flow.ack(flow.amid(50_000), MS(4), BDP);
     flow.lose(BDP, PACKET);
-    let from = |flow: &Flow, prior: u64| Delivery {
-        prior,
-        ..flow.amid(PACKET)
-    };
-    for (prior, lowered) in [
-        (before, false),
-        (before + 49_999, false),
-        (before + 50_000, true),
-    ] {
+    let from = |flow: &Flow, prior: u64| Delivery { prior, ..flow.amid(PACKET) };
+    for (prior, lowered) in [(before, false), (before + 49_999, false), (before + 50_000, true)] {
         let sample = from(&flow, prior);
         let v = flow.ack(sample, MS(1), BDP);
         assert_eq!(v.bw_shortterm.is_some(), lowered, "{prior}");
@@ -365,11 +294,7 @@ fn refill_and_probe_rtt_drop_the_short_term_bounds() {
         flow.round(BDP);
         for _ in 0..2 {
             flow.lose(BDP, PACKET);
-            let slow = Delivery {
-                rate: mbps(1.0),
-                delivered: PACKET,
-                ..flow.sample()
-            };
+            let slow = Delivery { rate: mbps(1.0), delivered: PACKET, ..flow.sample() };
             flow.ack(slow, MS(rtt), BDP);
         }
         let v = flow.bbr.view();
@@ -404,10 +329,7 @@ fn the_round_after_a_lossy_probe_begins_at_the_loss() {
     flow.lose(101_000, 10_000);
     let rounds = flow.bbr.view().round_count;
     for (prior, ended) in [(before + 49_999, 0), (before + 50_000, 1)] {
-        let sample = Delivery {
-            prior,
-            ..flow.amid(PACKET)
-        };
+        let sample = Delivery { prior, ..flow.amid(PACKET) };
         let v = flow.ack(sample, MS(1), BDP);
         assert_eq!(v.round_count, rounds + ended);
     }
@@ -445,10 +367,7 @@ fn a_restart_from_idle_may_end_probe_rtt() {
         if filled {
             flow.fill();
         }
-        let app_limited = |flow: &Flow| Delivery {
-            app_limited: true,
-            ..flow.sample()
-        };
+        let app_limited = |flow: &Flow| Delivery { app_limited: true, ..flow.sample() };
         while flow.bbr.view().state != State::ProbeRtt {
             let sample = app_limited(&flow);
             flow.ack(sample, MS(100), 2 * BDP);
@@ -459,11 +378,7 @@ fn a_restart_from_idle_may_end_probe_rtt() {
         assert_eq!(flow.bbr.view().state, State::ProbeRtt);
         flow.now += MS(200) + Duration::from_ps(1);
         flow.bbr.on_restart(flow.now);
-        let state = if filled {
-            State::ProbeBwCruise
-        } else {
-            State::Startup
-        };
+        let state = if filled { State::ProbeBwCruise } else { State::Startup };
         assert_eq!(flow.bbr.view().state, state);
         // The next one is five seconds later.
         let ended = flow.now;
@@ -487,8 +402,7 @@ fn the_last_known_good_window_is_not_that_of_probe_rtt() {
         flow.round(BDP / 2);
         assert_eq!(flow.bbr.cwnd(), Bytes::new(BDP / 2));
         if timeout {
-            flow.bbr
-                .on_congestion(Congestion::Timeout, &path(50), flow.now);
+            flow.bbr.on_congestion(Congestion::Timeout, &path(50), flow.now);
             assert_eq!(flow.bbr.cwnd(), Bytes::new(PACKET));
         }
         while flow.round(BDP / 2).state == State::ProbeRtt {}
@@ -502,18 +416,10 @@ fn the_last_known_good_window_is_not_that_of_probe_rtt() {
 fn a_recovery_restores_the_window_once() {
     let mut flow = Flow::cruising();
     let before = flow.bbr.cwnd();
-    flow.bbr
-        .on_congestion(Congestion::Timeout, &path(50), flow.now);
+    flow.bbr.on_congestion(Congestion::Timeout, &path(50), flow.now);
     assert_eq!(flow.bbr.cwnd(), Bytes::new(PACKET));
-    for (in_recovery, window) in [
-        (true, 4 * PACKET),
-        (true, 5 * PACKET),
-        (false, before.get()),
-    ] {
-        let sample = Delivery {
-            in_recovery,
-            ..flow.amid(PACKET)
-        };
+    for (in_recovery, window) in [(true, 4 * PACKET), (true, 5 * PACKET), (false, before.get())] {
+        let sample = Delivery { in_recovery, ..flow.amid(PACKET) };
         flow.ack(sample, MS(1), BDP);
         assert_eq!(flow.bbr.cwnd(), Bytes::new(window));
     }
@@ -547,27 +453,15 @@ fn drain_ends_at_the_product() {
 fn nothing_is_bounded_at_first() {
     let mut flow = Flow::on(MS(10), BDP);
     let v = flow.bbr.view();
-    assert_eq!(
-        (v.bw_shortterm, v.inflight_shortterm, v.inflight_longterm),
-        (None, None, None)
-    );
+    assert_eq!((v.bw_shortterm, v.inflight_shortterm, v.inflight_longterm), (None, None, None));
     assert_eq!(flow.bbr.base_rtt_estimate(), None);
     assert_eq!(flow.bbr.ssthresh(), None);
     flow.round(BDP);
     assert_eq!(flow.bbr.base_rtt_estimate(), Some(MS(10)));
     for (rack, recovery) in [(true, Recovery::Rack), (false, Recovery::Sack)] {
-        let config = Config {
-            rack,
-            ..Config::default()
-        };
-        let demands = config
-            .build(Bytes::new(PACKET))
-            .expect("valid")
-            .capabilities();
-        assert_eq!(
-            (demands.recovery, demands.marks),
-            (recovery, Marks::Nothing)
-        );
+        let config = Config { rack, ..Config::default() };
+        let demands = config.build(Bytes::new(PACKET)).expect("valid").capabilities();
+        assert_eq!((demands.recovery, demands.marks), (recovery, Marks::Nothing));
         assert!(demands.deliveries && !demands.proportional);
     }
 }

@@ -5,10 +5,7 @@ use accord_units::{Bytes, Size};
 
 #[test]
 fn a_controller_is_made_of_its_configuration() {
-    let config = cubic::Config {
-        initial_window: Size::Packets(10.0),
-        ..cubic::Config::default()
-    };
+    let config = cubic::Config { initial_window: Size::Packets(10.0), ..cubic::Config::default() };
     let cubic = config.build(Bytes::new(1000)).expect("in range");
     assert_eq!(cubic.cwnd(), Bytes::new(10_000));
 }
@@ -21,10 +18,7 @@ fn what_contradicts_itself_is_refused() {
         ..vegas::Config::default()
     };
     assert!(config.values().is_err(), "alpha is above beta");
-    let known = vegas::Config {
-        base_rtt: vegas::BaseRttSource::Known,
-        ..vegas::Config::default()
-    };
+    let known = vegas::Config { base_rtt: vegas::BaseRttSource::Known, ..vegas::Config::default() };
     let values = known.values().expect("in range");
     assert_eq!(values.choice("base_rtt"), "known");
     assert_eq!(vegas::Config::from(&values), known);

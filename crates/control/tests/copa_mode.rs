@@ -14,15 +14,10 @@ struct Flow {
 impl Flow {
     /// The base round-trip time of 100 ms and a gap of 1 ms between packets are known, and slow start is over.
     fn new() -> Flow {
-        let config = Config {
-            initial_window: accord_units::Size::Packets(200.0),
-            ..Config::default()
-        };
+        let config =
+            Config { initial_window: accord_units::Size::Packets(200.0), ..Config::default() };
         let copa = config.build(Bytes::new(PACKET)).expect("the defaults");
-        let mut flow = Flow {
-            copa,
-            now: Time::ZERO + Duration::from_ms(500),
-        };
+        let mut flow = Flow { copa, now: Time::ZERO + Duration::from_ms(500) };
         flow.ack(1, 100, false);
         flow.ack(1, 100, false);
         flow.ack(4, 160, false);
@@ -32,16 +27,8 @@ impl Flow {
     fn ack(&mut self, after: u64, rtt: u64, round_ended: bool) {
         self.now += Duration::from_ms(after);
         let rtt = Duration::from_ms(rtt);
-        let ack = Acked {
-            rtt: Some(rtt),
-            round_ended,
-            ..ACK
-        };
-        let view = PathView {
-            srtt: Duration::from_ms(140),
-            rtt,
-            ..path(1000)
-        };
+        let ack = Acked { rtt: Some(rtt), round_ended, ..ACK };
+        let view = PathView { srtt: Duration::from_ms(140), rtt, ..path(1000) };
         self.copa.on_ack(&ack, &view, self.now);
     }
 
@@ -54,8 +41,7 @@ impl Flow {
     }
 
     fn lose(&mut self) {
-        self.copa
-            .on_congestion(Congestion::Loss, &path(0), self.now);
+        self.copa.on_congestion(Congestion::Loss, &path(0), self.now);
     }
 }
 
@@ -75,10 +61,7 @@ fn the_default_mode_does_not_hear_losses() {
 /// A flow that is not to compete does not.
 #[test]
 fn compete_may_be_switched_off() {
-    let config = Config {
-        compete: false,
-        ..Config::default()
-    };
+    let config = Config { compete: false, ..Config::default() };
     let mut flow = Flow::new();
     flow.copa = config.build(Bytes::new(PACKET)).expect("in range");
     flow.round(100);

@@ -6,13 +6,7 @@ use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
 
 fn cubic(initial: &str, hystart: bool) -> AnyController {
-    build(
-        "cubic",
-        &[
-            ("initial_window", text(initial)),
-            ("hystart", Raw::Flag(hystart)),
-        ],
-    )
+    build("cubic", &[("initial_window", text(initial)), ("hystart", Raw::Flag(hystart))])
 }
 
 /// In congestion avoidance after a loss at a window of `packets` packets.
@@ -44,10 +38,7 @@ fn fast_convergence_remembers_less_of_a_window_that_falls() {
     for (fast, plateau, seconds) in [(true, 1190.0, 8.067), (false, 1400.0, 10.164)] {
         let mut c = build(
             "cubic",
-            &[
-                ("initial_window", text("2000 pkt")),
-                ("fast_convergence", Raw::Flag(fast)),
-            ],
+            &[("initial_window", text("2000 pkt")), ("fast_convergence", Raw::Flag(fast))],
         );
         c.on_congestion(Congestion::Loss, &path(2000), Time::ZERO);
         assert_eq!(window(&c), 1400.0);
@@ -68,10 +59,7 @@ fn fast_convergence_remembers_less_of_a_window_that_falls() {
 fn fast_convergence_is_for_windows_below_the_last() {
     let mut c = cubic("1000 pkt", true);
     // As many in flight as leave 1000 packets.
-    let flight = PathView {
-        in_flight: Bytes::new(1_428_572),
-        ..path(0)
-    };
+    let flight = PathView { in_flight: Bytes::new(1_428_572), ..path(0) };
     c.on_congestion(Congestion::Loss, &flight, Time::ZERO);
     assert_eq!(window(&c), 1000.0);
     c.on_congestion(Congestion::Loss, &path(1000), Time::ZERO);
@@ -87,10 +75,7 @@ fn fast_convergence_is_for_windows_below_the_last() {
 fn the_target_is_from_the_window_to_half_more() {
     let mut c = after_loss_at(1000);
     let mut ack = |rtt: Duration, at: f64| {
-        let view = PathView {
-            srtt: rtt,
-            ..path(700)
-        };
+        let view = PathView { srtt: rtt, ..path(700) };
         let before = window(&c);
         c.on_ack(&ACK, &view, Time::from_secs_f64(at));
         window(&c) - before
@@ -125,10 +110,7 @@ fn renos_window_grows_by_alpha_up_to_the_window_before_the_loss() {
 /// (target − cwnd) / cwnd.
 #[test]
 fn renos_window_counts_the_packets_of_an_acknowledgement() {
-    let two = Acked {
-        bytes: Bytes::new(2 * PACKET),
-        ..ACK
-    };
+    let two = Acked { bytes: Bytes::new(2 * PACKET), ..ACK };
     let mut reno = after_loss_at(20);
     reno.on_ack(&two, &path(14), Time::ZERO);
     let grown = window(&reno) - 14.0;
@@ -200,20 +182,14 @@ fn average_windows_are_those_of_the_rfc() {
     for (c, rtt_ms, every, mean, of_last) in table {
         let change = |scale: f64| {
             let last = scale * mean / of_last;
-            let changes = [
-                ("c", Raw::Number(c)),
-                ("initial_window", text(&format!("{last} pkt"))),
-            ];
+            let changes = [("c", Raw::Number(c)), ("initial_window", text(&format!("{last} pkt")))];
             let mut run = Paced::new(build("cubic", &changes), Duration::from_ms(rtt_ms));
             run.lose();
             (0..every).for_each(|_| run.step());
             window(&run.controller) - last
         };
         let (above, below) = (change(1.05), change(0.95));
-        assert!(
-            above < 0.0 && below > 0.0,
-            "C = {c}, {rtt_ms} ms, {every}: {above} {below}"
-        );
+        assert!(above < 0.0 && below > 0.0, "C = {c}, {rtt_ms} ms, {every}: {above} {below}");
     }
 }
 
@@ -320,10 +296,7 @@ fn time_does_not_pass_while_the_window_is_not_used() {
     assert!(window(&run.controller) < before + 1.0);
     for _ in 0..1000 {
         run.now += Duration::from_ms(10);
-        let ack = Acked {
-            window_limited: false,
-            ..ACK
-        };
+        let ack = Acked { window_limited: false, ..ACK };
         run.controller.on_ack(&ack, &path(10), run.now);
     }
     run.step();
@@ -337,11 +310,8 @@ fn it_says_how_losses_are_repaired_and_what_marks_are() {
         (c.capabilities().recovery, c.capabilities().marks),
         (Recovery::Sack, Marks::Nothing)
     );
-    let changes = [
-        ("sack", Raw::Flag(false)),
-        ("ecn", Raw::Flag(true)),
-        ("initial_window", text("100 pkt")),
-    ];
+    let changes =
+        [("sack", Raw::Flag(false)), ("ecn", Raw::Flag(true)), ("initial_window", text("100 pkt"))];
     let mut c = build("cubic", &changes);
     assert_eq!(
         (c.capabilities().recovery, c.capabilities().marks),
@@ -365,10 +335,7 @@ fn a_loss_leaves_two_packets_at_least() {
 #[test]
 fn with_linux_alpha_stays_what_it_was() {
     let rtt = Duration::from_ms(2);
-    let linux = [
-        ("initial_window", text("20 pkt")),
-        ("alpha_one", Raw::Flag(false)),
-    ];
+    let linux = [("initial_window", text("20 pkt")), ("alpha_one", Raw::Flag(false))];
     let mut controller = build("cubic", &linux);
     controller.on_congestion(Congestion::Loss, &path(20), Time::ZERO);
     let mut run = Paced::new(controller, rtt);

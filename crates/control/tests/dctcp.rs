@@ -6,9 +6,7 @@ use accord_control::{Acked, Congestion, Controller, Dctcp};
 use accord_units::{Bytes, Size, Time};
 
 fn dctcp() -> Dctcp {
-    Config::default()
-        .build(Bytes::new(PACKET))
-        .expect("defaults")
+    Config::default().build(Bytes::new(PACKET)).expect("defaults")
 }
 
 /// A window of `n` packets of which `marked` are.
@@ -42,11 +40,8 @@ fn alpha_is_the_average_share_of_marks() {
 
 #[test]
 fn a_mark_costs_half_of_alpha() {
-    let config = Config {
-        initial_alpha: 0.25,
-        initial_window: Size::Packets(80.0),
-        ..Config::default()
-    };
+    let config =
+        Config { initial_alpha: 0.25, initial_window: Size::Packets(80.0), ..Config::default() };
     let mut c = config.build(Bytes::new(PACKET)).expect("in range");
     c.on_congestion(Congestion::Ecn, &path(80), Time::ZERO);
     // 80·(1 − 0.125).

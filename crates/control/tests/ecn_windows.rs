@@ -19,17 +19,11 @@ fn avoiding(name: &str, packets: u64) -> AnyController {
 #[test]
 fn the_window_waits_in_recovery_and_while_it_is_not_used() {
     for name in BOTH {
-        for (in_recovery, window_limited, grows) in [
-            (false, true, true),
-            (true, true, false),
-            (false, false, false),
-        ] {
+        for (in_recovery, window_limited, grows) in
+            [(false, true, true), (true, true, false), (false, false, false)]
+        {
             let mut c = avoiding(name, 10);
-            let ack = Acked {
-                in_recovery,
-                window_limited,
-                ..ACK
-            };
+            let ack = Acked { in_recovery, window_limited, ..ACK };
             for _ in 0..5 {
                 c.on_ack(&ack, &path(10), Time::ZERO);
             }
@@ -43,10 +37,7 @@ fn the_window_waits_in_recovery_and_while_it_is_not_used() {
 #[test]
 fn dctcp_grows_by_a_packets_part_per_acknowledgement() {
     let mut c = avoiding("dctcp", 10);
-    let many = Acked {
-        bytes: Bytes::new(10 * PACKET),
-        ..ACK
-    };
+    let many = Acked { bytes: Bytes::new(10 * PACKET), ..ACK };
     c.on_ack(&many, &path(10), Time::ZERO);
     assert_eq!(c.cwnd(), Bytes::new(10_100));
 }
@@ -60,21 +51,13 @@ fn time_outs_and_idle_times_are_as_in_reno() {
         for (what, in_flight) in [(Congestion::Timeout, 20), (Congestion::RepeatedTimeout, 6)] {
             c.on_congestion(what, &path(in_flight), Time::ZERO);
             let threshold = Some(Bytes::new(10 * PACKET));
-            assert_eq!(
-                (c.cwnd(), c.ssthresh()),
-                (Bytes::new(PACKET), threshold),
-                "{name}"
-            );
+            assert_eq!((c.cwnd(), c.ssthresh()), (Bytes::new(PACKET), threshold), "{name}");
         }
         let mut c = build(name, &[("initial_window", text("5 pkt"))]);
         c.on_congestion(Congestion::Loss, &path(40), Time::ZERO);
         c.on_idle();
         let threshold = Some(Bytes::new(20 * PACKET));
-        assert_eq!(
-            (c.cwnd(), c.ssthresh()),
-            (Bytes::new(5 * PACKET), threshold),
-            "{name}"
-        );
+        assert_eq!((c.cwnd(), c.ssthresh()), (Bytes::new(5 * PACKET), threshold), "{name}");
     }
 }
 
@@ -86,12 +69,7 @@ fn a_mark_leaves_two_packets() {
         let mut now = Time::ZERO;
         for _ in 0..200 {
             now += Duration::from_ms(100);
-            let ack = Acked {
-                round_ended: true,
-                window_limited: false,
-                marked: 1000,
-                ..ACK
-            };
+            let ack = Acked { round_ended: true, window_limited: false, marked: 1000, ..ACK };
             c.on_ack(&ack, &path(3), now);
         }
         c.on_congestion(Congestion::Ecn, &path(3), now);
@@ -100,12 +78,7 @@ fn a_mark_leaves_two_packets() {
     // Half of a window, not more.
     let mut c = avoiding("dctcp", 100);
     for _ in 0..200 {
-        let ack = Acked {
-            round_ended: true,
-            window_limited: false,
-            marked: 1000,
-            ..ACK
-        };
+        let ack = Acked { round_ended: true, window_limited: false, marked: 1000, ..ACK };
         c.on_ack(&ack, &path(3), Time::ZERO);
     }
     c.on_congestion(Congestion::Ecn, &path(100), Time::ZERO);
@@ -118,14 +91,8 @@ fn a_mark_leaves_two_packets() {
 fn prague_paces_at_its_window() {
     let mut c = avoiding("prague", 10);
     let pace = |c: &mut AnyController| {
-        let view = PathView {
-            srtt: Duration::from_ms(50),
-            ..path(10)
-        };
-        let idle = Acked {
-            window_limited: false,
-            ..ACK
-        };
+        let view = PathView { srtt: Duration::from_ms(50), ..path(10) };
+        let idle = Acked { window_limited: false, ..ACK };
         c.on_ack(&idle, &view, Time::ZERO);
         c.allowance().pacing.expect("it paces").as_bps_f64()
     };
@@ -137,9 +104,6 @@ fn prague_paces_at_its_window() {
     let mut c = avoiding("prague", 10);
     c.on_ack(&ACK, &path(10), Time::ZERO);
     let (allowed, own) = (c.allowance().window, c.cwnd());
-    assert!(
-        own > Bytes::new(10_000) && own < Bytes::new(11_000),
-        "{own}"
-    );
+    assert!(own > Bytes::new(10_000) && own < Bytes::new(11_000), "{own}");
     assert_eq!(allowed, Bytes::new(11_000));
 }

@@ -18,10 +18,7 @@ struct Rounds {
 
 impl Rounds {
     fn new() -> Rounds {
-        Rounds {
-            cubic: build("cubic", &[("initial_window", text("10 pkt"))]),
-            now: Time::ZERO,
-        }
+        Rounds { cubic: build("cubic", &[("initial_window", text("10 pkt"))]), now: Time::ZERO }
     }
 
     /// The growth of the window by an acknowledgement.
@@ -81,10 +78,7 @@ fn a_round_is_judged_by_the_smallest_of_eight_samples() {
     rounds.round(10, 100.0);
     rounds.round(1, 100.0);
     for _ in 0..20 {
-        let late = Acked {
-            rtt: Some(Duration::from_ms(150)),
-            ..ACK
-        };
+        let late = Acked { rtt: Some(Duration::from_ms(150)), ..ACK };
         assert_eq!(rounds.ack(&late), FAST);
     }
 }
@@ -132,11 +126,8 @@ fn slow_start_goes_on_below_the_baseline() {
 #[test]
 fn an_acknowledgement_counts_for_eight_packets_at_most() {
     for (packets, growth) in [(3, 3.0), (8, 8.0), (20, 8.0)] {
-        let many = Acked {
-            bytes: Bytes::new(packets * PACKET),
-            rtt: Some(Duration::from_ms(120)),
-            ..ACK
-        };
+        let many =
+            Acked { bytes: Bytes::new(packets * PACKET), rtt: Some(Duration::from_ms(120)), ..ACK };
         assert_eq!(Rounds::new().ack(&many), growth);
         let mut rounds = Rounds::new();
         rounds.round(10, 100.0);
@@ -155,10 +146,7 @@ fn later_slow_starts_are_those_of_rfc_5681() {
     for rtt in [150.0, 200.0, 250.0, 300.0, 350.0, 400.0, 450.0] {
         assert_eq!(rounds.round(10, rtt), FAST);
     }
-    let many = Acked {
-        bytes: Bytes::new(3 * PACKET),
-        ..ACK
-    };
+    let many = Acked { bytes: Bytes::new(3 * PACKET), ..ACK };
     assert_eq!(rounds.ack(&many), 1.0);
 }
 

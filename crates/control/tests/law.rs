@@ -50,10 +50,7 @@ impl Path {
         let (mut low, mut high) = (0.0, self.capacity);
         for _ in 0..100 {
             let x = (low + high) / 2.0;
-            match x * (self.base + delay(x)) < self.window {
-                true => low = x,
-                false => high = x,
-            }
+            if x * (self.base + delay(x)) < self.window { low = x } else { high = x }
         }
         self.tell(delay(low));
     }
@@ -232,9 +229,7 @@ fn with_half_of_the_reports_lost_it_keeps_its_queue_and_stays_finite() {
     let mut dice = 1u64;
     let mut most: f64 = 0.0;
     for _ in 0..2000 {
-        dice = dice
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        dice = dice.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         path.deaf = dice >> 63 == 1;
         path.round();
         most = most.max(path.queue);

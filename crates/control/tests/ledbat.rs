@@ -14,14 +14,8 @@ fn round(c: &mut AnyController, rtt_ms: u64, now: &mut Time) -> f64 {
     for _ in 0..packets {
         *now += Duration::from_us(1);
         let rtt = Duration::from_ms(rtt_ms);
-        let ack = Acked {
-            rtt: Some(rtt),
-            ..ACK
-        };
-        let view = PathView {
-            srtt: rtt,
-            ..path(packets)
-        };
+        let ack = Acked { rtt: Some(rtt), ..ACK };
+        let view = PathView { srtt: rtt, ..path(packets) };
         c.on_ack(&ack, &view, *now);
     }
     window(c) - before
@@ -46,10 +40,7 @@ fn ledbat_grows_by_the_gain_without_a_queue_and_rests_at_the_target() {
 #[test]
 fn ledbat_keeps_to_what_is_in_flight() {
     let mut c = build("ledbat", &[("initial_window", text("50 pkt"))]);
-    let ack = Acked {
-        rtt: Some(BASE),
-        ..ACK
-    };
+    let ack = Acked { rtt: Some(BASE), ..ACK };
     // 9 in flight after this packet arrived: ten before, and one that is allowed.
     c.on_ack(&ack, &path(9), Time::ZERO);
     assert_eq!(window(&c), 11.0);
@@ -63,16 +54,9 @@ fn ledbat_shrinks_in_recovery_and_does_not_grow() {
         let initial = text(&format!("{packets} pkt"));
         let mut c = build(
             "ledbat",
-            &[
-                ("initial_window", initial),
-                ("current_filter", accord_family::Raw::Integer(1)),
-            ],
+            &[("initial_window", initial), ("current_filter", accord_family::Raw::Integer(1))],
         );
-        let base = Acked {
-            rtt: Some(BASE),
-            in_recovery: true,
-            ..ACK
-        };
+        let base = Acked { rtt: Some(BASE), in_recovery: true, ..ACK };
         c.on_ack(&base, &path(packets), Time::ZERO);
         assert_eq!(window(&c), packets as f64);
         let late = Acked {
@@ -125,10 +109,8 @@ fn both_halve_once_per_round_trip_and_keep_two_packets() {
 
 /// In congestion avoidance for a long time, at a base of 40 ms.
 fn avoiding(now: &mut Time) -> AnyController {
-    let changes = [
-        ("initial_window", text("50 pkt")),
-        ("slowdowns", accord_family::Raw::Flag(false)),
-    ];
+    let changes =
+        [("initial_window", text("50 pkt")), ("slowdowns", accord_family::Raw::Flag(false))];
     let mut c = build("ledbat-pp", &changes);
     round(&mut c, 40, now);
     // 50 ms are above three quarters of 60 ms.
@@ -154,27 +136,19 @@ fn ledbat_pp_grows_by_its_gain_and_shrinks_by_its_window() {
     let before = window(&c);
     let change = round(&mut c, 106, &mut now);
     let expected = 1.0 / 3.0 - before / 10.0;
-    assert!(
-        (change / expected - 1.0).abs() < 0.1,
-        "{change} for {expected}"
-    );
+    assert!((change / expected - 1.0).abs() < 0.1, "{change} for {expected}");
     // Far above it no more than half of the window goes per round trip.
     round(&mut c, 500, &mut now);
     let before = window(&c);
     let change = round(&mut c, 500, &mut now);
     // Half of the window per window's worth of acknowledgements, while it shrinks: e^(-1/2) and more.
-    assert!(
-        change >= -0.5 * before && change <= -0.35 * before,
-        "{change} of {before}"
-    );
+    assert!(change >= -0.5 * before && change <= -0.35 * before, "{change} of {before}");
 }
 
 #[test]
 fn ledbat_pp_grows_by_a_sixteenth_on_short_paths() {
-    let changes = [
-        ("initial_window", text("160 pkt")),
-        ("slowdowns", accord_family::Raw::Flag(false)),
-    ];
+    let changes =
+        [("initial_window", text("160 pkt")), ("slowdowns", accord_family::Raw::Flag(false))];
     let mut c = build("ledbat-pp", &changes);
     let mut now = Time::ZERO;
     // Slow start: 160 packets acknowledged at a base of 5 ms.

@@ -23,11 +23,7 @@ impl Flow {
             ("current_filter", Raw::Integer(1)),
         ];
         all.extend_from_slice(changes);
-        Flow {
-            c: build("ledbat-pp", &all),
-            now: Time::ZERO,
-            rtt: MS(40),
-        }
+        Flow { c: build("ledbat-pp", &all), now: Time::ZERO, rtt: MS(40) }
     }
 
     /// One without slowdowns, past its slow start at 50 packets, at a base of 40 ms.
@@ -55,15 +51,8 @@ impl Flow {
     fn ack_with(&mut self, after: Duration, in_flight: u64) -> f64 {
         let before = window(&self.c);
         self.now += after;
-        let ack = Acked {
-            rtt: Some(self.rtt),
-            window_limited: in_flight > 0,
-            ..ACK
-        };
-        let view = PathView {
-            srtt: self.rtt,
-            ..path(in_flight)
-        };
+        let ack = Acked { rtt: Some(self.rtt), window_limited: in_flight > 0, ..ACK };
+        let view = PathView { srtt: self.rtt, ..path(in_flight) };
         self.c.on_ack(&ack, &view, self.now);
         window(&self.c) - before
     }
@@ -88,17 +77,9 @@ fn near(got: f64, expected: f64) {
 /// §4.2: GAIN = 1/min(16, ⌈2·TARGET/base⌉). A packet adds GAIN packets in slow start.
 #[test]
 fn the_gain_is_by_the_base_round_trip_time() {
-    for (base, divisor) in [
-        (1, 16),
-        (7, 16),
-        (8, 15),
-        (40, 3),
-        (59, 3),
-        (60, 2),
-        (119, 2),
-        (120, 1),
-        (500, 1),
-    ] {
+    for (base, divisor) in
+        [(1, 16), (7, 16), (8, 15), (40, 3), (59, 3), (60, 2), (119, 2), (120, 1), (500, 1)]
+    {
         let mut flow = Flow::new("50 pkt", &[]);
         flow.rtt = MS(base);
         near(flow.ack(MS(1)), 1.0 / f64::from(divisor));
@@ -183,18 +164,14 @@ fn slow_start_stops_at_the_threshold_and_recoveries_stop_growth() {
             ..ACK
         };
         flow.now += MS(1);
-        let view = PathView {
-            srtt: flow.rtt,
-            ..path(100)
-        };
+        let view = PathView { srtt: flow.rtt, ..path(100) };
         flow.c.on_ack(&ack, &view, flow.now);
         window(&flow.c)
     };
     let mut flow = Flow::new("50 pkt", &[("slowdowns", Raw::Flag(false))]);
     assert_eq!(ack(&mut flow, 3, true), 50.0);
     assert_eq!(ack(&mut flow, 3, false), 51.0);
-    flow.c
-        .on_congestion(Congestion::Timeout, &path(50), flow.now);
+    flow.c.on_congestion(Congestion::Timeout, &path(50), flow.now);
     // A third of 300 packets would be 100, and the threshold is 25.5.
     assert_eq!(ack(&mut flow, 300, false), 25.5);
     let mut flow = Flow::avoiding(&[]);
@@ -213,8 +190,7 @@ fn a_timeout_is_a_slowdown() {
     flow.ack(MS(1));
     let began = flow.now;
     let half = window(&flow.c) / 2.0;
-    flow.c
-        .on_congestion(Congestion::Timeout, &path(50), flow.now);
+    flow.c.on_congestion(Congestion::Timeout, &path(50), flow.now);
     assert_eq!(window(&flow.c), 1.0);
     let ended = flow.until("the threshold", |w| w >= half - 2e-3);
     let took = ended.since(began);

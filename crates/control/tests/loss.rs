@@ -49,10 +49,7 @@ impl Path {
     }
 
     fn random(&mut self) -> f64 {
-        self.seed = self
-            .seed
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.seed >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -85,10 +82,7 @@ impl Path {
         let out = x * (1.0 - lost as f64 / packets.max(1) as f64);
         self.egress += 0.5 * (out - self.egress);
         self.received += out * rtt;
-        let queued = match self.blind {
-            true => 0.0,
-            false => self.egress * delay,
-        };
+        let queued = if self.blind { 0.0 } else { self.egress * delay };
         let round = Duration::from_secs_f64(rtt);
         let path = PathView {
             packet: Bytes::new(PACKET),
@@ -118,10 +112,7 @@ impl Path {
 }
 
 fn contract(mbps: u64) -> Service {
-    Service {
-        contract: Rate::from_bps(mbps * 1_000_000),
-        ..Service::default()
-    }
+    Service { contract: Rate::from_bps(mbps * 1_000_000), ..Service::default() }
 }
 
 /// (1 − P)·κ·(a* − a) = P·a / 2 with κ = 0.5: a = (1 − P)·a*. P is counted, and a is measured in
@@ -183,11 +174,8 @@ fn above_the_bound_a_loss_halves_the_window() {
 fn a_blind_flow_gives_up_what_the_round_trip_time_shows() {
     let mut sees = Path::new(&[], Service::default());
     sees.rounds(2000, 0.0);
-    let mut blind = Path {
-        flow: sees.flow.clone(),
-        blind: true,
-        ..Path::new(&[], Service::default())
-    };
+    let mut blind =
+        Path { flow: sees.flow.clone(), blind: true, ..Path::new(&[], Service::default()) };
     blind.egress = sees.egress;
     blind.received = sees.received;
     let before = sees.flow.cwnd();

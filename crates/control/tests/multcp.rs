@@ -7,10 +7,7 @@ use accord_units::{Bytes, Duration, Time};
 
 fn multcp(weight: f64, changes: &[(&str, Raw)]) -> AnyController {
     let mut c = build("multcp", changes);
-    c.set_service(&Service {
-        weight,
-        ..Service::default()
-    });
+    c.set_service(&Service { weight, ..Service::default() });
     c
 }
 
@@ -26,10 +23,7 @@ fn the_response_to_loss_is_that_of_its_steps() {
         (100.0, 1000, 4466.54),
     ] {
         let initial = text(&format!("{expected} pkt"));
-        let mut run = Paced::new(
-            multcp(n, &[("initial_window", initial)]),
-            Duration::from_ms(100),
-        );
+        let mut run = Paced::new(multcp(n, &[("initial_window", initial)]), Duration::from_ms(100));
         run.lose();
         let mean = run.mean_window(every, 30 + 10 * n as u64);
         assert!((mean / expected - 1.0).abs() < 1e-3, "{n}: {mean}");
@@ -62,10 +56,7 @@ fn it_steps_as_the_sum_of_its_flows() {
     assert!((grown - 1000.0).abs() < 20.0, "{grown}");
     let mut c = run.controller;
     c.on_congestion(Congestion::Timeout, &path(400), Time::ZERO);
-    assert_eq!(
-        (window(&c), c.ssthresh()),
-        (1.0, Some(Bytes::new(200 * PACKET)))
-    );
+    assert_eq!((window(&c), c.ssthresh()), (1.0, Some(Bytes::new(200 * PACKET))));
 }
 
 /// Four flows that double have 4·2^k after k rounds, which threefold growth reaches after
@@ -90,34 +81,22 @@ fn it_waits_backs_off_and_starts_again_as_a_flow_of_its_kind_does() {
         c.on_congestion(Congestion::Loss, &path(100), Time::ZERO);
         c
     };
-    for (in_recovery, window_limited, grows) in [
-        (false, true, true),
-        (true, true, false),
-        (false, false, false),
-    ] {
+    for (in_recovery, window_limited, grows) in
+        [(false, true, true), (true, true, false), (false, false, false)]
+    {
         let mut c = avoiding();
-        let ack = Acked {
-            in_recovery,
-            window_limited,
-            ..ACK
-        };
+        let ack = Acked { in_recovery, window_limited, ..ACK };
         c.on_ack(&ack, &path(50), Time::ZERO);
         assert_eq!(window(&c) > 50.0, grows, "{in_recovery} {window_limited}");
     }
     let mut c = avoiding();
     for what in [Congestion::Timeout, Congestion::RepeatedTimeout] {
         c.on_congestion(what, &path(50), Time::ZERO);
-        assert_eq!(
-            (window(&c), c.ssthresh()),
-            (1.0, Some(Bytes::new(25 * PACKET)))
-        );
+        assert_eq!((window(&c), c.ssthresh()), (1.0, Some(Bytes::new(25 * PACKET))));
     }
     let mut c = avoiding();
     c.on_idle();
-    assert_eq!(
-        (window(&c), c.ssthresh()),
-        (2.0, Some(Bytes::new(50 * PACKET)))
-    );
+    assert_eq!((window(&c), c.ssthresh()), (2.0, Some(Bytes::new(50 * PACKET))));
 }
 
 /// Below N packets the sum of the steps would outrun slow start.

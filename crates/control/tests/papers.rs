@@ -262,10 +262,8 @@ fn a_loss_halves_the_window_of_xia05() {
 #[test]
 fn the_initial_window_is_that_many_packets() {
     for (law, second) in [("xia05", 11_500.0), ("har02", 20_000.0)] {
-        let mut f = Flow(build(
-            "monaco",
-            &[("law", text(law)), ("initial_window", Raw::Number(10.0))],
-        ));
+        let mut f =
+            Flow(build("monaco", &[("law", text(law)), ("initial_window", Raw::Number(10.0))]));
         assert_eq!(f.cwnd(), 10_000.0);
         assert_eq!(f.full(0.0), second, "{law}");
     }
@@ -369,10 +367,7 @@ fn the_counted_estimator_counts_what_arrives_between_the_halves() {
 fn switches_and_words_that_there_are_not_are_refused() {
     let refused = |name: &str, word: &str| {
         let mut values = family("monaco").defaults();
-        values
-            .set(name, &text(word))
-            .expect_err("refused")
-            .to_string()
+        values.set(name, &text(word)).expect_err("refused").to_string()
     };
     let message = refused("law", "printed");
     for law in ["accord", "xia05", "har02"] {

@@ -33,11 +33,7 @@ fn time_with_too_little_to_send_does_not_count() {
         let before = at(&mut run, from, paused);
         for _ in 0..pause * 100 {
             run.now += Duration::from_ms(10);
-            let ack = Acked {
-                rtt: Some(RTT),
-                window_limited: false,
-                ..ACK
-            };
+            let ack = Acked { rtt: Some(RTT), window_limited: false, ..ACK };
             run.controller.on_ack(&ack, &path(60), run.now);
         }
         paused += f64::from(pause);
@@ -70,10 +66,7 @@ fn two_round_trips_without_an_acknowledgement_are_no_pause() {
     // A fifth of a second each time, with one acknowledgement: the window follows its time, not these.
     for _ in 0..12 {
         run.now += RTT * 2;
-        let ack = Acked {
-            rtt: Some(RTT),
-            ..ACK
-        };
+        let ack = Acked { rtt: Some(RTT), ..ACK };
         run.controller.on_ack(&ack, &path(700), run.now);
     }
     let now = run.now.since(Time::ZERO).as_secs_f64();

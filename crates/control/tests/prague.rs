@@ -50,8 +50,7 @@ impl Path {
             all += marked;
             if marked > 0 && !told {
                 told = true;
-                self.prague
-                    .on_congestion(Congestion::Ecn, &self.view(), self.now);
+                self.prague.on_congestion(Congestion::Ecn, &self.view(), self.now);
             }
             let ack = Acked {
                 bytes: PACKET,
@@ -85,10 +84,7 @@ fn the_window_is_two_over_the_share_of_marks() {
         let mut path = Path::new(Config::default(), 40);
         path.mean(share, 3000);
         let (mean, law) = (path.mean(share, 3000), 2.0 * (1.0 - share) / share);
-        assert!(
-            (mean / law - 1.0).abs() < 0.1,
-            "{share}: {mean} against {law}"
-        );
+        assert!((mean / law - 1.0).abs() < 0.1, "{share}: {mean} against {law}");
         let alpha = path.prague.alpha().expect("there were marks");
         assert!((alpha / share - 1.0).abs() < 0.25, "{alpha} of {share}");
     }
@@ -102,8 +98,7 @@ fn short_round_trips_grow_as_long_ones() {
         let mut path = Path::new(Config::default(), rtt);
         // No mark, then one: the end of slow start, with half of the window.
         path.round(0.0);
-        path.prague
-            .on_congestion(Congestion::Ecn, &path.view(), path.now);
+        path.prague.on_congestion(Congestion::Ecn, &path.view(), path.now);
         let grown = |path: &mut Path, rounds: u64| {
             let before = path.prague.cwnd().as_f64();
             (0..rounds).for_each(|_| {
@@ -128,8 +123,7 @@ fn the_average_moves_once_per_virtual_round_trip() {
     assert_eq!(path.prague.alpha(), None);
     path.round(0.0);
     let window = path.prague.cwnd();
-    path.prague
-        .on_congestion(Congestion::Ecn, &path.view(), path.now);
+    path.prague.on_congestion(Congestion::Ecn, &path.view(), path.now);
     assert_eq!(path.prague.cwnd().get(), window.get() / 2);
     let mut values = vec![path.prague.alpha().expect("a mark")];
     for _ in 0..50 {
@@ -152,12 +146,8 @@ fn a_loss_is_answered_as_by_reno() {
     path.mean(0.05, 1000);
     let view = path.view();
     path.prague.on_congestion(Congestion::Loss, &view, path.now);
-    assert_eq!(
-        path.prague.cwnd().get(),
-        (view.in_flight.get() as f64 / 2.0).round() as u64
-    );
-    path.prague
-        .on_congestion(Congestion::Timeout, &path.view(), path.now);
+    assert_eq!(path.prague.cwnd().get(), (view.in_flight.get() as f64 / 2.0).round() as u64);
+    path.prague.on_congestion(Congestion::Timeout, &path.view(), path.now);
     assert_eq!(path.prague.cwnd(), PACKET);
 }
 
@@ -167,12 +157,7 @@ fn it_paces_by_its_window() {
     let mut path = Path::new(Config::default(), 40);
     assert_eq!(path.prague.allowance().pacing, None);
     path.mean(0.05, 1000);
-    let pace = path
-        .prague
-        .allowance()
-        .pacing
-        .expect("a round-trip time")
-        .as_bps_f64();
+    let pace = path.prague.allowance().pacing.expect("a round-trip time").as_bps_f64();
     let expected = path.prague.cwnd().bits_f64() / 0.04;
     assert!((pace / expected - 1.0).abs() < 1e-6, "{pace} of {expected}");
 }
@@ -182,10 +167,7 @@ fn it_paces_by_its_window() {
 #[test]
 fn marks_cut_once_per_virtual_round_trip() {
     for (transition, cuts) in [(1_000_000, 10), (0, 2)] {
-        let config = Config {
-            transition,
-            ..Config::default()
-        };
+        let config = Config { transition, ..Config::default() };
         let mut path = Path::new(config, 5);
         path.round(0.0);
         let mut told = 0;

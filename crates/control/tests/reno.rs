@@ -30,10 +30,7 @@ fn slow_start_doubles_each_round_trip() {
 #[test]
 fn slow_start_grows_a_packet_at_most_for_each_acknowledgement() {
     let mut c = build("newreno", &[]);
-    let ack = |bytes| Acked {
-        bytes: Bytes::new(bytes),
-        ..ACK
-    };
+    let ack = |bytes| Acked { bytes: Bytes::new(bytes), ..ACK };
     c.on_ack(&ack(4000), &path(0), Time::ZERO);
     assert_eq!(window(&c), 3.0);
     c.on_ack(&ack(400), &path(0), Time::ZERO);
@@ -61,10 +58,7 @@ fn slow_start_ends_at_the_threshold() {
 fn congestion_avoidance_counts_bytes() {
     for (bytes, each_round) in [(2000, 5), (500, 20)] {
         let mut c = in_avoidance();
-        let ack = Acked {
-            bytes: Bytes::new(bytes),
-            ..ACK
-        };
+        let ack = Acked { bytes: Bytes::new(bytes), ..ACK };
         for _ in 1..each_round {
             c.on_ack(&ack, &path(0), Time::ZERO);
         }
@@ -77,10 +71,7 @@ fn congestion_avoidance_counts_bytes() {
 #[test]
 fn congestion_avoidance_carries_the_remainder_over() {
     let mut c = in_avoidance();
-    let ack = Acked {
-        bytes: Bytes::new(7000),
-        ..ACK
-    };
+    let ack = Acked { bytes: Bytes::new(7000), ..ACK };
     c.on_ack(&ack, &path(0), Time::ZERO);
     c.on_ack(&ack, &path(0), Time::ZERO);
     assert_eq!(window(&c), 11.0);
@@ -149,11 +140,7 @@ fn the_window_waits_in_recovery_and_while_it_is_not_used() {
     for in_recovery in [true, false] {
         for mut c in [in_avoidance(), build("newreno", &[])] {
             let before = window(&c);
-            let ack = Acked {
-                in_recovery,
-                window_limited: in_recovery,
-                ..ACK
-            };
+            let ack = Acked { in_recovery, window_limited: in_recovery, ..ACK };
             for _ in 0..100 {
                 c.on_ack(&ack, &path(0), Time::ZERO);
             }
@@ -165,10 +152,7 @@ fn the_window_waits_in_recovery_and_while_it_is_not_used() {
 #[test]
 fn each_says_how_losses_are_repaired() {
     assert_eq!(build("reno", &[]).capabilities().recovery, Recovery::Reno);
-    assert_eq!(
-        build("newreno", &[]).capabilities().recovery,
-        Recovery::NewReno
-    );
+    assert_eq!(build("newreno", &[]).capabilities().recovery, Recovery::NewReno);
     let steady = build("newreno", &[("impatient", Raw::Flag(false))]);
     assert_eq!(steady.capabilities().recovery, Recovery::SteadyNewReno);
     let sack = build("newreno", &[("sack", Raw::Flag(true))]);

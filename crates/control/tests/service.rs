@@ -8,11 +8,7 @@ use accord_units::{Bytes, Duration, Rate, Time};
 const RTT: Duration = Duration::from_ms(100);
 
 fn service(contract_kbps: u64, weight: f64, limit: Option<u64>) -> Service {
-    Service {
-        contract: Rate::from_bps(contract_kbps * 1000),
-        weight,
-        limit: limit.map(Bytes::new),
-    }
+    Service { contract: Rate::from_bps(contract_kbps * 1000), weight, limit: limit.map(Bytes::new) }
 }
 
 /// A tunnel that sends `sent` packets in a round trip, and its reports.
@@ -100,10 +96,7 @@ fn a_weight_multiplies_the_target() {
 fn below_its_contracted_rate_a_flow_grows_up_to_its_limit() {
     let policy = [("recovery", text("packet")), ("steps", text("policy"))];
     let mut t = Tunnel::settled(service(10_000, 1.0, Some(3_000_000)), &policy);
-    assert!(
-        (t.step(1e6, 5000) - 1000.0).abs() < 1.0,
-        "whatever is queued"
-    );
+    assert!((t.step(1e6, 5000) - 1000.0).abs() < 1.0, "whatever is queued");
     let mut t = Tunnel::settled(service(10_000, 1.0, Some(40_000)), &policy);
     assert!((t.step(30_000.0, 5000) - 1000.0).abs() < 1.0);
     assert!(t.step(40_000.0, 5000).abs() < 1.0);
@@ -158,17 +151,9 @@ fn a_flow_with_little_to_send_keeps_the_window_that_it_uses() {
         let threshold = t.0.ssthresh();
         for _ in 0..1000 {
             t.hear(0.0, 400, Some(5));
-            assert!(
-                t.window() <= 10e3,
-                "twice the 5 packets at most: {}",
-                t.window()
-            );
+            assert!(t.window() <= 10e3, "twice the 5 packets at most: {}", t.window());
         }
-        assert_eq!(
-            t.0.ssthresh(),
-            threshold,
-            "it tells of the network, not of the demand"
-        );
+        assert_eq!(t.0.ssthresh(), threshold, "it tells of the network, not of the demand");
         // With enough to send again it doubles back to where it was, or grows by 1.9 per round trip
         // as its rate does.
         let mut rounds = 0;

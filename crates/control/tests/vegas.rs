@@ -67,10 +67,7 @@ fn between_the_thresholds_the_window_stands_still() {
     assert!((1.0..=3.0).contains(&queued), "{queued}");
     let estimate = path.controller.accumulation_estimate().expect("measured");
     assert!((estimate / PACKET as f64 - queued).abs() < 0.01);
-    assert_eq!(
-        path.controller.base_rtt_estimate(),
-        Some(Duration::from_ms(20))
-    );
+    assert_eq!(path.controller.base_rtt_estimate(), Some(Duration::from_ms(20)));
 }
 
 /// Low02 §1.1: below α the window grows, above β it shrinks, and at either it stays. At twice the base round-trip time
@@ -89,10 +86,7 @@ fn at_a_threshold_the_window_stands_still() {
         (2.0, 17, 16.0),
     ] {
         let mut c = build("vegas", &amounts("2 pkt", "4 pkt"));
-        c.set_service(&Service {
-            weight,
-            ..Service::default()
-        });
+        c.set_service(&Service { weight, ..Service::default() });
         loss(&mut c, Congestion::Loss, 2 * packets, 0);
         for (ms, window_limited) in [(100, false), (200, false), (200, true)] {
             let ack = Acked {
@@ -114,10 +108,7 @@ fn after_an_idle_time_the_window_starts_again() {
     loss(&mut c, Congestion::Loss, 20, 0);
     assert_eq!(window(&c), 10.0);
     c.on_idle();
-    assert_eq!(
-        (window(&c), c.ssthresh()),
-        (2.0, Some(Bytes::new(10 * PACKET)))
-    );
+    assert_eq!((window(&c), c.ssthresh()), (2.0, Some(Bytes::new(10 * PACKET))));
 }
 
 /// α = β = 2.5 lies between whole windows: the flow hovers around it, where one that
@@ -137,10 +128,7 @@ fn with_a_single_threshold_the_accumulation_stays_around_it() {
 #[test]
 fn thresholds_as_rates_scale_with_the_base_round_trip_time() {
     for (propagation, fit, target) in [(19, 20.0, 4.0), (49, 50.0, 10.0)] {
-        let rates = [
-            ("alpha_rate", text("200 KB/s")),
-            ("beta_rate", text("200 KB/s")),
-        ];
+        let rates = [("alpha_rate", text("200 KB/s")), ("beta_rate", text("200 KB/s"))];
         let mut path = Fifo::new(build("vegas", &rates), Duration::from_ms(propagation));
         path.rounds(200);
         let mean = path.rounds(200).iter().sum::<f64>() / 200.0 - fit;
@@ -185,10 +173,7 @@ fn a_longer_route_deceives_vegas_but_not_vegas_k() {
         path.rounds(100);
         path.propagation = Duration::from_ms(59);
         path.rounds(400);
-        (
-            window(&path.controller),
-            path.controller.base_rtt_estimate().expect("measured"),
-        )
+        (window(&path.controller), path.controller.base_rtt_estimate().expect("measured"))
     };
     let (window, base) = longer("vegas", &[]);
     assert_eq!(base, Duration::from_ms(20));
@@ -241,12 +226,7 @@ fn losses_of_one_round_trip_cost_once() {
 fn what_is_not_used_does_not_grow_and_recovery_waits() {
     for (window_limited, in_recovery) in [(false, false), (true, true)] {
         let mut c = build("vegas", &[]);
-        let ack = Acked {
-            round_ended: true,
-            window_limited,
-            in_recovery,
-            ..ACK
-        };
+        let ack = Acked { round_ended: true, window_limited, in_recovery, ..ACK };
         for _ in 0..100 {
             c.on_ack(&ack, &path(0), Time::ZERO);
         }
@@ -260,10 +240,7 @@ fn the_base_of_vegas_k_is_the_minimum_of_the_last_k_samples() {
     for k in [1usize, 2, 7, 50] {
         let mut c = build("vegas-k", &[("k", Raw::Integer(k as i64))]);
         for (i, ms) in samples.iter().enumerate() {
-            let ack = Acked {
-                rtt: Some(Duration::from_ms(*ms)),
-                ..ACK
-            };
+            let ack = Acked { rtt: Some(Duration::from_ms(*ms)), ..ACK };
             c.on_ack(&ack, &path(0), Time::ZERO);
             let last = &samples[(i + 1).saturating_sub(k)..=i];
             let min = last.iter().min().map(|ms| Duration::from_ms(*ms));
@@ -283,9 +260,7 @@ fn it_looks_for_losses_early() {
     assert!(c.capabilities().early_retransmission);
     assert_eq!(c.capabilities().recovery, Recovery::NewReno);
     assert_eq!(
-        build("vegas", &[("sack", Raw::Flag(true))])
-            .capabilities()
-            .recovery,
+        build("vegas", &[("sack", Raw::Flag(true))]).capabilities().recovery,
         Recovery::Sack
     );
 }
@@ -321,15 +296,10 @@ fn the_objective_is_the_middle_of_the_thresholds() {
         let of = family("vegas").role.objective(&values("vegas", changes));
         of.expect("a controller has one")
     };
-    let packets = |n| Objective::MeasuredAccumulation {
-        target: Target::Amount(Size::Packets(n)),
-    };
+    let packets = |n| Objective::MeasuredAccumulation { target: Target::Amount(Size::Packets(n)) };
     assert_eq!(objective(&[]), packets(2.0));
     assert_eq!(objective(&amounts("3 pkt", "4 pkt")), packets(3.5));
-    let rates = [
-        ("alpha_rate", text("1 Mbps")),
-        ("beta_rate", text("2 Mbps")),
-    ];
+    let rates = [("alpha_rate", text("1 Mbps")), ("beta_rate", text("2 Mbps"))];
     assert_eq!(
         objective(&rates),
         Objective::MeasuredAccumulation {
@@ -338,9 +308,7 @@ fn the_objective_is_the_middle_of_the_thresholds() {
     );
     assert_eq!(
         objective(&[("base_rtt", text("known"))]),
-        Objective::Accumulation {
-            target: Size::Packets(2.0)
-        }
+        Objective::Accumulation { target: Size::Packets(2.0) }
     );
 }
 
@@ -351,10 +319,7 @@ fn thresholds_that_contradict_each_other_are_refused() {
         vec![("alpha", text("2000 B"))],
         vec![("alpha_rate", text("1 Mbps"))],
         vec![("beta_rate", text("1 Mbps"))],
-        vec![
-            ("alpha_rate", text("2 Mbps")),
-            ("beta_rate", text("1 Mbps")),
-        ],
+        vec![("alpha_rate", text("2 Mbps")), ("beta_rate", text("1 Mbps"))],
         vec![
             ("beta", text("3 pkt")),
             ("alpha_rate", text("1 Mbps")),
@@ -367,10 +332,7 @@ fn thresholds_that_contradict_each_other_are_refused() {
                 values.set(param, raw).expect("in range");
             }
             let message = (family(name).check)(&values).expect_err("contradicts");
-            assert!(
-                message.contains("give") || message.contains("write"),
-                "{message}"
-            );
+            assert!(message.contains("give") || message.contains("write"), "{message}");
         }
     }
 }

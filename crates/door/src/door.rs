@@ -151,11 +151,7 @@ impl<A: Send + 'static> Door<A> {
         std::thread::Builder::new()
             .name("status".into())
             .spawn(move || serve(accept, parse, &sender, &ends))?;
-        Ok(Door {
-            place,
-            closed,
-            requests,
-        })
+        Ok(Door { place, closed, requests })
     }
 }
 
@@ -204,9 +200,10 @@ fn serve<A, C: Client>(
                 answer.unwrap_or((503, "the program does not answer\n".into()))
             }
         };
-        let kind = match text.starts_with('{') {
-            true => "application/json",
-            false => "text/plain; version=0.0.4; charset=utf-8",
+        let kind = if text.starts_with('{') {
+            "application/json"
+        } else {
+            "text/plain; version=0.0.4; charset=utf-8"
         };
         let reason = match code {
             200 => "OK",
@@ -261,10 +258,7 @@ fn read(client: &mut impl Client) -> Vec<u8> {
             _ => break,
         }
     }
-    match head.windows(4).any(|w| w == b"\r\n\r\n") {
-        true => head,
-        false => Vec::new(),
-    }
+    if head.windows(4).any(|w| w == b"\r\n\r\n") { head } else { Vec::new() }
 }
 
 /// Returns the method and the parts of the path of a request, or the HTTP status of its error.
@@ -297,10 +291,7 @@ mod tests {
         std::fs::write(&path, "a key").expect("written");
         let error = Door::open(&path, first).map(|_| ()).expect_err("no socket");
         assert!(error.to_string().contains("is not a socket"), "{error}");
-        assert_eq!(
-            std::fs::read_to_string(&path).expect("it is there"),
-            "a key"
-        );
+        assert_eq!(std::fs::read_to_string(&path).expect("it is there"), "a key");
         std::fs::create_dir(&target).expect("made");
         assert!(Door::open(&target, first).is_err() && target.is_dir());
         let link = dir.path().join("link");
@@ -324,13 +315,9 @@ mod tests {
     fn a_socket_of_tcp_answers_until_it_is_dropped() {
         let any = "127.0.0.1:0".parse().expect("an address");
         let door = Door::listen(any, first).expect("opened");
-        let Place::Address(address) = door.place else {
-            panic!("{:?}", door.place)
-        };
+        let Place::Address(address) = door.place else { panic!("{:?}", door.place) };
         let mut client = TcpStream::connect(address).expect("connected");
-        client
-            .write_all(b"GET /metrics HTTP/1.1\r\n\r\n")
-            .expect("written");
+        client.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("written");
         let request = door.requests.recv().expect("a request");
         assert_eq!(request.ask, "metrics");
         let _ = request.answer.send((200, "a 1\n".into()));
@@ -361,20 +348,12 @@ mod tests {
             answer
         });
         let mut client = UnixStream::connect(&path).expect("connected");
-        client
-            .write_all(b"GET /status HTTP/1.1\r\n\r\n")
-            .expect("written");
+        client.write_all(b"GET /status HTTP/1.1\r\n\r\n").expect("written");
         // The slow client is not finished before this one has its turn.
-        let request = door
-            .requests
-            .recv_timeout(60 * PATIENCE)
-            .expect("a request");
+        let request = door.requests.recv_timeout(60 * PATIENCE).expect("a request");
         assert_eq!(request.ask, "status");
         let _ = done.send(());
         let answer = dribble.join().expect("it ends");
-        assert!(
-            answer.is_empty() || answer.starts_with("HTTP/1.1 400"),
-            "{answer}"
-        );
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400"), "{answer}");
     }
 }

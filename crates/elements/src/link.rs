@@ -15,10 +15,7 @@ pub fn port<P: PortPacket>(scenario: &Scenario, id: LinkId) -> Port<P> {
         let policer = parts.policer.map(|b| Bucket::new(b.rate, b.burst));
         port = port.with_entry(policer, parts.ack_thinning);
     }
-    match link.control_priority {
-        true => port,
-        false => port.without_priority(),
-    }
+    if link.control_priority { port } else { port.without_priority() }
 }
 
 /// Returns the end nodes of flows. Packets of flow `n` have the number 2n on the way out, and 2n +
@@ -96,10 +93,7 @@ impl Loss {
     /// Returns true if the next packet is lost. The control packets of tunnels have a loss
     /// probability of their own.
     pub fn takes(&mut self, is_control: bool) -> bool {
-        let p = match is_control {
-            true => self.control,
-            false => self.data,
-        };
+        let p = if is_control { self.control } else { self.data };
         p > 0.0 && self.dice.uniform() < p
     }
 }

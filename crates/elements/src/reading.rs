@@ -48,15 +48,7 @@ fn read_aggregates(aqm: &AnyAqm) -> Vec<AggregateReading> {
 
 /// Returns the reading of a flow from the counts of an engine and the state of the flow's sender.
 pub fn read_flow(counted: FlowReading, view: View) -> FlowReading {
-    let View {
-        cwnd,
-        ssthresh,
-        pacing: _,
-        rtt,
-        min_rtt,
-        accumulation,
-        retransmissions,
-    } = view;
+    let View { cwnd, ssthresh, pacing: _, rtt, min_rtt, accumulation, retransmissions } = view;
     FlowReading {
         retransmissions,
         cwnd,

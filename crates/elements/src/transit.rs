@@ -49,12 +49,11 @@ impl Transit {
             None => self.order.arrival(begun, sent, delay),
             Some((jitter, dice)) => {
                 let at = sent + delay + jitter.law.draw(dice);
-                match jitter.reorder {
-                    true => at,
-                    false => {
-                        self.last = self.last.max(at);
-                        self.last
-                    }
+                if jitter.reorder {
+                    at
+                } else {
+                    self.last = self.last.max(at);
+                    self.last
                 }
             }
         };

@@ -26,10 +26,7 @@ impl Changes {
         let matched = pairs.iter().filter(|pair| known(pair)).count();
         let unmatched = (pairs.len() - matched) + (before - matched);
         pairs.retain(known);
-        Changes {
-            all: compare(&pairs),
-            unmatched,
-        }
+        Changes { all: compare(&pairs), unmatched }
     }
 
     /// Returns the regressions: measures that are significantly worse, or have lost their value.
@@ -62,9 +59,10 @@ pub fn sentence(compared: &Compared) -> String {
         let sign = if v < 0.0 { "−" } else { "+" };
         format!("{sign}{}", show::quantity(v.abs(), unit))
     };
-    let relative = match before.mean != 0.0 {
-        true => format!(" ({})", show::error(change / before.mean.abs())),
-        false => String::new(),
+    let relative = if before.mean != 0.0 {
+        format!(" ({})", show::error(change / before.mean.abs()))
+    } else {
+        String::new()
     };
     let sure = match (half, compared.p) {
         (Some(half), Some(p)) => format!(

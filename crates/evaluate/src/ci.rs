@@ -28,10 +28,7 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
     let mut verdicts = Vec::new();
     let rivals = evaluation.order.subjects.iter().enumerate().skip(1);
     let rivals = rivals.map(|(i, rival)| {
-        let pairs = evaluation
-            .against(i)
-            .into_iter()
-            .map(|c| (c.key.clone(), c));
+        let pairs = evaluation.against(i).into_iter().map(|c| (c.key.clone(), c));
         (&rival.label, pairs.collect::<BTreeMap<Key, Compared>>())
     });
     let rivals: Vec<_> = rivals.collect();
@@ -67,10 +64,7 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
             failure: Some(format!("{subject}, {key}, seed {seed}: {}", failure.why)),
             skipped: None,
             says: String::new(),
-            key: Key {
-                measure: format!("run with seed {seed}"),
-                ..key
-            },
+            key: Key { measure: format!("run with seed {seed}"), ..key },
         });
     }
     verdicts
@@ -78,10 +72,7 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
 
 /// Returns the verdicts as JUnit XML: a suite per pack, a test per measure.
 pub fn junit(evaluation: &Evaluation, verdicts: &[Verdict]) -> String {
-    let mut report = Report::new(format!(
-        "accord evaluate {}",
-        evaluation.order.subjects[0].label
-    ));
+    let mut report = Report::new(format!("accord evaluate {}", evaluation.order.subjects[0].label));
     for pack in &evaluation.packs {
         let mut suite = TestSuite::new(pack.pack.name.as_str());
         let own = verdicts.iter().filter(|v| v.key.pack == pack.pack.name);
@@ -156,18 +147,12 @@ fn status(check: &Check) -> TestCaseStatus {
 
 /// Returns what failed as workflow commands of GitHub, a line each.
 pub fn annotations(verdicts: &[Verdict]) -> Vec<String> {
-    let failed = verdicts
-        .iter()
-        .filter_map(|v| Some((v, v.failure.as_ref()?)));
+    let failed = verdicts.iter().filter_map(|v| Some((v, v.failure.as_ref()?)));
     failed
         .map(|(verdict, why)| {
             let key = &verdict.key;
             let title = format!("{}/{}: {}", key.pack, key.case, key.measure);
-            format!(
-                "::error title={}::{}",
-                escaped(&title, true),
-                escaped(why, false)
-            )
+            format!("::error title={}::{}", escaped(&title, true), escaped(why, false))
         })
         .collect()
 }

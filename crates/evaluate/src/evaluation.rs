@@ -89,10 +89,7 @@ impl PackResult {
         let cases = (plan.cases.iter().enumerate())
             .map(|(i, planned)| case_result(&plan, i, planned, subjects, measured))
             .collect();
-        PackResult {
-            pack: plan.pack,
-            cases,
-        }
+        PackResult { pack: plan.pack, cases }
     }
 
     /// Returns the definition of a row's measure.
@@ -244,9 +241,10 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
                     // no estimate of its variance.
                     let certain = difference.half_width == Some(0.0);
                     let told_apart = p.map_or(certain, |p| p < LEVEL);
-                    match difference.mean.abs() > matters && told_apart {
-                        false => Finding::Same,
-                        true => direction(pair.better, difference.mean),
+                    if difference.mean.abs() > matters && told_apart {
+                        direction(pair.better, difference.mean)
+                    } else {
+                        Finding::Same
                     }
                 }
                 _ => Finding::Missing,

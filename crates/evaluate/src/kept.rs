@@ -69,11 +69,7 @@ impl Measurements {
             // A line that was cut off ends here.
             file.write_all(b"\n")?;
         }
-        Ok(Measurements {
-            known,
-            file: Mutex::new(file),
-            build: build.to_string(),
-        })
+        Ok(Measurements { known, file: Mutex::new(file), build: build.to_string() })
     }
 
     /// Returns how many runs were known when the file was opened.
@@ -110,11 +106,8 @@ impl Measurements {
     /// # Errors
     /// Those of the file.
     pub fn put(&self, key: &str, measured: &Measured) -> io::Result<()> {
-        let line = Line {
-            check: check(key, measured),
-            measured: measured.clone(),
-            key: key.to_string(),
-        };
+        let line =
+            Line { check: check(key, measured), measured: measured.clone(), key: key.to_string() };
         let text = serde_json::to_string(&line).expect("plain data") + "\n";
         let mut file = self.file.lock().unwrap_or_else(|e| e.into_inner());
         file.write_all(text.as_bytes())
@@ -135,10 +128,7 @@ impl Measurements {
         hash.update(scenario.hash().as_bytes());
         hash.update(figures.as_bytes());
         let (seed, build) = (scenario.seed, &self.build);
-        format!(
-            "{engine}-{seed}-{}-{build}",
-            &hash.finalize().to_hex()[..32]
-        )
+        format!("{engine}-{seed}-{}-{build}", &hash.finalize().to_hex()[..32])
     }
 }
 

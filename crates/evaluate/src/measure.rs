@@ -97,9 +97,7 @@ fn reach(scenario: &Scenario, run: &Run, at: usize) -> Option<f64> {
         }
         Subject::Group(group) => vec![Entity::Group(group)],
     };
-    let series = entities
-        .iter()
-        .filter_map(|e| run.series(wanted.metric, *e));
+    let series = entities.iter().filter_map(|e| run.series(wanted.metric, *e));
     let series: Vec<&[f64]> = series.map(|s| &s.values[..]).collect();
     if series.is_empty() || wanted.over != Over::Mean || wanted.across != Across::Each {
         return None;

@@ -111,9 +111,7 @@ impl Plan {
                 let as_it_stands = points(&pack, case, &file, order.seed, catalogue)?;
                 let wanted = &case.measures;
                 let first = &as_it_stands[0];
-                let units = wanted
-                    .iter()
-                    .map(|&m| unit(&pack.measures, wanted, first, m));
+                let units = wanted.iter().map(|&m| unit(&pack.measures, wanted, first, m));
                 let mut planned = Planned {
                     section: s,
                     case: c,
@@ -151,11 +149,7 @@ impl Plan {
                 cases.push(planned);
             }
         }
-        Ok(Plan {
-            pack,
-            cases,
-            trials,
-        })
+        Ok(Plan { pack, cases, trials })
     }
 
     /// Returns the section and the case of a planned case.
@@ -167,11 +161,7 @@ impl Plan {
 
 /// Returns the command that runs a case alone with `accord run`.
 pub fn run_command(pack: &Pack, case: &Case, subject: &Subject, order: &Order) -> String {
-    let mut command = format!(
-        "accord run {} --engine {}",
-        pack.path_of(case),
-        order.engine.name()
-    );
+    let mut command = format!("accord run {} --engine {}", pack.path_of(case), order.engine.name());
     for setting in settings(case, order.tier) {
         command += &format!(" --set {}", quoted(setting));
     }
@@ -195,11 +185,7 @@ fn check_parameters(pack: &Pack, catalogue: &Catalogue) -> Result<(), Errors> {
     let known = || families.iter().flat_map(|f| f.params).map(|p| p.name);
     for parameter in &pack.parameters {
         if !known().any(|name| name == parameter.name) {
-            let message = format!(
-                "no {} has a parameter \"{}\"",
-                pack.role.name(),
-                parameter.name
-            );
+            let message = format!("no {} has a parameter \"{}\"", pack.role.name(), parameter.name);
             let mut error = crate::pack::error_at(pack, parameter.span.clone(), message);
             error.hint = suggest(&parameter.name, known());
             return Err(error.into());
@@ -257,10 +243,7 @@ fn points(
 
 fn source_of(file: &File) -> accord::language::Source {
     let source = file.source();
-    accord::language::Source {
-        name: source.name.clone(),
-        text: source.text.clone(),
-    }
+    accord::language::Source { name: source.name.clone(), text: source.text.clone() }
 }
 
 /// Returns an error at the place of the case in the pack.
@@ -298,9 +281,7 @@ fn with_subject(
 /// Returns what distinguishes a point: "rate = 10 Mbps, delay = 5 ms".
 fn label(scenario: &Scenario) -> String {
     let pairs = scenario.point.iter();
-    let pairs: Vec<String> = pairs
-        .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
+    let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name} = {value}")).collect();
     pairs.join(", ")
 }
 
@@ -309,9 +290,5 @@ fn margin(scenario: &Scenario) -> Result<Margin, String> {
     let (start, end) = (scenario.steady.start, scenario.steady.end);
     let middle = accord::units::Time::from_ps((start.as_ps() + end.as_ps()) / 2);
     let found = stability(scenario, middle).map_err(|e| e.to_string())?;
-    Ok(Margin {
-        gain: found.margins.gain,
-        delay: found.margins.delay,
-        stable: found.is_stable(),
-    })
+    Ok(Margin { gain: found.margins.gain, delay: found.margins.delay, stable: found.is_stable() })
 }

@@ -24,22 +24,14 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let (a, b) = (Moments::of(first)?, Moments::of(second)?);
     let mean = b.mean - a.mean;
     let (Some(va), Some(vb)) = (a.variance, b.variance) else {
-        return Some(Difference {
-            mean,
-            half_width: None,
-            p: None,
-        });
+        return Some(Difference { mean, half_width: None, p: None });
     };
     let (sa, sb) = (va / a.n, vb / b.n);
     let error = (sa + sb).sqrt();
     // Rounding errors of equal values are no variation.
     let least = 1e-12 * a.mean.abs().max(b.mean.abs());
     if error <= least {
-        return Some(Difference {
-            mean,
-            half_width: Some(0.0),
-            p: None,
-        });
+        return Some(Difference { mean, half_width: Some(0.0), p: None });
     }
     let freedom = (sa + sb).powi(2) / (sa * sa / (a.n - 1.0) + sb * sb / (b.n - 1.0));
     let t = mean / error;
@@ -91,10 +83,7 @@ mod tests {
     use super::*;
 
     fn near(found: f64, known: f64) {
-        assert!(
-            (found - known).abs() < 1e-6 * known.abs().max(1e-9),
-            "{found}, not {known}"
-        );
+        assert!((found - known).abs() < 1e-6 * known.abs().max(1e-9), "{found}, not {known}");
     }
 
     /// Computed by `scipy.stats.ttest_ind(a, b, equal_var=False)` of SciPy 1.17.1.
@@ -113,12 +102,7 @@ mod tests {
                 0.008071938172194903,
                 2.034689408458634,
             ),
-            (
-                &[1.0, 2.0],
-                &[10.0, 14.0],
-                0.10337700379948069,
-                20.243378906988756,
-            ),
+            (&[1.0, 2.0], &[10.0, 14.0], 0.10337700379948069, 20.243378906988756),
             (
                 &[0.91, 0.93, 0.9, 0.92, 0.94],
                 &[0.9, 0.95, 0.8, 0.99, 0.85, 0.93],

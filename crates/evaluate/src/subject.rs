@@ -83,10 +83,7 @@ impl Subject {
     pub fn settings(&self, path: &str, otherwise: &[Parameter]) -> Vec<(String, String)> {
         let named = |name: &str| self.parameters.iter().any(|(key, _)| key == name);
         let missing = |p: &&Parameter| self.has.contains(&&*p.name) && !named(&p.name);
-        let missing = otherwise
-            .iter()
-            .filter(missing)
-            .map(|p| (&p.name, &p.value));
+        let missing = otherwise.iter().filter(missing).map(|p| (&p.name, &p.value));
         let own = self.parameters.iter().map(|(key, value)| (key, value));
         let parameters = own.chain(missing);
         match self.role {
@@ -131,9 +128,7 @@ mod tests {
             )]
         );
         let queue = Subject::parse("codel,target=\"5 ms\",ecn=true", &catalogue);
-        let queue = queue
-            .map(|q| q.settings("link.b.queue", &[]))
-            .unwrap_or_default();
+        let queue = queue.map(|q| q.settings("link.b.queue", &[])).unwrap_or_default();
         assert_eq!(queue[0], ("link.b.queue.discipline".into(), "codel".into()));
         assert_eq!(queue[1], ("link.b.queue.target".into(), "\"5 ms\"".into()));
         assert_eq!(queue[2], ("link.b.queue.ecn".into(), "true".into()));
@@ -142,11 +137,7 @@ mod tests {
     #[test]
     fn parameters_of_the_pack_give_way() {
         let catalogue = accord::catalogue();
-        let otherwise = [Parameter {
-            name: "rack".into(),
-            value: "true".into(),
-            span: 0..0,
-        }];
+        let otherwise = [Parameter { name: "rack".into(), value: "true".into(), span: 0..0 }];
         let settings = |text| {
             let subject = Subject::parse(text, &catalogue).expect("a subject");
             subject.settings("c", &otherwise).remove(0).1

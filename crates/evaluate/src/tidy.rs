@@ -12,30 +12,14 @@ const COLUMNS: &[(&str, &str, Kind)] = &[
     ("case", "name of the case", Kind::Text),
     ("point", "point of the case's sweep, or empty", Kind::Text),
     ("measure", "name of the measure", Kind::Text),
-    (
-        "unit",
-        "unit of the value: bit/s, B, s, pkt, or 1 for a ratio",
-        Kind::Text,
-    ),
-    (
-        "better",
-        "the direction of better values: more, less, near 100 %, or none",
-        Kind::Text,
-    ),
+    ("unit", "unit of the value: bit/s, B, s, pkt, or 1 for a ratio", Kind::Text),
+    ("better", "the direction of better values: more, less, near 100 %, or none", Kind::Text),
     ("subject", "the subject, or one of its rivals", Kind::Text),
     ("role", "subject, or rival", Kind::Text),
     ("engine", "the engine", Kind::Text),
-    (
-        "tier",
-        "the part of the pack that was run: quick or whole",
-        Kind::Text,
-    ),
+    ("tier", "the part of the pack that was run: quick or whole", Kind::Text),
     ("seed", "the seed of the run", Kind::Long),
-    (
-        "value",
-        "the value, in the unit; missing where the run has none",
-        Kind::Optional,
-    ),
+    ("value", "the value, in the unit; missing where the run has none", Kind::Optional),
 ];
 
 /// Returns the table of an evaluation: a row per measure, subject and seed.
@@ -101,17 +85,13 @@ impl Baseline {
     /// # Errors
     /// Fails if the file is damaged or another table.
     pub fn read(file: File) -> Result<Baseline, Damaged> {
-        let fields = COLUMNS
-            .iter()
-            .map(|(name, doc, kind)| Field::new(*name, *doc, *kind));
+        let fields = COLUMNS.iter().map(|(name, doc, kind)| Field::new(*name, *doc, *kind));
         let reader = Reader::open(file, &fields.collect::<Vec<_>>())?;
         let mut baseline = Baseline::default();
         for group in 0..reader.groups() {
             let column = |name| -> Result<Vec<String>, Damaged> {
                 let runs = reader.texts(group, name)?.into_iter();
-                Ok(runs
-                    .flat_map(|(text, n)| std::iter::repeat_n(text, n))
-                    .collect())
+                Ok(runs.flat_map(|(text, n)| std::iter::repeat_n(text, n)).collect())
             };
             let (pack, case, point) = (column("pack")?, column("case")?, column("point")?);
             let (measure, role) = (column("measure")?, column("role")?);

@@ -24,11 +24,7 @@ pub struct Measured {
 
 impl Measured {
     fn failed(measures: usize, failure: String) -> Measured {
-        Measured {
-            values: vec![None; measures],
-            digest: String::new(),
-            failure,
-        }
+        Measured { values: vec![None; measures], digest: String::new(), failure }
     }
 }
 
@@ -46,10 +42,7 @@ pub fn attempt(
 ) -> Result<Measured, Error> {
     let (_, case) = plan.case(&plan.cases[trial.case]);
     let count = case.measures.len();
-    let mut watched = Watched {
-        observer,
-        now: Time::ZERO,
-    };
+    let mut watched = Watched { observer, now: Time::ZERO };
     let run = catch_unwind(AssertUnwindSafe(|| {
         accord::run(&trial.scenario, engine, options, &mut watched)
     }));
@@ -69,22 +62,14 @@ pub fn attempt(
 
 fn judged(pack: &Pack, wanted: &[usize], trial: &Trial, run: &Run) -> Measured {
     let values = values(&pack.measures, wanted, &trial.scenario, run);
-    let failure = (run.unfit.clone())
-        .or_else(|| no_window(trial, run))
-        .or_else(|| {
-            let at = values
-                .iter()
-                .position(|v| v.is_some_and(|v| !v.is_finite()))?;
-            let name = &pack.measures[wanted[at]].name;
-            Some(format!("{name} is {}, not a finite number", values[at]?))
-        });
+    let failure = (run.unfit.clone()).or_else(|| no_window(trial, run)).or_else(|| {
+        let at = values.iter().position(|v| v.is_some_and(|v| !v.is_finite()))?;
+        let name = &pack.measures[wanted[at]].name;
+        Some(format!("{name} is {}, not a finite number", values[at]?))
+    });
     match failure {
         Some(failure) => Measured::failed(wanted.len(), failure),
-        None => Measured {
-            values,
-            digest: run.manifest.digest.clone(),
-            failure: String::new(),
-        },
+        None => Measured { values, digest: run.manifest.digest.clone(), failure: String::new() },
     }
 }
 
@@ -109,12 +94,7 @@ fn text_of(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     let text = text.unwrap_or_else(|| "no message".into());
-    text.lines()
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .take(200)
-        .collect()
+    text.lines().next().unwrap_or_default().chars().take(200).collect()
 }
 
 /// An observer that remembers how far the run has come.

@@ -66,10 +66,7 @@ fn cases_fit_their_subjects_and_points_differ() {
 fn brief(scenario: &Scenario) -> Scenario {
     let mut brief = scenario.clone();
     let at = |ms| Time::ZERO + Duration::from_ms(ms);
-    let window = Window {
-        start: at(100),
-        end: at(200),
-    };
+    let window = Window { start: at(100), end: at(200) };
     (brief.duration, brief.sample, brief.steady) =
         (Duration::from_ms(200), Duration::from_ms(1), window);
     brief.events.retain(|event| event.at < at(200));
@@ -116,12 +113,7 @@ fn every_case_runs() {
                 };
                 let there = value.is_some_and(f64::is_finite);
                 let name = &measure.name;
-                assert!(
-                    there || may_lack,
-                    "{}/{}: {name}: {value:?}",
-                    pack.name,
-                    case.name
-                );
+                assert!(there || may_lack, "{}/{}: {name}: {value:?}", pack.name, case.name);
             }
         }
     }
@@ -170,27 +162,15 @@ fn plan(pack: &str, scenario: &str) -> Result<Plan, String> {
 fn wrong_packs_have_errors_with_their_place() {
     assert!(plan(PACK, SCENARIO).is_ok());
     for (from, to, expected) in [
-        (
-            "name = \"mine\"",
-            "name = \"../mine\"",
-            "pack.toml:2:8: \"../mine\" is no name",
-        ),
-        (
-            "source = \"here\"",
-            "sorce = \"here\"",
-            "pack.toml:4:1: unknown field `sorce`",
-        ),
+        ("name = \"mine\"", "name = \"../mine\"", "pack.toml:2:8: \"../mine\" is no name"),
+        ("source = \"here\"", "sorce = \"here\"", "pack.toml:4:1: unknown field `sorce`"),
         ("subject = \"controller\"\n", "", "missing field `subject`"),
         (
             "metric = \"utilisation\"",
             "metric = \"utilization\"",
             "pack.toml:10:10: there is no metric \"utilization\"\n  hint: did you mean \"utilisation\"?",
         ),
-        (
-            "better = \"more\"",
-            "better = \"most\"",
-            "unknown variant `most`",
-        ),
+        ("better = \"more\"", "better = \"most\"", "unknown variant `most`"),
         (
             "better = \"more\"",
             "better = \"more\"\nat_least = 0.5",
@@ -206,21 +186,13 @@ fn wrong_packs_have_errors_with_their_place() {
             "measures = [\"utilization\"]",
             "pack.toml:24:13: there is no measure \"utilization\"\n  hint: did you mean \"utilisation\"?",
         ),
-        (
-            "scenario = \"one\"",
-            "scenario = \"/etc/passwd\"",
-            "is no name",
-        ),
+        ("scenario = \"one\"", "scenario = \"/etc/passwd\"", "is no name"),
         (
             "scenario = \"one\"",
             "scenario = \"two\"",
             "the scenario \"two.toml\" cannot be had: cannot be read",
         ),
-        (
-            "of = \"bottleneck\"",
-            "of = \"bottelneck\"",
-            "case \"one\": ",
-        ),
+        ("of = \"bottleneck\"", "of = \"bottelneck\"", "case \"one\": "),
         (
             "title = \"One flow\"",
             "title = \"One flow\"\nset = [\"flow.subject.cuont=2\"]",
@@ -260,15 +232,11 @@ fn wrong_packs_have_errors_with_their_place() {
 /// A subject that does not fit a case is a finding about the subject.
 #[test]
 fn a_subject_that_does_not_fit_is_no_error() {
-    let lost = SCENARIO.replace(
-        "controller = \"newreno\"",
-        "controller = \"newreno\"\npacing = true",
-    );
+    let lost =
+        SCENARIO.replace("controller = \"newreno\"", "controller = \"newreno\"\npacing = true");
     let pack = PACK.replace("[\"cubic\"]", "[\"cubic\", \"monaco\"]");
     let plan = plan(&pack, &lost).expect("the pack is right");
     assert_eq!(plan.cases[0].impossible[0], None);
-    let why = plan.cases[0].impossible[1]
-        .as_ref()
-        .expect("a tunnel has no pacing");
+    let why = plan.cases[0].impossible[1].as_ref().expect("a tunnel has no pacing");
     assert!(why.contains("monaco does not run on a stream"), "{why}");
 }

@@ -75,10 +75,7 @@ impl Controller for Wrong {
     fn on_ack(&mut self, ack: &Acked, _: &PathView, now: Time) {
         self.window += ack.bytes.as_f64();
         if now.as_secs_f64() > 1.0 {
-            assert!(
-                self.then.is_finite() || self.then.is_nan(),
-                "the end of the rope"
-            );
+            assert!(self.then.is_finite() || self.then.is_nan(), "the end of the rope");
             self.window = self.then;
         }
     }
@@ -88,10 +85,7 @@ impl Controller for Wrong {
     }
 
     fn allowance(&self) -> Allowance {
-        Allowance {
-            window: Bytes::from_f64(self.window),
-            pacing: None,
-        }
+        Allowance { window: Bytes::from_f64(self.window), pacing: None }
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
@@ -104,22 +98,13 @@ fn objective(_: &Values) -> Objective {
 }
 
 const fn wrong(name: &'static str, maker: &'static Maker) -> Family {
-    Family {
-        doc: "Goes wrong.",
-        maker,
-        ..Family::new(name, Role::Controller(objective))
-    }
+    Family { doc: "Goes wrong.", maker, ..Family::new(name, Role::Controller(objective)) }
 }
 
 macro_rules! maker {
     ($then:expr) => {
         &Maker {
-            build: |_, _| {
-                AnyController::foreign(Wrong {
-                    window: 2000.0,
-                    then: $then,
-                })
-            },
+            build: |_, _| AnyController::foreign(Wrong { window: 2000.0, then: $then }),
             transport: Transport::Stream,
         }
     };
@@ -149,18 +134,9 @@ fn evaluation(subjects: &[&str], seed: u64) -> Evaluation {
         cases: Vec::new(),
     };
     let plan = Plan::of(pack, &order, &catalogue).expect("it fits");
-    let attempt = |trial| {
-        attempt(
-            &plan,
-            trial,
-            Engine::Packet,
-            &Options::default(),
-            &mut Quiet,
-        )
-    };
-    let measured: Vec<Measured> = (plan.trials.iter())
-        .map(|trial| attempt(trial).expect("no interruption"))
-        .collect();
+    let attempt = |trial| attempt(&plan, trial, Engine::Packet, &Options::default(), &mut Quiet);
+    let measured: Vec<Measured> =
+        (plan.trials.iter()).map(|trial| attempt(trial).expect("no interruption")).collect();
     let packs = vec![PackResult::of(plan, order.subjects.len(), &measured)];
     Evaluation { order, packs }
 }
@@ -186,22 +162,12 @@ fn junit_is_well_formed_and_counts() {
     let document = roxmltree::Document::parse(&text).expect("well-formed");
     let root = document.root_element();
     assert_eq!(root.tag_name().name(), "testsuites");
-    let count = |name: &str| {
-        document
-            .descendants()
-            .filter(|n| n.has_tag_name(name))
-            .count()
-    };
-    assert_eq!(
-        (count("testsuite"), count("testcase"), count("failure")),
-        (1, 2, 1)
-    );
+    let count = |name: &str| document.descendants().filter(|n| n.has_tag_name(name)).count();
+    assert_eq!((count("testsuite"), count("testcase"), count("failure")), (1, 2, 1));
     assert_eq!(root.attribute("tests"), Some("2"));
     assert_eq!(root.attribute("failures"), Some("1"));
     let failure = document.descendants().find(|n| n.has_tag_name("failure"));
-    let message = failure
-        .and_then(|f| f.attribute("message"))
-        .expect("a message");
+    let message = failure.and_then(|f| f.attribute("message")).expect("a message");
     assert!(message.contains("asks for at most 1 ms"), "{message}");
     let lines = annotations(&verdicts);
     assert_eq!(lines.len(), 1);
@@ -216,9 +182,7 @@ fn a_regression_is_told_from_another_seed() {
     let path = dir.path().join("evaluation.parquet");
     let before = evaluation(&["vegas"], 1);
     let mut bytes = Vec::new();
-    tidy(&before)
-        .write(&mut bytes, Format::Parquet, "evaluation")
-        .expect("written");
+    tidy(&before).write(&mut bytes, Format::Parquet, "evaluation").expect("written");
     fs::write(&path, &bytes).expect("written");
     let baseline = Baseline::read(fs::File::open(&path).expect("there")).expect("a baseline");
     assert_eq!(baseline.subject, "vegas");
@@ -227,10 +191,7 @@ fn a_regression_is_told_from_another_seed() {
     assert_eq!((same.all.len(), same.unmatched), (2, 0));
     assert_eq!(same.regressions().count(), 0, "{same:?}");
     let worse = since("vegas,alpha=6 pkt,beta=8 pkt", 1);
-    let names: Vec<&str> = worse
-        .regressions()
-        .map(|c| c.key.measure.as_str())
-        .collect();
+    let names: Vec<&str> = worse.regressions().map(|c| c.key.measure.as_str()).collect();
     assert_eq!(names, ["queuing delay"]);
     fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
     assert!(Baseline::read(fs::File::open(&path).expect("there")).is_err());
@@ -241,10 +202,7 @@ fn subjects_that_go_wrong_are_named_with_scenario_and_time() {
     for (name, expected) in [
         ("panics", "the end of the rope"),
         ("nothing", "the window of subject is 0 B at 1."),
-        (
-            "huge",
-            "the window is 9300000000000000000 B, and the largest is",
-        ),
+        ("huge", "the window is 9300000000000000000 B, and the largest is"),
         ("nan", "the window of subject is 0 B at 1."),
     ] {
         let evaluation = evaluation(&[name, "vegas"], 1);

@@ -29,9 +29,7 @@ pub struct Reading {
 impl Job {
     /// Takes the figures from its run.
     pub fn read(&self, run: &Run) -> Reading {
-        Reading {
-            values: figure_values(&self.scenario, run),
-        }
+        Reading { values: figure_values(&self.scenario, run) }
     }
 }
 
@@ -241,13 +239,7 @@ impl<E> Study<'_, E> {
     /// The mean; its interval only where seeds make a difference.
     fn estimate(&self, values: &[f64]) -> Option<Estimate> {
         let estimate = Estimate::of(values)?;
-        Some(match self.differ {
-            true => estimate,
-            false => Estimate {
-                half_width: None,
-                ..estimate
-            },
-        })
+        Some(if self.differ { estimate } else { Estimate { half_width: None, ..estimate } })
     }
 
     fn explained(&self, effect: Effect, figure: usize, gap: f64, relative: bool) -> Explained {
@@ -287,9 +279,8 @@ impl<E> Study<'_, E> {
             .and_then(|all| self.gaps(all, figure, relative))
             .and_then(|gaps| self.estimate(&gaps));
         let parts: Option<Vec<f64>> = (effects.iter()).map(|e| e.part.map(|p| p.mean)).collect();
-        let interaction = left
-            .zip(parts)
-            .map(|(left, parts)| gap.mean - left.mean - parts.iter().sum::<f64>());
+        let interaction =
+            left.zip(parts).map(|(left, parts)| gap.mean - left.mean - parts.iter().sum::<f64>());
         let agrees = gap.mean.abs() <= tolerance;
         Some(Finding {
             name: e.name.clone(),
@@ -335,10 +326,7 @@ impl<E> Study<'_, E> {
             f.verdict == Verdict::Divergent && closed
         };
         let candidates: Vec<Vec<Vec<Effect>>> = (findings.iter())
-            .map(|(_, f)| match open(f) {
-                true => Self::candidates(f),
-                false => Vec::new(),
-            })
+            .map(|(_, f)| if open(f) { Self::candidates(f) } else { Vec::new() })
             .collect();
         let most = candidates.iter().map(Vec::len).max().unwrap_or(0);
         for k in 0..most {
@@ -347,10 +335,7 @@ impl<E> Study<'_, E> {
                 let next = candidates.get(k).filter(|_| open(f));
                 tried.push(next.map(|effects| (*figure, effects.clone())));
             }
-            let sets = tried
-                .iter()
-                .flatten()
-                .map(|(_, effects)| self.closed(effects));
+            let sets = tried.iter().flatten().map(|(_, effects)| self.closed(effects));
             let sets: Vec<Set> = sets.collect();
             self.need(sets)?;
             for ((_, f), tried) in findings.iter_mut().zip(tried) {
@@ -372,9 +357,8 @@ impl<E> Study<'_, E> {
         all: Set,
         open: impl Fn(&Finding) -> bool,
     ) -> Result<(), E> {
-        let mut left: Vec<Option<Set>> = (findings.iter())
-            .map(|(_, f)| open(f).then_some(all))
-            .collect();
+        let mut left: Vec<Option<Set>> =
+            (findings.iter()).map(|(_, f)| open(f).then_some(all)).collect();
         for k in 0..self.applicable.len() {
             let mut tried = Vec::new();
             for ((_, f), set) in findings.iter().zip(&left) {
@@ -434,27 +418,21 @@ impl<E> Study<'_, E> {
     /// Returns the [`Shift`] of the reference.
     fn shift(&self, effect: Effect, figures: &[usize]) -> f64 {
         let with = self.close(bit(effect)) & !bit(effect);
-        let sets = self
-            .known
-            .get(&with)
-            .zip(self.known.get(&(with | bit(effect))));
+        let sets = self.known.get(&with).zip(self.known.get(&(with | bit(effect))));
         let counts = |f: &usize| {
             let unit = self.seeds[0].expectations[*f].metric.unit();
             effect != Effect::Packets || unit != MetricUnit::Packets
         };
         let figures: Vec<usize> = figures.iter().copied().filter(counts).collect();
-        let moved = sets
-            .into_iter()
-            .flat_map(|(a, b)| a.iter().zip(b))
-            .flat_map(|(a, b)| {
-                let values = figures.iter().flat_map(|&f| a.0[f].iter().zip(&b.0[f]));
-                values.map(|(a, b)| match (a, b) {
-                    (Some(a), Some(b)) if a == b => 0.0,
-                    (Some(a), Some(b)) => ((b - a) / a.abs()).abs(),
-                    (None, None) => 0.0,
-                    _ => f64::INFINITY,
-                })
-            });
+        let moved = sets.into_iter().flat_map(|(a, b)| a.iter().zip(b)).flat_map(|(a, b)| {
+            let values = figures.iter().flat_map(|&f| a.0[f].iter().zip(&b.0[f]));
+            values.map(|(a, b)| match (a, b) {
+                (Some(a), Some(b)) if a == b => 0.0,
+                (Some(a), Some(b)) => ((b - a) / a.abs()).abs(),
+                (None, None) => 0.0,
+                _ => f64::INFINITY,
+            })
+        });
         moved.fold(0.0, f64::max)
     }
 }
@@ -488,10 +466,8 @@ pub fn attribute<E>(
     run: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Reading>, E>,
 ) -> Result<Attribution, E> {
     let first = &seeds[0];
-    let with_figures = |s: &Scenario| Scenario {
-        expectations: figures(s, pair, which),
-        ..s.clone()
-    };
+    let with_figures =
+        |s: &Scenario| Scenario { expectations: figures(s, pair, which), ..s.clone() };
     let (mut applicable, mut skipped) = (Vec::new(), Vec::new());
     for effect in Effect::ALL {
         match effect.without(first, finer, pair.measured) {
@@ -518,11 +494,7 @@ pub fn attribute<E>(
     let mut shifts = Vec::new();
     let apart = |f: &(usize, Finding)| f.1.verdict == Verdict::Divergent;
     if findings.iter().any(apart) && !study.applicable.is_empty() {
-        let singles: Vec<Set> = study
-            .applicable
-            .iter()
-            .map(|&e| study.close(bit(e)))
-            .collect();
+        let singles: Vec<Set> = study.applicable.iter().map(|&e| study.close(bit(e))).collect();
         let all = study.applicable.iter().fold(0, |s, &e| s | bit(e));
         study.need(singles.into_iter().chain([all]))?;
         findings = found(&study, Some(all));
@@ -540,11 +512,7 @@ pub fn attribute<E>(
         reference: pair.reference.name(),
         measured: pair.measured.name(),
         finer,
-        seeds: Seeds {
-            first: first.seed,
-            count: seeds.len(),
-            differ: study.differ,
-        },
+        seeds: Seeds { first: first.seed, count: seeds.len(), differ: study.differ },
         skipped,
         shifts,
         findings: findings.into_iter().map(|(_, f)| f).collect(),

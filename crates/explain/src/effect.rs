@@ -121,19 +121,11 @@ impl Effect {
                 for f in &mut s.flows {
                     choose(Arc::make_mut(&mut f.controller), "estimator", "ideal");
                 }
-                changed(
-                    s,
-                    scenario,
-                    "no flow measures accumulation by control pairs",
-                )
+                changed(s, scenario, "no flow measures accumulation by control pairs")
             }
             Effect::Arrivals => {
                 smooth(&mut s);
-                changed(
-                    s,
-                    scenario,
-                    "no application has a random rate with a known mean",
-                )
+                changed(s, scenario, "no application has a random rate with a known mean")
             }
             Effect::Buffers => {
                 for l in &mut s.links {
@@ -193,10 +185,7 @@ fn changed(
     original: &Scenario,
     otherwise: &'static str,
 ) -> Result<Scenario, &'static str> {
-    match s == *original {
-        true => Err(otherwise),
-        false => Ok(s),
-    }
+    if s == *original { Err(otherwise) } else { Ok(s) }
 }
 
 /// Sets a choice where there is one.
@@ -219,11 +208,7 @@ fn smooth(s: &mut Scenario) {
     for (i, f) in s.flows.iter_mut().enumerate() {
         f.demand = match f.demand {
             Demand::Poisson(rate) => Demand::Constant(rate),
-            Demand::OnOff {
-                rate: Some(rate),
-                burst,
-                pause,
-            } if !moved.contains(&i) => {
+            Demand::OnOff { rate: Some(rate), burst, pause } if !moved.contains(&i) => {
                 let peak = rate.as_bps_f64();
                 let on = burst.mean().bits_f64() / peak;
                 let share = on / (on + pause.mean().as_secs_f64());

@@ -37,28 +37,19 @@ pub(crate) fn figures(scenario: &Scenario, pair: Pair, which: Which) -> Vec<Expe
             Target::Engine { .. } | Target::Beyond { .. } | Target::Range { .. } => return None,
         };
         let fits = e.engine == pair.measured && e.metric.of() != Of::Transfer;
-        fits.then(|| Expectation {
-            target: target(pair, tolerance),
-            ..e.clone()
-        })
+        fits.then(|| Expectation { target: target(pair, tolerance), ..e.clone() })
     });
     match which {
         Which::Expected => {
             let judged: Vec<Expectation> = judged.collect();
-            match judged.is_empty() {
-                true => standard(scenario, pair),
-                false => judged,
-            }
+            if judged.is_empty() { standard(scenario, pair) } else { judged }
         }
         Which::Standard => standard(scenario, pair),
     }
 }
 
 fn target(pair: Pair, tolerance: f64) -> Target {
-    Target::Engine {
-        engine: pair.reference,
-        tolerance,
-    }
+    Target::Engine { engine: pair.reference, tolerance }
 }
 
 fn standard(s: &Scenario, pair: Pair) -> Vec<Expectation> {
@@ -119,13 +110,8 @@ pub(crate) fn apart(
             (true, false) => (m - r) / r.abs(),
             (false, _) => m - r,
         };
-        Some(Apart {
-            reference: r,
-            measured: m,
-            gap,
-        })
+        Some(Apart { reference: r, measured: m, gap })
     });
     let each: Vec<Apart> = each.collect::<Option<_>>()?;
-    each.into_iter()
-        .reduce(|a, b| if b.gap.abs() > a.gap.abs() { b } else { a })
+    each.into_iter().reduce(|a, b| if b.gap.abs() > a.gap.abs() { b } else { a })
 }

@@ -16,11 +16,7 @@ pub(crate) fn resize(s: &mut Scenario, change: impl Fn(&mut Flow)) {
     s.flows.iter_mut().for_each(change);
     for (i, (f, old)) in s.flows.iter().zip(&old).enumerate() {
         let routes = s.events.iter().filter_map(|e| match &e.change {
-            Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } if *flow == i => Some((path, reverse_path)),
+            Change::Route { flow, path, reverse_path } if *flow == i => Some((path, reverse_path)),
             _ => None,
         });
         for (path, reverse) in routes.chain([(&f.path, &f.reverse_path)]) {
@@ -51,10 +47,7 @@ pub(crate) fn resize(s: &mut Scenario, change: impl Fn(&mut Flow)) {
 
 /// The sizes of the packets, there and back, by which a flow measures its round trip.
 fn probe(f: &Flow) -> (Bytes, Bytes) {
-    match is_tunnel(&f.controller) {
-        true => (f.control, f.control),
-        false => (f.packet, f.ack),
-    }
+    if is_tunnel(&f.controller) { (f.control, f.control) } else { (f.packet, f.ack) }
 }
 
 /// Makes packets and their acknowledgements `finer` times smaller. Numbers of packets, and numbers
@@ -112,8 +105,6 @@ fn count_more(values: &mut Values, finer: u64) {
             }
             _ => continue,
         };
-        values
-            .set(p.name, &raw)
-            .expect("as many times more is allowed");
+        values.set(p.name, &raw).expect("as many times more is allowed");
     }
 }

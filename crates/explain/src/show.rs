@@ -29,11 +29,9 @@ pub fn text(a: &Attribution) -> String {
     };
     // Columns of effects that explain something of some figure.
     let shown = |i: &usize| {
-        a.findings.iter().any(|f| {
-            f.effects[*i]
-                .part
-                .is_none_or(|p| f.relative && p.mean.abs() >= SEEN)
-        })
+        a.findings
+            .iter()
+            .any(|f| f.effects[*i].part.is_none_or(|p| f.relative && p.mean.abs() >= SEEN))
     };
     let columns: Vec<usize> = (0..first.effects.len()).filter(shown).collect();
     let mut rows = vec![head(a, &columns)];
@@ -93,19 +91,14 @@ fn verdict(v: Verdict) -> &'static str {
 
 /// A gap or a part of one.
 fn size(f: &Finding, x: f64) -> String {
-    match f.relative {
-        true => show::error(x),
-        false => show::quantity(x, f.symbol),
-    }
+    if f.relative { show::error(x) } else { show::quantity(x, f.symbol) }
 }
 
 fn with_noise(f: &Finding, e: Estimate) -> String {
     match e.half_width {
-        Some(half) if f.relative => format!(
-            "{} ± {}",
-            show::error(e.mean),
-            show::error(half).trim_start_matches('+')
-        ),
+        Some(half) if f.relative => {
+            format!("{} ± {}", show::error(e.mean), show::error(half).trim_start_matches('+'))
+        }
         Some(half) => format!("{} ± {}", size(f, e.mean), size(f, half)),
         None => size(f, e.mean),
     }
@@ -137,9 +130,10 @@ fn sentence(f: &Finding) -> String {
             let Some(left) = left else {
                 return format!("DIVERGENT: {gap}, ± {allowed} allowed");
             };
-            let closes = match left.mean.abs() <= f.tolerance {
-                true => ", but that is no more than noise",
-                false => "",
+            let closes = if left.mean.abs() <= f.tolerance {
+                ", but that is no more than noise"
+            } else {
+                ""
             };
             format!(
                 "DIVERGENT: {gap}, ± {allowed} allowed; without all effects {} is left{closes}",
@@ -170,11 +164,7 @@ fn remarks(a: &Attribution) -> String {
         if s.reference > STILL {
             let moved = show::error(s.reference);
             let moved = moved.trim_start_matches('+');
-            let _ = write!(
-                out,
-                "; moves {} by up to {moved}, accounted for",
-                a.reference
-            );
+            let _ = write!(out, "; moves {} by up to {moved}, accounted for", a.reference);
         }
         out.push('\n');
     }

@@ -34,12 +34,7 @@ pub(crate) fn stretch(scenario: &Scenario, times: u64) -> Result<Scenario, &'sta
     for phase in scenario.phases() {
         let length = phase.end.since(phase.start);
         let times = if length > settled { times } else { 1 };
-        pieces.push(Piece {
-            start: phase.start,
-            end: phase.end,
-            new_start: now,
-            times,
-        });
+        pieces.push(Piece { start: phase.start, end: phase.end, new_start: now, times });
         now += length * times;
     }
     if pieces.iter().all(|p| p.times == 1) {
@@ -49,10 +44,7 @@ pub(crate) fn stretch(scenario: &Scenario, times: u64) -> Result<Scenario, &'sta
         Some(p) => p.new_start + t.since(p.start) * p.times,
         None => now + t.since(scenario.end()),
     };
-    let window = |w: Window| Window {
-        start: later(w.start),
-        end: later(w.end),
-    };
+    let window = |w: Window| Window { start: later(w.start), end: later(w.end) };
     let mut s = scenario.clone();
     s.duration = now.since_start();
     s.steady = window(s.steady);

@@ -89,11 +89,9 @@ fn worst(s: &Scenario) -> Vec<Worst> {
 fn routes(s: &Scenario, flow: usize) -> impl Iterator<Item = (&[LinkId], &[LinkId])> {
     let f = &s.flows[flow];
     let changed = s.events.iter().filter_map(move |e| match &e.change {
-        Change::Route {
-            flow: of,
-            path,
-            reverse_path,
-        } if *of == flow => Some((&path[..], &reverse_path[..])),
+        Change::Route { flow: of, path, reverse_path } if *of == flow => {
+            Some((&path[..], &reverse_path[..]))
+        }
         _ => None,
     });
     changed.chain([(&f.path[..], &f.reverse_path[..])])

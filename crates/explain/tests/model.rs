@@ -8,10 +8,8 @@ use accord_record::{Quiet, Run};
 use accord_scenario::{Change, Engine, Entity, Metric, Scenario};
 use accord_units::Time;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: CONTROLLERS,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: CONTROLLERS, disciplines: accord_aqm::FAMILIES };
 
 /// The first point of each scenario that comes with the program and is small.
 fn scenarios() -> Vec<Scenario> {
@@ -63,10 +61,7 @@ fn values(s: &Scenario, run: &Run) -> Vec<(Entity, Metric, usize, f64)> {
 fn keeps_base_rtt(s: &Scenario) -> bool {
     let state = s.at(Time::ZERO);
     let same = (0..s.flows.len()).all(|f| state.probe(f) == state.probe(0));
-    let rates = s
-        .events
-        .iter()
-        .any(|e| matches!(e.change, Change::Rate(..)));
+    let rates = s.events.iter().any(|e| matches!(e.change, Change::Rate(..)));
     let there = |l: &usize| s.flows.iter().any(|f| f.path.contains(l));
     let both_ways = (s.flows.iter()).any(|f| f.reverse_path.iter().any(there));
     same && !rates && !both_ways

@@ -8,10 +8,8 @@ use accord_language::File;
 use accord_scenario::{Engine, Scenario};
 use accord_units::Duration;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: CONTROLLERS,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: CONTROLLERS, disciplines: accord_aqm::FAMILIES };
 
 /// One link of 8 Mbps and 10 ms that holds `limit`, behind a host's own of 80 Mbps and 1 ms.
 fn scenario(limit: &str, flow: &str) -> Scenario {
@@ -67,10 +65,7 @@ fn timers_stay_where_no_round_trip_is_longest() {
     let flow = "controller = \"newreno\"";
     assert_eq!(least("unlimited", flow), Err(none));
     assert_eq!(least("500 pkt", flow), Err(none));
-    assert_eq!(
-        least("20 pkt", &format!("{flow}\nmin_rto = \"30 ms\"")),
-        Err(none)
-    );
+    assert_eq!(least("20 pkt", &format!("{flow}\nmin_rto = \"30 ms\"")), Err(none));
     assert_eq!(least("20 pkt", "kernel = \"reno\""), Err(none));
     assert_eq!(least("20 pkt", "controller = \"monaco\""), Err(none));
     let s = scenario("20 pkt", flow);
@@ -111,10 +106,7 @@ fn streams_pace_and_nothing_else_does() {
     assert_eq!(paced("controller = \"vegas\"\npacing = true"), none);
     assert_eq!(paced("controller = \"monaco\""), none);
     assert_eq!(paced("kernel = \"reno\""), none);
-    assert_eq!(
-        paced("controller = \"none\"\ndemand = { constant = \"1 Mbps\" }"),
-        none
-    );
+    assert_eq!(paced("controller = \"none\"\ndemand = { constant = \"1 Mbps\" }"), none);
     let s = scenario("20 pkt", "controller = \"vegas\"");
     let fluid = Effect::Bursts.without(&s, 4, Engine::Fluid);
     assert_eq!(fluid, Err("a fluid has no packets"));
@@ -126,20 +118,12 @@ fn disciplines_give_way_to_a_plain_queue() {
     let red = |queue: &str| {
         let mut s = scenario("20 pkt", "controller = \"vegas\"");
         let family = CATALOGUE.disciplines.iter().find(|f| f.name == queue);
-        let link = s
-            .links
-            .iter_mut()
-            .find(|l| l.name == "bottleneck")
-            .expect("it is there");
+        let link = s.links.iter_mut().find(|l| l.name == "bottleneck").expect("it is there");
         link.queue.discipline = family.expect("it is registered").defaults();
         s
     };
     let name = |s: &Scenario| {
-        let link = s
-            .links
-            .iter()
-            .find(|l| l.name == "bottleneck")
-            .expect("it is there");
+        let link = s.links.iter().find(|l| l.name == "bottleneck").expect("it is there");
         link.queue.discipline.family().name
     };
     for queue in ["red", "codel", "pie", "avq", "fq-codel"] {
@@ -149,9 +133,6 @@ fn disciplines_give_way_to_a_plain_queue() {
     // The price of theory stays.
     for queue in ["droptail", "avd", "rem"] {
         let none = Err("no discipline drops or marks what would fit");
-        assert_eq!(
-            without(Effect::Discipline, &red(queue)).map(|s| name(&s)),
-            none
-        );
+        assert_eq!(without(Effect::Discipline, &red(queue)).map(|s| name(&s)), none);
     }
 }

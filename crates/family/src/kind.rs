@@ -5,14 +5,7 @@ use crate::{Kind, Param};
 
 /// Returns a parameter of a kind, without name, symbol, documentation and source.
 const fn of(kind: Kind, default: &'static str) -> Param {
-    Param {
-        name: "",
-        symbol: "",
-        kind,
-        default,
-        doc: "",
-        source: "",
-    }
+    Param { name: "", symbol: "", kind, default, doc: "", source: "" }
 }
 
 /// A number within `min..=max`.
@@ -102,9 +95,10 @@ impl Param {
 
     /// Returns it with a name and, unless `doc` is empty, with the text of a documentation comment.
     pub const fn declared(self, name: &'static str, doc: &'static str) -> Param {
-        match doc.is_empty() {
-            true => Param { name, ..self },
-            false => Param { name, ..self }.doc(doc.trim_ascii_start()),
+        if doc.is_empty() {
+            Param { name, ..self }
+        } else {
+            Param { name, ..self }.doc(doc.trim_ascii_start())
         }
     }
 }

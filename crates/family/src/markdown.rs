@@ -68,10 +68,7 @@ mod tests {
 
     const NAPTIME: Family = Family {
         params: &[
-            duration("2 ms")
-                .symbol("T")
-                .source("[Nap01]")
-                .declared("length", "How long."),
+            duration("2 ms").symbol("T").source("[Nap01]").declared("length", "How long."),
             flag("").declared("deep", "How deep."),
         ],
         ..Family::new("nap", Role::Queue(|_| Price::Loss))

@@ -113,11 +113,7 @@ impl Kind {
     pub fn read(&self, raw: &Raw) -> Result<Value, String> {
         let expected = || format!("expected {}", self.expected());
         let positive = |zero: bool, value: Value| {
-            if zero {
-                Err(format!("must be more than zero; {}", expected()))
-            } else {
-                Ok(value)
-            }
+            if zero { Err(format!("must be more than zero; {}", expected())) } else { Ok(value) }
         };
         let text = |e: ParseError| e.to_string();
         match (self, raw) {
@@ -179,9 +175,7 @@ impl Param {
             Kind::Flag => self.default.parse().map(Raw::Flag).ok(),
             _ => Some(Raw::Text(self.default.into())),
         };
-        match raw
-            .ok_or_else(|| "not of its kind".to_string())
-            .and_then(|raw| self.kind.read(&raw))
+        match raw.ok_or_else(|| "not of its kind".to_string()).and_then(|raw| self.kind.read(&raw))
         {
             Ok(value) => value,
             Err(e) => panic!("default of parameter {}: {e}", self.name),

@@ -22,11 +22,7 @@ pub struct Service {
 impl Default for Service {
     /// Returns the service of a fair share: no contract, weight 1, no limit.
     fn default() -> Service {
-        Service {
-            contract: Rate::ZERO,
-            weight: 1.0,
-            limit: None,
-        }
+        Service { contract: Rate::ZERO, weight: 1.0, limit: None }
     }
 }
 

@@ -127,18 +127,14 @@ impl Values {
     /// Fails if the name is unknown, or if the value is not of the parameter's kind or not in its
     /// range.
     pub fn set(&mut self, name: &str, raw: &Raw) -> Result<(), String> {
-        let i = self
-            .params
-            .iter()
-            .position(|p| p.name == name)
-            .ok_or_else(|| {
-                let known: Vec<_> = self.params.iter().map(|p| p.name).collect();
-                format!(
-                    "{} has no parameter \"{name}\" (it has: {})",
-                    self.family.name,
-                    known.join(", ")
-                )
-            })?;
+        let i = self.params.iter().position(|p| p.name == name).ok_or_else(|| {
+            let known: Vec<_> = self.params.iter().map(|p| p.name).collect();
+            format!(
+                "{} has no parameter \"{name}\" (it has: {})",
+                self.family.name,
+                known.join(", ")
+            )
+        })?;
         self.values[i] = self.params[i].kind.read(raw)?;
         Ok(())
     }

@@ -6,10 +6,8 @@ use accord_language::File;
 use accord_record::Quiet;
 use criterion::{Criterion, criterion_group, criterion_main};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 fn thousand(c: &mut Criterion) {
     for model in ["integrator", "ack-clocked"] {

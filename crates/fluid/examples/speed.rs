@@ -10,10 +10,8 @@ use accord_fluid::{run_with_step, step};
 use accord_language::File;
 use accord_record::Quiet;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 fn cpu() -> f64 {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();

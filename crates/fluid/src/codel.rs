@@ -46,11 +46,7 @@ impl Codel {
             self.dropping = true;
             let reached = self.count - self.begun_at;
             let recent = self.since < MEMORY * interval;
-            self.count = if recent && reached > 1.0 {
-                reached
-            } else {
-                1.0
-            } - HALF;
+            self.count = if recent && reached > 1.0 { reached } else { 1.0 } - HALF;
             self.begun_at = self.count;
             self.since = 0.0;
             dropped = HALF;

@@ -188,11 +188,7 @@ impl Problem<'_> {
             let [sum, slope, bend] = sums(loads, *p);
             *rate = sum;
             let error = sum - c;
-            let residual = if *p > 0.0 {
-                error.abs()
-            } else {
-                error.max(0.0)
-            } / c;
+            let residual = if *p > 0.0 { error.abs() } else { error.max(0.0) } / c;
             if slope == 0.0 {
                 // Nothing is sent, so nothing remains queued.
                 *p = 0.0;
@@ -229,11 +225,7 @@ impl Problem<'_> {
     /// Returns the violation of a queue's condition, where `error` is the excess of its arrivals.
     fn violation(&self, queue: usize, delay: f64, error: f64) -> f64 {
         let (least, most) = self.bounds[queue];
-        let above = if delay > least {
-            (-error).max(0.0)
-        } else {
-            0.0
-        };
+        let above = if delay > least { (-error).max(0.0) } else { 0.0 };
         let below = if delay < most { error.max(0.0) } else { 0.0 };
         above.max(below)
     }
@@ -274,9 +266,8 @@ impl Problem<'_> {
     fn newton(&mut self, delay: &mut [f64], rate: &mut [f64], residual: f64) -> Option<f64> {
         let violated = |l: usize| self.violation(l, delay[l], rate[l] - self.capacity[l]) > 0.0;
         let inside = |l: usize| self.bounds[l].0 < delay[l] && delay[l] < self.bounds[l].1;
-        let mut active: Vec<usize> = (0..delay.len())
-            .filter(|&l| !self.given[l] && (inside(l) || violated(l)))
-            .collect();
+        let mut active: Vec<usize> =
+            (0..delay.len()).filter(|&l| !self.given[l] && (inside(l) || violated(l))).collect();
         let mut moves: Vec<(usize, f64)> = Vec::new();
         loop {
             let step = self.linear(&active, &moves, delay, rate)?;
@@ -292,9 +283,7 @@ impl Problem<'_> {
             let steps: Vec<(usize, f64)> =
                 steps.filter(beyond).map(|(&l, &step)| (l, step)).collect();
             moves.extend(
-                steps
-                    .iter()
-                    .map(|&(l, step)| (l, self.within(l, delay[l] + step) - delay[l])),
+                steps.iter().map(|&(l, step)| (l, self.within(l, delay[l] + step) - delay[l])),
             );
             active.retain(|l| !bounded.contains(l));
         }

@@ -47,11 +47,7 @@ const STEEPEST: f64 = 0.5;
 impl Epoch {
     /// Begins congestion avoidance at a window that no loss has ended.
     pub fn begin(cubic: &Cubic, window: f64) -> Epoch {
-        let mut epoch = Epoch {
-            since: 0.0,
-            w_max: window,
-            w_est: window,
-        };
+        let mut epoch = Epoch { since: 0.0, w_max: window, w_est: window };
         epoch.since = epoch.k(cubic);
         epoch
     }
@@ -64,10 +60,7 @@ impl Epoch {
     pub fn advance(&mut self, cubic: &Cubic, window: f64, rtt: f64, losses: f64, h: f64) -> f64 {
         // The fraction of flows that lose a packet, and the time by which the others age.
         let lose = -(-losses * h).exp_m1();
-        let ages = match lose > 1e-9 {
-            true => lose / losses,
-            false => h,
-        };
+        let ages = if lose > 1e-9 { lose / losses } else { h };
         let alpha = 3.0 * (1.0 - cubic.beta) / (1.0 + cubic.beta);
         self.since = self.since * (1.0 - lose) + ages;
         self.w_max += lose * (window - self.w_max);
@@ -112,10 +105,7 @@ mod tests {
         for (p, rtt) in [(1e-4, 0.1), (1e-4, 0.2), (1e-5, 0.05)] {
             let expected = f64::powf(0.4 * 3.7 / (4.0 * 0.3), 0.25) * f64::powf(rtt / p, 0.75);
             let found = rest(p, rtt);
-            assert!(
-                (found / expected - 1.0).abs() < 0.025,
-                "{found} for {expected}"
-            );
+            assert!((found / expected - 1.0).abs() < 0.025, "{found} for {expected}");
         }
         for (p, rtt) in [(1e-3, 0.01), (1e-2, 0.03)] {
             let found = rest(p, rtt) * f64::sqrt(p);

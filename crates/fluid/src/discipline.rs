@@ -76,11 +76,7 @@ impl Discipline {
     /// Returns the virtual delay that arrivals collect behind a queue of `queuing_delay`, in seconds.
     pub(crate) fn virtual_delay(&self, queuing_delay: f64) -> f64 {
         match self.law {
-            QueueLaw::Avd {
-                longest,
-                holds_physical,
-                ..
-            } => {
+            QueueLaw::Avd { longest, holds_physical, .. } => {
                 let physical = if holds_physical { queuing_delay } else { 0.0 };
                 if self.level >= longest * self.virtual_capacity {
                     longest
@@ -105,82 +101,49 @@ impl Discipline {
     pub(crate) fn step(&mut self, arrived: f64, backlog: f64, capacity: f64, h: f64) -> Refused {
         let refused = match self.law {
             QueueLaw::DropTail => return Refused::default(),
-            QueueLaw::Avd {
-                utilisation,
-                gain,
-                longest,
-                ..
-            } => {
+            QueueLaw::Avd { utilisation, gain, longest, .. } => {
                 self.virtual_queue(utilisation, gain, arrived, capacity, h);
                 self.level = self.level.min(longest * self.virtual_capacity);
                 0.0
             }
-            QueueLaw::Avq {
-                utilisation,
-                gain,
-                buffer,
-            } => {
+            QueueLaw::Avq { utilisation, gain, buffer } => {
                 self.virtual_queue(utilisation, gain, arrived, capacity, h);
                 let over = (self.level - buffer).clamp(0.0, arrived);
                 self.level = self.level.min(buffer);
                 over
             }
-            QueueLaw::Rem {
-                gain,
-                backlog: weight,
-                dropped,
-                ..
-            } => {
-                let counted = match dropped || self.marks {
-                    true => arrived,
-                    false => arrived * (1.0 - self.share(self.level).0),
+            QueueLaw::Rem { gain, backlog: weight, dropped, .. } => {
+                let counted = if dropped || self.marks {
+                    arrived
+                } else {
+                    arrived * (1.0 - self.share(self.level).0)
                 };
                 let excess = weight * backlog * h + counted - capacity * h;
                 self.level = (self.level + gain * excess).max(0.0);
                 arrived * self.share(self.level).0
             }
-            QueueLaw::Red {
-                unit,
-                packet,
-                ln_keep,
-                ..
-            } => {
-                let seen = match backlog > 0.0 {
-                    true => arrived,
-                    false => capacity * h,
-                };
+            QueueLaw::Red { unit, packet, ln_keep, .. } => {
+                let seen = if backlog > 0.0 { arrived } else { capacity * h };
                 let kept = (seen / packet * ln_keep).exp();
                 let found = backlog / unit;
                 self.level = found + (self.level - found) * kept;
                 let (share, _) = self.share(self.level);
                 if share >= 1.0 {
                     // RED drops every packet here, rather than marks it.
-                    return Refused {
-                        dropped: arrived,
-                        marked: 0.0,
-                    };
+                    return Refused { dropped: arrived, marked: 0.0 };
                 }
                 arrived * share
             }
-            QueueLaw::Codel {
-                target,
-                interval,
-                packet,
-            } => {
+            QueueLaw::Codel { target, interval, packet } => {
                 // A single packet is never late.
                 let late = backlog >= target * capacity && backlog > packet;
                 (packet * self.codel.drops(late, interval, h)).min(arrived)
             }
         };
-        match self.marks {
-            true => Refused {
-                dropped: 0.0,
-                marked: refused,
-            },
-            false => Refused {
-                dropped: refused,
-                marked: 0.0,
-            },
+        if self.marks {
+            Refused { dropped: 0.0, marked: refused }
+        } else {
+            Refused { dropped: refused, marked: 0.0 }
         }
     }
 
@@ -209,13 +172,7 @@ impl Discipline {
                 let unmarked = (-level * ln_phi).exp();
                 (-(-level * ln_phi).exp_m1(), ln_phi * unmarked)
             }
-            QueueLaw::Red {
-                min,
-                max,
-                probability,
-                gentle,
-                ..
-            } => {
+            QueueLaw::Red { min, max, probability, gentle, .. } => {
                 let (p, slope) = if level < min {
                     (0.0, 0.0)
                 } else if level < max {

@@ -29,10 +29,7 @@ impl Model<'_> {
             let (k, control) = (class.members[0], &class.control);
             let f = &s.flows[k];
             for &l in &f.path {
-                sizes[l] = (
-                    sizes[l].0.min(control.packet),
-                    sizes[l].1.max(control.packet),
-                );
+                sizes[l] = (sizes[l].0.min(control.packet), sizes[l].1.max(control.packet));
             }
             let Some(rate) = of_flow(Metric::Throughput, k) else {
                 continue;
@@ -42,13 +39,8 @@ impl Model<'_> {
             if control.dynamics.law == WindowLaw::Unresponsive {
                 continue;
             }
-            let ack = match f.goes_by_pairs() {
-                true => f.control,
-                false => f.ack,
-            };
-            f.reverse_path
-                .iter()
-                .for_each(|&l| acks[l] += rate * ack.as_f64() / control.packet);
+            let ack = if f.goes_by_pairs() { f.control } else { f.ack };
+            f.reverse_path.iter().for_each(|&l| acks[l] += rate * ack.as_f64() / control.packet);
             if groups.insert(f.group)
                 && let (Some(window), Some(rtt)) =
                     (of_flow(Metric::Cwnd, k), of_flow(Metric::Rtt, k))
@@ -57,12 +49,7 @@ impl Model<'_> {
                 notes.extend(self.of_flow(f, control, window / control.packet, rtt, losses));
             }
         }
-        for (l, link) in s
-            .links
-            .iter()
-            .enumerate()
-            .filter(|(_, link)| !link.attachment)
-        {
+        for (l, link) in s.links.iter().enumerate().filter(|(_, link)| !link.attachment) {
             let rate = link.rate.as_bps_f64();
             if acks[l] > MATERIAL * rate && acks[l] + data[l] > rate * (1.0 + MATERIAL) {
                 notes.push(format!(
@@ -147,15 +134,9 @@ impl Model<'_> {
 
 /// Returns the time that a flow has before the steady part, and a tenth of its time in it.
 fn settles(s: &Scenario, flow: &Flow) -> f64 {
-    let end = flow
-        .stop
-        .map_or(s.steady.end, |stop| stop.min(s.steady.end));
+    let end = flow.stop.map_or(s.steady.end, |stop| stop.min(s.steady.end));
     let begins = s.steady.start.max(flow.start);
-    let within = if end > begins {
-        end.since(begins).as_secs_f64()
-    } else {
-        0.0
-    };
+    let within = if end > begins { end.since(begins).as_secs_f64() } else { 0.0 };
     begins.since(flow.start).as_secs_f64() + 0.1 * within
 }
 

@@ -69,20 +69,11 @@ impl Feeds {
             let (class, back) = (self.classes[i] as usize, tap.back as usize);
             match self.spans.last_mut() {
                 Some(s) if s.back == back && s.class + s.len == class => s.len += 1,
-                _ => self.spans.push(Span {
-                    first: i,
-                    len: 1,
-                    class,
-                    back,
-                }),
+                _ => self.spans.push(Span { first: i, len: 1, class, back }),
             }
         }
         self.alone = match self.classes[..] {
-            [class] => Some(Alone {
-                class: class as usize,
-                many: self.many[0],
-                tap: self.taps[0],
-            }),
+            [class] => Some(Alone { class: class as usize, many: self.many[0], tap: self.taps[0] }),
             _ => None,
         };
     }

@@ -75,9 +75,10 @@ impl Clock {
         self.times = vec![0.0; 2 * old.len()];
         for back in 0..=self.mask {
             let at = self.now - back;
-            self.times[at & self.mask] = match back <= mask {
-                true => old[at & mask],
-                false => old[first & mask] - (back - mask) as f64 * self.step,
+            self.times[at & self.mask] = if back <= mask {
+                old[at & mask]
+            } else {
+                old[first & mask] - (back - mask) as f64 * self.step
             };
         }
     }
@@ -175,11 +176,7 @@ pub(crate) struct Tap {
 
 impl Tap {
     pub fn new(delay: f64) -> Tap {
-        Tap {
-            delay,
-            back: 0,
-            fraction: 0.0,
-        }
+        Tap { delay, back: 0, fraction: 0.0 }
     }
 
     /// Recomputes the steps and the fraction from the clock.
@@ -203,11 +200,7 @@ pub(crate) struct Histories {
 impl Histories {
     /// Creates `rows` rings of zeros. `depth` is a power of two.
     pub fn new(rows: usize, depth: usize) -> Histories {
-        Histories {
-            values: vec![0.0; rows * depth + WIDTH],
-            rows,
-            mask: depth - 1,
-        }
+        Histories { values: vec![0.0; rows * depth + WIDTH], rows, mask: depth - 1 }
     }
 
     /// Doubles the depth at `now`; older values repeat those of the oldest instant.

@@ -213,12 +213,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         let place = self.clock.place(left);
         let leaving = self.counters(queue, place);
         let (entered, from) = self.entered(queue, place, &leaving);
-        Passage {
-            left,
-            leaving,
-            entered,
-            entering: self.counters(queue, from),
-        }
+        Passage { left, leaving, entered, entering: self.counters(queue, from) }
     }
 
     /// Returns the time and the instant of the entry of a byte into a queue, given the instant of its
@@ -233,10 +228,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         if counters[Counter::Entered as usize] <= served {
             return (time(left), left);
         }
-        let entered = |at| {
-            self.counters
-                .get(queue * COUNTERS + Counter::Entered as usize, at)
-        };
+        let entered = |at| self.counters.get(queue * COUNTERS + Counter::Entered as usize, at);
         // Guess by the delay at departure.
         let (back, now) = (clock.now - left.0, self.delay(queue, left.0));
         let guess = back + (now / clock.step() - left.1) as usize + 1;
@@ -278,9 +270,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                     });
                 }
             }
-            self.equations
-                .routes
-                .push(path.hops.iter().map(|h| h.queue));
+            self.equations.routes.push(path.hops.iter().map(|h| h.queue));
             let flow = &mut self.flows[k];
             flow.hops = first..self.taps.len();
             flow.wire_loss = 1.0 - path.passes;
@@ -417,10 +407,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             LinkModel::Integrator => self.integrate(now, h),
             LinkModel::AckClocked => {
                 let flight = self.windows.of_mut(now);
-                self.order
-                    .inactive
-                    .iter()
-                    .for_each(|&k| flight[k as usize] = 0.0);
+                self.order.inactive.iter().for_each(|&k| flight[k as usize] = 0.0);
                 let late = self.order.late.iter().map(|(k, _)| k);
                 for &k in self.order.others.iter().chain(late) {
                     flight[k as usize] = self.motion.flight(k as usize);
@@ -459,13 +446,7 @@ impl<'a, 'b> Integration<'a, 'b> {
     fn see_all(&mut self, heard: bool) {
         let now = self.clock.now;
         let Motion { sees, fraction, .. } = &mut self.motion;
-        see(
-            &mut sees.queue,
-            fraction,
-            &self.order.views,
-            &self.shown.delays,
-            now,
-        );
+        see(&mut sees.queue, fraction, &self.order.views, &self.shown.delays, now);
         if heard {
             hear(sees, fraction, &self.order.views, &self.shown.signals, now);
         }

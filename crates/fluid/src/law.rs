@@ -51,10 +51,7 @@ pub struct Service {
 
 impl Service {
     /// Neither contract nor limit.
-    pub const FAIR: Service = Service {
-        contract: 0.0,
-        limit: f64::INFINITY,
-    };
+    pub const FAIR: Service = Service { contract: 0.0, limit: f64::INFINITY };
 
     /// Returns the excess over the target of an accumulation `a` with the delay `delay`.
     #[inline(always)]
@@ -112,11 +109,9 @@ impl Control {
             WindowLaw::Proportional { target, .. }
             | WindowLaw::MoWalrand { target, .. }
             | WindowLaw::Additive { target, .. } => target.min(self.service.limit),
-            WindowLaw::Vegas {
-                low,
-                high,
-                per_second,
-            } => 0.5 * (low + high) * if per_second { base_rtt } else { 1.0 },
+            WindowLaw::Vegas { low, high, per_second } => {
+                0.5 * (low + high) * if per_second { base_rtt } else { 1.0 }
+            }
             WindowLaw::Reno | WindowLaw::Cubic { .. } | WindowLaw::Unresponsive => 0.0,
         }
     }
@@ -124,10 +119,7 @@ impl Control {
     /// Returns true if Heun's method applies.
     #[inline(always)]
     pub(crate) fn is_smooth(&self) -> bool {
-        !matches!(
-            self.dynamics.law,
-            WindowLaw::Additive { .. } | WindowLaw::Vegas { .. }
-        )
+        !matches!(self.dynamics.law, WindowLaw::Additive { .. } | WindowLaw::Vegas { .. })
     }
 }
 
@@ -300,11 +292,7 @@ impl Control {
         let share = self.share(base_rtt, min_rtt, to);
         let (gain, low, high) = match self.dynamics.law {
             WindowLaw::Additive { gain, target } => (gain, target, target),
-            WindowLaw::Vegas {
-                low,
-                high,
-                per_second,
-            } => {
+            WindowLaw::Vegas { low, high, per_second } => {
                 let unit = if per_second { min_rtt } else { 1.0 };
                 (self.packet, low * unit, high * unit)
             }

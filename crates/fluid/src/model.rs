@@ -255,10 +255,8 @@ impl<'a> Model<'a> {
             path.one_way += state.crossing(l, there).as_secs_f64();
             path.propagation += state.delay[l].as_secs_f64();
         }
-        let endless = matches!(
-            f.demand,
-            Demand::Greedy | Demand::Size(_) | Demand::OnOff { rate: None, .. }
-        );
+        let endless =
+            matches!(f.demand, Demand::Greedy | Demand::Size(_) | Demand::OnOff { rate: None, .. });
         if endless && self.controls[flow].dynamics.law == WindowLaw::Unresponsive {
             // The peak rate is that of the first link.
             path.peak = path.peak.min(rate(state.path(flow)[0]));
@@ -284,10 +282,7 @@ impl<'a> Model<'a> {
 
     /// Returns the number of parallel links that `link` stands for, for `many` flows.
     pub(crate) fn lines(&self, link: LinkId, many: f64) -> f64 {
-        match self.private[link] {
-            true => many,
-            false => 1.0,
-        }
+        if self.private[link] { many } else { 1.0 }
     }
 
     /// Returns the discipline of a queue.
@@ -305,10 +300,8 @@ impl<'a> Model<'a> {
         let values = self.discipline(queue);
         let of = values.family().queue_dynamics();
         let of = of.expect("a model has queues with laws only");
-        let facts = QueueFacts {
-            packet: Bytes::from_f64(self.packets[queue]),
-            buffer: self.buffer(queue),
-        };
+        let facts =
+            QueueFacts { packet: Bytes::from_f64(self.packets[queue]), buffer: self.buffer(queue) };
         of(values, &facts)
     }
 
@@ -414,12 +407,9 @@ fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
     let steady = !varies.contains(&true);
     // A route change that keeps a flow on its host link counts the flow twice; the link is then not
     // recognised as private.
-    let private: Vec<bool> = (0..n)
-        .map(|l| s.links[l].attachment && users[l] == 1 && !varies[l])
-        .collect();
-    let queued = (0..n)
-        .map(|l| users[l] > 0 && !(private[l] && slower[l] && steady))
-        .collect();
+    let private: Vec<bool> =
+        (0..n).map(|l| s.links[l].attachment && users[l] == 1 && !varies[l]).collect();
+    let queued = (0..n).map(|l| users[l] > 0 && !(private[l] && slower[l] && steady)).collect();
     (queued, private)
 }
 
@@ -442,10 +432,8 @@ mod tests {
         let text = "duration = \"5 s\"\n[topology.dumbbell]\nrate = \"1 Gbps\"\ndelay = \"5 ms\"\n\
              [flow.f]\ncount = 1000\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n\
              access = { rate = \"10 Gbps\", delay = \"1 ms\" }\n";
-        let catalogue = Catalogue {
-            controllers: accord_control::FAMILIES,
-            disciplines: accord_aqm::FAMILIES,
-        };
+        let catalogue =
+            Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
         let file = File::parse("alike.toml", text).expect("it parses");
         let mut scenario = file.points(&catalogue, None).expect("valid").swap_remove(0);
         for flow in 0..1000 {

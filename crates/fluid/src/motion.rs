@@ -186,11 +186,7 @@ impl Motion {
     /// Returns the latest signals that a source has seen.
     #[inline]
     pub fn seen(&self, class: usize) -> Seen {
-        Seen {
-            queue: self.queue(class),
-            price: self.price[class],
-            loss: self.loss[class],
-        }
+        Seen { queue: self.queue(class), price: self.price[class], loss: self.loss[class] }
     }
 
     /// Returns the queuing delay that the source sees, in seconds.
@@ -205,10 +201,8 @@ impl Motion {
     pub fn set_rate(&mut self, class: usize, queue: f64, active: bool) {
         let rtt = self.base_rtt[class] + queue;
         self.inverse[class] = 1.0 / rtt;
-        self.rate[class] = match active {
-            true => (self.window[class] / rtt).min(self.most[class]),
-            false => 0.0,
-        };
+        self.rate[class] =
+            if active { (self.window[class] / rtt).min(self.most[class]) } else { 0.0 };
     }
 
     /// Returns the bytes that a class has in flight: the window, or less if the application offers
@@ -352,23 +346,14 @@ wide! {
 
 #[inline(always)]
 fn with(control: &Control, law: WindowLaw) -> Control {
-    let dynamics = WindowDynamics {
-        law,
-        ..control.dynamics
-    };
-    Control {
-        dynamics,
-        ..*control
-    }
+    let dynamics = WindowDynamics { law, ..control.dynamics };
+    Control { dynamics, ..*control }
 }
 
 impl Part<'_> {
     #[inline(always)]
     fn advance(self, control: &Control, heard: bool, h: f64) {
-        match heard {
-            true => self.each::<true>(control, h),
-            false => self.each::<false>(control, h),
-        }
+        if heard { self.each::<true>(control, h) } else { self.each::<false>(control, h) }
     }
 
     #[inline(always)]
@@ -388,10 +373,7 @@ impl Part<'_> {
                 loss: signal(self.sees[2][k]),
             };
             let rtt = base_rtt + to.queue;
-            let min_rtt = match knows {
-                true => base_rtt,
-                false => self.min_rtt[k].min(rtt),
-            };
+            let min_rtt = if knows { base_rtt } else { self.min_rtt[k].min(rtt) };
             let w = self.window[k];
             let next = match control.cubic() {
                 Some(cubic) => control.grown(&cubic, &mut self.epoch[k], w, rtt, &to, h),
@@ -405,10 +387,8 @@ impl Part<'_> {
             self.rate[k] = sends;
             self.past[k] = self.sent[k] + bytes;
             self.sent[k] = self.past[k];
-            self.flight[k] = match is_never(rtt) {
-                true => next.min(self.limit[k] * base_rtt),
-                false => sends / over,
-            };
+            self.flight[k] =
+                if is_never(rtt) { next.min(self.limit[k] * base_rtt) } else { sends / over };
             if HEARD {
                 self.lost[k] += bytes * to.loss;
                 self.price[k] = to.price;

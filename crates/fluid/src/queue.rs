@@ -161,9 +161,10 @@ impl Queue {
         if self.is_dead() {
             return (NEVER, NEVER);
         }
-        let most = match self.fills {
-            true => self.longest.min(self.with(arrived, h) / (1.0 - NEAR)),
-            false => self.longest,
+        let most = if self.fills {
+            self.longest.min(self.with(arrived, h) / (1.0 - NEAR))
+        } else {
+            self.longest
         };
         ((self.delay - h).max(0.0).min(most), most)
     }
@@ -181,10 +182,7 @@ impl Queue {
             return NEVER;
         }
         self.fills = self.open || next >= most;
-        match self.fills {
-            true => self.with(arrived, h),
-            false => next,
-        }
+        if self.fills { self.with(arrived, h) } else { next }
     }
 
     /// Returns the arrival rate at which as much enters as is served.
@@ -215,15 +213,9 @@ impl Queue {
         } else if arrived > 0.0 {
             self.drops = 0.0;
         }
-        let refused = Refused {
-            dropped: arrived - entered,
-            marked: judged.marked,
-        };
-        let overflow = if next >= self.longest {
-            (entered - self.capacity * h - fills).max(0.0)
-        } else {
-            0.0
-        };
+        let refused = Refused { dropped: arrived - entered, marked: judged.marked };
+        let overflow =
+            if next >= self.longest { (entered - self.capacity * h - fills).max(0.0) } else { 0.0 };
         self.account(next * self.capacity, arrived, refused, overflow, h);
     }
 
@@ -236,20 +228,14 @@ impl Queue {
     fn account(&mut self, next: f64, arrived: f64, refused: Refused, overflow: f64, h: f64) {
         let lost = refused.dropped + overflow;
         let part = |bytes: f64| {
-            if bytes > 0.0 {
-                (bytes / arrived).min(1.0)
-            } else {
-                0.0
-            }
+            if bytes > 0.0 { (bytes / arrived).min(1.0) } else { 0.0 }
         };
         self.dropped = part(refused.dropped);
         self.loss = part(lost);
         self.mark = part(refused.marked);
         // Rounding must neither make it negative nor positive where nothing was served.
-        let served = match self.is_dead() {
-            true => 0.0,
-            false => (arrived - lost - (next - self.backlog)).max(0.0),
-        };
+        let served =
+            if self.is_dead() { 0.0 } else { (arrived - lost - (next - self.backlog)).max(0.0) };
         self.served += served;
         self.could += self.capacity * h;
         self.lost += lost;

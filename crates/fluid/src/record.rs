@@ -428,11 +428,7 @@ impl Recorder {
         // No round trip completes over a link with rate 0.
         let dead = is_never(seen.queue);
         let passes = |v: f64| {
-            if dead || is_never(v) {
-                f64::NAN
-            } else {
-                runs(v)
-            }
+            if dead || is_never(v) { f64::NAN } else { runs(v) }
         };
         let is = |v: f64| if there { v } else { f64::NAN };
         let values = [
@@ -441,11 +437,7 @@ impl Recorder {
             is(rate),
             runs(window),
             passes(base_rtt + seen.queue),
-            if is_never(min_rtt) {
-                f64::NAN
-            } else {
-                runs(min_rtt)
-            },
+            if is_never(min_rtt) { f64::NAN } else { runs(min_rtt) },
             is(accumulation),
             passes(estimate),
             is(newly / control.packet),
@@ -460,9 +452,10 @@ impl Recorder {
         if time <= 0.0 {
             return 0.0;
         }
-        match time >= run.clock.time(run.clock.oldest()) {
-            true => run.sent.at(k, run.clock.place(time)),
-            false => self.sent_long_ago(k, run, time),
+        if time >= run.clock.time(run.clock.oldest()) {
+            run.sent.at(k, run.clock.place(time))
+        } else {
+            self.sent_long_ago(k, run, time)
         }
     }
 
@@ -496,30 +489,22 @@ impl Recorder {
         }
         let mut series = Vec::new();
         let mut add = |entity, metric, values| {
-            series.push(Series {
-                metric,
-                entity,
-                values,
-            });
+            series.push(Series { metric, entity, values });
         };
         for f in scenario.recorded_flows() {
             let Some(k) = class_of[f] else { continue };
             let last = model.classes[k].members.last() == Some(&f);
             for (metric, values) in OF_FLOWS.into_iter().zip(&mut flows[k]) {
                 // The last flow of a class takes the values, the others copy them.
-                let values = match last {
-                    true => std::mem::take(values),
-                    false => values.clone(),
-                };
+                let values = if last { std::mem::take(values) } else { values.clone() };
                 add(Entity::Flow(f), metric, values);
             }
         }
         let samples = self.time.len();
         let mut quantiles = Quantiles::default();
         for g in scenario.recorded_groups() {
-            let classes: Vec<usize> = (scenario.groups[g].flows.clone())
-                .filter_map(|f| class_of[f])
-                .collect();
+            let classes: Vec<usize> =
+                (scenario.groups[g].flows.clone()).filter_map(|f| class_of[f]).collect();
             for (i, metric) in OF_FLOWS.into_iter().enumerate().filter(|(_, m)| m.adds()) {
                 // Only over samples in which the flow exists.
                 let sum = |t: usize| {

@@ -74,11 +74,8 @@ pub(crate) fn step_of(scenario: &Scenario, model: &Model<'_>) -> f64 {
         .flat_map(|at| model.network(at).paths)
         .map(|p| p.base_rtt)
         .fold(f64::INFINITY, f64::min);
-    let steps = if model.classes.iter().all(|k| k.control.is_smooth()) {
-        SMOOTH_STEPS
-    } else {
-        SIGN_STEPS
-    };
+    let steps =
+        if model.classes.iter().all(|k| k.control.is_smooth()) { SMOOTH_STEPS } else { SIGN_STEPS };
     shortest.min(scenario.duration.as_secs_f64()) / steps
 }
 
@@ -98,9 +95,8 @@ fn integrate(
         };
         return Err(FluidError::TooFine { step, work, hint });
     }
-    let changes: BTreeSet<Time> = (scenario.events.iter().map(|e| e.at))
-        .chain([Time::ZERO])
-        .collect();
+    let changes: BTreeSet<Time> =
+        (scenario.events.iter().map(|e| e.at)).chain([Time::ZERO]).collect();
     let longest = (changes.iter().flat_map(|&at| model.network(at).paths))
         .map(|p| p.base_rtt)
         .fold(0.0, f64::max);
@@ -156,11 +152,7 @@ fn integrate(
     let residual = state.residual;
     let (time, series) = recorder.finish(scenario, &model);
     let mut notes = model.notes.clone();
-    if scenario
-        .flows
-        .iter()
-        .any(|f| f.reverse_path.iter().any(|l| model.queues.contains(l)))
-    {
+    if scenario.flows.iter().any(|f| f.reverse_path.iter().any(|l| model.queues.contains(l))) {
         notes.push(
             "fluid: acknowledgements and control packets load no queue, and come in no bunches"
                 .into(),
@@ -168,10 +160,7 @@ fn integrate(
     }
     let manifest = Manifest::new(Engine::Fluid, scenario, Manifest::digest(&series));
     let mut run = Run {
-        statistics: Statistics {
-            packet_hops: 0,
-            steps,
-        },
+        statistics: Statistics { packet_hops: 0, steps },
         notes,
         ..Run::new(manifest, time, series)
     };
@@ -221,11 +210,7 @@ fn sampling(scenario: &Scenario, step: f64) -> Duration {
 
 /// Returns a note on the influence of the step.
 fn difference(scenario: &Scenario, step: f64, fine: &Run, coarse: &Run) -> String {
-    let order = if scenario
-        .flows
-        .iter()
-        .all(|f| Control::of(f).is_ok_and(|c| c.is_smooth()))
-    {
+    let order = if scenario.flows.iter().all(|f| Control::of(f).is_ok_and(|c| c.is_smooth())) {
         2
     } else {
         1
@@ -243,12 +228,8 @@ fn difference(scenario: &Scenario, step: f64, fine: &Run, coarse: &Run) -> Strin
             if other.values.len() != s.values.len() || scale == 0.0 {
                 continue;
             }
-            let both = || {
-                s.values
-                    .iter()
-                    .zip(&other.values)
-                    .filter(|(a, b)| !(a.is_nan() || b.is_nan()))
-            };
+            let both =
+                || s.values.iter().zip(&other.values).filter(|(a, b)| !(a.is_nan() || b.is_nan()));
             let sample = both().fold(0.0f64, |w, (a, b)| w.max((a - b).abs()));
             let within = fine.within(scenario.steady);
             let (mut sum, mut n) = (0.0, 0.0f64);

@@ -11,10 +11,7 @@ impl Control {
             Reads::Marks { .. } => Reads::RoundTrip,
             reads => reads,
         };
-        let dynamics = WindowDynamics {
-            reads,
-            ..self.dynamics
-        };
+        let dynamics = WindowDynamics { reads, ..self.dynamics };
         Control { dynamics, ..*self }.share(base_rtt, min_rtt, seen)
     }
 

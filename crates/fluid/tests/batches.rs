@@ -73,11 +73,7 @@ fn batches_with_signals_are_exact() {
     ];
     for (controller, queue) in cases {
         for model in ["integrator", "ack-clocked"] {
-            let run = |demand| {
-                ten(model, controller, "1 Gbps", queue, demand)
-                    .manifest
-                    .digest
-            };
+            let run = |demand| ten(model, controller, "1 Gbps", queue, demand).manifest.digest;
             let (together, alone) = (run("\"greedy\""), run("{ size = \"1000 GB\" }"));
             assert_eq!(together, alone, "{controller}, {model}");
         }
@@ -92,20 +88,13 @@ fn proportional_batches_are_exact_up_to_rounding() {
         let queue = "{ discipline = \"droptail\", limit = \"unlimited\" }";
         let run = |demand| ten(model, "\"monaco\"", "1 Gbps", queue, demand);
         let (batched, alone) = (run("\"greedy\""), run("{ size = \"1000 GB\" }"));
-        assert_ne!(
-            batched.manifest.digest, alone.manifest.digest,
-            "{model}: another loop"
-        );
+        assert_ne!(batched.manifest.digest, alone.manifest.digest, "{model}: another loop");
         for (a, b) in batched.series.iter().zip(&alone.series) {
             assert_eq!((a.metric, a.entity), (b.metric, b.entity));
             let scale = b.values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
             for (x, y) in a.values.iter().zip(&b.values) {
                 let near = (x - y).abs() <= 1e-9 * scale || x.is_nan() && y.is_nan();
-                assert!(
-                    near,
-                    "{model}: {:?} {:?}: {x} and {y} of {scale}",
-                    a.metric, a.entity
-                );
+                assert!(near, "{model}: {:?} {:?}: {x} and {y} of {scale}", a.metric, a.entity);
             }
         }
     }

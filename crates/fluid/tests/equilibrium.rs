@@ -82,10 +82,7 @@ fn table_one_of_low02() {
         let bottleneck = s.links.iter().position(|l| l.name == "bottleneck").unwrap();
         let queue = last(&run, Metric::BacklogPackets, Entity::Link(bottleneck));
         assert!((queue - 500.0).abs() < 1e-3, "{queue}");
-        for (class, rtt) in [16.8367, 16.8367, 21.8367, 31.8367, 41.8367]
-            .iter()
-            .enumerate()
-        {
+        for (class, rtt) in [16.8367, 16.8367, 21.8367, 31.8367, 41.8367].iter().enumerate() {
             let is = 1e3 * last(&run, Metric::Rtt, Entity::Flow(50 * class));
             assert!((is - rtt).abs() < 1e-4, "{is} {rtt}");
             let rate = last(&run, Metric::SendingRate, Entity::Flow(50 * class)) / 8e3;
@@ -147,11 +144,7 @@ fn accumulations_are_found_over_long_queues() {
 #[test]
 fn equal_links_in_series_are_fully_used() {
     for model in MODELS {
-        for (second, rate) in [
-            ("9.99 Mbps", 9.99e6),
-            ("10 Mbps", 10e6),
-            ("10.01 Mbps", 10e6),
-        ] {
+        for (second, rate) in [("9.99 Mbps", 9.99e6), ("10 Mbps", 10e6), ("10.01 Mbps", 10e6)] {
             let (s, run) = fluid(&format!(
                 "duration = \"60 s\"\nfluid = {{ link_model = \"{model}\" }}\n\
                  [link.a]\nfrom = \"l\"\nto = \"m\"\nrate = \"10 Mbps\"\ndelay = \"5 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
@@ -159,10 +152,7 @@ fn equal_links_in_series_are_fully_used() {
                  [flow.f]\nfrom = \"l\"\nto = \"r\"\ncontroller = {{ name = \"monaco\", target = \"3000 B\", gain = 0.3 }}\n"
             ));
             let found = last(&run, Metric::Throughput, Entity::Flow(0));
-            assert!(
-                (found / rate - 1.0).abs() < 1e-6,
-                "{model} {second}: {found}"
-            );
+            assert!((found / rate - 1.0).abs() < 1e-6, "{model} {second}: {found}");
             // With the integrator, the queue of slow start drains at a thousandth of the link rate.
             if model == "integrator" && rate < 10e6 {
                 continue;
@@ -176,15 +166,9 @@ fn equal_links_in_series_are_fully_used() {
             };
             let (a, b) = (queue("a"), queue("b"));
             let (full, idle) = if rate < 10e6 { (b, a) } else { (a, b) };
-            assert!(
-                (full.0 / 3000.0 - 1.0).abs() < 1e-3,
-                "{model} {second}: {full:?}"
-            );
+            assert!((full.0 / 3000.0 - 1.0).abs() < 1e-3, "{model} {second}: {full:?}");
             assert_eq!(idle.0, 0.0, "{model} {second}");
-            assert!(
-                (idle.1 / rate - 1.0).abs() < 1e-6,
-                "{model} {second}: {idle:?}"
-            );
+            assert!((idle.1 / rate - 1.0).abs() < 1e-6, "{model} {second}: {idle:?}");
         }
     }
 }
@@ -202,10 +186,7 @@ fn equal_links_in_a_row_are_filled() {
                  [flow.f]\nfrom = \"r0\"\nto = \"r2\"\ncontroller = {controller}\n"
             ));
             let rate = last(&run, Metric::Throughput, Entity::Flow(0));
-            assert!(
-                (rate / 10e6 - 1.0).abs() < 1e-3,
-                "{model} {controller}: {rate}"
-            );
+            assert!((rate / 10e6 - 1.0).abs() < 1e-3, "{model} {controller}: {rate}");
         }
     }
 }

@@ -57,9 +57,7 @@ fn a_step_down_and_an_outage_build_the_exact_queue() {
         for (i, &end) in run.time.iter().enumerate() {
             // The middle of a sample, and whether a change of slope is in it or just before.
             let t = end - 0.025;
-            let knee = [2.0, 3.0, empty]
-                .iter()
-                .any(|k| end > *k - 1e-9 && end < k + 0.12);
+            let knee = [2.0, 3.0, empty].iter().any(|k| end > *k - 1e-9 && end < k + 0.12);
             if t < 0.2 || knee {
                 continue;
             }
@@ -70,19 +68,15 @@ fn a_step_down_and_an_outage_build_the_exact_queue() {
                 _ => (0.0, 8.0),
             };
             let near = |what: &str, is: f64, should: f64, within: f64| {
-                assert!(
-                    (is - should).abs() <= within,
-                    "{model}, {r}, {end}: {what} {is} {should}"
-                );
+                assert!((is - should).abs() <= within, "{model}, {r}, {end}: {what} {is} {should}");
             };
             near("backlog", backlog[i], queue, 20.0);
             near("throughput", out[i] / 1e6, rate, 1e-3);
-            match r == 0.0 && t > 2.0 && t < 3.0 {
-                true => assert!(used[i].is_nan(), "{}", used[i]),
-                false => {
-                    let full = if t > 2.0 && t < empty { 1.0 } else { 0.8 };
-                    near("utilisation", used[i], full, 1e-4);
-                }
+            if r == 0.0 && t > 2.0 && t < 3.0 {
+                assert!(used[i].is_nan(), "{}", used[i])
+            } else {
+                let full = if t > 2.0 && t < empty { 1.0 } else { 0.8 };
+                near("utilisation", used[i], full, 1e-4);
             }
         }
     }
@@ -93,9 +87,8 @@ fn a_step_down_and_an_outage_build_the_exact_queue() {
 #[test]
 fn utilisation_of_a_sample_counts_its_actual_rates() {
     let changes = events(&[(5.05, "rate = \"1 Mbps\""), (7.05, "rate = \"10 Mbps\"")]);
-    for (model, controller) in MODELS
-        .into_iter()
-        .flat_map(|m| [(m, "monaco"), (m, "vegas"), (m, "newreno")])
+    for (model, controller) in
+        MODELS.into_iter().flat_map(|m| [(m, "monaco"), (m, "vegas"), (m, "newreno")])
     {
         let flow =
             format!("[flow.f]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"{controller}\"\n");
@@ -105,11 +98,7 @@ fn utilisation_of_a_sample_counts_its_actual_rates() {
         for (u, t) in used.iter().zip(&run.time) {
             assert!(*u <= 1.0 + 1e-9, "{model} {controller} {t}: {u}");
         }
-        assert!(
-            (used[50] - 1.0).abs() < 1e-6,
-            "{model} {controller}: {}",
-            used[50]
-        );
+        assert!((used[50] - 1.0).abs() < 1e-6, "{model} {controller}: {}", used[50]);
     }
 }
 
@@ -183,10 +172,7 @@ fn goodput_equals_service_under_random_rates() {
                     "{model} {seed} {t}: {low} < {arrived} < {high}"
                 );
                 let most = could(t - 0.04, t - 0.0).max(room);
-                assert!(
-                    0.02 * sum(Metric::Throughput) <= most + 1.0,
-                    "{model} {seed} {t}"
-                );
+                assert!(0.02 * sum(Metric::Throughput) <= most + 1.0, "{model} {seed} {t}");
                 let queued = sum(Metric::Accumulation);
                 let rough = 0.02 * 40e6 / 8.0 + 3e3;
                 let mean = 0.5 * (queued + before);
@@ -198,14 +184,9 @@ fn goodput_equals_service_under_random_rates() {
                 before = queued;
             }
             let rest = run.time.len() - 1;
-            let queued: f64 = (0..3)
-                .map(|f| of(&run, Metric::Accumulation, Entity::Flow(f))[rest])
-                .sum();
-            println!(
-                "{model} {seed}: {arrived} {} {queued} {}",
-                served[rest + 1],
-                backlog[rest]
-            );
+            let queued: f64 =
+                (0..3).map(|f| of(&run, Metric::Accumulation, Entity::Flow(f))[rest]).sum();
+            println!("{model} {seed}: {arrived} {} {queued} {}", served[rest + 1], backlog[rest]);
         }
     }
 }
@@ -234,11 +215,7 @@ fn a_delay_that_falls_brings_bytes_at_the_rate_of_the_line() {
         assert!((total - sent).abs() < 3e4, "{model}: {total} {sent}");
         let queue = of(&run, Metric::Accumulation, Entity::Flow(0));
         assert!(queue.iter().all(|a| *a < 1.0), "{model}");
-        assert!(
-            of(&run, Metric::Backlog, bottleneck(&s))
-                .iter()
-                .all(|b| *b < 1.0)
-        );
+        assert!(of(&run, Metric::Backlog, bottleneck(&s)).iter().all(|b| *b < 1.0));
     }
 }
 
@@ -260,19 +237,11 @@ fn a_queue_behind_a_falling_delay_overflows_at_the_line_rate() {
             .map(|d| d.values.iter().sum::<f64>())
             .sum();
         assert_eq!(drops, 0.0, "{model}");
-        let total: f64 = of(&run, Metric::Throughput, Entity::Flow(0))
-            .iter()
-            .map(|r| run.time[0] * r)
-            .sum();
-        assert!(
-            (total / (5e6 * (4.0 - 0.0226)) - 1.0).abs() < 2e-3,
-            "{model}: {total}"
-        );
+        let total: f64 =
+            of(&run, Metric::Throughput, Entity::Flow(0)).iter().map(|r| run.time[0] * r).sum();
+        assert!((total / (5e6 * (4.0 - 0.0226)) - 1.0).abs() < 2e-3, "{model}: {total}");
         let estimate = of(&run, Metric::AccumulationEstimate, Entity::Flow(0));
-        assert!(
-            estimate.iter().all(|e| e.is_nan()),
-            "no window, no estimate"
-        );
+        assert!(estimate.iter().all(|e| e.is_nan()), "no window, no estimate");
     }
 }
 
@@ -328,22 +297,13 @@ fn windows_survive_an_outage() {
             }
             let flow = |metric| of(&run, metric, Entity::Flow(0));
             let (before, after) = (flow(Metric::Throughput)[78], flow(Metric::Throughput)[198]);
-            assert!(
-                (before / 5e6 - 1.0).abs() < 1e-3,
-                "{model} {controller}: {before}"
-            );
-            assert!(
-                (after / 5e6 - 1.0).abs() < 1e-3,
-                "{model} {controller}: {after}"
-            );
+            assert!((before / 5e6 - 1.0).abs() < 1e-3, "{model} {controller}: {before}");
+            assert!((after / 5e6 - 1.0).abs() < 1e-3, "{model} {controller}: {after}");
             assert!(
                 flow(Metric::Throughput)[82..89].iter().all(|x| *x < 1.0),
                 "{model} {controller}"
             );
-            assert!(
-                flow(Metric::Rtt)[82..89].iter().all(|x| x.is_nan()),
-                "{model} {controller}"
-            );
+            assert!(flow(Metric::Rtt)[82..89].iter().all(|x| x.is_nan()), "{model} {controller}");
             let link = |metric| of(&run, metric, bottleneck(&s));
             for metric in [Metric::Utilisation, Metric::QueuingDelay, Metric::Price] {
                 assert!(link(metric)[82..89].iter().all(|x| x.is_nan()), "{metric}");
@@ -373,11 +333,7 @@ fn a_past_rate_delays_no_packet() {
         let used = of(&run, Metric::Utilisation, bottleneck(&s));
         for (i, t) in run.time.iter().enumerate().filter(|(_, t)| **t > 6.2) {
             assert!(used[i] > 0.999, "{model} {t}: {}", used[i]);
-            assert!(
-                (out[i] / 10e6 - 1.0).abs() < 2e-3,
-                "{model} {t}: {}",
-                out[i]
-            );
+            assert!((out[i] / 10e6 - 1.0).abs() < 2e-3, "{model} {t}: {}", out[i]);
         }
     }
 }
@@ -458,11 +414,7 @@ fn a_route_that_changes_moves_the_load_and_loses_nothing() {
             if !before && end < 5.25 {
                 continue;
             }
-            let expected = if before {
-                [8.0, 0.0, 0.0]
-            } else {
-                [0.0, 8.0, 8.0]
-            };
+            let expected = if before { [8.0, 0.0, 0.0] } else { [0.0, 8.0, 8.0] };
             let is = ["short", "near", "far"].map(|name| link(name)[i] / 1e6);
             let near = is.iter().zip(expected).all(|(v, e)| (v - e).abs() < 1e-3);
             assert!(near, "{model} {end}: {is:?}");
@@ -471,10 +423,6 @@ fn a_route_that_changes_moves_the_load_and_loses_nothing() {
         let (sent, came) = (sum(Metric::SendingRate), sum(Metric::Throughput));
         assert!((sent / 10e6 - 1.0).abs() < 1e-6, "{model}: {sent}");
         // 110 ms of 1 MB/s, and packets in service.
-        assert!(
-            (sent - came - 110e3).abs() < 2e3,
-            "{model}: {}",
-            sent - came
-        );
+        assert!((sent - came - 110e3).abs() < 2e3, "{model}: {}", sent - came);
     }
 }

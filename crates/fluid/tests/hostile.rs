@@ -24,11 +24,7 @@ fn finite(run: &Run) {
         if of_arrivals {
             assert!(s.values.iter().all(|v| v.is_nan() || *v >= 0.0));
         } else if matches!(s.entity, Entity::Link(_)) {
-            assert!(
-                s.values.iter().all(|v| v.is_finite() && *v >= 0.0),
-                "{}",
-                s.metric
-            );
+            assert!(s.values.iter().all(|v| v.is_finite() && *v >= 0.0), "{}", s.metric);
         }
     }
     let rate = run.series(Metric::SendingRate, Entity::Flow(0)).unwrap();
@@ -78,35 +74,18 @@ fn every_controller_and_discipline_stays_finite() {
 
 #[test]
 fn demands_that_end_and_rates_that_are_capped() {
-    for (demand, rate) in [
-        ("{ constant = \"2 Mbps\" }", 2e6),
-        ("{ poisson = \"2 Mbps\" }", 2e6),
-    ] {
-        let s = scenario(&text(
-            HEAD,
-            LINK,
-            &format!("controller = \"monaco\"\ndemand = {demand}"),
-        ));
+    for (demand, rate) in [("{ constant = \"2 Mbps\" }", 2e6), ("{ poisson = \"2 Mbps\" }", 2e6)] {
+        let s = scenario(&text(HEAD, LINK, &format!("controller = \"monaco\"\ndemand = {demand}")));
         let run = run(&s, &mut Quiet).unwrap();
         assert!((last(&run, Metric::SendingRate, Entity::Flow(0)) / rate - 1.0).abs() < 1e-9);
     }
-    let s = scenario(&text(
-        HEAD,
-        LINK,
-        "controller = \"vegas\"\ndemand = { size = \"1 MB\" }",
-    ));
+    let s = scenario(&text(HEAD, LINK, "controller = \"vegas\"\ndemand = { size = \"1 MB\" }"));
     let run = run(&s, &mut Quiet).unwrap();
-    let sent = &run
-        .series(Metric::SendingRate, Entity::Flow(0))
-        .unwrap()
-        .values;
+    let sent = &run.series(Metric::SendingRate, Entity::Flow(0)).unwrap().values;
     let period = run.time[1] - run.time[0];
     let total: f64 = sent.iter().filter(|v| v.is_finite()).sum::<f64>() * period / 8.0;
     assert!((total - 1e6).abs() < 1.0, "{total}");
-    let delivered = &run
-        .series(Metric::Throughput, Entity::Flow(0))
-        .unwrap()
-        .values;
+    let delivered = &run.series(Metric::Throughput, Entity::Flow(0)).unwrap().values;
     let total: f64 = delivered.iter().filter(|v| v.is_finite()).sum::<f64>() * period / 8.0;
     assert!((total - 1e6).abs() < 1e3, "{total}");
 }
@@ -140,10 +119,7 @@ fn delays_that_ask_too_much_are_refused() {
         "rate = \"400 Gbps\"\ndelay = \"0 s\"",
         "controller = \"monaco\"\npacket = \"64 B\"",
     ));
-    assert!(matches!(
-        run(&s, &mut Quiet),
-        Err(FluidError::TooFine { .. })
-    ));
+    assert!(matches!(run(&s, &mut Quiet), Err(FluidError::TooFine { .. })));
     let s = scenario(&format!(
         "{}[flow.g]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\naccess = {{ rate = \"400 Gbps\", delay = \"100 s\" }}\n",
         text(
@@ -153,10 +129,7 @@ fn delays_that_ask_too_much_are_refused() {
         )
     ));
     let refused = run(&s, &mut Quiet);
-    assert!(
-        matches!(refused, Err(FluidError::TooDeep { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(FluidError::TooDeep { .. })), "{refused:?}");
 }
 
 #[test]
@@ -225,11 +198,9 @@ fn no_link_serves_more_than_its_rate() {
                 + &way("a", 2, "\"left\", \"right\"", "\"right\", \"left\"")
                 + &way("b", 3, "\"right\", \"left\"", "\"left\", \"right\"")
         };
-        for (name, network) in [
-            ("ring", round),
-            ("both", there("20 Mbps")),
-            ("slow back", there("1 Mbps")),
-        ] {
+        for (name, network) in
+            [("ring", round), ("both", there("20 Mbps")), ("slow back", there("1 Mbps"))]
+        {
             let (s, run) = fluid(&format!("duration = \"60 s\"\nsample = \"1 s\"\n{network}"));
             let links = (0..s.links.len()).map(Entity::Link);
             for link in links {
@@ -285,12 +256,8 @@ fn omissions() -> Vec<(String, &'static str)> {
     let falls = "[[event]]\nat = \"5 s\"\nlink = \"bottleneck\"\ndelay = \"2 ms\"\n";
     vec![
         (
-            dumbbell(
-                "20 Mbps",
-                "10 ms",
-                PLAIN,
-                "reverse = { rate = \"400 Kbps\" }",
-            ) + &flow("m", "monaco", ""),
+            dumbbell("20 Mbps", "10 ms", PLAIN, "reverse = { rate = \"400 Kbps\" }")
+                + &flow("m", "monaco", ""),
             "acknowledgements would take 320.0 % of bottleneck.reverse",
         ),
         (
@@ -311,10 +278,7 @@ fn omissions() -> Vec<(String, &'static str)> {
             dumbbell("200 Kbps", "10 ms", PLAIN, "") + &flow("m", "monaco", ""),
             "control packets of m wait for the packet in service, 20.0 ms",
         ),
-        (
-            fast() + &flow("m", "monaco", "") + falls,
-            "the delay of bottleneck falls",
-        ),
+        (fast() + &flow("m", "monaco", "") + falls, "the delay of bottleneck falls"),
         (
             fast()
                 + &flow("m", "monaco", "packet = \"500 B\"")
@@ -326,30 +290,13 @@ fn omissions() -> Vec<(String, &'static str)> {
             "bottleneck keeps a queue that is empty in equilibrium",
         ),
         (
-            fast()
-                + &flow(
-                    "m",
-                    "monaco",
-                    "count = 4\ndemand = { constant = \"5 Mbps\" }",
-                ),
+            fast() + &flow("m", "monaco", "count = 4\ndemand = { constant = \"5 Mbps\" }"),
             "the demands of bottleneck are as large as its rate",
         ),
-        (
-            fast() + &flow("c", "cubic", "count = 2"),
-            "bottleneck has 2 loss-based flows",
-        ),
-        (
-            fast() + &flow("k", "vegas-k", ""),
-            "k takes the smallest of its latest round-trip times",
-        ),
-        (
-            fast() + &flow("v", "vegas", "count = 40"),
-            "whole packets in a run",
-        ),
-        (
-            fast() + &flow("v", "vegas", "") + falls,
-            "the delay of bottleneck falls",
-        ),
+        (fast() + &flow("c", "cubic", "count = 2"), "bottleneck has 2 loss-based flows"),
+        (fast() + &flow("k", "vegas-k", ""), "k takes the smallest of its latest round-trip times"),
+        (fast() + &flow("v", "vegas", "count = 40"), "whole packets in a run"),
+        (fast() + &flow("v", "vegas", "") + falls, "the delay of bottleneck falls"),
     ]
 }
 
@@ -359,11 +306,7 @@ fn what_a_run_leaves_out_is_noted() {
     let cases = omissions();
     for (text, what) in &cases {
         let (_, run) = fluid(text);
-        assert!(
-            run.notes.iter().any(|n| n.contains(what)),
-            "{what}: {:?}",
-            run.notes
-        );
+        assert!(run.notes.iter().any(|n| n.contains(what)), "{what}: {:?}", run.notes);
     }
     let (_, run) = fluid(&(dumbbell("20 Mbps", "10 ms", PLAIN, "") + &flow("m", "monaco", "")));
     for (_, what) in &cases {

@@ -23,21 +23,18 @@ fn two_flows(controller: &str, model: &str) -> Scenario {
 fn error(s: &Scenario, step: f64, fine: f64) -> f64 {
     let run = |h| run_with_step(s, h, &mut Quiet).unwrap();
     let (a, b) = (run(step), run(fine));
-    [
-        (Metric::QueuingDelay, Entity::Link(0)),
-        (Metric::SendingRate, Entity::Flow(0)),
-    ]
-    .into_iter()
-    .map(|(metric, entity)| {
-        let (x, y) = (
-            &a.series(metric, entity).unwrap().values,
-            &b.series(metric, entity).unwrap().values,
-        );
-        let largest = y.iter().fold(0.0f64, |m, v| m.max(*v));
-        let sum: f64 = x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum();
-        (sum / x.len() as f64).sqrt() / largest
-    })
-    .sum()
+    [(Metric::QueuingDelay, Entity::Link(0)), (Metric::SendingRate, Entity::Flow(0))]
+        .into_iter()
+        .map(|(metric, entity)| {
+            let (x, y) = (
+                &a.series(metric, entity).unwrap().values,
+                &b.series(metric, entity).unwrap().values,
+            );
+            let largest = y.iter().fold(0.0f64, |m, v| m.max(*v));
+            let sum: f64 = x.iter().zip(y).map(|(x, y)| (x - y).powi(2)).sum();
+            (sum / x.len() as f64).sqrt() / largest
+        })
+        .sum()
 }
 
 /// The observed order over four halvings of the step, relative to a much smaller one.

@@ -19,24 +19,15 @@ fn settled(text: &str) -> Vec<f64> {
         let should = of(&theory, Metric::Throughput);
         let name = &s.flows[f].name;
         assert!((is / should - 1.0).abs() < 1e-6, "{name}: {is} {should}");
-        let (is_queued, queued) = (
-            of(&run, Metric::Accumulation),
-            of(&theory, Metric::Accumulation),
-        );
-        assert!(
-            (is_queued - queued).abs() < 1e-5 * queued + 1e-3,
-            "{name}: {is_queued} {queued}"
-        );
+        let (is_queued, queued) =
+            (of(&run, Metric::Accumulation), of(&theory, Metric::Accumulation));
+        assert!((is_queued - queued).abs() < 1e-5 * queued + 1e-3, "{name}: {is_queued} {queued}");
         rates.push(is / 1e6);
     }
     for (l, link) in s.links.iter().enumerate().filter(|(_, l)| !l.attachment) {
         let of = |run| last(run, Metric::Price, Entity::Link(l));
         let (is, should) = (of(&run), of(&theory));
-        assert!(
-            (is - should).abs() < 1e-6 * should.max(1e-4),
-            "{}: {is} {should}",
-            link.name
-        );
+        assert!((is - should).abs() < 1e-6 * should.max(1e-4), "{}: {is} {should}", link.name);
     }
     rates
 }
@@ -68,10 +59,7 @@ fn contracts_weights_and_limits_settle_at_the_equilibrium() {
                 + &flow("gone", "{ contract = \"5 Mbps\" }")
                 + "start = \"20 s\"\nstop = \"40 s\"\n";
             for (is, should) in settled(&text).into_iter().zip([12.5, 7.5, 7.5, 2.5]) {
-                assert!(
-                    (is - should).abs() < 1e-4,
-                    "{model} {policy}: {is} {should}"
-                );
+                assert!((is - should).abs() < 1e-4, "{model} {policy}: {is} {should}");
             }
         }
     }
@@ -86,9 +74,8 @@ fn an_oversubscribed_parking_lot_settles_at_the_limits() {
             "duration = \"120 s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.parking_lot]\nbottlenecks = 3\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n\
              [flow.cross]\neach_hop = true\ncontroller = {{ name = \"monaco\", gain = 0.25 }}\nservice = {{ weight = 4 }}\n"
         );
-        for (j, (contract, limit)) in [(3.0, 60), (3.5, 75), (5.0, 60), (1.0, 15)]
-            .into_iter()
-            .enumerate()
+        for (j, (contract, limit)) in
+            [(3.0, 60), (3.5, 75), (5.0, 60), (1.0, 15)].into_iter().enumerate()
         {
             text += &format!(
                 "[flow.long{j}]\nfrom = \"r0\"\nto = \"r3\"\ncontroller = {{ name = \"monaco\", gain = 0.25 }}\nservice = {{ contract = \"{contract} Mbps\", limit = \"{limit} KB\" }}\n"
@@ -108,10 +95,8 @@ fn an_oversubscribed_parking_lot_settles_at_the_limits() {
 fn a_contract_over_a_virtual_queue() {
     for model in MODELS {
         let big = |name, service: &str| {
-            flow(name, "p", 0.2, service).replace(
-                "name = \"monaco\"",
-                "name = \"monaco\", target = \"60 pkt\"",
-            )
+            flow(name, "p", 0.2, service)
+                .replace("name = \"monaco\"", "name = \"monaco\", target = \"60 pkt\"")
         };
         let text = link(model, 300, "30 Mbps", "\"avd\", utilisation = 0.9")
             + &big("a", "{ contract = \"12 Mbps\" }")
@@ -135,20 +120,12 @@ fn wild_services_run() {
         for policy in ["p", "mw", "aiad"] {
             let text =
                 link("ack-clocked", 3, "10 Mbps", "\"droptail\"").replace("unlimited", "50 KB");
-            let other = flow(
-                "g",
-                policy,
-                0.3,
-                "{ contract = \"3 Mbps\", limit = \"30 KB\" }",
-            );
+            let other = flow("g", policy, 0.3, "{ contract = \"3 Mbps\", limit = \"30 KB\" }");
             let s = scenario(&(text + &flow("f", policy, 0.3, service) + &other));
             let run = run(&s, &mut Quiet).expect("it runs");
             for f in 0..2 {
                 let rate = last(&run, Metric::SendingRate, Entity::Flow(f));
-                assert!(
-                    rate.is_finite() && rate >= 0.0,
-                    "{service} {policy}: {rate}"
-                );
+                assert!(rate.is_finite() && rate >= 0.0, "{service} {policy}: {rate}");
             }
         }
     }
@@ -170,8 +147,7 @@ fn where_a_loss_halves_what_is_queued_a_short_buffer_loses_half_a_packet_per_rou
         let rtt = 0.0204 + 2000.0 * 8.0 / 20e6;
         for f in 0..s.flows.len() {
             let mean = |metric| {
-                run.mean(metric, Entity::Flow(f), window(150.0, 200.0))
-                    .expect("it is recorded")
+                run.mean(metric, Entity::Flow(f), window(150.0, 200.0)).expect("it is recorded")
             };
             let lost = mean(Metric::SendingRate) - mean(Metric::Throughput);
             let expected = 0.5 * 8000.0 / rtt;

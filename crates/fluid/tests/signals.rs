@@ -40,10 +40,7 @@ fn rest(base_rtt: f64, offered: impl Fn(f64) -> f64) -> (f64, f64) {
         let m = share(queue);
         let round_trip = base_rtt + queue / CAPACITY;
         let reno = Demand::Reno { round_trip };
-        match 8.0 * reno.rate(m) > offered(m) * CAPACITY {
-            true => low = queue,
-            false => high = queue,
-        }
+        if 8.0 * reno.rate(m) > offered(m) * CAPACITY { low = queue } else { high = queue }
     }
     (low, share(low))
 }
@@ -65,10 +62,7 @@ fn cubic_settles_at_red_s_marking_probability() {
         let p = 0.01 * (queue - 20.0) / 100.0;
         let window = (0.4_f64 / 0.3).powf(0.25) * (rtt * (1.0 + p) / (2.0 * p)).powf(0.75);
         let rate = 4.0 * window / rtt;
-        assert!(
-            (rate / CAPACITY - 1.0).abs() < 0.01,
-            "{model}: {rate} at {queue} packets"
-        );
+        assert!((rate / CAPACITY - 1.0).abs() < 0.01, "{model}: {rate} at {queue} packets");
         assert!(
             window > 1.3 * (9.0 / 17.0 / 0.3 * (1.0 + p) / (2.0 * p)).sqrt(),
             "the cubic region"
@@ -87,10 +81,7 @@ fn codel_increases_its_drop_rate_without_a_response() {
          [flow.f]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\nprocessing = \"0 s\"\n\
          demand = { constant = \"11 Mbps\" }\n",
     );
-    let drops = &run
-        .series(Metric::Drops, bottleneck(&s))
-        .expect("it is recorded")
-        .values;
+    let drops = &run.series(Metric::Drops, bottleneck(&s)).expect("it is recorded").values;
     // 5 ms are queued after 50 ms, and the first packet is dropped an interval later.
     let (mut at, mut found, mut sample) = (0.15, 0.0, 0);
     for n in 1..=100 {
@@ -99,10 +90,7 @@ fn codel_increases_its_drop_rate_without_a_response() {
             sample += 1;
         }
         // A sample has up to 6 drops, and the staircase deviates from its middle by half a step.
-        assert!(
-            (f64::from(n) - found).abs() < 7.0,
-            "{found} for {n} at {at} s"
-        );
+        assert!((f64::from(n) - found).abs() < 7.0, "{found} for {n} at {at} s");
         at += 0.1 / f64::from(n).sqrt();
     }
     let half = drops.len() / 2;
@@ -130,9 +118,10 @@ fn reno_settles_at_red_s_marking_probability() {
         let sent = last(&run, Metric::SendingRate, flow) / 8e3;
         near("rate", sent, offered(share) * CAPACITY / 8.0);
         let count = |metric| last(&run, metric, link) / (0.2 * 8.0 * sent);
-        let (signalled, other) = match ecn {
-            true => (count(Metric::Marks), count(Metric::Drops)),
-            false => (count(Metric::Drops), count(Metric::Marks)),
+        let (signalled, other) = if ecn {
+            (count(Metric::Marks), count(Metric::Drops))
+        } else {
+            (count(Metric::Drops), count(Metric::Marks))
         };
         near("share", signalled, share);
         near("served", last(&run, Metric::Utilisation, link), 1.0);
@@ -222,14 +211,10 @@ fn bytes_are_conserved() {
         let times = "duration = \"60 s\"\nsample = \"5 ms\"";
         let (s, run) = reno_over_red(model, false, times);
         let of = |metric| &run.series(metric, bottleneck(&s)).unwrap().values;
-        let (served, drops, queue) = (
-            of(Metric::Utilisation),
-            of(Metric::Drops),
-            of(Metric::BacklogPackets),
-        );
-        let rates: Vec<_> = (0..8)
-            .map(|f| run.series(Metric::SendingRate, Entity::Flow(f)).unwrap())
-            .collect();
+        let (served, drops, queue) =
+            (of(Metric::Utilisation), of(Metric::Drops), of(Metric::BacklogPackets));
+        let rates: Vec<_> =
+            (0..8).map(|f| run.series(Metric::SendingRate, Entity::Flow(f)).unwrap()).collect();
         let (mut came, mut went, mut book) = (0.0, 0.0, Vec::new());
         for i in 0..served.len() {
             let sent = rates.iter().map(|r| r.values[i]).sum::<f64>() / 8e3;
@@ -293,10 +278,7 @@ fn newreno_responds_to_the_losses_of_a_wire() {
     );
     let found = run.mean(Metric::Cwnd, Entity::Flow(0), s.steady).unwrap();
     let expected = f64::sqrt(2.0 * 0.99 / 0.01) * s.flows[0].packet.as_f64();
-    assert!(
-        (found / expected - 1.0).abs() < 1e-3,
-        "{found}, not {expected}"
-    );
+    assert!((found / expected - 1.0).abs() < 1e-3, "{found}, not {expected}");
 }
 
 /// 12 Mbps that cannot be marked over 10 Mbps, behind REM: with dropped packets among the arrivals the

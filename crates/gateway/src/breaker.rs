@@ -78,10 +78,7 @@ impl Breaker {
             self.began = Some((now, lost, arrived));
             let ratio = gone as f64 / sent as f64;
             self.ratio = Some(ratio);
-            self.bad = match ratio >= self.config.loss {
-                true => self.bad + 1,
-                false => 0,
-            };
+            self.bad = if ratio >= self.config.loss { self.bad + 1 } else { 0 };
             if self.bad >= INTERVALS && self.tripped.is_none() {
                 self.trip(now);
             }
@@ -104,10 +101,7 @@ impl Breaker {
 
     fn trip(&mut self, now: Time) {
         let soon = self.armed.is_some_and(|at| now.since(at) < self.wait());
-        self.times = match soon {
-            true => (2 * self.times).min(LONGEST),
-            false => 1,
-        };
+        self.times = if soon { (2 * self.times).min(LONGEST) } else { 1 };
         self.tripped = Some(now);
         self.trips += 1;
         // The intervals before say nothing of the lower rate.
@@ -245,10 +239,7 @@ mod tests {
         while t.breaker.is_tripped() {
             t.lose(0, 1);
         }
-        assert!(
-            t.now.since(since) < Duration::from_secs(62),
-            "it is long ago"
-        );
+        assert!(t.now.since(since) < Duration::from_secs(62), "it is long ago");
     }
 
     #[test]
@@ -280,10 +271,7 @@ mod tests {
         assert!(t.breaker.is_tripped());
         t.lose(0, 3);
         assert!(!t.breaker.is_tripped());
-        t.breaker.set_config(BreakerConfig {
-            blind: None,
-            ..*t.breaker.config()
-        });
+        t.breaker.set_config(BreakerConfig { blind: None, ..*t.breaker.config() });
         (t.breaker).on_silence(Duration::from_secs(1000), t.now);
         assert!(!t.breaker.is_tripped());
     }

@@ -77,16 +77,15 @@ fn long_queue(site: &Site, uplink: Rate) -> Option<Finding> {
         return None;
     }
     let fitting = target * LONG.as_secs_f64() / queue_s;
-    let remedy = match fitting >= site.interface.packet().as_f64() {
-        true => format!(
-            "a target of {} keeps it at {LONG}",
-            Bytes::new(fitting as u64)
-        ),
-        false => "lower the contracts or use a faster uplink".to_string(),
+    let remedy = if fitting >= site.interface.packet().as_f64() {
+        format!("a target of {} keeps it at {LONG}", Bytes::new(fitting as u64))
+    } else {
+        "lower the contracts or use a faster uplink".to_string()
     };
-    let queue = match queue_s.is_finite() {
-        true => format!("a queue of {:.0} ms", 1e3 * queue_s),
-        false => "an unbounded queue".to_string(),
+    let queue = if queue_s.is_finite() {
+        format!("a queue of {:.0} ms", 1e3 * queue_s)
+    } else {
+        "an unbounded queue".to_string()
     };
     Some(Finding {
         place: "the uplink".to_string(),
@@ -164,10 +163,7 @@ mod tests {
         assert_eq!(findings("100 kbps", &[("0 Mbps", 1.0)]), Vec::new());
         // No target is small enough.
         let found = findings("15.1 Mbps", &near);
-        assert!(
-            found[0].message.contains("lower the contracts"),
-            "{found:?}"
-        );
+        assert!(found[0].message.contains("lower the contracts"), "{found:?}");
         // Contracts that take all, and those that do not fit.
         let found = findings("15 Mbps", &near);
         assert_eq!((found.len(), found[0].queue_s), (1, None));

@@ -103,10 +103,7 @@ impl Edge {
     /// Takes the packet whose size [`Edge::head`] returned.
     pub fn take(&mut self) -> Option<Head> {
         let head = self.queues.take()?;
-        Some(Head {
-            packet: head.packet.bytes,
-            class: head.class,
-        })
+        Some(Head { packet: head.packet.bytes, class: head.class })
     }
 
     /// Takes a packet back that was sent, for its memory.

@@ -49,11 +49,7 @@ pub enum Output<'a> {
 
 /// Returns the way of a handshake. It is short, so that it need not stay whole.
 fn handshake(to: SocketAddr) -> Way {
-    Way {
-        to,
-        tos: HANDSHAKE,
-        whole: false,
-    }
+    Way { to, tos: HANDSHAKE, whole: false }
 }
 
 /// The fields of a datagram that the network may change.
@@ -268,11 +264,7 @@ impl<S: Sessions> Gateway<S> {
             Opened::Packet(peer) => {
                 self.peers[peer].set_endpoint(Some(from));
                 self.peers[peer].heard = at;
-                let collected = Collected {
-                    tos,
-                    virtual_delay,
-                    reported,
-                };
+                let collected = Collected { tos, virtual_delay, reported };
                 self.take(peer, collected, &mut room, at, sink);
             }
         }
@@ -283,11 +275,7 @@ impl<S: Sessions> Gateway<S> {
     fn take(
         &mut self,
         from: usize,
-        Collected {
-            tos,
-            virtual_delay,
-            reported,
-        }: Collected,
+        Collected { tos, virtual_delay, reported }: Collected,
         packet: &mut [u8],
         at: Time,
         sink: &mut dyn FnMut(Output),
@@ -563,10 +551,7 @@ impl<S: Sessions> Gateway<S> {
     /// other end, or may be.
     fn is_silent(&self, of: usize, now: Time) -> bool {
         let peer = &self.peers[of];
-        let wait = match self.local < peer.local {
-            true => SILENCE,
-            false => SILENCE + Duration::from_secs(1),
-        };
+        let wait = if self.local < peer.local { SILENCE } else { SILENCE + Duration::from_secs(1) };
         self.sessions.is_open(of)
             && peer.sender.state() != State::Plain
             && peer.sender.mode() != Mode::Bypass

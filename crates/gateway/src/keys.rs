@@ -40,9 +40,10 @@ pub fn redacted(text: &str) -> String {
     let mut rest = text;
     while !rest.is_empty() {
         let run = rest.find(|c| !is_base64(c)).unwrap_or(rest.len());
-        match run >= SECRET {
-            true => hidden.extend(std::iter::repeat_n('*', run)),
-            false => hidden.push_str(&rest[..run]),
+        if run >= SECRET {
+            hidden.extend(std::iter::repeat_n('*', run))
+        } else {
+            hidden.push_str(&rest[..run])
         }
         let after = rest[run..].chars().next();
         hidden.extend(after);
@@ -84,9 +85,10 @@ impl PublicKey {
         }
         // With a point of low order everybody agrees on the same secret, zero [RFC 7748 §6.1].
         let any = x25519::StaticSecret::from([1; 32]);
-        match any.diffie_hellman(&self.0.into()).was_contributory() {
-            true => Ok(()),
-            false => Err("it is no public key: its secrets are known to everybody".into()),
+        if any.diffie_hellman(&self.0.into()).was_contributory() {
+            Ok(())
+        } else {
+            Err("it is no public key: its secrets are known to everybody".into())
         }
     }
 }
@@ -284,12 +286,7 @@ mod tests {
         let hidden = redacted(&text);
         assert_eq!(
             hidden,
-            format!(
-                "PrivateKey = {}\nä \"{}\" # {}",
-                "*".repeat(44),
-                "*".repeat(41),
-                &key[..20]
-            )
+            format!("PrivateKey = {}\nä \"{}\" # {}", "*".repeat(44), "*".repeat(41), &key[..20])
         );
         let path = "/etc/accord/site.toml: line 3, column 9";
         assert_eq!(redacted(path), path);
@@ -303,10 +300,7 @@ mod tests {
         let path = dir.path().join("site.key");
         let key = PrivateKey::random().expect("randomness");
         key.write(&path).expect("written");
-        assert_eq!(
-            PrivateKey::read(&path).map(|k| k.public()),
-            Ok(key.public())
-        );
+        assert_eq!(PrivateKey::read(&path).map(|k| k.public()), Ok(key.public()));
         assert!(key.write(&path).is_err(), "a key is not overwritten");
         for mode in [0o640, 0o604, 0o620] {
             let rights = std::fs::Permissions::from_mode(mode);

@@ -135,10 +135,7 @@ pub struct Answer {
 impl Message {
     /// Returns whether it overtakes the queues of the network.
     pub fn is_expedited(&self) -> bool {
-        !matches!(
-            self,
-            Message::InBand(..) | Message::Test(_) | Message::MtuProbe(_)
-        )
+        !matches!(self, Message::InBand(..) | Message::Test(_) | Message::MtuProbe(_))
     }
 }
 
@@ -169,15 +166,7 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
             let flags = u16::from(answer.lost) | u16::from(answer.by_delay) << 1;
             let second = word(answer.accumulation, answer.egress_bps);
             let third = word(answer.queued, answer.virtual_delay);
-            (
-                3,
-                flags,
-                answer.run,
-                answer.number,
-                answer.received,
-                second,
-                third,
-            )
+            (3, flags, answer.run, answer.number, answer.received, second, third)
         }
         Message::Test(test) => (4, 0, 0, test.trial, test.sent, test.index, 0),
         Message::Ask(trial) => (5, 0, 0, trial, 0, 0, 0),
@@ -235,11 +224,7 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
     let word = |at: usize| Some(u64::from_be_bytes(body.get(at..at + 8)?.try_into().ok()?));
     let short = |at: usize| Some(u32::from_be_bytes(body.get(at..at + 4)?.try_into().ok()?));
     let flags = u16::from_be_bytes([body[2], body[3]]);
-    let half = Half {
-        run: short(4)?,
-        number: word(8)?,
-        sent: word(16)?,
-    };
+    let half = Half { run: short(4)?, number: word(8)?, sent: word(16)? };
     let message = match (body[0], body[1], flags) {
         (VERSION, 1, 0) => Message::OutOfBand(half),
         (VERSION, 2, 0) => Message::InBand(half, word(24)?),
@@ -254,11 +239,9 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
             lost: flags & 1 != 0,
             by_delay: flags & 2 != 0,
         }),
-        (VERSION, 4, 0) => Message::Test(Test {
-            trial: half.number,
-            sent: half.sent,
-            index: word(24)?,
-        }),
+        (VERSION, 4, 0) => {
+            Message::Test(Test { trial: half.number, sent: half.sent, index: word(24)? })
+        }
         (VERSION, 5, 0) => Message::Ask(half.number),
         (VERSION, 6, 0) => Message::Counts(Counts {
             trial: half.number,
@@ -268,15 +251,9 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
         }),
         (VERSION, 7, 0) => Message::MtuProbe(half.number),
         (VERSION, 8, 0) => Message::MtuAnswer(half.number, u16::try_from(half.sent).ok()?),
-        (VERSION, 9, 0) => Message::Count(Count {
-            run: half.run,
-            received: half.sent,
-        }),
+        (VERSION, 9, 0) => Message::Count(Count { run: half.run, received: half.sent }),
         (VERSION, 10, 0) => Message::Missing(Missing {
-            first: Place {
-                session: half.run,
-                counter: half.number,
-            },
+            first: Place { session: half.run, counter: half.number },
             behind: half.sent,
         }),
         _ => return None,
@@ -287,11 +264,7 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
     }
     // A message has one form, so that it carries no hidden data.
     let same = encode(&message, from, to)[V6..] == *body;
-    let dscp = if message.is_expedited() {
-        Dscp(EXPEDITED >> 2)
-    } else {
-        Dscp(0)
-    };
+    let dscp = if message.is_expedited() { Dscp(EXPEDITED >> 2) } else { Dscp(0) };
     (same && packet.dscp() == dscp).then_some(message)
 }
 
@@ -389,11 +362,7 @@ mod tests {
     #[test]
     fn a_packet_of_a_trial_has_the_length_that_it_is_to_have() {
         let (from, to) = ends();
-        let test = Test {
-            trial: 1,
-            sent: 2,
-            index: 3,
-        };
+        let test = Test { trial: 1, sent: 2, index: 3 };
         for length in [PACKET, 576, 9000] {
             let mut packet = padded(&Message::Test(test), length, from, to);
             assert_eq!(packet.len(), length);
@@ -422,34 +391,13 @@ mod tests {
             by_delay: true,
         };
         let nonsense = [
-            Answer {
-                accumulation: -1.0,
-                ..sound
-            },
-            Answer {
-                accumulation: f32::NAN,
-                ..sound
-            },
-            Answer {
-                egress_bps: 1e18,
-                ..sound
-            },
-            Answer {
-                egress_bps: f32::INFINITY,
-                ..sound
-            },
-            Answer {
-                queued: -0.001,
-                ..sound
-            },
-            Answer {
-                queued: 61.0,
-                ..sound
-            },
-            Answer {
-                virtual_delay: -0.001,
-                ..sound
-            },
+            Answer { accumulation: -1.0, ..sound },
+            Answer { accumulation: f32::NAN, ..sound },
+            Answer { egress_bps: 1e18, ..sound },
+            Answer { egress_bps: f32::INFINITY, ..sound },
+            Answer { queued: -0.001, ..sound },
+            Answer { queued: 61.0, ..sound },
+            Answer { virtual_delay: -0.001, ..sound },
         ];
         let read = |answer| {
             let packet = encode(&Message::Report(answer), from, to);

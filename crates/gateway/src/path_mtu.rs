@@ -104,11 +104,7 @@ impl PathMtu {
 
     /// Restarts, for another path to the same peer.
     pub fn restart(&mut self) {
-        *self = PathMtu {
-            number: self.number,
-            counted: self.counted,
-            ..PathMtu::new(self.most)
-        };
+        *self = PathMtu { number: self.number, counted: self.counted, ..PathMtu::new(self.most) };
     }
 
     /// The size of the largest packet to send, in bytes.
@@ -189,10 +185,7 @@ impl PathMtu {
             return None;
         };
         self.number += 1;
-        let probe = Probe {
-            number: self.number,
-            size,
-        };
+        let probe = Probe { number: self.number, size };
         self.probe = Some((probe, now));
         self.next = now + TIMER.max(round_trip * ROUNDS);
         Some(probe)
@@ -227,11 +220,7 @@ impl PathMtu {
             Some(_) if self.fails > self.most => self.most,
             fits => {
                 let low = fits.unwrap_or(LEAST.min(self.most));
-                if self.fails <= low + GRAIN {
-                    low
-                } else {
-                    low + (self.fails - low) / 2
-                }
+                if self.fails <= low + GRAIN { low } else { low + (self.fails - low) / 2 }
             }
         };
         if self.fits.is_some_and(|fits| size <= fits) || self.fails <= size {
@@ -369,9 +358,7 @@ mod tests {
         let mut path = Path::new(1420, 1420);
         let mut state = 1u64;
         let mut arrives = move || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             state >> 33 > (1 << 31) / 10
         };
         let mut limited = 0;

@@ -110,11 +110,7 @@ impl Control {
         let build = |loss| Ok(AnyController::build(&values(loss)?, packet));
         let controllers: Result<_, String> = Loss::ALL.iter().map(build).collect();
         let values = values(&Loss::Window)?;
-        let Transport::Tunnel {
-            sending,
-            meter,
-            counts,
-        } = Maker::of(values.family()).transport
+        let Transport::Tunnel { sending, meter, counts } = Maker::of(values.family()).transport
         else {
             return Err("the controller does not run on tunnels".into());
         };
@@ -184,8 +180,7 @@ impl Peer {
             self.sender.set_mode(config.mode);
         }
         self.sender.set_most_virtual(config.most_virtual());
-        self.receiver
-            .set_signals(config.signal, config.most_virtual());
+        self.receiver.set_signals(config.signal, config.most_virtual());
         self.due = Time::ZERO;
         self.config = config.clone();
     }
@@ -210,11 +205,7 @@ impl Peer {
     /// Returns the way of a datagram with this octet of DSCP and ECN, if it is known where the peer is.
     /// Routers may cut a datagram that is too long if the path MTU is not discovered.
     pub(crate) fn way(&self, tos: u8) -> Option<Way> {
-        Some(Way {
-            to: self.endpoint?,
-            tos,
-            whole: self.is_probed(),
-        })
+        Some(Way { to: self.endpoint?, tos, whole: self.is_probed() })
     }
 
     /// The name of the peer among gateways.

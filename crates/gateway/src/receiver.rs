@@ -120,14 +120,7 @@ impl Receiver {
         let sent = sent_bytes.wrapping_sub(offset);
         let reply = (self.egress).on_queued(half.number, sent, queued, virtual_delay, at)?;
         self.queuing.set_packet_time(self.egress.packet_time());
-        let Segment::Report {
-            accumulation,
-            lost,
-            egress_bps,
-            received,
-            ..
-        } = reply
-        else {
+        let Segment::Report { accumulation, lost, egress_bps, received, .. } = reply else {
             return None;
         };
         self.pairs += 1;
@@ -295,10 +288,7 @@ mod tests {
         let (counts, reports) = (tunnel.counts, tunnel.reports);
         tunnel.run(Duration::from_secs(5));
         let (counts, reports) = (tunnel.counts - counts, tunnel.reports - reports);
-        assert!(
-            (8 * reports..=16 * reports).contains(&counts),
-            "{counts} of {reports}"
-        );
+        assert!((8 * reports..=16 * reports).contains(&counts), "{counts} of {reports}");
     }
 
     #[test]

@@ -126,10 +126,7 @@ impl Session {
             }
             self.missing.pop_front();
         }
-        let first = Place {
-            session: self.index,
-            counter: first,
-        };
+        let first = Place { session: self.index, counter: first };
         Some(Missing { first, behind })
     }
 }
@@ -192,12 +189,13 @@ impl Gaps {
         hasher.write(packet);
         let hash = hasher.finish();
         // Each report makes one more copy. The first copy that arrives is the packet.
-        let repeated = match reported {
-            true => self.recent.iter().any(|(_, h)| *h == hash),
-            false => match self.late.iter().position(|(_, h)| *h == hash) {
+        let repeated = if reported {
+            self.recent.iter().any(|(_, h)| *h == hash)
+        } else {
+            match self.late.iter().position(|(_, h)| *h == hash) {
                 Some(other) => self.late.remove(other).is_some(),
                 None => false,
-            },
+            }
         };
         if !repeated {
             self.recent.push_back((at, hash));
@@ -269,11 +267,7 @@ impl Repairs {
             self.bytes -= old.packet.packet.len();
         }
         self.bytes += packet.packet.len();
-        self.kept.push_back(Kept {
-            place,
-            sent,
-            packet,
-        });
+        self.kept.push_back(Kept { place, sent, packet });
     }
 
     /// Takes a report of missing datagrams. A packet is sent again once per report.
@@ -322,10 +316,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn place(counter: u64) -> Place {
-        Place {
-            session: 7,
-            counter,
-        }
+        Place { session: 7, counter }
     }
 
     /// Takes all counters that are missing.
@@ -359,22 +350,13 @@ mod tests {
             gaps.on_arrival(place(counter), false);
         }
         assert_eq!(missing(&mut gaps), [1002]);
-        let other = Place {
-            session: 8,
-            counter: 5000,
-        };
+        let other = Place { session: 8, counter: 5000 };
         gaps.on_arrival(other, false);
         assert_eq!(gaps.take(Time::ZERO), None);
         // Datagrams of the session before do not end this one.
         gaps.on_arrival(place(1007), false);
         for counter in [5001, 5003, 5004, 5005, 5006] {
-            gaps.on_arrival(
-                Place {
-                    session: 8,
-                    counter,
-                },
-                false,
-            );
+            gaps.on_arrival(Place { session: 8, counter }, false);
         }
         let missing = gaps.take(Time::ZERO).map(|m| m.first.counter);
         assert_eq!(missing, Some(5002));
@@ -399,14 +381,7 @@ mod tests {
     #[test]
     fn of_a_packet_and_its_repairs_one_arrives() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        for order in [
-            [1, 5, 9],
-            [1, 9, 5],
-            [5, 1, 9],
-            [5, 9, 1],
-            [9, 1, 5],
-            [9, 5, 1],
-        ] {
+        for order in [[1, 5, 9], [1, 9, 5], [5, 1, 9], [5, 9, 1], [9, 1, 5], [9, 5, 1]] {
             let mut gaps = Gaps::default();
             // 1 and 5 are reported missing, and 9 is not.
             for counter in [0, 2, 3, 4, 6, 7, 8] {
@@ -450,34 +425,17 @@ mod tests {
     #[test]
     fn a_packet_is_sent_again_once_per_loss_and_not_for_ever() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        let packet = |byte: u8| Repair {
-            packet: vec![byte; 100],
-            class: 1,
-        };
-        let lost = |counter| Missing {
-            first: place(counter),
-            behind: 0,
-        };
+        let packet = |byte: u8| Repair { packet: vec![byte; 100], class: 1 };
+        let lost = |counter| Missing { first: place(counter), behind: 0 };
         let mut repairs = Repairs::default();
         assert!(!repairs.keeps(at(0)));
         repairs.on_missing(&lost(3), at(0));
-        assert!(
-            repairs.keeps(at(1)) && !repairs.keeps(at(10_001)),
-            "after a loss only"
-        );
+        assert!(repairs.keeps(at(1)) && !repairs.keeps(at(10_001)), "after a loss only");
         assert_eq!(repairs.head(at(1)), None, "it was not kept");
         for counter in 0..10 {
-            repairs.keep(
-                place(counter),
-                packet(counter as u8),
-                at(counter),
-                at(counter),
-            );
+            repairs.keep(place(counter), packet(counter as u8), at(counter), at(counter));
         }
-        let both = Missing {
-            first: place(4),
-            behind: 1 << 2,
-        };
+        let both = Missing { first: place(4), behind: 1 << 2 };
         repairs.on_missing(&both, at(20));
         repairs.on_missing(&both, at(20));
         assert_eq!((repairs.head(at(20)), repairs.len()), (Some(100), 2));
@@ -501,10 +459,7 @@ mod tests {
     fn what_is_kept_is_bounded() {
         let mut repairs = Repairs::default();
         let now = Time::ZERO + Duration::from_secs(1);
-        let packet = Repair {
-            packet: vec![0; 1400],
-            class: 0,
-        };
+        let packet = Repair { packet: vec![0; 1400], class: 0 };
         for counter in 0..10_000 {
             repairs.keep(place(counter), packet.clone(), now, now);
         }

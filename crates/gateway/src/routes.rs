@@ -11,9 +11,8 @@ impl Routes {
     /// Creates the routes of a site.
     pub fn new(site: &Site) -> Routes {
         let peers = site.peers.iter().enumerate();
-        let mut routes: Vec<_> = peers
-            .flat_map(|(i, peer)| peer.networks.iter().map(move |n| (*n, i)))
-            .collect();
+        let mut routes: Vec<_> =
+            peers.flat_map(|(i, peer)| peer.networks.iter().map(move |n| (*n, i))).collect();
         routes.sort_by_key(|(network, _)| std::cmp::Reverse(network.prefix));
         Routes(routes)
     }

@@ -14,9 +14,8 @@ pub fn v4(tos: u8, ends: ([u8; 4], [u8; 4]), ports: (u16, u16), length: usize) -
     packet[16..20].copy_from_slice(&ends.1);
     packet[20..22].copy_from_slice(&ports.0.to_be_bytes());
     packet[22..24].copy_from_slice(&ports.1.to_be_bytes());
-    let sum: u32 = (packet[..20].chunks(2))
-        .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])))
-        .sum();
+    let sum: u32 =
+        (packet[..20].chunks(2)).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     packet[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
     packet

@@ -216,9 +216,7 @@ impl Sender {
                     self.ahead = self.ingress.in_flight();
                     return Next::Message(Message::OutOfBand(self.half(pair, now)));
                 }
-                Ok(Segment::InBand {
-                    pair, sent_bytes, ..
-                }) => {
+                Ok(Segment::InBand { pair, sent_bytes, .. }) => {
                     return Next::Message(Message::InBand(self.half(pair, now), sent_bytes));
                 }
                 Ok(_) => {}
@@ -242,9 +240,10 @@ impl Sender {
         if capped {
             let again = self.cap_pacer.next();
             self.planned = Some(again);
-            return match again <= now {
-                true => self.next(head, waiting, now),
-                false => Next::Wait(wake.min(again)),
+            return if again <= now {
+                self.next(head, waiting, now)
+            } else {
+                Next::Wait(wake.min(again))
             };
         }
         self.release(size, at, false)
@@ -267,11 +266,7 @@ impl Sender {
     }
 
     fn half(&self, number: u64, now: Time) -> Half {
-        Half {
-            run: self.run,
-            number,
-            sent: now.as_ps(),
-        }
+        Half { run: self.run, number, sent: now.as_ps() }
     }
 
     /// Returns a half of a probe if one is due. A tunnel with pairs of its own needs none.
@@ -298,9 +293,7 @@ impl Sender {
     fn look(&mut self, now: Time) {
         let round = self.ingress.round_trip().smoothed();
         let patience = BLIND.max(round.mul_f64(BLIND_ROUNDS));
-        let silent = self
-            .unreported
-            .is_some_and(|since| now.since(since) >= patience);
+        let silent = self.unreported.is_some_and(|since| now.since(since) >= patience);
         if self.state == State::Controlled && silent && now.since(self.reported) >= patience {
             self.state = State::Blind;
         }
@@ -330,9 +323,10 @@ impl Sender {
         self.next_probe = now + PROBE;
         self.losses += u64::from(answer.lost);
         self.latest = Some(*answer);
-        match answer.number == self.pair.0 && now < self.pair.1 {
-            true => self.early = Some(*answer),
-            false => self.heed(answer, now),
+        if answer.number == self.pair.0 && now < self.pair.1 {
+            self.early = Some(*answer)
+        } else {
+            self.heed(answer, now)
         }
     }
 
@@ -354,9 +348,10 @@ impl Sender {
         // authenticated, so it does not count below the contract.
         let egress = f64::from(answer.egress_bps) / 8.0;
         let reported = f64::from(answer.virtual_delay);
-        let virtual_s = match egress * 8.0 < self.contract.as_bps_f64() {
-            true => 0.0,
-            false => reported.min(self.most_virtual.as_secs_f64()),
+        let virtual_s = if egress * 8.0 < self.contract.as_bps_f64() {
+            0.0
+        } else {
+            reported.min(self.most_virtual.as_secs_f64())
         };
         self.virtual_s = virtual_s;
         let queued = f64::from(answer.accumulation) - egress * reported;
@@ -436,9 +431,10 @@ impl Sender {
 
     /// The highest rate that the tunnel may send at. In mode shadow a tripped breaker is shown only.
     fn cap(&self) -> Rate {
-        match self.breaker.is_tripped() && self.mode == Mode::Enforce {
-            true => self.breaker.config().rate.min(self.cap),
-            false => self.cap,
+        if self.breaker.is_tripped() && self.mode == Mode::Enforce {
+            self.breaker.config().rate.min(self.cap)
+        } else {
+            self.cap
         }
     }
 

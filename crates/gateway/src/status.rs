@@ -132,10 +132,7 @@ pub fn status(
     let peers = gateway.peers().iter().enumerate().map(|(i, peer)| {
         let (view, latest) = (peer.sender.view(), peer.sender.latest());
         let names = site.classes.iter().map(|c| c.name.as_str());
-        let classes = names
-            .chain(["default"])
-            .zip(&peer.sent)
-            .zip(peer.edge.counts());
+        let classes = names.chain(["default"]).zip(&peer.sent).zip(peer.edge.counts());
         let classes = classes.map(|((name, sent), counts)| ClassStatus {
             name: name.to_string(),
             tx_bytes: sent.bytes,
@@ -157,9 +154,10 @@ pub fn status(
             up: gateway.sessions().is_open(i),
             handshake_age_s: gateway.sessions().age(i),
             mode: peer.sender.mode().word(),
-            state: match peer.sender.breaker().is_tripped() {
-                true => "tripped",
-                false => peer.sender.state().word(),
+            state: if peer.sender.breaker().is_tripped() {
+                "tripped"
+            } else {
+                peer.sender.state().word()
             },
             signal: latest.map(|answer| if answer.by_delay { "delay" } else { "pairs" }),
             contract_bytes_per_s: peer.config.service.contract.as_bps_f64() / 8.0,
@@ -289,9 +287,9 @@ impl Samples {
         let peers = status.peers.iter();
         match self {
             Samples::Gateway(read) => read(status),
-            Samples::Peer(read) => peers
-                .filter_map(|p| Some((format!("{{peer=\"{}\"}}", p.name), read(p)?)))
-                .collect(),
+            Samples::Peer(read) => {
+                peers.filter_map(|p| Some((format!("{{peer=\"{}\"}}", p.name), read(p)?))).collect()
+            }
             Samples::Word(words, read) => peers
                 .flat_map(|p| {
                     words.iter().map(move |word| {
@@ -333,20 +331,12 @@ fn dropped(status: &Status) -> Vec<(String, f64)> {
 
 const fn gauge(name: &'static str, help: &'static str, samples: Samples) -> Row {
     let kind = "gauge";
-    Row {
-        name,
-        kind,
-        help,
-        samples,
-    }
+    Row { name, kind, help, samples }
 }
 
 const fn counter(name: &'static str, help: &'static str, samples: Samples) -> Row {
     let kind = "counter";
-    Row {
-        kind,
-        ..gauge(name, help, samples)
-    }
+    Row { kind, ..gauge(name, help, samples) }
 }
 
 /// Returns the offloads of the kernel, with 1 for those in use.
@@ -396,13 +386,7 @@ const METRICS: &[Row] = &[
 /// Returns the metrics in the text format of Prometheus.
 pub fn metrics(status: &Status) -> String {
     let mut metrics = Metrics::new("accord_gateway");
-    for Row {
-        name,
-        kind,
-        help,
-        samples,
-    } in METRICS
-    {
+    for Row { name, kind, help, samples } in METRICS {
         metrics.family(name, kind, help, samples.of(name, status));
     }
     metrics.text()

@@ -107,9 +107,8 @@ pub fn message(packet: &[u8], inner: &Inner, mtu: usize) -> Option<Vec<u8>> {
 /// Returns the checksum of the Internet over parts of even lengths, but for the last one.
 fn checksum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks(2));
-    let sum: u32 = words
-        .map(|w| u32::from(u16::from_be_bytes([w[0], *w.get(1).unwrap_or(&0)])))
-        .sum();
+    let sum: u32 =
+        words.map(|w| u32::from(u16::from_be_bytes([w[0], *w.get(1).unwrap_or(&0)]))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     !((folded & 0xffff) + (folded >> 16)) as u16
 }
@@ -169,9 +168,7 @@ mod tests {
             }
             assert_eq!(contents, packet[20..]);
             // A fragment that is cut again is the same as when it was cut so at once.
-            let again = cut
-                .iter()
-                .flat_map(|p| fragments(p, 68).unwrap_or_default());
+            let again = cut.iter().flat_map(|p| fragments(p, 68).unwrap_or_default());
             let contents: Vec<u8> = again.flat_map(|p| p[20..].to_vec()).collect();
             assert_eq!(contents, packet[20..]);
         }
@@ -186,10 +183,7 @@ mod tests {
         let inner = Inner::new(&packet).expect("a packet");
         let told = message(&packet, &inner, 1300).expect("a message");
         let read = Inner::new(&told).expect("a packet");
-        assert_eq!(
-            (read.source, read.destination),
-            (inner.destination, inner.source)
-        );
+        assert_eq!((read.source, read.destination), (inner.destination, inner.source));
         assert!(is_sound(&told[..20]) && is_sound(&told[20..]) && told.len() == 576);
         assert_eq!(told[20..28], [3, 4, told[22], told[23], 0, 0, 5, 20]);
         assert_eq!(told[28..], packet[..548]);
@@ -197,10 +191,7 @@ mod tests {
         let inner = Inner::new(&packet).expect("a packet");
         let told = message(&packet, &inner, 1300).expect("a message");
         let read = Inner::new(&told).expect("a packet");
-        assert_eq!(
-            (read.source, read.destination),
-            (inner.destination, inner.source)
-        );
+        assert_eq!((read.source, read.destination), (inner.destination, inner.source));
         let length = (told.len() - 40) as u32;
         let pseudo = [&told[8..40], &length.to_be_bytes(), &[0, 0, 0, 58]].concat();
         assert!(is_sound(&[&pseudo, &told[40..]].concat()) && told.len() == 1280);

@@ -197,11 +197,7 @@ impl Tally {
     pub fn on_test(&mut self, test: &Test, at: Time) {
         let raw = at.as_ps().wrapping_sub(test.sent) as i64;
         if self.trial != test.trial {
-            *self = Tally {
-                trial: test.trial,
-                first: raw,
-                ..Tally::default()
-            };
+            *self = Tally { trial: test.trial, first: raw, ..Tally::default() };
         }
         let above = raw.wrapping_sub(self.first) as f64 * 1e-12;
         self.packets = self.packets.saturating_add(1);
@@ -213,12 +209,7 @@ impl Tally {
     /// Returns what arrived of a trial.
     pub fn counts(&self, trial: u64) -> Counts {
         if trial != self.trial || self.packets == 0 {
-            return Counts {
-                trial,
-                packets: 0,
-                mean: 0.0,
-                most: 0.0,
-            };
+            return Counts { trial, packets: 0, mean: 0.0, most: 0.0 };
         }
         let mean = self.sum / f64::from(self.packets) - self.least;
         let bounded = |seconds: f64| seconds.clamp(0.0, 60.0) as f32;

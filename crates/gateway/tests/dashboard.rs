@@ -20,15 +20,11 @@ fn series(text: &str) -> Vec<(String, BTreeSet<String>)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices(PREFIX) {
         let rest = &text[at..];
-        let end = rest
-            .find(|c: char| !c.is_ascii_lowercase() && c != '_')
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len());
         let labels = rest[end..]
             .strip_prefix('{')
             .map_or("", |inside| inside.split('}').next().unwrap_or(""));
-        let names = labels
-            .split(',')
-            .filter_map(|part| part.split(['=', '!']).next());
+        let names = labels.split(',').filter_map(|part| part.split(['=', '!']).next());
         let names = names.filter(|name| !name.is_empty()).map(str::to_string);
         found.push((rest[..end].to_string(), names.collect()));
     }
@@ -51,18 +47,9 @@ fn the_dashboard_asks_for_series_and_labels_that_there_are() {
     }
     let site = "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:51820\"\n";
     let site = parse(site, Path::new("")).expect("a site");
-    let status = status(
-        &world.gateways[0],
-        &site,
-        &ConfigStatus::default(),
-        Vec::new(),
-        4.0,
-    );
+    let status = status(&world.gateways[0], &site, &ConfigStatus::default(), Vec::new(), 4.0);
     let mut there: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, labels) in metrics(&status)
-        .lines()
-        .filter(|l| !l.starts_with('#'))
-        .flat_map(series)
+    for (name, labels) in metrics(&status).lines().filter(|l| !l.starts_with('#')).flat_map(series)
     {
         there.entry(name).or_default().extend(labels);
     }
@@ -71,10 +58,7 @@ fn the_dashboard_asks_for_series_and_labels_that_there_are() {
     let dashboard: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let panels = dashboard["panels"].as_array().expect("panels");
     let mut shown = BTreeSet::new();
-    for target in panels
-        .iter()
-        .flat_map(|p| p["targets"].as_array().expect("targets"))
-    {
+    for target in panels.iter().flat_map(|p| p["targets"].as_array().expect("targets")) {
         let expression = target["expr"].as_str().expect("an expression");
         let asked = series(expression);
         assert!(!asked.is_empty(), "{expression} asks for nothing");
@@ -82,24 +66,15 @@ fn the_dashboard_asks_for_series_and_labels_that_there_are() {
             let has = there.get(&name);
             let has = has.unwrap_or_else(|| panic!("{expression}: there is no {name}"));
             // The scraper adds the instance.
-            let missing = labels
-                .iter()
-                .find(|l| *l != "instance" && !has.contains(*l));
+            let missing = labels.iter().find(|l| *l != "instance" && !has.contains(*l));
             assert_eq!(missing, None, "{expression}");
             shown.insert(name);
         }
     }
     // Each series is shown somewhere, except for those that variables are made of.
     for name in there.keys().filter(|n| !n.ends_with("_info")) {
-        let left_out = [
-            "mode",
-            "tx_packets_total",
-            "config_last_reload_success_timestamp_seconds",
-        ];
+        let left_out = ["mode", "tx_packets_total", "config_last_reload_success_timestamp_seconds"];
         let short = name.trim_start_matches(PREFIX);
-        assert!(
-            shown.contains(name) || left_out.contains(&short),
-            "{name} is not shown"
-        );
+        assert!(shown.contains(name) || left_out.contains(&short), "{name} is not shown");
     }
 }

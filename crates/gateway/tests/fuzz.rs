@@ -41,10 +41,7 @@ fn look(target: &str, body: fn(&[u8]) -> bool) {
         fine += u64::from(body(&bytes));
     }
     // The damage is neither harmless nor hopeless.
-    assert!(
-        (rounds / 50..rounds * 49 / 50).contains(&fine),
-        "{target}: {fine} of {rounds}"
-    );
+    assert!((rounds / 50..rounds * 49 / 50).contains(&fine), "{target}: {fine} of {rounds}");
 }
 
 fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
@@ -67,9 +64,8 @@ fn mutate(bytes: &mut Vec<u8>, dice: &mut Dice) {
         }
         _ => {
             // Another digit often makes sense.
-            let digits: Vec<usize> = (0..bytes.len())
-                .filter(|i| bytes[*i].is_ascii_digit())
-                .collect();
+            let digits: Vec<usize> =
+                (0..bytes.len()).filter(|i| bytes[*i].is_ascii_digit()).collect();
             match digits.len() as u64 {
                 0 => bytes.insert(at, dice.next() as u8),
                 n => bytes[digits[dice.below(n) as usize]] = b'0' + dice.below(10) as u8,

@@ -11,13 +11,7 @@ use common::{INNER, INNER_V6, OUTER, Path_, Queue, Sites, obstacle, rates};
 use std::time::{Duration, Instant};
 
 fn path(queue: Queue) -> Path_ {
-    Path_ {
-        mbps: 20,
-        buffer: 50_000,
-        queue,
-        delay: Duration::from_millis(10),
-        loss_permille: 0,
-    }
+    Path_ { mbps: 20, buffer: 50_000, queue, delay: Duration::from_millis(10), loss_permille: 0 }
 }
 
 /// Runs a test, or says why not.
@@ -69,14 +63,8 @@ fn hosts_of_two_sites_reach_each_other() {
         None => eprintln!("there is no ping here"),
     }
     // A packet of the largest size goes through, and one that is larger does not.
-    let sized = |size| {
-        sites.command(
-            0,
-            &[
-                "ping", "-c", "1", "-W", "2", "-M", "do", "-s", size, INNER[1],
-            ],
-        )
-    };
+    let sized =
+        |size| sites.command(0, &["ping", "-c", "1", "-W", "2", "-M", "do", "-s", size, INNER[1]]);
     assert!(sized("1392").is_none_or(|(succeeded, _)| succeeded));
     assert!(sized("1393").is_none_or(|(succeeded, _)| !succeeded));
     let server = sites.serve_http(8080, "it is here");
@@ -147,20 +135,13 @@ fn a_default_route_through_the_tunnel_is_given_back() {
     // Twice, the second time with the rules that a killed gateway leaves.
     for left in [false, true] {
         if left {
-            ip(
-                &sites,
-                "rule add pref 32764 table main suppress_prefixlength 0",
-            );
+            ip(&sites, "rule add pref 32764 table main suppress_prefixlength 0");
             ip(&sites, "rule add pref 32765 not fwmark 51820 table 51820");
         }
         for (end, file) in files.iter().enumerate() {
             sites.start(end, file);
         }
-        assert!(
-            sites.wait_for(0, "controlled", Duration::from_secs(10)),
-            "{}",
-            sites.status(0)
-        );
+        assert!(sites.wait_for(0, "controlled", Duration::from_secs(10)), "{}", sites.status(0));
         for (to, device) in [
             ("10.2.0.1", "gw0"),
             ("198.51.100.1", "gw0"),
@@ -243,18 +224,12 @@ fn the_signal_is_found_out() {
         let rate = rates(&[&tunnel], 4.0)[0];
         let status = sites.status(0);
         let peer = &status["peers"][0];
-        eprintln!(
-            "{queue:?}: {rate:.1} Mbps, queued {} s",
-            peer["queue_delay_s"]
-        );
+        eprintln!("{queue:?}: {rate:.1} Mbps, queued {} s", peer["queue_delay_s"]);
         assert_eq!(peer["signal"], signal, "{peer}");
         // 20 Mbps carry at most 18.5 Mbps of TCP in the tunnel's packets.
         assert!((12.0..18.6).contains(&rate), "{rate} Mbps");
     };
-    both(
-        || found_out(Queue::Fifo, "delay"),
-        || found_out(Queue::Expedited, "pairs"),
-    );
+    both(|| found_out(Queue::Fifo, "delay"), || found_out(Queue::Expedited, "pairs"));
 }
 
 /// A kernel CUBIC flow fills the same FIFO queue. The contract is 10 Mbps of 20, and half of the link
@@ -267,9 +242,7 @@ fn a_contract_is_worth_something_beside_cubic() {
     let measured = |contract: &str| {
         let peer = format!("cap = \"50 Mbps\"\nservice = {{ contract = \"{contract}\" }}\n");
         let mut sites = joined(&path(Queue::Fifo), &peer);
-        let tunnel: Vec<_> = (0..4)
-            .map(|i| sites.tcp(INNER[1], 5001 + i, "cubic"))
-            .collect();
+        let tunnel: Vec<_> = (0..4).map(|i| sites.tcp(INNER[1], 5001 + i, "cubic")).collect();
         let beside = sites.tcp(OUTER[1], 6001, "cubic");
         std::thread::sleep(Duration::from_secs(5));
         let counters: Vec<_> = tunnel.iter().chain([&beside]).map(|c| &**c).collect();
@@ -286,11 +259,7 @@ fn a_contract_is_worth_something_beside_cubic() {
 /// Sends packets of the largest size to the other site, and returns the output of ping.
 fn largest_pings(sites: &Sites) -> Option<String> {
     let words = "-c 3 -i 0.2 -W 2 -M do -s 1392".split(' ');
-    let ping: Vec<&str> = ["ping"]
-        .into_iter()
-        .chain(words)
-        .chain([INNER[1]])
-        .collect();
+    let ping: Vec<&str> = ["ping"].into_iter().chain(words).chain([INNER[1]]).collect();
     sites.command(0, &ping).map(|(_, said)| said)
 }
 
@@ -315,10 +284,7 @@ fn what_is_not_probed_may_be_cut() {
         let offloads = sites.status(0)["offloads"].clone();
         sites.set_mtu(end, 1400);
         let ping = largest_pings(&sites);
-        assert!(
-            ping.is_none_or(|said| said.contains(" 0% packet loss")),
-            "{end}"
-        );
+        assert!(ping.is_none_or(|said| said.contains(" 0% packet loss")), "{end}");
         let tunnel = sites.tcp(INNER[1], 5001, "cubic");
         std::thread::sleep(Duration::from_secs(3));
         let rate = rates(&[&tunnel], 3.0)[0];
@@ -344,11 +310,7 @@ fn a_peer_that_is_plain_wireguard_works() {
     let files = sites.write("cap = \"5 Mbps\"\n");
     let _plain = sites.start_wireguard(&program);
     sites.start(0, &files[0]);
-    assert!(
-        sites.wait_for(0, "plain", Duration::from_secs(15)),
-        "{}",
-        sites.status(0)
-    );
+    assert!(sites.wait_for(0, "plain", Duration::from_secs(15)), "{}", sites.status(0));
     // It answers no probes, so that the router may cut datagrams for its next link.
     sites.set_mtu(1, 1400);
     let ping = largest_pings(&sites);
@@ -409,10 +371,7 @@ fn a_gateway_is_asked_and_told_while_it_runs() {
     sites.reload[0].store(true, std::sync::atomic::Ordering::Relaxed);
     wait_for(&|| sites.status(0)["config"]["error"].is_string());
     let error = sites.status(0)["config"]["error"].to_string();
-    assert!(
-        error.contains("line 11") && error.contains("\\\"cap\\\""),
-        "{error}"
-    );
+    assert!(error.contains("line 11") && error.contains("\\\"cap\\\""), "{error}");
     assert_eq!(peer()["contract_bytes_per_s"], 2e6);
     // Modes change by command.
     assert!(sites.ask(0, "POST /mode/other/shadow").0.contains("200"));
@@ -427,10 +386,7 @@ fn a_gateway_is_asked_and_told_while_it_runs() {
         "accord_gateway_config_last_reload_successful 0",
         "accord_gateway_tunnel_min_rate_bytes_per_second{peer=\"other\"} 2000000",
     ] {
-        assert!(
-            metrics.lines().any(|l| l == line),
-            "{line} is not in\n{metrics}"
-        );
+        assert!(metrics.lines().any(|l| l == line), "{line} is not in\n{metrics}");
     }
     // Every sample has its family, whose name and kind stand there once.
     let mut told = std::collections::BTreeSet::new();
@@ -480,29 +436,17 @@ fn tcp_survives_an_mtu_black_hole() {
     assert!(right(mtu(&sites)), "{:?}", mtu(&sites));
     // The largest packet that fits goes through, and one that does not is answered by the gateway. The
     // kernel keeps to the MTU of the first message for ten minutes, unless it is made to forget.
-    assert!(
-        sites
-            .command(0, &["ip", "route", "flush", "cache"])
-            .is_some()
-    );
+    assert!(sites.command(0, &["ip", "route", "flush", "cache"]).is_some());
     let sized = |size: &str| {
-        let words = [
-            "ping", "-c", "1", "-W", "2", "-M", "do", "-s", size, INNER[1],
-        ];
+        let words = ["ping", "-c", "1", "-W", "2", "-M", "do", "-s", size, INNER[1]];
         sites.command(0, &words)
     };
     assert!(sized("1300").is_none_or(|(succeeded, _)| succeeded));
     let told = sized("1380").is_none_or(|(_, said)| said.contains("+1 errors"));
     assert!(told, "{:?}", sized("1380"));
     // One that may be cut arrives.
-    let cut = [
-        "ping", "-c", "1", "-W", "2", "-M", "dont", "-s", "1380", INNER[1],
-    ];
-    assert!(
-        sites
-            .command(0, &cut)
-            .is_none_or(|(succeeded, _)| succeeded)
-    );
+    let cut = ["ping", "-c", "1", "-W", "2", "-M", "dont", "-s", "1380", INNER[1]];
+    assert!(sites.command(0, &cut).is_none_or(|(succeeded, _)| succeeded));
 }
 
 /// A gateway that ends without a word, as by kill -9, and is started again.

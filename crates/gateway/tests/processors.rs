@@ -40,10 +40,7 @@ impl Running {
             let ended = namespace.within(work).expect("it is entered");
             ended.expect("the gateway runs");
         });
-        Running {
-            stop,
-            thread: Some(thread),
-        }
+        Running { stop, thread: Some(thread) }
     }
 }
 
@@ -110,8 +107,7 @@ fn gateways_of_one_host_share_its_peers() {
     };
     // Both gateways of a host may have the key of the host.
     let ours = key("00");
-    ours.write(&sites.folder.path().join("01.key"))
-        .expect("written");
+    ours.write(&sites.folder.path().join("01.key")).expect("written");
     let theirs = ["10", "11", "12"].map(key);
     let contract = |mbps| format!("cap = \"50 Mbps\"\nservice = {{ contract = \"{mbps} Mbps\" }}");
     let (ten, five, cap) = (contract(10), contract(5), "cap = \"50 Mbps\"");
@@ -121,51 +117,21 @@ fn gateways_of_one_host_share_its_peers() {
             0,
             0,
             "\"10.1.0.1/32\", \"10.1.0.2/32\"",
-            &[
-                (&theirs[0], 0, "10.2.0.0/24", &ten),
-                (&theirs[1], 1, "10.3.0.0/24", cap),
-            ],
+            &[(&theirs[0], 0, "10.2.0.0/24", &ten), (&theirs[1], 1, "10.3.0.0/24", cap)],
         ),
-        file(
-            &sites,
-            0,
-            1,
-            "\"10.1.1.1/32\"",
-            &[(&theirs[2], 2, "10.4.0.0/24", &five)],
-        ),
+        file(&sites, 0, 1, "\"10.1.1.1/32\"", &[(&theirs[2], 2, "10.4.0.0/24", &five)]),
     ];
     let there = [
-        file(
-            &sites,
-            1,
-            0,
-            "\"10.2.0.1/24\"",
-            &[(&ours, 0, "10.1.0.1/32", cap)],
-        ),
-        file(
-            &sites,
-            1,
-            1,
-            "\"10.3.0.1/24\"",
-            &[(&ours, 0, "10.1.0.2/32", cap)],
-        ),
-        file(
-            &sites,
-            1,
-            2,
-            "\"10.4.0.1/24\"",
-            &[(&ours, 1, "10.1.1.1/32", cap)],
-        ),
+        file(&sites, 1, 0, "\"10.2.0.1/24\"", &[(&ours, 0, "10.1.0.1/32", cap)]),
+        file(&sites, 1, 1, "\"10.3.0.1/24\"", &[(&ours, 0, "10.1.0.2/32", cap)]),
+        file(&sites, 1, 2, "\"10.4.0.1/24\"", &[(&ours, 1, "10.1.1.1/32", cap)]),
     ];
     let _there = there.map(|path| Running::start(&sites, 1, path));
     let [first, second] = here;
     let first_runs = Running::start(&sites, 0, first.clone());
     let _second_runs = Running::start(&sites, 0, second);
-    for (from, to) in [
-        ("10.1.0.1", "10.2.0.1"),
-        ("10.1.0.2", "10.3.0.1"),
-        ("10.1.1.1", "10.4.0.1"),
-    ] {
+    for (from, to) in [("10.1.0.1", "10.2.0.1"), ("10.1.0.2", "10.3.0.1"), ("10.1.1.1", "10.4.0.1")]
+    {
         let until = Instant::now() + Duration::from_secs(10);
         let ping = ["ping", "-c", "1", "-W", "1", "-I", from, to];
         loop {
@@ -182,10 +148,7 @@ fn gateways_of_one_host_share_its_peers() {
     let got = rates(&[&a, &b], 4.0);
     // In payload: 1380 of 1480 bytes on the wire.
     let part = 1380.0 / 1480.0;
-    assert!(
-        got[0] > 0.9 * 10.0 * part && got[1] > 0.9 * 5.0 * part,
-        "{got:?}"
-    );
+    assert!(got[0] > 0.9 * 10.0 * part && got[1] > 0.9 * 5.0 * part, "{got:?}");
     drop(first_runs);
     std::thread::sleep(Duration::from_millis(500));
     let got = rates(&[&a, &b], 2.0);

@@ -66,14 +66,7 @@ impl Supervisor {
         let path = sites.folder.path().join("notify.sock");
         let socket = UnixDatagram::bind(&path).expect("bound");
         socket.set_nonblocking(true).expect("set");
-        Supervisor {
-            site: site.to_path_buf(),
-            socket,
-            path,
-            kept: Vec::new(),
-            child: None,
-            keeps,
-        }
+        Supervisor { site: site.to_path_buf(), socket, path, kept: Vec::new(), child: None, keeps }
     }
 
     fn start(&mut self, sites: &Sites) {
@@ -181,10 +174,7 @@ fn supervised(keeps: bool, interface: &str) -> (Sites, Supervisor) {
 
 /// Returns the packets that a has sent on the wire.
 fn sent_on_the_wire(sites: &Sites) -> u64 {
-    let net = sites
-        .command(0, &["cat", "/proc/net/dev"])
-        .expect("cat runs")
-        .1;
+    let net = sites.command(0, &["cat", "/proc/net/dev"]).expect("cat runs").1;
     let line = net.lines().find_map(|l| l.trim().strip_prefix("w:"));
     let field = line.and_then(|l| l.split_whitespace().nth(9));
     field.and_then(|n| n.parse().ok()).expect("a counter")
@@ -230,11 +220,7 @@ fn a_gateway_that_is_killed_is_back_within_a_second() {
             names.len() == 2 && names[0].starts_with("tun-gw0-") && names[1] == "udp",
             "{names:?}"
         );
-        assert_eq!(
-            leaked(&sites),
-            0,
-            "nothing leaves while there is no gateway"
-        );
+        assert_eq!(leaked(&sites), 0, "nothing leaves while there is no gateway");
         assert!(way(&sites).contains("dev gw0"), "{}", way(&sites));
         std::thread::sleep(PAUSE.saturating_sub(began.elapsed()));
         supervisor.start(&sites);
@@ -299,18 +285,15 @@ fn offloads_can_be_left_out() {
         let (mut sites, _supervisor) = supervised(false, &format!("offload = {offload}"));
         let used = sites.status(0)["offloads"].to_string();
         let all = r#"["device-tcp","device-udp","send","receive"]"#;
-        match offload {
-            true => assert!(used == all, "{used}"),
-            false => assert!(used == "[]", "{used}"),
+        if offload {
+            assert!(used == all, "{used}")
+        } else {
+            assert!(used == "[]", "{used}")
         }
         let tunnel = sites.tcp(INNER[1], 5001, "cubic");
         std::thread::sleep(Duration::from_secs(1));
         let rate = rates(&[&tunnel], 1.0)[0];
         assert!(rate > GOES_ON, "offload = {offload}: {rate} Mbps");
-        assert_eq!(
-            sites.status(0)["offloads"].to_string(),
-            used,
-            "none was lost"
-        );
+        assert_eq!(sites.status(0)["offloads"].to_string(), used, "none was lost");
     }
 }

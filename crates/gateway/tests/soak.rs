@@ -146,14 +146,8 @@ fn memory_stays_flat_and_rates_do_not_drift() {
     assert!(held.1 <= held.0 + 16_384, "{held:?} B");
     for (minute, (_, rate, _)) in quiet.iter().enumerate() {
         let part = rate / began.0;
-        assert!(
-            (0.9..1.1).contains(&part),
-            "quiet minute {minute}: {rate} B/ms"
-        );
+        assert!((0.9..1.1).contains(&part), "quiet minute {minute}: {rate} B/ms");
     }
-    assert!(
-        (0.98..1.02).contains(&(ended.0 / began.0)),
-        "{began:?} {ended:?}"
-    );
+    assert!((0.98..1.02).contains(&(ended.0 / began.0)), "{began:?} {ended:?}");
     assert!(began.0 > 900.0, "{began:?}");
 }

@@ -11,10 +11,7 @@ const EXPOSED: f64 = 3.0;
 
 /// Runs systemd-analyze on the unit. Returns its exit status and output, or `None` if there is no such program.
 fn analyze(words: &[&str], unit: &Path) -> Option<(bool, String)> {
-    let output = Command::new("systemd-analyze")
-        .args(words)
-        .arg(unit)
-        .output();
+    let output = Command::new("systemd-analyze").args(words).arg(unit).output();
     let output = match output {
         Ok(output) => output,
         Err(e) => {

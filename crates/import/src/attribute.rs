@@ -121,9 +121,9 @@ fn quantity(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let text = text.trim();
     let is_unit = |c: char| c.is_alphabetic() || c == '/' || c == 'µ';
     // The unit are the trailing letters; 1e6 has its exponent before digits.
-    let at = text.rfind(|c: char| !is_unit(c)).map_or(0, |i| {
-        i + text[i..].chars().next().map_or(0, char::len_utf8)
-    });
+    let at = text
+        .rfind(|c: char| !is_unit(c))
+        .map_or(0, |i| i + text[i..].chars().next().map_or(0, char::len_utf8));
     let factor = unit(&text[at..].to_ascii_lowercase())?;
     Some(finite(&text[..at])? * factor).filter(|x| x.is_finite())
 }
@@ -137,9 +137,7 @@ pub(crate) fn rate_unit(name: &str) -> Option<f64> {
         't' => (1e12, &name[1..]),
         _ => (1.0, name),
     };
-    ["bps", "bit", "bit/s", "bits/s", "b/s", "bits", "bitpersec"]
-        .contains(&rest)
-        .then_some(prefix)
+    ["bps", "bit", "bit/s", "bits/s", "b/s", "bits", "bitpersec"].contains(&rest).then_some(prefix)
 }
 
 /// Returns a unit of time in seconds.

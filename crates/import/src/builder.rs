@@ -69,10 +69,7 @@ impl Properties {
 impl Builder {
     /// Creates a builder of a graph, directed or not.
     pub fn new(directed: bool) -> Builder {
-        Builder {
-            directed,
-            ..Builder::default()
-        }
+        Builder { directed, ..Builder::default() }
     }
 
     /// Counts a record that could not be read, which is left out.
@@ -120,10 +117,7 @@ impl Builder {
 
     /// Returns a unique name.
     fn unused(&mut self, name: String) -> String {
-        let name = match name.is_empty() {
-            true => "node".to_string(),
-            false => name,
-        };
+        let name = if name.is_empty() { "node".to_string() } else { name };
         let mut unique = name.clone();
         // One counter for all names bounds the number of attempts for any labels.
         while !self.names.insert(unique.clone()) {
@@ -177,12 +171,7 @@ impl Builder {
             self.loops += 1;
             return Ok(());
         }
-        let Properties {
-            rate,
-            delay,
-            length,
-            ..
-        } = properties;
+        let Properties { rate, delay, length, .. } = properties;
         if let Some(&other) = self.links.get(&(from.min(to), from.max(to))) {
             let link = &mut self.topology.links[other];
             let reverse = self.directed && (link.from, link.to) != (from, to);
@@ -192,21 +181,15 @@ impl Builder {
             let Some(rate) = rate else {
                 return Ok(());
             };
-            match reverse {
-                true => *self.back.entry(other).or_default() += rate,
-                false => link.rate = Some(link.rate.unwrap_or(0.0) + rate),
+            if reverse {
+                *self.back.entry(other).or_default() += rate
+            } else {
+                link.rate = Some(link.rate.unwrap_or(0.0) + rate)
             }
             return Ok(());
         }
-        self.links
-            .insert((from.min(to), from.max(to)), self.topology.links.len());
-        self.topology.links.push(Link {
-            from,
-            to,
-            rate,
-            delay,
-            length,
-        });
+        self.links.insert((from.min(to), from.max(to)), self.topology.links.len());
+        self.topology.links.push(Link { from, to, rate, delay, length });
         Ok(())
     }
 
@@ -234,18 +217,19 @@ impl Builder {
             return Err(full);
         }
         if self.topology.nodes.is_empty() || self.topology.links.is_empty() {
-            let none = || match self.topology.nodes.is_empty() {
-                true => ImportError::whole("there are no nodes")
-                    .hint("if the file has another format, name it with --format"),
-                false => ImportError::whole("there are no links"),
+            let none = || {
+                if self.topology.nodes.is_empty() {
+                    ImportError::whole("there are no nodes")
+                        .hint("if the file has another format, name it with --format")
+                } else {
+                    ImportError::whole("there are no links")
+                }
             };
             return Err(self.first.unwrap_or_else(none));
         }
         if let Some(first) = self.first.take() {
             let count = self.damaged;
-            self.remark(format!(
-                "Damaged records, left out: {count}. The first: {first}."
-            ));
+            self.remark(format!("Damaged records, left out: {count}. The first: {first}."));
             self.topology.damaged = Some(first);
         }
         self.compare_directions();
@@ -253,10 +237,7 @@ impl Builder {
             self.remark("Capacities and demands without a unit are taken in that of --unit.");
         }
         if self.loops > 0 {
-            self.remark(format!(
-                "Links from a node to itself, left out: {}.",
-                self.loops
-            ));
+            self.remark(format!("Links from a node to itself, left out: {}.", self.loops));
         }
         if self.parallel > 0 {
             self.remark(format!("Parallel links, merged: {}.", self.parallel));

@@ -44,17 +44,10 @@ impl Table {
         }
         let (first, heads) = rows.remove(0);
         let column = |names: &[&str]| {
-            heads
-                .iter()
-                .position(|head| names.iter().any(|n| head.eq_ignore_ascii_case(n)))
+            heads.iter().position(|head| names.iter().any(|n| head.eq_ignore_ascii_case(n)))
         };
         match (column(FROM), column(TO)) {
-            (Some(from), Some(to)) => Ok(Table {
-                from,
-                to,
-                heads,
-                rows,
-            }),
+            (Some(from), Some(to)) => Ok(Table { from, to, heads, rows }),
             _ => {
                 let message = "the first row names no columns from and to";
                 Err(ImportError::at(first, message).hint(example))
@@ -102,10 +95,7 @@ fn link(
     (line, row): (usize, &StringRecord),
     units: &Units,
 ) -> Result<(), ImportError> {
-    let ends = (
-        table.cell(row, table.from, line)?,
-        table.cell(row, table.to, line)?,
-    );
+    let ends = (table.cell(row, table.from, line)?, table.cell(row, table.to, line)?);
     let mut properties = Properties::default();
     for (head, cell) in table.others(row) {
         let taken = properties.take(meaning(head, cell, units));

@@ -19,37 +19,22 @@ fn place(line: &Option<usize>) -> String {
 impl ImportError {
     /// Returns an error at a line.
     pub(crate) fn at(line: usize, message: impl Into<String>) -> ImportError {
-        ImportError {
-            line: Some(line),
-            message: message.into(),
-            hint: None,
-        }
+        ImportError { line: Some(line), message: message.into(), hint: None }
     }
 
     /// Returns an error of the whole text.
     pub(crate) fn whole(message: impl Into<String>) -> ImportError {
-        ImportError {
-            line: None,
-            message: message.into(),
-            hint: None,
-        }
+        ImportError { line: None, message: message.into(), hint: None }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> ImportError {
-        ImportError {
-            hint: Some(hint.into()),
-            ..self
-        }
+        ImportError { hint: Some(hint.into()), ..self }
     }
 }
 
 /// Quotes a part of a text for a message: shortened, without control characters.
 pub(crate) fn quote(text: &str) -> String {
     let clipped: String = text.chars().take(40).collect();
-    let more = if clipped.len() < text.len() {
-        "…"
-    } else {
-        ""
-    };
+    let more = if clipped.len() < text.len() { "…" } else { "" };
     format!("\"{}{more}\"", clipped.escape_debug())
 }

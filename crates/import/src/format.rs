@@ -53,13 +53,10 @@ impl Format {
             return Some(Format::SndlibNative);
         }
         if head.starts_with('<') {
-            return [
-                ("<graphml", Format::GraphMl),
-                ("<network", Format::SndlibXml),
-            ]
-            .into_iter()
-            .find(|(tag, _)| head.contains(tag))
-            .map(|(_, format)| format);
+            return [("<graphml", Format::GraphMl), ("<network", Format::SndlibXml)]
+                .into_iter()
+                .find(|(tag, _)| head.contains(tag))
+                .map(|(_, format)| format);
         }
         if head.starts_with('{') {
             return Some(Format::Json);

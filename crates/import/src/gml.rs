@@ -33,10 +33,7 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     };
     let mut builder = Builder::new(word(graph, "directed") == Some("1"));
     builder.record(damage.map_or(Ok(()), Err));
-    if let Some(name) = ["Network", "name", "label"]
-        .iter()
-        .find_map(|k| word(graph, k))
-    {
+    if let Some(name) = ["Network", "name", "label"].iter().find_map(|k| word(graph, k)) {
         builder.name(&decode_html_entities(name));
     }
     for (list, line) in lists(graph, "node") {
@@ -80,9 +77,7 @@ fn edge(
     for (name, value) in words(edge) {
         if properties.take(meaning(name, value, units)).is_err() {
             let name = quote(name);
-            builder.remark(format!(
-                "{name} of an edge is not a valid quantity and is left out."
-            ));
+            builder.remark(format!("{name} of an edge is not a valid quantity and is left out."));
         }
     }
     builder.link((from, to), properties, line)
@@ -130,10 +125,7 @@ fn parse(text: &str) -> Result<(Vec<Entry<'_>>, Option<ImportError>), ImportErro
     let mut open: Vec<(Vec<Entry<'_>>, &str, usize)> = Vec::new();
     let mut list = Vec::new();
     let mut key: Option<(&str, usize)> = None;
-    let mut tokens = Tokens {
-        rest: text,
-        line: 1,
-    };
+    let mut tokens = Tokens { rest: text, line: 1 };
     while let Some((token, line)) = tokens.next()? {
         match (key.take(), token) {
             (None, Token::Bare(word)) => key = Some((word, line)),
@@ -142,11 +134,7 @@ fn parse(text: &str) -> Result<(Vec<Entry<'_>>, Option<ImportError>), ImportErro
                     return Err(ImportError::at(line, "`]` without its `[`"));
                 };
                 let inner = std::mem::replace(&mut list, outer);
-                list.push(Entry {
-                    key: name,
-                    value: Value::List(inner),
-                    line: start,
-                });
+                list.push(Entry { key: name, value: Value::List(inner), line: start });
             }
             (None, Token::Open) => return Err(ImportError::at(line, "`[` without a key")),
             (None, Token::Text(text)) => {
@@ -160,11 +148,9 @@ fn parse(text: &str) -> Result<(Vec<Entry<'_>>, Option<ImportError>), ImportErro
                 }
                 open.push((std::mem::take(&mut list), key, start));
             }
-            (Some((key, line)), Token::Bare(word) | Token::Text(word)) => list.push(Entry {
-                key,
-                value: Value::Word(word),
-                line,
-            }),
+            (Some((key, line)), Token::Bare(word) | Token::Text(word)) => {
+                list.push(Entry { key, value: Value::Word(word), line })
+            }
             (Some((key, line)), Token::Close) => {
                 return Err(no_value(key, line));
             }
@@ -204,9 +190,10 @@ impl<'a> Tokens<'a> {
         loop {
             let trimmed = self.rest.trim_start();
             self.pass(self.rest.len() - trimmed.len());
-            match self.rest.starts_with('#') {
-                true => self.pass(self.rest.find('\n').unwrap_or(self.rest.len())),
-                false => break,
+            if self.rest.starts_with('#') {
+                self.pass(self.rest.find('\n').unwrap_or(self.rest.len()))
+            } else {
+                break;
             }
         }
         let line = self.line;

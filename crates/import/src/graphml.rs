@@ -77,16 +77,12 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
         builder.record(read);
     }
     if groups > 0 {
-        builder.remark(format!(
-            "Nodes that only contain others, left out: {groups}."
-        ));
+        builder.remark(format!("Nodes that only contain others, left out: {groups}."));
     }
     let mut many = 0;
     for element in within("edge").chain(within("hyperedge")) {
         let ends = match element.tag_name().name() {
-            "edge" => ["source", "target"]
-                .map(|end| element.attribute(end))
-                .to_vec(),
+            "edge" => ["source", "target"].map(|end| element.attribute(end)).to_vec(),
             _ => (children(element, "endpoint").map(|e| e.attribute("node"))).collect(),
         };
         match ends[..] {
@@ -98,9 +94,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
         }
     }
     if many > 0 {
-        builder.remark(format!(
-            "Edges between more than two nodes, left out: {many}."
-        ));
+        builder.remark(format!("Edges between more than two nodes, left out: {many}."));
     }
     builder.finish()
 }

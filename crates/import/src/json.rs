@@ -56,9 +56,7 @@ fn node<'a>(
     let place = format!("nodes[{i}]");
     let node = object(node, &place)?;
     let id = node.get("id").and_then(key);
-    let label = ["name", "label"]
-        .iter()
-        .find_map(|k| node.get(*k)?.as_str());
+    let label = ["name", "label"].iter().find_map(|k| node.get(*k)?.as_str());
     // Old files have no ids: links count nodes from 0.
     let id = id.unwrap_or_else(|| i.to_string());
     let index = placed(builder.node(&id, label.unwrap_or(&id), 0), &place)?;
@@ -92,9 +90,7 @@ fn link(
     for (name, value) in scalars(link) {
         if properties.take(meaning(name, &value, units)).is_err() {
             let name = quote(name);
-            builder.remark(format!(
-                "{name} of an edge is not a valid quantity and is left out."
-            ));
+            builder.remark(format!("{name} of an edge is not a valid quantity and is left out."));
         }
     }
     placed(builder.link(ends, properties, 0), &place)
@@ -117,10 +113,7 @@ fn demand(
         return Err(ImportError::whole(message));
     };
     builder.remark("Capacities and demands without a unit are taken in that of --unit.");
-    placed(
-        builder.demand(ends.0, ends.1, value * units.rate, 0),
-        &place,
-    )
+    placed(builder.demand(ends.0, ends.1, value * units.rate, 0), &place)
 }
 
 /// Adds the place in the document to an error of the builder, which has no lines of JSON.

@@ -38,10 +38,7 @@ pub(crate) fn check_measured(text: &str) -> Result<(), ImportError> {
     if text.len() <= MEASURED {
         return Ok(());
     }
-    let message = format!(
-        "the text has {} bytes; at most {MEASURED} are read",
-        text.len()
-    );
+    let message = format!("the text has {} bytes; at most {MEASURED} are read", text.len());
     Err(ImportError::whole(message))
 }
 

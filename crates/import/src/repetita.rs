@@ -74,11 +74,7 @@ fn edge(builder: &mut Builder, words: &[&str], line: usize) -> Result<(), Import
         return Err(form(words, expected, line));
     };
     if rate <= 0.0 || delay < 0.0 {
-        return Err(form(
-            words,
-            "a rate above and a delay of at least zero",
-            line,
-        ));
+        return Err(form(words, "a rate above and a delay of at least zero", line));
     }
     let mut properties = Properties::default();
     for property in [Property::Rate(rate * 1e3), Property::Delay(delay * 1e-6)] {

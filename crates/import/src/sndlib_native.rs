@@ -83,10 +83,7 @@ fn header(content: &str, at: usize) -> Result<Section, ImportError> {
         Some("DEMANDS") => Section::Demands,
         Some(_) => Section::Other,
         None => {
-            let message = format!(
-                "expected a section such as `NODES (`, not {}",
-                quote(content)
-            );
+            let message = format!("expected a section such as `NODES (`, not {}", quote(content));
             return Err(ImportError::at(at, message));
         }
     })
@@ -98,11 +95,7 @@ fn words(content: &str) -> Vec<&str> {
     for word in content.split_whitespace() {
         let mut rest = word;
         while let Some(i) = rest.find(['(', ')']) {
-            words.extend(
-                [&rest[..i], &rest[i..=i]]
-                    .into_iter()
-                    .filter(|w| !w.is_empty()),
-            );
+            words.extend([&rest[..i], &rest[i..=i]].into_iter().filter(|w| !w.is_empty()));
             rest = &rest[i + 1..];
         }
         words.extend((!rest.is_empty()).then_some(rest));
@@ -111,10 +104,7 @@ fn words(content: &str) -> Vec<&str> {
 }
 
 fn form(at: usize, content: &str, expected: &str) -> ImportError {
-    ImportError::at(
-        at,
-        format!("{} is not of the form {expected}", quote(content)),
-    )
+    ImportError::at(at, format!("{} is not of the form {expected}", quote(content)))
 }
 
 fn node(builder: &mut Builder, content: &str, at: usize) -> Result<(), ImportError> {
@@ -160,9 +150,10 @@ fn link(
         };
         if capacity > 0.0 {
             let rate = Property::Rate(capacity * unit);
-            let taken = properties.take(match assumed {
-                true => Meaning::Assumed(rate),
-                false => Meaning::Property(rate),
+            let taken = properties.take(if assumed {
+                Meaning::Assumed(rate)
+            } else {
+                Meaning::Property(rate)
             });
             debug_assert!(taken.is_ok(), "a rate is a quantity");
             break;

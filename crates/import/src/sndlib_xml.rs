@@ -42,10 +42,9 @@ fn node(builder: &mut Builder, xml: &Xml<'_>, node: Node<'_, '_>) -> Result<(), 
     let Some(place) = children(node, "coordinates").next() else {
         return Ok(());
     };
-    for (name, property) in [
-        ("x", Property::Longitude as fn(f64) -> Property),
-        ("y", Property::Latitude),
-    ] {
+    for (name, property) in
+        [("x", Property::Longitude as fn(f64) -> Property), ("y", Property::Latitude)]
+    {
         if let Some(x) = text(place, name).and_then(finite) {
             builder.locate(index, Meaning::Property(property(x)));
         }
@@ -62,9 +61,12 @@ fn link(
     let ends = ends(xml, builder, link)?;
     let rate = capacity(xml, link)?.map(|x| Property::Rate(x * unit));
     let mut properties = Properties::default();
-    let taken = rate.map(|rate| match assumed {
-        true => properties.take(Meaning::Assumed(rate)),
-        false => properties.take(Meaning::Property(rate)),
+    let taken = rate.map(|rate| {
+        if assumed {
+            properties.take(Meaning::Assumed(rate))
+        } else {
+            properties.take(Meaning::Property(rate))
+        }
     });
     debug_assert!(taken.is_none_or(|t| t.is_ok()), "a rate is a quantity");
     builder.link(ends, properties, xml.line(link))
@@ -112,10 +114,7 @@ fn ends(
         Some(key) => builder.find(key, xml.line(node)),
         None => {
             let tag = node.tag_name().name();
-            Err(ImportError::at(
-                xml.line(node),
-                format!("<{tag}> has no <{name}>"),
-            ))
+            Err(ImportError::at(xml.line(node), format!("<{tag}> has no <{name}>")))
         }
     };
     Ok((end("source")?, end("target")?))

@@ -28,30 +28,16 @@ fn utf_16(bytes: &[u8]) -> Option<String> {
         [0xfe, 0xff, ..] => u16::from_be_bytes,
         _ => return None,
     };
-    let units: Vec<u16> = (bytes[2..].chunks_exact(2))
-        .map(|pair| unit([pair[0], pair[1]]))
-        .collect();
+    let units: Vec<u16> =
+        (bytes[2..].chunks_exact(2)).map(|pair| unit([pair[0], pair[1]])).collect();
     Some(String::from_utf16_lossy(&units))
 }
 
 /// Replaces the numbers NaN and infinity, which C and Python write, by null.
 pub(crate) fn numbers(text: &str) -> Cow<'_, str> {
-    const WORDS: [&str; 10] = [
-        "-nan",
-        "nan",
-        "-inf",
-        "inf",
-        "-NaN",
-        "NaN",
-        "-Infinity",
-        "Infinity",
-        "-Inf",
-        "Inf",
-    ];
-    if !["nan", "NaN", "inf", "Inf"]
-        .iter()
-        .any(|word| text.contains(word))
-    {
+    const WORDS: [&str; 10] =
+        ["-nan", "nan", "-inf", "inf", "-NaN", "NaN", "-Infinity", "Infinity", "-Inf", "Inf"];
+    if !["nan", "NaN", "inf", "Inf"].iter().any(|word| text.contains(word)) {
         return text.into();
     }
     let mut whole = String::new();
@@ -95,10 +81,7 @@ mod tests {
     #[test]
     fn encodings() {
         let wide = |text: &str, bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
-            ("\u{feff}".to_owned() + text)
-                .encode_utf16()
-                .flat_map(bytes)
-                .collect()
+            ("\u{feff}".to_owned() + text).encode_utf16().flat_map(bytes).collect()
         };
         for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
             assert_eq!(decoded(&wide("{é}", bytes)).as_deref(), Some("{é}"));

@@ -97,8 +97,7 @@ pub(crate) fn children<'a, 'i>(
     node: Node<'a, 'i>,
     name: &'static str,
 ) -> impl Iterator<Item = Node<'a, 'i>> {
-    node.children()
-        .filter(move |c| c.is_element() && c.tag_name().name() == name)
+    node.children().filter(move |c| c.is_element() && c.tag_name().name() == name)
 }
 
 /// Returns the text of the first child of that name.

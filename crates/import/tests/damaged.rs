@@ -10,13 +10,7 @@ fn topology(format: Format, text: &str) -> Topology {
 fn links(t: &Topology) -> Vec<(String, String, f64)> {
     let name = |i: usize| t.nodes[i].name.clone();
     (t.links.iter())
-        .map(|l| {
-            (
-                name(l.from),
-                name(l.to),
-                l.rate.map_or(f64::NAN, |r| r / 1e6),
-            )
-        })
+        .map(|l| (name(l.from), name(l.to), l.rate.map_or(f64::NAN, |r| r / 1e6)))
         .collect()
 }
 
@@ -47,12 +41,7 @@ fn a_damaged_record_costs_itself() {
         ),
         (Format::GraphMl, graphml, 4, "line 3: <node> has no `id`"),
         (Format::Json, json, 4, "nodes[1] is not an object"),
-        (
-            Format::SndlibNative,
-            sndlib,
-            2,
-            "line 3: \"c ( 1 )\" is not of the form",
-        ),
+        (Format::SndlibNative, sndlib, 2, "line 3: \"c ( 1 )\" is not of the form"),
         (Format::SndlibXml, xml, 2, "line 2: <node> has no `id`"),
         (
             Format::Csv,
@@ -65,11 +54,7 @@ fn a_damaged_record_costs_itself() {
         assert_eq!(links(&t), [("a".into(), "b".into(), 7.0)], "{text}");
         assert_eq!(t.nodes.len(), 2, "{text}");
         let said = format!("Damaged records, left out: {count}. The first: {first}");
-        assert!(
-            t.remarks.iter().any(|r| r.starts_with(&said)),
-            "{:?}",
-            t.remarks
-        );
+        assert!(t.remarks.iter().any(|r| r.starts_with(&said)), "{:?}", t.remarks);
     }
 }
 
@@ -126,15 +111,9 @@ fn graphml_of_yed_and_hyperedges() {
 
 #[test]
 fn tables_of_spreadsheets() {
-    for text in [
-        "from;to;rate\na;b;7\n",
-        "from\tto\trate\na\tb\t7\n",
-        "node1,node2,rate\na,b,7\n",
-    ] {
-        assert_eq!(
-            links(&topology(Format::Csv, text)),
-            [("a".into(), "b".into(), 7.0)]
-        );
+    for text in ["from;to;rate\na;b;7\n", "from\tto\trate\na\tb\t7\n", "node1,node2,rate\na,b,7\n"]
+    {
+        assert_eq!(links(&topology(Format::Csv, text)), [("a".into(), "b".into(), 7.0)]);
     }
 }
 

@@ -19,10 +19,7 @@ const ENDINGS: [&str; 6] = ["graphml", "gml", "sndlib", "xml", "json", "csv"];
 #[test]
 fn a_network_is_the_same_in_every_format() {
     let first = abilene("graphml");
-    assert_eq!(
-        (first.name.as_str(), first.nodes.len(), first.links.len()),
-        ("Abilene", 11, 14)
-    );
+    assert_eq!((first.name.as_str(), first.nodes.len(), first.links.len()), ("Abilene", 11, 14));
     let names = |t: &Topology| -> Vec<[String; 2]> {
         let name = |i: usize| t.nodes[i].name.clone();
         t.links.iter().map(|l| [name(l.from), name(l.to)]).collect()
@@ -34,10 +31,7 @@ fn a_network_is_the_same_in_every_format() {
         assert!(other.parts().iter().all(|part| *part == 0), "{ending}");
         for (a, b) in other.links.iter().zip(&first.links) {
             let lengths = [other.length(a), first.length(b)].map(|x| x.expect("known"));
-            assert!(
-                (lengths[0] - lengths[1]).abs() < 1.0,
-                "{ending}: {lengths:?}"
-            );
+            assert!((lengths[0] - lengths[1]).abs() < 1.0, "{ending}: {lengths:?}");
         }
     }
 }
@@ -89,9 +83,8 @@ fn nested_graphs_are_one_network() {
     let t = read(Format::GraphMl, &file("nested.graphml"), &Units::default()).expect("a graph");
     let names: Vec<&str> = t.nodes.iter().map(|n| &n.name[..]).collect();
     assert_eq!(names, ["core", "site", "a", "b", "inner", "c"]);
-    let links: Vec<_> = (t.links.iter())
-        .map(|l| (names[l.from], names[l.to], l.rate, l.delay))
-        .collect();
+    let links: Vec<_> =
+        (t.links.iter()).map(|l| (names[l.from], names[l.to], l.rate, l.delay)).collect();
     let expected = [
         ("a", "b", Some(1e9), Some(0.002)),
         ("b", "c", Some(4e7), Some(0.005)),
@@ -101,10 +94,7 @@ fn nested_graphs_are_one_network() {
     ];
     assert_eq!(links, expected);
     let all = t.remarks.join(" ");
-    for part in [
-        "only contain others, left out: 1",
-        "more than two nodes, left out: 1",
-    ] {
+    for part in ["only contain others, left out: 1", "more than two nodes, left out: 1"] {
         assert!(all.contains(part), "{part}: {all}");
     }
 }
@@ -119,84 +109,24 @@ fn equal_labels_are_told_apart() {
 #[test]
 fn mistakes_have_their_line() {
     let cases = [
-        (
-            Format::Csv,
-            "from,to\na\n",
-            Some(2),
-            "the row has no \"to\"",
-        ),
-        (
-            Format::Csv,
-            "from,to,rate\na,b,fast\n",
-            Some(2),
-            "\"fast\" is not a valid",
-        ),
+        (Format::Csv, "from,to\na\n", Some(2), "the row has no \"to\""),
+        (Format::Csv, "from,to,rate\na,b,fast\n", Some(2), "\"fast\" is not a valid"),
         (Format::Csv, "x,y\na,b\n", Some(1), "names no columns"),
         (Format::Csv, "", None, "empty"),
         (Format::Csv, "from,to\n", None, "there are no nodes"),
-        (
-            Format::Gml,
-            "graph [\n node [ id 1 ]\n",
-            Some(1),
-            "`graph` has no end",
-        ),
+        (Format::Gml, "graph [\n node [ id 1 ]\n", Some(1), "`graph` has no end"),
         (Format::Gml, "graph [\n node [ ]\n]", Some(2), "no `id`"),
-        (
-            Format::Gml,
-            "graph [\n node [ id 1 ]\n node [ id 1 ]\n]",
-            Some(3),
-            "occurs twice",
-        ),
-        (
-            Format::Gml,
-            "graph [\n edge [ source 1 target 2 ]\n]",
-            Some(2),
-            "no node \"1\"",
-        ),
-        (
-            Format::Gml,
-            "graph [ node [ id 1 ]\n label \"x ]",
-            Some(2),
-            "no closing quote",
-        ),
+        (Format::Gml, "graph [\n node [ id 1 ]\n node [ id 1 ]\n]", Some(3), "occurs twice"),
+        (Format::Gml, "graph [\n edge [ source 1 target 2 ]\n]", Some(2), "no node \"1\""),
+        (Format::Gml, "graph [ node [ id 1 ]\n label \"x ]", Some(2), "no closing quote"),
         (Format::Gml, "hello", Some(1), "has no value"),
-        (
-            Format::GraphMl,
-            "<graphml>\n<graph>\n<node/></graph></graphml>",
-            Some(3),
-            "has no `id`",
-        ),
-        (
-            Format::GraphMl,
-            "<graphml>\n<graph>",
-            Some(1),
-            "invalid XML",
-        ),
-        (
-            Format::GraphMl,
-            "<!DOCTYPE x>\n<graphml/>",
-            Some(1),
-            "invalid XML",
-        ),
+        (Format::GraphMl, "<graphml>\n<graph>\n<node/></graph></graphml>", Some(3), "has no `id`"),
+        (Format::GraphMl, "<graphml>\n<graph>", Some(1), "invalid XML"),
+        (Format::GraphMl, "<!DOCTYPE x>\n<graphml/>", Some(1), "invalid XML"),
         (Format::GraphMl, "<html/>", Some(1), "expected <graphml>"),
-        (
-            Format::SndlibXml,
-            "<network>\n</network>",
-            Some(1),
-            "networkStructure",
-        ),
-        (
-            Format::SndlibNative,
-            "NODES (\n a ( 1 2 )\n",
-            Some(2),
-            "no end",
-        ),
-        (
-            Format::SndlibNative,
-            "NODES (\n a ( 1 )\n)",
-            Some(2),
-            "not of the form",
-        ),
+        (Format::SndlibXml, "<network>\n</network>", Some(1), "networkStructure"),
+        (Format::SndlibNative, "NODES (\n a ( 1 2 )\n", Some(2), "no end"),
+        (Format::SndlibNative, "NODES (\n a ( 1 )\n)", Some(2), "not of the form"),
         (
             Format::SndlibNative,
             "NODES (\n a\n b\n)\nLINKS (\n l ( a c ) 1\n)",

@@ -17,9 +17,8 @@ fn check(text: &str) {
                 assert_eq!(names.len(), n, "{name}: names are unique");
                 let odd = |c: char| !(c.is_alphanumeric() || c == '-' || c == '_');
                 assert!(names.iter().all(|n| !n.is_empty() && !n.contains(odd)));
-                let mut pairs: Vec<_> = (t.links.iter())
-                    .map(|l| (l.from.min(l.to), l.from.max(l.to)))
-                    .collect();
+                let mut pairs: Vec<_> =
+                    (t.links.iter()).map(|l| (l.from.min(l.to), l.from.max(l.to))).collect();
                 assert!(pairs.iter().all(|(a, b)| a < b && *b < n), "{name}");
                 pairs.sort_unstable();
                 pairs.dedup();
@@ -45,9 +44,8 @@ const SEEDS: [&str; 6] = [
 ];
 
 /// Fragments with a meaning to a reader.
-const PIECES: [&str; 16] = [
-    "[", "]", "(", ")", "<", ">", "/>", "\"", "{", "}", ",", "\n", "-1", "1e400", "NaN", "é",
-];
+const PIECES: [&str; 16] =
+    ["[", "]", "(", ")", "<", ">", "/>", "\"", "{", "}", ",", "\n", "-1", "1e400", "NaN", "é"];
 
 proptest! {
     #[test]
@@ -105,9 +103,7 @@ fn entities_attributes_and_unclosed_tags() {
 fn too_large() {
     let text = " ".repeat(limits::TEXT + 1);
     assert!(soon(Format::Csv, &text).contains("at most"));
-    let nodes: String = (0..=limits::NODES)
-        .map(|i| format!("node [ id {i} label x ] "))
-        .collect();
+    let nodes: String = (0..=limits::NODES).map(|i| format!("node [ id {i} label x ] ")).collect();
     assert!(soon(Format::Gml, &format!("graph [ {nodes} ]")).contains("more than 100000 nodes"));
     let links = "a,b\n".repeat(limits::LINKS + 1);
     assert!(soon(Format::Csv, &format!("from,to\n{links}")).contains("more than 400000 links"));

@@ -67,20 +67,17 @@ fn a_connection_is_the_same_in_the_qlog_of_every_stack() {
         ("ngtcp2-0.3.sqlog", "ngtcp2", WHOLE),
         ("0.4-contained.qlog", "here", WHOLE),
         ("quic-go.sqlog", "0b4e8a5fd2c71936", without_threshold()),
-        (
-            "mvfst-contained.qlog",
-            "mvfst qlog from single connection",
-            WHOLE,
-        ),
+        ("mvfst-contained.qlog", "mvfst qlog from single connection", WHOLE),
     ] {
         let measured = measured(&format!("qlog/{name}"));
         let names: Vec<&str> = measured.flows.iter().map(|f| &f.name[..]).collect();
         assert_eq!(names, [flow], "{name}");
         assert_flow(name, &measured.flows[0], expected);
         assert!(close(measured.length(), 0.1), "{name}");
-        let said = match expected[1].is_nan() {
-            true => vec!["Series without data in the file: ssthresh.".to_owned()],
-            false => vec![],
+        let said = if expected[1].is_nan() {
+            vec!["Series without data in the file: ssthresh.".to_owned()]
+        } else {
+            vec![]
         };
         assert_eq!(measured.remarks, said, "{name}");
     }
@@ -91,14 +88,9 @@ fn a_connection_is_the_same_in_the_qlog_of_every_stack() {
 fn damage_between_records_is_passed_over() {
     let text = file("qlog/ngtcp2-0.3.sqlog");
     let whole = read(Format::Qlog, &text).expect("a log");
-    for damage in [
-        "\u{fffd}\u{fffd}é",
-        "\0\0\0",
-        "}",
-        "]]",
-        "{\"time\":1,\"data\":{\"a\":[1",
-        "\"x",
-    ] {
+    for damage in
+        ["\u{fffd}\u{fffd}é", "\0\0\0", "}", "]]", "{\"time\":1,\"data\":{\"a\":[1", "\"x"]
+    {
         let broken = text.replace("\n\u{1e}", &format!("\n\u{1e}{damage}\n\u{1e}"));
         let read = read(Format::Qlog, &broken).unwrap_or_else(|e| panic!("{damage:?}: {e}"));
         assert_eq!(read.flows, whole.flows, "{damage:?}");
@@ -131,16 +123,9 @@ fn lists_of_events_of_picoquic() {
         );
         let measured = read(Format::Qlog, &text).expect("the other records");
         let flow = &measured.flows[0];
-        assert_eq!(
-            samples(flow, Quantity::Sent).last(),
-            Some(&(0.005, 500.0)),
-            "{trigger}"
-        );
+        assert_eq!(samples(flow, Quantity::Sent).last(), Some(&(0.005, 500.0)), "{trigger}");
         let remarks = measured.remarks.join(" ");
-        assert!(
-            remarks.contains("left out: 1. The first: line 13"),
-            "{remarks}"
-        );
+        assert!(remarks.contains("left out: 1. The first: line 13"), "{remarks}");
     }
 }
 
@@ -177,31 +162,11 @@ fn connections_of_one_trace_are_flows() {
 fn a_damaged_record_of_qlog_costs_itself() {
     let cut_off = [13_200.0, NONE, 0.04, 0.04, 9200.0, 8000.0, NONE];
     for (name, expected, said) in [
-        (
-            "ngtcp2-damaged.sqlog",
-            WHOLE,
-            "left out: 2. The first: line 11",
-        ),
-        (
-            "mvfst-damaged.qlog",
-            WHOLE,
-            "left out: 1. The first: line 1",
-        ),
-        (
-            "mvfst-cut-off.qlog",
-            cut_off,
-            "left out: 1. The first: line 1",
-        ),
-        (
-            "picoquic-cut-off.qlog",
-            cut_off,
-            "left out: 1. The first: line 51",
-        ),
-        (
-            "quic-go-no-header.sqlog",
-            without_threshold(),
-            "There is no header",
-        ),
+        ("ngtcp2-damaged.sqlog", WHOLE, "left out: 2. The first: line 11"),
+        ("mvfst-damaged.qlog", WHOLE, "left out: 1. The first: line 1"),
+        ("mvfst-cut-off.qlog", cut_off, "left out: 1. The first: line 1"),
+        ("picoquic-cut-off.qlog", cut_off, "left out: 1. The first: line 51"),
+        ("quic-go-no-header.sqlog", without_threshold(), "There is no header"),
     ] {
         let measured = measured_as(Format::Qlog, &format!("qlog/{name}"));
         assert_eq!(measured.flows.len(), 1, "{name}");
@@ -252,11 +217,7 @@ fn rates_are_those_that_iperf3_says() {
                 assert!((found / said - 1.0).abs() < 1e-3, "{name}: {found}, {said}");
             }
             let lost = end.get("udp").and_then(|udp| udp["lost_packets"].as_f64());
-            assert_eq!(
-                samples(flow, Quantity::Lost).last().map(|s| s.1),
-                lost,
-                "{name}"
-            );
+            assert_eq!(samples(flow, Quantity::Lost).last().map(|s| s.1), lost, "{name}");
         }
     }
 }
@@ -281,16 +242,9 @@ fn sums_stand_for_the_other_end_of_iperf3() {
     for start in ["0", "-nan", "nan", "inf"] {
         let measured = read(Format::Iperf3, &udp(start)).expect("a run");
         let flow = &measured.flows[0];
-        assert_eq!(
-            samples(flow, Quantity::Arrived),
-            [(0.0, 0.0), (2.0, 1000.0)]
-        );
+        assert_eq!(samples(flow, Quantity::Arrived), [(0.0, 0.0), (2.0, 1000.0)]);
         assert_eq!(samples(flow, Quantity::Lost), [(0.0, 0.0), (2.0, 5.0)]);
-        assert!(
-            !measured.remarks.join(" ").contains("amaged"),
-            "{:?}",
-            measured.remarks
-        );
+        assert!(!measured.remarks.join(" ").contains("amaged"), "{:?}", measured.remarks);
     }
 }
 
@@ -304,16 +258,8 @@ fn events_of_iperf3_are_the_same_as_its_document() {
     let both = read(Format::Iperf3, &(events + &document)).expect("it is one test");
     assert_eq!(both, whole);
     for (name, length, said) in [
-        (
-            "json-stream-cut-off.json",
-            2.0,
-            "left out: 1. The first: line 6",
-        ),
-        (
-            "json-stream-interrupted.json",
-            2.0,
-            "ended early: \"interrupt",
-        ),
+        ("json-stream-cut-off.json", 2.0, "left out: 1. The first: line 6"),
+        ("json-stream-interrupted.json", 2.0, "ended early: \"interrupt"),
         ("cut-off.json", 2.0, "truncated"),
     ] {
         let part = measured(&format!("iperf3/{name}"));
@@ -337,9 +283,8 @@ fn events_of_iperf3_are_the_same_as_its_document() {
 #[test]
 fn tests_of_one_log_follow_on_each_other() {
     let measured = measured("iperf3/server-log.json");
-    let flows: Vec<(&str, f64)> = (measured.flows.iter())
-        .map(|f| (&f.name[..], f.samples[0].time.round()))
-        .collect();
+    let flows: Vec<(&str, f64)> =
+        (measured.flows.iter()).map(|f| (&f.name[..], f.samples[0].time.round())).collect();
     let expected = [
         ("stream 6", 0.0),
         ("stream 9", 0.0),
@@ -390,10 +335,7 @@ fn forms_of_ss() {
         ("1700000000500", "1700000001500"),
         ("1700000000500000000", "1700000001500000000"),
         ("2023-11-14T22:13:20.500+00:00", "2023-11-14T22:13:21.500Z"),
-        (
-            "2023-11-14T23:13:20,500000000+01:00",
-            "2023-11-14T23:13:21,500000000+01:00",
-        ),
+        ("2023-11-14T23:13:20,500000000+01:00", "2023-11-14T23:13:21,500000000+01:00"),
     ] {
         let text = at(first, 10) + &at(second, 20);
         assert_eq!(Format::guess(&text), Some(Format::Ss), "{first}");
@@ -403,10 +345,7 @@ fn forms_of_ss() {
         assert_eq!(flow.name, "10.0.0.1:ssh > [::ffff:10.0.0.2]:http-alt");
         let windows = samples(flow, Quantity::Cwnd);
         assert_eq!(windows[0], (0.0, 10_000.0), "{first}");
-        assert!(
-            close(windows[1].0, 1.0) && windows[1].1 == 20_000.0,
-            "{first}: {windows:?}"
-        );
+        assert!(close(windows[1].0, 1.0) && windows[1].1 == 20_000.0, "{first}: {windows:?}");
         let remarks = measured.remarks.join(" ");
         assert!(!remarks.contains("amaged"), "{first}: {remarks}");
     }
@@ -416,9 +355,8 @@ fn forms_of_ss() {
 fn addresses_of_a_connection_that_is_over_may_come_again() {
     let measured = measured("ss/same-addresses.ss");
     let name = "10.0.0.1:22 > 10.0.0.2:50022";
-    let arrived: Vec<_> = (measured.flows.iter())
-        .map(|f| (f.name.clone(), samples(f, Quantity::Arrived)))
-        .collect();
+    let arrived: Vec<_> =
+        (measured.flows.iter()).map(|f| (f.name.clone(), samples(f, Quantity::Arrived))).collect();
     let first = vec![(0.0, 5000.0), (1.0, 9000.0)];
     let second = vec![(2.0, 100.0), (3.0, 2100.0)];
     let expected = [(name.to_owned(), first), (format!("{name} (2)"), second)];
@@ -438,11 +376,7 @@ fn the_last_word_of_a_file_that_is_cut_off_is_none() {
 fn other_texts_are_refused_with_their_place() {
     for (format, text, place) in [
         (Format::Qlog, "hello", "line 1: invalid JSON"),
-        (
-            Format::Qlog,
-            "\n\u{1e}{\"time\":1}",
-            "line 2: an event has no `name`",
-        ),
+        (Format::Qlog, "\n\u{1e}{\"time\":1}", "line 2: an event has no `name`"),
         (Format::Iperf3, "{\"start\":{}}", "no list `intervals`"),
         (
             Format::Iperf3,

@@ -55,10 +55,7 @@ mod tests {
         let heads = ["GET /status", "GET /table", "GET /metrics", "POST /detach"];
         let heads = heads.map(|head| format!("{head} HTTP/1.1\r\n\r\n"));
         let all = heads.each_ref().map(|head| Ask::parse(head.as_bytes()));
-        assert_eq!(
-            all,
-            [Ask::Status, Ask::Table, Ask::Metrics, Ask::Detach].map(Ok)
-        );
+        assert_eq!(all, [Ask::Status, Ask::Table, Ask::Metrics, Ask::Detach].map(Ok));
         let metrics = heads.map(|head| Ask::parse_metrics(head.as_bytes()));
         assert_eq!(metrics, [Err(404), Err(404), Ok(Ask::Metrics), Err(404)]);
         for head in ["PUT /metrics HTTP/1.1\r\n\r\n", ""] {

@@ -123,9 +123,9 @@ impl Attached {
             }
         }
         let mut object = open.load().map_err(|e| match e.kind() {
-            ErrorKind::PermissionDenied => Error::Unable(format!(
-                "the kernel lets this process load no BPF program; {NEEDED}"
-            )),
+            ErrorKind::PermissionDenied => {
+                Error::Unable(format!("the kernel lets this process load no BPF program; {NEEDED}"))
+            }
             _ => unable("the kernel rejects the program", &e),
         })?;
         let find = |object: &Object, name: &str| {
@@ -135,9 +135,7 @@ impl Attached {
         };
         let maps = [find(&object, "slots"), find(&object, "decisions")];
         let [Ok(free), Ok(decisions)] = maps else {
-            return Err(Error::Unable(
-                "the maps of the kernel cannot be opened".into(),
-            ));
+            return Err(Error::Unable("the maps of the kernel cannot be opened".into()));
         };
         for slot in 0..SLOTS as u32 {
             free.update(&[], &slot.to_ne_bytes(), MapFlags::ANY)
@@ -150,10 +148,7 @@ impl Attached {
         let link = ops.expect("the program has it").attach_struct_ops();
         drop(maps);
         let link = link.map_err(|e| {
-            unable(
-                &format!("the kernel rejects the congestion control {name}"),
-                &e,
-            )
+            unable(&format!("the kernel rejects the congestion control {name}"), &e)
         })?;
         Ok(Attached {
             name: name.to_string(),
@@ -174,13 +169,9 @@ impl Attached {
         use std::os::fd::AsRawFd;
         let mut programs = self.object.progs_mut();
         let choose = programs.find(|program| program.name() == "choose");
-        let link = choose
-            .expect("the program has it")
-            .attach_cgroup(group.as_raw_fd());
+        let link = choose.expect("the program has it").attach_cgroup(group.as_raw_fd());
         link.map_err(|e| {
-            Error::Unable(format!(
-                "the control group cannot use the congestion control: {e}"
-            ))
+            Error::Unable(format!("the control group cannot use the congestion control: {e}"))
         })
     }
 
@@ -264,9 +255,7 @@ impl Attached {
         };
         let peers = self.object.maps().find(|map| map.name() == "peers");
         let peer = |slot: u32| {
-            let value = peers
-                .as_ref()
-                .map(|map| map.lookup(&slot.to_ne_bytes(), MapFlags::ANY));
+            let value = peers.as_ref().map(|map| map.lookup(&slot.to_ne_bytes(), MapFlags::ANY));
             let value = value.and_then(|value| value.ok().flatten());
             value.and_then(|bytes| peer(&bytes)).unwrap_or_default()
         };
@@ -360,9 +349,7 @@ fn is_taken(name: &str) -> bool {
 pub fn obstacle() -> Option<String> {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = release.trim();
-    let mut numbers = release
-        .split(|c: char| !c.is_ascii_digit())
-        .map(|n| n.parse().unwrap_or(0));
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(|n| n.parse().unwrap_or(0));
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     if version < OLDEST {
         let (major, minor) = OLDEST;
@@ -383,9 +370,7 @@ pub fn obstacle() -> Option<String> {
 fn may() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let set = line
-        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
-        .unwrap_or(0);
+    let set = line.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
     const NET_ADMIN: u64 = 1 << 12;
     const SYS_ADMIN: u64 = 1 << 21;
     const PERFMON: u64 = 1 << 38;

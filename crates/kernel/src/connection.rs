@@ -204,13 +204,14 @@ impl Connection {
         if lost == 0 {
             return;
         }
-        let newest = match report.is(SAMPLE) {
-            true => self.newest(report.sample_prior),
-            false => (self.history.front().copied()).unwrap_or(Sent {
+        let newest = if report.is(SAMPLE) {
+            self.newest(report.sample_prior)
+        } else {
+            (self.history.front().copied()).unwrap_or(Sent {
                 delivered: report.delivered,
                 lost: self.last.lost,
                 in_flight: report.prior_in_flight,
-            }),
+            })
         };
         let before = report.lost.wrapping_sub(lost);
         for i in 1..=lost {
@@ -219,9 +220,7 @@ impl Connection {
                 total: self.delivered,
                 size: self.packet.get(),
                 tx_in_flight: self.bytes(newest.in_flight).get(),
-                lost: self
-                    .bytes(before.wrapping_add(i).wrapping_sub(newest.lost))
-                    .get(),
+                lost: self.bytes(before.wrapping_add(i).wrapping_sub(newest.lost)).get(),
                 app_limited: report.is(APP_LIMITED),
             };
             self.inner.on_lost(&packet, now);
@@ -274,26 +273,25 @@ impl Connection {
             _ => None,
         };
         // Laws of acknowledgements count each packet.
-        let events = match self.capabilities.deliveries {
-            true => packets.min(1),
-            false => packets,
-        };
+        let events = if self.capabilities.deliveries { packets.min(1) } else { packets };
         for i in 1..=events {
             let last = i == events;
             // As after an acknowledgement of this packet alone.
             let path = self.path(self.bytes(report.in_flight.saturating_add(events - i)));
             let ack = Acked {
-                bytes: match last {
-                    true => Bytes::new(acked.get() - self.packet.get() * u64::from(events - 1)),
-                    false => self.packet,
+                bytes: if last {
+                    Bytes::new(acked.get() - self.packet.get() * u64::from(events - 1))
+                } else {
+                    self.packet
                 },
                 rtt: sample,
                 round_ended: i == 1 && report.rounds != self.last.rounds,
                 window_limited: report.is(WINDOW_LIMITED),
                 in_recovery: matches!(report.state(), State::Recovery | State::Reduced),
-                marked: match last {
-                    true => u64::from(marked.saturating_sub(events - 1)),
-                    false => u64::from(i <= marked),
+                marked: if last {
+                    u64::from(marked.saturating_sub(events - 1))
+                } else {
+                    u64::from(i <= marked)
                 },
             };
             self.inner.on_ack(&ack, &path, now);
@@ -304,9 +302,10 @@ impl Connection {
         let newest = self.newest(report.sample_prior);
         let interval = Duration::from_us(u64::from(report.sample_interval_us));
         let delivered = self.bytes(report.sample_delivered).get();
-        let rate = match interval < self.min_rtt || interval.is_zero() {
-            true => Rate::ZERO,
-            false => Rate::from_bps_f64(delivered as f64 * 8.0 / interval.as_secs_f64()),
+        let rate = if interval < self.min_rtt || interval.is_zero() {
+            Rate::ZERO
+        } else {
+            Rate::from_bps_f64(delivered as f64 * 8.0 / interval.as_secs_f64())
         };
         let since = self.bytes(report.delivered.wrapping_sub(report.sample_prior));
         Delivery {

@@ -67,9 +67,7 @@ impl Group {
         let own = Path::new(&mount).join(group.ok_or(ErrorKind::Unsupported)?);
         for left in std::fs::read_dir(&own)?.flatten() {
             let name = left.file_name().to_string_lossy().into_owned();
-            let process = name
-                .strip_prefix(PREFIX)
-                .and_then(|pid| pid.parse::<u32>().ok());
+            let process = name.strip_prefix(PREFIX).and_then(|pid| pid.parse::<u32>().ok());
             if process.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
                 // A group with processes stays.
                 let _ = std::fs::remove_dir(left.path());
@@ -78,12 +76,7 @@ impl Group {
         let path = own.join(format!("{PREFIX}{}", std::process::id()));
         std::fs::create_dir(&path)?;
         let file = File::open(&path)?;
-        Ok(Group {
-            own,
-            path,
-            file,
-            _root: root,
-        })
+        Ok(Group { own, path, file, _root: root })
     }
 
     /// Starts a command in the group.

@@ -77,14 +77,13 @@ pub type Watch<'w> = &'w mut dyn FnMut() -> Option<Ended>;
 /// Returns the reason why this build cannot attach controllers.
 #[cfg(not(all(feature = "bpf", target_os = "linux")))]
 pub fn obstacle() -> Option<String> {
-    Some(match cfg!(target_os = "linux") {
-        true => {
-            "this build has no controllers for the kernel; the feature kernel, added to those of the \
+    Some(if cfg!(target_os = "linux") {
+        "this build has no controllers for the kernel; the feature kernel, added to those of the \
              build, has them, and needs clang and libelf: cargo build --release --features kernel, or \
              for Python maturin develop --release --features kernel"
                 .into()
-        }
-        false => "controllers in the kernel's TCP need Linux".into(),
+    } else {
+        "controllers in the kernel's TCP need Linux".into()
     })
 }
 

@@ -201,19 +201,16 @@ impl Slot {
     /// Writes a decision. Only one thread may write.
     pub fn write(&self, decision: &Decision) {
         let version = self.version.load(Ordering::Relaxed);
-        self.version
-            .store(version.wrapping_add(1), Ordering::Relaxed);
+        self.version.store(version.wrapping_add(1), Ordering::Relaxed);
         fence(Ordering::Release);
-        self.generation
-            .store(decision.generation, Ordering::Relaxed);
+        self.generation.store(decision.generation, Ordering::Relaxed);
         self.answered.store(decision.answered, Ordering::Relaxed);
         self.cwnd.store(decision.cwnd, Ordering::Relaxed);
         self.ssthresh.store(decision.ssthresh, Ordering::Relaxed);
         self.limited.store(decision.limited, Ordering::Relaxed);
         self.pace.store(decision.pace, Ordering::Relaxed);
         self.stamp.store(decision.stamp, Ordering::Relaxed);
-        self.version
-            .store(version.wrapping_add(2), Ordering::Release);
+        self.version.store(version.wrapping_add(2), Ordering::Release);
     }
 }
 
@@ -223,12 +220,7 @@ mod tests {
 
     #[test]
     fn a_report_is_read_as_it_was_written() {
-        let report = Report {
-            now: 1 << 40,
-            rtt_us: -1,
-            restarts: 7,
-            ..Report::default()
-        };
+        let report = Report { now: 1 << 40, rtt_us: -1, restarts: 7, ..Report::default() };
         let bytes = report.bytes();
         assert_eq!(bytes.len(), Report::SIZE);
         assert_eq!(Report::read(&bytes), Some(report));

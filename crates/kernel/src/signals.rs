@@ -27,11 +27,7 @@ impl Signals {
     /// Fails if the kernel refuses.
     pub fn take() -> Result<Signals, Error> {
         LATEST.store(0, Ordering::Relaxed);
-        let ours = SigAction::new(
-            SigHandler::Handler(keep),
-            SaFlags::SA_RESTART,
-            SigSet::empty(),
-        );
+        let ours = SigAction::new(SigHandler::Handler(keep), SaFlags::SA_RESTART, SigSet::empty());
         let mut taken = Signals(Vec::new());
         for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM] {
             let before = set(signal, &ours)

@@ -51,11 +51,7 @@ impl Status {
             None => String::new(),
         };
         let all = [
-            (
-                "turns to Reno, since no decision came",
-                self.silences_total,
-                "",
-            ),
+            ("turns to Reno, since no decision came", self.silences_total, ""),
             (
                 "connections that continue as Reno, since their controller failed",
                 self.failed_connections_total,
@@ -66,15 +62,10 @@ impl Status {
                 self.refused_connections_total,
                 "",
             ),
-            (
-                "reports lost to a full ring buffer",
-                self.lost_reports_total,
-                "",
-            ),
+            ("reports lost to a full ring buffer", self.lost_reports_total, ""),
         ];
         let all = all.iter().filter(|(_, count, _)| *count > 0);
-        all.map(|(what, count, more)| format!("{what}: {count}{more}"))
-            .collect()
+        all.map(|(what, count, more)| format!("{what}: {count}{more}")).collect()
     }
 }
 
@@ -190,11 +181,7 @@ pub fn status(
             max: registry.ages.max() as f64 * NANO,
         },
     };
-    let [
-        lost_reports_total,
-        refused_connections_total,
-        silences_total,
-    ] = facts.counts;
+    let [lost_reports_total, refused_connections_total, silences_total] = facts.counts;
     Status {
         version: env!("CARGO_PKG_VERSION"),
         name: facts.name.clone(),
@@ -217,10 +204,7 @@ pub fn status(
 /// Returns the state as a table.
 pub fn table(status: &Status) -> String {
     let mut text = String::new();
-    let reports = match status.per_round {
-        true => "once per round trip",
-        false => "per acknowledgement",
-    };
+    let reports = if status.per_round { "once per round trip" } else { "per acknowledgement" };
     let _ = writeln!(
         text,
         "{}: {}, reports {reports}, for {:.0} s; connections so far: {}",
@@ -257,9 +241,7 @@ pub fn table(status: &Status) -> String {
             "lost",
             "age",
         ]);
-        text += &row([
-            "", "", "", "packets", "Mbps", "ms", "ms", "bytes", "packets", "ms",
-        ]);
+        text += &row(["", "", "", "packets", "Mbps", "ms", "ms", "bytes", "packets", "ms"]);
     }
     for c in &status.connections {
         let state = match (&c.error, c.alone) {
@@ -267,9 +249,7 @@ pub fn table(status: &Status) -> String {
             (None, true) => "alone",
             (None, false) => c.state,
         };
-        let least = c
-            .min_rtt_s
-            .map_or("-".into(), |s| format!("{:.2}", s * 1e3));
+        let least = c.min_rtt_s.map_or("-".into(), |s| format!("{:.2}", s * 1e3));
         text += &row([
             &c.peer,
             &c.port.to_string(),
@@ -303,11 +283,7 @@ pub fn metrics(status: &Status) -> String {
     let open = status.connections.len() as f64;
     metrics.family("connections", "gauge", "Connections now.", all(open));
     for (name, help, count) in [
-        (
-            "connections_total",
-            "Connections since the start.",
-            status.connections_total,
-        ),
+        ("connections_total", "Connections since the start.", status.connections_total),
         (
             "failed_connections_total",
             "Connections whose controller failed.",
@@ -324,11 +300,7 @@ pub fn metrics(status: &Status) -> String {
             status.silences_total,
         ),
         ("reports_total", "Reports received.", status.reports_total),
-        (
-            "lost_reports_total",
-            "Reports lost to a full ring buffer.",
-            status.lost_reports_total,
-        ),
+        ("lost_reports_total", "Reports lost to a full ring buffer.", status.lost_reports_total),
     ] {
         metrics.family(name, "counter", help, all(count as f64));
     }
@@ -342,42 +314,20 @@ pub fn metrics(status: &Status) -> String {
     );
     type Of = fn(&ConnectionStatus) -> Option<f64>;
     let connections: [(&str, &str, &str, Of); 7] = [
-        (
-            "delivered_bytes_total",
-            "counter",
-            "Bytes delivered, headers included.",
-            |c| Some(c.delivered_bytes as f64),
-        ),
-        (
-            "lost_packets_total",
-            "counter",
-            "Packets declared lost.",
-            |c| Some(f64::from(c.lost_packets)),
-        ),
-        (
-            "window_packets",
-            "gauge",
-            "The window in the kernel.",
-            |c| Some(f64::from(c.cwnd_packets)),
-        ),
-        (
-            "pacing_bytes_per_second",
-            "gauge",
-            "The pace of payload.",
-            |c| Some(c.pacing_bytes_per_s as f64),
-        ),
-        (
-            "srtt_seconds",
-            "gauge",
-            "The smoothed round-trip time.",
-            |c| Some(c.srtt_s),
-        ),
-        (
-            "min_rtt_seconds",
-            "gauge",
-            "The smallest round-trip time.",
-            |c| c.min_rtt_s,
-        ),
+        ("delivered_bytes_total", "counter", "Bytes delivered, headers included.", |c| {
+            Some(c.delivered_bytes as f64)
+        }),
+        ("lost_packets_total", "counter", "Packets declared lost.", |c| {
+            Some(f64::from(c.lost_packets))
+        }),
+        ("window_packets", "gauge", "The window in the kernel.", |c| {
+            Some(f64::from(c.cwnd_packets))
+        }),
+        ("pacing_bytes_per_second", "gauge", "The pace of payload.", |c| {
+            Some(c.pacing_bytes_per_s as f64)
+        }),
+        ("srtt_seconds", "gauge", "The smoothed round-trip time.", |c| Some(c.srtt_s)),
+        ("min_rtt_seconds", "gauge", "The smallest round-trip time.", |c| c.min_rtt_s),
         (
             "alone",
             "gauge",

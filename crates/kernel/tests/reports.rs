@@ -150,10 +150,7 @@ impl Controller for Flight {
     fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {}
 
     fn allowance(&self) -> Allowance {
-        Allowance {
-            window: self.0,
-            pacing: None,
-        }
+        Allowance { window: self.0, pacing: None }
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
@@ -194,9 +191,7 @@ fn a_pace_is_of_payload() {
 fn any_family_survives_any_report() {
     let mut state = 1u64;
     let mut random = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         state >> 33
     };
     for family in FAMILIES {

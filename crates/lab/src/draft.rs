@@ -79,27 +79,19 @@ pub fn draft(name: &str, text: &str, catalogue: &Catalogue) -> Draft {
             points: points.iter().map(label).collect(),
             network: points.first().map(network),
         },
-        Err(Error::Scenario(errors)) => Draft {
-            errors: errors.iter().map(|e| mark(e, text)).collect(),
-            ..Draft::default()
-        },
+        Err(Error::Scenario(errors)) => {
+            Draft { errors: errors.iter().map(|e| mark(e, text)).collect(), ..Draft::default() }
+        }
         Err(e) => Draft {
-            errors: vec![Mark {
-                message: e.to_string(),
-                hint: e.hint(),
-                from: 0,
-                to: 0,
-                line: 1,
-            }],
+            errors: vec![Mark { message: e.to_string(), hint: e.hint(), from: 0, to: 0, line: 1 }],
             ..Draft::default()
         },
     }
 }
 
 fn label(point: &Scenario) -> String {
-    let settings: Vec<String> = (point.point.iter())
-        .map(|(key, value)| format!("{key} = {value}"))
-        .collect();
+    let settings: Vec<String> =
+        (point.point.iter()).map(|(key, value)| format!("{key} = {value}")).collect();
     settings.join(", ")
 }
 
@@ -165,13 +157,7 @@ fn network(scenario: &Scenario) -> Network {
         cut: scenario.links.iter().filter(|l| !l.attachment).count() > 2 * MOST_DRAWN,
         groups: groups.collect(),
         links: (links.into_iter())
-            .filter_map(|l| {
-                Some(Link {
-                    from: place(l.from)?,
-                    to: place(l.to)?,
-                    ..l
-                })
-            })
+            .filter_map(|l| Some(Link { from: place(l.from)?, to: place(l.to)?, ..l }))
             .collect(),
     }
 }

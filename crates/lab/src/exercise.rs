@@ -61,10 +61,7 @@ impl Exercise {
 
     /// Returns the exercise for a student. A seed is any text. It always gives the same case.
     pub fn task(&self, seed: &str) -> Task {
-        Task {
-            question: self.fill(&self.question, seed),
-            unit: self.unit.clone(),
-        }
+        Task { question: self.fill(&self.question, seed), unit: self.unit.clone() }
     }
 
     /// Grades an answer in the exercise's unit. Returns true if it is right, and a sentence for the
@@ -85,9 +82,10 @@ impl Exercise {
         let made = run(&scenario, engine, &Options::default(), &mut Quiet)?;
         let judged = checks(&scenario, &[&made]);
         let right = judged.iter().any(|c| c.name == NAME && c.pass);
-        Ok(match right {
-            true => (true, "Right.".into()),
-            false => (false, format!("Not yet. {}", self.fill(&self.hint, seed))),
+        Ok(if right {
+            (true, "Right.".into())
+        } else {
+            (false, format!("Not yet. {}", self.fill(&self.hint, seed)))
         })
     }
 

@@ -47,9 +47,7 @@ pub fn entries() -> Vec<Entry> {
         }
     };
     let lessons = LESSONS.iter().map(entry(true));
-    lessons
-        .chain(accord::BUILT_IN.iter().map(entry(false)))
-        .collect()
+    lessons.chain(accord::BUILT_IN.iter().map(entry(false))).collect()
 }
 
 /// Returns the text of an entry.

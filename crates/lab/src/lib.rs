@@ -14,10 +14,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a server waits, and reports the duration of runs"
-)]
+#![expect(clippy::disallowed_methods, reason = "a server waits, and reports the duration of runs")]
 
 mod draft;
 mod exercise;
@@ -57,13 +54,7 @@ impl Settings {
     /// Returns settings without a file. Files are created in the working directory, and runs are
     /// exported below `runs` there.
     pub fn new(catalogue: Catalogue) -> Settings {
-        Settings {
-            catalogue,
-            file: None,
-            folder: ".".into(),
-            runs: "runs".into(),
-            port: 0,
-        }
+        Settings { catalogue, file: None, folder: ".".into(), runs: "runs".into(), port: 0 }
     }
 }
 
@@ -112,9 +103,7 @@ impl Lab {
     /// # Errors
     /// Fails if the system refuses to serve.
     pub fn serve(self, stop: impl Fn() -> bool + Send + 'static) -> std::io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
             let router = server::router(self.secret, self.address, self.settings, self.opened);

@@ -111,10 +111,7 @@ impl Opened {
     pub fn place(&self) -> Place {
         let whole = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let plain = self.path.strip_prefix(".").unwrap_or(&self.path);
-        Place {
-            file: plain.display().to_string(),
-            key: whole.display().to_string(),
-        }
+        Place { file: plain.display().to_string(), key: whole.display().to_string() }
     }
 }
 
@@ -126,13 +123,14 @@ fn check(name: &str) -> Result<(), Refused> {
     let good = first.is_some_and(char::is_alphanumeric)
         && name.chars().all(allowed)
         && name.len() <= LONGEST_NAME;
-    match good {
-        true => Ok(()),
-        false => Err(Refused::Name(format!(
+    if good {
+        Ok(())
+    } else {
+        Err(Refused::Name(format!(
             "\"{}\" is no name for a scenario file; use letters, digits, spaces, -, _ and ., begin \
              with a letter or digit, and end with .toml, in at most {LONGEST_NAME} bytes",
             name.escape_debug()
-        ))),
+        )))
     }
 }
 

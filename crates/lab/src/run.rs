@@ -111,21 +111,10 @@ fn is_quick(engine: Engine) -> bool {
 }
 
 fn view(scenario: &Scenario, runs: &[Run], complete: bool) -> Event {
-    let checks = match complete {
-        true => checks(scenario, &runs.iter().collect::<Vec<_>>()),
-        false => vec![],
-    };
-    let point = Point {
-        scenario,
-        runs,
-        checks: &checks,
-    };
+    let checks = if complete { checks(scenario, &runs.iter().collect::<Vec<_>>()) } else { vec![] };
+    let point = Point { scenario, runs, checks: &checks };
     let parts = page_parts(&[point]);
-    Event::View {
-        tables: parts.tables,
-        plots: parts.plots,
-        complete,
-    }
+    Event::View { tables: parts.tables, plots: parts.plots, complete }
 }
 
 /// Shows a run in progress, together with those that are done.
@@ -142,10 +131,7 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn send(&mut self, event: Event) -> Result<(), Interrupted> {
-        match self.listener.send(event) {
-            true => Ok(()),
-            false => Err(Interrupted),
-        }
+        if self.listener.send(event) { Ok(()) } else { Err(Interrupted) }
     }
 }
 

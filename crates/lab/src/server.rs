@@ -142,10 +142,7 @@ struct Id {
 }
 
 async fn scenario(Query(Id { id }): Query<Id>) -> Result<&'static str, Refusal> {
-    text(&id).ok_or(Refusal(
-        StatusCode::NOT_FOUND,
-        format!("unknown scenario \"{id}\""),
-    ))
+    text(&id).ok_or(Refusal(StatusCode::NOT_FOUND, format!("unknown scenario \"{id}\"")))
 }
 
 async fn schema(State(lab): Lab) -> Json<serde_json::Value> {
@@ -166,11 +163,7 @@ async fn check(State(lab): Lab, Json(Text { text }): Json<Text>) -> Result<Json<
 /// Runs a scenario, and streams its events: a line of JSON each.
 async fn stream(State(lab): Lab, Json(request): Json<Request>) -> Result<Response, Refusal> {
     let (name, catalogue) = (lab.name(), lab.settings.catalogue);
-    let Request {
-        text,
-        engines,
-        point,
-    } = request;
+    let Request { text, engines, point } = request;
     let engines: Result<Vec<Engine>, String> = engines.iter().map(|e| e.parse()).collect();
     let engines = engines.map_err(|e| Refusal(StatusCode::BAD_REQUEST, e))?;
     let scenario = blocking(move || point_of(&name, &text, &catalogue, point)).await??;
@@ -218,15 +211,13 @@ fn point_of(
 ) -> Result<Scenario, Refusal> {
     let read = read(name, text, catalogue);
     let (_, mut points) = read.map_err(|e| Refusal(StatusCode::BAD_REQUEST, e.to_string()))?;
-    match point < points.len() {
-        true => Ok(points.swap_remove(point)),
-        false => Err(Refusal(
+    if point < points.len() {
+        Ok(points.swap_remove(point))
+    } else {
+        Err(Refusal(
             StatusCode::BAD_REQUEST,
-            format!(
-                "the sweep has no point {point}; its {} points count from 0",
-                points.len()
-            ),
-        )),
+            format!("the sweep has no point {point}; its {} points count from 0", points.len()),
+        ))
     }
 }
 
@@ -245,27 +236,13 @@ async fn export(
     State(lab): Lab,
     Json(Export { run }): Json<Export>,
 ) -> Result<Json<Exported>, Refusal> {
-    let found = lab
-        .results
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .kept
-        .get(&run)
-        .cloned();
-    let gone = || {
-        Refusal(
-            StatusCode::NOT_FOUND,
-            "this result is no longer kept; run it again".into(),
-        )
-    };
+    let found = lab.results.lock().unwrap_or_else(PoisonError::into_inner).kept.get(&run).cloned();
+    let gone =
+        || Refusal(StatusCode::NOT_FOUND, "this result is no longer kept; run it again".into());
     let (scenario, runs) = found.ok_or_else(gone)?;
     let directory = blocking(move || -> Result<PathBuf, Refusal> {
         let checks = checks(&scenario, &runs.iter().collect::<Vec<_>>());
-        let point = Point {
-            scenario: &scenario,
-            runs: &runs,
-            checks: &checks,
-        };
+        let point = Point { scenario: &scenario, runs: &runs, checks: &checks };
         let place = |n: u32| lab.settings.runs.join(format!("{}-lab-{n}", scenario.id));
         let free = (1..).map(place).find(|dir| !dir.exists());
         let dir = free.expect("numbers do not end before directories do");
@@ -299,11 +276,7 @@ struct Save {
 /// Answers 409 if a text would be lost that the page does not know.
 async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Place>, Refusal> {
     blocking(move || {
-        let Save {
-            text,
-            name,
-            replace,
-        } = request;
+        let Save { text, name, replace } = request;
         let mut opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let now = match name {
             Some(name) => Opened::create(&lab.settings.folder, &name, text, replace)?,

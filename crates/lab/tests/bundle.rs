@@ -7,12 +7,7 @@ fn files(dir: &str) -> Vec<String> {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
     let entries = std::fs::read_dir(web.join(dir)).expect("it is there");
     let mut names: Vec<String> = entries
-        .map(|e| {
-            e.expect("readable")
-                .file_name()
-                .into_string()
-                .expect("text")
-        })
+        .map(|e| e.expect("readable").file_name().into_string().expect("text"))
         .map(|name| format!("{dir}/{name}"))
         .collect();
     names.sort();
@@ -37,10 +32,7 @@ fn the_bundle_is_that_of_the_sources() {
     }
     let bundle = std::fs::read_to_string(web.join("dist/lab.html")).expect("it is there");
     let line = format!("<!doctype html><!-- sources {hash:016x} -->\n");
-    assert!(
-        bundle.starts_with(&line),
-        "run `npm ci && npm run build` in crates/lab/web"
-    );
+    assert!(bundle.starts_with(&line), "run `npm ci && npm run build` in crates/lab/web");
     assert!(
         !bundle.contains("src=\"http") && !bundle.contains("href=\"http"),
         "the page loads nothing"

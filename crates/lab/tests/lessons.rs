@@ -129,15 +129,7 @@ const fn tried(
     (engine, metric, of): (Engine, Metric, &'static str),
     figure: (f64, &'static str),
 ) -> Tried {
-    Tried {
-        id,
-        set,
-        point,
-        engine,
-        metric,
-        of,
-        figure,
-    }
+    Tried { id, set, point, engine, metric, of, figure }
 }
 
 const TRIED: &[Tried] = &[
@@ -150,20 +142,14 @@ const TRIED: &[Tried] = &[
     ),
     tried(
         "02-vegas",
-        &[
-            ("flow.a.controller.alpha", "6 pkt"),
-            ("flow.a.controller.beta", "6 pkt"),
-        ],
+        &[("flow.a.controller.alpha", "6 pkt"), ("flow.a.controller.beta", "6 pkt")],
         0,
         (Engine::Theory, Metric::Throughput, "a"),
         (6.67, "Mbps"),
     ),
     tried(
         "04-base-rtt",
-        &[
-            ("flow.early.controller.base_rtt", "known"),
-            ("flow.late.controller.base_rtt", "known"),
-        ],
+        &[("flow.early.controller.base_rtt", "known"), ("flow.late.controller.base_rtt", "known")],
         0,
         (Engine::Theory, Metric::Throughput, "late"),
         (5.0, "Mbps"),
@@ -239,10 +225,7 @@ const TRIED: &[Tried] = &[
     ),
     tried(
         "12-clcc",
-        &[(
-            "topology.dumbbell.queue",
-            "{ discipline = \"droptail\", limit = \"100 KB\" }",
-        )],
+        &[("topology.dumbbell.queue", "{ discipline = \"droptail\", limit = \"100 KB\" }")],
         0,
         (Engine::Packet, Metric::Throughput, "blast"),
         (10.0, "Mbps"),
@@ -274,12 +257,7 @@ fn suggested_changes_have_the_figures_of_the_text() {
         for (_, value) in t.set {
             assert!(tried.contains(value), "{}: {value}", t.id);
         }
-        assert!(
-            figures(tried).contains(&t.figure),
-            "{}: {:?}",
-            t.id,
-            t.figure
-        );
+        assert!(figures(tried).contains(&t.figure), "{}: {:?}", t.id, t.figure);
         let scenario = &changed(t.id, t.set)[t.point];
         let found = mean(scenario, &made(scenario, t.engine), t.metric, t.of);
         let wanted = t.figure.0 * scale(t.figure.1);
@@ -297,15 +275,9 @@ fn suggestions_have_no_other_figures() {
             let listed = TRIED.iter().any(|t| t.id == *id && t.figure == figure);
             let (number, unit) = figure;
             let setting = format!("\"{number} {unit}\"");
-            let cause = [
-                ("05-persistent-congestion", (20.0, "KB")),
-                ("08-buffers", (0.1, "BDP")),
-            ];
+            let cause = [("05-persistent-congestion", (20.0, "KB")), ("08-buffers", (0.1, "BDP"))];
             let said = cause.contains(&(*id, figure));
-            assert!(
-                listed || said || tried.contains(&setting),
-                "{id}: {figure:?}"
-            );
+            assert!(listed || said || tried.contains(&setting), "{id}: {figure:?}");
         }
     }
 }
@@ -317,10 +289,7 @@ fn the_lesson_of_the_parking_lot_goes_on_with_five() {
     for part in ["bottlenecks = 5", "to = \"r5\" for `long`"] {
         assert!(tried.contains(part), "{part}");
     }
-    let set = [
-        ("topology.parking_lot.bottlenecks", "5"),
-        ("flow.long.to", "r5"),
-    ];
+    let set = [("topology.parking_lot.bottlenecks", "5"), ("flow.long.to", "r5")];
     let scenario = &changed("03-parking-lot", &set)[0];
     let theory = made(scenario, Engine::Theory);
     let rate = mean(scenario, &theory, Metric::Throughput, "long");
@@ -360,10 +329,7 @@ fn a_late_flow_takes_a_queue_for_propagation_delay() {
 
 /// Returns the right answer to a lesson's exercise by hand, from the figures of the question.
 fn by_hand(id: &str, question: &str) -> f64 {
-    let found: Vec<f64> = figures(question)
-        .iter()
-        .map(|(number, _)| *number)
-        .collect();
+    let found: Vec<f64> = figures(question).iter().map(|(number, _)| *number).collect();
     // The propagation delay of lessons 5 and 6, in ms.
     let round_trip = 10.0;
     match (id, &found[..]) {
@@ -372,10 +338,7 @@ fn by_hand(id: &str, question: &str) -> f64 {
         // n queues hold 3 packets of others each, and share out α.
         ("03-parking-lot", [rate, target]) => {
             let words = question.split_whitespace();
-            let n: f64 = words
-                .filter_map(|word| word.parse().ok())
-                .next()
-                .expect("a number");
+            let n: f64 = words.filter_map(|word| word.parse().ok()).next().expect("a number");
             3.0 * n * target / (rate - target)
         }
         // 5 flows · MB/s · ms = KB.

@@ -20,21 +20,13 @@ struct Served {
 fn serve(settings: Settings) -> Served {
     let lab = Lab::open(settings).expect("a free port");
     let url = lab.url();
-    let (host, token) = url["http://".len()..]
-        .split_once("/?token=")
-        .expect("a secret");
+    let (host, token) = url["http://".len()..].split_once("/?token=").expect("a secret");
     let stop = Arc::new(AtomicBool::new(false));
     let asked = stop.clone();
     let thread = std::thread::spawn(move || {
-        lab.serve(move || asked.load(Ordering::SeqCst))
-            .expect("it serves");
+        lab.serve(move || asked.load(Ordering::SeqCst)).expect("it serves");
     });
-    Served {
-        host: host.into(),
-        token: token.into(),
-        stop,
-        thread: Some(thread),
-    }
+    Served { host: host.into(), token: token.into(), stop, thread: Some(thread) }
 }
 
 fn plain() -> Settings {
@@ -51,9 +43,7 @@ impl Drop for Served {
 impl Served {
     fn send(&self, method: &str, path: &str, host: &str, token: &str, body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.host).expect("it listens");
-        stream
-            .set_read_timeout(Some(Duration::from_secs(30)))
-            .unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nhost: {host}\r\nx-accord-token: {token}\r\n\
@@ -100,11 +90,7 @@ fn only_those_who_know_the_address_get_in() {
         ("accord.example", token),
     ] {
         for path in ["/", "/api/gallery", "/api/start"] {
-            assert_eq!(
-                answer(lab.send("GET", path, host, token, "")).0,
-                403,
-                "{host} {path}"
-            );
+            assert_eq!(answer(lab.send("GET", path, host, token, "")).0, 403, "{host} {path}");
         }
     }
 }
@@ -127,10 +113,7 @@ fn errors_have_places_as_browsers_count() {
 #[test]
 fn a_run_streams_views_and_can_be_exported() {
     let runs = tempfile::tempdir().unwrap();
-    let lab = serve(Settings {
-        runs: runs.path().into(),
-        ..plain()
-    });
+    let lab = serve(Settings { runs: runs.path().into(), ..plain() });
     let request = body(SMALL, ", \"engines\": [\"theory\", \"fluid\", \"packet\"]");
     let (status, stream) = lab.ask("POST", "/api/run", &request);
     assert_eq!(status, 200);
@@ -149,11 +132,7 @@ fn a_run_streams_views_and_can_be_exported() {
     assert_eq!(engines, &serde_json::json!(["theory", "fluid", "packet"]));
 
     for n in 1..=2 {
-        let (status, _) = lab.ask(
-            "POST",
-            "/api/export",
-            &format!("{{\"run\": {}}}", last["run"]),
-        );
+        let (status, _) = lab.ask("POST", "/api/export", &format!("{{\"run\": {}}}", last["run"]));
         assert_eq!(status, 200);
         let dir = runs.path().join(format!("lab-lab-{n}"));
         assert!(dir.join("series.parquet").is_file() && dir.join("page.html").is_file());
@@ -203,10 +182,7 @@ fn a_file_is_saved_unless_somebody_else_changed_it() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.toml");
     std::fs::write(&file, SMALL).unwrap();
-    let lab = serve(Settings {
-        file: Some(file.clone()),
-        ..plain()
-    });
+    let lab = serve(Settings { file: Some(file.clone()), ..plain() });
     assert_eq!(lab.ask("POST", "/api/save", &body("# new", "")).0, 200);
     assert_eq!(read(&file), "# new");
     for theirs in [Some("# theirs"), None] {
@@ -227,24 +203,13 @@ fn a_new_file_is_created_in_the_folder_only_and_replaces_none_unasked() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("folder");
     std::fs::create_dir(&folder).unwrap();
-    let lab = serve(Settings {
-        folder: folder.clone(),
-        ..plain()
-    });
+    let lab = serve(Settings { folder: folder.clone(), ..plain() });
     let save = |text, name: &str, replace: bool| {
         let name = serde_json::to_string(name).unwrap();
         let rest = format!(", \"name\": {name}, \"replace\": {replace}");
         lab.ask("POST", "/api/save", &body(text, &rest))
     };
-    for name in [
-        "../up.toml",
-        "/tmp/up.toml",
-        "a/b.toml",
-        "..",
-        "",
-        "a.sh",
-        ".a.toml",
-    ] {
+    for name in ["../up.toml", "/tmp/up.toml", "a/b.toml", "..", "", "a.sh", ".a.toml"] {
         let (status, why) = save("# bad", name, true);
         assert_eq!(status, 400, "{name}");
         assert!(why.contains("no name for a scenario file"), "{why}");
@@ -271,10 +236,7 @@ fn a_new_file_is_created_in_the_folder_only_and_replaces_none_unasked() {
 fn a_file_that_is_not_text_is_not_opened() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), [0xff, 0xfe]).unwrap();
-    let opened = Lab::open(Settings {
-        file: Some(file.path().into()),
-        ..plain()
-    });
+    let opened = Lab::open(Settings { file: Some(file.path().into()), ..plain() });
     assert!(opened.is_err());
 }
 
@@ -307,24 +269,13 @@ fn nonsense_is_refused() {
     for (path, body, status) in [
         ("/api/run", body("not toml", engines), 400),
         ("/api/run", body(SMALL, ", \"engines\": [\"warp\"]"), 400),
-        (
-            "/api/run",
-            body(SMALL, ", \"engines\": [\"packet\"], \"point\": 7"),
-            400,
-        ),
+        ("/api/run", body(SMALL, ", \"engines\": [\"packet\"], \"point\": 7"), 400),
         ("/api/run", "{".into(), 400),
         ("/api/check", "[]".into(), 422),
         ("/api/save", body(SMALL, ""), 400),
-        (
-            "/api/grade",
-            "{\"id\": \"x\", \"seed\": \"\", \"answer\": 1}".into(),
-            404,
-        ),
+        ("/api/grade", "{\"id\": \"x\", \"seed\": \"\", \"answer\": 1}".into(), 404),
     ] {
         assert_eq!(lab.ask("POST", path, &body).0, status, "{path} {body:.60}");
     }
-    assert_eq!(
-        lab.ask("GET", "/api/scenario?id=../../etc/passwd", "").0,
-        404
-    );
+    assert_eq!(lab.ask("GET", "/api/scenario?id=../../etc/passwd", "").0, 404);
 }

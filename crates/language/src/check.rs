@@ -121,11 +121,7 @@ impl Checker<'_> {
     ) -> Result<(), Problem> {
         let list = value.list().ok_or_else(|| unexpected(value, shape))?;
         if length.is_some_and(|length| length != list.len()) {
-            let message = format!(
-                "expected {}, not a list of {}",
-                shape.expected(),
-                list.len()
-            );
+            let message = format!("expected {}, not a list of {}", shape.expected(), list.len());
             return Err(Problem::new(value.span, message));
         }
         list.iter().for_each(|v| self.value(v, of));

@@ -111,11 +111,7 @@ pub(crate) struct Span {
 impl Span {
     pub fn new(source: usize, range: Range<usize>) -> Span {
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Span {
-            source: narrow(source),
-            start: narrow(range.start),
-            end: narrow(range.end),
-        }
+        Span { source: narrow(source), start: narrow(range.start), end: narrow(range.end) }
     }
 }
 
@@ -131,27 +127,16 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub fn new(span: Span, message: impl Into<String>) -> Problem {
-        Problem {
-            span,
-            message: message.into(),
-            hint: None,
-            also: None,
-        }
+        Problem { span, message: message.into(), hint: None, also: None }
     }
 
     /// Points at another place in the same source, too.
     pub fn also(self, span: Range<usize>, what: &'static str) -> Problem {
-        Problem {
-            also: Some(Box::new(Also { span, what })),
-            ..self
-        }
+        Problem { also: Some(Box::new(Also { span, what })), ..self }
     }
 
     pub fn hint(self, hint: impl Into<String>) -> Problem {
-        Problem {
-            hint: Some(hint.into()),
-            ..self
-        }
+        Problem { hint: Some(hint.into()), ..self }
     }
 
     /// Adds "did you mean" if `word` is close to a known word. Otherwise adds the list of known
@@ -211,9 +196,7 @@ impl Problems {
     /// Returns the first problem, if there is known to be one. Otherwise the problem is at `span`.
     pub fn first(self, span: Span) -> Problem {
         let mut found = self.0.into_iter();
-        found
-            .next()
-            .unwrap_or_else(|| Problem::new(span, "this cannot be read"))
+        found.next().unwrap_or_else(|| Problem::new(span, "this cannot be read"))
     }
 
     pub fn is_empty(&self) -> bool {
@@ -235,11 +218,7 @@ impl Problems {
 /// Quotes a text of a file for use in a message, clipped.
 pub(crate) fn quote(text: &str) -> String {
     let clipped: String = text.chars().take(60).collect();
-    let more = if clipped.len() < text.len() {
-        "…"
-    } else {
-        ""
-    };
+    let more = if clipped.len() < text.len() { "…" } else { "" };
     format!("\"{}{more}\"", clipped.escape_debug())
 }
 

@@ -21,17 +21,10 @@ pub(crate) struct Kind {
     pub others: &'static [&'static str],
 }
 
-pub(crate) const CONTROLLER: Kind = Kind {
-    what: "controller",
-    tag: "name",
-    others: &[],
-};
+pub(crate) const CONTROLLER: Kind = Kind { what: "controller", tag: "name", others: &[] };
 
-pub(crate) const DISCIPLINE: Kind = Kind {
-    what: "queue discipline",
-    tag: "discipline",
-    others: &["limit"],
-};
+pub(crate) const DISCIPLINE: Kind =
+    Kind { what: "queue discipline", tag: "discipline", others: &["limit"] };
 
 impl Kind {
     /// Reads the family's name and parameters. Problems go to `problems`.
@@ -84,11 +77,7 @@ impl Kind {
         families: &'static [&'static Family],
     ) -> Result<&'static Family, Problem> {
         let Some(name) = value.text() else {
-            let message = format!(
-                "expected the name of a {}, not {}",
-                self.what,
-                value.describe()
-            );
+            let message = format!("expected the name of a {}, not {}", self.what, value.describe());
             return Err(Problem::new(value.span, message));
         };
         let found = families.iter().copied().find(|f| f.name == name);
@@ -96,9 +85,10 @@ impl Kind {
             let message = format!("there is no {} {}", self.what, quote(name));
             let problem = Problem::new(value.span, message);
             let of_quinn = |name: &str| name.starts_with("quinn-");
-            match of_quinn(name) && !families.iter().any(|f| of_quinn(f.name)) {
-                true => problem.hint(WITH_QUIC),
-                false => problem.known(name, families.iter().map(|f| f.name)),
+            if of_quinn(name) && !families.iter().any(|f| of_quinn(f.name)) {
+                problem.hint(WITH_QUIC)
+            } else {
+                problem.known(name, families.iter().map(|f| f.name))
             }
         })
     }
@@ -158,14 +148,9 @@ fn set(values: &mut Values, entry: &Entry) -> Result<(), Problem> {
         Data::Number(x) => Raw::Number(*x),
         Data::Flag(flag) => Raw::Flag(*flag),
         Data::Foreign(_) | Data::List(_) | Data::Table(_) | Data::Trace(_) | Data::Steps(_) => {
-            let message = format!(
-                "a parameter is a single value, not {}",
-                entry.value.describe()
-            );
+            let message = format!("a parameter is a single value, not {}", entry.value.describe());
             return Err(Problem::new(entry.value.span, message));
         }
     };
-    values
-        .set(&entry.key, &raw)
-        .map_err(|message| Problem::new(entry.value.span, message))
+    values.set(&entry.key, &raw).map_err(|message| Problem::new(entry.value.span, message))
 }

@@ -10,11 +10,7 @@ use accord_units::{Bytes, Duration, ParseError, Rate, Size};
 
 /// Reads a value in `metric`'s unit, or as a plain ratio.
 pub(crate) fn read(value: &Value, metric: Metric, plain: bool) -> Result<f64, Problem> {
-    let unit = if plain {
-        MetricUnit::Ratio
-    } else {
-        metric.unit()
-    };
+    let unit = if plain { MetricUnit::Ratio } else { metric.unit() };
     let expected = match unit {
         MetricUnit::BitPerSecond => "a rate such as \"30 Mbps\"",
         MetricUnit::Bytes => "a size such as \"3 KB\"",
@@ -23,11 +19,7 @@ pub(crate) fn read(value: &Value, metric: Metric, plain: bool) -> Result<f64, Pr
         MetricUnit::Ratio => "a ratio, such as \"98 %\" or 0.98",
     };
     let refuse = |problem: String| {
-        let what = if plain {
-            "a variation or an index"
-        } else {
-            metric.name()
-        };
+        let what = if plain { "a variation or an index" } else { metric.name() };
         let hint = match (unit, value.text().map(str::parse::<Size>)) {
             (MetricUnit::Bytes, Some(Ok(Size::Packets(_)))) if metric == Metric::Backlog => {
                 "metric = \"backlog_packets\" counts packets".to_string()
@@ -60,9 +52,6 @@ pub(crate) fn read(value: &Value, metric: Metric, plain: bool) -> Result<f64, Pr
             }
             Ok(time)
         }
-        _ => Err(refuse(format!(
-            "expected {expected}, not {}",
-            value.describe()
-        ))),
+        _ => Err(refuse(format!("expected {expected}, not {}", value.describe()))),
     }
 }

@@ -58,19 +58,12 @@ impl File {
         if text.len() > limits::TEXT {
             return Err(too_large(name));
         }
-        let sources = vec![Arc::new(Source {
-            name: name.to_string(),
-            text: text.to_string(),
-        })];
+        let sources = vec![Arc::new(Source { name: name.to_string(), text: text.to_string() })];
         match Table::parse(text, 0) {
             Ok(mut tree) => {
                 // Settings can then change a part of a link.
                 line::expand(&mut tree);
-                Ok(File {
-                    sources,
-                    tree,
-                    contents: Arc::default(),
-                })
+                Ok(File { sources, tree, contents: Arc::default() })
             }
             Err(problem) => Err(problem.locate(&sources)),
         }
@@ -86,8 +79,7 @@ impl File {
     pub fn contents(&self) -> Vec<(String, Vec<u8>)> {
         let contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         let all = contents.iter();
-        all.map(|(name, bytes)| (name.clone(), bytes.to_vec()))
-            .collect()
+        all.map(|(name, bytes)| (name.clone(), bytes.to_vec())).collect()
     }
 
     /// Keeps the contents of a file that the text may name, so that it is not read.
@@ -100,10 +92,8 @@ impl File {
     /// text. It is checked when the points are resolved.
     pub fn set(&mut self, path: &str, value: &str) -> Result<(), ScenarioError> {
         let source = self.sources.len();
-        self.sources.push(Arc::new(Source {
-            name: "--set".to_string(),
-            text: format!("{path}={value}"),
-        }));
+        self.sources
+            .push(Arc::new(Source { name: "--set".to_string(), text: format!("{path}={value}") }));
         let at = Span::new(source, 0..path.len());
         let value = Value::from_argument(value, source, path.len() + 1);
         let set = self.tree.knows(path, at);
@@ -157,11 +147,7 @@ impl File {
         let mut scenarios = Vec::new();
         if let Some(sweeps) = self.tree.get("sweep") {
             let shape = Shape::Named(&keys::SWEEP);
-            Checker {
-                catalogue,
-                problems,
-            }
-            .value(sweeps, &shape);
+            Checker { catalogue, problems }.value(sweeps, &shape);
         }
         let Some((axes, points)) = sweep::axes(&self.tree, problems) else {
             return scenarios;
@@ -170,10 +156,7 @@ impl File {
             let path = setting.text.split('=').next().unwrap_or_default();
             if let Some(axis) = axes.iter().find(|axis| axis.overrides(path)) {
                 let message = format!("the sweep {} sets this at every point", axis.name);
-                let hint = format!(
-                    "--set 'sweep.{}.values=[VALUE]' leaves one point",
-                    axis.name
-                );
+                let hint = format!("--set 'sweep.{}.values=[VALUE]' leaves one point", axis.name);
                 let span = Span::new(i, 0..path.len());
                 problems.push(Problem::new(span, message).hint(hint));
             }
@@ -184,13 +167,7 @@ impl File {
         let mut size = 0;
         for point in 0..points {
             let chosen = chosen(&axes, point);
-            let context = Context {
-                catalogue,
-                id: &id,
-                seed,
-                axes: &axes,
-                chosen: &chosen,
-            };
+            let context = Context { catalogue, id: &id, seed, axes: &axes, chosen: &chosen };
             let Some(scenario) = self.point(&context, &mut files, problems) else {
                 // The other points would mostly repeat the same problems.
                 break;
@@ -225,10 +202,7 @@ impl File {
         // Sweeps and settings can have put other lines in.
         line::expand(&mut tree);
         trace::expand(&mut tree, files, problems);
-        let mut checker = Checker {
-            catalogue: context.catalogue,
-            problems,
-        };
+        let mut checker = Checker { catalogue: context.catalogue, problems };
         checker.table(&tree, Span::default(), &keys::FILE);
         if !problems.is_empty() {
             return None;
@@ -243,20 +217,10 @@ impl File {
         let name: String = stem
             .unwrap_or_default()
             .chars()
-            .map(|c| {
-                if c.is_alphanumeric() || c == '_' {
-                    c
-                } else {
-                    '-'
-                }
-            })
+            .map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' })
             .take(limits::NAME)
             .collect();
-        if name.is_empty() {
-            "scenario".to_string()
-        } else {
-            name
-        }
+        if name.is_empty() { "scenario".to_string() } else { name }
     }
 }
 
@@ -271,10 +235,7 @@ fn chosen(axes: &[Axis], mut point: usize) -> Vec<usize> {
 }
 
 fn whole(name: &str, message: String) -> ScenarioError {
-    let source = Arc::new(Source {
-        name: name.to_string(),
-        text: String::new(),
-    });
+    let source = Arc::new(Source { name: name.to_string(), text: String::new() });
     let message = format!("{} {message}", quote(name));
     Problem::new(Span::default(), message).locate(&[source])
 }

@@ -53,14 +53,9 @@ pub(crate) fn read(value: &Value) -> Result<Table, Problem> {
     let entry = |(key, (part, span)): (&str, (&str, Span))| Entry {
         key: key.to_string(),
         span,
-        value: Value {
-            span,
-            data: Data::Text(part.to_string()),
-        },
+        value: Value { span, data: Data::Text(part.to_string()) },
     };
-    Ok(Table {
-        entries: KEYS.into_iter().zip(parts).map(entry).collect(),
-    })
+    Ok(Table { entries: KEYS.into_iter().zip(parts).map(entry).collect() })
 }
 
 /// Returns the place of `part`, a piece of `text`, which is the whole line. A line that is written

@@ -115,13 +115,12 @@ pub(crate) fn flag(value: &Value) -> Result<bool, Problem> {
 pub(crate) fn whole(value: &Value, min: u64, max: u64) -> Result<u64, Problem> {
     let shape = Shape::Whole(min, max);
     match value.data {
-        Data::Whole(n) => u64::try_from(n)
-            .ok()
-            .filter(|n| (min..=max).contains(n))
-            .ok_or_else(|| {
+        Data::Whole(n) => {
+            u64::try_from(n).ok().filter(|n| (min..=max).contains(n)).ok_or_else(|| {
                 let message = format!("{n} is out of range: expected {}", shape.expected());
                 Problem::new(value.span, message)
-            }),
+            })
+        }
         _ => Err(wrong(value, &shape)),
     }
 }
@@ -134,11 +133,8 @@ pub(crate) fn number(value: &Value, min: f64, max: f64) -> Result<f64, Problem> 
         _ => return Err(wrong(value, &shape)),
     };
     if !(min..=max).contains(&x) {
-        let message = format!(
-            "{} is out of range: expected {}",
-            value.describe(),
-            shape.expected()
-        );
+        let message =
+            format!("{} is out of range: expected {}", value.describe(), shape.expected());
         return Err(Problem::new(value.span, message));
     }
     Ok(x)
@@ -161,12 +157,8 @@ pub(crate) fn check_name(name: &str, span: Span, dots: bool) -> Result<(), Probl
     let odd = |c: char| !(c.is_alphanumeric() || c == '-' || c == '_' || dots && c == '.');
     if name.is_empty() || name.contains(odd) || name.chars().count() > limits::NAME {
         let dots = if dots { ", '.'" } else { "" };
-        return Err(
-            Problem::new(span, format!("{} is not a name", quote(name))).hint(format!(
-                "a name has 1 to {} letters, digits, '-', '_'{dots}",
-                limits::NAME
-            )),
-        );
+        return Err(Problem::new(span, format!("{} is not a name", quote(name)))
+            .hint(format!("a name has 1 to {} letters, digits, '-', '_'{dots}", limits::NAME)));
     }
     Ok(())
 }
@@ -194,10 +186,9 @@ pub(crate) fn ratio(value: &Value, shape: &Shape) -> Result<f64, Problem> {
     let x = match &value.data {
         Data::Whole(n) => *n as f64,
         Data::Number(x) => *x,
-        Data::Text(text) => text
-            .strip_suffix('%')
-            .and_then(percent)
-            .ok_or_else(|| wrong(value, shape))?,
+        Data::Text(text) => {
+            text.strip_suffix('%').and_then(percent).ok_or_else(|| wrong(value, shape))?
+        }
         _ => return Err(wrong(value, shape)),
     };
     if !x.is_finite() || x < 0.0 {
@@ -223,16 +214,10 @@ pub(crate) fn over(value: &Value) -> Result<Over, Problem> {
     let text = text(value, &Shape::Over)?;
     let quantile = || {
         let share = text.strip_prefix('p').and_then(percent)?;
-        (0.0..=1.0)
-            .contains(&share)
-            .then_some(Over::Quantile(share))
+        (0.0..=1.0).contains(&share).then_some(Over::Quantile(share))
     };
     Over::of_word(text).or_else(quantile).ok_or_else(|| {
-        let message = format!(
-            "{} is not known; expected {}",
-            quote(text),
-            Shape::Over.expected()
-        );
+        let message = format!("{} is not known; expected {}", quote(text), Shape::Over.expected());
         Problem::new(value.span, message).known(text, Over::words())
     })
 }
@@ -260,10 +245,9 @@ pub(crate) fn limit(value: &Value) -> Result<RawLimit, Problem> {
     }
     match text.parse::<Size>() {
         Ok(size @ Size::Packets(n)) if n >= 1.0 && n.fract() == 0.0 => Ok(RawLimit::Size(size)),
-        Ok(Size::Packets(_)) => Err(refuse(format!(
-            "{} is not a whole number of packets, one or more",
-            quote(text)
-        ))),
+        Ok(Size::Packets(_)) => {
+            Err(refuse(format!("{} is not a whole number of packets, one or more", quote(text))))
+        }
         Ok(Size::Bytes(bytes)) => {
             let zero = Some(Bytes::ZERO);
             bounded(value, bytes, zero, limits::AMOUNT, "a limit")
@@ -312,11 +296,7 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub fn new(section: &'static Section, table: &'a Table, span: Span) -> Reader<'a> {
-        Reader {
-            section,
-            layers: vec![table],
-            span,
-        }
+        Reader { section, layers: vec![table], span }
     }
 
     /// Adds `base` as the tables for keys that are not found in these.
@@ -339,11 +319,7 @@ impl<'a> Reader<'a> {
     pub fn table(&self, key: &str, section: &'static Section) -> Option<Reader<'a>> {
         let value = self.given(key)?;
         let layers = self.layers.iter().filter_map(|t| t.get(key)?.table());
-        Some(Reader {
-            section,
-            layers: layers.collect(),
-            span: value.span,
-        })
+        Some(Reader { section, layers: layers.collect(), span: value.span })
     }
 
     /// Returns the reader of the same keys for the reverse direction. It finds first the keys in

@@ -17,10 +17,8 @@ pub struct KeyTable {
 
 /// Returns every kind of table that a scenario file may have, with its keys.
 pub fn reference() -> Vec<KeyTable> {
-    let table = |section: &&'static Section| KeyTable {
-        title: section.title,
-        markdown: markdown(section),
-    };
+    let table =
+        |section: &&'static Section| KeyTable { title: section.title, markdown: markdown(section) };
     sections().iter().map(table).collect()
 }
 
@@ -51,21 +49,13 @@ fn markdown(section: &Section) -> String {
         let same = |k: &&Key| k.name == key.name && k.doc == key.doc && k.shape.brief() == shape;
         let twin = before().find_map(|s| Some((s.title, s.keys.iter().find(same)?)));
         if let Some((title, twin)) = twin {
-            let other = if twin.default.brief() == default {
-                String::new()
-            } else {
-                default
-            };
+            let other = if twin.default.brief() == default { String::new() } else { default };
             let keys = shared.entry((title, other)).or_default();
             keys.push(key.name);
             continue;
         }
-        writeln!(
-            rows,
-            "| `{}` | {shape} | {default} | {} |",
-            key.name, key.doc
-        )
-        .expect("a string takes all");
+        writeln!(rows, "| `{}` | {shape} | {default} | {} |", key.name, key.doc)
+            .expect("a string takes all");
     }
     if !rows.is_empty() {
         out.push_str("\n| key | value | default | meaning |\n|---|---|---|---|\n");

@@ -21,10 +21,7 @@ pub fn schema(catalogue: &Catalogue) -> Value {
     define(&keys::FILE, &mut definitions);
     let queue = json!({ "$ref": "#/$defs/queue" });
     let random = object(&[
-        (
-            "random",
-            json!({ "type": "array", "minItems": 1, "items": queue }),
-        ),
+        ("random", json!({ "type": "array", "minItems": 1, "items": queue })),
         ("seed", shape(&keys::SEED)),
     ]);
     let mut queues = family(DISCIPLINE, catalogue.disciplines);
@@ -173,10 +170,8 @@ fn quantity_with(number: &str, units: impl Iterator<Item = &'static str>) -> Val
 fn line() -> Value {
     let name = format!("[{NAME}.-]+");
     let units = |number, units: Vec<&str>| format!("*{number} *({})", units.join("|"));
-    let (rate, delay) = (
-        units(ABOVE_ZERO, Rate::units().collect()),
-        units(NUMBER, Duration::units().collect()),
-    );
+    let (rate, delay) =
+        (units(ABOVE_ZERO, Rate::units().collect()), units(NUMBER, Duration::units().collect()));
     let pattern = format!("^ *{name} +- +{name} *, {rate} *, {delay} *$");
     json!({
         "description": "A link in one line: its two nodes, its rate and its delay.",
@@ -240,10 +235,8 @@ fn parameter(param: &Param) -> Value {
 }
 
 fn object(keys: &[(&str, Value)]) -> Value {
-    let properties: Map<String, Value> = keys
-        .iter()
-        .map(|(key, value)| ((*key).to_string(), value.clone()))
-        .collect();
+    let properties: Map<String, Value> =
+        keys.iter().map(|(key, value)| ((*key).to_string(), value.clone())).collect();
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 

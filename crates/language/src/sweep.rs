@@ -71,10 +71,7 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
     }
     let mut points = 1usize;
     for entry in entries {
-        let axis = entry
-            .value
-            .table()
-            .map(|table| axis(&entry.key, entry.span, table));
+        let axis = entry.value.table().map(|table| axis(&entry.key, entry.span, table));
         axes.extend(axis.and_then(|axis| problems.keep(axis)));
         points = points.saturating_mul(axes.last().map_or(1, |a: &Axis| a.values.len()));
         if points > limits::POINTS {
@@ -98,10 +95,8 @@ fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
         Some(set) => set.list().unwrap_or(std::slice::from_ref(set)),
         None => &[],
     };
-    let paths: Vec<(String, Span)> = paths
-        .iter()
-        .filter_map(|v| Some((v.text()?.to_string(), v.span)))
-        .collect();
+    let paths: Vec<(String, Span)> =
+        paths.iter().filter_map(|v| Some((v.text()?.to_string(), v.span))).collect();
     let values: Vec<(String, Value)> = match table.get("values").map(|v| &v.data) {
         Some(Data::List(list)) => list.iter().map(|v| (v.label(), v.clone())).collect(),
         Some(Data::Table(table)) => {
@@ -111,10 +106,7 @@ fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
         _ => Vec::new(),
     };
     if values.is_empty() {
-        return Err(Problem::new(
-            span,
-            format!("the sweep {} has no values", quote(name)),
-        ));
+        return Err(Problem::new(span, format!("the sweep {} has no values", quote(name))));
     }
     let mut labels = BTreeSet::new();
     for (label, value) in &values {
@@ -131,11 +123,5 @@ fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
     }
     // The file itself is source 0.
     let replaced = table.get("values").is_some_and(|v| v.span.source != 0);
-    Ok(Axis {
-        name: name.to_string(),
-        span,
-        paths,
-        values,
-        replaced,
-    })
+    Ok(Axis { name: name.to_string(), span, paths, values, replaced })
 }

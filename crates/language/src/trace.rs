@@ -29,19 +29,13 @@ pub(crate) struct Files<'a> {
 impl<'a> Files<'a> {
     /// Creates the files of a scenario in `folder`. A file in `contents` is not read again.
     pub(crate) fn new(folder: &'a Path, contents: &'a Mutex<Contents>) -> Files<'a> {
-        Files {
-            folder,
-            contents,
-            parsed: BTreeMap::new(),
-        }
+        Files { folder, contents, parsed: BTreeMap::new() }
     }
 
     fn data(&mut self, name: &str, steps: bool) -> &Result<Data, (String, String)> {
         let (folder, contents) = (self.folder, self.contents);
         let read = || read(name, &folder.join(name), steps, contents);
-        self.parsed
-            .entry((name.to_string(), steps))
-            .or_insert_with(read)
+        self.parsed.entry((name.to_string(), steps)).or_insert_with(read)
     }
 }
 
@@ -81,9 +75,10 @@ fn rates(value: &mut Value, files: &mut Files<'_>, problems: &mut Problems) {
                                 let problem = Problem::new(source.value.span, message.clone());
                                 problems.push(problem.hint(hint.clone()));
                                 // Anything that is read in its place, so that it is not refused twice.
-                                source.value.data = match steps {
-                                    true => Data::Steps([].into()),
-                                    false => Data::Trace(parse(b"1").expect("one packet")),
+                                source.value.data = if steps {
+                                    Data::Steps([].into())
+                                } else {
+                                    Data::Trace(parse(b"1").expect("one packet"))
                                 };
                             }
                         }
@@ -106,10 +101,7 @@ fn read(
     let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
     if name.is_empty() || !Path::new(name).components().all(inside) {
         let message = whole("is not in the folder of the scenario or below it".into());
-        return Err((
-            message,
-            "a path relative to the scenario, without \"..\"".into(),
-        ));
+        return Err((message, "a path relative to the scenario, without \"..\"".into()));
     }
     let known = || contents.lock().unwrap_or_else(PoisonError::into_inner);
     let found = known().get(name).cloned();
@@ -124,15 +116,16 @@ fn read(
             bytes
         }
     };
-    let (data, hint) = match steps {
-        false => (
-            parse(&bytes).map(Data::Trace),
-            "a trace has a whole number of milliseconds per line, in order, one for each 1504 bytes that the link can send",
-        ),
-        true => (
+    let (data, hint) = if steps {
+        (
             parse_steps(&bytes).map(Data::Steps),
             "a file of steps has seconds and a rate per line, the first at 0, such as \"0, 10 Mbps\"",
-        ),
+        )
+    } else {
+        (
+            parse(&bytes).map(Data::Trace),
+            "a trace has a whole number of milliseconds per line, in order, one for each 1504 bytes that the link can send",
+        )
     };
     data.map_err(|e| (whole(e), hint.into()))
 }
@@ -144,9 +137,7 @@ fn bytes_of(path: &Path) -> std::io::Result<Arc<[u8]>> {
     }
     let mut bytes = Vec::new();
     let most = limits::TRACE_TEXT as u64;
-    std::fs::File::open(path)?
-        .take(most + 1)
-        .read_to_end(&mut bytes)?;
+    std::fs::File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
     Ok(bytes.into())
 }
 
@@ -219,10 +210,7 @@ pub(crate) fn parse_steps(bytes: &[u8]) -> Result<Steps, String> {
         }
         steps.push((at, rate));
     }
-    match steps.is_empty() {
-        true => Err("has no steps".into()),
-        false => Ok(steps.into()),
-    }
+    if steps.is_empty() { Err("has no steps".into()) } else { Ok(steps.into()) }
 }
 
 /// Returns the lines of a file with their numbers, from one.

@@ -119,14 +119,8 @@ impl Value {
             _ => None,
         };
         if let (Some(tag), Data::Text(_)) = (shorthand, &self.data) {
-            let entry = Entry {
-                key: tag.to_string(),
-                span: self.span,
-                value: self.clone(),
-            };
-            self.data = Data::Table(Table {
-                entries: vec![entry],
-            });
+            let entry = Entry { key: tag.to_string(), span: self.span, value: self.clone() };
+            self.data = Data::Table(Table { entries: vec![entry] });
         }
         match &mut self.data {
             Data::Table(table) => Ok(table.slot(key, at)),
@@ -152,10 +146,9 @@ impl Value {
             DeValue::String(text) => Data::Text(text.to_string()),
             DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
                 .map_or(Data::Foreign("a number beyond 64 bits"), Data::Whole),
-            DeValue::Float(x) => x
-                .as_str()
-                .parse()
-                .map_or(Data::Foreign("a strange number"), Data::Number),
+            DeValue::Float(x) => {
+                x.as_str().parse().map_or(Data::Foreign("a strange number"), Data::Number)
+            }
             DeValue::Boolean(flag) => Data::Flag(*flag),
             DeValue::Datetime(_) => Data::Foreign("a date"),
             DeValue::Array(list) => {
@@ -232,9 +225,7 @@ impl Table {
                 value: Value::from_toml(value, source),
             }
         };
-        Table {
-            entries: table.iter().map(entry).collect(),
-        }
+        Table { entries: table.iter().map(entry).collect() }
     }
 
     pub fn get(&self, key: &str) -> Option<&Value> {
@@ -272,9 +263,8 @@ impl Table {
             return Ok(());
         }
         let there = self.get(section).and_then(Value::table);
-        let names: Vec<&str> = there
-            .map(|t| t.entries.iter().map(|e| e.key.as_str()).collect())
-            .unwrap_or_default();
+        let names: Vec<&str> =
+            there.map(|t| t.entries.iter().map(|e| e.key.as_str()).collect()).unwrap_or_default();
         if names.contains(&name.as_str()) {
             return Ok(());
         }
@@ -289,10 +279,7 @@ impl Table {
             self.entries.push(Entry {
                 key: key.to_string(),
                 span: at,
-                value: Value {
-                    span: at,
-                    data: Data::Table(Table::default()),
-                },
+                value: Value { span: at, data: Data::Table(Table::default()) },
             });
             self.entries.len() - 1
         });
@@ -334,11 +321,7 @@ fn first_place(text: &str, second: usize) -> Option<(usize, Range<usize>)> {
     let path = match header(line) {
         Some(path) => path,
         None => {
-            let mut path = text[..start]
-                .lines()
-                .rev()
-                .find_map(header)
-                .unwrap_or_default();
+            let mut path = text[..start].lines().rev().find_map(header).unwrap_or_default();
             path.extend(split(line.split('=').next()?.trim())?);
             path
         }

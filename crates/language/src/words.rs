@@ -6,10 +6,8 @@ use crate::{File, schema};
 use accord_family::Catalogue;
 use accord_scenario::{Metric, MetricUnit, Of, Scenario, print};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 /// Returns the shapes in a shape that have words.
 fn with_words<'a>(shape: &'a Shape, found: &mut Vec<&'a Shape>) {
@@ -117,19 +115,11 @@ fn every_word_is_read_and_printed() {
             let read_once = read(&text).unwrap_or_else(|e| panic!("{text}\n{e}"));
             let printed = print(&read_once);
             let again = read(&printed).unwrap_or_else(|e| panic!("{printed}\n{e}"));
-            assert!(
-                read_once == again,
-                "`{}` as \"{word}\": {printed}",
-                key.name
-            );
+            assert!(read_once == again, "`{}` as \"{word}\": {printed}", key.name);
         }
         let text = scenario(key.name, title, words[0]);
         let text = text.replace(&format!("\"{}\"", words[0]), "\"no-word\"");
-        assert!(
-            read(&text).is_err(),
-            "`{}` takes any word: {text}",
-            key.name
-        );
+        assert!(read(&text).is_err(), "`{}` takes any word: {text}", key.name);
     });
     let limit = "queue = { discipline = \"droptail\", limit = \"unlimited\" }";
     let text = scenario("figure", "The file", "throughput");
@@ -150,11 +140,7 @@ fn every_word_is_in_the_schema_the_reference_and_the_messages() {
         let of_reference: String = rows.filter(|row| row.starts_with(&start)).collect();
         let message = key.shape.expected();
         for word in words {
-            let alone = [
-                format!("\"{word}\""),
-                format!("({word}|"),
-                format!("|{word}|"),
-            ];
+            let alone = [format!("\"{word}\""), format!("({word}|"), format!("|{word}|")];
             let stands = alone.iter().any(|form| of_schema.contains(form));
             assert!(stands, "\"{word}\" of `{}` in {of_schema}", key.name);
             let quoted = &alone[0];
@@ -162,11 +148,7 @@ fn every_word_is_in_the_schema_the_reference_and_the_messages() {
             assert!(message.contains(quoted), "{quoted} in {message}");
         }
         if let Default::Value(word) = key.default {
-            assert!(
-                words.contains(&word),
-                "`{}` is \"{word}\" by default",
-                key.name
-            );
+            assert!(words.contains(&word), "`{}` is \"{word}\" by default", key.name);
         }
     });
 }

@@ -21,9 +21,8 @@ fn a_model_stands_in_unless_another_controller_is_named() {
     );
     let s = &points(&text).unwrap_or_else(|e| panic!("{e}"))[0];
     let kernel = |congestion: &str| Carrier::Kernel(Congestion::Named(congestion.into()));
-    let found: Vec<_> = (s.flows.iter())
-        .map(|f| (f.carrier.clone(), f.controller.family().name))
-        .collect();
+    let found: Vec<_> =
+        (s.flows.iter()).map(|f| (f.carrier.clone(), f.controller.family().name)).collect();
     assert_eq!(
         found,
         [
@@ -52,10 +51,7 @@ fn a_stack_runs_the_controller_of_the_flow() {
     let Carrier::Quic(stack) = &flow.carrier else {
         panic!("{:?}", flow.carrier);
     };
-    assert_eq!(
-        (stack.name, flow.controller.family().name),
-        ("stack", "vegas")
-    );
+    assert_eq!((stack.name, flow.controller.family().name), ("stack", "vegas"));
     let again = &points(&print(s)).unwrap_or_else(|e| panic!("{e}"))[0];
     assert_eq!((&again.flows, again.hash()), (&s.flows, s.hash()));
     let plain = &points(&text.replace("quic = \"stack\"", "")).expect("valid")[0];
@@ -67,55 +63,22 @@ fn what_no_stack_can_do_is_refused_with_its_place() {
     let flow = |keys: &str| format!("{NETWORK}{keys}");
     let quic = "packet = \"1500 B\"\ncontroller = \"reno\"\nquic = \"stack\"\n";
     for (keys, place, said) in [
-        (
-            "controller = \"reno\"\nquic = \"stakc\"",
-            7,
-            "did you mean \"stack\"?",
-        ),
-        (
-            "controller = \"reno\"\nquic = 1",
-            7,
-            "expected a name in quotes",
-        ),
-        (
-            "controller = \"reno\"\nkernel = \"reno\"\nquic = \"stack\"",
-            8,
-            "asks for both",
-        ),
-        (
-            "controller = \"reno\"\nquic = \"stack\"",
-            3,
-            "packets of 1.228 KB to 65 KB",
-        ),
+        ("controller = \"reno\"\nquic = \"stakc\"", 7, "did you mean \"stack\"?"),
+        ("controller = \"reno\"\nquic = 1", 7, "expected a name in quotes"),
+        ("controller = \"reno\"\nkernel = \"reno\"\nquic = \"stack\"", 8, "asks for both"),
+        ("controller = \"reno\"\nquic = \"stack\"", 3, "packets of 1.228 KB to 65 KB"),
         (
             "packet = \"1500 B\"\ncontroller = \"multcp\"\nquic = \"stack\"",
             7,
             "multcp cannot run in it",
         ),
-        (
-            &format!("{quic}service = {{ weight = 2 }}"),
-            9,
-            "stack can hold no service",
-        ),
-        (
-            &format!("{quic}demand = {{ media = {{}} }}"),
-            9,
-            "an allowed rate",
-        ),
-        (
-            &format!("{quic}min_rto = \"1 s\""),
-            9,
-            "does not take this from us",
-        ),
+        (&format!("{quic}service = {{ weight = 2 }}"), 9, "stack can hold no service"),
+        (&format!("{quic}demand = {{ media = {{}} }}"), 9, "an allowed rate"),
+        (&format!("{quic}min_rto = \"1 s\""), 9, "does not take this from us"),
     ] {
         let e = refused(&flow(keys));
-        assert!(
-            e.contains(said) && e.starts_with(&format!("{place}:")),
-            "{place} {said}: {e}"
-        );
+        assert!(e.contains(said) && e.starts_with(&format!("{place}:")), "{place} {said}: {e}");
     }
-    let e = refused(&flow(
-        "packet = \"1500 B\"\ncontroller = \"multcp\"\nquic = \"stack\"",
-    ));
+    let e = refused(&flow("packet = \"1500 B\"\ncontroller = \"multcp\"\nquic = \"stack\""));
     assert!(e.contains("stack runs: ") && e.contains("vegas"), "{e}");
 }

@@ -41,10 +41,7 @@ fn flows_times_hops() {
         "the paths of all flows have more than 10000000 links"
     );
     let short = "[flow.a]\neach_hop = true\ncontroller = \"reno\"\ncount = 1000\n";
-    assert_eq!(
-        refused(&format!("{HEAD}{lot}{short}")),
-        "more than 1000000 flows"
-    );
+    assert_eq!(refused(&format!("{HEAD}{lot}{short}")), "more than 1000000 flows");
 }
 
 #[test]
@@ -77,11 +74,8 @@ fn more_hosts_than_memory() {
 fn more_points_than_time() {
     let mut text = format!("{HEAD}{DUMBBELL}{FLOW}");
     for i in 0..5 {
-        write!(
-            text,
-            "[sweep.s{i}]\nset = [\"seed\"]\nvalues = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n"
-        )
-        .unwrap();
+        write!(text, "[sweep.s{i}]\nset = [\"seed\"]\nvalues = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n")
+            .unwrap();
     }
     assert_eq!(refused(&text), "the sweeps have more than 10000 points");
     let many = format!(
@@ -126,11 +120,7 @@ fn deep_nesting() {
     let keys = vec!["a"; 100_000].join(".");
     assert!(File::parse("deep", &format!("{keys} = 1")).is_err());
     assert!(File::parse("deep", &format!("[{keys}]")).is_err());
-    let queue = format!(
-        "{}\"droptail\"{}",
-        "{ random = [".repeat(30),
-        "] }".repeat(30)
-    );
+    let queue = format!("{}\"droptail\"{}", "{ random = [".repeat(30), "] }".repeat(30));
     let text = format!("{HEAD}{DUMBBELL}{FLOW}")
         .replace("\"1 ms\"", &format!("\"1 ms\", queue = {queue}"));
     points(&text).unwrap_or_else(|e| panic!("{e}"));
@@ -154,21 +144,14 @@ fn numbers_that_are_none() {
 fn many_errors_are_cut_short() {
     let mut text = format!("{HEAD}{DUMBBELL}");
     for i in 0..100_000 {
-        writeln!(
-            text,
-            "[flow.f{i}]\nform = \"left\"\nto = \"right\"\ncontroler = 1"
-        )
-        .unwrap();
+        writeln!(text, "[flow.f{i}]\nform = \"left\"\nto = \"right\"\ncontroler = 1").unwrap();
     }
     let errors = points(&text).expect_err("it must be refused");
     assert_eq!(errors.iter().count(), 20);
     let mut text = format!("{HEAD}{DUMBBELL}");
     for i in 0..60_000 {
-        writeln!(
-            text,
-            "[flow.f{i}]\nfrom = \"left\"\nto = \"rihgt\"\ncontroller = \"reno\""
-        )
-        .unwrap();
+        writeln!(text, "[flow.f{i}]\nfrom = \"left\"\nto = \"rihgt\"\ncontroller = \"reno\"")
+            .unwrap();
     }
     assert!(points(&text).is_err());
 }
@@ -181,11 +164,8 @@ fn much_work_from_a_small_file() {
     );
     for i in 0..50_000 {
         let (a, b) = (i, i + 1);
-        writeln!(
-            text,
-            "[flow.f{i}]\nfrom = \"r{a}\"\nto = \"r{b}\"\ncontroller = \"reno\""
-        )
-        .unwrap();
+        writeln!(text, "[flow.f{i}]\nfrom = \"r{a}\"\nto = \"r{b}\"\ncontroller = \"reno\"")
+            .unwrap();
     }
     assert!(refused(&text).contains("over 10000000 links at most"));
     // A long list that each of many flows would read again.
@@ -202,10 +182,7 @@ fn much_work_from_a_small_file() {
 #[test]
 fn the_limits_themselves_are_fine() {
     let text = format!("{HEAD}{DUMBBELL}{FLOW}count = 1_000_000\n");
-    let points = File::parse("full", &text)
-        .unwrap()
-        .points(&CATALOGUE, None)
-        .unwrap();
+    let points = File::parse("full", &text).unwrap().points(&CATALOGUE, None).unwrap();
     assert_eq!(points[0].flows.len(), 1_000_000);
 }
 
@@ -222,14 +199,9 @@ fn aggregates_times_links() {
         refused(&format!("{HEAD}{dumbbell}{FLOW}{hosts}")),
         "all queues together distinguish more than 1000000 aggregates"
     );
-    let many: Vec<_> = (0..65)
-        .map(|i| format!("{{ aggregate = \"a{i}\" }}"))
-        .collect();
+    let many: Vec<_> = (0..65).map(|i| format!("{{ aggregate = \"a{i}\" }}")).collect();
     assert_eq!(
-        refused(&format!(
-            "{HEAD}{dumbbell}{FLOW}each = [{}]\n",
-            many.join(", ")
-        )),
+        refused(&format!("{HEAD}{dumbbell}{FLOW}each = [{}]\n", many.join(", "))),
         "more than 64 aggregates"
     );
 }

@@ -36,17 +36,11 @@ fn a_line_is_the_table_that_it_stands_for() {
 #[test]
 fn nodes_are_the_ends_of_links() {
     let unlisted = TABLES.replace("nodes = [\"a\", \"b-1\", \"c\"]\n", "");
-    assert_eq!(
-        points(&format!("{unlisted}{REST}")),
-        points(&format!("{TABLES}{REST}"))
-    );
+    assert_eq!(points(&format!("{unlisted}{REST}")), points(&format!("{TABLES}{REST}")));
     let template = "topology.dumbbell = { rate = \"1 Mbps\", delay = \"1 ms\" }\n";
     let errors = points(&format!("{template}{LINES}{REST}")).expect_err("c is no node");
     let all = errors.to_string();
-    assert!(
-        all.contains("test.toml:4:7: there is no node \"a\""),
-        "{all}"
-    );
+    assert!(all.contains("test.toml:4:7: there is no node \"a\""), "{all}");
 }
 
 #[test]
@@ -58,19 +52,10 @@ fn settings_and_sweeps_change_a_part_or_all_of_a_line() {
     file.set("link.ab.rate", "7 Mbps").expect("there is a link");
     let points = file.points(&CATALOGUE, None).expect("it is valid");
     let rates = |i: usize| [0, 2].map(|l| points[i].links[l].rate.as_bps());
-    assert_eq!(
-        [rates(0), rates(1)],
-        [[7_000_000, 1_000_000], [7_000_000, 2_000_000]]
-    );
-    file.set("link.ab", "a - b-1, 9 Mbps")
-        .expect("there is a link");
-    let error = file
-        .points(&CATALOGUE, None)
-        .expect_err("a delay is missing");
-    assert!(
-        error.to_string().contains("--set:1:9: a link in one line"),
-        "{error}"
-    );
+    assert_eq!([rates(0), rates(1)], [[7_000_000, 1_000_000], [7_000_000, 2_000_000]]);
+    file.set("link.ab", "a - b-1, 9 Mbps").expect("there is a link");
+    let error = file.points(&CATALOGUE, None).expect_err("a delay is missing");
+    assert!(error.to_string().contains("--set:1:9: a link in one line"), "{error}");
 }
 
 /// The schema's pattern is the form of a line, as the reader has it.

@@ -34,19 +34,8 @@ impl Dice {
     }
 }
 
-const RATES: &[&str] = &[
-    "\"1 Mbps\"",
-    "\"2.4 Gbps\"",
-    "\"333333 bps\"",
-    "\"1200 KB/s\"",
-];
-const DELAYS: &[&str] = &[
-    "\"0 s\"",
-    "\"2 ms\"",
-    "\"0.123456789 ms\"",
-    "\"1 ps\"",
-    "\"20 min\"",
-];
+const RATES: &[&str] = &["\"1 Mbps\"", "\"2.4 Gbps\"", "\"333333 bps\"", "\"1200 KB/s\""];
+const DELAYS: &[&str] = &["\"0 s\"", "\"2 ms\"", "\"0.123456789 ms\"", "\"1 ps\"", "\"20 min\""];
 const QUEUES: &[&str] = &[
     "\"droptail\"",
     "{ discipline = \"red\", ecn = true, period = \"3 us\", reference = \"1 Mbps\" }",
@@ -57,11 +46,7 @@ const QUEUES: &[&str] = &[
     "{ discipline = \"shares\", aggregates = { default = { min = \"1 Mbps\" } } }",
     "\"shares\"",
 ];
-const REVERSES: &[&str] = &[
-    "{}",
-    "{ rate = \"5 Kbps\" }",
-    "{ delay = \"7 ns\", loss = 0.25 }",
-];
+const REVERSES: &[&str] = &["{}", "{ rate = \"5 Kbps\" }", "{ delay = \"7 ns\", loss = 0.25 }"];
 const CONTROLLERS: &[&str] = &[
     "\"reno\"",
     "{ name = \"monaco\", target = \"2.5 pkt\", gain = 1e-7, policy = \"mw\", paced = false }",
@@ -93,11 +78,7 @@ const ATTACHMENTS: &[&str] = &[
 fn generate(seed: u64) -> String {
     let dice = &mut Dice::new(seed);
     let mut text = String::from("duration = \"300 h\"\n");
-    dice.maybe(
-        &mut text,
-        "title",
-        &["\"\"", "'\"quoted\"'", "\"\\u0000\\t\\\\ ü\\n\\u007f\""],
-    );
+    dice.maybe(&mut text, "title", &["\"\"", "'\"quoted\"'", "\"\\u0000\\t\\\\ ü\\n\\u007f\""]);
     dice.maybe(&mut text, "seed", &["0", "9223372036854775807"]);
     dice.maybe(&mut text, "sample", &["\"1 s\"", "\"123456789123 ns\""]);
     dice.maybe(&mut text, "steady", &["[\"1.000000000001 s\", \"299 h\"]"]);
@@ -120,12 +101,7 @@ fn generate(seed: u64) -> String {
         let hop = 1 + dice.below(hops);
         writeln!(text, "[[event]]\nat = \"{} h\"", dice.below(300)).unwrap();
         let direction = dice.of(&["", ".reverse"]);
-        writeln!(
-            text,
-            "link = \"hop{hop}{direction}\"\ndelay = {}",
-            dice.of(DELAYS)
-        )
-        .unwrap();
+        writeln!(text, "link = \"hop{hop}{direction}\"\ndelay = {}", dice.of(DELAYS)).unwrap();
         dice.maybe(&mut text, "rate", RATES);
     }
     for _ in 0..dice.below(4) {
@@ -135,38 +111,21 @@ fn generate(seed: u64) -> String {
 }
 
 fn port(dice: &mut Dice, text: &mut String) {
-    writeln!(
-        text,
-        "rate = {}\ndelay = {}",
-        dice.of(RATES),
-        dice.of(DELAYS)
-    )
-    .unwrap();
+    writeln!(text, "rate = {}\ndelay = {}", dice.of(RATES), dice.of(DELAYS)).unwrap();
     dice.maybe(text, "queue", QUEUES);
     dice.maybe(text, "loss", &["0.1", "\"33.3 %\"", "1"]);
     dice.maybe(text, "control_loss", &["1e-9"]);
     dice.maybe(
         text,
         "jitter",
-        &[
-            "\"off\"",
-            "{ normal = \"5 ms\" }",
-            "{ uniform = \"7 ps\", reorder = true }",
-        ],
+        &["\"off\"", "{ normal = \"5 ms\" }", "{ uniform = \"7 ps\", reorder = true }"],
     );
     dice.maybe(
         text,
         "reorder",
-        &[
-            "{ delay = \"1 ms\" }",
-            "{ share = \"1 %\", delay = \"1 ms\", gap = 7 }",
-        ],
+        &["{ delay = \"1 ms\" }", "{ share = \"1 %\", delay = \"1 ms\", gap = 7 }"],
     );
-    dice.maybe(
-        text,
-        "policer",
-        &["\"off\"", "{ rate = \"3 Mbps\", burst = \"100 KB\" }"],
-    );
+    dice.maybe(text, "policer", &["\"off\"", "{ rate = \"3 Mbps\", burst = \"100 KB\" }"]);
     dice.maybe(text, "ack_aggregation", &["\"off\"", "\"3 ms\""]);
     dice.maybe(text, "ack_thinning", &["true", "false"]);
     dice.maybe(text, "control_priority", &["true", "false"]);
@@ -214,9 +173,7 @@ fn flows(dice: &mut Dice, text: &mut String, hops: usize) {
             "{ ack = \"1 B\", controller = \"newreno\" }",
             "{ controller = \"monaco\", service = { contract = \"3 bps\" } }",
         ];
-        let members: Vec<_> = (0..1 + dice.below(4))
-            .map(|_| *dice.of(&own.each_ref()))
-            .collect();
+        let members: Vec<_> = (0..1 + dice.below(4)).map(|_| *dice.of(&own.each_ref())).collect();
         writeln!(text, "each = [{}]", members.join(", ")).unwrap();
     }
 }
@@ -230,22 +187,14 @@ fn expectation(dice: &mut Dice, text: &mut String, groups: usize) {
         &("cwnd", "\"12345 B\""),
         &("losses", "0.3"),
     ]);
-    writeln!(
-        text,
-        "[[expect]]\nmetric = \"{metric}\"\nof = \"g{group}{of}\""
-    )
-    .unwrap();
+    writeln!(text, "[[expect]]\nmetric = \"{metric}\"\nof = \"g{group}{of}\"").unwrap();
     let target = match dice.below(3) {
         0 => format!("equals = {value}\nwithin = \"3.7 %\""),
         1 => format!("at_most = {value}"),
         _ => "equals = \"theory\"\nwithin = 0.1".to_string(),
     };
     writeln!(text, "{target}").unwrap();
-    dice.maybe(
-        text,
-        "over",
-        &["\"p99.9\"", "\"p0.1\"", "\"max\"", "\"p33.333333\""],
-    );
+    dice.maybe(text, "over", &["\"p99.9\"", "\"p0.1\"", "\"max\"", "\"p33.333333\""]);
     dice.maybe(text, "during", &["[\"1 s\", \"200.123456789 h\"]"]);
     if of.is_empty() {
         dice.maybe(text, "across", &["\"max\"", "\"mean\""]);
@@ -352,17 +301,8 @@ fn mutate(dice: &mut Dice, text: &mut Vec<u8>) {
             drop(text.splice(to..to, piece));
         }
         3 => {
-            let words: &[&str] = &[
-                "nan",
-                "-1",
-                "0",
-                "1e99",
-                "[]",
-                "{}",
-                "\"\"",
-                "true",
-                "1_000_000",
-            ];
+            let words: &[&str] =
+                &["nan", "-1", "0", "1e99", "[]", "{}", "\"\"", "true", "1_000_000"];
             let word = dice.of(words);
             drop(text.splice(at..end, word.bytes()));
         }
@@ -370,16 +310,8 @@ fn mutate(dice: &mut Dice, text: &mut Vec<u8>) {
             // A value in the place of another.
             let lines: Vec<_> = text.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
             let (from, to) = (dice.below(lines.len()), dice.below(lines.len()));
-            let value = lines[from]
-                .split(|b| *b == b'=')
-                .nth(1)
-                .unwrap_or_default()
-                .to_vec();
-            let key = lines[to]
-                .split(|b| *b == b'=')
-                .next()
-                .unwrap_or_default()
-                .to_vec();
+            let value = lines[from].split(|b| *b == b'=').nth(1).unwrap_or_default().to_vec();
+            let key = lines[to].split(|b| *b == b'=').next().unwrap_or_default().to_vec();
             let mut lines = lines;
             lines[to] = [key, value].join(&b'=');
             *text = lines.join(&b'\n');

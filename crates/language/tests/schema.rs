@@ -27,9 +27,7 @@ fn alternatives(mut rest: &str) -> Result<&str, String> {
         let behind = &rest[c.len_utf8()..];
         rest = match c {
             '(' if behind.starts_with('?') => return Err(format!("a group of a kind: {rest}")),
-            '(' => alternatives(behind)?
-                .strip_prefix(')')
-                .ok_or("a group has no end")?,
+            '(' => alternatives(behind)?.strip_prefix(')').ok_or("a group has no end")?,
             '[' => class(behind)?,
             '\\' | '.' | ']' | '{' | '}' | '*' | '+' | '?' => return Err(format!("{c} in {rest}")),
             _ => behind,
@@ -39,9 +37,10 @@ fn alternatives(mut rest: &str) -> Result<&str, String> {
             Some('{') => {
                 let (count, behind) = rest[1..].split_once('}').ok_or("a count has no end")?;
                 let digits = |n: &str| n.parse::<u16>().is_ok();
-                match count.split(',').all(digits) && count.split(',').count() <= 2 {
-                    true => behind,
-                    false => return Err(format!("the count {count}")),
+                if count.split(',').all(digits) && count.split(',').count() <= 2 {
+                    behind
+                } else {
+                    return Err(format!("the count {count}"));
                 }
             }
             _ => rest,
@@ -57,9 +56,10 @@ fn class(text: &str) -> Result<&str, String> {
         return Err(format!("the class {inside}"));
     }
     let ranges = chars.windows(3).filter(|w| w[1] == '-');
-    match ranges.into_iter().all(|w| w[0] < w[2]) {
-        true => Ok(rest),
-        false => Err(format!("the class {inside}")),
+    if ranges.into_iter().all(|w| w[0] < w[2]) {
+        Ok(rest)
+    } else {
+        Err(format!("the class {inside}"))
     }
 }
 

@@ -16,11 +16,7 @@ fn read(keys: &str) -> Vec<Scenario> {
 }
 
 fn service(contract_kbps: u64, weight: f64, limit: Option<u64>) -> Service {
-    Service {
-        contract: Rate::from_bps(1000 * contract_kbps),
-        weight,
-        limit: limit.map(Bytes::new),
-    }
+    Service { contract: Rate::from_bps(1000 * contract_kbps), weight, limit: limit.map(Bytes::new) }
 }
 
 #[test]
@@ -83,10 +79,7 @@ fn a_sweep_varies_it() {
 fn a_limit_holds_what_the_weight_asks_for_and_no_less() {
     // Three times 3000 bytes.
     let limit = |bytes: u64| format!("service = {{ weight = 3, limit = \"{bytes} B\" }}\n");
-    assert_eq!(
-        read(&limit(9000))[0].flows[0].service,
-        service(0, 3.0, Some(9000))
-    );
+    assert_eq!(read(&limit(9000))[0].flows[0].service, service(0, 3.0, Some(9000)));
     let text = format!("{NETWORK}{MONACO}{}", limit(8999));
     assert!(refused(&text).contains("the flow is to keep 9 KB queued, and this is less"));
 }

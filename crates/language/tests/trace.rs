@@ -61,10 +61,7 @@ fn a_trace_is_the_same_from_a_file_and_in_place() {
     let other = read(&folder, "{ trace = [0, 2, 3, 10] }").expect("it is good");
     assert_ne!(file.hash(), other.hash());
     let printed = File::parse("elsewhere/s.toml", &print(&file)).expect("it is TOML");
-    assert_eq!(
-        printed.points(&CATALOGUE, None).expect("it is good")[0],
-        file
-    );
+    assert_eq!(printed.points(&CATALOGUE, None).expect("it is good")[0], file);
 }
 
 #[test]
@@ -96,18 +93,9 @@ fn bad_traces_are_refused_with_their_line() {
     for (bytes, expected) in [
         (&b""[..], "has no delivery opportunities"),
         (b"0\n0\n", "ends at 0 ms, so it has no length"),
-        (
-            b"1\n5\n-3\n",
-            "line 3: \"-3\" is not a whole number of milliseconds up to 2592000000",
-        ),
-        (
-            b"1\n\n2\n",
-            "line 2: \"\" is not a whole number of milliseconds up to 2592000000",
-        ),
-        (
-            b"1\n2.5\n",
-            "line 2: \"2.5\" is not a whole number of milliseconds up to 2592000000",
-        ),
+        (b"1\n5\n-3\n", "line 3: \"-3\" is not a whole number of milliseconds up to 2592000000"),
+        (b"1\n\n2\n", "line 2: \"\" is not a whole number of milliseconds up to 2592000000"),
+        (b"1\n2.5\n", "line 2: \"2.5\" is not a whole number of milliseconds up to 2592000000"),
         (
             b"1\n99999999999999999999\n",
             "line 2: \"99999999999999999999\" is not a whole number of milliseconds up to 2592000000",
@@ -118,16 +106,10 @@ fn bad_traces_are_refused_with_their_line() {
             b"\x7fELF\x02\x01",
             "line 1: \"\\u{7f}ELF\\u{2}\\u{1}\" is not a whole number of milliseconds up to 2592000000",
         ),
-        (
-            many.as_bytes(),
-            "line 10000001: a trace has at most 10000000 delivery opportunities",
-        ),
+        (many.as_bytes(), "line 10000001: a trace has at most 10000000 delivery opportunities"),
         (&vec![b'1'; 129 << 20], "is larger than 128 MiB"),
     ] {
-        assert_eq!(
-            refused(&folder, "trace", bytes),
-            format!("\"link.txt\" {expected}")
-        );
+        assert_eq!(refused(&folder, "trace", bytes), format!("\"link.txt\" {expected}"));
     }
 }
 
@@ -137,25 +119,13 @@ fn bad_steps_are_refused_with_their_line() {
     let form = "expected seconds and a rate such as \"12.5, 10 Mbps\", not";
     for (text, expected) in [
         ("", "has no steps".to_string()),
-        (
-            "1, 10 Mbps",
-            "line 1: the first step is at 1 s, not at 0".into(),
-        ),
+        ("1, 10 Mbps", "line 1: the first step is at 1 s, not at 0".into()),
         ("0, 0 bps", "line 1: the first rate is zero".into()),
-        (
-            "0, 1 Mbps\n2, 2 Mbps\n2, 3 Mbps",
-            "line 3: 2 s does not come after 2 s".into(),
-        ),
+        ("0, 1 Mbps\n2, 2 Mbps\n2, 3 Mbps", "line 3: 2 s does not come after 2 s".into()),
         ("0, 1 Mbps\n2, 5", format!("line 2: {form} \"2, 5\"")),
-        (
-            "0, 1 Mbps\n-2, 5 Mbps",
-            format!("line 2: {form} \"-2, 5 Mbps\""),
-        ),
+        ("0, 1 Mbps\n-2, 5 Mbps", format!("line 2: {form} \"-2, 5 Mbps\"")),
         ("time,rate", format!("line 1: {form} \"time,rate\"")),
-        (
-            "0, 1 Mbps\n1e300, 5 Mbps",
-            format!("line 2: {form} \"1e300, 5 Mbps\""),
-        ),
+        ("0, 1 Mbps\n1e300, 5 Mbps", format!("line 2: {form} \"1e300, 5 Mbps\"")),
         ("0, 999999 Tbps", "line 1: 999999 Tbps is too much".into()),
     ] {
         let said = refused(&folder, "steps", text.as_bytes());
@@ -169,10 +139,7 @@ fn files_elsewhere_are_not_read() {
     let said = |rate: &str| read(&folder, rate).expect_err("it is bad");
     for name in ["/etc/passwd", "../s.toml", "a/../../s.toml", ""] {
         let said = said(&format!("{{ trace = \"{name}\" }}"));
-        assert!(
-            said.contains("is not in the folder of the scenario or below it"),
-            "{said}"
-        );
+        assert!(said.contains("is not in the folder of the scenario or below it"), "{said}");
     }
     assert!(said("{ trace = \"none.trace\" }").contains("\"none.trace\" cannot be read"));
     std::fs::create_dir(folder.join("sub")).expect("it can be made");
@@ -188,14 +155,8 @@ fn files_elsewhere_are_not_read() {
 fn events_do_not_change_the_rate_of_a_trace() {
     let events = "[[event]]\nat = \"1 s\"\nlink = \"bottleneck\"\nrate = \"1 Mbps\"\n";
     let file = File::parse("s.toml", &(text("{ trace = [1] }") + events)).expect("it is TOML");
-    let said = file
-        .points(&CATALOGUE, None)
-        .expect_err("it is bad")
-        .to_string();
-    assert!(
-        said.contains("\"bottleneck\" has a trace, so it has no rate to change"),
-        "{said}"
-    );
+    let said = file.points(&CATALOGUE, None).expect_err("it is bad").to_string();
+    assert!(said.contains("\"bottleneck\" has a trace, so it has no rate to change"), "{said}");
     let slower = events.replace("rate = \"1 Mbps\"", "delay = \"1 s\"");
     let file = File::parse("s.toml", &(text("{ trace = [1] }") + &slower)).expect("it is TOML");
     assert!(file.points(&CATALOGUE, None).is_ok());
@@ -211,10 +172,7 @@ fn a_sweep_goes_over_traces() {
     let sweep = "[sweep.trace]\nset = [\"topology.dumbbell.rate.trace\"]\nvalues = [\"a.trace\", \"b.trace\"]\n";
     let path = folder.join("s.toml");
     std::fs::write(&path, text("{ trace = \"a.trace\" }") + sweep).expect("it can be written");
-    let points = File::open(&path)
-        .expect("it is TOML")
-        .points(&CATALOGUE, None)
-        .expect("good");
+    let points = File::open(&path).expect("it is TOML").points(&CATALOGUE, None).expect("good");
     let rates: Vec<_> = points.iter().map(|s| s.links[0].rate.as_bps()).collect();
     assert_eq!(rates, [12_032_000, 9_024_000]);
 }

@@ -49,23 +49,12 @@ fn a_rider_goes_to_the_tunnel_through_it_and_on() {
     assert_eq!(tunnel.signal, Signal::Delay);
     assert_eq!(s.riders(0).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(nodes(&s, &s.flows[1].path), ["west", "hub"]);
-    assert_eq!(
-        nodes(&s, &s.flows[2].path),
-        ["lan", "west", "hub", "server"]
-    );
-    assert_eq!(
-        nodes(&s, &s.flows[4].path),
-        ["attached.2.source", "west", "hub"]
-    );
-    assert_eq!(
-        nodes(&s, &s.flows[2].reverse_path),
-        ["server", "hub", "west", "lan"]
-    );
+    assert_eq!(nodes(&s, &s.flows[2].path), ["lan", "west", "hub", "server"]);
+    assert_eq!(nodes(&s, &s.flows[4].path), ["attached.2.source", "west", "hub"]);
+    assert_eq!(nodes(&s, &s.flows[2].reverse_path), ["server", "hub", "west", "lan"]);
     comes_back(&s);
     // 1000 bytes over 1 Gbps twice, and 1080 over 10 Mbps: 16 µs and 864 µs, and 7 ms of delay.
-    let time = s
-        .at(accord_units::Time::ZERO)
-        .one_way_of(2, Bytes::new(1000));
+    let time = s.at(accord_units::Time::ZERO).one_way_of(2, Bytes::new(1000));
     assert_eq!(time.as_ps(), 7_880_000_000);
 }
 
@@ -78,11 +67,9 @@ fn riders_follow_the_path_of_their_tunnel() {
     );
     let paths: Vec<_> = (s.events.iter())
         .filter_map(|e| match &e.change {
-            Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } => Some((*flow, nodes(&s, path), nodes(&s, reverse_path))),
+            Change::Route { flow, path, reverse_path } => {
+                Some((*flow, nodes(&s, path), nodes(&s, reverse_path)))
+            }
             _ => None,
         })
         .collect();

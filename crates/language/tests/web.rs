@@ -63,11 +63,7 @@ fn normal(z: f64) -> f64 {
     let h = (z.clamp(from, 9.0) - from) / f64::from(steps);
     let density = |i: i32| (-(from + h * f64::from(i)).powi(2) / 2.0).exp();
     let weight = |i: i32| {
-        if i == 0 || i == steps {
-            1.0
-        } else {
-            2.0 + 2.0 * f64::from(i % 2)
-        }
+        if i == 0 || i == steps { 1.0 } else { 2.0 + 2.0 * f64::from(i % 2) }
     };
     let sum: f64 = (0..=steps).map(|i| weight(i) * density(i)).sum();
     sum * h / 3.0 / std::f64::consts::TAU.sqrt()
@@ -80,11 +76,7 @@ fn files_follow_body_and_tail() {
     let (_, files) = browse(&flow("{ web = {} }"), 1, FILES);
     let sizes: Vec<f64> = files.into_iter().map(|(size, _)| size).collect();
     let cdf = |x: f64| {
-        let tail = if x > 133e3 {
-            1.0 - (133e3 / x).powf(1.1)
-        } else {
-            0.0
-        };
+        let tail = if x > 133e3 { 1.0 - (133e3 / x).powf(1.1) } else { 0.0 };
         0.93 * normal((x.ln() - 9.357) / 1.318) + 0.07 * tail
     };
     // Sizes are whole bytes, which moves the function by less than 1e-4 where most are.
@@ -93,15 +85,10 @@ fn files_follow_body_and_tail() {
     // Far out the exponent shows: of 10 MB and more there are ten times as many as of
     // ten^(1/1.1) times that and more.
     let beyond = |x: f64| sizes.iter().filter(|s| **s > x).count() as f64;
-    let hill: f64 = (sizes.iter().filter(|s| **s > 1e6))
-        .map(|s| (s / 1e6).ln())
-        .sum();
+    let hill: f64 = (sizes.iter().filter(|s| **s > 1e6)).map(|s| (s / 1e6).ln()).sum();
     let exponent = beyond(1e6) / hill;
     // The estimator's relative error is one over the root of the number.
-    assert!(
-        (exponent / 1.1 - 1.0).abs() < 4.0 / beyond(1e6).sqrt(),
-        "{exponent}"
-    );
+    assert!((exponent / 1.1 - 1.0).abs() < 4.0 / beyond(1e6).sqrt(), "{exponent}");
 }
 
 #[test]
@@ -111,9 +98,7 @@ fn pauses_follow_weibull_and_pareto() {
     // A page has one object for sure: every second pause is a think time.
     let think: Vec<f64> = files.iter().skip(1).step_by(2).map(|(_, t)| *t).collect();
     let off: Vec<f64> = files.iter().step_by(2).map(|(_, t)| *t).collect();
-    let d = distance(think.clone(), |t| {
-        if t > 1.0 { 1.0 - t.powf(-1.5) } else { 0.0 }
-    });
+    let d = distance(think.clone(), |t| if t > 1.0 { 1.0 - t.powf(-1.5) } else { 0.0 });
     assert!(d < critical(think.len()), "think {d}");
     let d = distance(off.clone(), |t| 1.0 - (-(t / 1.46).powf(0.382)).exp());
     assert!(d < critical(off.len()), "off {d}");
@@ -148,23 +133,13 @@ fn bounds_hold_and_users_differ() {
     let bounded = "{ web = { largest = \"50 KB\", longest = \"2 s\" } }";
     let (first, files) = browse(&flow(bounded), 4, 10_000);
     assert!(first <= Duration::from_secs(2));
-    assert!(
-        files
-            .iter()
-            .all(|(size, pause)| *size <= 50e3 && *pause <= 2.0)
-    );
+    assert!(files.iter().all(|(size, pause)| *size <= 50e3 && *pause <= 2.0));
     assert!(files.iter().any(|(size, _)| *size == 50e3));
     let flow = flow("{ web = {} }");
     assert_eq!(browse(&flow, 1, 100), browse(&flow, 1, 100));
     assert_ne!(browse(&flow, 1, 100).1, browse(&flow, 2, 100).1);
     let starts: Vec<f64> = (0..1000)
-        .map(|id| {
-            flow.application(id, 1)
-                .act(Time::ZERO)
-                .again
-                .unwrap()
-                .as_secs_f64()
-        })
+        .map(|id| flow.application(id, 1).act(Time::ZERO).again.unwrap().as_secs_f64())
         .collect();
     assert!(starts.iter().filter(|s| **s < 1.0).count() > 500);
     assert!(starts.windows(2).all(|s| s[0] != s[1]));
@@ -181,11 +156,7 @@ fn the_extremes_of_the_parameters_are_survived() {
     ] {
         let flow = flow(demand);
         let (_, files) = browse(&flow, 5, 2000);
-        assert!(
-            files
-                .iter()
-                .all(|(size, pause)| *size >= 1.0 && *pause <= 30.0 * 86400.0)
-        );
+        assert!(files.iter().all(|(size, pause)| *size >= 1.0 && *pause <= 30.0 * 86400.0));
         let most = web(&flow).most();
         assert!(most.is_finite() && most > 0.0, "{demand}: {most}");
     }

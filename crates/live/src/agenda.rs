@@ -48,12 +48,7 @@ impl Agenda {
         due.extend((0..flows).map(Due::Application));
         due.extend((0..flows).map(Due::Wake));
         due.extend((0..sinks).map(Due::Answer));
-        Agenda {
-            at: vec![Time::MAX; due.len()],
-            due,
-            links,
-            flows,
-        }
+        Agenda { at: vec![Time::MAX; due.len()], due, links, flows }
     }
 
     /// Sets the deadline of an event, in place of its old one. `Time::MAX` is never.
@@ -127,9 +122,6 @@ mod tests {
         agenda.set(Due::Sent(0), ms(1));
         assert_eq!(agenda.first_effect(ahead), ms(6));
         agenda.set(Due::Sample, ms(4));
-        assert_eq!(
-            (agenda.first_effect(ahead), agenda.first().0),
-            (ms(4), ms(1))
-        );
+        assert_eq!((agenda.first_effect(ahead), agenda.first().0), (ms(4), ms(1)));
     }
 }

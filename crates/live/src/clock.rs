@@ -25,9 +25,7 @@ impl Clock {
     /// Creates the clock of a run that starts in `delay`.
     #[allow(clippy::disallowed_methods, reason = "here is where time comes in")]
     pub fn starting_in(delay: std::time::Duration) -> Clock {
-        Clock {
-            start: Instant::now() + delay,
-        }
+        Clock { start: Instant::now() + delay }
     }
 
     /// Waits for the start of the run, or until `stopped`.
@@ -51,10 +49,7 @@ impl Clock {
 
     /// Reads the calendar clock, on which the kernel stamps packets, together with this one.
     pub fn calendar(&self) -> Calendar {
-        let mut best = Calendar {
-            now: self.now(),
-            reads: TimeSpec::new(0, 0),
-        };
+        let mut best = Calendar { now: self.now(), reads: TimeSpec::new(0, 0) };
         // A thread that loses the processor between two readings tries again.
         for _ in 0..3 {
             let before = self.now();

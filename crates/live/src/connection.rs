@@ -166,17 +166,8 @@ fn open(
         Ok(listener)
     })?;
     let listener = listener.map_err(|e| LiveError::system("listen for a connection", e))?;
-    let drain = Drain {
-        tun,
-        ends: (there, here),
-        listener,
-        stream: None,
-    };
-    Ok(Ends {
-        source: Some(connection),
-        sink: Some(drain),
-        ..Ends::default()
-    })
+    let drain = Drain { tun, ends: (there, here), listener, stream: None };
+    Ok(Ends { source: Some(connection), sink: Some(drain), ..Ends::default() })
 }
 
 /// Keeps connections from using metrics of earlier ones, and buffers from limiting them. A receive
@@ -196,10 +187,7 @@ fn caller(namespace: &Namespace, congestion: &str, here: Ipv4Addr) -> Result<Tcp
         let stream = TcpStream::from(socket);
         stream.set_nodelay(true)?;
         // When the flow stops, unsent data is discarded.
-        let now = linger {
-            l_onoff: 1,
-            l_linger: 0,
-        };
+        let now = linger { l_onoff: 1, l_linger: 0 };
         setsockopt(&stream, sockopt::Linger, &now)?;
         let address = SockaddrIn::from(SocketAddrV4::new(here, 0));
         nix::sys::socket::bind(stream.as_raw_fd(), &address)?;

@@ -70,11 +70,7 @@ impl Deciders {
             let thread = spawn(move || decide(&of.0, &of.1, &done, &stop));
             // Without an answer the thread has ended with the reason.
             let failed = attached.recv().is_err();
-            deciders.all.push(Decider {
-                values,
-                name,
-                thread,
-            });
+            deciders.all.push(Decider { values, name, thread });
             if failed {
                 deciders.finish()?;
             }
@@ -147,11 +143,8 @@ pub fn notes(states: &[Status]) -> (Vec<String>, Option<String>) {
         for trouble in state.troubles() {
             notes.push(format!("{controller}: {trouble}"));
         }
-        let reno = [
-            state.failed_connections_total,
-            state.refused_connections_total,
-            state.silences_total,
-        ];
+        let reno =
+            [state.failed_connections_total, state.refused_connections_total, state.silences_total];
         if let Some(why) = state.troubles().first()
             && reno.iter().any(|count| *count > 0)
         {
@@ -219,16 +212,9 @@ mod tests {
             "#,
         );
         let found: Vec<_> = controllers(&s.flows).into_iter().cloned().collect();
-        assert_eq!(
-            found,
-            [s.flows[0].controller.clone(), s.flows[2].controller.clone()]
-        );
+        assert_eq!(found, [s.flows[0].controller.clone(), s.flows[2].controller.clone()]);
         let names = [name(), name()];
         assert_ne!(names[0], names[1]);
-        assert!(
-            names
-                .iter()
-                .all(|name| accord_kernel::check_name(name).is_ok())
-        );
+        assert!(names.iter().all(|name| accord_kernel::check_name(name).is_ok()));
     }
 }

@@ -54,11 +54,7 @@ pub struct Medium {
 impl Medium {
     /// Creates the shared state, with the addresses of the links' far ends.
     pub fn new(clock: Clock, next: Vec<SocketAddrV4>) -> Medium {
-        Medium {
-            clock,
-            next,
-            stop: AtomicBool::new(false),
-        }
+        Medium { clock, next, stop: AtomicBool::new(false) }
     }
 
     fn is_stopped(&self) -> bool {
@@ -182,11 +178,7 @@ impl<'a> Driver<'a> {
             .map(|(_, socket)| PollFd::new(socket.as_fd(), PollFlags::POLLIN))
             .collect();
         let poller = self.kernel.as_ref().map(Kernel::poller);
-        polls.extend(
-            poller
-                .iter()
-                .map(|poller| PollFd::new(poller.as_fd(), PollFlags::POLLIN)),
-        );
+        polls.extend(poller.iter().map(|poller| PollFd::new(poller.as_fd(), PollFlags::POLLIN)));
         let mut exchange = Exchange::new();
         let mut packet = vec![0; LONGEST];
         let clock = self.medium.clock;
@@ -203,9 +195,10 @@ impl<'a> Driver<'a> {
             let listens = clock.now() >= heard + ahead;
             // Events of the kernel's connections have no time stamp, so that they are handled at
             // once.
-            let something = match listens {
-                true => clock.wait(deadline, &mut polls),
-                false => clock.wait(deadline.min(horizon), &mut polls[nodes.len()..]),
+            let something = if listens {
+                clock.wait(deadline, &mut polls)
+            } else {
+                clock.wait(deadline.min(horizon), &mut polls[nodes.len()..])
             };
             let now = clock.now().min(end);
             self.release(now.min(horizon), &mut exchange)?;
@@ -322,9 +315,8 @@ impl<'a> Driver<'a> {
                 continue;
             };
             let (_, socket) = &self.nodes[place];
-            let datagrams: Vec<_> = (run.iter())
-                .map(|d| (self.medium.next[d.link], &d.packet.datagram[..]))
-                .collect();
+            let datagrams: Vec<_> =
+                (run.iter()).map(|d| (self.medium.next[d.link], &d.packet.datagram[..])).collect();
             let mut left = &datagrams[..];
             while !left.is_empty() {
                 let taken = socket.send(exchange, run[0].packet.tos, left)?;

@@ -74,10 +74,7 @@ impl Source {
         let f = &scenario.flows[flow];
         let base_rtt = base_rtt(&scenario.at(Time::ZERO), flow);
         let (sender, _) = ends(f, base_rtt);
-        let sender = match log && f.carrier == Carrier::Ours {
-            true => sender.logged(),
-            false => sender,
-        };
+        let sender = if log && f.carrier == Carrier::Ours { sender.logged() } else { sender };
         Source {
             flow,
             sender,
@@ -266,10 +263,5 @@ pub fn packet(
     };
     let mut datagram = Vec::with_capacity(header.size.get() as usize);
     wire::encode(&header, segment, &mut datagram);
-    Packet {
-        datagram,
-        header,
-        tos: tos(kind, ecn),
-        aggregate: f.aggregate as u8,
-    }
+    Packet { datagram, header, tos: tos(kind, ecn), aggregate: f.aggregate as u8 }
 }

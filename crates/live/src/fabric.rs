@@ -87,9 +87,8 @@ impl Fabric {
     /// Tunnels have gateways of `program`.
     pub fn namespaces(scenario: &Scenario, program: Option<&Program>) -> Result<Fabric, LiveError> {
         make_room(scenario, 2)?;
-        let mut namespaces: Vec<Namespace> = (scenario.nodes.iter())
-            .map(|_| Namespace::new())
-            .collect::<Result<_, _>>()?;
+        let mut namespaces: Vec<Namespace> =
+            (scenario.nodes.iter()).map(|_| Namespace::new()).collect::<Result<_, _>>()?;
         let wires = wires(scenario);
         for ((a, b), [here, there]) in &wires {
             join((&namespaces[*a], *here), (&namespaces[*b], *there))?;
@@ -124,9 +123,8 @@ impl Fabric {
 /// Returns the linked pairs of nodes, and the addresses of the two ends.
 pub fn wires(scenario: &Scenario) -> BTreeMap<(NodeId, NodeId), [Ipv4Addr; 2]> {
     let pairs = scenario.links.iter();
-    let pairs: BTreeMap<_, ()> = pairs
-        .map(|l| ((l.from.min(l.to), l.from.max(l.to)), ()))
-        .collect();
+    let pairs: BTreeMap<_, ()> =
+        pairs.map(|l| ((l.from.min(l.to), l.from.max(l.to)), ())).collect();
     (pairs.into_keys().enumerate())
         .map(|(i, pair)| {
             // The networks have four addresses each, from 10.0.0.0 up.

@@ -91,10 +91,7 @@ impl Gateways {
             let by_sink = riders.iter().map(|rider| (addresses(*rider).1, *rider));
             let by_sink: Arc<BTreeMap<_, _>> = Arc::new(by_sink.collect());
             let file = |end: usize, kind: &str| folder.path().join(format!("{id}-{end}.{kind}"));
-            let keys = [
-                key(program, &file(0, "key"))?,
-                key(program, &file(1, "key"))?,
-            ];
+            let keys = [key(program, &file(0, "key"))?, key(program, &file(1, "key"))?];
             let mut sites = [None, None];
             for end in 0..2 {
                 let namespace = Namespace::new()?;
@@ -112,15 +109,7 @@ impl Gateways {
                 let lan = Tun::open_onward(&namespace, "lan", &places[end], mtu)?;
                 let stem = format!("{id}-{end}");
                 let cap = cap(scenario, flow);
-                let text = site_file(
-                    flow,
-                    end,
-                    &stem,
-                    &keys[1 - end],
-                    here,
-                    &places[1 - end],
-                    cap,
-                );
+                let text = site_file(flow, end, &stem, &keys[1 - end], here, &places[1 - end], cap);
                 let path = file(end, "toml");
                 std::fs::write(&path, text)
                     .map_err(|e| LiveError::system("write a site file", e))?;
@@ -130,13 +119,7 @@ impl Gateways {
                 namespaces.push(namespace);
                 let report = LatestReport::default();
                 asked.push((file(end, "sock"), report.clone()));
-                sites[end] = Some(Site {
-                    wan,
-                    lan,
-                    ends: here,
-                    riders: by_sink.clone(),
-                    report,
-                });
+                sites[end] = Some(Site { wan, lan, ends: here, riders: by_sink.clone(), report });
             }
             [ends[id].entry, ends[id].exit] = sites;
         }
@@ -274,12 +257,13 @@ fn key(program: &Program, file: &Path) -> Result<String, LiveError> {
         .output()
         .map_err(|e| LiveError::system("run the program for gateways", e))?;
     let key = String::from_utf8_lossy(&made.stdout).trim().to_string();
-    match made.status.success() && !key.is_empty() {
-        true => Ok(key),
-        false => Err(LiveError::Unable(format!(
+    if made.status.success() && !key.is_empty() {
+        Ok(key)
+    } else {
+        Err(LiveError::Unable(format!(
             "cannot make a key: {}",
             String::from_utf8_lossy(&made.stderr).trim()
-        ))),
+        )))
     }
 }
 
@@ -301,26 +285,17 @@ fn start(
             .spawn()
     })?;
     let child = spawned.map_err(|e| LiveError::system("start a gateway", e))?;
-    Ok(Process {
-        child,
-        name,
-        log,
-        waited: accord_units::Duration::ZERO,
-    })
+    Ok(Process { child, name, log, waited: accord_units::Duration::ZERO })
 }
 
 /// Returns the time that the threads of a process were ready to run and had no processor. Zero
 /// where the kernel does not count it.
 fn waited(process: u32) -> accord_units::Duration {
     let threads = std::fs::read_dir(format!("/proc/{process}/task"));
-    let waits = threads
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|thread| {
-            let counts = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
-            counts.split(" ").nth(1)?.parse::<u64>().ok()
-        });
+    let waits = threads.into_iter().flatten().flatten().filter_map(|thread| {
+        let counts = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        counts.split(" ").nth(1)?.parse::<u64>().ok()
+    });
     accord_units::Duration::from_ns(waits.sum())
 }
 
@@ -387,11 +362,7 @@ fn cap(scenario: &Scenario, flow: &Flow) -> Rate {
         _ => None,
     });
     let mut most: BTreeMap<usize, Rate> = BTreeMap::new();
-    let lines = scenario
-        .links
-        .iter()
-        .enumerate()
-        .map(|(id, l)| (id, l.rate));
+    let lines = scenario.links.iter().enumerate().map(|(id, l)| (id, l.rate));
     for (link, rate) in lines.chain(changes) {
         let rates = most.entry(link).or_insert(rate);
         *rates = rate.max(*rates);

@@ -228,10 +228,9 @@ pub fn obstacle(setting: impl Into<Setting>, scenarios: &[Scenario]) -> Option<L
     };
     let flows = || scenarios.iter().flat_map(|s| &s.flows);
     match setting.mode {
-        Mode::Loopback => flows()
-            .filter(|f| matches!(f.carrier, Carrier::Kernel(_)))
-            .map(not_on_loopback)
-            .next(),
+        Mode::Loopback => {
+            flows().filter(|f| matches!(f.carrier, Carrier::Kernel(_))).map(not_on_loopback).next()
+        }
         Mode::Namespaces => {
             let kernels = congestions(flows());
             // One controller is attached to find out.
@@ -289,9 +288,8 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
             "{nodes} UDP sockets on the loopback device; needs no privileges, changes nothing"
         ),
         Mode::Namespaces => {
-            let mut pairs: Vec<_> = (scenario.links.iter())
-                .map(|l| (l.from.min(l.to), l.from.max(l.to)))
-                .collect();
+            let mut pairs: Vec<_> =
+                (scenario.links.iter()).map(|l| (l.from.min(l.to), l.from.max(l.to))).collect();
             pairs.sort_unstable();
             pairs.dedup();
             let pairs = match pairs.len() {
@@ -311,10 +309,7 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
             let devices = match scenario.flows.iter().filter(kernel).count() {
                 0 => String::new(),
                 1 => ", with 2 TUN devices for a connection of the kernel".into(),
-                n => format!(
-                    ", with {} TUN devices for {n} connections of the kernel",
-                    2 * n
-                ),
+                n => format!(", with {} TUN devices for {n} connections of the kernel", 2 * n),
             };
             let attached = |f: &&Flow| f.carrier == Carrier::Kernel(Congestion::Accord);
             let congestion = match scenario.flows.iter().find(attached) {
@@ -357,13 +352,9 @@ mod tests {
 
     /// Returns the scenario of this text.
     pub fn read(text: &str) -> Scenario {
-        let catalogue = Catalogue {
-            controllers: accord_control::FAMILIES,
-            disciplines: accord_aqm::FAMILIES,
-        };
+        let catalogue =
+            Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
         let file = File::parse("small.toml", text).expect("it is TOML");
-        file.points(&catalogue, None)
-            .expect("it is valid")
-            .remove(0)
+        file.points(&catalogue, None).expect("it is valid").remove(0)
     }
 }

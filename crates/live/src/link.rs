@@ -82,14 +82,7 @@ impl Link {
     pub fn read(&mut self, now: Time) -> LinkReading {
         let longest = self.port.take_longest();
         let (port, aqm) = (&self.port, Some(self.port.aqm()));
-        read_link(
-            port.counters(),
-            port.sent(now),
-            port.area(now),
-            longest,
-            aqm,
-            now,
-        )
+        read_link(port.counters(), port.sent(now), port.area(now), longest, aqm, now)
     }
 }
 
@@ -148,24 +141,13 @@ mod tests {
         let mut achieved = Achieved::default();
         let rate = Rate::from_bps(1_000_000);
         let ms = |ms| Time::ZERO + Duration::from_ms(ms);
-        for (nominal, real) in [
-            (8, 9),
-            (16, 17),
-            (24, 26),
-            (508, 509),
-            (516, 517),
-            (524, 526),
-        ] {
+        for (nominal, real) in [(8, 9), (16, 17), (24, 26), (508, 509), (516, 517), (524, 526)] {
             achieved.released(ms(nominal), ms(real), Bytes::new(1000), rate);
         }
         // Four packets in 8 + 9 + 8 + 9 ms.
         let rate = Rate::from_bps_f64(32_000.0 / 0.034);
         assert_eq!(achieved.rate(Duration::from_ms(34)), Some(rate));
-        assert_eq!(
-            achieved.rate(Duration::from_ms(35)),
-            None,
-            "it was not busy for that time"
-        );
+        assert_eq!(achieved.rate(Duration::from_ms(35)), None, "it was not busy for that time");
         assert_eq!(achieved.late(), Some(Duration::from_ps(1_333_333_333)));
     }
 }

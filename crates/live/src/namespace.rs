@@ -30,9 +30,7 @@ impl Namespace {
                 unshare(CloneFlags::CLONE_NEWNET)?;
                 File::open(OWN)
             });
-            thread
-                .join()
-                .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+            thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
         });
         made.map(Namespace).map_err(|e| match e.raw_os_error() {
             Some(code) if Errno::from_raw(code) == Errno::EPERM => {
@@ -49,9 +47,7 @@ impl Namespace {
                 setns(&self.0, CloneFlags::CLONE_NEWNET)?;
                 Ok(work())
             });
-            thread
-                .join()
-                .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+            thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
         });
         done.map_err(|e| LiveError::system("enter a network namespace", e))
     }
@@ -105,9 +101,7 @@ pub fn ip(namespace: &Namespace, commands: &str) -> Result<(), LiveError> {
         Ok(output) => {
             let text = String::from_utf8_lossy(&output.stderr);
             let first = text.lines().next().unwrap_or("no reason given");
-            Err(LiveError::Unable(format!(
-                "cannot set up a virtual network: ip: {first}"
-            )))
+            Err(LiveError::Unable(format!("cannot set up a virtual network: ip: {first}")))
         }
         Err(e) if e.kind() == io::ErrorKind::NotFound => Err(LiveError::Unable(
             "the program \"ip\" is missing, which sets up a virtual network; install iproute2"
@@ -122,10 +116,7 @@ pub fn ip(namespace: &Namespace, commands: &str) -> Result<(), LiveError> {
 pub fn obstacle() -> Option<LiveError> {
     let attempt = || {
         let (a, b) = (Namespace::new()?, Namespace::new()?);
-        join(
-            (&a, Ipv4Addr::new(10, 0, 0, 1)),
-            (&b, Ipv4Addr::new(10, 0, 0, 2)),
-        )
+        join((&a, Ipv4Addr::new(10, 0, 0, 1)), (&b, Ipv4Addr::new(10, 0, 0, 2)))
     };
     attempt().err()
 }

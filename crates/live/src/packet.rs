@@ -29,10 +29,7 @@ pub struct Packet {
 impl Packet {
     /// Returns whether the packet belongs to a tunnel's control.
     pub fn is_control(&self) -> bool {
-        matches!(
-            self.header.kind,
-            Kind::OutOfBand | Kind::InBand | Kind::Report | Kind::Count
-        )
+        matches!(self.header.kind, Kind::OutOfBand | Kind::InBand | Kind::Report | Kind::Count)
     }
 
     /// Returns whether the packet acknowledges data. Of the kernel's and of QUIC stacks', all that
@@ -79,12 +76,7 @@ impl accord_port::PortPacket for Packet {
         let of_one_flow = self.header.flow == newer.header.flow;
         match (wire::decode(&self.datagram), wire::decode(&newer.datagram)) {
             (
-                Ok((
-                    _,
-                    Segment::Ack {
-                        next, block_len, ..
-                    },
-                )),
+                Ok((_, Segment::Ack { next, block_len, .. })),
                 Ok((_, Segment::Ack { next: later, .. })),
             ) => of_one_flow && block_len == 0 && next <= later,
             _ => false,

@@ -36,9 +36,8 @@ fn live(s: &Scenario) -> Vec<Tape> {
         .collect();
     std::thread::scope(|scope| {
         let run = |driver: Driver<'_>| driver.run().expect("sockets work").tape;
-        let threads: Vec<_> = (drivers.into_iter())
-            .map(|driver| scope.spawn(move || run(driver)))
-            .collect();
+        let threads: Vec<_> =
+            (drivers.into_iter()).map(|driver| scope.spawn(move || run(driver))).collect();
         let tapes = threads.into_iter().map(|t| t.join().expect("no panic"));
         tapes.collect()
     })

@@ -24,25 +24,13 @@ impl<'a> Plan<'a> {
     /// Creates a plan to run `scenario`, without a log.
     pub fn new(scenario: &'a Scenario, run: u32, capture: bool) -> Plan<'a> {
         let flows = scenario.flows.iter();
-        let mut routes: Vec<Vec<Route>> = flows
-            .map(|f| vec![[&f.path[..], &f.reverse_path[..]]])
-            .collect();
+        let mut routes: Vec<Vec<Route>> =
+            flows.map(|f| vec![[&f.path[..], &f.reverse_path[..]]]).collect();
         for event in &scenario.events {
-            if let Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } = &event.change
-            {
+            if let Change::Route { flow, path, reverse_path } = &event.change {
                 routes[*flow].push([path, reverse_path]);
             }
         }
-        Plan {
-            scenario,
-            run,
-            capture,
-            log: false,
-            routes,
-        }
+        Plan { scenario, run, capture, log: false, routes }
     }
 }

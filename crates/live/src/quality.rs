@@ -71,10 +71,7 @@ pub fn quality(scenario: &Scenario, stations: &[Counters]) -> Quality {
     }));
     notes.extend(work(scenario, stations));
     let unfit = if lost > MOST_LOST {
-        Some(format!(
-            "this machine was too busy: its kernel lost {:.1} % of packets",
-            lost * 100.0
-        ))
+        Some(format!("this machine was too busy: its kernel lost {:.1} % of packets", lost * 100.0))
     } else if late > MOST_LATE {
         Some(format!(
             "this machine was too busy: {:.1} % of packets late by more than {LATE}",
@@ -118,11 +115,7 @@ fn link_note(scenario: &Scenario, id: usize, achieved: &Achieved) -> Option<Stri
             matches!(e.change, Change::Delay(l, _) | Change::Rate(l, _) if l == id)
         });
     if changes {
-        return Some(format!(
-            "{}: packets {} late on average",
-            link.name,
-            short(late)
-        ));
+        return Some(format!("{}: packets {} late on average", link.name, short(late)));
     }
     let rate = match rate {
         Some(rate) => format!("{:.4} Mbps while busy and ", rate.as_bps_f64() / 1e6),
@@ -158,10 +151,7 @@ mod tests {
             achieved.released(nominal, real, Bytes::new(1000), Rate::from_bps(1_000_000));
         }
         Counters {
-            tally: Tally {
-                links: vec![(0, achieved)],
-                ..Tally::default()
-            },
+            tally: Tally { links: vec![(0, achieved)], ..Tally::default() },
             handed,
             taken,
             ..Counters::default()
@@ -176,15 +166,9 @@ mod tests {
         busy[..20].fill(2_000);
         assert_eq!(quality(&s, &[counters(&quiet, 1000, 1000)]).unfit, None);
         let unfit = quality(&s, &[counters(&busy, 1000, 1000)]).unfit.unwrap();
-        assert_eq!(
-            unfit,
-            "this machine was too busy: 2.0 % of packets late by more than 1 ms"
-        );
+        assert_eq!(unfit, "this machine was too busy: 2.0 % of packets late by more than 1 ms");
         let lossy = quality(&s, &[counters(&quiet, 1000, 900)]).unfit.unwrap();
-        assert_eq!(
-            lossy,
-            "this machine was too busy: its kernel lost 10.0 % of packets"
-        );
+        assert_eq!(lossy, "this machine was too busy: its kernel lost 10.0 % of packets");
     }
 
     #[test]

@@ -45,10 +45,7 @@ pub fn ends(scenario: &Scenario) -> Result<Vec<Option<[Quic; 2]>>, LiveError> {
 
 /// Creates the ends of a flow.
 fn open(id: usize, flow: &Flow, stack: &Stack) -> Result<[Quic; 2], LiveError> {
-    let setup = Setup {
-        controller: &flow.controller,
-        packet: flow.packet,
-    };
+    let setup = Setup { controller: &flow.controller, packet: flow.packet };
     let Connector(connect) = Connector::of(stack);
     let [client, server] =
         connect(&setup).map_err(|why| LiveError::Unable(format!("flow {}: {why}", flow.name)))?;

@@ -36,14 +36,7 @@ pub fn run(
     let mode = setting.mode;
     let scenario = &*riders::carried(written, setting)?;
     check(scenario, mode)?;
-    let Fabric {
-        sockets,
-        next,
-        mut ends,
-        mut deciders,
-        mut gateways,
-        namespaces,
-    } = match mode {
+    let Fabric { sockets, next, mut ends, mut deciders, mut gateways, namespaces } = match mode {
         Mode::Loopback => Fabric::loopback(scenario)?,
         Mode::Namespaces => Fabric::namespaces(scenario, setting.gateway.as_ref())?,
     };
@@ -53,9 +46,7 @@ pub fn run(
             None => [None, None],
         };
     }
-    gateways.meet(scenario, &ends, &mut || {
-        observer.progress(Time::ZERO).is_err()
-    })?;
+    gateways.meet(scenario, &ends, &mut || observer.progress(Time::ZERO).is_err())?;
     let clock = Clock::starting_in(NOTICE);
     let plan = Plan {
         log: observer.wants_logs(),
@@ -117,8 +108,7 @@ pub fn run(
     if let Some(waited) = waited {
         let part = waited.as_secs_f64() / scenario.duration.as_secs_f64();
         let percent = format!("{:.1} % of the time", part * 100.0);
-        run.notes
-            .push(format!("a gateway waited for a processor for {percent}"));
+        run.notes.push(format!("a gateway waited for a processor for {percent}"));
         if part > MOST_WAITED && run.unfit.is_none() {
             run.unfit = Some(format!(
                 "this machine was too busy: a gateway waited for a processor for {percent}"
@@ -161,10 +151,7 @@ fn record(
         Mode::Namespaces => "between network namespaces",
     };
     let threads = counters.len();
-    let priority = match counters.iter().all(|b| b.first) {
-        true => "real-time",
-        false => "ordinary",
-    };
+    let priority = if counters.iter().all(|b| b.first) { "real-time" } else { "ordinary" };
     let how = format!("UDP datagrams {place}, moved by {threads} threads of {priority} priority");
     quality.notes.insert(0, how);
     quality.notes.extend(kernels(scenario));
@@ -175,19 +162,10 @@ fn record(
     }
     let (transfers, note) = transfers.finish();
     quality.notes.extend(note);
-    let stalls = match quality.only_late {
-        true => stalls(scenario, counters),
-        false => Vec::new(),
-    };
+    let stalls = if quality.only_late { stalls(scenario, counters) } else { Vec::new() };
     let efforts = crews(scenario).into_iter().zip(counters);
     let cost = Cost {
-        threads: efforts
-            .map(|(nodes, b)| Effort {
-                nodes,
-                cpu: b.cpu,
-                system: b.system,
-            })
-            .collect(),
+        threads: efforts.map(|(nodes, b)| Effort { nodes, cpu: b.cpu, system: b.system }).collect(),
         late: quality.late.0,
         late_p99: quality.late.1,
     };
@@ -211,17 +189,11 @@ fn stalls(scenario: &Scenario, counters: &[Counters]) -> Vec<Stalls> {
     let of_crew = |(nodes, counters): (Vec<NodeId>, &Counters)| {
         let links = scenario.links.iter().enumerate();
         Stalls {
-            links: (links.filter(|(_, l)| nodes.contains(&l.from)))
-                .map(|(id, _)| id)
-                .collect(),
+            links: (links.filter(|(_, l)| nodes.contains(&l.from))).map(|(id, _)| id).collect(),
             spans: counters.spans.clone(),
         }
     };
-    crews(scenario)
-        .into_iter()
-        .zip(counters)
-        .map(of_crew)
-        .collect()
+    crews(scenario).into_iter().zip(counters).map(of_crew).collect()
 }
 
 /// Returns a note on the kernel whose connections the run used, since congestion controls differ
@@ -280,18 +252,13 @@ pub fn crews(scenario: &Scenario) -> Vec<Vec<NodeId>> {
     let nodes = 0..scenario.nodes.len();
     let (routers, hosts): (Vec<_>, Vec<_>) = nodes.partition(|n| feeds(*n));
     let crews = routers.into_iter().map(|router| vec![router]);
-    crews
-        .chain([hosts])
-        .filter(|crew| !crew.is_empty())
-        .collect()
+    crews.chain([hosts]).filter(|crew| !crew.is_empty()).collect()
 }
 
 /// Returns a number that differs from one run to the next.
 #[allow(clippy::disallowed_methods, reason = "it is not to be repeatable")]
 fn run_number() -> u32 {
     let now = std::time::SystemTime::now();
-    let since = now
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = now.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     since.subsec_nanos() ^ std::process::id().rotate_left(16)
 }

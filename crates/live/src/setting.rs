@@ -15,10 +15,7 @@ pub struct Setting {
 impl From<Mode> for Setting {
     /// Returns the setting without gateways.
     fn from(mode: Mode) -> Setting {
-        Setting {
-            mode,
-            gateway: None,
-        }
+        Setting { mode, gateway: None }
     }
 }
 

@@ -84,12 +84,10 @@ impl Socket {
         tos: u8,
         datagrams: &[(SocketAddrV4, &[u8])],
     ) -> Result<usize> {
-        let slices: Vec<[IoSlice; 1]> = (datagrams.iter())
-            .map(|(_, bytes)| [IoSlice::new(bytes)])
-            .collect();
-        let to: Vec<Option<SockaddrIn>> = (datagrams.iter())
-            .map(|(to, _)| Some(SockaddrIn::from(*to)))
-            .collect();
+        let slices: Vec<[IoSlice; 1]> =
+            (datagrams.iter()).map(|(_, bytes)| [IoSlice::new(bytes)]).collect();
+        let to: Vec<Option<SockaddrIn>> =
+            (datagrams.iter()).map(|(to, _)| Some(SockaddrIn::from(*to))).collect();
         let control = [ControlMessage::Ipv4Tos(&tos)];
         let fd = self.udp.as_raw_fd();
         loop {
@@ -110,12 +108,9 @@ impl Socket {
         clock: &Clock,
         mut take: impl FnMut(Received),
     ) -> Result<usize> {
-        let Exchange {
-            incoming, buffers, ..
-        } = exchange;
-        let mut slices: Vec<[IoSliceMut; 1]> = (buffers.iter_mut())
-            .map(|buffer| [IoSliceMut::new(buffer)])
-            .collect();
+        let Exchange { incoming, buffers, .. } = exchange;
+        let mut slices: Vec<[IoSliceMut; 1]> =
+            (buffers.iter_mut()).map(|buffer| [IoSliceMut::new(buffer)]).collect();
         let fd = self.udp.as_raw_fd();
         let slots = slices.iter_mut();
         let received = match recvmmsg(fd, incoming, slots, MsgFlags::empty(), None) {

@@ -96,9 +96,8 @@ impl<'a> Station<'a> {
         let flows = 0..s.flows.len();
         let source = |f: &usize| mine(s.links[s.flows[*f].path[0]].from);
         let sink = |f: &usize| mine(s.links[s.flows[*f].reverse_path[0]].from);
-        let sources: Vec<Source> = (flows.clone().filter(source))
-            .map(|f| Source::new(s, f, plan.log))
-            .collect();
+        let sources: Vec<Source> =
+            (flows.clone().filter(source)).map(|f| Source::new(s, f, plan.log)).collect();
         let sinks: Vec<Sink> = flows.filter(sink).map(|f| Sink::new(s, f)).collect();
         let place = |n: usize, ids: Vec<usize>| {
             let mut places = vec![None; n];
@@ -125,10 +124,7 @@ impl<'a> Station<'a> {
             capture: Capture::default(),
             parts: Vec::new(),
             orders: Vec::new(),
-            tally: Tally {
-                lost: vec![Count::default(); s.flows.len()],
-                ..Tally::default()
-            },
+            tally: Tally { lost: vec![Count::default(); s.flows.len()], ..Tally::default() },
         };
         station.look_ahead();
         station.schedule_all();
@@ -256,9 +252,10 @@ impl<'a> Station<'a> {
         let flows = &self.plan.scenario.flows;
         let sources = self.sources.iter().map(|s| s.flow);
         let mut ends = sources.chain(self.sinks.iter().map(|s| s.flow));
-        self.lookahead = match ends.any(|flow| is_foreign(&flows[flow])) {
-            true => Duration::ZERO,
-            false => lookahead(&self.links),
+        self.lookahead = if ends.any(|flow| is_foreign(&flows[flow])) {
+            Duration::ZERO
+        } else {
+            lookahead(&self.links)
         };
     }
 
@@ -276,10 +273,7 @@ impl<'a> Station<'a> {
         loop {
             let source = &mut self.sources[i];
             // The kernel sends the packets of its connections itself.
-            let next = match source.is_kernel {
-                false => source.sender.poll(self.now),
-                true => Err(Time::MAX),
-            };
+            let next = if source.is_kernel { Err(Time::MAX) } else { source.sender.poll(self.now) };
             match next {
                 Ok(segment) => {
                     let ecn = source.sender.codepoint();
@@ -366,14 +360,9 @@ impl<'a> Station<'a> {
         };
         let Link { port, dice, .. } = &mut self.links[i];
         let lost = &mut self.tally.lost;
-        port.offer(
-            self.now,
-            packet,
-            &mut || dice.uniform(),
-            &mut |packet, _| {
-                lose(lost, &packet);
-            },
-        );
+        port.offer(self.now, packet, &mut || dice.uniform(), &mut |packet, _| {
+            lose(lost, &packet);
+        });
         self.begin(i);
     }
 
@@ -433,9 +422,7 @@ impl<'a> Station<'a> {
         let recorded = (self.links.iter_mut()).filter(|l| !scenario.links[l.id].attachment);
         let part = Part {
             number: self.samples,
-            sources: sources
-                .map(|s| (s.flow, s.read(now, one_way(s.flow))))
-                .collect(),
+            sources: sources.map(|s| (s.flow, s.read(now, one_way(s.flow)))).collect(),
             sinks: self.sinks.iter().map(|s| (s.flow, s.reading)).collect(),
             links: recorded.map(|l| (l.id, l.read(now))).collect(),
             lost: self.tally.lost.clone(),
@@ -481,20 +468,12 @@ impl<'a> Station<'a> {
             return None;
         }
         let (nominal, packet) = first.release()?;
-        Some(Departure {
-            link: first.id,
-            nominal,
-            packet,
-        })
+        Some(Departure { link: first.id, nominal, packet })
     }
 
     /// Records that a packet out of a wire was handed over at `real`.
     pub fn handed_over(&mut self, departure: &Departure, real: Time) {
-        let Departure {
-            link,
-            nominal,
-            packet,
-        } = departure;
+        let Departure { link, nominal, packet } = departure;
         let Some(i) = self.link_of[*link] else { return };
         let link = &mut self.links[i];
         if self.plan.capture {
@@ -520,9 +499,7 @@ impl<'a> Station<'a> {
 /// Takes the logs of the senders since the last sample.
 fn logs(sources: &mut [Source]) -> Vec<(usize, String)> {
     let logged = sources.iter_mut();
-    logged
-        .filter_map(|s| Some((s.flow, s.sender.take_log()?)))
-        .collect()
+    logged.filter_map(|s| Some((s.flow, s.sender.take_log()?))).collect()
 }
 
 /// Returns the shortest delay of a link.

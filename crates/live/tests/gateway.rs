@@ -30,10 +30,7 @@ const SITES: &str = r#"
 fn refusal(text: &str) -> String {
     let setting = Setting {
         mode: Mode::Namespaces,
-        gateway: Some(Program {
-            path: "/nonexistent/accord".into(),
-            controller: "monaco",
-        }),
+        gateway: Some(Program { path: "/nonexistent/accord".into(), controller: "monaco" }),
     };
     match obstacle(setting, &[scenario(text)]) {
         Some(LiveError::Scenario(why)) => why,
@@ -48,28 +45,12 @@ fn what_gateways_do_not_have_is_refused() {
         refusal(&SITES.replace(old, new))
     };
     for (old, new, said) in [
-        (
-            "target = \"2 pkt\"",
-            "gain = 0.2",
-            "do not support gain = 0.2",
-        ),
-        (
-            "tunnel = {}",
-            "tunnel = { overhead = \"40 B\" }",
-            "add 60 B",
-        ),
-        (
-            "tunnel = {}",
-            "tunnel = {}\nstart = \"0.5 s\"",
-            "start with the run",
-        ),
+        ("target = \"2 pkt\"", "gain = 0.2", "do not support gain = 0.2"),
+        ("tunnel = {}", "tunnel = { overhead = \"40 B\" }", "add 60 B"),
+        ("tunnel = {}", "tunnel = {}\nstart = \"0.5 s\"", "start with the run"),
         ("1060 B", "20000 B", "packets of 576 to 9000 bytes"),
         ("\"cubic\"", "\"vegas\"", "kernel has no vegas; kernel ="),
-        (
-            "\"cubic\"",
-            "\"cubic\"\ndemand = { web = {} }",
-            "a web user",
-        ),
+        ("\"cubic\"", "\"cubic\"\ndemand = { web = {} }", "a web user"),
         ("\"cubic\"", "\"cubic\"\npacket = \"500 B\"", "too small"),
     ] {
         let why = with(old, new);
@@ -82,10 +63,7 @@ fn what_gateways_do_not_have_is_refused() {
 fn a_build_without_gateways_says_so() {
     let s = scenario(SITES);
     for mode in [Mode::Loopback, Mode::Namespaces] {
-        for why in [
-            obstacle(mode, std::slice::from_ref(&s)),
-            run(&s, mode, &mut Quiet).err(),
-        ] {
+        for why in [obstacle(mode, std::slice::from_ref(&s)), run(&s, mode, &mut Quiet).err()] {
             let Some(LiveError::Unable(why)) = why else {
                 panic!("{why:?}");
             };
@@ -98,10 +76,7 @@ fn a_build_without_gateways_says_so() {
 fn gateways_need_namespaces() {
     let setting = Setting {
         mode: Mode::Loopback,
-        gateway: Some(Program {
-            path: "/nonexistent/accord".into(),
-            controller: "monaco",
-        }),
+        gateway: Some(Program { path: "/nonexistent/accord".into(), controller: "monaco" }),
     };
     match obstacle(setting, &[scenario(SITES)]) {
         Some(LiveError::Unable(why)) => assert!(why.contains("--live namespaces"), "{why}"),
@@ -114,10 +89,7 @@ fn gateways_need_namespaces() {
 fn a_program_without_gateways_is_an_error() {
     let setting = Setting {
         mode: Mode::Namespaces,
-        gateway: Some(Program {
-            path: "/bin/false".into(),
-            controller: "monaco",
-        }),
+        gateway: Some(Program { path: "/bin/false".into(), controller: "monaco" }),
     };
     let s = scenario(SITES);
     if obstacle(setting.clone(), std::slice::from_ref(&s)).is_some() {

@@ -75,29 +75,17 @@ fn connections_of_the_kernel_go_through_our_routers() {
     let bits = |flow, metric| of(flow, metric).iter().sum::<f64>() * 0.05;
     let mut sum = 0.0;
     for flow in 0..4 {
-        let (sent, came) = (
-            bits(flow, Metric::SendingRate),
-            bits(flow, Metric::Throughput),
-        );
+        let (sent, came) = (bits(flow, Metric::SendingRate), bits(flow, Metric::Throughput));
         let fresh = bits(flow, Metric::Goodput);
-        assert!(
-            fresh > 0.0 && fresh <= came && came <= sent,
-            "{flow}: {fresh} {came} {sent}"
-        );
+        assert!(fresh > 0.0 && fresh <= came && came <= sent, "{flow}: {fresh} {came} {sent}");
         sum += if flow < 3 { came } else { 0.0 };
     }
     assert!(sum <= 10e6 * 3.0, "{sum} bit");
-    assert!(
-        bits(0, Metric::Throughput) > 1e6,
-        "the greedy one is greedy"
-    );
+    assert!(bits(0, Metric::Throughput) > 1e6, "the greedy one is greedy");
     // A round trip, of the handshake's packets at first, takes 24 ms.
     for metric in [Metric::Rtt, Metric::MinRtt] {
         let rtt = of(0, metric);
-        assert!(
-            rtt.len() > 20 && rtt.iter().all(|rtt| *rtt > 0.024),
-            "{metric}: {rtt:?}"
-        );
+        assert!(rtt.len() > 20 && rtt.iter().all(|rtt| *rtt > 0.024), "{metric}: {rtt:?}");
     }
     let cwnd = of(0, Metric::Cwnd);
     assert!(cwnd.len() > 50 && cwnd.iter().all(|w| w % 1000.0 == 0.0 && *w >= 1000.0));
@@ -116,10 +104,7 @@ fn connections_of_the_kernel_go_through_our_routers() {
     assert!(took.is_nan() || took > 0.06, "{took}");
     // A hundred packets with data, and a few of the handshake.
     let fresh = bits(2, Metric::Goodput) / 8.0;
-    assert!(
-        took.is_nan() || (100_000.0..101_000.0).contains(&fresh),
-        "{fresh}"
-    );
+    assert!(took.is_nan() || (100_000.0..101_000.0).contains(&fresh), "{fresh}");
     assert!(transfers(3).count() > 2);
     assert!(transfers(3).all(|t| t.start <= 1.5), "it has stopped");
     let broken = run.notes.iter().find(|n| n.contains("gave"));
@@ -144,27 +129,18 @@ fn what_cannot_be_is_refused_with_the_reason() {
     let s = scenario(MIXED);
     match run(&s, Mode::Loopback, &mut Quiet) {
         Err(LiveError::Unable(why)) => {
-            assert!(
-                why.contains("greedy") && why.contains("--live namespaces"),
-                "{why}"
-            );
+            assert!(why.contains("greedy") && why.contains("--live namespaces"), "{why}");
         }
         other => panic!("{other:?}"),
     }
     assert!(obstacle(Mode::Loopback, std::slice::from_ref(&s)).is_some());
     assert_eq!(obstacle(Mode::Loopback, &[]), None);
-    let unknown = MIXED.replacen(
-        "kernel = \"cubic\"",
-        "kernel = \"nosuch\"\ncontroller = \"cubic\"",
-        1,
-    );
+    let unknown =
+        MIXED.replacen("kernel = \"cubic\"", "kernel = \"nosuch\"\ncontroller = \"cubic\"", 1);
     let unknown = scenario(&unknown);
     match obstacle(Mode::Namespaces, &[unknown]) {
         Some(LiveError::Unable(why)) if obstacle(Mode::Namespaces, &[s]).is_none() => {
-            assert!(
-                why.contains("\"nosuch\" (available: ") && why.contains("reno"),
-                "{why}"
-            );
+            assert!(why.contains("\"nosuch\" (available: ") && why.contains("reno"), "{why}");
         }
         Some(LiveError::Unable(_)) => {}
         other => panic!("{other:?}"),

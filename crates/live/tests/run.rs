@@ -13,10 +13,7 @@ use common::*;
 /// Returns the samples of a flow's metric within a part of the run, without missing ones.
 fn values(run: &Run, metric: Metric, entity: Entity, from: f64, to: f64) -> Vec<f64> {
     let series = run.series(metric, entity).expect("it is recorded");
-    let window = Window {
-        start: Time::from_secs_f64(from),
-        end: Time::from_secs_f64(to),
-    };
+    let window = Window { start: Time::from_secs_f64(from), end: Time::from_secs_f64(to) };
     let values = series.values[run.within(window)].iter();
     values.copied().filter(|v| !v.is_nan()).collect()
 }
@@ -69,10 +66,7 @@ fn all_transports_get_through_and_no_link_carries_more_than_it_can() {
         for flow in 0..3 {
             let bits = |metric| total(&values(&run, metric, Entity::Flow(flow), 0.0, 1.5), 0.05);
             let (sent, came) = (bits(Metric::SendingRate), bits(Metric::Throughput));
-            assert!(
-                came > 8_000.0 * 3.0,
-                "{mode}: flow {flow} got {came} bit through"
-            );
+            assert!(came > 8_000.0 * 3.0, "{mode}: flow {flow} got {came} bit through");
             assert!(came <= sent, "{mode}: flow {flow} got {came} of {sent} bit");
             sum += came;
         }

@@ -58,13 +58,7 @@ pub(crate) fn balance(
         network,
         kinds,
         rules: (0..queues).map(|q| model.rule(q, capacity(q))).collect(),
-        shown: vec![
-            Shown {
-                delay: 0.0,
-                share: 0.0
-            };
-            queues
-        ],
+        shown: vec![Shown { delay: 0.0, share: 0.0 }; queues],
     };
     b.check()?;
     for _ in 0..ROUNDS {
@@ -87,10 +81,7 @@ pub(crate) fn balance(
     let mut rates = vec![f64::NAN; model.scenario.flows.len()];
     for &k in kinds {
         let rate = b.rate(k);
-        model.classes[k]
-            .members
-            .iter()
-            .for_each(|&f| rates[f] = rate);
+        model.classes[k].members.iter().for_each(|&f| rates[f] = rate);
     }
     let mut delays = vec![0.0; model.scenario.links.len()];
     for (q, shown) in b.shown.iter().enumerate() {
@@ -122,10 +113,8 @@ impl Balance<'_, '_> {
         for &k in self.kinds {
             let (kind, path) = (&self.model.classes[k], &self.network.paths[k]);
             let bounded = path.hops[..path.forward].iter().any(|h| {
-                !matches!(
-                    self.rules[h.queue].law,
-                    QueueLaw::DropTail | QueueLaw::Avd { .. }
-                ) || self.model.buffer(h.queue).is_finite()
+                !matches!(self.rules[h.queue].law, QueueLaw::DropTail | QueueLaw::Avd { .. })
+                    || self.model.buffer(h.queue).is_finite()
             });
             let bounded = bounded || path.passes < 1.0;
             if kind.control.dynamics.law == WindowLaw::Reno
@@ -144,9 +133,7 @@ impl Balance<'_, '_> {
 
     /// Returns the most that a kind sends.
     fn most(&self, k: usize) -> f64 {
-        self.network.paths[k]
-            .peak
-            .min(self.model.classes[k].offered)
+        self.network.paths[k].peak.min(self.model.classes[k].offered)
     }
 
     /// Returns the rate of a flow of a kind.
@@ -156,11 +143,7 @@ impl Balance<'_, '_> {
             return self.most(k);
         }
         let passes = |h: &accord_fluid::Hop| 1.0 - self.shown[h.queue].share;
-        let passed = path.passes
-            * path.hops[..path.forward]
-                .iter()
-                .map(passes)
-                .product::<f64>();
+        let passed = path.passes * path.hops[..path.forward].iter().map(passes).product::<f64>();
         let queued: f64 = path.hops.iter().map(|h| self.shown[h.queue].delay).sum();
         let window = kind.control.packet * (2.0 * passed / (1.0 - passed)).sqrt();
         (window / (path.base_rtt + queued)).min(self.most(k))
@@ -172,11 +155,7 @@ impl Balance<'_, '_> {
         for &k in self.kinds {
             let path = &self.network.paths[k];
             if let Some(h) = path.hops[..path.forward].iter().find(|h| h.queue == q) {
-                let many = if h.private {
-                    1
-                } else {
-                    self.model.classes[k].members.len()
-                };
+                let many = if h.private { 1 } else { self.model.classes[k].members.len() };
                 let before = path.hops[..path.forward].iter();
                 let before = before.take_while(|h| h.queue != q);
                 let kept = before.filter(|h| !self.rules[h.queue].marks);
@@ -201,28 +180,14 @@ impl Balance<'_, '_> {
         let rule = &self.rules[q];
         let longest = self.model.buffer(q) / capacity;
         match rule.law {
-            QueueLaw::Rem { .. } => Shown {
-                delay: 0.0,
-                share: rule.share(level).0,
-            },
-            QueueLaw::Avq { .. } => Shown {
-                delay: 0.0,
-                share: -(-level).exp_m1(),
-            },
+            QueueLaw::Rem { .. } => Shown { delay: 0.0, share: rule.share(level).0 },
+            QueueLaw::Avq { .. } => Shown { delay: 0.0, share: -(-level).exp_m1() },
             QueueLaw::Red { .. } => Shown {
                 delay: level,
-                share: rule
-                    .average(level * capacity)
-                    .map_or(0.0, |a| rule.share(a).0),
+                share: rule.average(level * capacity).map_or(0.0, |a| rule.share(a).0),
             },
-            _ if longest.is_infinite() => Shown {
-                delay: level,
-                share: 0.0,
-            },
-            _ => Shown {
-                delay: longest * level.min(1.0),
-                share: -(1.0 - level).min(0.0).exp_m1(),
-            },
+            _ if longest.is_infinite() => Shown { delay: level, share: 0.0 },
+            _ => Shown { delay: longest * level.min(1.0), share: -(1.0 - level).min(0.0).exp_m1() },
         }
     }
 
@@ -244,10 +209,7 @@ impl Balance<'_, '_> {
             if middle <= low || middle >= high {
                 break;
             }
-            match over(middle) {
-                true => low = middle,
-                false => high = middle,
-            }
+            if over(middle) { low = middle } else { high = middle }
         }
         self.shown[q] = self.at(q, high);
     }

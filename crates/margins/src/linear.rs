@@ -35,10 +35,7 @@ pub struct Linear {
 impl Linear {
     /// Only some of the terms.
     pub(crate) fn part(&self, of: impl Fn(&Term) -> bool) -> Linear {
-        Linear {
-            terms: self.terms.iter().copied().filter(of).collect(),
-            ..*self
-        }
+        Linear { terms: self.terms.iter().copied().filter(of).collect(), ..*self }
     }
 
     /// The longest delay.

@@ -154,9 +154,8 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
         let most = path.peak.min(kind.offered);
         kind.control.dynamics.law != WindowLaw::Reno || at_rest.rates[kind.members[0]] < most
     };
-    let (moving, flows): (Vec<usize>, Vec<usize>) = (moving.into_iter().zip(flows))
-        .filter(|(k, _)| free(k))
-        .unzip();
+    let (moving, flows): (Vec<usize>, Vec<usize>) =
+        (moving.into_iter().zip(flows)).filter(|(k, _)| free(k)).unzip();
     let mut rest: Vec<Rest> = (moving.iter().zip(flows))
         .map(|(&k, flows)| Rest::of(&model, &network, &at_rest, k, flows))
         .collect();
@@ -191,16 +190,12 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
         "windows are decided once per round trip, and a virtual queue is not the data outstanding less the pipe",
     ));
     builder.answers = Answers::Packets;
-    let packets = match signalled.is_none() && !builder.signals.is_empty() {
-        true => Some(builder.build(scenario.fluid.link_model)?),
-        false => None,
+    let packets = if signalled.is_none() && !builder.signals.is_empty() {
+        Some(builder.build(scenario.fluid.link_model)?)
+    } else {
+        None
     };
-    Ok(Nearby {
-        fluid,
-        packets,
-        unknown,
-        rest,
-    })
+    Ok(Nearby { fluid, packets, unknown, rest })
 }
 
 struct Builder<'a, 'b> {
@@ -233,9 +228,9 @@ impl Builder<'_, '_> {
             let used = (0..n).any(|i| self.hop(i, q).is_some());
             let full = self.signal(q).is_some_and(|s| s.answer == Answer::Full);
             match self.model.rule(q, self.capacity(q)).law {
-                QueueLaw::Avd {
-                    gain, utilisation, ..
-                } if used && !full && self.at_rest.prices[l] > self.at_rest.delays[l] + 1e-12 => {
+                QueueLaw::Avd { gain, utilisation, .. }
+                    if used && !full && self.at_rest.prices[l] > self.at_rest.delays[l] + 1e-12 =>
+                {
                     let service = utilisation * self.capacity(q);
                     virtuals.push((q, gain, self.at_rest.prices[l], service));
                 }
@@ -271,9 +266,7 @@ impl Builder<'_, '_> {
             if let Answer::Virtual { .. } | Answer::Full = signal.answer {
                 let per_byte = (1.0 - signal.share) / signal.arrives;
                 let arriving = self.arriving(signal.queue, link_model, &near);
-                let scaled = arriving
-                    .into_iter()
-                    .map(|(u, lag, c, f)| (u, lag, c * per_byte, f));
+                let scaled = arriving.into_iter().map(|(u, lag, c, f)| (u, lag, c * per_byte, f));
                 near.share[signal.queue].extend(scaled);
             }
         }
@@ -334,12 +327,7 @@ impl Builder<'_, '_> {
                 "a queue that answers at once (a full buffer, avq) behind another queue is not linearised".into(),
             ));
         }
-        Ok(Linear {
-            windows: n,
-            open: !self.signals.is_empty(),
-            size,
-            terms,
-        })
+        Ok(Linear { windows: n, open: !self.signals.is_empty(), size, terms })
     }
 
     fn capacity(&self, queue: usize) -> f64 {
@@ -352,21 +340,15 @@ impl Builder<'_, '_> {
 
     /// The share that a queue drops, and what arrives there, if it drops.
     fn dropped(&self, queue: usize) -> (f64, f64) {
-        self.signal(queue)
-            .map_or((0.0, 0.0), |s| (s.dropped, s.arrives))
+        self.signal(queue).map_or((0.0, 0.0), |s| (s.dropped, s.arrives))
     }
 
     /// A kind's delay to a queue on its way there, and how many of its flows come there, less what wires
     /// lose.
     fn hop(&self, i: usize, queue: usize) -> Option<(f64, f64)> {
         let path = &self.network.paths[self.moving[i]];
-        let hop = path.hops[..path.forward]
-            .iter()
-            .find(|h| h.queue == queue)?;
-        let many = match hop.private {
-            true => 1.0,
-            false => self.rest[i].flows as f64,
-        };
+        let hop = path.hops[..path.forward].iter().find(|h| h.queue == queue)?;
+        let many = if hop.private { 1.0 } else { self.rest[i].flows as f64 };
         Some((hop.after, many * hop.passes))
     }
 
@@ -374,8 +356,7 @@ impl Builder<'_, '_> {
     /// in the queues of the rest of the path.
     fn behind(&self, path: &Path, hop: &Hop) -> f64 {
         let rest = path.hops.iter().skip_while(|h| h.queue != hop.queue);
-        rest.map(|h| self.at_rest.delays[self.model.queues[h.queue]])
-            .sum()
+        rest.map(|h| self.at_rest.delays[self.model.queues[h.queue]]).sum()
     }
 
     /// Returns the terms of the derivative of a window.
@@ -453,12 +434,7 @@ impl Builder<'_, '_> {
                     LinkModel::AckClocked => (0.0, 0),
                 };
                 for &(column, lag, c, feedbacks) in &near.delay[hop.queue] {
-                    mix.push((
-                        column,
-                        back + lag,
-                        -many * r.rate / d * c,
-                        feedbacks + round,
-                    ));
+                    mix.push((column, back + lag, -many * r.rate / d * c, feedbacks + round));
                 }
             }
         }
@@ -486,11 +462,12 @@ impl Builder<'_, '_> {
             return Ok(());
         }
         let values = matrix.singular_values();
-        match values.iter().all(|&v| v > SINGULAR * values.max()) {
-            true => Ok(()),
-            false => Err(MarginsError::NoEquilibrium(
+        if values.iter().all(|&v| v > SINGULAR * values.max()) {
+            Ok(())
+        } else {
+            Err(MarginsError::NoEquilibrium(
                 "queues do not follow from the windows uniquely: flows answer to sums of their delays only".into(),
-            )),
+            ))
         }
     }
 
@@ -526,10 +503,8 @@ impl Builder<'_, '_> {
         })?;
         for (b, &q) in real.iter().enumerate() {
             for (a, mix) in right.iter().enumerate() {
-                near.delay[q].extend(
-                    mix.iter()
-                        .map(|&(i, lag, c, f)| (i, lag, c * inverse[(b, a)], f)),
-                );
+                near.delay[q]
+                    .extend(mix.iter().map(|&(i, lag, c, f)| (i, lag, c * inverse[(b, a)], f)));
             }
         }
         Ok(())

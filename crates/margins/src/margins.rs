@@ -62,36 +62,24 @@ pub fn margins(system: &Linear, stable: bool) -> Margins {
     };
     // Frequencies at which an eigenvalue of the loop at the windows becomes real.
     let imaginary = |v: &Complex<f64>| v.im;
-    crossings(
-        count,
-        &frequency,
-        &|w| loop_at_windows(system, w),
-        &imaginary,
-        &mut |w, v| {
-            // A loop without gain is none.
-            if v.re > 1e-9 {
-                let g = 1.0 / v.re;
-                // The first that gains meet on their way up from here, or from none.
-                if (g > 1.0 || !stable) && g < best.gain {
-                    (best.gain, best.gain_frequency) = (g, w);
-                }
+    crossings(count, &frequency, &|w| loop_at_windows(system, w), &imaginary, &mut |w, v| {
+        // A loop without gain is none.
+        if v.re > 1e-9 {
+            let g = 1.0 / v.re;
+            // The first that gains meet on their way up from here, or from none.
+            if (g > 1.0 || !stable) && g < best.gain {
+                (best.gain, best.gain_frequency) = (g, w);
             }
-        },
-    );
+        }
+    });
     if stable {
         let modulus = |v: &Complex<f64>| v.norm() - 1.0;
-        crossings(
-            count,
-            &frequency,
-            &|w| loop_at_feedback(system, w),
-            &modulus,
-            &mut |w, v| {
-                let delay = v.arg().rem_euclid(2.0 * PI) / w;
-                if delay < best.delay {
-                    (best.delay, best.delay_frequency) = (delay, w);
-                }
-            },
-        );
+        crossings(count, &frequency, &|w| loop_at_feedback(system, w), &modulus, &mut |w, v| {
+            let delay = v.arg().rem_euclid(2.0 * PI) / w;
+            if delay < best.delay {
+                (best.delay, best.delay_frequency) = (delay, w);
+            }
+        });
     }
     if !stable && best.gain >= 1.0 {
         (best.gain, best.gain_frequency) = (0.0, f64::NAN);
@@ -193,9 +181,7 @@ fn loop_at_windows(system: &Linear, w: f64) -> Option<DMatrix<Complex<f64>>> {
         let others = all - n;
         let resolvent =
             DMatrix::identity(others, others) * s - fixed.view((n, n), (others, others));
-        let queues = resolvent
-            .lu()
-            .solve(&fixed.view((n, 0), (others, n)).into_owned())?;
+        let queues = resolvent.lu().solve(&fixed.view((n, 0), (others, n)).into_owned())?;
         through += a.view((0, n), (n, others)) * queues;
     }
     let own = DMatrix::identity(n, n) * s - fixed.view((0, 0), (n, n));

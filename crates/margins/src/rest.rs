@@ -51,12 +51,8 @@ impl Rest {
     ) -> Rest {
         let kind = &model.classes[k];
         let path = &network.paths[k];
-        let sum = |of: &[f64], n| {
-            path.hops[..n]
-                .iter()
-                .map(|h| of[model.queues[h.queue]])
-                .sum::<f64>()
-        };
+        let sum =
+            |of: &[f64], n| path.hops[..n].iter().map(|h| of[model.queues[h.queue]]).sum::<f64>();
         let queue = sum(&at.delays, path.hops.len());
         let virtual_delay = sum(&at.prices, path.forward) - sum(&at.delays, path.forward);
         let rate = at.rates[kind.members[0]];
@@ -68,11 +64,7 @@ impl Rest {
         let unmarked = |h: &Hop| 1.0 - at.shares[h.queue];
         let signal = match kind.control.dynamics.law {
             WindowLaw::Reno => {
-                1.0 - path.passes
-                    * path.hops[..path.forward]
-                        .iter()
-                        .map(unmarked)
-                        .product::<f64>()
+                1.0 - path.passes * path.hops[..path.forward].iter().map(unmarked).product::<f64>()
             }
             _ => 0.0,
         };
@@ -186,9 +178,7 @@ impl Equilibrium {
             return Err(MarginsError::NoEquilibrium(why));
         }
         let of_links = |metric| {
-            (0..whole.links.len())
-                .map(|l| last(metric, Entity::Link(l)))
-                .collect::<Vec<f64>>()
+            (0..whole.links.len()).map(|l| last(metric, Entity::Link(l))).collect::<Vec<f64>>()
         };
         let found = Equilibrium {
             rates,
@@ -223,9 +213,7 @@ impl Equilibrium {
             } else {
                 continue;
             };
-            return Err(MarginsError::NoEquilibrium(format!(
-                "the queue of {name} would be {why}"
-            )));
+            return Err(MarginsError::NoEquilibrium(format!("the queue of {name} would be {why}")));
         }
         Ok(())
     }

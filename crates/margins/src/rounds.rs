@@ -51,12 +51,7 @@ impl Loop {
     /// The loop of deviations within a packet, over round trips of `rtt` seconds: z² − z + κ = 0.
     pub fn within_a_packet(gain: f64, rtt: f64) -> Loop {
         let z = (Complex::new(1.0 - 4.0 * gain, 0.0).sqrt() + 1.0) / 2.0;
-        Loop {
-            gain,
-            largest: 1.0,
-            frequency: TAU / 6.0 / rtt,
-            root: z.ln() / rtt,
-        }
+        Loop { gain, largest: 1.0, frequency: TAU / 6.0 / rtt, root: z.ln() / rtt }
     }
 
     /// The whole loop, of deviations of many packets.
@@ -64,10 +59,7 @@ impl Loop {
         let largest = largest(rounds);
         let (growth, frequency) = moves(rounds, gain);
         // A circle that is not whole counts for nothing.
-        let growth = match gain <= largest {
-            true => growth.min(-f64::EPSILON),
-            false => growth.max(0.0),
-        };
+        let growth = if gain <= largest { growth.min(-f64::EPSILON) } else { growth.max(0.0) };
         Loop {
             gain,
             largest,
@@ -110,18 +102,13 @@ fn moves(rounds: Rounds, gain: f64) -> (f64, f64) {
             Pace::Least => 0.0,
         };
         let before = m;
-        m = match rounds.turns && n % 2 == 1 {
-            true => o.min(w),
-            false => o,
-        };
+        m = if rounds.turns && n % 2 == 1 { o.min(w) } else { o };
         let paced = match rounds.pace {
             Pace::Least => w,
             Pace::Latest | Pace::Smoothed => o.min(w) + w - r,
         };
         (w, o) = (w - gain * m, paced.min(w));
-        let size = [w, o, m, r]
-            .into_iter()
-            .fold(0.0, |a: f64, b| a.max(b.abs()));
+        let size = [w, o, m, r].into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         if size < f64::MIN_POSITIVE {
             return (f64::NEG_INFINITY, 0.0);
         }

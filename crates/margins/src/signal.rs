@@ -93,12 +93,7 @@ pub(crate) fn signals(
             answer: Answer::Full,
         };
         match rule.law {
-            QueueLaw::Red {
-                unit,
-                packet,
-                ln_keep,
-                ..
-            } => {
+            QueueLaw::Red { unit, packet, ln_keep, .. } => {
                 signal.arrives = capacity / (1.0 - signal.dropped);
                 signal.answer = Answer::Average {
                     slope: rule.share(backlog / unit).1 * capacity / unit,
@@ -106,13 +101,9 @@ pub(crate) fn signals(
                 };
             }
             QueueLaw::Rem { ln_phi, gain, .. } => {
-                signal.answer = Answer::Price {
-                    slope: ln_phi * (1.0 - share) * gain,
-                };
+                signal.answer = Answer::Price { slope: ln_phi * (1.0 - share) * gain };
             }
-            QueueLaw::Avq {
-                utilisation, gain, ..
-            } => {
+            QueueLaw::Avq { utilisation, gain, .. } => {
                 signal.arrives = utilisation * capacity;
                 signal.answer = Answer::Virtual { gain };
             }
@@ -137,7 +128,5 @@ pub(crate) fn signals(
         }
         Ok(Some(signal))
     };
-    (0..model.queues.len())
-        .filter_map(|q| of(q).transpose())
-        .collect()
+    (0..model.queues.len()).filter_map(|q| of(q).transpose()).collect()
 }

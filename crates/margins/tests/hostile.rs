@@ -41,11 +41,7 @@ fn no_margins_without_an_equilibrium() {
     let codel = format!("{LINK}\nqueue = {{ discipline = \"codel\", limit = \"unlimited\" }}");
     for (link, controller, expected) in [
         (LINK, "\"vegas\"", "sign"),
-        (
-            LINK,
-            "{ name = \"monaco\", policy = \"aiad\" }",
-            "no margins",
-        ),
+        (LINK, "{ name = \"monaco\", policy = \"aiad\" }", "no margins"),
         (&endless[..], "\"reno\"", "grows for ever"),
         (&short, monaco, "more than its buffer"),
         (&codel, monaco, "codel drops or marks some"),

@@ -13,13 +13,7 @@ fn scalar(kappa: f64) -> Linear {
         windows: 1,
         open: false,
         size: 1,
-        terms: vec![Term {
-            row: 0,
-            column: 0,
-            delay: 1.0,
-            coefficient: -kappa,
-            feedbacks: 1,
-        }],
+        terms: vec![Term { row: 0, column: 0, delay: 1.0, coefficient: -kappa, feedbacks: 1 }],
     }
 }
 
@@ -52,10 +46,7 @@ fn roots_of_a_delayed_scalar_are_lamberts() {
             }
             let exact = lambert(Complex::new(-kappa, 0.0), branch);
             let exact = Complex::new(exact.re, exact.im.abs());
-            assert!(
-                (root - exact).norm() < 1e-10,
-                "{kappa} {branch}: {root} {exact}"
-            );
+            assert!((root - exact).norm() < 1e-10, "{kappa} {branch}: {root} {exact}");
         }
     }
 }
@@ -101,24 +92,19 @@ fn critical_gains_of_many_flows() {
     for _ in 0..50 {
         u -= (u * u.sin() - 1.0) / (u.sin() + u * u.cos());
     }
-    for (model, exact) in [
-        ("integrator", u / u.tan()),
-        ("ack-clocked", std::f64::consts::FRAC_PI_2),
-    ] {
+    for (model, exact) in
+        [("integrator", u / u.tan()), ("ack-clocked", std::f64::consts::FRAC_PI_2)]
+    {
         let found = critical(&many(model, 0.5, "1 Tbps", 1), 0.5);
         // The queuing delay is 1e-5 of the round trip.
-        assert!(
-            (found / exact - 1.0).abs() < 1e-4,
-            "{model}: {found} {exact}"
-        );
+        assert!((found / exact - 1.0).abs() < 1e-4, "{model}: {found} {exact}");
     }
     // Phase margins at κ = 0.5. Integrator: (κ + s)·e^(−s)/s², of modulus one at ω.
     let k: f64 = 0.5;
     let w = (0.5 * (1.0 + (1.0 + 4.0 * k * k).sqrt())).sqrt();
-    for (model, radians) in [
-        ("integrator", (w / k).atan() - w),
-        ("ack-clocked", std::f64::consts::FRAC_PI_2 - k),
-    ] {
+    for (model, radians) in
+        [("integrator", (w / k).atan() - w), ("ack-clocked", std::f64::consts::FRAC_PI_2 - k)]
+    {
         let found = stability(&many(model, k, "1 Tbps", 1), Time::ZERO).unwrap();
         let is = found.margins.phase_degrees();
         assert!((is - radians.to_degrees()).abs() < 0.01, "{model}: {is}");
@@ -127,16 +113,10 @@ fn critical_gains_of_many_flows() {
 
 #[test]
 fn critical_gains_of_five_classes() {
-    for (model, known, within) in [
-        ("integrator", 0.7107, 1e-3),
-        ("ack-clocked", 2.6727, 1.5e-3),
-    ] {
+    for (model, known, within) in [("integrator", 0.7107, 1e-3), ("ack-clocked", 2.6727, 1.5e-3)] {
         let controller = "{ name = \"monaco\", target = \"2 pkt\", gain = 0.5 }";
         let found = critical(&scenario(&five_classes(controller, model, 1)), 0.5);
-        assert!(
-            (found / known - 1.0).abs() < within,
-            "{model}: {found} {known}"
-        );
+        assert!((found / known - 1.0).abs() < within, "{model}: {found} {known}");
     }
 }
 
@@ -146,14 +126,9 @@ fn growth(s: &Scenario) -> f64 {
     let h = step(s).unwrap();
     let run = run_with_step(s, h, &mut Quiet).unwrap();
     let l = s.links.iter().position(|l| l.name == "bottleneck").unwrap();
-    let q = &run
-        .series(Metric::QueuingDelay, Entity::Link(l))
-        .unwrap()
-        .values;
+    let q = &run.series(Metric::QueuingDelay, Entity::Link(l)).unwrap().values;
     let swing = |part: &[f64]| {
-        let (low, high) = part
-            .iter()
-            .fold((f64::MAX, 0.0f64), |(l, h), v| (l.min(*v), h.max(*v)));
+        let (low, high) = part.iter().fold((f64::MAX, 0.0f64), |(l, h), v| (l.min(*v), h.max(*v)));
         high - low
     };
     let n = q.len();
@@ -163,10 +138,9 @@ fn growth(s: &Scenario) -> f64 {
 /// Ten per cent below the critical gain a disturbance decays, ten above it does not.
 #[test]
 fn simulated_ten_per_cent_to_each_side() {
-    for (model, critical) in [
-        ("integrator", 0.547352),
-        ("ack-clocked", std::f64::consts::FRAC_PI_2),
-    ] {
+    for (model, critical) in
+        [("integrator", 0.547352), ("ack-clocked", std::f64::consts::FRAC_PI_2)]
+    {
         let below = growth(&many(model, 0.9 * critical, "1.6 Gbps", 120));
         let above = growth(&many(model, 1.1 * critical, "1.6 Gbps", 120));
         assert!(below < 0.5 && above > 0.9, "{model}: {below} {above}");

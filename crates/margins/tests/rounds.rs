@@ -11,10 +11,7 @@ const RTT: f64 = 0.1;
 fn within_a_packet_the_roots_are_in_closed_form() {
     let at = |gain| Loop::within_a_packet(gain, RTT);
     let half = at(0.5);
-    assert!(
-        (half.root.re * RTT + 0.5 * 2f64.ln()).abs() < 1e-12,
-        "{half:?}"
-    );
+    assert!((half.root.re * RTT + 0.5 * 2f64.ln()).abs() < 1e-12, "{half:?}");
     assert!((half.root.im * RTT - TAU / 8.0).abs() < 1e-12, "{half:?}");
     assert!((half.factor() - 2.0).abs() < 1e-12 && half.is_stable());
     let one = at(1.0);
@@ -28,10 +25,7 @@ fn within_a_packet_the_roots_are_in_closed_form() {
 /// Without a pace and without turns the whole loop is that of a packet.
 #[test]
 fn a_window_alone_has_the_roots_of_a_packet() {
-    let alone = Rounds {
-        pace: Pace::Least,
-        turns: false,
-    };
+    let alone = Rounds { pace: Pace::Least, turns: false };
     let at = Loop::whole(alone, 0.5, RTT);
     let roots = Loop::within_a_packet(0.5, RTT).root;
     assert!((at.root - roots).norm() < 1e-2 * roots.norm(), "{at:?}");
@@ -50,10 +44,7 @@ fn grown(rounds: Rounds, gain: f64, w: f64) -> f64 {
             Pace::Least => f64::NEG_INFINITY,
         };
         let over = (outstanding - window).max(0.0);
-        found = match rounds.turns && n % 2 == 1 {
-            true => outstanding - over,
-            false => outstanding,
-        };
+        found = if rounds.turns && n % 2 == 1 { outstanding - over } else { outstanding };
         outstanding = (outstanding - over + window - round_trip).min(window);
         window -= gain * found;
         let scale = window.abs().max(outstanding.abs()).max(found.abs());
@@ -74,10 +65,7 @@ fn limits_are_where_iterated_deviations_begin_to_grow() {
             for w in [1.0, -1.0, 0.3] {
                 let below = grown(rounds, 0.99 * limit, w);
                 let above = grown(rounds, 1.01 * limit, w);
-                assert!(
-                    below < 0.0 && above > 0.0,
-                    "{rounds:?}, {w}: {below} {above}"
-                );
+                assert!(below < 0.0 && above > 0.0, "{rounds:?}, {w}: {below} {above}");
             }
             let below = Loop::whole(rounds, 0.99 * limit, RTT);
             let above = Loop::whole(rounds, 1.01 * limit, RTT);

@@ -60,10 +60,7 @@ fn integration_cycles_beyond_the_gain_that_the_linearisation_gives() {
         // Held at 6 KB, the target is 3: as a flow of weight 2.
         let held = critical("{ contract = \"19 Mbps\", limit = \"6 KB\" }");
         let double = critical("{ weight = 2 }");
-        assert!(
-            (held / double - 1.0).abs() < 1e-9,
-            "{model}: {held} {double}"
-        );
+        assert!((held / double - 1.0).abs() < 1e-9, "{model}: {held} {double}");
     }
 }
 

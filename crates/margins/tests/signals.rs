@@ -32,17 +32,10 @@ fn rest(base_rtt: f64) -> (f64, f64, f64) {
         let queue = 0.5 * (low + high);
         let share = 2.0 * p(queue) / (1.0 + p(queue));
         let window = (base_rtt + queue / CAPACITY) * CAPACITY / FLOWS;
-        match 2.0 * (1.0 - share) / share > window * window {
-            true => low = queue,
-            false => high = queue,
-        }
+        if 2.0 * (1.0 - share) / share > window * window { low = queue } else { high = queue }
     }
     let p = p(low);
-    (
-        base_rtt + low / CAPACITY,
-        2.0 * p / (1.0 + p),
-        0.0512 / 550.0 * 2.0 / (1.0 + p).powi(2),
-    )
+    (base_rtt + low / CAPACITY, 2.0 * p / (1.0 + p), 0.0512 / 550.0 * 2.0 / (1.0 + p).powi(2))
 }
 
 /// Returns the zero of `f`.
@@ -50,10 +43,7 @@ fn zero(mut low: f64, mut high: f64, f: impl Fn(f64) -> f64) -> f64 {
     let sign = f(low) > 0.0;
     while high - low > 1e-12 * high {
         let middle = 0.5 * (low + high);
-        match (f(middle) > 0.0) == sign {
-            true => low = middle,
-            false => high = middle,
-        }
+        if (f(middle) > 0.0) == sign { low = middle } else { high = middle }
     }
     low
 }
@@ -82,10 +72,7 @@ fn margins_of_the_published_example() {
         };
         // The phase crossover: −180°.
         let crosses = |w: &f64| plant(*w).im * plant(w * 1.01).im < 0.0 && plant(*w).re < 0.0;
-        let near = (0..1000)
-            .map(|i| 0.1 * 1.01f64.powi(i))
-            .find(crosses)
-            .unwrap();
+        let near = (0..1000).map(|i| 0.1 * 1.01f64.powi(i)).find(crosses).unwrap();
         let turn = zero(near, 1.01 * near, |w| plant(w).im);
         let gain = 1.0 / plant(turn).norm();
         let m = found.margins;
@@ -109,10 +96,7 @@ fn margins_of_the_published_example() {
             let cross = zero(1e-3, 1.0, |w| of(w).norm() - 1.0);
             let phase = (PI + of(cross).arg()).to_degrees();
             println!("published: {cross} {phase}");
-            assert!(
-                (m.delay_frequency / cross - 1.0).abs() < 0.1,
-                "{m:?} {cross}"
-            );
+            assert!((m.delay_frequency / cross - 1.0).abs() < 0.1, "{m:?} {cross}");
             assert!((m.phase_degrees() - phase).abs() < 1.0, "{m:?} {phase}");
         }
     }
@@ -173,10 +157,7 @@ fn integration_to_both_sides_of_the_limit() {
             let limit = zero(1e-3, 0.4, |delay| rightmost(&at(delay)));
             let (below, above) = (growth(&at(below * limit)), growth(&at(1.1 * limit)));
             println!("{model} {name}: {limit} {below:.2} {above:.2}");
-            assert!(
-                below < 0.5 && above > 0.9,
-                "{model} {name}: {below} {above}"
-            );
+            assert!(below < 0.5 && above > 0.9, "{model} {name}: {below} {above}");
         }
     }
 }

@@ -25,12 +25,7 @@ impl Bucket {
     pub fn new(rate: Rate, burst: Bytes) -> Bucket {
         assert!(rate > Rate::ZERO, "a bucket fills");
         let most = i128::from(burst.get()) * PS_BITS;
-        Bucket {
-            rate: rate.as_bps().into(),
-            most,
-            tokens: most,
-            since: Time::ZERO,
-        }
+        Bucket { rate: rate.as_bps().into(), most, tokens: most, since: Time::ZERO }
     }
 
     /// Fills the bucket up to `now`, which is not before the time of an earlier call.

@@ -46,10 +46,7 @@ impl Count {
 impl std::ops::Add for Count {
     type Output = Count;
     fn add(self, o: Count) -> Count {
-        Count {
-            packets: self.packets + o.packets,
-            bytes: self.bytes + o.bytes,
-        }
+        Count { packets: self.packets + o.packets, bytes: self.bytes + o.bytes }
     }
 }
 

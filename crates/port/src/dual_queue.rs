@@ -50,10 +50,7 @@ impl<P: PortPacket> DualQueues<P> {
     pub fn pop(&mut self, now: Time) -> Option<(P, Verdict, Time)> {
         let both = !self.low_latency.is_empty() && !self.classic.is_empty();
         let is_low_latency = !self.low_latency.is_empty() && (!both || self.credit <= 0.0);
-        let queue = match is_low_latency {
-            true => &mut self.low_latency,
-            false => &mut self.classic,
-        };
+        let queue = if is_low_latency { &mut self.low_latency } else { &mut self.classic };
         let (arrived, packet) = queue.pop_front()?;
         let behind = queue.len() as u64;
         let meta = packet.meta();
@@ -67,9 +64,10 @@ impl<P: PortPacket> DualQueues<P> {
         // The weights apply only while both queues hold packets, and only to packets that are sent.
         if both && verdict != Verdict::Drop {
             let (low_latency, classic) = (1.0 - self.aqm.classic_share(), self.aqm.classic_share());
-            self.credit += match is_low_latency {
-                true => classic * meta.size.as_f64(),
-                false => -low_latency * meta.size.as_f64(),
+            self.credit += if is_low_latency {
+                classic * meta.size.as_f64()
+            } else {
+                -low_latency * meta.size.as_f64()
             };
         }
         Some((packet, verdict, arrived))
@@ -78,10 +76,7 @@ impl<P: PortPacket> DualQueues<P> {
     /// Updates the base probability from the waiting times of the first packets [RFC 9332 fig. 8].
     pub fn update(&mut self, now: Time) {
         let first = [self.low_latency.front(), self.classic.front()];
-        let waits = first
-            .into_iter()
-            .flatten()
-            .map(|(arrived, _)| now.since(*arrived));
+        let waits = first.into_iter().flatten().map(|(arrived, _)| now.since(*arrived));
         self.aqm.update(waits.max().unwrap_or(Duration::ZERO));
     }
 

@@ -173,12 +173,11 @@ impl<P: PortPacket> Edge<P> {
             };
             queue.port.complete();
             let size = packet.meta().size.as_f64();
-            match floor {
-                true => queue.credit -= size,
-                false => {
-                    self.virtual_time = queue.got;
-                    queue.got += size / queue.share.weight;
-                }
+            if floor {
+                queue.credit -= size
+            } else {
+                self.virtual_time = queue.got;
+                queue.got += size / queue.share.weight;
             }
             return Some(Head { packet, class });
         }
@@ -237,11 +236,7 @@ mod tests {
     }
 
     fn share(contract_bps: u64, weight: f64) -> Service {
-        Service {
-            contract: Rate::from_bps(contract_bps),
-            weight,
-            limit: None,
-        }
+        Service { contract: Rate::from_bps(contract_bps), weight, limit: None }
     }
 
     fn push(edge: &mut Edge<Data>, class: usize, flow: u32, now: Time) {

@@ -112,10 +112,8 @@ impl<P: PortPacket> FlowQueues<P> {
 
     /// Sets the hosts of the flows, if the discipline shares by host.
     pub fn set_hosts(&mut self, hosts: impl FnOnce() -> Hosts) {
-        self.isolation = self.config.hosts.then(|| Isolation {
-            of: hosts(),
-            queues: Default::default(),
-        });
+        self.isolation =
+            self.config.hosts.then(|| Isolation { of: hosts(), queues: Default::default() });
     }
 
     /// Adds a packet to the queue of its flow [RFC 8290 §4.1].
@@ -135,12 +133,7 @@ impl<P: PortPacket> FlowQueues<P> {
         let place = self.place(meta.flow, entropy);
         self.alone = Some((meta.flow, meta.size));
         let queue = &mut self.queues[place as usize];
-        let behind = QueueView {
-            packets: 0,
-            bytes: Bytes::ZERO,
-            rate: Rate::ZERO,
-            capacity: None,
-        };
+        let behind = QueueView { packets: 0, bytes: Bytes::ZERO, rate: Rate::ZERO, capacity: None };
         let verdict = (queue.codel).on_departure(&meta, Duration::ZERO, &behind, now);
         debug_assert_eq!(verdict, Verdict::Pass, "it leaves none behind");
     }
@@ -186,9 +179,7 @@ impl<P: PortPacket> FlowQueues<P> {
     /// Returns the index of the queue for a flow.
     #[inline]
     fn place(&mut self, flow: u32, entropy: &mut dyn Entropy) -> u32 {
-        let secret = self
-            .secret
-            .get_or_insert_with(|| entropy.uniform().to_bits());
+        let secret = self.secret.get_or_insert_with(|| entropy.uniform().to_bits());
         let bits = hash(u64::from(flow) ^ *secret) >> 32;
         let slot = ((bits * self.places.len() as u64) >> 32) as usize;
         if self.config.ways > 1 {
@@ -257,10 +248,8 @@ impl<P: PortPacket> FlowQueues<P> {
             if queue.credit <= 0 {
                 list.pop_front();
                 if is_new {
-                    queue.list = match queue.packets.is_empty() {
-                        true => ListState::OldEmpty,
-                        false => ListState::Old,
-                    };
+                    queue.list =
+                        if queue.packets.is_empty() { ListState::OldEmpty } else { ListState::Old };
                     if queue.list == ListState::Old {
                         count(&mut self.isolation, queue.hosts, 1);
                     }
@@ -358,9 +347,7 @@ impl<P> FlowQueue<P> {
 #[inline]
 fn share(config: &FqCodel, isolation: Option<&Isolation>, hosts: [u32; 2]) -> i64 {
     let quantum = config.quantum.get() as i64 * BYTE;
-    isolation.map_or(quantum, |isolation| {
-        (quantum / isolation.load(hosts)).max(1)
-    })
+    isolation.map_or(quantum, |isolation| (quantum / isolation.load(hosts)).max(1))
 }
 
 /// Adds `change` to the counts of two hosts, if the discipline shares by host.

@@ -89,25 +89,16 @@ pub struct Limit {
 
 impl Limit {
     /// No limit.
-    pub const UNLIMITED: Limit = Limit {
-        packets: u64::MAX,
-        bytes: Bytes::new(u64::MAX),
-    };
+    pub const UNLIMITED: Limit = Limit { packets: u64::MAX, bytes: Bytes::new(u64::MAX) };
 
     /// Creates a limit of `n` packets of any size.
     pub const fn packets(n: u64) -> Limit {
-        Limit {
-            packets: n,
-            ..Limit::UNLIMITED
-        }
+        Limit { packets: n, ..Limit::UNLIMITED }
     }
 
     /// Creates a limit of `bytes` bytes.
     pub const fn bytes(bytes: Bytes) -> Limit {
-        Limit {
-            bytes,
-            ..Limit::UNLIMITED
-        }
+        Limit { bytes, ..Limit::UNLIMITED }
     }
 
     /// Returns true if a packet of `size` fits in addition to `packets` packets with `bytes` bytes

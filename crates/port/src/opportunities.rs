@@ -63,11 +63,7 @@ impl Opportunities {
         let mut needs = size.get();
         let taken = self.left.min(needs);
         (self.left, needs) = (self.left - taken, needs - taken);
-        self.serving = Serving {
-            needs,
-            round: self.round,
-            place: self.place,
-        };
+        self.serving = Serving { needs, round: self.round, place: self.place };
         while needs > 0 {
             end = self.time(self.round, self.place);
             self.advance();
@@ -79,11 +75,7 @@ impl Opportunities {
 
     /// Returns the bytes of the packet in service that have not left by `now`.
     pub fn unsent(&self, now: Time) -> u64 {
-        let Serving {
-            mut needs,
-            mut round,
-            mut place,
-        } = self.serving;
+        let Serving { mut needs, mut round, mut place } = self.serving;
         while needs > 0 && self.time(round, place) <= now {
             needs = needs.saturating_sub(self.bytes);
             (round, place) = self.next(round, place);
@@ -115,10 +107,7 @@ impl Opportunities {
     }
 
     fn next(&self, round: u64, place: usize) -> (u64, usize) {
-        match place + 1 == self.times.len() {
-            true => (round + 1, 0),
-            false => (round, place + 1),
-        }
+        if place + 1 == self.times.len() { (round + 1, 0) } else { (round, place + 1) }
     }
 
     fn time(&self, round: u64, place: usize) -> Time {
@@ -189,10 +178,7 @@ mod tests {
         assert_eq!(second, ms(10));
         // 1504 - 700 bytes are left for a packet that waits.
         assert_eq!(line.send(second, second, size), ms(10));
-        assert_eq!(
-            line.send(ms(1_000_000_001), second, size),
-            ms(1_000_000_002)
-        );
+        assert_eq!(line.send(ms(1_000_000_001), second, size), ms(1_000_000_002));
     }
 
     #[test]

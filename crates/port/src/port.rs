@@ -48,10 +48,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
 
     /// Returns the same port with one FIFO queue for all packets, including control packets.
     pub fn without_priority(self) -> Port<P, A> {
-        Port {
-            priority: false,
-            ..self
-        }
+        Port { priority: false, ..self }
     }
 
     /// Returns the same port with a policer in front of the queue, and with a filter that drops
@@ -129,11 +126,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
     /// Asks the discipline about a packet that departs at once and leaves the queue empty.
     fn judge_departure(&mut self, now: Time, packet: &mut P) -> Result<(), DropReason> {
         let meta = packet.meta();
-        let behind = QueueView {
-            packets: 0,
-            bytes: Bytes::ZERO,
-            ..self.view()
-        };
+        let behind = QueueView { packets: 0, bytes: Bytes::ZERO, ..self.view() };
         match self.aqm.on_departure(&meta, Duration::ZERO, &behind, now) {
             Verdict::Pass => {}
             Verdict::Mark => {
@@ -413,11 +406,6 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
 
     fn view(&self) -> QueueView {
         let (packets, bytes) = self.backlog();
-        QueueView {
-            packets,
-            bytes,
-            rate: self.rate(),
-            capacity: self.state.limit.capacity(),
-        }
+        QueueView { packets, bytes, rate: self.rate(), capacity: self.state.limit.capacity() }
     }
 }

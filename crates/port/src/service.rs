@@ -70,10 +70,7 @@ impl Service {
     /// Panics if the mean is zero, or the last time is.
     pub fn with_trace(mean: Rate, times: Arc<[u32]>, bytes: Bytes) -> Service {
         let trace = Opportunities::new(times, bytes);
-        Service {
-            unusual: Some(Box::new(Unusual::Trace(trace))),
-            ..Service::new(mean)
-        }
+        Service { unusual: Some(Box::new(Unusual::Trace(trace))), ..Service::new(mean) }
     }
 
     /// Creates an idle line that begins to send a packet when the bucket has its tokens.
@@ -81,10 +78,7 @@ impl Service {
     /// # Panics
     /// Panics if the rate is zero.
     pub fn shaped(rate: Rate, bucket: Bucket) -> Service {
-        Service {
-            unusual: Some(Box::new(Unusual::Shaped(bucket))),
-            ..Service::new(rate)
-        }
+        Service { unusual: Some(Box::new(Unusual::Shaped(bucket))), ..Service::new(rate) }
     }
 
     /// The rate.

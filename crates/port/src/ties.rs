@@ -21,11 +21,7 @@ pub(crate) struct Ties {
 impl Ties {
     /// Creates the state before the first departure.
     pub fn new(secret: u64) -> Ties {
-        Ties {
-            secret,
-            left_at: Time::ZERO,
-            size: Bytes::ZERO,
-        }
+        Ties { secret, left_at: Time::ZERO, size: Bytes::ZERO }
     }
 
     /// Records that a packet leaves.

@@ -35,10 +35,7 @@ impl<A: Aqm> Timeline<A> {
     /// Panics if the discipline wants another structure than one FIFO queue whose arrivals it
     /// judges.
     pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Timeline<A> {
-        assert!(
-            matches!(aqm.structure(), Structure::Fifo),
-            "departures are not known at arrival"
-        );
+        assert!(matches!(aqm.structure(), Structure::Fifo), "departures are not known at arrival");
         Timeline {
             service: Service::new(rate),
             limit,
@@ -166,13 +163,10 @@ impl<A: Aqm> Timeline<A> {
     /// of the packet in service.
     pub fn sent(&self, now: Time) -> f64 {
         let served = self.ahead.left.bytes as f64;
-        self.ahead
-            .iter()
-            .next()
-            .map_or(served, |(departure, size)| {
-                let unsent = departure.since(now).as_secs_f64() * self.rate().as_bps_f64() / 8.0;
-                served + (f64::from(size) - unsent).max(0.0)
-            })
+        self.ahead.iter().next().map_or(served, |(departure, size)| {
+            let unsent = departure.since(now).as_secs_f64() * self.rate().as_bps_f64() / 8.0;
+            served + (f64::from(size) - unsent).max(0.0)
+        })
     }
 
     /// The counters as of the last [`Timeline::advance`] or offer.
@@ -247,10 +241,7 @@ impl Departures {
             self.grow();
         }
         let place = self.entered.packets as usize & (self.ring.len() - 1);
-        self.ring[place] = Departure {
-            at: departure,
-            size: size.get() as u32,
-        };
+        self.ring[place] = Departure { at: departure, size: size.get() as u32 };
         self.entered.add(size);
     }
 

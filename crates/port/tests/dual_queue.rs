@@ -15,19 +15,9 @@ fn port() -> Clocked {
 }
 
 fn packet(number: usize, ecn: Ecn) -> Pkt {
-    let meta = PacketMeta {
-        size: Bytes::new(1000),
-        class: Class::Data,
-        ecn,
-        aggregate: 0,
-        flow: 0,
-    };
-    Pkt {
-        number,
-        meta,
-        marked: false,
-        delay: Duration::ZERO,
-    }
+    let meta =
+        PacketMeta { size: Bytes::new(1000), class: Class::Data, ecn, aggregate: 0, flow: 0 };
+    Pkt { number, meta, marked: false, delay: Duration::ZERO }
 }
 
 fn ms(ms: u64) -> Time {
@@ -49,14 +39,8 @@ fn order(port: &Clocked) -> Vec<usize> {
 #[test]
 fn scalable_and_marked_packets_overtake_the_others() {
     let mut port = port();
-    let codepoints = [
-        Ecn::NotCapable,
-        Ecn::Capable,
-        Ecn::NotCapable,
-        Ecn::Scalable,
-        Ecn::Marked,
-        Ecn::Scalable,
-    ];
+    let codepoints =
+        [Ecn::NotCapable, Ecn::Capable, Ecn::NotCapable, Ecn::Scalable, Ecn::Marked, Ecn::Scalable];
     offer(&mut port, codepoints);
     port.until(ms(10));
     // The first packet was in service when the others came.
@@ -71,9 +55,7 @@ fn the_classic_queue_has_its_share() {
     offer(&mut port, [Ecn::Scalable; 400]);
     port.until(ms(321));
     let classic = port.served.iter().skip(1);
-    let classic = classic
-        .filter(|s| s.packet.meta.ecn == Ecn::Capable)
-        .count();
+    let classic = classic.filter(|s| s.packet.meta.ecn == Ecn::Capable).count();
     assert!((19..=21).contains(&classic), "{classic} of 320");
 }
 
@@ -87,10 +69,7 @@ fn the_low_latency_queue_is_marked_by_its_own_delay() {
     port.until(ms(20));
     let marked: Vec<bool> = port.served.iter().map(|s| s.packet.marked).collect();
     assert_eq!(marked.iter().filter(|m| **m).count(), 6, "{marked:?}");
-    assert!(
-        !marked[0] && !marked[1] && !marked[8] && !marked[9],
-        "{marked:?}"
-    );
+    assert!(!marked[0] && !marked[1] && !marked[8] && !marked[9], "{marked:?}");
     let counters = port.port.counters();
     assert_eq!(counters.marked.packets, 6);
     assert_eq!(counters.offered.packets, counters.served.packets);
@@ -103,17 +82,15 @@ fn an_idle_link_forgets_whose_turn_it_was() {
     use Ecn::{Capable, Scalable};
     // Either L was served last while C waited, so that C was due, or C was, which costs it fifteen
     // turns.
-    for before in [
-        &[Capable, Scalable, Capable][..],
-        &[Scalable, Scalable, Scalable, Capable, Capable],
-    ] {
+    for before in
+        [&[Capable, Scalable, Capable][..], &[Scalable, Scalable, Scalable, Capable, Capable]]
+    {
         let mut port = port();
         offer(&mut port, before.iter().copied());
         port.until(ms(10));
         port.served.clear();
-        for (number, ecn) in [Capable, Capable, Scalable, Scalable, Scalable]
-            .into_iter()
-            .enumerate()
+        for (number, ecn) in
+            [Capable, Capable, Scalable, Scalable, Scalable].into_iter().enumerate()
         {
             let offered = port.offer(ms(20), packet(number, ecn), &mut Dice(1));
             offered.expect("there is room");
@@ -163,10 +140,9 @@ fn one_queue_waits(long: Ecn, short: Ecn, every: u64) -> Clocked {
 #[test]
 fn the_longer_wait_sets_the_probability() {
     // C sends a packet each 16 ms while L is busy, and gets one each 32.
-    for (long, short, every) in [
-        (Ecn::Capable, Ecn::Scalable, 1),
-        (Ecn::Scalable, Ecn::Capable, 16),
-    ] {
+    for (long, short, every) in
+        [(Ecn::Capable, Ecn::Scalable, 1), (Ecn::Scalable, Ecn::Capable, 16)]
+    {
         let mut port = one_queue_waits(long, short, every);
         offer_at(&mut port, ms(64), 100);
         port.until(ms(2000));

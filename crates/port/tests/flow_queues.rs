@@ -32,12 +32,7 @@ fn packet(number: usize, flow: u32, size: u64) -> Pkt {
         aggregate: 0,
         flow,
     };
-    Pkt {
-        number,
-        meta,
-        marked: false,
-        delay: Duration::ZERO,
-    }
+    Pkt { number, meta, marked: false, delay: Duration::ZERO }
 }
 
 fn us(us: u64) -> Time {
@@ -143,9 +138,8 @@ fn a_new_queue_that_is_empty_waits_for_a_turn_of_the_old_ones() {
     let _ = port.offer(us(now + 1600), packet(1001, 4, 1500), &mut dice);
     port.until(us(now + 20_000));
     let second = port.served.iter().position(is(1001)).expect("served");
-    let mut between: Vec<u32> = (port.served[first..second].iter())
-        .map(|s| s.packet.meta.flow)
-        .collect();
+    let mut between: Vec<u32> =
+        (port.served[first..second].iter()).map(|s| s.packet.meta.flow).collect();
     between.sort();
     let turn = port.served[first - 2].packet.meta.flow;
     let others: Vec<u32> = (1..4).filter(|flow| *flow != turn).collect();
@@ -173,11 +167,7 @@ fn overflow_costs_the_fattest_queue_half_of_it_or_a_batch() {
         let dropped: Vec<usize> = port.dropped.iter().map(|(p, _)| p.number).collect();
         let expected: Vec<usize> = (1..=lost).collect();
         assert_eq!(dropped, expected, "limit {limit}, batch {batch}");
-        assert!(
-            port.dropped
-                .iter()
-                .all(|(_, why)| *why == DropReason::Overflow)
-        );
+        assert!(port.dropped.iter().all(|(_, why)| *why == DropReason::Overflow));
     }
 }
 
@@ -232,11 +222,7 @@ fn the_hash_is_of_the_links_random_numbers() {
         let mut port = port(Limit::UNLIMITED, &changes);
         let mut dice = Dice(seed);
         for number in 0..200 {
-            let _ = port.offer(
-                Time::ZERO,
-                packet(number, number as u32 % 20, 1000),
-                &mut dice,
-            );
+            let _ = port.offer(Time::ZERO, packet(number, number as u32 % 20, 1000), &mut dice);
         }
         port.until(Time::MAX);
         let served = port.served.iter().map(|s| s.packet.number);

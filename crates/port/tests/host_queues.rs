@@ -35,12 +35,7 @@ fn packet(number: usize, flow: u32) -> Pkt {
         aggregate: 0,
         flow,
     };
-    Pkt {
-        number,
-        meta,
-        marked: false,
-        delay: Duration::ZERO,
-    }
+    Pkt { number, meta, marked: false, delay: Duration::ZERO }
 }
 
 /// The bytes of each of `flows` backlogged flows that were served in a second, after half a second
@@ -113,10 +108,8 @@ fn the_busier_of_both_hosts_counts() {
 #[test]
 fn flows_do_not_meet_while_queues_are_free() {
     let outcome = |ways: i64| {
-        let changes = [
-            &patient()[..],
-            &[("queues", Raw::Integer(8)), ("ways", Raw::Integer(ways))],
-        ];
+        let changes =
+            [&patient()[..], &[("queues", Raw::Integer(8)), ("ways", Raw::Integer(ways))]];
         shares(port("host-fq", Limit::UNLIMITED, &changes.concat()), 8)
     };
     let spread = |bytes: &[u64]| bytes.iter().max().unwrap() - bytes.iter().min().unwrap();

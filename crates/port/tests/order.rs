@@ -185,14 +185,9 @@ fn packets_of_high_priority_are_not_judged() {
     let mut port = Port::new(Rate::from_bps(8_000_000), Limit::UNLIMITED, DropAll, 1);
     let mut dropped = Vec::new();
     for class in [Class::OutOfBand, Class::Data] {
-        port.offer(
-            Time::ZERO,
-            packet(0, class),
-            &mut Dice(1),
-            &mut |p: Pkt, why| {
-                dropped.push((p.meta.class, why));
-            },
-        );
+        port.offer(Time::ZERO, packet(0, class), &mut Dice(1), &mut |p: Pkt, why| {
+            dropped.push((p.meta.class, why));
+        });
     }
     assert_eq!(dropped, [(Class::Data, DropReason::Discipline)]);
     assert_eq!(port.held().packets, 1);
@@ -223,11 +218,8 @@ fn a_policer_drops_before_the_queue() {
 fn the_area_is_the_sum_of_waits() {
     let at = |us: u64| Time::ZERO + Duration::from_us(us);
     let milliseconds = 1_000_000_000u128;
-    let mut port = Clocked::new(
-        Rate::from_bps(8_000_000),
-        Limit::UNLIMITED,
-        AnyAqm::DropTail(DropTail),
-    );
+    let mut port =
+        Clocked::new(Rate::from_bps(8_000_000), Limit::UNLIMITED, AnyAqm::DropTail(DropTail));
     for _ in 0..4 {
         let offered = port.offer(Time::ZERO, packet(0, Class::Data), &mut Dice(1));
         offered.expect("there is room");

@@ -82,10 +82,7 @@ fn an_idle_line_owes_nothing() {
     line.send(Time::ZERO, PACKET);
     let end = line.send(ms(3000), PACKET);
     assert_eq!(end.since(ms(3000)), Duration::from_ps(2_666_666_666_666));
-    assert_eq!(
-        line.send(ms(3000), PACKET).since(ms(3000)),
-        Duration::from_ps(5_333_333_333_333)
-    );
+    assert_eq!(line.send(ms(3000), PACKET).since(ms(3000)), Duration::from_ps(5_333_333_333_333));
     assert_eq!(line.send(ms(3000), PACKET), ms(11_000));
 }
 

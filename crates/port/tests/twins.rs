@@ -134,9 +134,7 @@ fn a_busy_line_neither_gains_nor_loses_in_the_long_run() {
     let mut packet = packet(1500);
     let mut last = Time::ZERO;
     for _ in 0..7_000_000 {
-        last = port
-            .offer(Time::ZERO, &mut packet, &mut Dice(0))
-            .expect("there is room");
+        last = port.offer(Time::ZERO, &mut packet, &mut Dice(0)).expect("there is room");
     }
     assert_eq!(last, Time::ZERO + accord_units::Duration::from_secs(12));
 }

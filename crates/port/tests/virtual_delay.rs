@@ -21,9 +21,7 @@ fn avd() -> AnyAqm {
 /// Packets of 1000 bytes that arrive at once. Each waits for those ahead of it at 0.8 MB/s, 1.25 ms
 /// for each. Out-of-band packets wait for none, but count in the virtual queue as all arrivals do.
 fn check(found: impl Fn(&[Pkt]) -> Vec<Pkt>, classes: &[Class], delays_us: &[u64]) {
-    let sent: Vec<Pkt> = (classes.iter().enumerate())
-        .map(|(i, class)| packet(i, *class))
-        .collect();
+    let sent: Vec<Pkt> = (classes.iter().enumerate()).map(|(i, class)| packet(i, *class)).collect();
     let mut found = found(&sent);
     found.sort_by_key(|p| p.number);
     assert_eq!(found.len(), delays_us.len());

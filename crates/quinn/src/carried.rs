@@ -66,10 +66,7 @@ pub fn connect(setup: &Setup<'_>, controller: Made) -> Result<Ends, String> {
     let config = Arc::new(config);
     let end = |server: Option<ServerConfig>, client| Transfer {
         clock: Clock::new(),
-        end: End::new(
-            Endpoint::new(config.clone(), server.map(Arc::new), true, None),
-            PEER,
-        ),
+        end: End::new(Endpoint::new(config.clone(), server.map(Arc::new), true, None), PEER),
         client,
         packet: setup.packet.get(),
         payload,
@@ -81,10 +78,7 @@ pub fn connect(setup: &Setup<'_>, controller: Made) -> Result<Ends, String> {
         stopped: false,
         broken: None,
     };
-    Ok([
-        Box::new(end(None, Some(client))),
-        Box::new(end(Some(server), None)),
-    ])
+    Ok([Box::new(end(None, Some(client))), Box::new(end(Some(server), None))])
 }
 
 /// The settings of both ends.
@@ -217,10 +211,7 @@ impl Carried for Transfer {
         self.feed();
         let (ecn, payload) = self.end.transmit(self.clock.instant(now))?;
         let ecn = ecn.filter(|_| self.asks_for_marks);
-        Some(Datagram {
-            payload,
-            ecn: ecn.map_or(0, |codepoint| codepoint as u8),
-        })
+        Some(Datagram { payload, ecn: ecn.map_or(0, |codepoint| codepoint as u8) })
     }
 
     fn next_wake(&mut self) -> Time {

@@ -23,14 +23,7 @@ pub(crate) struct End {
 impl End {
     /// Creates an end without a connection, whose peer has this address.
     pub fn new(endpoint: Endpoint, peer: SocketAddr) -> End {
-        End {
-            endpoint,
-            open: None,
-            peer,
-            buffer: Vec::new(),
-            finished: 0,
-            lost: None,
-        }
+        End { endpoint, open: None, peer, buffer: Vec::new(), finished: 0, lost: None }
     }
 
     /// Opens the connection.

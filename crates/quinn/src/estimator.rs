@@ -118,9 +118,7 @@ impl Estimator {
         while self.connection.poll().is_some() {}
         while let Some(event) = self.connection.poll_endpoint_events() {
             let answer = self.endpoint.handle_event(self.handle, event);
-            answer
-                .into_iter()
-                .for_each(|e| self.connection.handle_event(e));
+            answer.into_iter().for_each(|e| self.connection.handle_event(e));
         }
     }
 
@@ -153,9 +151,7 @@ impl Default for Estimator {
 
 impl fmt::Debug for Estimator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Estimator")
-            .field("shown", &self.shown())
-            .finish_non_exhaustive()
+        f.debug_struct("Estimator").field("shown", &self.shown()).finish_non_exhaustive()
     }
 }
 
@@ -167,10 +163,7 @@ fn number(packet: &[u8], last: Option<u64>) -> u64 {
     let low = bytes.iter().fold(0, |n, b| n << 8 | u64::from(*b));
     let span = 1 << (8 * length);
     let number = (last.unwrap_or(0) & !(span - 1)) | low;
-    match Some(number) > last {
-        true => number,
-        false => number + span,
-    }
+    if Some(number) > last { number } else { number + span }
 }
 
 /// Returns the identifier of the sender of a packet with a long header [RFC 9000 §17.2].

@@ -47,16 +47,10 @@ fn factory(values: &Values, payload: Bytes) -> Result<Made, String> {
 }
 
 /// The maker of families by quinn's trait.
-static MAKER: Maker = Maker {
-    build,
-    transport: Transport::Stream,
-};
+static MAKER: Maker = Maker { build, transport: Transport::Stream };
 
 const fn code(maker: &'static Make) -> Option<StackCode> {
-    Some(StackCode {
-        stack: &STACK,
-        maker,
-    })
+    Some(StackCode { stack: &STACK, maker })
 }
 
 const INITIAL_WINDOW: Param = Param {
@@ -155,10 +149,7 @@ fn build(values: &Values, packet: Bytes) -> AnyController {
     let factory = own(values, packet).expect("the families of this file have one");
     let mtu = u16::try_from(packet.get()).unwrap_or(u16::MAX);
     let make = |now: Instant| -> Box<dyn Controller> { factory.build(now, mtu) };
-    let marks = match values.flag("ecn") {
-        true => Marks::Loss,
-        false => Marks::Nothing,
-    };
+    let marks = if values.flag("ecn") { Marks::Loss } else { Marks::Nothing };
     AnyController::foreign(Theirs::new(make, packet, marks))
 }
 

@@ -49,23 +49,20 @@ pub enum Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, why) = match self {
-            Refused::ControlPackets(name) => (
-                name,
-                "is fed by pairs of control packets, and QUIC has acknowledgements only",
-            ),
-            Refused::NoWindow(name) => (
-                name,
-                "does not respond to the network, and quinn needs a window",
-            ),
+            Refused::ControlPackets(name) => {
+                (name, "is fed by pairs of control packets, and QUIC has acknowledgements only")
+            }
+            Refused::NoWindow(name) => {
+                (name, "does not respond to the network, and quinn needs a window")
+            }
             Refused::Deliveries(name) => (
                 name,
                 "needs samples of the delivery rate and a pace of its own, and quinn's trait \
                  carries neither",
             ),
-            Refused::CountedMarks(name) => (
-                name,
-                "counts marked packets, and quinn reports only that there were some",
-            ),
+            Refused::CountedMarks(name) => {
+                (name, "counts marked packets, and quinn reports only that there were some")
+            }
             Refused::NotAController(name) => (name, "is a queue discipline"),
         };
         write!(f, "{name} cannot run in quinn: it {why}")
@@ -126,10 +123,7 @@ impl Factory {
         if wants.marks == Marks::Price || counts_marks(&controller, PACKET) {
             return Err(Refused::CountedMarks(name));
         }
-        Ok(Factory {
-            values: values.clone(),
-            packet: PACKET,
-        })
+        Ok(Factory { values: values.clone(), packet: PACKET })
     }
 
     /// Sets the packet size that is the controller's unit. The default are 1452 bytes, the maximum

@@ -31,11 +31,7 @@ pub struct Link {
 
 impl Link {
     /// A path without delay.
-    pub const WIDE: Link = Link {
-        rate: 0,
-        buffer: u64::MAX,
-        delay: Duration::ZERO,
-    };
+    pub const WIDE: Link = Link { rate: 0, buffer: u64::MAX, delay: Duration::ZERO };
 }
 
 /// An end of the connection, and the datagrams in flight to it in the order of their arrival.
@@ -75,10 +71,7 @@ impl Pair {
         let host = |accepts: Option<quinn_proto::ServerConfig>, peer| {
             let own = Arc::new(Plain::endpoint());
             let endpoint = Endpoint::new(own, accepts.map(Arc::new), false, Some([3; 32]));
-            Host {
-                end: End::new(endpoint, peer),
-                coming: VecDeque::new(),
-            }
+            Host { end: End::new(endpoint, peer), coming: VecDeque::new() }
         };
         Pair {
             client: host(None, SERVER),

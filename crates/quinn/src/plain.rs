@@ -215,14 +215,8 @@ impl Session for Handshake {
 
 fn keys() -> Keys {
     Keys {
-        header: KeyPair {
-            local: Box::new(Plain),
-            remote: Box::new(Plain),
-        },
-        packet: KeyPair {
-            local: Box::new(Plain),
-            remote: Box::new(Plain),
-        },
+        header: KeyPair { local: Box::new(Plain), remote: Box::new(Plain) },
+        packet: KeyPair { local: Box::new(Plain), remote: Box::new(Plain) },
     }
 }
 

@@ -104,11 +104,7 @@ impl Theirs {
 
     /// The smoothed round-trip time in seconds, as in quinn's pacer.
     fn seconds(&self) -> f64 {
-        let srtt = if self.srtt.is_zero() {
-            FIRST_RTT
-        } else {
-            self.srtt
-        };
+        let srtt = if self.srtt.is_zero() { FIRST_RTT } else { self.srtt };
         theirs(srtt).as_secs_f64()
     }
 
@@ -149,8 +145,7 @@ impl Controller for Theirs {
         let limited = delivery.app_limited;
         let in_flight = path.in_flight.get();
         let (now, sent) = (self.clock.instant(now), self.clock.instant(sent));
-        self.inner
-            .on_ack(now, sent, delivery.acked, limited, &shown);
+        self.inner.on_ack(now, sent, delivery.acked, limited, &shown);
         self.inner.on_end_acks(now, in_flight, limited, number);
         false
     }
@@ -169,10 +164,7 @@ impl Controller for Theirs {
     fn allowance(&self) -> Allowance {
         let window = self.inner.window();
         let rate = Rate::from_bps_f64(PACE * 8.0 * window as f64 / self.seconds());
-        Allowance {
-            window: Bytes::new(window),
-            pacing: Some(rate),
-        }
+        Allowance { window: Bytes::new(window), pacing: Some(rate) }
     }
 
     fn burst(&self) -> Burst {

@@ -16,19 +16,9 @@ use std::time::Instant;
 #[expect(missing_docs, reason = "the fields are the arguments of the trait")]
 pub enum Call {
     /// `on_sent`.
-    Sent {
-        now: Instant,
-        bytes: u64,
-        last_packet_number: u64,
-    },
+    Sent { now: Instant, bytes: u64, last_packet_number: u64 },
     /// `on_ack`.
-    Ack {
-        now: Instant,
-        sent: Instant,
-        bytes: u64,
-        app_limited: bool,
-        rtt: RttEstimator,
-    },
+    Ack { now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: RttEstimator },
     /// `on_end_acks`.
     EndAcks {
         now: Instant,
@@ -37,12 +27,7 @@ pub enum Call {
         largest_packet_num_acked: Option<u64>,
     },
     /// `on_congestion_event`.
-    Congestion {
-        now: Instant,
-        sent: Instant,
-        is_persistent_congestion: bool,
-        lost_bytes: u64,
-    },
+    Congestion { now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64 },
     /// `on_mtu_update`.
     Mtu { new_mtu: u16 },
 }
@@ -80,30 +65,18 @@ impl Trace {
 pub fn replay(decisions: &[Decision], controller: &mut dyn Controller) -> Vec<u64> {
     let windows = decisions.iter().map(|decision| {
         match decision.call {
-            Call::Sent {
-                now,
-                bytes,
-                last_packet_number,
-            } => controller.on_sent(now, bytes, last_packet_number),
-            Call::Ack {
-                now,
-                sent,
-                bytes,
-                app_limited,
-                rtt,
-            } => controller.on_ack(now, sent, bytes, app_limited, &rtt),
-            Call::EndAcks {
-                now,
-                in_flight,
-                app_limited,
-                largest_packet_num_acked,
-            } => controller.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked),
-            Call::Congestion {
-                now,
-                sent,
-                is_persistent_congestion,
-                lost_bytes,
-            } => controller.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes),
+            Call::Sent { now, bytes, last_packet_number } => {
+                controller.on_sent(now, bytes, last_packet_number)
+            }
+            Call::Ack { now, sent, bytes, app_limited, rtt } => {
+                controller.on_ack(now, sent, bytes, app_limited, &rtt)
+            }
+            Call::EndAcks { now, in_flight, app_limited, largest_packet_num_acked } => {
+                controller.on_end_acks(now, in_flight, app_limited, largest_packet_num_acked)
+            }
+            Call::Congestion { now, sent, is_persistent_congestion, lost_bytes } => {
+                controller.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes)
+            }
             Call::Mtu { new_mtu } => controller.on_mtu_update(new_mtu),
         }
         controller.window()
@@ -132,11 +105,7 @@ impl Recorder {
 impl Controller for Recorder {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.inner.on_sent(now, bytes, last_packet_number);
-        self.note(Call::Sent {
-            now,
-            bytes,
-            last_packet_number,
-        });
+        self.note(Call::Sent { now, bytes, last_packet_number });
     }
 
     fn on_ack(
@@ -148,13 +117,7 @@ impl Controller for Recorder {
         rtt: &RttEstimator,
     ) {
         self.inner.on_ack(now, sent, bytes, app_limited, rtt);
-        self.note(Call::Ack {
-            now,
-            sent,
-            bytes,
-            app_limited,
-            rtt: *rtt,
-        });
+        self.note(Call::Ack { now, sent, bytes, app_limited, rtt: *rtt });
     }
 
     fn on_end_acks(
@@ -165,12 +128,7 @@ impl Controller for Recorder {
         largest_packet_num_acked: Option<u64>,
     ) {
         (self.inner).on_end_acks(now, in_flight, app_limited, largest_packet_num_acked);
-        self.note(Call::EndAcks {
-            now,
-            in_flight,
-            app_limited,
-            largest_packet_num_acked,
-        });
+        self.note(Call::EndAcks { now, in_flight, app_limited, largest_packet_num_acked });
     }
 
     fn on_congestion_event(
@@ -181,12 +139,7 @@ impl Controller for Recorder {
         lost_bytes: u64,
     ) {
         (self.inner).on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
-        self.note(Call::Congestion {
-            now,
-            sent,
-            is_persistent_congestion,
-            lost_bytes,
-        });
+        self.note(Call::Congestion { now, sent, is_persistent_congestion, lost_bytes });
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {

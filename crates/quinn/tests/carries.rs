@@ -48,10 +48,7 @@ fn what_quinn_cannot_carry_is_refused() {
     assert_eq!(refused("monaco"), Some(Refused::ControlPackets("monaco")));
     assert_eq!(refused("bbr3"), Some(Refused::Deliveries("bbr3")));
     assert_eq!(refused("none"), Some(Refused::NoWindow("none")));
-    assert_eq!(
-        refused("vegas-rem"),
-        Some(Refused::CountedMarks("vegas-rem"))
-    );
+    assert_eq!(refused("vegas-rem"), Some(Refused::CountedMarks("vegas-rem")));
     assert_eq!(refused("dctcp"), Some(Refused::CountedMarks("dctcp")));
     let aqm = accord::aqm::FAMILIES[0];
     let refused = Factory::new(&aqm.defaults()).err();
@@ -61,11 +58,7 @@ fn what_quinn_cannot_carry_is_refused() {
 /// Supported controllers move data: 10 MB over 20 Mbit/s, which takes at least 4 s, within 20 s.
 #[test]
 fn what_quinn_carries_moves_data() {
-    let link = Link {
-        rate: 20_000_000,
-        buffer: 100_000,
-        delay: Duration::from_millis(20),
-    };
+    let link = Link { rate: 20_000_000, buffer: 100_000, delay: Duration::from_millis(20) };
     let mut carried = 0;
     for family in accord::control::FAMILIES {
         let Ok(factory) = Factory::new(&family.defaults()) else {
@@ -80,12 +73,7 @@ fn what_quinn_carries_moves_data() {
         let start = pair.now();
         let done = pair.send(10_000_000, Duration::from_secs(20));
         let seconds = (pair.now() - start).as_secs_f64();
-        assert!(
-            done,
-            "{}: {} bytes in {seconds} s",
-            family.name,
-            pair.received()
-        );
+        assert!(done, "{}: {} bytes in {seconds} s", family.name, pair.received());
         println!("{}: 10 MB in {seconds:.2} s", family.name);
     }
     assert!(carried >= 8, "{carried} controllers");

@@ -10,10 +10,7 @@ fn it_follows_its_samples() {
     // Before a sample it has quinn's initial round-trip time [RFC 9002 §6.2.2].
     assert_eq!(first.get().as_millis(), 333);
     let second = estimator.sample(Duration::from_ms(90));
-    assert_eq!(
-        (second.get().as_millis(), second.min().as_millis()),
-        (50, 50)
-    );
+    assert_eq!((second.get().as_millis(), second.min().as_millis()), (50, 50));
     let third = estimator.sample(Duration::from_ms(20));
     assert_eq!((third.get().as_millis(), third.min().as_millis()), (55, 50));
     let (min, smoothed) = estimator.shown().expect("three samples");

@@ -26,10 +26,7 @@ fn read(text: &str) -> Result<Vec<Scenario>, String> {
 }
 
 fn live(s: &Scenario, mode: Mode) -> Run {
-    let options = Options {
-        live: Some(mode),
-        ..Options::default()
-    };
+    let options = Options { live: Some(mode), ..Options::default() };
     run(s, Engine::Live, &options, &mut Quiet).expect("it runs")
 }
 
@@ -68,20 +65,14 @@ fn alone_it_fills_the_bottleneck() {
         let sum = |metric| bits(&run, metric, 0, 0.0);
         let (sent, came) = (sum(Metric::SendingRate), sum(Metric::Throughput));
         let fresh = sum(Metric::Goodput);
-        assert!(
-            0.0 < fresh && fresh <= came && came <= sent,
-            "{fresh} {came} {sent}"
-        );
+        assert!(0.0 < fresh && fresh <= came && came <= sent, "{fresh} {came} {sent}");
         assert!(came <= 10e6 * 6.0);
         // A round trip of 40 ms, and the bottleneck's transmission time for a full packet. Packets
         // of the handshake before that are smaller.
         let of = |metric| values(&run, metric, Entity::Flow(0));
         for metric in [Metric::Rtt, Metric::MinRtt] {
             let rtt = of(metric);
-            assert!(
-                rtt.len() > 100 && rtt.iter().all(|rtt| *rtt > 0.040),
-                "{rtt:?}"
-            );
+            assert!(rtt.len() > 100 && rtt.iter().all(|rtt| *rtt > 0.040), "{rtt:?}");
         }
         let cwnd = of(Metric::Cwnd);
         assert_eq!(cwnd[0], first);
@@ -89,26 +80,15 @@ fn alone_it_fills_the_bottleneck() {
         assert!(!of(Metric::Ssthresh).is_empty(), "something was lost");
         assert!(of(Metric::Retransmissions).iter().sum::<f64>() > 0.0);
         assert!(of(Metric::Accumulation).iter().sum::<f64>() > 0.0);
-        assert!(
-            run.notes
-                .iter()
-                .any(|n| n.contains(&format!("quinn with {controller}")))
-        );
-        assert!(
-            !run.notes.iter().any(|n| n.contains("gave")),
-            "{:?}",
-            run.notes
-        );
+        assert!(run.notes.iter().any(|n| n.contains(&format!("quinn with {controller}"))));
+        assert!(!run.notes.iter().any(|n| n.contains("gave")), "{:?}", run.notes);
         if let Some(why) = &run.unfit {
             skipped(&format!("{controller}: the rate is not compared: {why}"));
             continue;
         }
         let theirs = bits(&packets(&s), Metric::Goodput, 0, 2.0);
         let ratio = bits(&run, Metric::Goodput, 0, 2.0) / theirs;
-        assert!(
-            (0.95..1.05).contains(&ratio),
-            "{controller}: {ratio} of packets"
-        );
+        assert!((0.95..1.05).contains(&ratio), "{controller}: {ratio} of packets");
     }
 }
 
@@ -157,10 +137,7 @@ fn demands_are_carried_by_streams() {
     assert!(took.is_nan() || took > 0.08, "{took}");
     // A hundred packets with data, and a few of the handshake.
     let fresh = bits(&run, Metric::Goodput, 0, 0.0) / 8.0;
-    assert!(
-        took.is_nan() || (147_000.0..156_000.0).contains(&fresh),
-        "{fresh} B"
-    );
+    assert!(took.is_nan() || (147_000.0..156_000.0).contains(&fresh), "{fresh} B");
 
     assert!(transfers(1).filter(|t| !t.duration.is_nan()).count() > 2);
     assert!(transfers(1).all(|t| t.start <= 1.5), "it has stopped");
@@ -168,15 +145,8 @@ fn demands_are_carried_by_streams() {
     assert!(bits(&run, Metric::SendingRate, 1, 1.6) < 8.0 * 1300.0);
 
     let constant = bits(&run, Metric::Goodput, 2, 1.0) / 2.0;
-    assert!(
-        run.unfit.is_some() || (0.9e6..1.1e6).contains(&constant),
-        "{constant} bit/s"
-    );
-    assert!(
-        !run.notes.iter().any(|n| n.contains("gave")),
-        "{:?}",
-        run.notes
-    );
+    assert!(run.unfit.is_some() || (0.9e6..1.1e6).contains(&constant), "{constant} bit/s");
+    assert!(!run.notes.iter().any(|n| n.contains("gave")), "{:?}", run.notes);
 }
 
 #[test]
@@ -191,18 +161,13 @@ fn a_router_s_mark_reaches_quinn() {
     };
     let (marks, drops, run) = marks_and_drops(true);
     assert!(marks > 0.0 && drops == 0.0, "{marks} marks, {drops} drops");
-    let again: f64 = values(&run, Metric::Retransmissions, Entity::Flow(0))
-        .iter()
-        .sum();
+    let again: f64 = values(&run, Metric::Retransmissions, Entity::Flow(0)).iter().sum();
     assert_eq!(again, 0.0);
     // The window was reduced although nothing was lost.
     assert!(!values(&run, Metric::Ssthresh, Entity::Flow(0)).is_empty());
 
     let (marks, drops, _) = marks_and_drops(false);
-    assert!(
-        marks == 0.0 && drops > 0.0,
-        "{marks} marks, {drops} drops without ECN"
-    );
+    assert!(marks == 0.0 && drops > 0.0, "{marks} marks, {drops} drops without ECN");
 }
 
 /// The example of the book, for half of its duration.
@@ -236,11 +201,7 @@ fn all_three_cubics_share_as_in_packets() {
         let found = throughputs(&run);
         assert!(found.iter().all(|rate| *rate > 0.0), "{found:?}");
         assert!(found.iter().sum::<f64>() < 20.2e6, "{found:?}");
-        assert!(
-            !run.notes.iter().any(|n| n.contains("gave")),
-            "{:?}",
-            run.notes
-        );
+        assert!(!run.notes.iter().any(|n| n.contains("gave")), "{:?}", run.notes);
         if let Some(why) = &run.unfit {
             skipped(&format!("shares are not compared: {why}"));
             return;
@@ -267,20 +228,14 @@ fn what_quinn_cannot_run_is_refused_with_the_reason() {
         assert!(e.contains("quinn runs: ") && e.contains("quinn-bbr"), "{e}");
     }
     let e = read(&SINGLE.replace("\"quinn\"", "\"msquic\"")).expect_err("refused");
-    assert!(
-        e.contains("no QUIC stack \"msquic\"") && e.contains("there are: quinn"),
-        "{e}"
-    );
+    assert!(e.contains("no QUIC stack \"msquic\"") && e.contains("there are: quinn"), "{e}");
     // A program without quinn reports where to get it.
-    for (controller, lacking) in [
-        ("quinn-cubic", "no controller \"quinn-cubic\""),
-        ("cubic", "no QUIC stack \"quinn\""),
-    ] {
+    for (controller, lacking) in
+        [("quinn-cubic", "no controller \"quinn-cubic\""), ("cubic", "no QUIC stack \"quinn\"")]
+    {
         let text = SINGLE.replace("quinn-cubic", controller);
         let file = accord::language::File::parse("quic.toml", &text).expect("it is TOML");
-        let e = file
-            .points(&accord::catalogue(), None)
-            .expect_err("refused");
+        let e = file.points(&accord::catalogue(), None).expect_err("refused");
         let e = e.to_string();
         assert!(e.contains(lacking) && e.contains("--features quic"), "{e}");
     }

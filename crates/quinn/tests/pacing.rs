@@ -83,28 +83,17 @@ struct Bursts {
 
 impl Bursts {
     fn of<T: Copy + PartialEq>(sent: &[T], seconds: impl Fn(T, T) -> f64) -> Bursts {
-        let together = |from: usize| {
-            sent[from..]
-                .iter()
-                .take_while(|at| **at == sent[from])
-                .count()
-        };
+        let together =
+            |from: usize| sent[from..].iter().take_while(|at| **at == sent[from]).count();
         let first = together(0);
-        Bursts {
-            first,
-            second: together(first),
-            between: seconds(sent[0], sent[first]),
-        }
+        Bursts { first, second: together(first), between: seconds(sent[0], sent[first]) }
     }
 }
 
 /// A connection of quinn, with a round trip of a second.
 fn bursts_of_quinn(packets: u64) -> Bursts {
     let window = packets * u64::from(MTU);
-    let link = Link {
-        delay: Duration::from_millis(500),
-        ..Link::WIDE
-    };
+    let link = Link { delay: Duration::from_millis(500), ..Link::WIDE };
     let mut pair = Pair::new(transport(window), transport(window), link);
     pair.connect();
     pair.send(1, Duration::from_secs(10));

@@ -19,11 +19,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 /// 20 Mbit/s, a round trip of 40 ms, and a buffer of one bandwidth-delay product.
-const LINK: Link = Link {
-    rate: 20_000_000,
-    buffer: 100_000,
-    delay: Duration::from_millis(20),
-};
+const LINK: Link = Link { rate: 20_000_000, buffer: 100_000, delay: Duration::from_millis(20) };
 /// The payload of quinn's packets, and such a packet on the wire, with the headers of IPv4 and UDP.
 const MTU: u16 = 1224;
 const PACKET: u64 = 1252;
@@ -96,24 +92,11 @@ fn ours(name: &str) -> &'static Family {
 
 fn tapped(family: &'static Family) -> Family {
     let maker = match family.name {
-        "cubic" => &Maker {
-            build: |_, packet| tap("cubic", packet),
-            transport: Transport::Stream,
-        },
-        "vegas" => &Maker {
-            build: |_, packet| tap("vegas", packet),
-            transport: Transport::Stream,
-        },
-        _ => &Maker {
-            build: |_, packet| tap("copa", packet),
-            transport: Transport::Stream,
-        },
+        "cubic" => &Maker { build: |_, packet| tap("cubic", packet), transport: Transport::Stream },
+        "vegas" => &Maker { build: |_, packet| tap("vegas", packet), transport: Transport::Stream },
+        _ => &Maker { build: |_, packet| tap("copa", packet), transport: Transport::Stream },
     };
-    Family {
-        params: &[],
-        maker,
-        ..*family
-    }
+    Family { params: &[], maker, ..*family }
 }
 
 fn tap(name: &str, packet: Bytes) -> AnyController {
@@ -151,11 +134,7 @@ fn ours_decides_in_quinn_as_alone() {
             windows.insert(*window);
         }
         assert!(windows.len() > 20, "{name}: {} windows", windows.len());
-        assert_eq!(
-            alone.cwnd().get().max(2 * u64::from(MTU)) + 1,
-            last,
-            "{name}"
-        );
+        assert_eq!(alone.cwnd().get().max(2 * u64::from(MTU)) + 1, last, "{name}");
     }
 }
 
@@ -243,15 +222,7 @@ fn theirs_decides_in_quinn_as_alone() {
     let decisions = trace.take();
     let mut alone = cubic.build(pair.now(), MTU);
     agree("cubic", &decisions, &mut *alone);
-    let limited = |c: &Call| {
-        matches!(
-            c,
-            Call::Ack {
-                app_limited: true,
-                ..
-            }
-        )
-    };
+    let limited = |c: &Call| matches!(c, Call::Ack { app_limited: true, .. });
     assert!(count(&decisions, limited) < decisions.len() / 10);
 }
 
@@ -304,16 +275,10 @@ fn both_stacks_give_theirs_the_same_share() {
         let quinn = packets * PACKET as f64 * 8.0 / seconds;
 
         let run = engine(name, 60);
-        let whole = Window {
-            start: Time::ZERO,
-            end: Time::from_secs_f64(60.0),
-        };
+        let whole = Window { start: Time::ZERO, end: Time::from_secs_f64(60.0) };
         let sent = run.mean(Metric::SendingRate, Entity::Flow(0), whole);
         let ours = sent.expect("it sent");
         println!("{name}: {quinn:.0} bit/s in quinn, {ours:.0} in the packet engine");
-        assert!(
-            (quinn / ours - 1.0).abs() < 0.05,
-            "{name}: {quinn} and {ours}"
-        );
+        assert!((quinn / ours - 1.0).abs() < 0.05, "{name}: {quinn} and {ours}");
     }
 }

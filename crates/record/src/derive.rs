@@ -73,9 +73,8 @@ pub fn complete(scenario: &Scenario, time: &[f64], mut series: Vec<Series>) -> V
         }
     }));
     series.sort_by_key(|s| (s.entity, s.metric));
-    let ratios: Vec<Series> = (series.chunk_by(|a, b| a.entity == b.entity))
-        .flat_map(ratios)
-        .collect();
+    let ratios: Vec<Series> =
+        (series.chunk_by(|a, b| a.entity == b.entity)).flat_map(ratios).collect();
     series.extend(ratios);
     series.sort_by_key(|s| (s.entity, s.metric));
     series
@@ -91,11 +90,7 @@ fn ratios(of_one: &[Series]) -> impl Iterator<Item = Series> {
         let (a, b) = (find(over)?, find(under)?);
         let pairs = a.values.iter().zip(&b.values);
         let ratio = |(a, b): (&f64, &f64)| Metric::ratio(over, *a, under, *b).unwrap_or(f64::NAN);
-        Some(Series {
-            metric,
-            entity: a.entity,
-            values: pairs.map(ratio).collect(),
-        })
+        Some(Series { metric, entity: a.entity, values: pairs.map(ratio).collect() })
     })
 }
 
@@ -119,10 +114,7 @@ mod tests {
         ];
         for (from, to, mean) in known {
             let is = curve.mean(from, to);
-            assert!(
-                (is - mean).abs() < 1e-12,
-                "{from} to {to}: {is}, not {mean}"
-            );
+            assert!((is - mean).abs() < 1e-12, "{from} to {to}: {is}, not {mean}");
         }
     }
 }

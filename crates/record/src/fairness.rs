@@ -71,10 +71,7 @@ impl Fairness {
             places,
             paths,
             changes,
-            loads: match looks {
-                true => vec![(0.0, 0.0); recorded.len() * aggregates],
-                false => Vec::new(),
-            },
+            loads: if looks { vec![(0.0, 0.0); recorded.len() * aggregates] } else { Vec::new() },
         }
     }
 

@@ -43,10 +43,7 @@ impl Quantiles {
         let value = |rank: f64| found[near.partition_point(|near| *near < rank as u64)];
         ranks.map(|rank| {
             let (below, above) = (value(rank.floor()), value(rank.ceil()));
-            match below == above {
-                true => below,
-                false => below + (above - below) * rank.fract(),
-            }
+            if below == above { below } else { below + (above - below) * rank.fract() }
         })
     }
 }
@@ -149,9 +146,7 @@ impl Members {
         (rates, counts): (&[f64], &[Counts]),
         rows: &mut Vec<f64>,
     ) {
-        let Members {
-            first, kept, there, ..
-        } = self;
+        let Members { first, kept, there, .. } = self;
         there.retain(|place| !rates[*first + *place as usize].is_nan());
         for metric in Metric::WITH_QUANTILES {
             let column = KEPT.iter().position(|kept| *kept == metric);

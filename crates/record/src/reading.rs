@@ -184,11 +184,7 @@ const fn read<F>(metric: Metric, value: F) -> Read<F> {
 }
 
 const fn read_if<F>(needs: Needs, metric: Metric, value: F) -> Read<F> {
-    Read {
-        metric,
-        needs,
-        value,
-    }
+    Read { metric, needs, value }
 }
 
 /// The metrics of flows. A value is NaN for a flow that was not active in the period.
@@ -197,28 +193,18 @@ pub(crate) const OF_FLOWS: &[FlowMetric] = &[
     read(Metric::Goodput, |f| f.rate(|c| c.fresh)),
     read(Metric::SendingRate, |f| f.rate(|c| c.sent)),
     read(Metric::Cwnd, |f| f.state(f.now.cwnd.map(Bytes::as_f64))),
-    read(Metric::Ssthresh, |f| {
-        f.state(f.now.ssthresh.map(Bytes::as_f64))
-    }),
-    read(Metric::Rtt, |f| {
-        f.state(f.now.rtt.map(Duration::as_secs_f64))
-    }),
-    read(Metric::MinRtt, |f| {
-        f.state(f.now.min_rtt.map(Duration::as_secs_f64))
-    }),
+    read(Metric::Ssthresh, |f| f.state(f.now.ssthresh.map(Bytes::as_f64))),
+    read(Metric::Rtt, |f| f.state(f.now.rtt.map(Duration::as_secs_f64))),
+    read(Metric::MinRtt, |f| f.state(f.now.min_rtt.map(Duration::as_secs_f64))),
     read(Metric::Accumulation, |f| f.now.accumulation as f64),
-    read(Metric::AccumulationEstimate, |f| {
-        f.state(f.now.accumulation_estimate)
-    }),
+    read(Metric::AccumulationEstimate, |f| f.state(f.now.accumulation_estimate)),
     read(Metric::Retransmissions, |f| f.count(|c| c.retransmissions)),
     read(Metric::Losses, |f| f.count(|c| c.losses)),
     read(Metric::LostRate, |f| f.rate(|c| c.lost)),
     read(Metric::Deliveries, |f| f.delays(|d| d.packets as f64)),
     read(Metric::DelaySum, |f| f.delays(|d| d.total * 1e-12)),
     read(Metric::QueuingSum, |f| f.delays(|d| d.queuing * 1e-12)),
-    read_if(Needs::Tunnels, Metric::EdgeBacklog, |f| {
-        f.at_edge(|bytes, _| bytes as f64)
-    }),
+    read_if(Needs::Tunnels, Metric::EdgeBacklog, |f| f.at_edge(|bytes, _| bytes as f64)),
     read_if(Needs::Tunnels, Metric::EdgeDrops, |f| {
         f.at_edge(|_, drops| (drops - f.last.edge_drops) as f64)
     }),
@@ -231,17 +217,13 @@ pub(crate) const OF_LINKS: &[LinkMetric] = &[
     read(Metric::BacklogPackets, |l| l.mean(|r| r.packet_area)),
     read(Metric::BacklogMax, |l| l.now.longest.1 as f64),
     read(Metric::BacklogPacketsMax, |l| l.now.longest.0 as f64),
-    read(Metric::ServedRate, |l| {
-        (l.now.served - l.last.served) * 8.0 / l.period
-    }),
+    read(Metric::ServedRate, |l| (l.now.served - l.last.served) * 8.0 / l.period),
     read(Metric::Arrivals, |l| l.count(|r| r.offered)),
     read(Metric::Drops, |l| l.count(|r| r.drops)),
     read(Metric::Marks, |l| l.count(|r| r.marks)),
     read(Metric::Judged, |l| l.count(|r| r.judged)),
     read(Metric::Price, |l| l.price()),
-    read_if(Needs::AggregateFairness, Metric::AggregateFairness, |l| {
-        (l.fairness)()
-    }),
+    read_if(Needs::AggregateFairness, Metric::AggregateFairness, |l| (l.fairness)()),
     read_if(Needs::Aggregates, Metric::ExcessBandwidth, |l| {
         l.now.excess_bandwidth.unwrap_or(f64::NAN)
     }),
@@ -360,9 +342,7 @@ impl FlowPeriod<'_> {
 
     /// Returns a value from the backlog and the drops at the edge of a tunnel.
     fn at_edge(&self, of: impl Fn(u64, u64) -> f64) -> f64 {
-        self.now
-            .edge
-            .map_or(f64::NAN, |(bytes, drops)| of(bytes, drops))
+        self.now.edge.map_or(f64::NAN, |(bytes, drops)| of(bytes, drops))
     }
 }
 
@@ -377,9 +357,10 @@ impl FlowReading {
     /// Returns the rate of delivery for the `period` seconds since the reading `last`, in bit/s. It
     /// is NaN for a flow that was not active.
     pub(crate) fn throughput(&self, last: &Counts, period: f64) -> f64 {
-        match self.was_active(last) {
-            true => (self.delivered - last.delivered) as f64 * 8.0 / period,
-            false => f64::NAN,
+        if self.was_active(last) {
+            (self.delivered - last.delivered) as f64 * 8.0 / period
+        } else {
+            f64::NAN
         }
     }
 
@@ -397,12 +378,7 @@ impl FlowReading {
             return;
         }
         let (now, sums) = (self, self.counts());
-        let readings = FlowPeriod {
-            now,
-            last,
-            sums,
-            period,
-        };
+        let readings = FlowPeriod { now, last, sums, period };
         row.extend(metrics.iter().map(|read| (read.value)(&readings)));
     }
 }
@@ -419,25 +395,10 @@ mod tests {
         for metric in Metric::ALL {
             let (of, derived) = (metric.of(), metric.is_ratio());
             let places = [
-                (
-                    Of::Flow,
-                    OF_FLOWS.iter().filter(|r| r.metric == *metric).count(),
-                ),
-                (
-                    Of::Link,
-                    OF_LINKS.iter().filter(|r| r.metric == *metric).count(),
-                ),
-                (
-                    Of::Aggregate,
-                    OF_AGGREGATES.iter().filter(|r| r.metric == *metric).count(),
-                ),
-                (
-                    Of::Transfer,
-                    transfer::METRICS
-                        .iter()
-                        .filter(|(m, _)| m == metric)
-                        .count(),
-                ),
+                (Of::Flow, OF_FLOWS.iter().filter(|r| r.metric == *metric).count()),
+                (Of::Link, OF_LINKS.iter().filter(|r| r.metric == *metric).count()),
+                (Of::Aggregate, OF_AGGREGATES.iter().filter(|r| r.metric == *metric).count()),
+                (Of::Transfer, transfer::METRICS.iter().filter(|(m, _)| m == metric).count()),
                 // The recorder has these from the scenario and from the rates of all flows.
                 (Of::Link, usize::from(*metric == Metric::LinkRate)),
                 (Of::Group, usize::from(*metric == Metric::FairnessIndex)),
@@ -445,9 +406,7 @@ mod tests {
             ];
             let found: usize = places.iter().map(|(_, count)| count).sum();
             assert_eq!(found, 1, "{metric} is recorded in {found} ways");
-            let fits = places
-                .iter()
-                .all(|(kind, count)| *count == 0 || *kind == of);
+            let fits = places.iter().all(|(kind, count)| *count == 0 || *kind == of);
             assert!(fits, "{metric} is recorded of another kind of entity");
         }
     }

@@ -87,11 +87,7 @@ impl Recorder {
     pub fn new(scenario: &Scenario) -> Recorder {
         let mut columns = Vec::new();
         let mut add = |entity, metric| {
-            columns.push(Series {
-                metric,
-                entity,
-                values: Vec::new(),
-            });
+            columns.push(Series { metric, entity, values: Vec::new() });
         };
         let aggregates_of = |link: LinkId| scenario.links[link].queue.discipline.aggregates().len();
         let recorded = scenario.links.iter().enumerate();
@@ -107,23 +103,14 @@ impl Recorder {
         };
         let of_links: Vec<_> = OF_LINKS.iter().copied().filter(|m| met(m.needs)).collect();
         let of_flows: Vec<_> = OF_FLOWS.iter().copied().filter(|m| met(m.needs)).collect();
-        let sums: Vec<_> = of_flows
-            .iter()
-            .copied()
-            .filter(|m| m.metric.adds())
-            .collect();
+        let sums: Vec<_> = of_flows.iter().copied().filter(|m| m.metric.adds()).collect();
         let mut alone = Vec::new();
         for flow in scenario.recorded_flows() {
-            of_flows
-                .iter()
-                .for_each(|m| add(Entity::Flow(flow), m.metric));
+            of_flows.iter().for_each(|m| add(Entity::Flow(flow), m.metric));
             alone.push(Alone::default());
         }
         // A group always has sums. If no flow is active, they are of no flows.
-        let nothing = FlowReading {
-            active: true,
-            ..FlowReading::default()
-        };
+        let nothing = FlowReading { active: true, ..FlowReading::default() };
         let mut groups = Vec::new();
         let mut placed = 0;
         let mut indices = fairness.groups().peekable();
@@ -147,9 +134,7 @@ impl Recorder {
         }
         drop(indices);
         for &link in &recorded {
-            of_links
-                .iter()
-                .for_each(|m| add(Entity::Link(link), m.metric));
+            of_links.iter().for_each(|m| add(Entity::Link(link), m.metric));
         }
         for &link in &recorded {
             for aggregate in 0..aggregates_of(link) {
@@ -159,10 +144,7 @@ impl Recorder {
         }
         let idle = |link: LinkId| {
             let aggregates = vec![AggregateReading::default(); aggregates_of(link)];
-            LinkReading {
-                aggregates,
-                ..LinkReading::default()
-            }
+            LinkReading { aggregates, ..LinkReading::default() }
         };
         let links = recorded.iter().map(|&link| (link, idle(link))).collect();
         let curve = |&link: &LinkId| RateCurve::new(scenario, link);

@@ -121,9 +121,7 @@ impl Manifest {
     pub fn digest(series: &[Series]) -> String {
         let values = series.iter().flat_map(|s| &s.values);
         let hash = values.fold(0xcbf2_9ce4_8422_2325u64, |h, v| {
-            (h ^ v.to_bits())
-                .wrapping_mul(0x100_0000_01b3)
-                .rotate_left(23)
+            (h ^ v.to_bits()).wrapping_mul(0x100_0000_01b3).rotate_left(23)
         });
         format!("{hash:016x}")
     }
@@ -170,10 +168,7 @@ impl Run {
     /// Returns the series of a metric of a flow or link, if the engine has it.
     pub fn series(&self, metric: Metric, entity: Entity) -> Option<&Series> {
         let key = |s: &Series| (s.entity, s.metric);
-        let i = self
-            .series
-            .binary_search_by_key(&(entity, metric), key)
-            .ok()?;
+        let i = self.series.binary_search_by_key(&(entity, metric), key).ok()?;
         Some(&self.series[i])
     }
 
@@ -245,9 +240,10 @@ impl Run {
         window: Window,
         skipped: bool,
     ) -> impl Iterator<Item = f64> {
-        let (series, transfers) = match metric.of() == Of::Transfer {
-            true => (None, of_entity(&self.transfers, entity)),
-            false => (self.series(metric, entity), &[][..]),
+        let (series, transfers) = if metric.of() == Of::Transfer {
+            (None, of_entity(&self.transfers, entity))
+        } else {
+            (self.series(metric, entity), &[][..])
         };
         let within = self.within(window);
         let from = within.start;

@@ -98,10 +98,7 @@ impl Transfers {
         // The transfers of a flow are added one after the other, so they are in order.
         self.all.sort_by_key(|t| t.flow);
         let note = (self.left_out > 0).then(|| {
-            format!(
-                "the first {MOST} transfers are recorded; {} more are not",
-                self.left_out
-            )
+            format!("the first {MOST} transfers are recorded; {} more are not", self.left_out)
         });
         (self.all, note)
     }

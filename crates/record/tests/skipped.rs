@@ -7,10 +7,8 @@ use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
 
 fn scenario() -> Scenario {
-    let catalogue = Catalogue {
-        controllers: accord_control::FAMILIES,
-        disciplines: accord_aqm::FAMILIES,
-    };
+    let catalogue =
+        Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
     let text = r#"
         duration = "100000 s"
         sample = "2 s"
@@ -40,13 +38,8 @@ fn a_jump_has_means_and_counts() {
         sent += 100_000 * sample;
         delivered += 90_000 * sample;
         losses += 10;
-        let reading = FlowReading {
-            active: true,
-            sent,
-            delivered,
-            losses,
-            ..FlowReading::default()
-        };
+        let reading =
+            FlowReading { active: true, sent, delivered, losses, ..FlowReading::default() };
         recorder.sample(at(sample), [(0, reading)], |_| LinkReading::default());
     }
     assert_eq!(recorder.samples_since(at(1)), 3);
@@ -74,11 +67,7 @@ fn a_jump_has_means_and_counts() {
         (Metric::Losses, 20.0),
     ] {
         let values = &of(metric)[2..];
-        assert!(
-            values.iter().all(|v| (v - value).abs() < 1e-6),
-            "{metric}: {:?}",
-            &values[..9]
-        );
+        assert!(values.iter().all(|v| (v - value).abs() < 1e-6), "{metric}: {:?}", &values[..9]);
     }
     // Observed samples stay.
     assert_eq!(of(Metric::Throughput)[..2], [540_000.0, 1_260_000.0]);

@@ -19,19 +19,12 @@ use support::{expectation, run_at, scenario, window};
 fn wobble(t: f64, who: usize) -> f64 {
     let phase = who as f64 * 2.39996;
     let waves = [(7.3, 0.5), (17.9, 0.3), (41.7, 0.2)];
-    waves
-        .iter()
-        .map(|(w, a)| a * (w * t + phase * (1.0 + w)).sin())
-        .sum()
+    waves.iter().map(|(w, a)| a * (w * t + phase * (1.0 + w)).sin()).sum()
 }
 
 /// Three groups of flows that come and go on one link of 30 Mbps.
 fn dynamics() -> (Scenario, Vec<Run>) {
-    let mut s = scenario(
-        &[("first", 10), ("second", 5), ("third", 5)],
-        &["bottleneck"],
-        50,
-    );
+    let mut s = scenario(&[("first", 10), ("second", 5), ("third", 5)], &["bottleneck"], 50);
     s.id = "demo-dynamics".into();
     s.title = "Flows come and go on one 30 Mbps bottleneck".into();
     s.source = "Made up, after the set-up of Xia05 fig. 6".into();
@@ -52,10 +45,7 @@ fn dynamics() -> (Scenario, Vec<Run>) {
             of: Subject::Group(group),
             during: window(start + 3, start + 10),
             paper: format!("{mbps} Mbps"),
-            ..expectation(Target::Value {
-                value: mbps * 1e6,
-                tolerance: 0.05,
-            })
+            ..expectation(Target::Value { value: mbps * 1e6, tolerance: 0.05 })
         });
     }
     s.expectations.push(Expectation {
@@ -64,10 +54,7 @@ fn dynamics() -> (Scenario, Vec<Run>) {
         of: Subject::Link(0),
         during: s.steady,
         paper: "about 60 packets".into(),
-        ..expectation(Target::Engine {
-            engine: Engine::Theory,
-            tolerance: 0.05,
-        })
+        ..expectation(Target::Engine { engine: Engine::Theory, tolerance: 0.05 })
     });
     s.expectations.push(Expectation {
         name: "the queue is steady".into(),
@@ -75,24 +62,15 @@ fn dynamics() -> (Scenario, Vec<Run>) {
         of: Subject::Link(0),
         over: Over::Variation,
         during: s.steady,
-        ..expectation(Target::Range {
-            min: f64::NEG_INFINITY,
-            max: 0.015,
-        })
+        ..expectation(Target::Range { min: f64::NEG_INFINITY, max: 0.015 })
     });
     s.expectations.push(Expectation {
         name: "the flows are treated alike".into(),
         across: Across::Jain,
         during: s.steady,
-        ..expectation(Target::Range {
-            min: 0.99,
-            max: f64::INFINITY,
-        })
+        ..expectation(Target::Range { min: 0.99, max: f64::INFINITY })
     });
-    let runs = vec![
-        dynamics_run(&s, Engine::Theory, 0.0),
-        dynamics_run(&s, Engine::Packet, 1.0),
-    ];
+    let runs = vec![dynamics_run(&s, Engine::Theory, 0.0), dynamics_run(&s, Engine::Packet, 1.0)];
     (s, runs)
 }
 
@@ -114,11 +92,7 @@ fn dynamics_run(s: &Scenario, engine: Engine, noise: f64) -> Run {
     };
     let mut series = Vec::new();
     let mut add = |metric, entity, value: &dyn Fn(f64) -> f64| {
-        series.push((
-            metric,
-            entity,
-            time.iter().map(|&t| value(middle(t))).collect(),
-        ));
+        series.push((metric, entity, time.iter().map(|&t| value(middle(t))).collect()));
     };
     for f in 0..20 {
         let when = |t: f64, v: f64| if active(f, t) { v } else { f64::NAN };
@@ -131,14 +105,9 @@ fn dynamics_run(s: &Scenario, engine: Engine, noise: f64) -> Run {
         let rtt = move |t: f64| base + queue(t) * 8e3 / 30e6;
         add(Metric::Throughput, Entity::Flow(f), &|t| when(t, rate(t)));
         add(Metric::Rtt, Entity::Flow(f), &|t| when(t, rtt(t)));
-        add(Metric::Cwnd, Entity::Flow(f), &|t| {
-            when(t, rate(t) * rtt(t) / 8.0)
-        });
+        add(Metric::Cwnd, Entity::Flow(f), &|t| when(t, rate(t) * rtt(t) / 8.0));
         add(Metric::Accumulation, Entity::Flow(f), &|t| {
-            when(
-                t,
-                1e3 * queue(t) / sending(t).max(1.0) * (1.0 + 0.05 * noise * wobble(t, f + 40)),
-            )
+            when(t, 1e3 * queue(t) / sending(t).max(1.0) * (1.0 + 0.05 * noise * wobble(t, f + 40)))
         });
         if engine == Engine::Packet {
             add(Metric::AccumulationEstimate, Entity::Flow(f), &|t| {
@@ -178,19 +147,11 @@ fn sweep() -> Vec<(Scenario, Vec<Run>)> {
                 name: "the forward link is used".into(),
                 metric: Metric::Utilisation,
                 of: Subject::Link(0),
-                paper: if controller == "vegas" {
-                    "10-60 %"
-                } else {
-                    "at least 97 %"
-                }
-                .into(),
+                paper: if controller == "vegas" { "10-60 %" } else { "at least 97 %" }.into(),
                 during: s.steady,
                 ..expectation(match controller {
                     "vegas" => Target::Range { min: 0.1, max: 0.6 },
-                    _ => Target::Range {
-                        min: 0.97,
-                        max: f64::INFINITY,
-                    },
+                    _ => Target::Range { min: 0.97, max: f64::INFINITY },
                 })
             });
             let mut runs = vec![sweep_run(Engine::Theory, 0, 1.0)];
@@ -220,52 +181,31 @@ fn sweep_run(engine: Engine, seed: u64, used: f64) -> Run {
     }
     for l in 0..2 {
         series.push((Metric::Utilisation, Entity::Link(l), line(used, 20 + l)));
-        series.push((
-            Metric::BacklogPackets,
-            Entity::Link(l),
-            line(21.0 * used, 30 + l),
-        ));
+        series.push((Metric::BacklogPackets, Entity::Link(l), line(21.0 * used, 30 + l)));
     }
     run_at(engine, seed, time, series)
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let dir = PathBuf::from(
-        std::env::args()
-            .nth(1)
-            .unwrap_or_else(|| "runs/demo".into()),
-    );
+    let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "runs/demo".into()));
     std::fs::create_dir_all(&dir)?;
-    let style = Style {
-        colour: true,
-        ..Style::default()
-    };
+    let style = Style { colour: true, ..Style::default() };
 
     let (s, runs) = dynamics();
     let all: Vec<&Run> = runs.iter().collect();
     let verdicts = checks(&s, &all);
     println!("{}", table(&s, &all, style));
     println!("{}", checks_table(&verdicts, style));
-    let point = Point {
-        scenario: &s,
-        runs: &runs,
-        checks: &verdicts,
-    };
+    let point = Point { scenario: &s, runs: &runs, checks: &verdicts };
     std::fs::write(dir.join("dynamics.html"), page(&[point]))?;
 
     let sweep = sweep();
-    let verdicts: Vec<Vec<Check>> = sweep
-        .iter()
-        .map(|(s, runs)| checks(s, &runs.iter().collect::<Vec<_>>()))
-        .collect();
+    let verdicts: Vec<Vec<Check>> =
+        sweep.iter().map(|(s, runs)| checks(s, &runs.iter().collect::<Vec<_>>())).collect();
     let points: Vec<Point> = sweep
         .iter()
         .zip(&verdicts)
-        .map(|((scenario, runs), checks)| Point {
-            scenario,
-            runs,
-            checks,
-        })
+        .map(|((scenario, runs), checks)| Point { scenario, runs, checks })
         .collect();
     std::fs::write(dir.join("sweep.html"), page(&points))?;
     println!("Pages are in {}", dir.display());

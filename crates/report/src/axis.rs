@@ -18,9 +18,10 @@ pub fn label(settings: &Settings) -> String {
 
 /// Returns the text of a variable's value in a legend. A word needs no name, and a quantity does.
 fn told(name: &str, value: &str) -> String {
-    match value.starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("{name} {value}"),
-        false => value.into(),
+    if value.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("{name} {value}")
+    } else {
+        value.into()
     }
 }
 
@@ -199,10 +200,6 @@ impl<'a> Grid<'a> {
         let place = |a, b| pairs.iter().position(|pair| *pair == (a, b));
         let rows = values[0].iter();
         let all = rows.flat_map(|a| values[1].iter().map(move |b| place(*a, *b)));
-        Some(Grid {
-            points: all.collect::<Option<Vec<_>>>()?,
-            names: [down, across],
-            values,
-        })
+        Some(Grid { points: all.collect::<Option<Vec<_>>>()?, names: [down, across], values })
     }
 }

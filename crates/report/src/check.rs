@@ -93,9 +93,7 @@ impl Check {
 pub fn checks(scenario: &Scenario, runs: &[&Run]) -> Vec<Check> {
     let by_engine = by_engine(runs);
     let expectations = scenario.expectations.iter();
-    expectations
-        .map(|expectation| check(scenario, &by_engine, expectation))
-        .collect()
+    expectations.map(|expectation| check(scenario, &by_engine, expectation)).collect()
 }
 
 /// Returns the checks of one expectation by several engines together. They are adjacent.
@@ -111,9 +109,7 @@ pub(crate) fn engines<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<En
     let checks: Vec<&Check> = checks.into_iter().collect();
     let has = |engine: &Engine| {
         let judged = |c: &&Check| c.engine == *engine;
-        checks
-            .iter()
-            .any(|c| judged(c) || c.value(*engine).is_some())
+        checks.iter().any(|c| judged(c) || c.value(*engine).is_some())
     };
     Engine::ALL.into_iter().filter(has).collect()
 }
@@ -146,9 +142,7 @@ pub fn figure_values(scenario: &Scenario, run: &Run) -> Vec<Vec<Option<f64>>> {
         .map(|e| {
             let (figure, entities) = subject_of(scenario, e);
             let values = figure.of(&[run], &entities).into_iter();
-            values
-                .map(|v| v.map(|v| e.unit().settled(v.mean)))
-                .collect()
+            values.map(|v| v.map(|v| e.unit().settled(v.mean))).collect()
         })
         .collect()
 }
@@ -174,10 +168,8 @@ fn subject_of(scenario: &Scenario, expectation: &Expectation) -> (Figure, Vec<En
 fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expectation) -> Check {
     let (figure, entities) = subject_of(scenario, expectation);
     let across = figure.across;
-    let figures: Vec<(Engine, Vec<Option<Estimate>>)> = runs
-        .iter()
-        .map(|(engine, runs)| (*engine, figure.of(runs, &entities)))
-        .collect();
+    let figures: Vec<(Engine, Vec<Option<Estimate>>)> =
+        runs.iter().map(|(engine, runs)| (*engine, figure.of(runs, &entities))).collect();
     let of_engine = |engine: Engine, i: usize| -> Option<f64> {
         let (_, figures) = figures.iter().find(|(e, _)| *e == engine)?;
         Some((*figures.get(i)?)?.mean)
@@ -186,10 +178,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
     let unfit = unfit(runs, expectation);
     let ratio =
         expectation.over == Over::Variation || matches!(across, Across::Variation | Across::Jain);
-    let unit = match ratio {
-        true => MetricUnit::Ratio,
-        false => expectation.metric.unit(),
-    };
+    let unit = if ratio { MetricUnit::Ratio } else { expectation.metric.unit() };
     let count = match across {
         Across::Each => entities.len(),
         _ => 1,
@@ -248,10 +237,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
 /// Sets the class of the verdict, and says what to write if the record of a failure does not hold.
 fn classify(check: &mut Check) {
     let Some(known) = &check.known else {
-        check.class = match check.pass {
-            true => Class::Met,
-            false => Class::Unknown,
-        };
+        check.class = if check.pass { Class::Met } else { Class::Unknown };
         return;
     };
     let cause = Class::of(known.why);
@@ -289,21 +275,17 @@ struct Verdict {
 impl Verdict {
     /// The verdict on a missing figure, which is farther off than any value.
     fn missing(reason: String) -> Verdict {
-        Verdict {
-            error: None,
-            off: f64::INFINITY,
-            pass: false,
-            reason,
-        }
+        Verdict { error: None, off: f64::INFINITY, pass: false, reason }
     }
 }
 
 fn near(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict {
     let off = (measured - target).abs();
     let pass = off <= tolerance * target.abs() * (1.0 + ROUNDING) + ROUNDING * target.abs();
-    let error = match unit.settled(target) == 0.0 {
-        true => (unit.settled(measured) == 0.0).then_some(0.0),
-        false => Some((measured - target) / target.abs()),
+    let error = if unit.settled(target) == 0.0 {
+        (unit.settled(measured) == 0.0).then_some(0.0)
+    } else {
+        Some((measured - target) / target.abs())
     };
     let how = match error {
         Some(e) => show::error(e),
@@ -315,11 +297,7 @@ fn near(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict
         error,
         off: error.map_or(f64::MAX, f64::abs),
         pass,
-        reason: format!(
-            "{} against {}: {how}, ± {allowed} allowed",
-            text(measured),
-            text(target)
-        ),
+        reason: format!("{} against {}: {how}, ± {allowed} allowed", text(measured), text(target)),
     }
 }
 
@@ -344,31 +322,22 @@ fn far(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict 
 fn inside(measured: f64, min: f64, max: f64, unit: MetricUnit) -> Verdict {
     let below = min - measured;
     let above = measured - max;
-    let slack = |bound: f64| match bound.is_finite() {
-        true => ROUNDING * bound.abs(),
-        false => 0.0,
-    };
+    let slack = |bound: f64| if bound.is_finite() { ROUNDING * bound.abs() } else { 0.0 };
     let (low, high) = (below <= slack(min), above <= slack(max));
     let pass = low && high;
-    let (bound, relation) = match low {
-        true => (max, "above"),
-        false => (min, "below"),
-    };
-    let error = match pass {
-        true => Some(0.0),
-        false => (bound != 0.0).then(|| (measured - bound) / bound.abs()),
-    };
+    let (bound, relation) = if low { (max, "above") } else { (min, "below") };
+    let error =
+        if pass { Some(0.0) } else { (bound != 0.0).then(|| (measured - bound) / bound.abs()) };
     let text = show::quantity(measured, unit);
     Verdict {
         error,
         off: below.max(above),
         pass,
-        reason: match pass {
-            true => {
-                let range = Target::Range { min, max };
-                format!("{text} is within {}", show::allowed(range, unit))
-            }
-            false => format!("{text} is {relation} {}", show::round_quantity(bound, unit)),
+        reason: if pass {
+            let range = Target::Range { min, max };
+            format!("{text} is within {}", show::allowed(range, unit))
+        } else {
+            format!("{text} is {relation} {}", show::round_quantity(bound, unit))
         },
     }
 }

@@ -100,20 +100,13 @@ impl Outline {
             source: scenario.source.clone(),
             notes: scenario.notes.clone(),
             point: scenario.point.clone(),
-            steady_s: (
-                scenario.steady.start.as_secs_f64(),
-                scenario.steady.end.as_secs_f64(),
-            ),
+            steady_s: (scenario.steady.start.as_secs_f64(), scenario.steady.end.as_secs_f64()),
             groups: scenario
                 .groups
                 .iter()
                 .map(|g| GroupOutline {
                     name: g.name.clone(),
-                    flows: g
-                        .flows
-                        .clone()
-                        .map(|f| scenario.flows[f].name.clone())
-                        .collect(),
+                    flows: g.flows.clone().map(|f| scenario.flows[f].name.clone()).collect(),
                     as_one: g.recorded == Recorded::Group,
                 })
                 .collect(),
@@ -128,9 +121,7 @@ impl Outline {
                 })
                 .collect(),
             aggregates: scenario.aggregates.clone(),
-            packet_bytes: (scenario.flows.iter())
-                .map(|f| f.packet.as_f64())
-                .fold(0.0, f64::max),
+            packet_bytes: (scenario.flows.iter()).map(|f| f.packet.as_f64()).fold(0.0, f64::max),
         }
     }
 
@@ -290,14 +281,8 @@ const BIAS: &str = "estimator_bias";
 /// The quantities in tables that are no metrics: they compare means and have no series. Each has its
 /// definition.
 pub const DERIVED: [(&str, &str); 2] = [
-    (
-        SPREAD,
-        "Standard deviation over mean of the throughputs of a group's flows.",
-    ),
-    (
-        BIAS,
-        "Estimated over true accumulation of a group, less one.",
-    ),
+    (SPREAD, "Standard deviation over mean of the throughputs of a group's flows."),
+    (BIAS, "Estimated over true accumulation of a group, less one."),
 ];
 
 /// Returns the metrics of a subject in every table, or those that only tables of sweeps have.
@@ -317,11 +302,7 @@ fn metrics_of(subject: &Subject, sweeps: bool) -> Vec<Metric> {
 pub fn columns<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Column<'a>> {
     by_engine(runs)
         .into_iter()
-        .map(|(engine, runs)| Column {
-            label: engine.to_string(),
-            outline,
-            runs,
-        })
+        .map(|(engine, runs)| Column { label: engine.to_string(), outline, runs })
         .collect()
 }
 
@@ -383,10 +364,7 @@ pub(crate) fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
         let expected = expected.filter(|e| expected_of(scenario, e).as_ref() == Some(&subject));
         let metrics = metrics_of(&subject, true).into_iter();
         for metric in metrics.chain(expected.map(|e| e.metric)) {
-            if rows
-                .iter()
-                .all(|r| r.of != subject || r.quantity != metric.name())
-            {
+            if rows.iter().all(|r| r.of != subject || r.quantity != metric.name()) {
                 let row = row(columns, &subject, metric, Across::Mean);
                 rows.extend(Some(row).filter(known));
             }
@@ -416,14 +394,8 @@ pub(crate) fn expected_of(scenario: &Scenario, expectation: &Expectation) -> Opt
 pub fn with_values<'a>(columns: &[Column<'a>]) -> Vec<Column<'a>> {
     let rows = rows(columns);
     let says = |i: &usize| rows.iter().any(|row| row.values[*i].is_some());
-    let kept: Vec<Column> = (0..columns.len())
-        .filter(says)
-        .map(|i| columns[i].clone())
-        .collect();
-    match kept.is_empty() {
-        true => columns.to_vec(),
-        false => kept,
-    }
+    let kept: Vec<Column> = (0..columns.len()).filter(says).map(|i| columns[i].clone()).collect();
+    if kept.is_empty() { columns.to_vec() } else { kept }
 }
 
 impl Row {
@@ -445,10 +417,7 @@ pub(crate) fn says_something(quantity: &str, mut values: impl Iterator<Item = f6
 fn subjects(columns: &[Column]) -> Vec<Subject> {
     let mut subjects: Vec<Subject> = Vec::new();
     let groups = |o: &Outline| -> Vec<Subject> {
-        o.groups
-            .iter()
-            .map(|g| Subject::Group(g.name.clone()))
-            .collect()
+        o.groups.iter().map(|g| Subject::Group(g.name.clone())).collect()
     };
     let links = |o: &Outline| -> Vec<Subject> {
         let shown = o.links.iter().filter(|l| l.shown);
@@ -472,9 +441,8 @@ fn subjects(columns: &[Column]) -> Vec<Subject> {
 
 fn of_group(columns: &[Column], group: &Subject) -> Vec<Row> {
     let mut rows = of_one(columns, group);
-    let several = columns
-        .iter()
-        .any(|c| c.outline.find(group).is_some_and(|flows| flows.len() > 1));
+    let several =
+        columns.iter().any(|c| c.outline.find(group).is_some_and(|flows| flows.len() > 1));
     if several {
         let mut spread = row(columns, group, Metric::Throughput, Across::Variation);
         spread.quantity = SPREAD;
@@ -498,9 +466,7 @@ fn of_group(columns: &[Column], group: &Subject) -> Vec<Row> {
 
 fn of_one(columns: &[Column], subject: &Subject) -> Vec<Row> {
     let metrics = metrics_of(subject, false).into_iter();
-    metrics
-        .map(|m| row(columns, subject, m, Across::Mean))
-        .collect()
+    metrics.map(|m| row(columns, subject, m, Across::Mean)).collect()
 }
 
 fn row(columns: &[Column], subject: &Subject, metric: Metric, across: Across) -> Row {
@@ -522,12 +488,7 @@ fn mean(
     metric: Metric,
     across: Across,
 ) -> Option<Estimate> {
-    let figure = Figure {
-        metric,
-        over: Over::Mean,
-        across,
-        during: column.outline.steady(),
-    };
+    let figure = Figure { metric, over: Over::Mean, across, during: column.outline.steady() };
     figure.of(runs, &column.outline.entities(subject, metric)?)[0]
 }
 

@@ -32,11 +32,7 @@ impl Estimate {
             let quantile = StudentsT::ppf(1.0 - 0.05 / 2.0, n - 1.0);
             quantile * (squares / (n - 1.0) / n).sqrt()
         });
-        Some(Estimate {
-            mean,
-            half_width,
-            runs,
-        })
+        Some(Estimate { mean, half_width, runs })
     }
 }
 

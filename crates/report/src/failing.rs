@@ -32,10 +32,7 @@ pub(crate) fn rewrite<'a>(
         if old.contains('\n') {
             return Err(open());
         }
-        let new = match none {
-            true => old.to_string(),
-            false => count(query, &of)?,
-        };
+        let new = if none { old.to_string() } else { count(query, &of)? };
         out += &format!("{before}{MARKER}{query} -->{new}{END}");
         rest = after;
     }

@@ -31,9 +31,10 @@ pub fn gap(points: &[Point]) -> Option<String> {
         p => p.ceil(),
     };
     let place = if covered { " in all phases" } else { "" };
-    Some(match met {
-        true => format!("Packets are within {percent} % of theory{place}"),
-        false => format!("Packets are up to {percent} % from theory"),
+    Some(if met {
+        format!("Packets are within {percent} % of theory{place}")
+    } else {
+        format!("Packets are up to {percent} % from theory")
     })
 }
 

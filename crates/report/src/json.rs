@@ -23,9 +23,7 @@ pub type SettingsRecord = Map<String, Value>;
 /// Returns settings as an object of texts.
 pub fn settings_record(settings: &[(String, String)]) -> SettingsRecord {
     let pairs = settings.iter().cloned();
-    pairs
-        .map(|(name, value)| (name, Value::String(value)))
-        .collect()
+    pairs.map(|(name, value)| (name, Value::String(value))).collect()
 }
 
 /// One point of a scenario file with its results. A scenario without a sweep has one point.
@@ -152,10 +150,7 @@ pub struct Experiments {
 impl Experiments {
     /// Returns the record of `experiments`.
     pub fn of(experiments: Vec<Experiment>) -> Experiments {
-        Experiments {
-            format_version: FORMAT_VERSION,
-            experiments,
-        }
+        Experiments { format_version: FORMAT_VERSION, experiments }
     }
 }
 
@@ -166,10 +161,7 @@ impl Experiment {
         let records = |point: &Point| -> Vec<CheckRecord> {
             let label = point.label();
             let mut records: Vec<_> = point.checks.iter().map(CheckRecord::of).collect();
-            let number = points
-                .iter()
-                .position(|p| std::ptr::eq(p, point))
-                .map_or(1, |i| i + 1);
+            let number = points.iter().position(|p| std::ptr::eq(p, point)).map_or(1, |i| i + 1);
             records.iter_mut().for_each(|r| r.point = number);
             for record in records.iter_mut().filter(|_| points.len() > 1) {
                 record.name = format!("{} [{label}]", record.name);
@@ -180,9 +172,7 @@ impl Experiment {
         Experiment {
             format_version: FORMAT_VERSION,
             id: id.into(),
-            title: points
-                .first()
-                .map_or(String::new(), |p| p.scenario.title.clone()),
+            title: points.first().map_or(String::new(), |p| p.scenario.title.clone()),
             directory: None,
             points: (points.par_iter().enumerate())
                 .map(|(i, point)| PointRecord::of(i + 1, point))
@@ -200,10 +190,7 @@ impl Experiment {
     pub fn written(mut self, dir: &Path) -> Experiment {
         let several = self.points.len() > 1;
         for point in &mut self.points {
-            let own = match several {
-                true => dir.join(format!("{:03}", point.point)),
-                false => dir.into(),
-            };
+            let own = if several { dir.join(format!("{:03}", point.point)) } else { dir.into() };
             point.series = Some(own.join("series.parquet").display().to_string());
             point.directory = Some(own.display().to_string());
         }
@@ -284,10 +271,7 @@ impl CheckRecord {
             metric: check.metric.name(),
             of: check.of.clone(),
             unit: check.unit.symbol(),
-            during_s: (
-                check.during.start.as_secs_f64(),
-                check.during.end.as_secs_f64(),
-            ),
+            during_s: (check.during.start.as_secs_f64(), check.during.end.as_secs_f64()),
         }
     }
 }

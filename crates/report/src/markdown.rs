@@ -66,11 +66,7 @@ impl ExperimentRow {
         for scenario in scenarios {
             judged.extend(results.judged(id, scenario)?);
         }
-        Ok(ExperimentRow {
-            id: id.to_string(),
-            judged,
-            known: known(scenarios),
-        })
+        Ok(ExperimentRow { id: id.to_string(), judged, known: known(scenarios) })
     }
 
     /// Returns the kinds and classes of its checks, for [`totals`](crate::totals).
@@ -154,13 +150,9 @@ pub fn rewrite(
         let kind = marker[MARKER.len()..].trim_end().strip_suffix(" -->");
         let table = match kind {
             Some("experiments") => experiments(rows),
-            Some("counts") => (counts(rows).iter())
-                .map(|line| format!("- {line}\n"))
-                .collect(),
+            Some("counts") => (counts(rows).iter()).map(|line| format!("- {line}\n")).collect(),
             _ => {
-                return Err(format!(
-                    "\"{marker}\": the kinds are experiments and counts"
-                ));
+                return Err(format!("\"{marker}\": the kinds are experiments and counts"));
             }
         };
         let Some(end) = after.find(END) else {

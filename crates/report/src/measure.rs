@@ -50,9 +50,7 @@ impl Figure {
     fn sum(&self, run: &Run, entities: &[Entity]) -> Option<f64> {
         let within = run.within(self.during);
         let series = entities.iter().map(|&e| run.series(self.metric, e));
-        let columns: Vec<&[f64]> = (series.flatten())
-            .map(|s| &s.values[within.clone()])
-            .collect();
+        let columns: Vec<&[f64]> = (series.flatten()).map(|s| &s.values[within.clone()]).collect();
         if columns.is_empty() {
             return None;
         }
@@ -103,10 +101,7 @@ pub(crate) fn quantile(sorted: &[f64], fraction: f64) -> f64 {
     let rank = fraction.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let below = sorted[rank.floor() as usize];
     let above = sorted[rank.ceil() as usize];
-    match below == above {
-        true => below,
-        false => below + (above - below) * rank.fract(),
-    }
+    if below == above { below } else { below + (above - below) * rank.fract() }
 }
 
 fn combine(across: Across, values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -94,20 +94,16 @@ pub(crate) fn first<'a>(
         }
     }
     // Disciplines are compared by the delay that they leave, whatever is expected.
-    let delay = match disciplines(&scenarios) {
-        true => keys
-            .iter()
-            .position(|(_, quantity)| *quantity == Metric::QueuingDelay.name()),
-        false => None,
+    let delay = if disciplines(&scenarios) {
+        keys.iter().position(|(_, quantity)| *quantity == Metric::QueuingDelay.name())
+    } else {
+        None
     };
     if let Some(delay) = delay.filter(|i| !first.iter().take(MOST).any(|known| known == i)) {
         first.truncate(MOST - 1);
         first.push(delay);
     }
-    let most = match first.is_empty() {
-        true => MOST,
-        false => LEAST,
-    };
+    let most = if first.is_empty() { MOST } else { LEAST };
     first.truncate(MOST);
     for name in ["utilisation", "throughput", SPREAD, "losses"] {
         let is = |i: &usize| keys[*i].1 == name && !first.contains(i);
@@ -129,9 +125,7 @@ fn disciplines(scenarios: &[&Scenario]) -> bool {
         let links = s.links.iter();
         links.map(|l| l.queue.discipline.family().name).collect()
     };
-    scenarios
-        .windows(2)
-        .any(|pair| names(pair[0]) != names(pair[1]))
+    scenarios.windows(2).any(|pair| names(pair[0]) != names(pair[1]))
 }
 
 /// A quantity that is shown.
@@ -154,22 +148,19 @@ impl<'a> Overview<'a> {
         let compared = Compared::of_all(points);
         let mut all: Vec<Key> = Vec::new();
         for row in compared.iter().flat_map(|c| &c.rows) {
-            let key = Key {
-                of: row.of.clone(),
-                quantity: row.quantity,
-                unit: row.unit,
-            };
+            let key = Key { of: row.of.clone(), quantity: row.quantity, unit: row.unit };
             let known = row.values.iter().any(Option::is_some);
             if known && row.says_something() && !all.contains(&key) {
                 all.push(key);
             }
         }
         let names: Vec<(&Subject, &str)> = all.iter().map(|k| (&k.of, k.quantity)).collect();
-        let first = match show.is_empty() {
-            true => first(points.iter().map(|p| p.scenario), &names),
-            false => (show.iter())
+        let first = if show.is_empty() {
+            first(points.iter().map(|p| p.scenario), &names)
+        } else {
+            (show.iter())
                 .flat_map(|m| (0..all.len()).filter(|i| all[*i].quantity == m.name()))
-                .collect(),
+                .collect()
         };
         let known = |engine: &&str| {
             compared.iter().any(|c| {
@@ -180,9 +171,10 @@ impl<'a> Overview<'a> {
         // The same order whatever the first point has: theory may have an equilibrium at others only.
         let engines = Engine::ALL.map(Engine::name).into_iter().filter(known);
         let engines: Vec<String> = engines.map(String::from).collect();
-        let measured = match engines.iter().any(|e| e == "packet") {
-            true => Some("packet".to_string()),
-            false => engines.last().cloned(),
+        let measured = if engines.iter().any(|e| e == "packet") {
+            Some("packet".to_string())
+        } else {
+            engines.last().cloned()
         };
         let reference = engines.first().cloned();
         let mut engines: Vec<String> = reference.into_iter().chain(measured).collect();
@@ -193,11 +185,7 @@ impl<'a> Overview<'a> {
             let engines = engines.iter().filter(has).cloned().collect();
             Shown { key, engines }
         };
-        Overview {
-            points,
-            shown: first.into_iter().map(shown).collect(),
-            compared,
-        }
+        Overview { points, shown: first.into_iter().map(shown).collect(), compared }
     }
 
     /// Returns the parts of the runs that the means are over: "10–20 s".
@@ -213,16 +201,8 @@ impl<'a> Overview<'a> {
 
     /// Returns the names of the variables.
     pub fn variables(&self) -> Vec<&str> {
-        let first = self
-            .points
-            .iter()
-            .map(|p| &p.scenario.point)
-            .max_by_key(|p| p.len());
-        first
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name.as_str())
-            .collect()
+        let first = self.points.iter().map(|p| &p.scenario.point).max_by_key(|p| p.len());
+        first.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
     }
 
     /// Returns the value of a variable at a point, or "".
@@ -286,12 +266,10 @@ impl<'a> Overview<'a> {
         for Shown { key, engines } in shown {
             let (Subject::Group(of) | Subject::Link(of) | Subject::Aggregate(of)) = &key.of;
             let mut of = show::name(of, 16);
-            let mut quantity = match before
-                .replace(key)
-                .is_some_and(|l| l.quantity == key.quantity)
-            {
-                true => String::new(),
-                false => key.quantity.replace('_', " "),
+            let mut quantity = if before.replace(key).is_some_and(|l| l.quantity == key.quantity) {
+                String::new()
+            } else {
+                key.quantity.replace('_', " ")
             };
             for engine in engines {
                 let (quantity, of) = (take(&mut quantity), take(&mut of));
@@ -304,9 +282,7 @@ impl<'a> Overview<'a> {
         }
         let mut lines = vec![header];
         for i in 0..self.points.len() {
-            let settings = variables
-                .iter()
-                .map(|v| show::clean(self.setting(i, v), 24));
+            let settings = variables.iter().map(|v| show::clean(self.setting(i, v), 24));
             let mut cells: Vec<String> = settings.collect();
             for Shown { key, engines } in shown {
                 let values = engines.iter().map(|e| self.value(i, key, e));
@@ -332,8 +308,7 @@ impl<'a> Overview<'a> {
     fn maps(&self, grid: &Grid, style: Style) -> String {
         let shown = self.shown.iter();
         let maps = shown.flat_map(|s| s.engines.iter().map(|engine| (&s.key, engine)));
-        maps.map(|(key, engine)| self.map(grid, key, engine, style))
-            .collect()
+        maps.map(|(key, engine)| self.map(grid, key, engine, style)).collect()
     }
 
     fn map(&self, grid: &Grid, key: &Key, engine: &str, style: Style) -> String {
@@ -377,11 +352,7 @@ pub fn overview(points: &[Point], show: &[Metric], style: Style) -> String {
     let tables = overview.tables(style);
     let mut text = format!("{n}; means over {windows}{interval}\n{tables}");
     for metric in show {
-        if overview
-            .shown
-            .iter()
-            .all(|s| s.key.quantity != metric.name())
-        {
+        if overview.shown.iter().all(|s| s.key.quantity != metric.name()) {
             let name = metric.name().replace('_', " ");
             text += &format!("No point has a value of {name}.\n");
         }

@@ -176,10 +176,7 @@ pub struct Score {
 
 impl Score {
     fn of(checks: Share) -> Score {
-        Score {
-            verdict: FigureVerdict::of(checks.met, checks.of),
-            checks,
-        }
+        Score { verdict: FigureVerdict::of(checks.met, checks.of), checks }
     }
 
     fn text(self) -> String {
@@ -282,9 +279,7 @@ pub struct Summary {
 impl Papers {
     /// Draws the verdicts from the checks of experiments.
     pub fn summary(&self, rows: &[ExperimentRow]) -> Summary {
-        let laws: BTreeSet<&str> = (self.figures.iter())
-            .filter_map(|f| f.law.as_deref())
-            .collect();
+        let laws: BTreeSet<&str> = (self.figures.iter()).filter_map(|f| f.law.as_deref()).collect();
         let side = |check: &Judged| match check.setting(LAW_AXIS) {
             Some(OUR_LAW) => Side::Ours,
             Some(law) if laws.contains(law) => Side::Paper,
@@ -340,21 +335,13 @@ impl Papers {
             }
             rivals.extend(settings.into_iter().map(|(setting, checks)| {
                 let (by_papers_scheme, by_our_law) = shares(&checks);
-                RivalRecord {
-                    experiment: row.id.clone(),
-                    setting,
-                    by_papers_scheme,
-                    by_our_law,
-                }
+                RivalRecord { experiment: row.id.clone(), setting, by_papers_scheme, by_our_law }
             }));
             if row.against_paper().next().is_none() {
                 let mut checks = Share::default();
                 let packets = row.judged.iter().filter(|c| c.kind != Kind::Models);
                 packets.for_each(|c| checks.add(c.class));
-                own.push(OwnRecord {
-                    experiment: row.id.clone(),
-                    checks,
-                });
+                own.push(OwnRecord { experiment: row.id.clone(), checks });
             }
         }
         let all = || rows.iter().flat_map(|row| &row.judged);
@@ -389,9 +376,8 @@ fn failing_metrics(checks: &[&Judged]) -> String {
         }
     }
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let texts = counts
-        .iter()
-        .map(|(metric, count)| format!("{} {count}", metric.replace('_', " ")));
+    let texts =
+        counts.iter().map(|(metric, count)| format!("{} {count}", metric.replace('_', " ")));
     texts.collect::<Vec<_>>().join(", ")
 }
 
@@ -415,14 +401,8 @@ impl Summary {
 
     /// Returns the tables and the counts, for people.
     pub fn text(&self, style: Style) -> String {
-        let header = [
-            "paper",
-            "figure",
-            "title",
-            "by the paper's scheme",
-            "by our law",
-            "what fails",
-        ];
+        let header =
+            ["paper", "figure", "title", "by the paper's scheme", "by our law", "what fails"];
         let figures = self.figures.iter().map(|f| {
             let texts = [&f.paper, &f.figure, &f.title].map(String::clone);
             let scores = [f.by_papers_scheme, f.by_our_law].map(Score::text);
@@ -430,12 +410,8 @@ impl Summary {
         });
         let mut text = table(&header, figures, 0..0, style);
         if !self.rivals.is_empty() {
-            let header = [
-                "other settings and claims",
-                "setting",
-                "by the paper's scheme",
-                "by our law",
-            ];
+            let header =
+                ["other settings and claims", "setting", "by the paper's scheme", "by our law"];
             let rivals = self.rivals.iter().map(|r| {
                 let shares = [r.by_papers_scheme, r.by_our_law].map(Share::text);
                 [&[r.experiment.clone(), r.setting.clone()][..], &shares].concat()

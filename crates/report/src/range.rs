@@ -62,11 +62,7 @@ pub fn robust(
     (steady_from, steady_to): (f64, f64),
 ) -> Option<Shown> {
     let measured = lines.iter().any(|line| line.role != Role::Model);
-    let mut shown = Shown {
-        low: f64::INFINITY,
-        high: f64::NEG_INFINITY,
-        positive: f64::INFINITY,
-    };
+    let mut shown = Shown { low: f64::INFINITY, high: f64::NEG_INFINITY, positive: f64::INFINITY };
     let mut all = (f64::INFINITY, f64::NEG_INFINITY);
     for line in lines {
         let mut values = Vec::new();
@@ -143,13 +139,12 @@ pub fn ends(shown: Shown, zero: bool, most: Option<f64>) -> (f64, f64) {
     if let Some(most) = most.filter(|most| high <= *most) {
         top = top.min(most * 1.02);
     }
-    let bottom = match zero {
-        true => (low * 1.06).min(0.0),
-        false => {
-            let room = first((high - low) * 0.08, low.abs() * 0.1, 1.0);
-            let floor = if low < 0.0 { f64::NEG_INFINITY } else { 0.0 };
-            (low - room).max(floor)
-        }
+    let bottom = if zero {
+        (low * 1.06).min(0.0)
+    } else {
+        let room = first((high - low) * 0.08, low.abs() * 0.1, 1.0);
+        let floor = if low < 0.0 { f64::NEG_INFINITY } else { 0.0 };
+        (low - room).max(floor)
     };
     (bottom, top)
 }
@@ -160,10 +155,7 @@ pub fn log_ends(shown: Shown) -> (f64, f64) {
     if high.is_nan() || high <= 0.0 {
         return (0.1, 1.0);
     }
-    let least = match positive.is_finite() && positive > 0.0 {
-        true => positive,
-        false => high / 1000.0,
-    };
+    let least = if positive.is_finite() && positive > 0.0 { positive } else { high / 1000.0 };
     ((least * 0.8).max(high * 1e-6), high * 1.25)
 }
 
@@ -276,11 +268,7 @@ mod tests {
                 })
                 .collect();
             let lines: Vec<Plotted> = (case.lines.iter().zip(&values))
-                .map(|(line, (y, role))| Plotted {
-                    x: &line.x,
-                    y,
-                    role: *role,
-                })
+                .map(|(line, (y, role))| Plotted { x: &line.x, y, role: *role })
                 .collect();
             let found = robust(&lines, (case.from, case.to), case.steady).unwrap();
             let all = [(found.low, case.low), (found.high, case.high)];
@@ -288,22 +276,16 @@ mod tests {
             assert!(near(found.positive, case.positive), "{found:?}");
         }
         for case in &cases.ends {
-            let shown = Shown {
-                low: case.low,
-                high: case.high,
-                positive: case.positive,
-            };
-            let found = match case.log {
-                true => log_ends(shown),
-                false => ends(shown, case.zero, case.most),
-            };
+            let shown = Shown { low: case.low, high: case.high, positive: case.positive };
+            let found = if case.log { log_ends(shown) } else { ends(shown, case.zero, case.most) };
             let same = near(found.0, case.ends.0) && near(found.1, case.ends.1);
             assert!(same, "{shown:?}: {found:?}, not {:?}", case.ends);
         }
         for case in &cases.ticks {
-            let found = match case.log {
-                true => decades(case.min, case.max),
-                false => ticks(case.min, case.max, case.count),
+            let found = if case.log {
+                decades(case.min, case.max)
+            } else {
+                ticks(case.min, case.max, case.count)
             };
             assert_eq!(found, case.ticks);
         }

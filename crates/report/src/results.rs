@@ -60,16 +60,12 @@ impl Results {
             self.points.push(PointResults {
                 id: id.to_string(),
                 label: show::clean(&point.label(), LONGEST),
-                digests: packets
-                    .map(|m| (format!("seed {}", m.seed), m.digest.clone()))
-                    .collect(),
+                digests: packets.map(|m| (format!("seed {}", m.seed), m.digest.clone())).collect(),
                 figures: checks
                     .map(|c| Figure {
                         class: c.class,
                         engine: c.engine,
-                        measured: c
-                            .measured()
-                            .map_or("-".into(), |v| format!("{:.5e}", v.mean)),
+                        measured: c.measured().map_or("-".into(), |v| format!("{:.5e}", v.mean)),
                         name: show::clean(&c.name, LONGEST),
                     })
                     .collect(),
@@ -103,11 +99,7 @@ impl Results {
             }
             for f in &point.figures {
                 let class = f.class.word();
-                _ = writeln!(
-                    out,
-                    "  {class} | {} | {} | {}",
-                    f.engine, f.measured, f.name
-                );
+                _ = writeln!(out, "  {class} | {} | {} | {}", f.engine, f.measured, f.name);
             }
         }
         out
@@ -162,10 +154,7 @@ impl Results {
         let ran = |p: &&PointResults| of_all || now.points.iter().any(|q| q.id == p.id);
         for gone in self.points.iter().filter(ran) {
             if now.find(gone).is_none() {
-                lines.push(format!(
-                    "{}: recorded, and not there any more",
-                    gone.title()
-                ));
+                lines.push(format!("{}: recorded, and not there any more", gone.title()));
             }
         }
         lines

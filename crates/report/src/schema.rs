@@ -21,10 +21,7 @@ pub fn output_schema(command: &str) -> Option<Value> {
         _ => return None,
     };
     let mut schema = Map::new();
-    schema.insert(
-        "$schema".into(),
-        "https://json-schema.org/draft/2020-12/schema".into(),
-    );
+    schema.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
     schema.insert("title".into(), format!("accord {command} --json").into());
     if let Value::Object(body) = body {
         schema.extend(body);

@@ -14,20 +14,10 @@ pub const TITLE: usize = 200;
 /// unit and its symbol. 2e6 bit/s gives (1e6, "Mbps").
 pub fn scale(size: f64, unit: MetricUnit) -> (f64, &'static str) {
     let steps: &[(f64, &'static str)] = match unit {
-        MetricUnit::BitPerSecond => &[
-            (1.0, "bps"),
-            (1e3, "Kbps"),
-            (1e6, "Mbps"),
-            (1e9, "Gbps"),
-            (1e12, "Tbps"),
-        ],
-        MetricUnit::Bytes => &[
-            (1.0, "B"),
-            (1e3, "KB"),
-            (1e6, "MB"),
-            (1e9, "GB"),
-            (1e12, "TB"),
-        ],
+        MetricUnit::BitPerSecond => {
+            &[(1.0, "bps"), (1e3, "Kbps"), (1e6, "Mbps"), (1e9, "Gbps"), (1e12, "Tbps")]
+        }
+        MetricUnit::Bytes => &[(1.0, "B"), (1e3, "KB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")],
         MetricUnit::Seconds if size == 0.0 => &[(1.0, "s")],
         MetricUnit::Seconds => &[(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")],
         MetricUnit::Packets => &[(1.0, "pkt")],
@@ -58,9 +48,10 @@ pub fn round_quantity(value: f64, unit: MetricUnit) -> String {
     let Some((number, symbol)) = text.split_once(' ') else {
         return text;
     };
-    let trimmed = match number.contains('.') {
-        true => number.trim_end_matches('0').trim_end_matches('.'),
-        false => number,
+    let trimmed = if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
     };
     format!("{trimmed} {symbol}")
 }
@@ -191,11 +182,7 @@ pub fn once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 /// The first `most` notes, and the number of the others as a note of its own. A single one more
 /// takes no more room than its number would.
 pub fn few(notes: &[&str], most: usize) -> Vec<String> {
-    let shown = if notes.len() <= most + 1 {
-        notes.len()
-    } else {
-        most
-    };
+    let shown = if notes.len() <= most + 1 { notes.len() } else { most };
     let mut few: Vec<String> = notes[..shown].iter().map(|n| n.to_string()).collect();
     if notes.len() > shown {
         few.push(format!("... and {} more notes", notes.len() - shown));
@@ -327,15 +314,8 @@ mod tests {
 
     #[test]
     fn intervals_share_the_unit_and_the_decimals() {
-        let e = |mean, half| Estimate {
-            mean,
-            half_width: half,
-            runs: 5,
-        };
-        assert_eq!(
-            estimate(e(2.009e6, Some(2.2e4)), BitPerSecond),
-            "2.01 ± 0.02 Mbps"
-        );
+        let e = |mean, half| Estimate { mean, half_width: half, runs: 5 };
+        assert_eq!(estimate(e(2.009e6, Some(2.2e4)), BitPerSecond), "2.01 ± 0.02 Mbps");
         assert_eq!(estimate(e(2.009e6, None), BitPerSecond), "2.01 Mbps");
         assert_eq!(estimate(e(0.0, Some(0.0)), Packets), "0 ± 0 pkt");
         assert_eq!(estimate(e(7e-10, Some(2e-9)), Bytes), "0 ± 0 B");
@@ -343,31 +323,13 @@ mod tests {
 
     #[test]
     fn values_of_a_row_share_their_unit_and_decimals() {
-        let e = |mean| {
-            Some(Estimate {
-                mean,
-                half_width: None,
-                runs: 1,
-            })
-        };
+        let e = |mean| Some(Estimate { mean, half_width: None, runs: 1 });
         let rate = |values: &[Option<Estimate>]| row(values, BitPerSecond);
-        assert_eq!(
-            rate(&[e(1.5e6), e(958e3), None]),
-            ["1.500 Mbps", "0.958 Mbps", "–"]
-        );
+        assert_eq!(rate(&[e(1.5e6), e(958e3), None]), ["1.500 Mbps", "0.958 Mbps", "–"]);
         assert_eq!(row(&[e(3e3), e(1630.0)], Bytes), ["3.00 KB", "1.63 KB"]);
-        assert_eq!(
-            row(&[e(0.0), e(0.1798), e(7e-13)], Ratio),
-            ["0 %", "17.98 %", "0 %"]
-        );
-        assert_eq!(
-            row(&[e(0.0), e(0.274), e(0.1798)], Ratio),
-            ["0.0 %", "27.4 %", "18.0 %"]
-        );
-        assert_eq!(
-            row(&[e(362.0), e(12345.0)], Packets),
-            ["362 pkt", "12345 pkt"]
-        );
+        assert_eq!(row(&[e(0.0), e(0.1798), e(7e-13)], Ratio), ["0 %", "17.98 %", "0 %"]);
+        assert_eq!(row(&[e(0.0), e(0.274), e(0.1798)], Ratio), ["0.0 %", "27.4 %", "18.0 %"]);
+        assert_eq!(row(&[e(362.0), e(12345.0)], Packets), ["362 pkt", "12345 pkt"]);
         // Too far apart to share digits.
         assert_eq!(rate(&[e(5e9), e(1200.0)]), ["5.00 Gbps", "1.200 Kbps"]);
     }
@@ -379,15 +341,9 @@ mod tests {
         assert_eq!(allowed(range(9e5, 2e6), BitPerSecond), "900 Kbps–2 Mbps");
         assert_eq!(allowed(range(0.97, f64::INFINITY), Ratio), "≥ 97 %");
         assert_eq!(allowed(range(f64::NEG_INFINITY, 20.0), Packets), "≤ 20 pkt");
-        let value = Target::Value {
-            value: 3e6,
-            tolerance: 0.005,
-        };
+        let value = Target::Value { value: 3e6, tolerance: 0.005 };
         assert_eq!(allowed(value, BitPerSecond), "3 Mbps ± 0.5 %");
-        let beyond = Target::Beyond {
-            value: 3e6,
-            tolerance: 0.05,
-        };
+        let beyond = Target::Beyond { value: 3e6, tolerance: 0.05 };
         assert_eq!(allowed(beyond, BitPerSecond), "not 3 Mbps ± 5 %");
     }
 

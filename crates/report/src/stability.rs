@@ -49,9 +49,10 @@ pub struct Cell {
 
 impl Parameter {
     pub(crate) fn label(&self) -> String {
-        match self.unit.is_empty() {
-            true => self.path.clone(),
-            false => format!("{} in {}", self.path, self.unit),
+        if self.unit.is_empty() {
+            self.path.clone()
+        } else {
+            format!("{} in {}", self.path, self.unit)
         }
     }
 }
@@ -92,10 +93,7 @@ impl StabilityMap {
 
 /// Returns an empty text if there is no value.
 fn known(value: f64, text: impl Fn(f64) -> String) -> String {
-    match value.is_nan() {
-        true => String::new(),
-        false => text(value),
-    }
+    if value.is_nan() { String::new() } else { text(value) }
 }
 
 #[cfg(test)]

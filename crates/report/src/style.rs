@@ -14,10 +14,7 @@ pub struct Style {
 impl Style {
     /// Returns a text in the colour of what deserves a look and is no failure.
     pub fn amber(self, text: &str) -> String {
-        match self.colour {
-            true => format!("\x1b[33m{text}\x1b[0m"),
-            false => text.into(),
-        }
+        if self.colour { format!("\x1b[33m{text}\x1b[0m") } else { text.into() }
     }
 
     /// Returns a text in the colour of a verdict.
@@ -27,18 +24,12 @@ impl Style {
             Class::Finding | Class::Open => 36,
             Class::Ours | Class::Unknown => 31,
         };
-        match self.colour {
-            true => format!("\x1b[{code}m{text}\x1b[0m"),
-            false => text.into(),
-        }
+        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }
     }
 }
 
 impl Default for Style {
     fn default() -> Style {
-        Style {
-            width: 100,
-            colour: false,
-        }
+        Style { width: 100, colour: false }
     }
 }

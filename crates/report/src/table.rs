@@ -34,10 +34,7 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     }
     for run in runs.iter().filter(|run| !run.skipped.is_empty()) {
         let skipped = skipped(run.skipped(), scenario.duration);
-        text += &format!(
-            "{}, seed {}: {skipped}\n",
-            run.manifest.engine, run.manifest.seed
-        );
+        text += &format!("{}, seed {}: {skipped}\n", run.manifest.engine, run.manifest.seed);
     }
     text + &remarks(runs)
 }
@@ -105,9 +102,10 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     let mut lines = vec![header];
     let mut last: Option<&Subject> = None;
     for row in rows {
-        let name = match last.replace(&row.of) == Some(&row.of) {
-            true => String::new(),
-            false => subject(columns, &row.of),
+        let name = if last.replace(&row.of) == Some(&row.of) {
+            String::new()
+        } else {
+            subject(columns, &row.of)
         };
         let mut cells = vec![name, row.quantity.replace('_', " ")];
         cells.extend(show::row(&row.values, row.unit));
@@ -124,21 +122,14 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     fill(&mut table, lines);
     align_right(&mut table, right);
     let mut text = format!("Means over {}", windows(columns));
-    if let Some(runs) = columns
-        .iter()
-        .map(|c| c.runs.len())
-        .max()
-        .filter(|n| *n > 1)
-    {
+    if let Some(runs) = columns.iter().map(|c| c.runs.len()).max().filter(|n| *n > 1) {
         text += &format!("; ± is the 95 % confidence interval over {runs} runs");
     }
     text += &format!("\n{}\n", finish(table));
     let mut signs: Vec<String> = Vec::new();
     if verdicts {
         let first = show::clean(&columns[0].label, 24);
-        signs.push(format!(
-            "≈ within 5 % of {first}; error: relative to {first}"
-        ));
+        signs.push(format!("≈ within 5 % of {first}; error: relative to {first}"));
     }
     if missing {
         signs.push(format!("{} no value", show::NONE));
@@ -146,10 +137,7 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     if !signs.is_empty() {
         text += &format!("{}\n", signs.join("; "));
     }
-    if columns
-        .iter()
-        .all(|c| c.runs.len() > 1 && all_same(&c.runs))
-    {
+    if columns.iter().all(|c| c.runs.len() > 1 && all_same(&c.runs)) {
         text += ALL_SAME;
     }
     paint(text, style)
@@ -205,10 +193,7 @@ pub(crate) fn meanings(checks: &[Check]) -> String {
     if tally.worst() == Class::Met {
         return String::new();
     }
-    let there = Class::ALL
-        .into_iter()
-        .skip(1)
-        .filter(|c| tally.count(*c) > 0);
+    let there = Class::ALL.into_iter().skip(1).filter(|c| tally.count(*c) > 0);
     let meanings = there.map(|c| format!("{}: {}", c.word(), c.meaning()));
     let meanings: Vec<String> = meanings.collect();
     format!("{}\n", meanings.join("; "))
@@ -385,23 +370,15 @@ fn keep_words_whole(table: &mut Table) -> bool {
     let spans = spans.fold(all.clone(), wider);
     let whole = |row: &comfy_table::Row| -> Vec<u16> {
         let lines = |c: &comfy_table::Cell| c.content().lines().map(|l| l.chars().count()).max();
-        row.cell_iter()
-            .map(|c| lines(c).unwrap_or_default() as u16)
-            .collect()
+        row.cell_iter().map(|c| lines(c).unwrap_or_default() as u16).collect()
     };
-    let cells = table
-        .row_iter()
-        .map(whole)
-        .reduce(wider)
-        .unwrap_or_default();
+    let cells = table.row_iter().map(whole).reduce(wider).unwrap_or_default();
     let cells = wider(all.clone(), cells);
     let [wide, close] = PADDING;
     let fits = |(widths, padding): &(Vec<u16>, u16)| {
         // There is a space between columns in addition to the padding.
         let all: u32 = widths.iter().map(|w| u32::from(w + padding + 1)).sum();
-        table
-            .width()
-            .is_none_or(|width| all <= u32::from(width) + 1)
+        table.width().is_none_or(|width| all <= u32::from(width) + 1)
     };
     let choices = [
         (cells.clone(), wide),
@@ -442,10 +419,7 @@ fn records(table: &Table) -> String {
     let width = table.width().map_or(usize::MAX, usize::from);
     let cells = |row: &comfy_table::Row| -> Vec<String> {
         let text = |cell: &comfy_table::Cell| {
-            cell.content()
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
+            cell.content().split_whitespace().collect::<Vec<_>>().join(" ")
         };
         row.cell_iter().map(text).collect()
     };

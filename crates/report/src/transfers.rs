@@ -7,12 +7,8 @@ use accord_scenario::{Metric, MetricUnit, Window};
 use serde::Serialize;
 
 /// The upper bounds of the classes of sizes, in bytes, with their names.
-const CLASSES: [(f64, &str); 4] = [
-    (10e3, "< 10 KB"),
-    (100e3, "10–100 KB"),
-    (1e6, "100 KB–1 MB"),
-    (f64::INFINITY, "≥ 1 MB"),
-];
+const CLASSES: [(f64, &str); 4] =
+    [(10e3, "< 10 KB"), (100e3, "10–100 KB"), (1e6, "100 KB–1 MB"), (f64::INFINITY, "≥ 1 MB")];
 
 /// The transfers of a group that ended in the steady window, of all sizes or of one class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,28 +47,14 @@ pub(crate) fn transfer_rows(outline: &Outline, runs: &[&Run]) -> Vec<TransferRow
             let own: Vec<&Transfer> = all.filter(|t| t.group == g).collect();
             let row = |sizes, least: f64, below: f64| {
                 let size = |t: &&&Transfer| (least..below).contains(&t.size.as_f64());
-                row(
-                    &own.iter().filter(size).copied().collect::<Vec<_>>(),
-                    window,
-                )
-                .map(|row| TransferRow {
-                    of: group.name.clone(),
-                    engine: engine.name(),
-                    sizes,
-                    ..row
+                row(&own.iter().filter(size).copied().collect::<Vec<_>>(), window).map(|row| {
+                    TransferRow { of: group.name.clone(), engine: engine.name(), sizes, ..row }
                 })
             };
             let begun = |t: &&&Transfer| t.start < window.end.as_secs_f64();
-            let open = own
-                .iter()
-                .filter(begun)
-                .filter(|t| t.duration.is_nan())
-                .count();
+            let open = own.iter().filter(begun).filter(|t| t.duration.is_nan()).count();
             let whole = row("all", 0.0, f64::INFINITY);
-            rows.extend(whole.map(|row| TransferRow {
-                unfinished: Some(open),
-                ..row
-            }));
+            rows.extend(whole.map(|row| TransferRow { unfinished: Some(open), ..row }));
             let mut least = 0.0;
             let classes: Vec<_> = (CLASSES.into_iter())
                 .filter_map(|(below, name)| row(name, std::mem::replace(&mut least, below), below))
@@ -108,16 +90,8 @@ fn row(transfers: &[&Transfer], window: Window) -> Option<TransferRow> {
 }
 
 /// The headings of [`cells`].
-pub(crate) const HEADINGS: [&str; 8] = [
-    "transfers of",
-    "size",
-    "number",
-    "mean size",
-    "mean",
-    "median",
-    "p95",
-    "p99",
-];
+pub(crate) const HEADINGS: [&str; 8] =
+    ["transfers of", "size", "number", "mean size", "mean", "median", "p95", "p99"];
 
 impl TransferRow {
     /// Returns the row as text. The group's name is shown in the first of its rows only.

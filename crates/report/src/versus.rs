@@ -69,17 +69,11 @@ pub fn versus<'a>(
     for s in stored {
         for point in &s.points {
             // Single runs are compared whatever their points are.
-            let settings = match alone {
-                true => &[][..],
-                false => &point.manifest.scenario.point[..],
-            };
+            let settings = if alone { &[][..] } else { &point.manifest.scenario.point[..] };
             let own = columns_of(point, &name(stored, s), engines);
             match all.iter_mut().find(|v| v.point == settings) {
                 Some(versus) => versus.columns.extend(own),
-                None => all.push(Versus {
-                    point: settings,
-                    columns: own,
-                }),
+                None => all.push(Versus { point: settings, columns: own }),
             }
         }
     }
@@ -156,21 +150,13 @@ pub fn differences(all: &[Versus], style: Style) -> String {
 /// Returns the quantity of a row: "rtt of set1".
 pub(crate) fn told(row: &Row) -> String {
     let (Subject::Group(of) | Subject::Link(of) | Subject::Aggregate(of)) = &row.of;
-    format!(
-        "{} of {}",
-        row.quantity.replace('_', " "),
-        show::clean(of, 26)
-    )
+    format!("{} of {}", row.quantity.replace('_', " "), show::clean(of, 26))
 }
 
 /// Returns the table of one point, under its label.
 pub fn versus_table(versus: &Versus, style: Style) -> String {
     let label = versus.label();
-    let head = if label.is_empty() {
-        label
-    } else {
-        format!("{label}\n")
-    };
+    let head = if label.is_empty() { label } else { format!("{label}\n") };
     head + &comparison(&versus.columns, style)
 }
 
@@ -202,15 +188,9 @@ impl Comparison {
         let points = all.iter().map(|versus| ComparedPoint {
             label: versus.label(),
             settings: settings_record(versus.point),
-            reference: versus
-                .columns
-                .first()
-                .map_or(String::new(), |c| c.label.clone()),
+            reference: versus.columns.first().map_or(String::new(), |c| c.label.clone()),
             rows: RowRecord::of(&versus.columns, &versus.rows()),
         });
-        Comparison {
-            format_version: FORMAT_VERSION,
-            points: points.collect(),
-        }
+        Comparison { format_version: FORMAT_VERSION, points: points.collect() }
     }
 }

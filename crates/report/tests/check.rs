@@ -15,23 +15,11 @@ fn packet(seed: u64) -> Run {
         Engine::Packet,
         seed,
         vec![
-            (
-                Metric::Throughput,
-                Entity::Flow(0),
-                vec![100.0, 100.0, 2.0, 4.0],
-            ),
-            (
-                Metric::Throughput,
-                Entity::Flow(1),
-                vec![100.0, NAN, 6.0, 6.0],
-            ),
+            (Metric::Throughput, Entity::Flow(0), vec![100.0, 100.0, 2.0, 4.0]),
+            (Metric::Throughput, Entity::Flow(1), vec![100.0, NAN, 6.0, 6.0]),
             (Metric::Losses, Entity::Flow(0), vec![0.0, 0.0, 1.0, 2.0]),
             (Metric::Losses, Entity::Flow(1), vec![0.0; 4]),
-            (
-                Metric::Utilisation,
-                Entity::Link(0),
-                vec![NAN, NAN, 0.9, 1.0],
-            ),
+            (Metric::Utilisation, Entity::Link(0), vec![NAN, NAN, 0.9, 1.0]),
         ],
     )
 }
@@ -54,10 +42,7 @@ fn judge(expectation: Expectation, runs: &[&Run]) -> Check {
 }
 
 fn value(value: f64) -> Target {
-    Target::Value {
-        value,
-        tolerance: 0.05,
-    }
+    Target::Value { value, tolerance: 0.05 }
 }
 
 fn close(got: Option<f64>, expected: f64) {
@@ -102,11 +87,7 @@ fn every_over_and_across() {
         (Over::Quantile(0.25), Across::Jain, 72.25 / 84.5),
     ];
     for (over, across, expected) in cases {
-        let e = Expectation {
-            over,
-            across,
-            ..expectation(value(expected))
-        };
+        let e = Expectation { over, across, ..expectation(value(expected)) };
         let check = judge(e, &[&packet(1)]);
         close(check.measured().map(|m| m.mean), expected);
         assert!(check.pass, "{over:?} {across:?}: {}", check.reason);
@@ -132,10 +113,7 @@ fn each_shows_the_flow_farthest_off_for_every_over_and_target() {
         (Over::Max, range(0.0, 5.0), 1, 6.0, Some(0.2)),
     ];
     for (over, target, flow, expected, error) in cases {
-        let e = Expectation {
-            over,
-            ..expectation(target)
-        };
+        let e = Expectation { over, ..expectation(target) };
         let check = judge(e, &[&packet(1)]);
         assert_eq!(check.of, format!("flow pair.{flow}"), "{over:?} {target:?}");
         close(check.measured().map(|m| m.mean), expected);
@@ -166,25 +144,16 @@ fn a_claim_of_a_miss_needs_all_flows_off() {
 
 #[test]
 fn another_engine_is_compared_flow_by_flow() {
-    let target = |tolerance| Target::Engine {
-        engine: Engine::Theory,
-        tolerance,
-    };
+    let target = |tolerance| Target::Engine { engine: Engine::Theory, tolerance };
     // Flow 0: 3 against 3. Flow 1: 6 against 5.
     let check = judge(expectation(target(0.05)), &[&theory(), &packet(1)]);
     assert_eq!((check.of.as_str(), check.pass), ("flow pair.1", false));
     close(check.error, 0.2);
     close(check.value(Engine::Theory).map(|v| v.mean), 5.0);
-    assert_eq!(
-        check.reason,
-        "6.00 bps against 5.00 bps: +20.0 %, ± 5 % allowed"
-    );
+    assert_eq!(check.reason, "6.00 bps against 5.00 bps: +20.0 %, ± 5 % allowed");
     assert!(judge(expectation(target(0.2)), &[&theory(), &packet(1)]).pass);
     for (across, expected) in [(Across::Sum, 9.0), (Across::Max, 6.0), (Across::Jain, 0.9)] {
-        let e = Expectation {
-            across,
-            ..expectation(target(0.5))
-        };
+        let e = Expectation { across, ..expectation(target(0.5)) };
         let check = judge(e, &[&theory(), &packet(1)]);
         close(check.measured().map(|m| m.mean), expected);
         assert!(check.pass);
@@ -193,15 +162,9 @@ fn another_engine_is_compared_flow_by_flow() {
 
 #[test]
 fn bounds_are_inclusive_and_a_zero_target_wants_zero() {
-    let mean = |target| Expectation {
-        across: Across::Mean,
-        ..expectation(target)
-    };
+    let mean = |target| Expectation { across: Across::Mean, ..expectation(target) };
     // 4.5 is exactly 5 % above.
-    let exact = Target::Value {
-        value: 4.5 / 1.05,
-        tolerance: 0.05,
-    };
+    let exact = Target::Value { value: 4.5 / 1.05, tolerance: 0.05 };
     assert!(judge(mean(exact), &[&packet(1)]).pass);
     let range = Target::Range { min: 4.5, max: 4.5 };
     let check = judge(mean(range), &[&packet(1)]);
@@ -252,10 +215,7 @@ fn repetitions_are_judged_on_their_mean() {
 
 #[test]
 fn what_is_missing_fails_and_says_why() {
-    let engine = Target::Engine {
-        engine: Engine::Theory,
-        tolerance: 0.1,
-    };
+    let engine = Target::Engine { engine: Engine::Theory, tolerance: 0.1 };
     let e = || expectation(value(1.0));
     let empty = run(Engine::Packet, 1, vec![]);
     let idle = run(
@@ -267,63 +227,22 @@ fn what_is_missing_fails_and_says_why() {
         ],
     );
     let packet = packet(1);
-    let later = Expectation {
-        during: window(10, 20),
-        ..e()
-    };
-    let rtt = Expectation {
-        metric: Metric::Rtt,
-        ..e()
-    };
-    let nobody = Expectation {
-        of: Subject::Group(7),
-        ..e()
-    };
-    let nowhere = Expectation {
-        metric: Metric::Price,
-        of: Subject::Link(7),
-        ..e()
-    };
-    let flat = Expectation {
-        metric: Metric::Losses,
-        of: Subject::Flow(1),
-        over: Over::Variation,
-        ..e()
-    };
+    let later = Expectation { during: window(10, 20), ..e() };
+    let rtt = Expectation { metric: Metric::Rtt, ..e() };
+    let nobody = Expectation { of: Subject::Group(7), ..e() };
+    let nowhere = Expectation { metric: Metric::Price, of: Subject::Link(7), ..e() };
+    let flat =
+        Expectation { metric: Metric::Losses, of: Subject::Flow(1), over: Over::Variation, ..e() };
     let cases: Vec<(Expectation, Vec<&Run>, &str)> = vec![
         (e(), vec![], "the packet engine was not run"),
-        (
-            expectation(engine),
-            vec![&packet],
-            "the theory engine was not run",
-        ),
-        (
-            e(),
-            vec![&empty],
-            "the packet engine did not record throughput",
-        ),
+        (expectation(engine), vec![&packet], "the theory engine was not run"),
+        (e(), vec![&empty], "the packet engine did not record throughput"),
         (rtt, vec![&packet], "the packet engine did not record rtt"),
-        (
-            later,
-            vec![&packet],
-            "the packet run has no sample in 10–20 s",
-        ),
-        (
-            e(),
-            vec![&idle],
-            "the packet run has no value of throughput in 2–4 s",
-        ),
+        (later, vec![&packet], "the packet run has no sample in 10–20 s"),
+        (e(), vec![&idle], "the packet run has no value of throughput in 2–4 s"),
         (nobody, vec![&packet], "the group has no flows"),
-        (
-            nowhere,
-            vec![&packet],
-            "the packet engine did not record price",
-        ),
-        (
-            flat,
-            vec![&packet],
-            "losses has no variation in 2–4 s: no values, or their mean is zero",
-        ),
+        (nowhere, vec![&packet], "the packet engine did not record price"),
+        (flat, vec![&packet], "losses has no variation in 2–4 s: no values, or their mean is zero"),
     ];
     for (expectation, runs, reason) in cases {
         let check = judge(expectation, &runs);
@@ -333,10 +252,7 @@ fn what_is_missing_fails_and_says_why() {
     // One of two flows without a value: it is the one that fails ...
     assert_eq!(judge(e(), &[&idle]).of, "flow pair.1");
     // ... and does not count among those whose mean is asked for.
-    let mean = Expectation {
-        across: Across::Mean,
-        ..e()
-    };
+    let mean = Expectation { across: Across::Mean, ..e() };
     assert!(judge(mean, &[&idle]).pass);
 }
 
@@ -352,20 +268,14 @@ fn a_value_that_is_not_finite_fails() {
     );
     let check = judge(expectation(value(1.0)), &[&endless]);
     assert_eq!((check.of.as_str(), check.pass), ("flow pair.0", false));
-    let range = Target::Range {
-        min: 0.0,
-        max: f64::INFINITY,
-    };
+    let range = Target::Range { min: 0.0, max: f64::INFINITY };
     assert!(!judge(expectation(range), &[&endless]).pass);
 }
 
 /// Neither the engine that is judged nor the one it is held against may be unfit.
 #[test]
 fn an_unfit_run_gets_no_verdict() {
-    let expectation = expectation(Target::Engine {
-        engine: Engine::Theory,
-        tolerance: 1e9,
-    });
+    let expectation = expectation(Target::Engine { engine: Engine::Theory, tolerance: 1e9 });
     let fit = judge(expectation.clone(), &[&theory(), &packet(1)]);
     assert!(fit.pass);
     let unfit = |mut run: Run| {

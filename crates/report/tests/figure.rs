@@ -36,10 +36,7 @@ fn runs(scale: f64) -> Vec<accord_record::Run> {
         let flows = (0..2).map(move |i| (Metric::Throughput, Entity::Flow(i), rate(i).collect()));
         flows.collect::<Vec<_>>()
     };
-    vec![
-        run(Engine::Theory, 1, rates(0.0)),
-        run(Engine::Packet, 1, rates(1e5)),
-    ]
+    vec![run(Engine::Theory, 1, rates(0.0)), run(Engine::Packet, 1, rates(1e5))]
 }
 
 /// Writes a run directory, or a sweep of several scales.
@@ -47,26 +44,16 @@ fn stored(scratch: &Scratch, scales: &[(&str, f64)]) -> Stored {
     let scenarios: Vec<Scenario> = (scales.iter())
         .map(|(label, _)| {
             let mut s = scenario(&[("a", 1), ("b", 1)], &["b1"], 6);
-            s.point = match label.is_empty() {
-                true => vec![],
-                false => vec![("rate".into(), label.to_string())],
-            };
+            s.point =
+                if label.is_empty() { vec![] } else { vec![("rate".into(), label.to_string())] };
             s
         })
         .collect();
-    let all: Vec<_> = scenarios
-        .iter()
-        .zip(scales)
-        .map(|(_, (_, scale))| runs(*scale))
-        .collect();
+    let all: Vec<_> = scenarios.iter().zip(scales).map(|(_, (_, scale))| runs(*scale)).collect();
     let dirs: Vec<RunDir> = (scenarios.iter().zip(&all))
         .map(|(scenario, runs)| RunDir {
             scenario_toml: "",
-            point: Point {
-                scenario,
-                runs,
-                checks: &[],
-            },
+            point: Point { scenario, runs, checks: &[] },
             page: None,
             csv: false,
         })
@@ -123,10 +110,7 @@ fn lines_over_time_have_their_samples_and_units() {
     part.of = vec!["a".into()];
     let csv = Figure::of(&stored, &part).unwrap().csv();
     assert_eq!(csv.lines().count(), 3, "{csv}");
-    assert!(
-        csv.ends_with(",packet,3,1200000\n,packet,4,1300000\n"),
-        "{csv}"
-    );
+    assert!(csv.ends_with(",packet,3,1200000\n,packet,4,1300000\n"), "{csv}");
 }
 
 #[test]
@@ -156,10 +140,7 @@ fn a_sweep_has_its_variable_across() {
     let stored = [stored(&scratch, &scales)];
     let figure = Figure::of(&stored, &request(Metric::Throughput)).unwrap();
     let csv = figure.csv();
-    assert!(
-        csv.starts_with("of,engine,rate [Mbps],throughput [bit/s]\n"),
-        "{csv}"
-    );
+    assert!(csv.starts_with("of,engine,rate [Mbps],throughput [bit/s]\n"), "{csv}");
     // The steady part is seconds 2 to 6: 1.2 to 1.5 Mbps.
     assert!(csv.contains("a,packet,10,2700000\n"), "{csv}");
     assert!(csv.contains("a,theory,0.5,100000\n"), "{csv}");

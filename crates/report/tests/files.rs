@@ -32,10 +32,7 @@ impl Drop for Scratch {
 fn example() -> (Scenario, Vec<Run>) {
     let mut s = scenario(&[("short", 2), ("=long, \"<é>", 1)], &["b1"], 4);
     s.point = vec![("reverse".into(), "5 Mbps".into())];
-    s.expectations = vec![expectation(Target::Value {
-        value: 2e6,
-        tolerance: 0.1,
-    })];
+    s.expectations = vec![expectation(Target::Value { value: 2e6, tolerance: 0.1 })];
     let flows = |scale: f64| {
         let each = (0..3).map(move |i| {
             let values = vec![f64::NAN, 1e6 * scale, 0.1 + 0.2, 2e6 * (i + 1) as f64];
@@ -44,11 +41,7 @@ fn example() -> (Scenario, Vec<Run>) {
         each.collect::<Vec<_>>()
     };
     let mut packet = flows(1.01);
-    packet.push((
-        Metric::Drops,
-        Entity::Link(0),
-        vec![0.0, 1.0, f64::NAN, 2.0],
-    ));
+    packet.push((Metric::Drops, Entity::Link(0), vec![0.0, 1.0, f64::NAN, 2.0]));
     let mut theory = run(Engine::Theory, 0, flows(1.0));
     let window = window(0, 4);
     theory.certificates = vec![Certificate {
@@ -59,11 +52,8 @@ fn example() -> (Scenario, Vec<Run>) {
         complementarity: 1e-15,
         gap: 2e-13,
     }];
-    let runs = vec![
-        theory,
-        run(Engine::Packet, 1, packet.clone()),
-        run(Engine::Packet, u64::MAX, packet),
-    ];
+    let runs =
+        vec![theory, run(Engine::Packet, 1, packet.clone()), run(Engine::Packet, u64::MAX, packet)];
     (s, runs)
 }
 
@@ -71,11 +61,7 @@ fn write(dir: &Path, scenario: &Scenario, runs: &[Run]) -> Result<(), FileError>
     let all: Vec<&Run> = runs.iter().collect();
     let contents = RunDir {
         scenario_toml: "id = \"by-hand\"\n",
-        point: Point {
-            scenario,
-            runs,
-            checks: &checks(scenario, &all),
-        },
+        point: Point { scenario, runs, checks: &checks(scenario, &all) },
         page: Some("<!doctype html>"),
         csv: true,
     };
@@ -110,15 +96,9 @@ fn what_was_written_is_read_back() {
     let csv = fs::read_to_string(dir.join("series.csv")).unwrap();
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 1 + 4 * (3 + 4 + 4));
-    assert_eq!(
-        lines[0],
-        "run,engine,entity_kind,entity,metric,unit,time_s,value"
-    );
+    assert_eq!(lines[0], "run,engine,entity_kind,entity,metric,unit,time_s,value");
     assert_eq!(lines[1], "0,theory,flow,short.0,throughput,bit/s,1,");
-    assert_eq!(
-        lines[3],
-        "0,theory,flow,short.0,throughput,bit/s,3,0.30000000000000004"
-    );
+    assert_eq!(lines[3], "0,theory,flow,short.0,throughput,bit/s,3,0.30000000000000004");
 }
 
 #[test]
@@ -138,11 +118,7 @@ fn certificates_are_in_summary_table_and_page() {
     let text = accord_report::table(&scenario, &all, Style::default());
     let line = "theory: optimal, to within stationarity 3e-14, feasibility 0, complementarity 1e-15, gap 2e-13\n";
     assert!(text.contains(line), "{text}");
-    let point = Point {
-        scenario: &scenario,
-        runs: &runs,
-        checks: &[],
-    };
+    let point = Point { scenario: &scenario, runs: &runs, checks: &[] };
     let page = accord_report::page(&[point]);
     let row = "<tr><td>0–4 s</td><td class=\"n\">3e-14</td>";
     assert!(page.contains(row), "no certificate on the page");
@@ -208,16 +184,10 @@ fn a_run_is_replaced_and_nothing_else_is() {
     assert!(write(&file, &scenario, &runs).is_err());
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 
-    let mut names: Vec<_> = fs::read_dir(&scratch.0)
-        .unwrap()
-        .map(|e| e.unwrap().file_name())
-        .collect();
+    let mut names: Vec<_> =
+        fs::read_dir(&scratch.0).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(
-        names,
-        ["file", "foreign", "run"],
-        "nothing half done is left"
-    );
+    assert_eq!(names, ["file", "foreign", "run"], "nothing half done is left");
 }
 
 #[test]
@@ -225,17 +195,8 @@ fn a_sweep_is_replaced_as_a_whole() {
     let scratch = Scratch::new("sweep");
     let (scenario, runs) = example();
     let dir = scratch.0.join("sweep");
-    let point = Point {
-        scenario: &scenario,
-        runs: &runs,
-        checks: &[],
-    };
-    let contents = RunDir {
-        scenario_toml: "",
-        point,
-        page: None,
-        csv: false,
-    };
+    let point = Point { scenario: &scenario, runs: &runs, checks: &[] };
+    let contents = RunDir { scenario_toml: "", point, page: None, csv: false };
     let names = |dir: &Path| {
         let entries = fs::read_dir(dir).unwrap();
         let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name()).collect();
@@ -244,22 +205,9 @@ fn a_sweep_is_replaced_as_a_whole() {
     };
     write(&dir, &scenario, &runs).unwrap(); // A single run is replaced by a sweep ...
     write_sweep_dir(&dir, &[contents; 3], "plots").unwrap();
-    assert_eq!(
-        names(&dir),
-        [
-            "001",
-            "002",
-            "003",
-            "page.html",
-            "summary.csv",
-            "summary.parquet"
-        ]
-    );
+    assert_eq!(names(&dir), ["001", "002", "003", "page.html", "summary.csv", "summary.parquet"]);
     write_sweep_dir(&dir, &[contents; 2], "plots").unwrap(); // ... it by a shorter one ...
-    assert_eq!(
-        names(&dir),
-        ["001", "002", "page.html", "summary.csv", "summary.parquet"]
-    );
+    assert_eq!(names(&dir), ["001", "002", "page.html", "summary.csv", "summary.parquet"]);
     assert_eq!(fs::read_to_string(dir.join("page.html")).unwrap(), "plots");
     same(&load_run_dir(&dir.join("002")).unwrap().runs, &runs);
     write(&dir, &scenario, &runs).unwrap(); // ... and that by a single run.
@@ -274,11 +222,7 @@ fn a_sweep_is_replaced_as_a_whole() {
     assert_eq!(names(&mine), ["001"]);
     check_place(&dir).unwrap();
     check_place(&scratch.0.join("new")).unwrap();
-    assert_eq!(
-        names(&scratch.0),
-        ["mine", "sweep"],
-        "nothing is left of asking"
-    );
+    assert_eq!(names(&scratch.0), ["mine", "sweep"], "nothing is left of asking");
 }
 
 #[test]
@@ -299,11 +243,7 @@ fn broken_files_are_named() {
     let whole = fs::read(&parquet).unwrap();
     for broken in [&whole[..whole.len() / 2], &[0; 100], b""] {
         fs::write(&parquet, broken).unwrap();
-        assert!(
-            error().contains("series.parquet is not a readable"),
-            "{}",
-            error()
-        );
+        assert!(error().contains("series.parquet is not a readable"), "{}", error());
     }
     fs::remove_file(&parquet).unwrap();
     assert!(error().contains("cannot read"), "{}", error());
@@ -317,27 +257,12 @@ fn broken_files_are_named() {
     let broken = [
         (&text[..text.len() / 2], "EOF"),
         ("[1]", "invalid"),
-        (
-            &text.replace("accord-run", "other"),
-            "not the manifest of a run",
-        ),
-        (
-            &text.replace("\"format_version\": 2", "\"format_version\": 3"),
-            "format version 3",
-        ),
-        (
-            &text.replace("short.1", "elsewhere"),
-            "checksum does not hold",
-        ),
-        (
-            &text.replace("\"checksum\"", "\"checksun\""),
-            "checksum does not hold",
-        ),
+        (&text.replace("accord-run", "other"), "not the manifest of a run"),
+        (&text.replace("\"format_version\": 2", "\"format_version\": 3"), "format version 3"),
+        (&text.replace("short.1", "elsewhere"), "checksum does not hold"),
+        (&text.replace("\"checksum\"", "\"checksun\""), "checksum does not hold"),
         (&old.replace("short.1", "elsewhere"), "no flow \"short.1\""),
-        (
-            &old.replace("\"engine\": \"theory\"", "\"engine\": \"tea leaves\""),
-            "tea leaves",
-        ),
+        (&old.replace("\"engine\": \"theory\"", "\"engine\": \"tea leaves\""), "tea leaves"),
     ];
     for (text, message) in broken {
         fs::write(&manifest, text).unwrap();
@@ -350,32 +275,13 @@ fn the_record_of_an_experiment() {
     let (scenario, runs) = example();
     let all: Vec<&Run> = runs.iter().collect();
     let checks = checks(&scenario, &all);
-    let point = Point {
-        scenario: &scenario,
-        runs: &runs,
-        checks: &checks,
-    };
+    let point = Point { scenario: &scenario, runs: &runs, checks: &checks };
     let record = Experiment::of("by-hand", &[point, point]);
     let json = serde_json::to_value(&record).unwrap();
-    assert_eq!(
-        (&json["id"], &json["pass"]),
-        (&"by-hand".into(), &false.into())
-    );
-    assert_eq!(
-        json["checks"][1]["name"],
-        "an expectation [reverse = 5 Mbps]"
-    );
+    assert_eq!((&json["id"], &json["pass"]), (&"by-hand".into(), &false.into()));
+    assert_eq!(json["checks"][1]["name"], "an expectation [reverse = 5 Mbps]");
     let check = json["checks"][0].as_object().unwrap();
-    for key in [
-        "name",
-        "engine",
-        "paper",
-        "theory",
-        "measured",
-        "error",
-        "tolerance",
-        "pass",
-    ] {
+    for key in ["name", "engine", "paper", "theory", "measured", "error", "tolerance", "pass"] {
         assert!(check.contains_key(key), "{key}");
     }
     assert_eq!(check["engine"], "packet");

@@ -57,19 +57,15 @@ fn example() -> (Scenario, Run) {
         })
         .collect();
     run.statistics.packet_hops = u64::MAX;
-    run.transfers = [
-        (0, 0, 0.1 + 0.2, f64::NAN),
-        (1, 0, 1.0 / 3.0, 7e-12),
-        (2, 1, 0.0, 1e9),
-    ]
-    .map(|(flow, group, start, duration)| Transfer {
-        flow,
-        group,
-        start,
-        size: Bytes::new(u64::MAX >> 1),
-        duration,
-    })
-    .to_vec();
+    run.transfers = [(0, 0, 0.1 + 0.2, f64::NAN), (1, 0, 1.0 / 3.0, 7e-12), (2, 1, 0.0, 1e9)]
+        .map(|(flow, group, start, duration)| Transfer {
+            flow,
+            group,
+            start,
+            size: Bytes::new(u64::MAX >> 1),
+            duration,
+        })
+        .to_vec();
     run.notes = vec!["a \"note\"\n".into()];
     (scenario, run)
 }

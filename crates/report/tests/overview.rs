@@ -12,15 +12,9 @@ fn points(labels: &[(&str, f64)]) -> Vec<(Scenario, Vec<Run>, Vec<Check>)> {
     let point = |(label, off): &(&str, f64)| {
         let mut s = scenario(&[("a", 1)], &["b1"], 4);
         s.point = vec![("rate".into(), label.to_string())];
-        s.expectations = vec![expectation(Target::Value {
-            value: 2e6,
-            tolerance: 0.1,
-        })];
+        s.expectations = vec![expectation(Target::Value { value: 2e6, tolerance: 0.1 })];
         let rate = |v: f64| vec![(Metric::Throughput, Entity::Flow(0), vec![v; 4])];
-        let runs = vec![
-            run(Engine::Theory, 1, rate(2e6)),
-            run(Engine::Packet, 1, rate(2e6 * off)),
-        ];
+        let runs = vec![run(Engine::Theory, 1, rate(2e6)), run(Engine::Packet, 1, rate(2e6 * off))];
         let checks = checks(&s, &runs.iter().collect::<Vec<_>>());
         (s, runs, checks)
     };
@@ -28,14 +22,8 @@ fn points(labels: &[(&str, f64)]) -> Vec<(Scenario, Vec<Run>, Vec<Check>)> {
 }
 
 fn of(all: &[(Scenario, Vec<Run>, Vec<Check>)]) -> Vec<Point<'_>> {
-    let point = |(scenario, runs, checks)| Point {
-        scenario,
-        runs,
-        checks,
-    };
-    all.iter()
-        .map(|(s, r, c)| point((s, &r[..], &c[..])))
-        .collect()
+    let point = |(scenario, runs, checks)| Point { scenario, runs, checks };
+    all.iter().map(|(s, r, c)| point((s, &r[..], &c[..]))).collect()
 }
 
 #[test]
@@ -43,29 +31,14 @@ fn each_point_has_a_line_and_what_fails_another() {
     let all = points(&[("5 Mbps", 1.0), ("10 Mbps", 0.5), ("20 Mbps", 1.01)]);
     let text = overview(&of(&all), &[], Style::default());
     let line = |start: &str| {
-        text.lines()
-            .find(|l| l.starts_with(start))
-            .unwrap_or_else(|| panic!("{text}"))
+        text.lines().find(|l| l.starts_with(start)).unwrap_or_else(|| panic!("{text}"))
     };
     let five = line("5 Mbps");
-    assert!(
-        five.contains("2.00 Mbps") && five.ends_with(" 1/1"),
-        "{text}"
-    );
+    assert!(five.contains("2.00 Mbps") && five.ends_with(" 1/1"), "{text}");
     assert!(line("10 Mbps").ends_with("0/1 unknown"), "{text}");
-    assert_eq!(
-        text.matches("rate = ").count(),
-        1,
-        "only what fails: {text}"
-    );
-    assert!(
-        line("unknown: rate = 10 Mbps").contains("1.000 Mbps against 2.00 Mbps"),
-        "{text}"
-    );
-    assert!(
-        text.ends_with("2 of 3 checks met; not met: 1 without a recorded reason\n"),
-        "{text}"
-    );
+    assert_eq!(text.matches("rate = ").count(), 1, "only what fails: {text}");
+    assert!(line("unknown: rate = 10 Mbps").contains("1.000 Mbps against 2.00 Mbps"), "{text}");
+    assert!(text.ends_with("2 of 3 checks met; not met: 1 without a recorded reason\n"), "{text}");
     let page = page(&of(&all));
     let first = page.find("id=\"overview\"").expect("an overview");
     let means = page.find("id=\"means\"").expect("details");
@@ -84,11 +57,7 @@ fn the_engines_do_not_depend_on_the_first_point() {
         line.split_whitespace().collect()
     };
     assert_eq!(words("theory"), ["theory", "packet"], "{text}");
-    assert_eq!(
-        words("5 Mbps")[2..6],
-        ["–", "2.00", "Mbps", "1/1"],
-        "{text}"
-    );
+    assert_eq!(words("5 Mbps")[2..6], ["–", "2.00", "Mbps", "1/1"], "{text}");
     assert_eq!(words("10 Mbps")[2..4], ["2.00", "Mbps"], "{text}");
     // Without any value of theory it has no column.
     all[1].1.remove(0);
@@ -109,9 +78,7 @@ fn a_grid_has_a_table_for_each_engine() {
     }
     let text = overview(&of(&all), &[], Style::default());
     for (engine, rate) in [("theory", "2.00 Mbps"), ("packet", "1.000 Mbps")] {
-        let (_, table) = text
-            .split_once(&format!("throughput of a, {engine}\n"))
-            .expect(&text);
+        let (_, table) = text.split_once(&format!("throughput of a, {engine}\n")).expect(&text);
         let rows = table.lines().skip(3).take(3);
         rows.for_each(|row| assert_eq!(row.matches(rate).count(), 3, "{text}"));
     }
@@ -130,11 +97,7 @@ fn an_expected_spread_has_its_column() {
         *scenario = two;
         let rate =
             |i: usize, values: &Vec<f64>| (Metric::Throughput, Entity::Flow(i), values.clone());
-        *runs = vec![run(
-            Engine::Packet,
-            1,
-            vec![rate(0, &first), rate(1, &second)],
-        )];
+        *runs = vec![run(Engine::Packet, 1, vec![rate(0, &first), rate(1, &second)])];
     }
     let text = overview(&of(&all), &[], Style::default());
     assert!(text.contains("throughput spread"), "{text}");
@@ -176,8 +139,5 @@ fn the_table_of_means_has_a_row_for_each_figure() {
     assert_eq!(csv.lines().count(), 1 + 2 * 2, "{csv}");
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
     let text = String::from_utf8_lossy(&parquet);
-    assert!(
-        text.contains("the same as a number, in bit/s"),
-        "columns are documented"
-    );
+    assert!(text.contains("the same as a number, in bit/s"), "columns are documented");
 }

@@ -10,18 +10,12 @@ use serde_json::Value;
 const MIB: usize = 1 << 20;
 
 fn page_of(points: &[(Scenario, Vec<Run>)]) -> String {
-    let checks: Vec<Vec<Check>> = points
-        .iter()
-        .map(|(s, runs)| checks(s, &runs.iter().collect::<Vec<_>>()))
-        .collect();
+    let checks: Vec<Vec<Check>> =
+        points.iter().map(|(s, runs)| checks(s, &runs.iter().collect::<Vec<_>>())).collect();
     let points: Vec<Point> = points
         .iter()
         .zip(&checks)
-        .map(|((scenario, runs), checks)| Point {
-            scenario,
-            runs,
-            checks,
-        })
+        .map(|((scenario, runs), checks)| Point { scenario, runs, checks })
         .collect();
     page(&points)
 }
@@ -79,12 +73,7 @@ fn hostile_text_stays_text() {
     assert!(page.len() < MIB, "long texts are cut: {}", page.len());
     // The script sees the text itself.
     let group = data(&page)["points"][0]["panels"][0]["subjects"][0].clone();
-    assert!(
-        group
-            .as_str()
-            .unwrap()
-            .starts_with("</script><script>alert(1)")
-    );
+    assert!(group.as_str().unwrap().starts_with("</script><script>alert(1)"));
 }
 
 #[test]
@@ -92,14 +81,7 @@ fn nothing_is_loaded_from_anywhere() {
     let page = page_of(&[(scenario(&[("g", 1)], &["b"], 4), vec![throughput(1, 4)])]);
     // References within the page load nothing.
     let page = page.replace("href=\"#", "").replace("url(#", "");
-    for loading in [
-        "src=",
-        "href=",
-        "@import",
-        "url(",
-        "fetch(",
-        "XMLHttpRequest",
-    ] {
+    for loading in ["src=", "href=", "@import", "url(", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(loading), "{loading}");
     }
 }
@@ -142,11 +124,7 @@ fn empty_runs_and_missing_values() {
     assert_eq!(data(&empty)["points"][1]["panels"], Value::Array(vec![]));
     let nan = vec![f64::NAN; 4];
     let series = vec![
-        (
-            Metric::Throughput,
-            Entity::Flow(0),
-            vec![f64::NAN, 1e6, f64::INFINITY, 3e6],
-        ),
+        (Metric::Throughput, Entity::Flow(0), vec![f64::NAN, 1e6, f64::INFINITY, 3e6]),
         (Metric::Throughput, Entity::Flow(1), nan.clone()),
         (Metric::Rtt, Entity::Flow(0), nan),
     ];
@@ -160,10 +138,7 @@ fn empty_runs_and_missing_values() {
     // An engine that has nothing to say of a group has no line of it, nor a place in the legend.
     let silent = vec![(Metric::Throughput, Entity::Flow(0), vec![f64::NAN; 4])];
     let spoken = vec![(Metric::Throughput, Entity::Flow(0), vec![1e6; 4])];
-    let runs = vec![
-        run(Engine::Theory, 1, silent),
-        run(Engine::Packet, 1, spoken),
-    ];
+    let runs = vec![run(Engine::Theory, 1, silent), run(Engine::Packet, 1, spoken)];
     let panels = &data(&page_of(&[(s(), runs)]))["points"][0]["panels"];
     assert_eq!(panels[0]["lines"].as_array().unwrap().len(), 1);
 }
@@ -172,17 +147,10 @@ fn empty_runs_and_missing_values() {
 fn sweeps_lie_along_their_numbers() {
     let point = |controller: &str, rate: &str, seeds: u64| {
         let mut s = scenario(&[("g", 1)], &["b"], 4);
-        s.point = vec![
-            ("controller".into(), controller.into()),
-            ("reverse".into(), rate.into()),
-        ];
+        s.point = vec![("controller".into(), controller.into()), ("reverse".into(), rate.into())];
         let runs = (1..=seeds).map(|seed| {
             let used = vec![0.1 * seed as f64; 4];
-            run(
-                Engine::Packet,
-                seed,
-                vec![(Metric::Utilisation, Entity::Link(0), used)],
-            )
+            run(Engine::Packet, seed, vec![(Metric::Utilisation, Entity::Link(0), used)])
         });
         (s, runs.collect::<Vec<_>>())
     };
@@ -192,10 +160,7 @@ fn sweeps_lie_along_their_numbers() {
         point("monaco", "10 Mbps", 1),
     ]);
     let sweep = &data(&page)["sweep"];
-    assert_eq!(
-        (&sweep["name"], &sweep["unit"]),
-        (&"reverse".into(), &"Mbps".into())
-    );
+    assert_eq!((&sweep["name"], &sweep["unit"]), (&"reverse".into(), &"Mbps".into()));
     assert_eq!(sweep["x"], serde_json::json!([5, 10]));
     let quantity = &sweep["quantities"][sweep["first"][0].as_u64().unwrap() as usize];
     assert_eq!(quantity["label"], "utilisation of b");
@@ -206,9 +171,7 @@ fn sweeps_lie_along_their_numbers() {
     assert_eq!(quantity["lines"][1]["v"], serde_json::json!([null, 10]));
 
     let mut numbers = [point("3", "1 Mbps", 1), point("3", "2 Mbps", 1)];
-    numbers
-        .iter_mut()
-        .for_each(|(s, _)| s.point[0].0 = "weight".into());
+    numbers.iter_mut().for_each(|(s, _)| s.point[0].0 = "weight".into());
     let sweep = &data(&page_of(&numbers))["sweep"];
     let of = &sweep["quantities"][0]["lines"][0]["of"];
     assert_eq!(of, "weight 3", "a number needs its name");
@@ -232,21 +195,14 @@ fn the_bundle_is_that_of_the_sources() {
         .collect();
     scripts.sort();
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for file in ["package.json", "style.css"]
-        .map(String::from)
-        .iter()
-        .chain(&scripts)
-    {
+    for file in ["package.json", "style.css"].map(String::from).iter().chain(&scripts) {
         for byte in std::fs::read(format!("{web}/{file}")).unwrap() {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3); // FNV-1a
         }
     }
     let bundle = std::fs::read_to_string(format!("{web}/dist/page.js")).unwrap();
     let line = format!("/* sources {hash:016x} */\n");
-    assert!(
-        bundle.starts_with(&line),
-        "run `npm run build` in crates/report/web"
-    );
+    assert!(bundle.starts_with(&line), "run `npm run build` in crates/report/web");
 }
 
 /// A full grid of two variables is a map of each expectation; lines of a sweep are not.
@@ -256,14 +212,8 @@ fn a_grid_is_a_map() {
         let pairs = (0..rows).flat_map(|a| (0..columns).map(move |b| (a, b)));
         let point = |(a, b): (usize, usize)| {
             let mut s = scenario(&[("f", 1)], &["l"], 4);
-            s.point = vec![
-                ("a".into(), format!("a{a}")),
-                ("b".into(), format!("b<{b}")),
-            ];
-            let target = Target::Range {
-                min: 25e3,
-                max: 1e9,
-            };
+            s.point = vec![("a".into(), format!("a{a}")), ("b".into(), format!("b<{b}"))];
+            let target = Target::Range { min: 25e3, max: 1e9 };
             s.expectations = vec![expectation(target)];
             let values = vec![(a * 10 + b) as f64 * 1e3; 4];
             let series = vec![(Metric::Throughput, Entity::Flow(0), values)];
@@ -279,10 +229,7 @@ fn a_grid_is_a_map() {
     assert_eq!(map.matches("style=\"--part:").count(), 12);
     // 0 to 3, 10 to 13 and 20 to 23 kbit/s, all of them below 25.
     assert_eq!(map.matches(" unknown</td>").count(), 12);
-    assert!(
-        map.contains("12.00 Kbps") && map.contains("b&lt;3"),
-        "{map}"
-    );
+    assert!(map.contains("12.00 Kbps") && map.contains("b&lt;3"), "{map}");
     for few in [grid(2, 4), grid(3, 4)[..11].to_vec(), grid(1, 1)] {
         assert!(!page_of(&few).contains("id=\"maps\""));
     }
@@ -291,11 +238,7 @@ fn a_grid_is_a_map() {
 /// A run in which one flow has `mbps` at all times.
 fn steady(engine: Engine, mbps: f64) -> Run {
     let values = vec![mbps * 1e6; 4];
-    run(
-        engine,
-        1,
-        vec![(Metric::Throughput, Entity::Flow(0), values)],
-    )
+    run(engine, 1, vec![(Metric::Throughput, Entity::Flow(0), values)])
 }
 
 fn part<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
@@ -326,10 +269,7 @@ fn means_stand_at_the_top() {
         let page = page_of(&(0..n).map(point).collect::<Vec<_>>());
         let means = part(&page, "<section id=\"means\"", "</section>");
         assert_eq!(means.matches("<table>").count(), n.min(24));
-        assert_eq!(
-            means.matches("<details").count(),
-            means.matches("</details>").count()
-        );
+        assert_eq!(means.matches("<details").count(), means.matches("</details>").count());
         let more = means.contains(&format!("{folded} more points"));
         assert_eq!(more, folded > 0, "{n}");
         assert_eq!(means.contains("The first 24 of 30 points"), n == 30);
@@ -358,12 +298,7 @@ fn the_figure_comes_before_the_verdict_and_the_tables() {
     ] {
         s.figure = figure;
         let page = page_of(&[(s.clone(), runs.clone())]);
-        let places = [
-            "id=\"figure\"",
-            "class=\"verdict ",
-            "<table",
-            "id=\"plots\"",
-        ];
+        let places = ["id=\"figure\"", "class=\"verdict ", "<table", "id=\"plots\""];
         let places = places.map(|place| page.find(place).expect(place));
         assert!(places.is_sorted(), "{places:?}");
         let data = data(&page);
@@ -381,10 +316,7 @@ fn failing_expectations_come_first() {
         let least = if i % 3 == 2 { 3e6 } else { 1e6 };
         s.expectations.push(accord_scenario::Expectation {
             name: format!("number {i}."),
-            ..expectation(Target::Range {
-                min: least,
-                max: 1e9,
-            })
+            ..expectation(Target::Range { min: least, max: 1e9 })
         });
     }
     let all = page_of(&[(s.clone(), vec![steady(Engine::Packet, 2.0)])]);
@@ -393,11 +325,7 @@ fn failing_expectations_come_first() {
     assert!(shown.contains("10 without a recorded reason"), "{shown}");
     assert!(shown.contains("number 2.") && !shown.contains("number 0."));
     assert!(folded.contains("20 met"));
-    assert_eq!(
-        checks.matches("<td class=\"mark\"").count(),
-        30,
-        "none is lost"
-    );
+    assert_eq!(checks.matches("<td class=\"mark\"").count(), 30, "none is lost");
     // Two causes are folded apart from each other, each with its text once.
     let known = |because: &str| accord_scenario::KnownFailure {
         why: accord_scenario::Cause::Paper,
@@ -406,11 +334,7 @@ fn failing_expectations_come_first() {
     };
     let mut caused = s.clone();
     for (i, e) in caused.expectations.iter_mut().enumerate() {
-        e.fails = Some(known(if i % 2 == 0 {
-            "the <i>moon"
-        } else {
-            "the tide"
-        }));
+        e.fails = Some(known(if i % 2 == 0 { "the <i>moon" } else { "the tide" }));
     }
     let all = page_of(&[(caused, vec![steady(Engine::Packet, 2.0)])]);
     let checks = part(&all, "<section id=\"checks\"", "</section>");
@@ -472,9 +396,7 @@ fn many_phases_are_folded() {
 fn ranges_of_the_script() {
     let web = format!("{}/web", env!("CARGO_MANIFEST_DIR"));
     let mut node = std::process::Command::new("node");
-    let tests = node
-        .args(["--test", "test/range.test.mjs"])
-        .current_dir(web);
+    let tests = node.args(["--test", "test/range.test.mjs"]).current_dir(web);
     let Ok(done) = tests.output() else {
         return; // No node; `page.js` is in the repository.
     };
@@ -526,10 +448,7 @@ fn shares_say_what_all_is_and_fairness_shows_unasked() {
     ];
     let data = data(&page_of(&[(s, vec![run(Engine::Packet, 1, series)])]));
     let used = panel(&data, "Utilisation");
-    assert_eq!(
-        (&used["most"], &used["kind"]),
-        (&100.0.into(), &"link".into())
-    );
+    assert_eq!((&used["most"], &used["kind"]), (&100.0.into(), &"link".into()));
     let fair = panel(&data, "Fairness within a group");
     assert_eq!(fair["most"], 100.0);
     // The same name as in the other plots, so that it has the same colour.
@@ -544,10 +463,7 @@ fn a_page_says_that_samples_are_too_short_for_rates_of_flows() {
     for (medians, said) in [([0.0, 0.0, 0.0, 3e6], true), ([0.0, 3e6, 3e6, 3e6], false)] {
         let mut s = scenario(&[("crowd", 2000)], &["b"], 4);
         s.groups[0].recorded = Recorded::Group;
-        let median = Entity::Quantile {
-            group: 0,
-            percent: 50,
-        };
+        let median = Entity::Quantile { group: 0, percent: 50 };
         let series = vec![
             (Metric::Throughput, Entity::Group(0), vec![1e9; 4]),
             (Metric::Throughput, median, medians.to_vec()),
@@ -571,40 +487,20 @@ fn a_group_recorded_as_one_has_bands() {
     };
     let mut series = vec![(Metric::Throughput, Entity::Group(0), vec![1e11; 4])];
     series.extend(QUANTILES.map(quantile));
-    let runs = vec![
-        run(Engine::Theory, 1, series.clone()),
-        run(Engine::Packet, 1, series),
-    ];
+    let runs = vec![run(Engine::Theory, 1, series.clone()), run(Engine::Packet, 1, series)];
     let data = data(&page_of(&[(s, runs)]));
     let rates = panel(&data, "Throughput of a flow");
     let lines = rates["lines"].as_array().unwrap();
     let shown: Vec<(u64, &str, &Value)> = (lines.iter())
-        .map(|l| {
-            (
-                l["engine"].as_u64().unwrap(),
-                l["kind"].as_str().unwrap(),
-                &l["v"]["v"][0],
-            )
-        })
+        .map(|l| (l["engine"].as_u64().unwrap(), l["kind"].as_str().unwrap(), &l["v"]["v"][0]))
         .collect();
-    let packet = [
-        ("p5", 5),
-        ("p25", 25),
-        ("main", 50),
-        ("p75", 75),
-        ("p95", 95),
-    ];
+    let packet = [("p5", 5), ("p25", 25), ("main", 50), ("p75", 75), ("p95", 95)];
     assert_eq!(shown[0], (0, "main", &50.into()));
     for (line, (kind, value)) in shown[1..].iter().zip(packet) {
         assert_eq!(*line, (1, kind, &value.into()));
     }
     assert_eq!((shown.len(), &rates["unit"]), (6, &"Mbps".into()));
-    assert!(
-        rates["about"]
-            .as_str()
-            .unwrap()
-            .contains("the median of its flows")
-    );
+    assert!(rates["about"].as_str().unwrap().contains("the median of its flows"));
 }
 
 /// Distributions are those of the steady part, of all flows, and of transfers that ended in it.
@@ -634,11 +530,7 @@ fn distributions_are_of_the_steady_part() {
     let data = data(&page_of(&[(s, vec![packet])]));
     let spreads = data["points"][0]["spreads"].as_array().unwrap();
     let titles: Vec<&str> = spreads.iter().filter_map(|s| s["title"].as_str()).collect();
-    assert_eq!(
-        titles,
-        ["Round-trip time", "Completion time"],
-        "a constant has none"
-    );
+    assert_eq!(titles, ["Round-trip time", "Completion time"], "a constant has none");
     let rtt = &spreads[0]["lines"][0];
     assert_eq!(
         (&spreads[0]["unit"], &rtt["n"], &rtt["mean"]),

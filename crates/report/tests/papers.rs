@@ -20,22 +20,14 @@ fn row(id: &str, made: &[Made]) -> ExperimentRow {
             engine: *engine,
             claim: *claim,
             name: name.to_string(),
-            ..expectation(Target::Value {
-                value: 1.0,
-                tolerance: 0.1,
-            })
+            ..expectation(Target::Value { value: 1.0, tolerance: 0.1 })
         }];
         let mut judged = checks(&scenario, &[]);
         judged[0].class = *class;
         rows.push((scenario, judged));
     }
-    let points: Vec<Point> = (rows.iter())
-        .map(|(scenario, checks)| Point {
-            scenario,
-            runs: &[],
-            checks,
-        })
-        .collect();
+    let points: Vec<Point> =
+        (rows.iter()).map(|(scenario, checks)| Point { scenario, runs: &[], checks }).collect();
     ExperimentRow::of(id, &points)
 }
 
@@ -53,10 +45,7 @@ fn figure(name: &str, experiments: &[&str]) -> PaperFigure {
 }
 
 fn papers(figures: Vec<PaperFigure>) -> Papers {
-    Papers {
-        rivals: vec![],
-        figures,
-    }
+    Papers { rivals: vec![], figures }
 }
 
 /// `met` checks of packets against the paper that are met, and `missed` that are findings.
@@ -101,10 +90,7 @@ fn only_checks_of_packets_against_the_paper_count() {
     ]);
     let rows = [row("e", &made), row("own", &made[1..])];
     let summary = papers(vec![figure("figure 1", &["e"])]).summary(&rows);
-    assert_eq!(
-        summary.figures[0].by_our_law.verdict,
-        FigureVerdict::Reproduced
-    );
+    assert_eq!(summary.figures[0].by_our_law.verdict, FigureVerdict::Reproduced);
     assert_eq!(summary.ours_at_fault, 6);
     assert_eq!(summary.ours_at_fault_in_figures, 0);
     assert_eq!(summary.own.len(), 1);
@@ -131,22 +117,12 @@ fn laws_have_verdicts_of_their_own_and_schemes_without_one_count_for_both() {
     let figure = &summary.figures[0];
     assert_eq!(figure.by_papers_scheme.checks, Share { met: 1, of: 2 });
     assert_eq!(figure.by_our_law.checks, Share { met: 3, of: 3 });
-    assert_eq!(
-        summary.by_papers_schemes,
-        FigureCounts {
-            reproduced: 1,
-            qualitatively: 0,
-            not: 1
-        }
-    );
+    assert_eq!(summary.by_papers_schemes, FigureCounts { reproduced: 1, qualitatively: 0, not: 1 });
     assert_eq!(summary.by_our_law.reproduced, 2);
     // The scheme of the other paper is another setting here.
     assert_eq!(summary.rivals.len(), 1);
     assert_eq!(summary.rivals[0].setting, "law = other");
-    assert_eq!(
-        (summary.ours_at_fault, summary.ours_at_fault_in_figures),
-        (1, 0)
-    );
+    assert_eq!((summary.ours_at_fault, summary.ours_at_fault_in_figures), (1, 0));
 }
 
 #[test]
@@ -165,10 +141,7 @@ fn other_settings_have_lines_of_their_own() {
     first.except = vec!["queue in packets".into()];
     let rows = [row("e", &made), row("claim", &some(1, 1))];
     let summary = papers(vec![first]).summary(&rows);
-    assert_eq!(
-        summary.figures[0].by_our_law.checks,
-        Share { met: 1, of: 1 }
-    );
+    assert_eq!(summary.figures[0].by_our_law.checks, Share { met: 1, of: 1 });
     assert_eq!(summary.figures[0].fails, "");
     let line = |experiment: &str, setting: &str, of| RivalRecord {
         experiment: experiment.into(),
@@ -179,33 +152,19 @@ fn other_settings_have_lines_of_their_own() {
     let mut excepted = line("e", "queue in packets", 1);
     excepted.by_papers_scheme.met = 0;
     excepted.by_our_law.met = 0;
-    assert_eq!(
-        summary.rivals,
-        [
-            excepted,
-            line("e", "buffer = 55 KB", 2),
-            line("claim", "", 2)
-        ]
-    );
+    assert_eq!(summary.rivals, [excepted, line("e", "buffer = 55 KB", 2), line("claim", "", 2)]);
 }
 
 /// Each figure of an experiment takes the checks whose names begin as it says.
 #[test]
 fn an_experiment_may_show_two_figures() {
     let of = |name, class| (&[] as &[_], Engine::Packet, Claim::Paper, name, class);
-    let made = [
-        of("figure 2: 1a", Class::Met),
-        of("rate", Class::Ours),
-        of("queue", Class::Ours),
-    ];
+    let made = [of("figure 2: 1a", Class::Met), of("rate", Class::Ours), of("queue", Class::Ours)];
     let mut by_time = figure("figure 2", &["e"]);
     by_time.checks = vec!["figure 2".into()];
     let mut table = figure("table 1", &["e"]);
     table.except = vec!["figure 2".into()];
-    let again = PaperFigure {
-        paper: "Q".into(),
-        ..table.clone()
-    };
+    let again = PaperFigure { paper: "Q".into(), ..table.clone() };
     let summary = papers(vec![by_time, table, again]).summary(&[row("e", &made)]);
     let of = summary.figures.iter().map(|f| f.by_our_law.checks.of);
     assert_eq!(of.collect::<Vec<_>>(), [1, 2, 2]);
@@ -239,13 +198,8 @@ fn the_page_has_the_counts_of_the_summary() {
     let text = summary.text(Style::default());
     assert!(text.ends_with(&counts.join("\n")), "{text}");
     let line = |figure: &str| {
-        let mut lines = text
-            .lines()
-            .map(|l| l.split_whitespace().collect::<Vec<_>>());
-        lines
-            .find(|l| l.join(" ").contains(figure))
-            .unwrap_or_default()
-            .join(" ")
+        let mut lines = text.lines().map(|l| l.split_whitespace().collect::<Vec<_>>());
+        lines.find(|l| l.join(" ").contains(figure)).unwrap_or_default().join(" ")
     };
     assert_eq!(
         line("figure 1"),

@@ -11,9 +11,8 @@ fn pair() -> (Scenario, Run, Run) {
     let flat = |v: f64| vec![v; 4];
     let flows = |t: [f64; 3], extra: Vec<(Metric, Entity, Vec<f64>)>| {
         let each = t.into_iter().enumerate();
-        let mut series: Vec<_> = each
-            .map(|(i, v)| (Metric::Throughput, Entity::Flow(i), flat(v)))
-            .collect();
+        let mut series: Vec<_> =
+            each.map(|(i, v)| (Metric::Throughput, Entity::Flow(i), flat(v))).collect();
         series.extend(extra);
         series
     };
@@ -57,10 +56,7 @@ fn pair() -> (Scenario, Run, Run) {
             name: "the long flow gets what theory says".into(),
             of: Subject::Group(1),
             during: window(1, 4),
-            ..expectation(Target::Engine {
-                engine: Engine::Theory,
-                tolerance: 0.05,
-            })
+            ..expectation(Target::Engine { engine: Engine::Theory, tolerance: 0.05 })
         },
         Expectation {
             name: "fair".into(),
@@ -72,10 +68,7 @@ fn pair() -> (Scenario, Run, Run) {
             name: "the link is full".into(),
             metric: Metric::Utilisation,
             of: Subject::Link(0),
-            ..expectation(Target::Range {
-                min: 0.97,
-                max: f64::INFINITY,
-            })
+            ..expectation(Target::Range { min: 0.97, max: f64::INFINITY })
         },
     ];
     (s, theory, packet)
@@ -134,24 +127,13 @@ fn intervals_are_not_parted_from_their_means() {
     assert_eq!(two.len(), 1, "two seeds of one engine");
     two.push(two[0].clone());
     for width in [76, 80, 100] {
-        let text = comparison(
-            &two,
-            Style {
-                width,
-                ..Style::default()
-            },
-        );
-        let rows = text
-            .lines()
-            .filter(|line| line.contains(" ± ") && line.contains("  "));
+        let text = comparison(&two, Style { width, ..Style::default() });
+        let rows = text.lines().filter(|line| line.contains(" ± ") && line.contains("  "));
         let mut figures = 0;
         for row in rows.filter(|row| !row.starts_with("Means")) {
             figures += row.matches(" ± ").count();
             let units = ["bps", "KB", "ms", "%", "pkt"].map(|unit| row.matches(unit).count());
-            assert!(
-                units.iter().sum::<usize>() >= row.matches(" ± ").count(),
-                "{width}\n{text}"
-            );
+            assert!(units.iter().sum::<usize>() >= row.matches(" ± ").count(), "{width}\n{text}");
         }
         assert!(figures >= 10, "{width}\n{text}");
     }
@@ -194,10 +176,7 @@ fn colour_only_when_asked_and_hostile_names_only_as_text() {
     for line in text.lines().filter(|l| !l.starts_with("unknown")) {
         assert!(line.chars().count() <= 100, "{line}");
     }
-    let colour = Style {
-        colour: true,
-        ..plain
-    };
+    let colour = Style { colour: true, ..plain };
     let text = checks_table(&checks, colour);
     assert!(text.contains("\x1b[32mmet\x1b[0m"));
 }

@@ -20,10 +20,7 @@ fn known(why: Cause, mbps: f64, band: f64) -> Option<KnownFailure> {
     Some(KnownFailure {
         why,
         because: "of the weather".into(),
-        record: Some(Measured {
-            value: mbps * 1e6,
-            band,
-        }),
+        record: Some(Measured { value: mbps * 1e6, band }),
     })
 }
 
@@ -33,10 +30,7 @@ fn world(fails: Option<KnownFailure>) -> Scenario {
     s.expectations = vec![Expectation {
         claim: Claim::Paper,
         fails,
-        ..expectation(Target::Value {
-            value: 2e6,
-            tolerance: 0.05,
-        })
+        ..expectation(Target::Value { value: 2e6, tolerance: 0.05 })
     }];
     s
 }
@@ -47,11 +41,9 @@ fn judge(fails: Option<KnownFailure>, mbps: f64) -> Check {
 
 #[test]
 fn a_failure_is_of_the_class_that_the_file_says_while_its_figure_stays() {
-    for (why, class) in [
-        (Cause::Paper, Class::Finding),
-        (Cause::Setting, Class::Open),
-        (Cause::Ours, Class::Ours),
-    ] {
+    for (why, class) in
+        [(Cause::Paper, Class::Finding), (Cause::Setting, Class::Open), (Cause::Ours, Class::Ours)]
+    {
         let check = judge(known(why, 3.0, 0.1), 3.2);
         assert_eq!((check.class, check.pass), (class, false));
     }
@@ -76,11 +68,7 @@ fn a_record_that_does_not_hold_says_what_to_write() {
     let s = world(known(Cause::Ours, 3.0, 0.1));
     let gone = checks(&s, &[]).remove(0);
     assert_eq!(gone.class, Class::Unknown);
-    assert!(
-        gone.reason.ends_with("now there is no figure"),
-        "{}",
-        gone.reason
-    );
+    assert!(gone.reason.ends_with("now there is no figure"), "{}", gone.reason);
 }
 
 /// Other seeds have other figures: there the cause is known, and the failure may be gone.
@@ -107,10 +95,7 @@ fn tables_explain_their_words_and_reasons() {
     }
     assert!(text.contains("\nmet       an expectation"), "{text}");
     assert!(text.contains("\nfinding   an expectation"), "{text}");
-    let colour = Style {
-        colour: true,
-        ..Style::default()
-    };
+    let colour = Style { colour: true, ..Style::default() };
     let ours = [judge(known(Cause::Ours, 3.0, 0.1), 3.0)];
     assert!(checks_table(&ours, colour).contains("\x1b[31mours\x1b[0m"));
 }
@@ -120,11 +105,7 @@ fn programs_get_class_claim_and_cause() {
     let s = world(known(Cause::Setting, 3.0, 0.1));
     let runs = [packets(3.0)];
     let judged = checks(&s, &[&runs[0]]);
-    let point = Point {
-        scenario: &s,
-        runs: &runs,
-        checks: &judged,
-    };
+    let point = Point { scenario: &s, runs: &runs, checks: &judged };
     let json = serde_json::to_value(Experiment::of("e", &[point])).expect("plain data");
     assert_eq!(json["class"], "open");
     assert_eq!(json["pass"], false);
@@ -156,10 +137,7 @@ fn totals_count_checks_by_what_they_compare_and_say_in_words_why_they_fail() {
          met: 3 findings on the paper, 1 open setting and 1 fault of Accord."
     );
     let unknown = totals([(Kind::Paper, Unknown)]);
-    assert!(
-        unknown.ends_with(" Not met: 1 without a recorded reason."),
-        "{unknown}"
-    );
+    assert!(unknown.ends_with(" Not met: 1 without a recorded reason."), "{unknown}");
     let met = totals([(Kind::Paper, Met)]);
     assert!(met.starts_with("1 check, of which 1 is met: "), "{met}");
     assert!(met.ends_with("(0 met)."), "{met}");
@@ -169,10 +147,7 @@ fn totals_count_checks_by_what_they_compare_and_say_in_words_why_they_fail() {
 }
 
 /// No figure of a paper: then pages have the counts of checks alone.
-const NO_PAPERS: Papers = Papers {
-    rivals: vec![],
-    figures: vec![],
-};
+const NO_PAPERS: Papers = Papers { rivals: vec![], figures: vec![] };
 
 /// The lines of counts where no paper has a figure.
 fn no_papers(rows: &[ExperimentRow]) -> [String; 2] {
@@ -182,11 +157,7 @@ fn no_papers(rows: &[ExperimentRow]) -> [String; 2] {
 fn results(s: &Scenario, runs: &[Run]) -> (Results, ExperimentRow) {
     let refs: Vec<&Run> = runs.iter().collect();
     let judged = checks(s, &refs);
-    let point = Point {
-        scenario: s,
-        runs,
-        checks: &judged,
-    };
+    let point = Point { scenario: s, runs, checks: &judged };
     let mut results = Results::default();
     results.add("e", &[point]);
     (results, ExperimentRow::of("e", &[point]))
@@ -226,10 +197,7 @@ fn results_are_read_back_and_differences_are_told() {
     let all = ["a | ", "e | n = 1", "e | n = 2", "new | ", "b | "];
     assert_eq!(ids(&three.with(&again)), all);
     let none = Results::default();
-    assert_eq!(
-        none.differences(&before, true),
-        ["e, n = 1 | 2: not recorded"]
-    );
+    assert_eq!(none.differences(&before, true), ["e, n = 1 | 2: not recorded"]);
     let gone = ["e, n = 1 | 2: recorded, and not there any more"];
     assert_eq!(before.differences(&none, true), gone);
     assert_eq!(before.differences(&none, false), Vec::<String>::new());
@@ -296,21 +264,10 @@ fn pages_get_their_tables() {
     );
     assert!(new.contains("<!-- end of results -->\nmiddle\n"));
     assert!(new.ends_with("<!-- end of results -->\ntail\n") && !new.contains("old"));
-    assert_eq!(
-        rewrite(&new, &[row], no_papers).as_ref(),
-        Ok(&new),
-        "it stays as it is"
-    );
+    assert_eq!(rewrite(&new, &[row], no_papers).as_ref(), Ok(&new), "it stays as it is");
     assert!(rewrite("nothing", &[], no_papers).is_err());
     assert!(rewrite("<!-- results: counts -->\n", &[], no_papers).is_err());
-    assert!(
-        rewrite(
-            "<!-- results: x -->\n<!-- end of results -->\n",
-            &[],
-            no_papers
-        )
-        .is_err()
-    );
+    assert!(rewrite("<!-- results: x -->\n<!-- end of results -->\n", &[], no_papers).is_err());
 }
 
 #[test]
@@ -343,12 +300,5 @@ fn counts_stand_in_sentences() {
     // Before there are results, markers are looked at alone.
     let stays = rewrite(&page("f", "7 of 9"), &[], no_papers).expect("its form is right");
     assert_eq!(tail(stays), tail(page("f", "7 of 9")));
-    assert!(
-        rewrite(
-            &page("e", "7 of 9").replace("<!-- end -->", ""),
-            &[],
-            no_papers
-        )
-        .is_err()
-    );
+    assert!(rewrite(&page("e", "7 of 9").replace("<!-- end -->", ""), &[], no_papers).is_err());
 }

@@ -76,13 +76,7 @@ impl Deliveries {
         if self.delivered > self.app_limited {
             self.app_limited = 0;
         }
-        Counted {
-            total: self.delivered,
-            acked: bytes,
-            lost: self.lost,
-            now,
-            newest: *newest,
-        }
+        Counted { total: self.delivered, acked: bytes, lost: self.lost, now, newest: *newest }
     }
 
     /// Records a lost packet.
@@ -123,9 +117,10 @@ impl Counted {
         let sent = newest.sent.since(newest.first_sent);
         let interval = acked.max(sent);
         let delivered = self.total - newest.delivered;
-        let rate = match interval < min_rtt || interval.is_zero() {
-            true => Rate::ZERO,
-            false => Rate::from_bps_f64(delivered as f64 * 8.0 / interval.as_secs_f64()),
+        let rate = if interval < min_rtt || interval.is_zero() {
+            Rate::ZERO
+        } else {
+            Rate::from_bps_f64(delivered as f64 * 8.0 / interval.as_secs_f64())
         };
         Delivery {
             total: self.total,

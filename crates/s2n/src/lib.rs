@@ -44,10 +44,7 @@ pub struct Refused(pub &'static str);
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.0;
-        write!(
-            f,
-            "{name} cannot run in s2n-quic: it does not run on a stream"
-        )
+        write!(f, "{name} cannot run in s2n-quic: it does not run on a stream")
     }
 }
 
@@ -68,9 +65,9 @@ impl Endpoint {
     pub fn new(values: &Values) -> Result<Endpoint, Refused> {
         let family = values.family();
         match family.maker.downcast_ref::<Maker>() {
-            Some(maker) if matches!(maker.transport, Transport::Stream) => Ok(Endpoint {
-                values: values.clone(),
-            }),
+            Some(maker) if matches!(maker.transport, Transport::Stream) => {
+                Ok(Endpoint { values: values.clone() })
+            }
             _ => Err(Refused(family.name)),
         }
     }
@@ -313,10 +310,7 @@ impl congestion_controller::CongestionController for Ours {
         if persistent_congestion || !self.is_answered(packet.sent) {
             self.answered = Some(now);
             self.repair = true;
-            let what = match persistent_congestion {
-                true => Congestion::Timeout,
-                false => Congestion::Loss,
-            };
+            let what = if persistent_congestion { Congestion::Timeout } else { Congestion::Loss };
             let path = self.path(self.in_flight);
             self.inner.on_congestion(what, &path, now);
         }

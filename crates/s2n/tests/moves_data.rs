@@ -80,56 +80,28 @@ fn transfer<C: CongestionController>(mut c: C) -> (f64, u64) {
             });
             next += 1;
         }
-        let ack = out
-            .iter()
-            .filter_map(|s| s.acked)
-            .fold(f64::INFINITY, f64::min);
-        let pace = match c.is_congestion_limited() {
-            true => f64::INFINITY,
-            false => paced(&c),
-        };
+        let ack = out.iter().filter_map(|s| s.acked).fold(f64::INFINITY, f64::min);
+        let pace = if c.is_congestion_limited() { f64::INFINITY } else { paced(&c) };
         now = ack.min(pace.max(now + 1e-9));
-        assert!(
-            now.is_finite(),
-            "nothing is on the way and nothing may be sent"
-        );
+        assert!(now.is_finite(), "nothing is on the way and nothing may be sent");
         if ack > now {
             continue;
         }
-        let i = out
-            .iter()
-            .position(|s| s.acked == Some(ack))
-            .expect("it is there");
+        let i = out.iter().position(|s| s.acked == Some(ack)).expect("it is there");
         let sent = out.remove(i).expect("it is there");
         let sample = at(now).saturating_duration_since(sent.at);
         let space = PacketNumberSpace::ApplicationData;
         rtt.update_rtt(Duration::ZERO, sample, at(now), true, space);
         c.on_rtt_update(sent.at, at(now), &rtt, &mut Quiet);
         let bytes = usize::from(PACKET);
-        c.on_ack(
-            sent.at,
-            bytes,
-            sent.info,
-            &rtt,
-            &mut random,
-            at(now),
-            &mut Quiet,
-        );
+        c.on_ack(sent.at, bytes, sent.info, &rtt, &mut random, at(now), &mut Quiet);
         delivered += u64::from(PACKET);
         // A packet is lost three packets later [RFC 9002 §6.1.1].
         let mut burst = true;
         while out.front().is_some_and(|s| s.number + 3 <= sent.number) {
             let gone = out.pop_front().expect("it is there");
             let bytes = u32::from(PACKET);
-            c.on_packet_lost(
-                bytes,
-                gone.info,
-                false,
-                burst,
-                &mut random,
-                at(now),
-                &mut Quiet,
-            );
+            c.on_packet_lost(bytes, gone.info, false, burst, &mut random, at(now), &mut Quiet);
             (lost, burst) = (lost + 1, false);
         }
         window = window.max(c.congestion_window());
@@ -157,11 +129,7 @@ fn ours_use_the_link() {
             continue;
         };
         let (used, lost) = transfer(endpoint.controller(PACKET));
-        println!(
-            "{}: {:.1} % of the rate, {lost} packets lost",
-            family.name,
-            100.0 * used
-        );
+        println!("{}: {:.1} % of the rate, {lost} packets lost", family.name, 100.0 * used);
         assert!(used > 0.8, "{}: {used}", family.name);
         carried.push(family.name);
     }

@@ -45,10 +45,7 @@ impl Expectation {
     /// Returns the unit of the target: the metric's own, or a ratio.
     pub fn unit(&self) -> MetricUnit {
         let index = matches!(self.across, Across::Variation | Across::Jain);
-        match self.over == Over::Variation || index {
-            true => MetricUnit::Ratio,
-            false => self.metric.unit(),
-        }
+        if self.over == Over::Variation || index { MetricUnit::Ratio } else { self.metric.unit() }
     }
 }
 

@@ -8,11 +8,7 @@ use std::fmt;
 /// Writes a value in `metric`'s unit, or as a plain ratio, as scenario files have it. Reading the
 /// text gives the value back.
 pub fn print_figure(x: f64, metric: Metric, plain: bool) -> String {
-    let unit = if plain {
-        MetricUnit::Ratio
-    } else {
-        metric.unit()
-    };
+    let unit = if plain { MetricUnit::Ratio } else { metric.unit() };
     match unit {
         MetricUnit::BitPerSecond => format!("\"{}\"", Rate::from_bps_f64(x)),
         MetricUnit::Bytes => format!("\"{}\"", Bytes::from_f64(x)),

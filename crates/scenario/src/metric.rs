@@ -32,10 +32,7 @@ impl MetricUnit {
             MetricUnit::Seconds => 1e-15,
             MetricUnit::Ratio => 1e-11,
         };
-        match value.abs() < least {
-            true => 0.0,
-            false => value,
-        }
+        if value.abs() < least { 0.0 } else { value }
     }
 }
 

@@ -369,10 +369,7 @@ impl Scenario {
     /// Returns the flows that engines record one by one.
     pub fn recorded_flows(&self) -> impl Iterator<Item = usize> {
         let one_by_one = |g: &&Group| g.recorded == Recorded::Flows;
-        self.groups
-            .iter()
-            .filter(one_by_one)
-            .flat_map(|g| g.flows.clone())
+        self.groups.iter().filter(one_by_one).flat_map(|g| g.flows.clone())
     }
 
     /// Returns the groups that engines record as one.
@@ -440,9 +437,7 @@ impl Scenario {
         Phase {
             start,
             end,
-            active: (0..self.flows.len())
-                .filter(|&i| active(&self.flows[i]))
-                .collect(),
+            active: (0..self.flows.len()).filter(|&i| active(&self.flows[i])).collect(),
         }
     }
 }

@@ -85,9 +85,7 @@ impl Trace {
         }
         match times.last() {
             None | Some(0) => Err(times.len()),
-            Some(_) => Ok(Trace {
-                times: times.into(),
-            }),
+            Some(_) => Ok(Trace { times: times.into() }),
         }
     }
 
@@ -107,9 +105,7 @@ impl Trace {
         let ms = time * 1e3 + 1e-6;
         let length = self.length().as_secs_f64() * 1e3;
         let rounds = (ms / length).floor();
-        let rest = self
-            .times
-            .partition_point(|&t| f64::from(t) <= ms - rounds * length);
+        let rest = self.times.partition_point(|&t| f64::from(t) <= ms - rounds * length);
         let at_start = self.times.partition_point(|&t| t == 0);
         rounds as u64 * self.times.len() as u64 + rest as u64 - at_start as u64
     }

@@ -121,13 +121,9 @@ fn params(values: &Values) -> Vec<(&'static str, String)> {
 
 /// Returns the parameters of each aggregate.
 fn aggregates(values: &Values) -> Option<String> {
-    let named: Vec<_> = (values.aggregates())
-        .map(|(name, of)| (text(name), table(&params(of))))
-        .collect();
-    let named: Vec<_> = named
-        .iter()
-        .map(|(n, of)| (n.as_str(), of.clone()))
-        .collect();
+    let named: Vec<_> =
+        (values.aggregates()).map(|(name, of)| (text(name), table(&params(of)))).collect();
+    let named: Vec<_> = named.iter().map(|(n, of)| (n.as_str(), of.clone())).collect();
     (!named.is_empty()).then(|| table(&named))
 }
 
@@ -143,10 +139,7 @@ fn port(link: &Link) -> Vec<(&'static str, String)> {
     queue.extend(params(&link.queue.discipline));
     let trace = link.parts.as_ref().and_then(|p| p.trace.as_ref());
     let mut keys = vec![
-        (
-            "rate",
-            trace.map_or_else(|| quoted(link.rate), parts::trace),
-        ),
+        ("rate", trace.map_or_else(|| quoted(link.rate), parts::trace)),
         ("delay", quoted(link.delay)),
         ("queue", table(&queue)),
         ("loss", format!("{:?}", link.loss)),
@@ -187,9 +180,7 @@ fn is_same(forward: &Link, reverse: &Link) -> bool {
 /// Returns the nodes of a path.
 fn path(s: &Scenario, links: &[LinkId]) -> String {
     let first = links.first().map(|&l| s.links[l].from);
-    let nodes = first
-        .into_iter()
-        .chain(links.iter().map(|&l| s.links[l].to));
+    let nodes = first.into_iter().chain(links.iter().map(|&l| s.links[l].to));
     list(nodes.map(|n| text(&s.nodes[n].name)))
 }
 
@@ -264,9 +255,7 @@ fn packet(flow: &Flow) -> String {
             table(&[("uniform", format!("[{}, {}]", quoted(least), quoted(most)))])
         }
         Some(PacketSizes::Mix(sizes)) => {
-            let each = sizes
-                .iter()
-                .map(|(size, n)| format!("{} = {n}", quoted(size)));
+            let each = sizes.iter().map(|(size, n)| format!("{} = {n}", quoted(size)));
             let each: Vec<_> = each.collect();
             table(&[("mix", format!("{{ {} }}", each.join(", ")))])
         }
@@ -278,10 +267,8 @@ fn service(service: &Service) -> Option<String> {
     if *service == Service::default() {
         return None;
     }
-    let mut keys = vec![
-        ("contract", quoted(service.contract)),
-        ("weight", format!("{:?}", service.weight)),
-    ];
+    let mut keys =
+        vec![("contract", quoted(service.contract)), ("weight", format!("{:?}", service.weight))];
     keys.extend(service.limit.map(|limit| ("limit", quoted(limit))));
     Some(table(&keys))
 }
@@ -319,12 +306,8 @@ const FLOW: [FlowKey; 19] = [
     }),
     ("service", |_, f| service(&f.service)),
     ("tunnel", |_, f| f.tunnel.as_ref().map(tunnel)),
-    ("demand", |_, f| {
-        f.tunnel.is_none().then(|| demand(&f.demand))
-    }),
-    ("through", |s, f| {
-        f.through.map(|tunnel| text(&member(s, tunnel)))
-    }),
+    ("demand", |_, f| f.tunnel.is_none().then(|| demand(&f.demand))),
+    ("through", |s, f| f.through.map(|tunnel| text(&member(s, tunnel)))),
     ("start", |_, f| Some(quoted(f.start))),
     ("stop", |_, f| f.stop.map(quoted)),
     ("aggregate", |s, f| Some(text(&s.aggregates[f.aggregate]))),
@@ -345,9 +328,10 @@ fn group(out: &mut String, s: &Scenario, group: &Group) {
     let mut own = Vec::new();
     for (key, value) in FLOW {
         let first = value(s, &flows[0]);
-        match flows[1..].iter().all(|f| value(s, f) == first) {
-            true => common.extend(first.map(|value| (key, value))),
-            false => own.push((key, value)),
+        if flows[1..].iter().all(|f| value(s, f) == first) {
+            common.extend(first.map(|value| (key, value)))
+        } else {
+            own.push((key, value))
         }
     }
     if own.is_empty() {
@@ -362,9 +346,7 @@ fn group(out: &mut String, s: &Scenario, group: &Group) {
     }
     out.push_str("each = [\n");
     for f in flows {
-        let keys = own
-            .iter()
-            .filter_map(|(key, value)| Some((*key, value(s, f)?)));
+        let keys = own.iter().filter_map(|(key, value)| Some((*key, value(s, f)?)));
         let keys: Vec<_> = keys.collect();
         writeln!(out, "    {},", table(&keys)).expect("a string takes all");
     }
@@ -388,11 +370,7 @@ fn event(out: &mut String, s: &Scenario, event: &Event) {
             line(out, "flow", &text(&member(s, *flow)));
             line(out, "demand_rate", &quoted(rate));
         }
-        Change::Route {
-            flow,
-            path,
-            reverse_path,
-        } => {
+        Change::Route { flow, path, reverse_path } => {
             line(out, "flow", &text(&member(s, *flow)));
             for (key, value) in paths(s, path, reverse_path) {
                 line(out, key, &value);
@@ -431,17 +409,11 @@ fn expectation(out: &mut String, s: &Scenario, i: usize) {
     let plain = e.across.is_plain(e.over);
     let value = |x| figure::print_figure(x, e.metric, plain);
     match e.target {
-        Target::Value {
-            value: x,
-            tolerance,
-        } => {
+        Target::Value { value: x, tolerance } => {
             line(out, "equals", &value(x));
             line(out, "within", &format!("{tolerance:?}"));
         }
-        Target::Beyond {
-            value: x,
-            tolerance,
-        } => {
+        Target::Beyond { value: x, tolerance } => {
             line(out, "equals", &value(x));
             line(out, "beyond", &format!("{tolerance:?}"));
         }
@@ -463,10 +435,7 @@ fn expectation(out: &mut String, s: &Scenario, i: usize) {
     let Some(known) = &e.fails else {
         return;
     };
-    let mut keys = vec![
-        ("why", quoted(known.why.name())),
-        ("because", text(&known.because)),
-    ];
+    let mut keys = vec![("why", quoted(known.why.name())), ("because", text(&known.because))];
     if let Some(record) = known.record {
         keys.push(("measured", value(record.value)));
         keys.push(("band", format!("{:?}", record.band)));

@@ -21,13 +21,11 @@ impl Scenario {
             "its steady part ends before it begins".into()
         })?;
         for link in &self.links {
-            self.check_link(link)
-                .map_err(|why| format!("link {}: {why}", link.name))?;
+            self.check_link(link).map_err(|why| format!("link {}: {why}", link.name))?;
         }
         self.check_groups()?;
         for i in 0..self.flows.len() {
-            self.check_flow(i)
-                .map_err(|why| format!("flow {}: {why}", self.flows[i].name))?;
+            self.check_flow(i).map_err(|why| format!("flow {}: {why}", self.flows[i].name))?;
         }
         for event in &self.events {
             self.check_change(&event.change)
@@ -61,9 +59,7 @@ impl Scenario {
             })?;
             next = group.flows.end;
         }
-        ensure(next == self.flows.len(), || {
-            "there are flows of no group".into()
-        })
+        ensure(next == self.flows.len(), || "there are flows of no group".into())
     }
 
     fn check_flow(&self, flow: usize) -> Result<(), String> {
@@ -90,11 +86,7 @@ impl Scenario {
                 within(*link, self.links.len(), "link")
             }
             Change::Demand { flow, .. } => within(*flow, self.flows.len(), "flow"),
-            Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } => {
+            Change::Route { flow, path, reverse_path } => {
                 within(*flow, self.flows.len(), "flow")?;
                 self.check_paths(path, reverse_path)
             }
@@ -139,7 +131,5 @@ fn ensure(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
 }
 
 fn within(index: usize, count: usize, what: &str) -> Result<(), String> {
-    ensure(index < count, || {
-        format!("there is no {what} {index}, of {count} from 0")
-    })
+    ensure(index < count, || format!("there is no {what} {index}, of {count} from 0"))
 }

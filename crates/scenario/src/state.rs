@@ -59,11 +59,7 @@ impl<'a> State<'a> {
                 let demand = self.demand(*flow).at_rate(*rate);
                 self.demands.insert(*flow, demand);
             }
-            Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } => {
+            Change::Route { flow, path, reverse_path } => {
                 self.paths.insert(*flow, (path, reverse_path));
             }
         }
@@ -121,8 +117,7 @@ impl<'a> State<'a> {
     pub fn one_way_of(&self, flow: usize, size: Bytes) -> Duration {
         let f = &self.scenario.flows[flow];
         let time = f.mean_processing() + self.one_way(self.path(flow), size);
-        f.through
-            .map_or(time, |tunnel| time + self.overhead(tunnel))
+        f.through.map_or(time, |tunnel| time + self.overhead(tunnel))
     }
 
     /// Returns the time that the links of a tunnel take to send the bytes that it adds to a packet.

@@ -53,12 +53,7 @@ fn the_page_lists_every_metric() {
     let heading =
         "| metric | of | unit | over a window | engines | meaning |\n|---|---|---|---|---|---|\n";
     let new = format!("\n\n{heading}{rows}\n");
-    compare(
-        "tables.md",
-        "<!-- metrics -->",
-        "<!-- end of metrics -->",
-        &new,
-    );
+    compare("tables.md", "<!-- metrics -->", "<!-- end of metrics -->", &new);
 }
 
 fn in_words(metrics: impl IntoIterator<Item = Metric>) -> String {
@@ -82,10 +77,7 @@ fn the_page_names_the_metrics_with_quantiles_and_those_of_sweeps() {
         };
         format!("{} of {name}", in_words(Metric::placed(place)))
     };
-    let sweeps = [
-        of(&[Of::Flow, Of::Group], "groups"),
-        of(&[Of::Link], "links"),
-    ];
+    let sweeps = [of(&[Of::Flow, Of::Group], "groups"), of(&[Of::Link], "links")];
     let begin = "<!-- metrics of sweeps -->";
     compare("output.md", begin, "<!-- end -->", &sweeps.join(", "));
 }
@@ -129,30 +121,17 @@ fn rows_are_consistent() {
     for metric in Metric::ALL {
         let row = metric.row();
         assert!(names.insert(row.name), "{metric} is there twice");
-        assert!(
-            row.doc.ends_with('.') && !row.doc.contains("  "),
-            "{metric}: {}",
-            row.doc
-        );
+        assert!(row.doc.ends_with('.') && !row.doc.contains("  "), "{metric}: {}", row.doc);
         assert!(!row.engines.is_empty(), "{metric} is recorded by no engine");
         if let Fold::Ratio(over, under) = row.fold {
             let of = |metric: Metric| metric.of() == row.of && !metric.is_ratio();
-            assert!(
-                of(over) && of(under),
-                "{metric} is a ratio of other entities"
-            );
+            assert!(of(over) && of(under), "{metric} is a ratio of other entities");
             let recorded = |e: &&Engine| over.engines().contains(e) && under.engines().contains(e);
             let engines: Vec<_> = Engine::ALL.iter().filter(recorded).copied().collect();
-            assert_eq!(
-                row.engines, engines,
-                "{metric} is recorded where its two metrics are"
-            );
+            assert_eq!(row.engines, engines, "{metric} is recorded where its two metrics are");
         }
         let sums = row.of == Of::Flow && !metric.is_ratio();
         assert!(!row.adds || sums, "{metric} does not add up over flows");
-        assert!(
-            !row.quantiles || sums,
-            "{metric} has no quantiles over flows"
-        );
+        assert!(!row.quantiles || sums, "{metric} has no quantiles over flows");
     }
 }

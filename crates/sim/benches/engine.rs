@@ -10,26 +10,15 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 
 const WORKS: [(&str, &str); 3] = [
-    (
-        "newreno-10",
-        include_str!("../../cli/benches/newreno-10.toml"),
-    ),
-    (
-        "newreno-250",
-        include_str!("../../cli/benches/newreno-250.toml"),
-    ),
-    (
-        "vegas-250",
-        include_str!("../../cli/benches/vegas-250.toml"),
-    ),
+    ("newreno-10", include_str!("../../cli/benches/newreno-10.toml")),
+    ("newreno-250", include_str!("../../cli/benches/newreno-250.toml")),
+    ("vegas-250", include_str!("../../cli/benches/vegas-250.toml")),
 ];
 
 /// A tenth of a work, mostly the start, in which flows find their rates.
 fn shortened(name: &str, text: &str) -> Scenario {
-    let catalogue = Catalogue {
-        controllers: accord_control::FAMILIES,
-        disciplines: accord_aqm::FAMILIES,
-    };
+    let catalogue =
+        Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
     let file = File::parse(name, text).expect("a scenario");
     let mut points = file.points(&catalogue, None).expect("a valid one");
     let mut scenario = points.swap_remove(0);

@@ -27,23 +27,13 @@ impl Audit {
     /// Returns the audit of a port.
     fn of(port: &dyn Gauge) -> Audit {
         let c = port.counters();
-        Audit {
-            entered: c.offered,
-            left: c.served,
-            dropped: c.dropped(),
-            held: port.held(),
-        }
+        Audit { entered: c.offered, left: c.served, dropped: c.dropped(), held: port.held() }
     }
 
     /// Returns the audit of an edge queue.
     fn edge(gateway: &Gateway) -> Audit {
         let [entered, left, dropped] = gateway.counts();
-        Audit {
-            entered,
-            left,
-            dropped,
-            held: gateway.held(),
-        }
+        Audit { entered, left, dropped, held: gateway.held() }
     }
 }
 
@@ -109,10 +99,7 @@ impl Core<'_> {
         };
         let run = Run {
             transfers,
-            statistics: Statistics {
-                packet_hops,
-                steps: self.events,
-            },
+            statistics: Statistics { packet_hops, steps: self.events },
             notes,
             skipped,
             ..Run::new(manifest, time, series)

@@ -62,10 +62,9 @@ impl BufferedPort {
     pub fn offer(&mut self, core: &mut Core, handle: Handle) {
         let (dice, now) = (&mut self.dice, core.now);
         let ticket = Ticket::new(handle, core.pool.packet(handle));
-        self.port
-            .offer(now, ticket, &mut || dice.uniform(), &mut |ticket, _| {
-                core.lost(ticket.handle);
-            });
+        self.port.offer(now, ticket, &mut || dice.uniform(), &mut |ticket, _| {
+            core.lost(ticket.handle);
+        });
     }
 
     /// Begins a service if the port is free and a packet waits. Returns the packet and the end of the

@@ -186,11 +186,7 @@ impl Calendar {
         let slot = time >> self.shift;
         if slot.wrapping_sub(self.slot + 1) < SLOTS as u64 - 1 {
             let i = slot as usize % SLOTS;
-            let node = WheelNode {
-                time,
-                key,
-                next: self.heads[i],
-            };
+            let node = WheelNode { time, key, next: self.heads[i] };
             let id = self.free;
             if let Some(free) = self.nodes.get_mut(id as usize) {
                 self.free = free.next;

@@ -99,9 +99,7 @@ impl<'a> Core<'a> {
             pool: Pool::new(),
             wakes: vec![Time::MAX; flows.len()],
             awake: Vec::new(),
-            tunnels: ids
-                .filter(|&id| scenario.flows[id].tunnel.is_some())
-                .collect(),
+            tunnels: ids.filter(|&id| scenario.flows[id].tunnel.is_some()).collect(),
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
             queued: vec![(0, None); flows.len()],
@@ -198,8 +196,7 @@ impl<'a> Core<'a> {
         }
         flow.sender.supply(step.supply);
         if let Some(span) = step.again {
-            self.calendar
-                .push(self.now + span, EventKind::Application, id);
+            self.calendar.push(self.now + span, EventKind::Application, id);
         }
         true
     }
@@ -245,8 +242,7 @@ impl<'a> Core<'a> {
         let start = self.reported(done.start);
         (self.transfers).add(self.scenario, id, start, done.size, Some(took));
         if let Some(pause) = done.pause {
-            self.calendar
-                .push(self.now + pause, EventKind::Application, id);
+            self.calendar.push(self.now + pause, EventKind::Application, id);
         }
     }
 
@@ -256,10 +252,8 @@ impl<'a> Core<'a> {
     pub fn put(&mut self, id: usize, segment: Segment) -> (Handle, u32, Option<Time>) {
         let flow = &mut self.flows[id];
         let data = matches!(segment, Segment::Data { .. });
-        let (size, ecn) = match data {
-            true => (flow.packet, flow.ecn),
-            false => (flow.control, Ecn::NotCapable),
-        };
+        let (size, ecn) =
+            if data { (flow.packet, flow.ecn) } else { (flow.control, Ecn::NotCapable) };
         let virtual_s = match flow.receiver {
             Receiver::Tunnel(_) => 0.0,
             Receiver::Stream(_) | Receiver::Datagrams => UNREAD,
@@ -319,13 +313,7 @@ impl<'a> Core<'a> {
             Receiver::Stream(r) => match r.on_next(number, packet.ecn == Ecn::Marked) {
                 Some((next, marked)) => {
                     flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
-                    let ack = Segment::Ack {
-                        next,
-                        block: 0,
-                        block_len: 0,
-                        echo: sent,
-                        marked,
-                    };
+                    let ack = Segment::Ack { next, block: 0, block_len: 0, echo: sent, marked };
                     *packet = flow.answer(id, ack);
                     return true;
                 }

@@ -211,10 +211,7 @@ impl Flow {
     /// Returns the one-way delay of a data packet of `size` over empty queues.
     #[inline]
     fn one_way_of(&self, size: u16) -> Duration {
-        match size == self.packet {
-            true => self.one_way,
-            false => self.one_way_of_other(size),
-        }
+        if size == self.packet { self.one_way } else { self.one_way_of_other(size) }
     }
 
     #[inline(never)]
@@ -272,12 +269,7 @@ impl Flow {
             return self.deliver(fresh, size, at.since(sent));
         }
         self.has_pending = true;
-        self.pending.push_back(PendingDelivery {
-            at,
-            sent,
-            size,
-            fresh,
-        });
+        self.pending.push_back(PendingDelivery { at, sent, size, fresh });
     }
 
     /// Returns the bytes of data that were delivered ahead of the clock and are not counted yet.
@@ -344,11 +336,7 @@ impl Flow {
             return;
         };
         let at = outgoing.sent.partition_point(|arrival| arrival.sent < sent);
-        if let Some(arrival) = outgoing
-            .sent
-            .get_mut(at)
-            .filter(|arrival| arrival.sent == sent)
-        {
+        if let Some(arrival) = outgoing.sent.get_mut(at).filter(|arrival| arrival.sent == sent) {
             arrival.at += span;
         }
     }

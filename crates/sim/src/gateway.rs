@@ -23,10 +23,7 @@ struct EdgePacket {
 impl accord_port::PortPacket for EdgePacket {
     fn meta(&self) -> PacketMeta {
         let meta = self.packet.meta();
-        PacketMeta {
-            size: meta.size + Bytes::new(u64::from(self.overhead)),
-            ..meta
-        }
+        PacketMeta { size: meta.size + Bytes::new(u64::from(self.overhead)), ..meta }
     }
 
     fn mark(&mut self) {
@@ -70,10 +67,7 @@ impl Gateway {
 
     /// Takes a packet that arrives at the edge.
     pub fn push(&mut self, packet: Packet, now: Time) {
-        let waiting = EdgePacket {
-            packet,
-            overhead: self.overhead,
-        };
+        let waiting = EdgePacket { packet, overhead: self.overhead };
         self.counts[0].add(waiting.meta().size);
         let (dropped, counts) = (&mut self.dropped, &mut self.counts);
         self.edge.push(waiting, 0, now, &mut |waiting, _| {
@@ -117,9 +111,7 @@ impl Gateway {
         // Datagrams seldom overtake each other.
         let at = self.inside.partition_point(|(n, _)| *n < number);
         let found = self.inside.get(at).is_some_and(|(n, _)| *n == number);
-        found
-            .then(|| self.inside.remove(at))?
-            .map(|(_, packet)| packet)
+        found.then(|| self.inside.remove(at))?.map(|(_, packet)| packet)
     }
 
     /// Lets the tunnel send from now on.

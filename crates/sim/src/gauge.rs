@@ -54,10 +54,7 @@ pub trait Links {
     fn read(&mut self, link: LinkId, now: Time) -> LinkReading {
         let port = self.port(link);
         port.advance(now);
-        debug_assert!(
-            balances(port),
-            "link {link} at {now}: the counters do not balance"
-        );
+        debug_assert!(balances(port), "link {link} at {now}: the counters do not balance");
         let longest = port.take_longest();
         elements::read_link(
             &port.counters(),
@@ -78,11 +75,7 @@ fn balances(port: &dyn Gauge) -> bool {
 
 /// Returns the counters of a port without a limit.
 pub fn passed(served: Count, held: Count) -> Counters {
-    Counters {
-        offered: served + held,
-        served,
-        ..Counters::default()
-    }
+    Counters { offered: served + held, served, ..Counters::default() }
 }
 
 impl Gauge for Timeline {

@@ -125,10 +125,8 @@ impl Core<'_> {
             }
         }
         let now = self.reported(self.now);
-        let phase = Window {
-            start: before(now, window),
-            end: skip.edges.last().copied().unwrap_or(now),
-        };
+        let phase =
+            Window { start: before(now, window), end: skip.edges.last().copied().unwrap_or(now) };
         let memory = self.memory(&works);
         if window < memory {
             return Some(format!(
@@ -139,26 +137,23 @@ impl Core<'_> {
         for watched in &skip.watched {
             let name = watched.name(self.scenario);
             let is_link = matches!(watched.entity, Entity::Link(_));
-            let (what, grain) = match is_link {
-                true => ("the backlog of", FEW_PACKETS * skip.packet),
-                false => ("the rate of", skip.packet / skip.period.as_secs_f64()),
+            let (what, grain) = if is_link {
+                ("the backlog of", FEW_PACKETS * skip.packet)
+            } else {
+                ("the rate of", skip.packet / skip.period.as_secs_f64())
             };
             if let Entity::Link(id) = watched.entity
                 && self.fills(id, &works)
                 && watched.drops.recent() == 0.0
             {
-                return Some(format!(
-                    "at {now} {name} was overloaded, and its queue had room"
-                ));
+                return Some(format!("at {now} {name} was overloaded, and its queue had room"));
             }
             let percent = |part: f64| format!("{:.1} %", 100.0 * part);
             let mean = match (watched.readings).judge(skip.period.as_secs_f64(), grain, longer) {
                 Steadiness::Settled(mean) => mean,
                 Steadiness::Drifts(drift) => {
                     let drift = percent(drift);
-                    return Some(format!(
-                        "at {now} {what} {name} drifted by {drift} per jump"
-                    ));
+                    return Some(format!("at {now} {what} {name} drifted by {drift} per jump"));
                 }
                 Steadiness::Varies(part) => {
                     let part = percent(part);
@@ -174,16 +169,13 @@ impl Core<'_> {
             if mean <= 0.0 && works[watched.flows.clone()].contains(&true) {
                 return Some(format!("at {now} {name} had data and delivered none"));
             }
-            let theory = skip
-                .theory
-                .and_then(|run| run.mean(Metric::Throughput, watched.entity, phase));
+            let theory =
+                skip.theory.and_then(|run| run.mean(Metric::Throughput, watched.entity, phase));
             if let Some(expected) = theory
                 && (8.0 * mean - expected).abs() > NEAR * expected
             {
                 let off = percent((8.0 * mean - expected) / expected);
-                return Some(format!(
-                    "at {now} {what} {name} differed from theory by {off}"
-                ));
+                return Some(format!("at {now} {what} {name} differed from theory by {off}"));
             }
         }
         None
@@ -193,9 +185,7 @@ impl Core<'_> {
     fn fills(&self, link: LinkId, works: &[bool]) -> bool {
         let open = (0..self.flows.len()).filter(|&id| works[id] && self.flows[id].sender.is_open());
         let comes = open.filter(|&id| self.state.path(id).contains(&link));
-        let load: f64 = comes
-            .filter_map(|id| self.state.demand(id).mean_rate())
-            .sum();
+        let load: f64 = comes.filter_map(|id| self.state.demand(id).mean_rate()).sum();
         load > 0.0 && load >= self.state.rate[link].as_bps_f64()
     }
 
@@ -204,11 +194,7 @@ impl Core<'_> {
     fn memory(&self, works: &[bool]) -> Duration {
         let flows = self.flows.iter().zip(works).filter(|(_, works)| **works);
         let remembered = flows.map(|(flow, _)| flow.sender.memory());
-        let parts = self
-            .scenario
-            .links
-            .iter()
-            .filter_map(|l| l.parts.as_deref());
+        let parts = self.scenario.links.iter().filter_map(|l| l.parts.as_deref());
         let buckets = parts.flat_map(|parts| [parts.policer, parts.shaper]);
         let filled = buckets.flatten().map(|b| b.rate.transmission(b.burst));
         remembered.chain(filled).max().unwrap_or_default()

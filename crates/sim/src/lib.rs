@@ -110,10 +110,7 @@ pub fn run_with(
     shortcuts: Shortcuts,
 ) -> Result<(Run, Vec<Audit>, Vec<Audit>), Interrupted> {
     // A packet is observed at its event, so each packet needs its events.
-    let shortcuts = match observer.wants_packets() {
-        true => Shortcuts::None,
-        false => shortcuts,
-    };
+    let shortcuts = if observer.wants_packets() { Shortcuts::None } else { shortcuts };
     run_planned(scenario, shortcuts, None, observer)
 }
 

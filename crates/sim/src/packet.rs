@@ -34,10 +34,7 @@ const _: () = assert!(size_of::<Packet>() <= 48);
 impl Packet {
     /// A place without a packet.
     pub const NONE: Packet = Packet {
-        segment: Segment::Data {
-            number: 0,
-            sent: Time::ZERO,
-        },
+        segment: Segment::Data { number: 0, sent: Time::ZERO },
         flow: u32::MAX,
         hop: 0,
         virtual_s: UNREAD,
@@ -64,13 +61,7 @@ impl Packet {
             Ecn::Marked => wire::MARKED,
         };
         let tos = wire::tos(kind, codepoint);
-        let header = Header {
-            kind,
-            size: self.bytes(),
-            flow: self.flow,
-            run: 0,
-            route: 0,
-        };
+        let header = Header { kind, size: self.bytes(), flow: self.flow, run: 0, route: 0 };
         let envelope = Envelope::new(scenario.ends(flow), kind, tos);
         tap.segment(link, at, envelope, &header, &self.segment);
     }
@@ -78,10 +69,7 @@ impl Packet {
     /// Returns true if the receiver sent the packet.
     #[inline]
     pub fn is_answer(&self) -> bool {
-        matches!(
-            self.segment,
-            Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. }
-        )
+        matches!(self.segment, Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. })
     }
 
     /// Returns true if the packet is a control packet of a tunnel.

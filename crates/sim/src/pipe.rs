@@ -18,11 +18,7 @@ pub struct Pipe {
 impl Pipe {
     /// Creates an idle port.
     pub fn new(rate: Rate) -> Pipe {
-        Pipe {
-            service: Service::new(rate),
-            served: Count::default(),
-            late: None,
-        }
+        Pipe { service: Service::new(rate), served: Count::default(), late: None }
     }
 
     /// Offers a packet that arrives at `now`, not before any packet offered earlier, in a run that
@@ -40,16 +36,12 @@ impl Pipe {
 
     /// Counts packets of one size. They leave by the end of the run if `served` is true.
     pub fn count(&mut self, packets: u64, size: Bytes, served: bool) {
-        let count = Count {
-            packets,
-            bytes: packets * size.get(),
-        };
-        match served {
-            true => self.served = self.served + count,
-            false => {
-                let late = self.late.get_or_insert_default();
-                **late = **late + count;
-            }
+        let count = Count { packets, bytes: packets * size.get() };
+        if served {
+            self.served = self.served + count
+        } else {
+            let late = self.late.get_or_insert_default();
+            **late = **late + count;
         }
     }
 

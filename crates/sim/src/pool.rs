@@ -63,11 +63,7 @@ pub struct Queue {
 
 impl Queue {
     /// A queue without packets.
-    pub const EMPTY: Queue = Queue {
-        first: NIL,
-        last: NIL,
-        time: Time::MAX,
-    };
+    pub const EMPTY: Queue = Queue { first: NIL, last: NIL, time: Time::MAX };
 
     /// The time of the first packet, or `Time::MAX` if the queue is empty.
     #[inline]
@@ -79,13 +75,7 @@ impl Queue {
 impl Pool {
     /// Creates a pool without packets.
     pub fn new() -> Pool {
-        Pool {
-            near: Vec::new(),
-            room: NEAR,
-            far: Vec::new(),
-            free: NIL,
-            far_free: Vec::new(),
-        }
+        Pool { near: Vec::new(), room: NEAR, far: Vec::new(), free: NIL, far_free: Vec::new() }
     }
 
     /// Reserves contiguous memory for `packets` packets, if that is more than the default and the
@@ -139,11 +129,7 @@ impl Pool {
             }
             self.far.last_mut().expect("a block was added")
         };
-        nodes.push(Node {
-            packet: Packet::NONE,
-            next_time: Time::MAX,
-            next: NIL,
-        });
+        nodes.push(Node { packet: Packet::NONE, next_time: Time::MAX, next: NIL });
         let id = (self.len() - 1) as u32;
         (Handle(id), &mut self.node(id).packet)
     }
@@ -157,10 +143,7 @@ impl Pool {
 
     #[inline]
     fn node(&mut self, id: u32) -> &mut Node {
-        match (id as usize) < self.near.len() {
-            true => &mut self.near[id as usize],
-            false => self.far(id),
-        }
+        if (id as usize) < self.near.len() { &mut self.near[id as usize] } else { self.far(id) }
     }
 
     /// Returns a node of `far`.
@@ -301,10 +284,7 @@ mod tests {
 
     fn packet(number: u64) -> Packet {
         Packet {
-            segment: Segment::Data {
-                number,
-                sent: Time::ZERO,
-            },
+            segment: Segment::Data { number, sent: Time::ZERO },
             flow: 7,
             hop: 0,
             virtual_s: 0.0,

@@ -98,9 +98,7 @@ impl<'a> Skip<'a> {
         }
         edges.sort_unstable_by(|a, b| b.cmp(a));
         edges.dedup();
-        let flows = scenario
-            .recorded_flows()
-            .map(|id| (Entity::Flow(id), id..id + 1));
+        let flows = scenario.recorded_flows().map(|id| (Entity::Flow(id), id..id + 1));
         let groups = scenario.recorded_groups();
         let groups = groups.map(|id| (Entity::Group(id), scenario.groups[id].flows.clone()));
         let links = (0..scenario.links.len()).filter(|&id| !scenario.links[id].attachment);

@@ -88,9 +88,7 @@ impl Readings {
 
     /// Returns the increase over the later half of the readings.
     pub fn recent(&self) -> f64 {
-        self.0
-            .last()
-            .map_or(0.0, |last| last - self.0[self.len() / 2])
+        self.0.last().map_or(0.0, |last| last - self.0[self.len() / 2])
     }
 }
 
@@ -138,10 +136,7 @@ impl Trend {
         let residuals: Vec<f64> = points().map(|(x, y)| y - slope * x).collect();
         let own: f64 = residuals.iter().map(|r| r * r).sum();
         let neighbours: f64 = residuals.windows(2).map(|r| r[0] * r[1]).sum();
-        let correlation = match own > 0.0 {
-            true => (neighbours / own).clamp(0.0, CORRELATION),
-            false => 0.0,
-        };
+        let correlation = if own > 0.0 { (neighbours / own).clamp(0.0, CORRELATION) } else { 0.0 };
         let variance = own / (n - 2.0) * (1.0 + correlation) / (1.0 - correlation);
         Trend {
             mean,
@@ -166,11 +161,7 @@ mod tests {
     impl Noise {
         fn new(seed: u64, correlation: f64) -> Noise {
             let dice = Dice::new(seed, 0, Purpose::Processing);
-            let mut noise = Noise {
-                dice,
-                correlation,
-                last: 0.0,
-            };
+            let mut noise = Noise { dice, correlation, last: 0.0 };
             noise.last = noise.normal();
             noise
         }
@@ -222,10 +213,7 @@ mod tests {
         let found: Vec<f64> = (0..SERIES)
             .filter_map(|seed| settles(most, series(seed)).map(|(_, mean)| mean))
             .collect();
-        let wrong = found
-            .iter()
-            .filter(|mean| (*mean - 1.0).abs() > off)
-            .count();
+        let wrong = found.iter().filter(|mean| (*mean - 1.0).abs() > off).count();
         let n = found.len().max(1);
         (found.len() as f64 / SERIES as f64, wrong as f64 / n as f64)
     }

@@ -85,12 +85,7 @@ impl Survey {
             paths(id, &f.path, &f.reverse_path, inside);
         }
         for e in &scenario.events {
-            if let Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } = &e.change
-            {
+            if let Change::Route { flow, path, reverse_path } = &e.change {
                 if let Some(known) = tunnelled.get_mut(flow) {
                     *known = path;
                 }
@@ -125,9 +120,10 @@ impl Survey {
                 _ => PacketSource::Several,
             };
             // A link that reorders packets does not know their order of arrival when it sends.
-            from = match link.parts.as_deref().is_some_and(|parts| parts.reorders()) {
-                true => PacketSource::Several,
-                false => PacketSource::Link(id),
+            from = if link.parts.as_deref().is_some_and(|parts| parts.reorders()) {
+                PacketSource::Several
+            } else {
+                PacketSource::Link(id)
             };
         }
     }
@@ -142,10 +138,7 @@ impl Survey {
             }
             *form = most.min(*form);
         }
-        Ports {
-            forms,
-            survey: self,
-        }
+        Ports { forms, survey: self }
     }
 }
 
@@ -161,11 +154,7 @@ fn form(link: &Link) -> Form {
         return Form::Port;
     }
     let open = is_droptail(link) && link.queue.limit == Limit::Unlimited;
-    if link.attachment && open {
-        Form::Pipe
-    } else {
-        Form::Timeline
-    }
+    if link.attachment && open { Form::Pipe } else { Form::Timeline }
 }
 
 /// Returns true if the discipline of the link is droptail.

@@ -43,9 +43,7 @@ impl Ticket {
     pub fn new(handle: Handle, packet: &Packet) -> Ticket {
         let meta = packet.meta();
         let (answer, value) = match packet.segment {
-            Segment::Ack {
-                next, block_len: 0, ..
-            } => (Answer::Plain, next),
+            Segment::Ack { next, block_len: 0, .. } => (Answer::Plain, next),
             Segment::Ack { next, .. } => (Answer::Gap, next),
             _ if packet.collects_virtual_delay() => (Answer::None, 0),
             _ => (Answer::Unread, 0),
@@ -146,14 +144,8 @@ mod tests {
     /// Both kinds of packets add to the virtual delay that they have collected at other ports.
     #[test]
     fn data_and_in_band_packets_collect_virtual_delay() {
-        let data = Segment::Data {
-            number: 3,
-            sent: Time::ZERO,
-        };
-        let in_band = Segment::InBand {
-            pair: 3,
-            sent_bytes: 9,
-        };
+        let data = Segment::Data { number: 3, sent: Time::ZERO };
+        let in_band = Segment::InBand { pair: 3, sent_bytes: 9 };
         for segment in [data, in_band] {
             let mut held = packet(segment);
             let mut ticket = ticket(&held);
@@ -169,14 +161,8 @@ mod tests {
     /// Data whose receiver does not read virtual delay is not changed.
     #[test]
     fn data_of_streams_collects_no_virtual_delay() {
-        let data = Segment::Data {
-            number: 3,
-            sent: Time::ZERO,
-        };
-        let unread = Packet {
-            virtual_s: crate::packet::UNREAD,
-            ..packet(data)
-        };
+        let data = Segment::Data { number: 3, sent: Time::ZERO };
+        let unread = Packet { virtual_s: crate::packet::UNREAD, ..packet(data) };
         let mut ticket = ticket(&unread);
         assert!(!ticket.collects_virtual_delay() && !unread.collects_virtual_delay());
         ticket.add_virtual_delay(Duration::from_ms(125));
@@ -187,13 +173,8 @@ mod tests {
     #[test]
     fn acknowledgements_collect_none() {
         let ack = |next| {
-            let segment = Segment::Ack {
-                next,
-                block: 0,
-                block_len: 0,
-                echo: Time::ZERO,
-                marked: 0,
-            };
+            let segment =
+                Segment::Ack { next, block: 0, block_len: 0, echo: Time::ZERO, marked: 0 };
             ticket(&packet(segment))
         };
         let mut older = ack(3);

@@ -47,10 +47,7 @@ fn run(scenario: &Scenario) -> Run {
 
 fn mean(run: &Run, metric: Metric, entity: Entity, from: u64, to: u64) -> f64 {
     let second = |s| Time::ZERO + accord_units::Duration::from_secs(s);
-    let window = Window {
-        start: second(from),
-        end: second(to),
-    };
+    let window = Window { start: second(from), end: second(to) };
     let found = run.mean(metric, entity, window);
     found.unwrap_or_else(|| panic!("{metric} of {entity:?}"))
 }

@@ -12,21 +12,10 @@ const STEADY: (f64, f64) = (10.0, 40.0);
 
 /// Returns a scenario of `count` NewReno flows over 20 Mbps with a round trip of 60 ms.
 fn flows(queue: &str, count: usize, ecn: bool) -> Scenario {
-    let sender = controller(
-        "newreno",
-        &[("ecn", Raw::Flag(ecn)), ("sack", Raw::Flag(true))],
-    );
+    let sender = controller("newreno", &[("ecn", Raw::Flag(ecn)), ("sack", Raw::Flag(true))]);
     let queue = discipline(queue, &[]);
     Dumbbell::new("20 Mbps", "25 ms", queue, Limit::Packets(1000), "40 s")
-        .flows(
-            "flow",
-            count,
-            sender,
-            "100 Mbps",
-            (2000, 3000),
-            ("0 s", None),
-            true,
-        )
+        .flows("flow", count, sender, "100 Mbps", (2000, 3000), ("0 s", None), true)
         .0
 }
 
@@ -74,25 +63,12 @@ fn marks_hold_the_delay_as_drops_do() {
 #[test]
 fn fair_queues_share_and_spare_the_sparse() {
     let outcome = |queue: &str| {
-        let mut d = Dumbbell::new(
-            "20 Mbps",
-            "5 ms",
-            discipline(queue, &[]),
-            Limit::Packets(1000),
-            "40 s",
-        );
+        let mut d =
+            Dumbbell::new("20 Mbps", "5 ms", discipline(queue, &[]), Limit::Packets(1000), "40 s");
         for (i, us) in [0, 10_000, 30_000, 70_000].into_iter().enumerate() {
             let sack = [("sack", Raw::Flag(true))];
             let sender = controller("newreno", &sack);
-            d = d.flows(
-                &format!("tcp{i}"),
-                1,
-                sender,
-                "100 Mbps",
-                (us, 5000),
-                ("0 s", None),
-                true,
-            );
+            d = d.flows(&format!("tcp{i}"), 1, sender, "100 Mbps", (us, 5000), ("0 s", None), true);
         }
         for (name, rate) in [("flood", "30 Mbps"), ("sparse", "200 kbps")] {
             let sender = controller("none", &[]);
@@ -162,10 +138,7 @@ fn the_delay_of_a_link_is_that_of_what_it_serves() {
         }
         let seen = waited / packets;
         let link = mean(Metric::QueuingDelay, Entity::Link(0));
-        assert!(
-            (link / seen - 1.0).abs() < 0.02,
-            "{discipline}: {link} {seen}"
-        );
+        assert!((link / seen - 1.0).abs() < 0.02, "{discipline}: {link} {seen}");
     }
 }
 
@@ -184,8 +157,7 @@ fn rem_leaves_a_link_in_use_if_it_counts_what_enters() {
              demand = {{ constant = \"9 Mbps\" }}\n"
         ));
         let run = run(&s, &mut Quiet).expect("runs");
-        run.mean(Metric::Utilisation, Entity::Link(0), s.steady)
-            .expect("recorded")
+        run.mean(Metric::Utilisation, Entity::Link(0), s.steady).expect("recorded")
     };
     let (counted, not) = (used(true), used(false));
     assert!(counted < 0.25, "{counted}");

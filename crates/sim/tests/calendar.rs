@@ -4,22 +4,14 @@ use accord_sim::{Calendar, EventKind};
 use accord_units::Time;
 use proptest::prelude::*;
 
-const EVENT_KINDS: [EventKind; 4] = [
-    EventKind::Sent,
-    EventKind::Sample,
-    EventKind::Change,
-    EventKind::Arrive,
-];
+const EVENT_KINDS: [EventKind; 4] =
+    [EventKind::Sent, EventKind::Sample, EventKind::Change, EventKind::Arrive];
 
 /// The next action of a test.
 #[derive(Clone, Debug)]
 enum Act {
     /// Adds an event this long after the last one taken.
-    Push {
-        after: u64,
-        kind: usize,
-        index: usize,
-    },
+    Push { after: u64, kind: usize, index: usize },
     /// Takes this number of events.
     Pop(usize),
 }
@@ -35,10 +27,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     ];
     let push = (after, 0..EVENT_KINDS.len(), 0..5000usize)
         .prop_map(|(after, kind, index)| Act::Push { after, kind, index });
-    prop::collection::vec(
-        prop_oneof![3 => push, 1 => (1..6usize).prop_map(Act::Pop)],
-        1..400,
-    )
+    prop::collection::vec(prop_oneof![3 => push, 1 => (1..6usize).prop_map(Act::Pop)], 1..400)
 }
 
 /// Takes `n` events from both, or all. Returns the last time.
@@ -116,17 +105,11 @@ fn keeps_the_order_through_changes_of_width() {
     let mut calendar = Calendar::new(Time::MAX);
     let mut x = 1u64;
     let mut random = move || {
-        x = x
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        x = x.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         x >> 33
     };
     for index in 0..1000 {
-        calendar.push(
-            Time::from_ps(random() % 1_000_000),
-            EventKind::Arrive,
-            index,
-        );
+        calendar.push(Time::from_ps(random() % 1_000_000), EventKind::Arrive, index);
     }
     let mut last = (Time::ZERO, [Time::ZERO; 1000]);
     for n in 0..400_000u64 {
@@ -157,10 +140,7 @@ fn no_index_always_wins_its_ties() {
         first += usize::from(a.2 == 3);
     }
     // A fair coin stays within 6 deviations of 500 but once in 10^9.
-    assert!(
-        (405..=595).contains(&first),
-        "index 3 came first {first} times of 1000"
-    );
+    assert!((405..=595).contains(&first), "index 3 came first {first} times of 1000");
 }
 
 #[test]
@@ -169,9 +149,6 @@ fn forgets_what_is_after_the_end() {
     calendar.push(Time::from_ps(11), EventKind::Wake, 0);
     calendar.push(Time::MAX, EventKind::Wake, 1);
     calendar.push(Time::from_ps(10), EventKind::Wake, 2);
-    assert_eq!(
-        calendar.pop(),
-        Some((Time::from_ps(10), EventKind::Wake, 2))
-    );
+    assert_eq!(calendar.pop(), Some((Time::from_ps(10), EventKind::Wake, 2)));
     assert_eq!(calendar.pop(), None);
 }

@@ -13,15 +13,7 @@ fn red(ecn_sender: bool, ecn_queue: bool) -> Scenario {
     let queue = discipline("red", &[("ecn", Raw::Flag(ecn_queue))]);
     let sender = controller("newreno", &[("ecn", Raw::Flag(ecn_sender))]);
     Dumbbell::new("10 Mbps", "20 ms", queue, Limit::Packets(200), "40 s")
-        .flows(
-            "flow",
-            10,
-            sender,
-            "100 Mbps",
-            (2000, 3000),
-            ("0 s", None),
-            true,
-        )
+        .flows("flow", 10, sender, "100 Mbps", (2000, 3000), ("0 s", None), true)
         .0
 }
 
@@ -62,10 +54,7 @@ fn marks_hold_the_queue_without_retransmissions() {
     let (_, used_with_drops, again_with_drops) = outcome(false);
     assert!((5.0..15.0).contains(&queue), "{queue}");
     assert!(used > 0.9 * used_with_drops, "{used} {used_with_drops}");
-    assert!(
-        again < 10.0 && again_with_drops > 100.0,
-        "{again} {again_with_drops}"
-    );
+    assert!(again < 10.0 && again_with_drops > 100.0, "{again} {again_with_drops}");
 }
 
 /// Two flows of 10 and 20 ms share 6 packets/ms; α = 2 packets/ms. Low02's eq. 33 gives a
@@ -79,24 +68,13 @@ fn vegas_rem_pays_its_target_and_knows_its_base() {
     let flow = ("0 s", None);
     let scenario = Dumbbell::new("48 Mbps", "1 ms", queue, Limit::Unlimited, "40 s")
         .flows("near", 1, sender(), "1600 Mbps", (3000, 1000), flow, true)
-        .flows(
-            "far",
-            1,
-            sender(),
-            "1600 Mbps",
-            (8000, 1000),
-            ("10 s", None),
-            true,
-        )
+        .flows("far", 1, sender(), "1600 Mbps", (8000, 1000), ("10 s", None), true)
         .0;
     let run = run(&scenario, &mut Quiet).expect("runs");
     let steady = window(20.0, 40.0);
     let price = total(&run, Metric::Price, steady);
     for (flow, base) in [(0, 0.010_183_7), (1, 0.020_183_7)] {
-        let of = |metric| {
-            run.mean(metric, Entity::Flow(flow), steady)
-                .expect("recorded")
-        };
+        let of = |metric| run.mean(metric, Entity::Flow(flow), steady).expect("recorded");
         let pays = of(Metric::Throughput) / 8.0 * price;
         let target = 2e6 * base;
         assert!((pays / target - 1.0).abs() < 0.05, "{pays} of {target}");
@@ -105,10 +83,7 @@ fn vegas_rem_pays_its_target_and_knows_its_base() {
     }
     let marked = total(&run, Metric::MarkingProbability, steady);
     let expected = 1.0 - 1.1f64.powf(-price * 1e3);
-    assert!(
-        (marked / expected - 1.0).abs() < 0.02,
-        "{marked} {expected}"
-    );
+    assert!((marked / expected - 1.0).abs() < 0.02, "{marked} {expected}");
     assert!(total(&run, Metric::BacklogPackets, steady) < 5.0);
     assert!(total(&run, Metric::Utilisation, steady) > 0.88);
     assert_eq!(total(&run, Metric::Drops, window(0.0, 40.0)), 0.0);
@@ -123,33 +98,13 @@ fn a_known_base_prevents_persistent_congestion() {
             let rate = text("2 MB/s");
             controller(
                 "vegas",
-                &[
-                    ("alpha_rate", rate.clone()),
-                    ("beta_rate", rate),
-                    ("base_rtt", text(base)),
-                ],
+                &[("alpha_rate", rate.clone()), ("beta_rate", rate), ("base_rtt", text(base))],
             )
         };
         let queue = discipline("droptail", &[]);
         let scenario = Dumbbell::new("48 Mbps", "1 ms", queue, Limit::Unlimited, "30 s")
-            .flows(
-                "first",
-                1,
-                sender(),
-                "1600 Mbps",
-                (3000, 1000),
-                ("0 s", None),
-                true,
-            )
-            .flows(
-                "second",
-                1,
-                sender(),
-                "1600 Mbps",
-                (3000, 1000),
-                ("10 s", None),
-                true,
-            )
+            .flows("first", 1, sender(), "1600 Mbps", (3000, 1000), ("0 s", None), true)
+            .flows("second", 1, sender(), "1600 Mbps", (3000, 1000), ("10 s", None), true)
             .0;
         let run = run(&scenario, &mut Quiet).expect("runs");
         total(&run, Metric::BacklogPackets, window(20.0, 30.0))
@@ -169,28 +124,15 @@ fn bursts_and_pauses_follow_their_laws() {
         let queue = discipline("droptail", &[]);
         let sender = controller("newreno", &[]);
         let mut s = Dumbbell::new("100 Mbps", "1 ms", queue, Limit::Unlimited, "200 s")
-            .flows(
-                "flow",
-                20,
-                sender,
-                "100 Mbps",
-                (100, 100),
-                ("0 s", None),
-                true,
-            )
+            .flows("flow", 20, sender, "100 Mbps", (100, 100), ("0 s", None), true)
             .0;
         for f in &mut s.flows {
-            f.demand = Demand::OnOff {
-                rate: None,
-                burst,
-                pause,
-            };
+            f.demand = Demand::OnOff { rate: None, burst, pause };
         }
         let run = run(&s, &mut Quiet).expect("runs");
         (0..20)
             .map(|f| {
-                run.mean(Metric::Goodput, Entity::Flow(f), window(0.0, 200.0))
-                    .expect("recorded")
+                run.mean(Metric::Goodput, Entity::Flow(f), window(0.0, 200.0)).expect("recorded")
             })
             .collect::<Vec<f64>>()
     };
@@ -199,20 +141,11 @@ fn bursts_and_pauses_follow_their_laws() {
     let random = with(Draw::Exponential(size), Draw::Exponential(gap));
     let spread = |x: &[f64]| {
         let mean = x.iter().sum::<f64>() / 20.0;
-        (
-            mean,
-            x.iter().map(|v| (v / mean - 1.0).abs()).fold(0.0, f64::max),
-        )
+        (mean, x.iter().map(|v| (v / mean - 1.0).abs()).fold(0.0, f64::max))
     };
     // A burst of 0.8 Mbit each second or a little more.
     let (mean, largest) = spread(&constant);
-    assert!(
-        (0.70e6..0.80e6).contains(&mean) && largest < 0.02,
-        "{mean} {largest}"
-    );
+    assert!((0.70e6..0.80e6).contains(&mean) && largest < 0.02, "{mean} {largest}");
     let (mean, largest) = spread(&random);
-    assert!(
-        (0.65e6..0.90e6).contains(&mean) && largest > 0.05,
-        "{mean} {largest}"
-    );
+    assert!((0.65e6..0.90e6).contains(&mean) && largest > 0.05, "{mean} {largest}");
 }

@@ -10,10 +10,8 @@ use accord_scenario::*;
 use accord_sim::run;
 use accord_units::*;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 /// One flow over `hops` bottlenecks of 100 Mbps and 1 ms in a row, and one over each of them. With an
 /// open window packets leave one by one, so that the error is the estimator's own.
@@ -49,19 +47,13 @@ start = {{ uniform = ["0 s", "1 s"] }}
 
 /// The relative excess of the estimates over the truth, for the long flow and the short ones, over
 /// some seeds.
-#[expect(
-    clippy::print_stdout,
-    reason = "figures for whoever runs the test with --nocapture"
-)]
+#[expect(clippy::print_stdout, reason = "figures for whoever runs the test with --nocapture")]
 fn error(hops: usize, access: &str, window: &str) -> [f64; 2] {
     let mut sums = [[0.0; 2]; 2];
     for seed in 1..=4 {
         let s = lot(hops, access, window, seed);
         let run = run(&s, &mut Quiet).expect("it runs");
-        let window = Window {
-            start: Time::from_secs_f64(4.0),
-            end: Time::from_secs_f64(12.0),
-        };
+        let window = Window { start: Time::from_secs_f64(4.0), end: Time::from_secs_f64(12.0) };
         for (flow, f) in s.flows.iter().enumerate() {
             let of = |metric| run.mean(metric, Entity::Flow(flow), window).expect("known");
             let sum = &mut sums[usize::from(f.name != "long")];

@@ -91,17 +91,11 @@ fn hosts_share_and_the_sparse_one_hardly_waits() {
         let ([one, eight, sparse], served, delay) = outcome("host-fq", way);
         let half = alone(way);
         assert!((one / half - 1.0).abs() < 0.05, "{way:?}: {one} {half}");
-        assert!(
-            one + eight + sparse > 0.98 * served,
-            "{way:?}: {one} {eight}"
-        );
+        assert!(one + eight + sparse > 0.98 * served, "{way:?}: {one} {eight}");
         assert!((served / 20.0 - 1.0).abs() < 0.005, "{way:?}: {served}");
         assert!((sparse / 0.1 - 1.0).abs() < 0.05, "{way:?}: {sparse}");
         assert!(delay < 1.2, "{way:?}: {delay}");
         let ([one, eight, _], ..) = outcome("fq-codel", way);
-        assert!(
-            (8.0 * one / eight - 1.0).abs() < 0.1,
-            "{way:?}: {one} {eight}"
-        );
+        assert!((8.0 * one / eight - 1.0).abs() < 0.1, "{way:?}: {one} {eight}");
     }
 }

@@ -16,10 +16,7 @@ struct Outcome {
 }
 
 /// Flows by controller over DualPI2, 120 s of which the last 90 count.
-#[expect(
-    clippy::print_stdout,
-    reason = "figures for the pages, with --nocapture"
-)]
+#[expect(clippy::print_stdout, reason = "figures for the pages, with --nocapture")]
 fn outcome(flows: &[&str], mbps: u32, rtt_ms: f64) -> Outcome {
     let mut file = format!(
         "duration = \"120 s\"\nsteady = [\"30 s\", \"120 s\"]\n\
@@ -51,9 +48,7 @@ fn outcome(flows: &[&str], mbps: u32, rtt_ms: f64) -> Outcome {
         values[values.len() / 4..].to_vec()
     };
     let outcome = Outcome {
-        utilisation: run
-            .mean(Metric::Utilisation, link, s.steady)
-            .expect("it ran"),
+        utilisation: run.mean(Metric::Utilisation, link, s.steady).expect("it ran"),
         dropped: of_steady(Metric::Drops).iter().sum(),
         rates,
         rtts,
@@ -139,10 +134,7 @@ fn pi2_holds_the_target_at_the_square_root_law() {
         let loss = o.dropped / sent;
         let window = o.rates.iter().sum::<f64>() / n as f64 * 1e3 / 8.0 / 1500.0 * (wait + 30.0);
         let law = (1.5 / loss).sqrt();
-        assert!(
-            (window / law - 1.0).abs() < 0.15,
-            "{n}: {window} against {law}"
-        );
+        assert!((window / law - 1.0).abs() < 0.15, "{n}: {window} against {law}");
     }
 }
 
@@ -175,16 +167,10 @@ fn short_round_trips_have_no_advantage() {
         }
         let s = scenario(&file);
         let (run, ..) = run_audited(&s, &mut Quiet).expect("runs");
-        let rate = |f| {
-            run.mean(Metric::Goodput, Entity::Flow(f), s.steady)
-                .unwrap()
-        };
+        let rate = |f| run.mean(Metric::Goodput, Entity::Flow(f), s.steady).unwrap();
         rate(0) / rate(1)
     };
-    let (with, without) = (
-        ratio(PRAGUE),
-        ratio("{ name = \"prague\", transition = 1000000 }"),
-    );
+    let (with, without) = (ratio(PRAGUE), ratio("{ name = \"prague\", transition = 1000000 }"));
     assert!((0.87..1.15).contains(&with), "{with}");
     assert!(without > 2.0 * with, "{without} and {with}");
 }

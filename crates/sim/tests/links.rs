@@ -6,10 +6,8 @@ use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::{Audit, Shortcuts, run_with};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 /// 10 Mbps, 20 ms and one flow, in samples of 10 ms.
 fn scenario(delay: &str, flow: &str, events: &str) -> Scenario {
@@ -53,11 +51,7 @@ fn an_outage_delays_and_ends_when_it_ends() {
     let (run, flows) = run(&scenario("20 ms", CONSTANT, &events));
     let got = series(&run, Metric::Throughput);
     // Packets on the wire arrive. After that there are none, until 20 ms and a bit after the end.
-    assert!(
-        got[104..151].iter().all(|x| *x == 0.0),
-        "{:?}",
-        &got[100..156]
-    );
+    assert!(got[104..151].iter().all(|x| *x == 0.0), "{:?}", &got[100..156]);
     assert!(got[154..200].iter().all(|x| (x / 1e7 - 1.0).abs() < 0.1));
     assert!(got[210..].iter().all(|x| (x / 5e6 - 1.0).abs() < 0.21));
     assert_eq!(flows[0].dropped.packets, 0);
@@ -69,11 +63,7 @@ fn a_rate_that_rises_reaches_the_packet_in_service() {
     let events = rate("1.0001 s", "1 Kbps") + &rate("1.1 s", "10 Mbps");
     let (run, _) = run(&scenario("20 ms", CONSTANT, &events));
     let got = series(&run, Metric::Throughput);
-    assert!(
-        got[114..120].iter().all(|x| *x > 9e6),
-        "{:?}",
-        &got[100..125]
-    );
+    assert!(got[114..120].iter().all(|x| *x > 9e6), "{:?}", &got[100..125]);
 }
 
 /// 10 Mbps and nothing in turn, a millisecond each: 5 Mbps, to the packet. A packet takes

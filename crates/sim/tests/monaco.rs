@@ -8,10 +8,7 @@ use accord_sim::{Audit, run, run_audited};
 use accord_units::*;
 
 fn variation(run: &Run, w: Window) -> f64 {
-    let q = &run
-        .series(Metric::BacklogPackets, Entity::Link(0))
-        .unwrap()
-        .values[run.within(w)];
+    let q = &run.series(Metric::BacklogPackets, Entity::Link(0)).unwrap().values[run.within(w)];
     let mean = q.iter().sum::<f64>() / q.len() as f64;
     (q.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / q.len() as f64).sqrt() / mean
 }
@@ -53,11 +50,8 @@ fn ten_alike_flows_rest() {
 #[test]
 fn eq_10_swings_beyond_a_gain_of_one() {
     let swing = |gain| {
-        let eq_10 = [
-            ("law", text("xia05")),
-            ("target", text("30 KB")),
-            ("gain", Raw::Number(gain)),
-        ];
+        let eq_10 =
+            [("law", text("xia05")), ("target", text("30 KB")), ("gain", Raw::Number(gain))];
         let droptail = discipline("droptail", &[]);
         let d = Dumbbell::new("10 Mbps", "20 ms", droptail, Limit::Unlimited, "40 s").flows(
             "flow",
@@ -90,22 +84,14 @@ fn balanced(audits: &[Audit]) {
             b.left.packets + b.dropped.packets + b.held.packets,
             "{i}: {b:?}"
         );
-        assert_eq!(
-            b.entered.bytes,
-            b.left.bytes + b.dropped.bytes + b.held.bytes,
-            "{i}: {b:?}"
-        );
+        assert_eq!(b.entered.bytes, b.left.bytes + b.dropped.bytes + b.held.bytes, "{i}: {b:?}");
     }
 }
 
 #[test]
 fn counters_balance_with_and_without_loss() {
     for limit in [20, 55, 90] {
-        let scenario = fig6(
-            controller("monaco", &[]),
-            discipline("droptail", &[]),
-            limit,
-        );
+        let scenario = fig6(controller("monaco", &[]), discipline("droptail", &[]), limit);
         let (run, ports, flows) = run_audited(&scenario, &mut Quiet).unwrap();
         balanced(&ports);
         balanced(&flows);
@@ -131,18 +117,13 @@ fn survives_half_of_its_control_packets_lost() {
                 link.control_loss = control_loss;
             }
             let (run, ports, flows) = run_audited(&scenario, &mut Quiet).unwrap();
-            sum += run
-                .mean(Metric::Utilisation, Entity::Link(0), window(4.0, 10.0))
-                .unwrap();
+            sum += run.mean(Metric::Utilisation, Entity::Link(0), window(4.0, 10.0)).unwrap();
             balanced(&flows);
             balanced(&ports);
         }
         let used = sum / SEEDS as f64;
         println!("control loss {control_loss}: utilisation {used:.3}");
-        assert!(
-            used > least,
-            "control loss {control_loss}: utilisation {used}"
-        );
+        assert!(used > least, "control loss {control_loss}: utilisation {used}");
     }
 }
 
@@ -151,9 +132,7 @@ fn recovers_from_lost_data() {
     let mut scenario = fig6(controller("monaco", &[]), discipline("droptail", &[]), 90);
     scenario.links[0].loss = 0.001;
     let (run, ports, flows) = run_audited(&scenario, &mut Quiet).unwrap();
-    let used = run
-        .mean(Metric::Utilisation, Entity::Link(0), window(4.0, 10.0))
-        .unwrap();
+    let used = run.mean(Metric::Utilisation, Entity::Link(0), window(4.0, 10.0)).unwrap();
     assert!(used > 0.8, "utilisation {used}");
     balanced(&ports);
     balanced(&flows);
@@ -177,14 +156,9 @@ fn delay_step_neither_starves_nor_overflows() {
         change: Change::Delay(0, Duration::from_ms(52)),
     });
     let run = run(&d.0, &mut Quiet).unwrap();
-    let used = run
-        .mean(Metric::Utilisation, Entity::Link(0), window(14.0, 20.0))
-        .unwrap();
+    let used = run.mean(Metric::Utilisation, Entity::Link(0), window(14.0, 20.0)).unwrap();
     assert!(used > 0.99, "utilisation {used}");
-    assert_eq!(
-        run.mean(Metric::Drops, Entity::Link(0), window(0.0, 20.0)),
-        Some(0.0)
-    );
+    assert_eq!(run.mean(Metric::Drops, Entity::Link(0), window(0.0, 20.0)), Some(0.0));
 }
 
 #[test]
@@ -196,10 +170,7 @@ fn ideal_estimator_agrees_with_the_sampled_truth() {
     // packet only when all of it is due, and so is up to a packet less.
     for flow in 0..10 {
         let mean = |m| run.mean(m, Entity::Flow(flow), window(4.0, 10.0)).unwrap();
-        let (sampled, reported) = (
-            mean(Metric::Accumulation),
-            mean(Metric::AccumulationEstimate),
-        );
+        let (sampled, reported) = (mean(Metric::Accumulation), mean(Metric::AccumulationEstimate));
         assert!(
             (-1.0..=1000.0).contains(&(reported - sampled)),
             "flow {flow}: {sampled} and {reported}"
@@ -212,43 +183,14 @@ fn weights_share_in_proportion() {
     let w = |kb: f64| controller("monaco", &[("target", Raw::Text(format!("{kb} KB")))]);
     let queue = discipline("droptail", &[]);
     let d = Dumbbell::new("50 Mbps", "10 ms", queue, Limit::Unlimited, "20 s")
-        .flows(
-            "one",
-            1,
-            w(3.0),
-            "1 Gbps",
-            (1000, 1000),
-            ("0 s", None),
-            true,
-        )
-        .flows(
-            "two",
-            1,
-            w(6.0),
-            "1 Gbps",
-            (2000, 1000),
-            ("0 s", None),
-            true,
-        )
-        .flows(
-            "four",
-            1,
-            w(12.0),
-            "1 Gbps",
-            (3000, 1000),
-            ("0 s", None),
-            true,
-        );
+        .flows("one", 1, w(3.0), "1 Gbps", (1000, 1000), ("0 s", None), true)
+        .flows("two", 1, w(6.0), "1 Gbps", (2000, 1000), ("0 s", None), true)
+        .flows("four", 1, w(12.0), "1 Gbps", (3000, 1000), ("0 s", None), true);
     let run = run(&d.0, &mut Quiet).unwrap();
     for (flow, share) in [1.0, 2.0, 4.0].into_iter().enumerate() {
-        let x = run
-            .mean(Metric::Throughput, Entity::Flow(flow), window(10.0, 20.0))
-            .unwrap();
+        let x = run.mean(Metric::Throughput, Entity::Flow(flow), window(10.0, 20.0)).unwrap();
         let expected = 50e6 * share / 7.0;
-        assert!(
-            (x - expected).abs() < 0.05 * expected,
-            "weight {share}: {x}"
-        );
+        assert!((x - expected).abs() < 0.05 * expected, "weight {share}: {x}");
     }
 }
 
@@ -264,10 +206,7 @@ fn changed(change: Change) -> Run {
         ("0 s", None),
         true,
     );
-    d.0.events.push(Event {
-        at: Time::from_secs_f64(10.0),
-        change,
-    });
+    d.0.events.push(Event { at: Time::from_secs_f64(10.0), change });
     run(&d.0, &mut Quiet).unwrap()
 }
 
@@ -279,10 +218,7 @@ fn a_round_trip_that_grows_a_hundredfold_does_not_deafen_it() {
     let rtt = mean(Metric::Rtt, 30.0, 40.0);
     assert!((rtt - 0.603).abs() < 0.01, "{rtt}");
     // At least a packet more a round trip: steps lengthen over an empty queue.
-    let (early, late) = (
-        mean(Metric::Cwnd, 20.0, 21.0),
-        mean(Metric::Cwnd, 39.0, 40.0),
-    );
+    let (early, late) = (mean(Metric::Cwnd, 20.0, 21.0), mean(Metric::Cwnd, 39.0, 40.0));
     let grown = (late - early) / 1000.0;
     assert!(grown > 19.0 / 0.603 - 3.0, "{grown} packets");
 }
@@ -322,10 +258,7 @@ fn without_priority_the_queue_does_not_show() {
     };
     let (backlog, truth, estimate) = one_queue("droptail", 90);
     assert!(truth > 5000.0 && estimate < 100.0, "{truth} {estimate}");
-    assert!(
-        backlog > 50_000.0,
-        "it is emptied by losses only: {backlog}"
-    );
+    assert!(backlog > 50_000.0, "it is emptied by losses only: {backlog}");
     let (backlog, truth, estimate) = one_queue("avd", 90);
     assert!((estimate / 3000.0 - 1.0).abs() < 0.05, "{estimate}");
     assert!(truth < 1000.0 && backlog < 9000.0, "{truth} {backlog}");

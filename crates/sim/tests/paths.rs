@@ -56,17 +56,7 @@ fn packets_leave_at_the_opportunities_of_a_trace() {
     let (run, _, flows) = run(&one_link("31 ms", TRACE, EACH_MS));
     // At 2 ms: the first packet and 504 bytes of the second. At 3 ms: the rest of it and the third
     // packet, and nothing waits for the second opportunity. At 10 ms: the fourth, and so on.
-    let expected = [
-        (2, 1),
-        (3, 2),
-        (10, 1),
-        (12, 2),
-        (13, 3),
-        (20, 1),
-        (22, 2),
-        (23, 3),
-        (30, 1),
-    ];
+    let expected = [(2, 1), (3, 2), (10, 1), (12, 2), (13, 3), (20, 1), (22, 2), (23, 3), (30, 1)];
     assert_eq!(timetable(&run), expected);
     // 0.5 to 30.5 ms
     assert_eq!(flows[0].entered.packets, 31);
@@ -107,11 +97,7 @@ fn shortcuts_before_and_behind_a_trace_change_nothing() {
              egress = {{ rate = \"50 Mbps\", delay = {{ spread = [\"1 ms\", \"9 ms\"] }} }}\n"
         ));
         let (run, ports, _) = run(&s);
-        let used = run.mean(
-            Metric::Utilisation,
-            Entity::Link(0),
-            common::window(1.0, 3.0),
-        );
+        let used = run.mean(Metric::Utilisation, Entity::Link(0), common::window(1.0, 3.0));
         assert!(used > Some(0.5), "{queue}, {controller}: {used:?}");
         assert!(ports[0].left.packets > 500, "{queue}, {controller}");
     }
@@ -148,9 +134,7 @@ fn jitter_has_the_mean_of_its_law() {
         assert!((added - expected).abs() < bound, "{law}: {added}");
         assert_eq!(flows[0].dropped.packets, 0);
         // Packets on the wire do not count as queued.
-        let queued = run
-            .series(Metric::Accumulation, Entity::Flow(0))
-            .expect("recorded");
+        let queued = run.series(Metric::Accumulation, Entity::Flow(0)).expect("recorded");
         let most = queued.values.iter().copied().fold(0.0, f64::max);
         assert!(most <= 1000.0, "{law}: {most} B");
     }
@@ -165,11 +149,7 @@ fn jitter_keeps_the_order_unless_told_otherwise() {
         s.links[0].queue.limit = accord_scenario::Limit::Unlimited;
         s.duration = Duration::from_secs(5);
         let (run, ..) = run(&s);
-        let sent = run.mean(
-            Metric::Retransmissions,
-            Entity::Flow(0),
-            common::window(0.0, 5.0),
-        );
+        let sent = run.mean(Metric::Retransmissions, Entity::Flow(0), common::window(0.0, 5.0));
         sent.expect("recorded")
     };
     assert_eq!(again("{ uniform = \"3 ms\" }"), 0.0);
@@ -182,16 +162,7 @@ fn packets_that_are_held_back_are_overtaken() {
     let link = "rate = \"80 Mbps\"\ndelay = \"500 us\"\nreorder = { delay = \"2.2 ms\", gap = 3 }";
     let (run, ..) = run(&one_link("12 ms", link, EACH_MS));
     // Packet k is sent at k + 0.5 ms and comes at k + 1.1 ms, or if it is held back at k + 3.3 ms.
-    let expected = [
-        (1, 1),
-        (2, 1),
-        (4, 1),
-        (5, 2),
-        (7, 1),
-        (8, 2),
-        (10, 1),
-        (11, 2),
-    ];
+    let expected = [(1, 1), (2, 1), (4, 1), (5, 2), (7, 1), (8, 2), (10, 1), (11, 2)];
     assert_eq!(timetable(&run), expected);
 }
 
@@ -243,9 +214,7 @@ fn acknowledgements_come_in_bursts() {
     let rtt = run.mean(Metric::Rtt, Entity::Flow(0), common::window(1.0, 4.0));
     let rtt = rtt.expect("recorded") * 1e3;
     assert!((rtt - 6.0).abs() < 0.3, "{rtt}");
-    let least = run
-        .series(Metric::MinRtt, Entity::Flow(0))
-        .expect("recorded");
+    let least = run.series(Metric::MinRtt, Entity::Flow(0)).expect("recorded");
     assert_eq!(least.values.last().map(|x| (x * 1e6).round()), Some(2000.0));
 }
 
@@ -266,11 +235,7 @@ fn acknowledgements_that_wait_are_thinned_out() {
         assert!(ports[1].dropped.packets > 2000, "{queue}");
         // Nothing of the data is lost or sent again.
         assert_eq!(flows[0].dropped.packets, 0);
-        let again = run.mean(
-            Metric::Retransmissions,
-            Entity::Flow(0),
-            common::window(0.0, 4.0),
-        );
+        let again = run.mean(Metric::Retransmissions, Entity::Flow(0), common::window(0.0, 4.0));
         assert_eq!(again, Some(0.0), "{queue}");
     }
 }
@@ -301,10 +266,7 @@ fn all_parts_together_are_conserved_and_the_same_with_shortcuts() {
          [[event]]\nat = \"2 s\"\nlink = \"bottleneck\"\ndelay = \"3 ms\"\n"
     ));
     let (first, ports, _) = run(&s);
-    assert!(
-        ports[0].left.packets > 500 && ports[1].left.packets > 500,
-        "{ports:?}"
-    );
+    assert!(ports[0].left.packets > 500 && ports[1].left.packets > 500, "{ports:?}");
     let (again, ..) = run(&s);
     assert_eq!(first.manifest.digest, again.manifest.digest);
     let mut other = s.clone();

@@ -7,10 +7,8 @@ use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::run;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 const SEEDS: u64 = 10;
 /// Student's t with nine degrees of freedom exceeds this once in a thousand, both sides together.
@@ -46,17 +44,12 @@ fn mean((scenario, run): &(Scenario, Run), metric: Metric, of: Entity) -> f64 {
 
 fn runs(limit: &str, packet: &str, demand: &str) -> Vec<(Scenario, Run)> {
     let seeds = 1..=SEEDS;
-    seeds
-        .map(|seed| link(limit, packet, demand, seed))
-        .collect()
+    seeds.map(|seed| link(limit, packet, demand, seed)).collect()
 }
 
 /// The mean of `values` is `expected`, with confidence; its standard error is at most the part
 /// `resolved` of it.
-#[expect(
-    clippy::print_stdout,
-    reason = "figures for whoever runs the test with --nocapture"
-)]
+#[expect(clippy::print_stdout, reason = "figures for whoever runs the test with --nocapture")]
 fn agrees(what: &str, values: &[f64], expected: f64, resolved: f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -65,10 +58,7 @@ fn agrees(what: &str, values: &[f64], expected: f64, resolved: f64) {
     println!("{what}: {mean:.5e} ± {error:.1e}, expected {expected:.5e}");
     assert!(error < resolved * expected, "{what}: ± {error} says little");
     let off = (mean - expected).abs();
-    assert!(
-        off < ERRORS * error,
-        "{what}: {mean}, not {expected} ± {error}"
-    );
+    assert!(off < ERRORS * error, "{what}: {mean}, not {expected} ± {error}");
 }
 
 /// First and second moments of service times, from sizes in bytes and their probabilities.
@@ -105,10 +95,7 @@ fn is_mg1(what: &str, packet: &str, moments: (f64, f64)) {
         let there = mean(run, Metric::BacklogPackets, LINK);
         let little = arrivals / SECONDS * delay;
         let ends = 40.0 * delay / SECONDS;
-        assert!(
-            (little - there).abs() < ends + 1e-3 * there,
-            "{what}: {little} {there}"
-        );
+        assert!((little - there).abs() < ends + 1e-3 * there, "{what}: {little} {there}");
     }
 }
 
@@ -124,11 +111,7 @@ fn mm1() {
     let sizes = (40..=65_535).map(|size| {
         let size = f64::from(size);
         let least = if size == 40.0 { 0.0 } else { size - 0.5 };
-        let most = if size == 65_535.0 {
-            f64::INFINITY
-        } else {
-            size + 0.5
-        };
+        let most = if size == 65_535.0 { f64::INFINITY } else { size + 0.5 };
         (size, above(least) - above(most))
     });
     let (first, second) = moments(sizes);
@@ -175,9 +158,7 @@ fn md1_with_little_room() {
     for (n, rate, load) in [(1, "8 Mbps", 0.8), (4, "9 Mbps", 0.9), (10, "11 Mbps", 1.1)] {
         let limit = format!("{n} pkt");
         let runs = runs(&limit, "\"1000 B\"", &format!("{{ poisson = \"{rate}\" }}"));
-        let lost: Vec<f64> = (runs.iter())
-            .map(|run| mean(run, Metric::LossRatio, LINK))
-            .collect();
+        let lost: Vec<f64> = (runs.iter()).map(|run| mean(run, Metric::LossRatio, LINK)).collect();
         agrees(&format!("M/D/1/{n}"), &lost, md1n_loss(load, n), 0.01);
     }
 }
@@ -199,8 +180,7 @@ fn batches() {
     let whole = (BATCH * service, (BATCH * service).powi(2));
     let expected = waiting(load, whole) + (BATCH - 1.0) / 2.0 * service;
     let runs = runs("unlimited", "\"1000 B\"", &demand);
-    let waited: Vec<f64> = (runs.iter())
-        .map(|run| mean(run, Metric::PathQueuingDelay, FLOW))
-        .collect();
+    let waited: Vec<f64> =
+        (runs.iter()).map(|run| mean(run, Metric::PathQueuingDelay, FLOW)).collect();
     agrees("batches of five, waiting", &waited, expected, 0.02);
 }

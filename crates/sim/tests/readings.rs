@@ -11,10 +11,7 @@ fn ran(s: &Scenario) -> Run {
 }
 
 fn whole(s: &Scenario) -> Window {
-    Window {
-        start: Time::ZERO,
-        end: s.end(),
-    }
+    Window { start: Time::ZERO, end: s.end() }
 }
 
 fn bottleneck(s: &Scenario) -> Entity {
@@ -140,10 +137,7 @@ fn a_figure_does_not_depend_on_the_sampling_period() {
                     continue;
                 };
                 let same = (is - should).abs() <= 1e-9 * should.abs();
-                assert!(
-                    same,
-                    "{metric} of {entity:?} by {ms} ms: {is}, not {should}"
-                );
+                assert!(same, "{metric} of {entity:?} by {ms} ms: {is}, not {should}");
                 compared += 1;
             }
         }
@@ -169,10 +163,7 @@ fn a_link_is_never_used_above_its_rate() {
         if text != rates() {
             continue;
         }
-        let busy = Window {
-            start: Time::from_secs_f64(5.5),
-            end: Time::from_secs_f64(7.0),
-        };
+        let busy = Window { start: Time::from_secs_f64(5.5), end: Time::from_secs_f64(7.0) };
         let used = run.mean(Metric::Utilisation, bottleneck(&s), busy);
         assert!((used.expect("a value") - 1.0).abs() < 1e-6, "{used:?}");
     }
@@ -182,25 +173,17 @@ fn a_link_is_never_used_above_its_rate() {
 fn marks_and_drops_are_over_what_came() {
     let s = scenario(&red());
     let run = ran(&s);
-    let of = |metric| {
-        run.mean(metric, bottleneck(&s), whole(&s))
-            .expect("a value")
-    };
+    let of = |metric| run.mean(metric, bottleneck(&s), whole(&s)).expect("a value");
     let (drops, came) = (of(Metric::Drops), of(Metric::Arrivals));
     assert!(drops > 10.0);
     assert_eq!(of(Metric::LossRatio), drops / came);
     assert_eq!(of(Metric::MarkingProbability), of(Metric::Judged) / came);
     // The first case in which the two differ: no room.
     let mut s = scenario(&red());
-    let Entity::Link(link) = bottleneck(&s) else {
-        unreachable!()
-    };
+    let Entity::Link(link) = bottleneck(&s) else { unreachable!() };
     s.links[link].queue.limit = Limit::Packets(10);
     let run = ran(&s);
-    let of = |metric| {
-        run.mean(metric, bottleneck(&s), whole(&s))
-            .expect("a value")
-    };
+    let of = |metric| run.mean(metric, bottleneck(&s), whole(&s)).expect("a value");
     assert!(of(Metric::LossRatio) > of(Metric::MarkingProbability));
 }
 
@@ -235,18 +218,12 @@ record = "group"
         let rates = run.samples(metric, entity, whole(&s));
         rates.sum::<f64>() * period / 8.0
     };
-    let a = run
-        .series(Metric::Throughput, Entity::Flow(0))
-        .expect("it is there");
+    let a = run.series(Metric::Throughput, Entity::Flow(0)).expect("it is there");
     for (time, v) in run.time.iter().zip(&a.values) {
         // 400 ms and the delay of a packet over the links.
         assert_eq!(v.is_nan(), *time > 4.45, "{v} at {time}");
     }
-    let group = s
-        .groups
-        .iter()
-        .position(|g| g.name == "b")
-        .expect("group b");
+    let group = s.groups.iter().position(|g| g.name == "b").expect("group b");
     for entity in [Entity::Flow(0), Entity::Group(group)] {
         let sent = bytes(Metric::SendingRate, entity);
         let came = bytes(Metric::Throughput, entity);
@@ -326,15 +303,10 @@ fn a_flow_loses_what_the_link_drops_of_it() {
     let lost = run.mean(Metric::PathLossRatio, Entity::Flow(0), whole(&s));
     assert!((lost.expect("a value") - 0.5).abs() < 1e-3, "{lost:?}");
     let rate = run.mean(Metric::LostRate, Entity::Flow(0), whole(&s));
-    assert!(
-        (rate.expect("a value") / 10e6 - 1.0).abs() < 1e-3,
-        "{rate:?}"
-    );
+    assert!((rate.expect("a value") / 10e6 - 1.0).abs() < 1e-3, "{rate:?}");
     // A flow without drops.
     let mut s = s;
-    s.links
-        .iter_mut()
-        .for_each(|l| l.queue.limit = Limit::Unlimited);
+    s.links.iter_mut().for_each(|l| l.queue.limit = Limit::Unlimited);
     let lost = ran(&s).mean(Metric::PathLossRatio, Entity::Flow(0), whole(&s));
     assert_eq!(lost, Some(0.0));
 }

@@ -37,13 +37,8 @@ fn slow_start_over_a_droptail_queue_needs_no_timeout() {
             ("newreno", vec![RACK]),
             ("multcp", vec![]),
         ] {
-            let s = alone(
-                "10 Mbps",
-                "25 ms",
-                Limit::Packets(packets),
-                "8 s",
-                (sender.0, &sender.1),
-            );
+            let s =
+                alone("10 Mbps", "25 ms", Limit::Packets(packets), "8 s", (sender.0, &sender.1));
             let run = run(&s, &mut Quiet).expect("runs");
             let cwnd = &run.series(Metric::Cwnd, Entity::Flow(0)).unwrap().values;
             let least = cwnd.iter().copied().fold(f64::INFINITY, f64::min);
@@ -57,13 +52,7 @@ fn slow_start_over_a_droptail_queue_needs_no_timeout() {
 /// second cut.
 #[test]
 fn a_repair_that_is_dropped_needs_the_timer() {
-    let s = alone(
-        "10 Mbps",
-        "25 ms",
-        Limit::Packets(60),
-        "1 s",
-        ("newreno", &[SACK]),
-    );
+    let s = alone("10 Mbps", "25 ms", Limit::Packets(60), "1 s", ("newreno", &[SACK]));
     let run = run(&s, &mut Quiet).expect("runs");
     let series = |metric, of| &run.series(metric, of).unwrap().values;
     let repairs = series(Metric::Retransmissions, Entity::Flow(0));
@@ -80,13 +69,7 @@ fn a_repair_that_is_dropped_needs_the_timer() {
 /// start. They are from one window, and the threshold is about half of that, not a quarter.
 #[test]
 fn the_losses_of_slow_start_cut_the_window_once() {
-    let s = alone(
-        "10 Mbps",
-        "25 ms",
-        Limit::Packets(60),
-        "1 s",
-        ("newreno", &[]),
-    );
+    let s = alone("10 Mbps", "25 ms", Limit::Packets(60), "1 s", ("newreno", &[]));
     let run = run(&s, &mut Quiet).expect("runs");
     let series = |metric| &run.series(metric, Entity::Flow(0)).unwrap().values;
     let most = series(Metric::Cwnd).iter().copied().fold(0.0, f64::max);
@@ -119,11 +102,7 @@ fn at_one_per_cent(sender: (&str, &[(&str, Raw)])) -> f64 {
 /// √(3 / 2p) packets a round trip, 0.980 Mbps.
 #[test]
 fn the_response_to_random_losses_is_that_of_ns2() {
-    for sender in [
-        ("newreno", vec![]),
-        ("newreno", vec![STEADY]),
-        ("newreno", vec![SACK]),
-    ] {
+    for sender in [("newreno", vec![]), ("newreno", vec![STEADY]), ("newreno", vec![SACK])] {
         let mean = at_one_per_cent((sender.0, &sender.1));
         assert!((mean - 0.934).abs() < 0.03 * 0.934, "{sender:?}: {mean}");
     }
@@ -141,21 +120,10 @@ fn with_rack_random_losses_need_no_timer() {
 /// found by the packets sent after it. The window is cut for it, and does not start again.
 #[test]
 fn with_rack_a_repair_that_is_dropped_needs_no_timer() {
-    let s = alone(
-        "10 Mbps",
-        "25 ms",
-        Limit::Packets(60),
-        "3 s",
-        ("newreno", &[RACK]),
-    );
+    let s = alone("10 Mbps", "25 ms", Limit::Packets(60), "3 s", ("newreno", &[RACK]));
     let run = run(&s, &mut Quiet).expect("runs");
     let series = |metric, of| &run.series(metric, of).unwrap().values;
-    assert!(
-        series(Metric::Retransmissions, Entity::Flow(0))
-            .iter()
-            .sum::<f64>()
-            > 10.0
-    );
+    assert!(series(Metric::Retransmissions, Entity::Flow(0)).iter().sum::<f64>() > 10.0);
     let cwnd = series(Metric::Cwnd, Entity::Flow(0)).iter().copied();
     let least = cwnd.fold(f64::INFINITY, f64::min);
     assert!(least >= 2000.0, "{least}");

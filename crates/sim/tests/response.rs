@@ -88,9 +88,8 @@ fn newrenos_sawtooth_over_droptail_is_the_closed_form() {
             let params = [("sack", Raw::Flag(sack))];
             let sender = ("newreno", &params[..]);
             let queue = Limit::Packets(limit);
-            let mut s = over_droptail(
-                "10 Mbps", "100 Mbps", "10 ms", queue, 1, sender, 20.0, 1020.0,
-            );
+            let mut s =
+                over_droptail("10 Mbps", "100 Mbps", "10 ms", queue, 1, sender, 20.0, 1020.0);
             s.sample = "100 ms".parse().unwrap();
             let run = run(&s, &mut Quiet).expect("runs");
             let link = Entity::Link(0);
@@ -131,13 +130,9 @@ fn vegas_queues_between_alpha_and_beta() {
             ];
             let sender = ("vegas", &params[..]);
             let limit = Limit::Packets(200);
-            let s = over_droptail(
-                "10 Mbps", "100 Mbps", "10 ms", limit, flows, sender, 30.0, 90.0,
-            );
+            let s = over_droptail("10 Mbps", "100 Mbps", "10 ms", limit, flows, sender, 30.0, 90.0);
             let run = run(&s, &mut Quiet).expect("runs");
-            let queue = run
-                .mean(Metric::BacklogPackets, Entity::Link(0), s.steady)
-                .unwrap();
+            let queue = run.mean(Metric::BacklogPackets, Entity::Link(0), s.steady).unwrap();
             let slack = if alpha == beta { 1 } else { 0 };
             let least = (flows * (alpha - slack)) as f64;
             let most = (flows * (beta + slack)) as f64;

@@ -20,16 +20,7 @@ fn cubics_response_is_that_of_rfc_9438() {
         let sender = ("cubic", &params[..]);
         let limit = Limit::Packets(20);
         let bottleneck = format!("{rate} Mbps");
-        let mut s = over_droptail(
-            &bottleneck,
-            "1 Gbps",
-            "40 ms",
-            limit,
-            1,
-            sender,
-            60.0,
-            460.0,
-        );
+        let mut s = over_droptail(&bottleneck, "1 Gbps", "40 ms", limit, 1, sender, 60.0, 460.0);
         s.sample = "100 ms".parse().unwrap();
         let run = run(&s, &mut Quiet).expect("runs");
         let of = |metric| run.mean(metric, Entity::Flow(0), s.steady).unwrap();
@@ -93,21 +84,13 @@ fn law_of_rfc_9438(p: f64, rtt: f64) -> f64 {
     for _ in 0..20_000 {
         let distance = -(1.0 - dice.uniform()).ln() / p;
         let prior = window;
-        w_max = if window < w_max {
-            window * (1.0 + beta) / 2.0
-        } else {
-            window
-        };
+        w_max = if window < w_max { window * (1.0 + beta) / 2.0 } else { window };
         window *= beta;
         let (plateau, mut w_est) = (w_max.max(window), window);
         let k = ((plateau - window) / c).cbrt();
         let (mut sent, mut age, step) = (0.0, 0.0, 0.25);
         while sent < distance {
-            let alpha = if w_est < prior {
-                3.0 * (1.0 - beta) / (1.0 + beta)
-            } else {
-                1.0
-            };
+            let alpha = if w_est < prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
             w_est += alpha * step;
             age += step;
             let cubic = c * (age * rtt - k).powi(3) + plateau;

@@ -27,10 +27,7 @@ impl Outcome {
 }
 
 /// Flows by controller and start, over a queue.
-#[expect(
-    clippy::print_stdout,
-    reason = "figures for the pages, with --nocapture"
-)]
+#[expect(clippy::print_stdout, reason = "figures for the pages, with --nocapture")]
 fn outcome(flows: &[(&str, u32)], queue: &str, steady: (u32, u32)) -> Outcome {
     let mut file = format!(
         "duration = \"{to} s\"\nsteady = [\"{from} s\", \"{to} s\"]\n\
@@ -40,9 +37,10 @@ fn outcome(flows: &[(&str, u32)], queue: &str, steady: (u32, u32)) -> Outcome {
     );
     for (i, (controller, start)) in flows.iter().enumerate() {
         // A name, or a table.
-        let controller = match controller.starts_with('{') {
-            true => (*controller).to_string(),
-            false => format!("\"{controller}\""),
+        let controller = if controller.starts_with('{') {
+            (*controller).to_string()
+        } else {
+            format!("\"{controller}\"")
         };
         file += &format!(
             "[flow.f{i}]\nfrom = \"left\"\nto = \"right\"\ncontroller = {controller}\n\
@@ -53,11 +51,7 @@ fn outcome(flows: &[(&str, u32)], queue: &str, steady: (u32, u32)) -> Outcome {
     s.seed = 1;
     let run = run(&s, &mut Quiet).expect("runs");
     let shares = (0..flows.len())
-        .map(|f| {
-            run.mean(Metric::Goodput, Entity::Flow(f), s.steady)
-                .expect("it ran")
-                / 1e6
-        })
+        .map(|f| run.mean(Metric::Goodput, Entity::Flow(f), s.steady).expect("it ran") / 1e6)
         .collect();
     let mean = |metric| run.mean(metric, Entity::Link(0), s.steady).expect("it ran");
     let milliseconds = |bytes: f64| bytes * 8.0 / 10e6 * 1e3;
@@ -114,11 +108,7 @@ fn bbr3_and_cubic_starve_neither() {
 #[test]
 fn dctcp_flows_share_fairly_at_the_threshold() {
     let step = "{ discipline = \"step\", threshold = \"20 pkt\", limit = \"400 pkt\" }";
-    let o = outcome(
-        &[("dctcp", 0), ("dctcp", 10), ("dctcp", 20)],
-        step,
-        (40, 100),
-    );
+    let o = outcome(&[("dctcp", 0), ("dctcp", 10), ("dctcp", 20)], step, (40, 100));
     assert!(o.jain() > 0.95, "{}", o.jain());
     // 24 packets of 1.2 ms, and the packets of a round trip in which marks come back.
     assert!(o.longest < 30.0 * 1.2, "{}", o.longest);
@@ -130,10 +120,7 @@ fn dctcp_flows_share_fairly_at_the_threshold() {
 #[test]
 fn copa_flows_share_fairly_with_a_short_queue() {
     let quiet = "{ name = \"copa\", compete = false }";
-    for flows in [
-        &[("copa", 0), ("copa", 10)][..],
-        &[(quiet, 0), (quiet, 10), (quiet, 20)],
-    ] {
+    for flows in [&[("copa", 0), ("copa", 10)][..], &[(quiet, 0), (quiet, 10), (quiet, 20)]] {
         let o = outcome(flows, DEEP, (40, 100));
         assert!(o.jain() > 0.95, "{}", o.jain());
         // 2.5 packets of 1.2 ms for each; 1.7 times that, as for a single flow, by whole packets.

@@ -13,17 +13,7 @@ fn what_changes_at_the_time_of_a_sample_is_no_part_of_it() {
     let monaco = || controller("monaco", &[]);
     let dumbbell = Dumbbell::new("10 Mbps", "5 ms", queue, Limit::Unlimited, "4 s");
     let early = dumbbell.flows("early", 1, monaco(), "1 Gbps", (0, 0), ("0 s", None), true);
-    let mut s = early
-        .flows(
-            "late",
-            1,
-            monaco(),
-            "1 Gbps",
-            (0, 0),
-            ("1 s", Some("2 s")),
-            true,
-        )
-        .0;
+    let mut s = early.flows("late", 1, monaco(), "1 Gbps", (0, 0), ("1 s", Some("2 s")), true).0;
     s.sample = Duration::from_ms(100);
     s.events.push(Event {
         at: Time::from_secs_f64(3.0),
@@ -38,10 +28,8 @@ fn what_changes_at_the_time_of_a_sample_is_no_part_of_it() {
     assert!(late(1.0).is_nan(), "it starts with the end of that period");
     assert!(late(1.1) > 0.0);
     assert!(late(2.0) > 0.0, "it stops with the end of that period");
-    let during = |from, to| Window {
-        start: Time::from_secs_f64(from),
-        end: Time::from_secs_f64(to),
-    };
+    let during =
+        |from, to| Window { start: Time::from_secs_f64(from), end: Time::from_secs_f64(to) };
     let before = run.mean(Metric::Throughput, Entity::Flow(1), during(0.0, 1.0));
     assert_eq!(before, None);
     // Against the new rate, the same bytes would be a utilisation of 2.
@@ -56,18 +44,13 @@ fn values_end_with_a_transfer() {
     let queue = discipline("droptail", &[]);
     let dumbbell = Dumbbell::new("10 Mbps", "5 ms", queue, Limit::Unlimited, "4 s");
     let newreno = controller("newreno", &[]);
-    let mut s = dumbbell
-        .flows("f", 1, newreno, "1 Gbps", (0, 0), ("0 s", None), true)
-        .0;
+    let mut s = dumbbell.flows("f", 1, newreno, "1 Gbps", (0, 0), ("0 s", None), true).0;
     s.sample = Duration::from_ms(100);
     s.flows[0].demand = accord_traffic::Demand::Size(Bytes::new(100_000));
     let run = run(&s, &mut Quiet).unwrap();
     let took = run.transfers[0].duration;
     assert!(took < 1.0, "{took}");
-    let rates = &run
-        .series(Metric::Throughput, Entity::Flow(0))
-        .unwrap()
-        .values;
+    let rates = &run.series(Metric::Throughput, Entity::Flow(0)).unwrap().values;
     for (at, rate) in run.time.iter().zip(rates) {
         assert_eq!(rate.is_nan(), *at > took + 0.1, "{at}: {rate}, {took}");
     }

@@ -6,16 +6,12 @@ use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::run;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 fn scenario(text: &str) -> Scenario {
     let file = File::parse("test", text).unwrap_or_else(|e| panic!("{e}"));
-    let mut points = file
-        .points(&CATALOGUE, None)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let mut points = file.points(&CATALOGUE, None).unwrap_or_else(|e| panic!("{e}"));
     points.remove(0)
 }
 
@@ -73,17 +69,9 @@ const VEGAS: &str =
 /// 8 of 20 Mbps are contracted; the other 12 are shared 1 : 1 : 2 [Har02 eq. 18].
 #[test]
 fn a_contract_and_weights_at_one_bottleneck() {
-    let each = [
-        "{ service = { contract = \"8 Mbps\" } }",
-        "{}",
-        "{ service = { weight = 2 } }",
-    ];
+    let each = ["{ service = { contract = \"8 Mbps\" } }", "{}", "{ service = { weight = 2 } }"];
     for controller in [MONACO, AIAD, VEGAS] {
-        check(
-            &dumbbell(DROPTAIL, controller, &each),
-            &[11.0, 3.0, 6.0],
-            0.03,
-        );
+        check(&dumbbell(DROPTAIL, controller, &each), &[11.0, 3.0, 6.0], 0.03);
     }
     // Eq. 10 alone.
     check(&dumbbell(DROPTAIL, XIA05, &each), &[11.0, 3.0, 6.0], 0.05);
@@ -129,27 +117,14 @@ fn oversubscription_falls_back_to_the_limits() {
         "{}",
     ];
     let unit = 20.0 / 48.0;
-    check(
-        &dumbbell(DROPTAIL, MONACO, &each),
-        &[30.0 * unit, 15.0 * unit, 3.0 * unit],
-        0.05,
-    );
+    check(&dumbbell(DROPTAIL, MONACO, &each), &[30.0 * unit, 15.0 * unit, 3.0 * unit], 0.05);
 }
 
 /// A share of 15 of 20 Mbps against three flows of 3000 B takes 30 KB; at 15 KB it is 15/24 of 20.
 #[test]
 fn a_limit_holds_a_contract_down() {
-    let each = [
-        "{ service = { contract = \"15 Mbps\", limit = \"15 KB\" } }",
-        "{}",
-        "{}",
-        "{}",
-    ];
-    check(
-        &dumbbell(DROPTAIL, MONACO, &each),
-        &[12.5, 2.5, 2.5, 2.5],
-        0.03,
-    );
+    let each = ["{ service = { contract = \"15 Mbps\", limit = \"15 KB\" } }", "{}", "{}", "{}"];
+    check(&dumbbell(DROPTAIL, MONACO, &each), &[12.5, 2.5, 2.5, 2.5], 0.03);
 }
 
 /// The other flows share the part of a contract that its flow does not use. The window of that flow
@@ -181,9 +156,7 @@ fn a_sender_that_comes_and_goes_gets_its_contract_when_it_comes() {
     ];
     let s = scenario(&dumbbell(DROPTAIL, MONACO, &each));
     let run = run(&s, &mut Quiet).expect("it runs");
-    let series = run
-        .series(Metric::Throughput, Entity::Flow(0))
-        .expect("recorded");
+    let series = run.series(Metric::Throughput, Entity::Flow(0)).expect("recorded");
     let on: Vec<f64> = series.values.iter().copied().filter(|x| *x > 1e6).collect();
     let share = on.iter().filter(|x| **x >= 8e6).count() as f64 / on.len() as f64;
     assert!(share > 0.9, "{share} of the time that it sends");

@@ -18,10 +18,7 @@ fn see(scenario: &Scenario, shortcuts: Shortcuts) -> (Seen, u64) {
     let values = run.series.iter().flat_map(|s| &s.values);
     let bits = run.time.iter().chain(values).map(|v| v.to_bits()).collect();
     let hops = run.statistics.packet_hops;
-    (
-        (run.manifest, bits, hops, ports, flows),
-        run.statistics.steps,
-    )
+    ((run.manifest, bits, hops, ports, flows), run.statistics.steps)
 }
 
 /// Returns the number of events of each level of shortcuts, for scenarios whose packets have
@@ -42,15 +39,7 @@ fn same(what: &str, scenario: &Scenario) -> [u64; 3] {
 fn dumbbell(name: &str, params: &[(&str, Raw)], queue: &str, limit: Limit) -> Scenario {
     let queue = discipline(queue, &[]);
     Dumbbell::new("20 Mbps", "5 ms", queue, limit, "10 s")
-        .flows(
-            "near",
-            4,
-            controller(name, params),
-            "20 Mbps",
-            (1000, 1000),
-            ("0 s", None),
-            true,
-        )
+        .flows("near", 4, controller(name, params), "20 Mbps", (1000, 1000), ("0 s", None), true)
         .flows(
             "far",
             3,
@@ -60,15 +49,7 @@ fn dumbbell(name: &str, params: &[(&str, Raw)], queue: &str, limit: Limit) -> Sc
             ("1 s", Some("7 s")),
             true,
         )
-        .flows(
-            "back",
-            2,
-            controller(name, params),
-            "10 Mbps",
-            (2000, 500),
-            ("2 s", None),
-            false,
-        )
+        .flows("back", 2, controller(name, params), "10 Mbps", (2000, 500), ("2 s", None), false)
         .0
 }
 
@@ -81,10 +62,7 @@ fn streams_that_space_their_packets() {
             f.pacing = true;
         }
         same(name, &s);
-        assert!(
-            see(&s, Shortcuts::All).0.1 != plain,
-            "{name}: nothing is spaced"
-        );
+        assert!(see(&s, Shortcuts::All).0.1 != plain, "{name}: nothing is spaced");
     }
 }
 
@@ -114,15 +92,7 @@ fn streams_with_losses_at_a_droptail_queue() {
 #[test]
 fn selective_acknowledgements_and_byte_limits() {
     let sack = [("sack", Raw::Flag(true))];
-    same(
-        "sack",
-        &dumbbell(
-            "newreno",
-            &sack,
-            "droptail",
-            Limit::Bytes(Bytes::new(25_000)),
-        ),
-    );
+    same("sack", &dumbbell("newreno", &sack, "droptail", Limit::Bytes(Bytes::new(25_000))));
 }
 
 #[test]
@@ -145,44 +115,20 @@ fn disciplines_that_judge_departures() {
 #[test]
 fn tunnels_beside_streams_and_datagrams() {
     let mut d = Dumbbell(dumbbell("vegas", &[], "droptail", Limit::Packets(60)));
-    d = d.flows(
-        "tunnel",
-        2,
-        controller("monaco", &[]),
-        "20 Mbps",
-        (500, 500),
-        ("0 s", None),
-        true,
-    );
+    d = d.flows("tunnel", 2, controller("monaco", &[]), "20 Mbps", (500, 500), ("0 s", None), true);
     let first = d.0.flows.len();
-    d = d.flows(
-        "cross",
-        3,
-        controller("none", &[]),
-        "20 Mbps",
-        (500, 700),
-        ("0 s", None),
-        true,
-    );
+    d = d.flows("cross", 3, controller("none", &[]), "20 Mbps", (500, 700), ("0 s", None), true);
     let rate: Rate = "1 Mbps".parse().unwrap();
     let burst = Draw::Exponential(Bytes::new(20_000));
     let pause = Draw::Exponential(Duration::from_ms(30));
     for (flow, demand) in d.0.flows[first..].iter_mut().zip([
         Demand::Poisson(rate),
         Demand::Constant(rate),
-        Demand::OnOff {
-            rate: Some(rate),
-            burst,
-            pause,
-        },
+        Demand::OnOff { rate: Some(rate), burst, pause },
     ]) {
         flow.demand = demand;
     }
-    d.0.flows[0].demand = Demand::OnOff {
-        rate: None,
-        burst,
-        pause,
-    };
+    d.0.flows[0].demand = Demand::OnOff { rate: None, burst, pause };
     d.0.flows[1].demand = Demand::Size(Bytes::new(3_000_000));
     // Lossy and quick, so that packets of one connection meet the next.
     d.0.flows[2].demand = Demand::Web(web());
@@ -193,9 +139,7 @@ fn tunnels_beside_streams_and_datagrams() {
 /// A departure for which no packet waits needs no event, with any discipline.
 #[test]
 fn tunnels_over_two_queues() {
-    for queue in [
-        "droptail", "red", "avd", "avq", "rem", "pie", "bat", "bat-clcc", "codel",
-    ] {
+    for queue in ["droptail", "red", "avd", "avq", "rem", "pie", "bat", "bat-clcc", "codel"] {
         let mut s = fig6(controller("monaco", &[]), discipline(queue, &[]), 200);
         s.duration = Duration::from_secs(4);
         let [every, _, few] = same(queue, &s);
@@ -241,9 +185,7 @@ fn loss_on_wires_and_limits_on_access_links() {
     s.links[6].queue.limit = Limit::Packets(10);
     s.links[9].queue.limit = Limit::Packets(3);
     same("lossy", &s);
-    s.flows
-        .iter_mut()
-        .for_each(|f| f.demand = Demand::Web(web()));
+    s.flows.iter_mut().for_each(|f| f.demand = Demand::Web(web()));
     same("lossy web", &s);
 }
 
@@ -264,40 +206,23 @@ fn changes() -> Scenario {
         s.links.push(other);
     }
     let route = |s: &Scenario, flow: usize, link: usize| {
-        let (mut path, mut reverse_path) = (
-            s.flows[flow].path.clone(),
-            s.flows[flow].reverse_path.clone(),
-        );
+        let (mut path, mut reverse_path) =
+            (s.flows[flow].path.clone(), s.flows[flow].reverse_path.clone());
         (path[1], reverse_path[1]) = (link, link + 1);
-        Change::Route {
-            flow,
-            path,
-            reverse_path,
-        }
+        Change::Route { flow, path, reverse_path }
     };
     let all = [
         (1.5, Change::Delay(0, Duration::from_ms(30))),
         (2.5, Change::Delay(0, Duration::from_ms(1))),
-        (
-            3.0,
-            Change::Delay(s.flows[1].path[0], Duration::from_ms(20)),
-        ),
+        (3.0, Change::Delay(s.flows[1].path[0], Duration::from_ms(20))),
         (3.5, Change::Rate(1, "4 Mbps".parse().unwrap())),
         (4.0, route(&s, 0, detour)),
         (4.0, route(&s, 5, detour)),
         (6.0, route(&s, 0, 0)),
         (6.5, Change::Rate(0, "8 Mbps".parse().unwrap())),
-        (
-            7.0,
-            Change::Delay(s.flows[1].path[0], Duration::from_us(10)),
-        ),
+        (7.0, Change::Delay(s.flows[1].path[0], Duration::from_us(10))),
     ];
-    s.events = all
-        .map(|(at, change)| Event {
-            at: Time::from_secs_f64(at),
-            change,
-        })
-        .into();
+    s.events = all.map(|(at, change)| Event { at: Time::from_secs_f64(at), change }).into();
     s
 }
 
@@ -305,15 +230,11 @@ fn balanced(audits: &[Audit]) {
     for (i, b) in audits.iter().enumerate() {
         let sum =
             |f: fn(&Audit) -> u64, g: fn(&Audit) -> [u64; 3]| (f(b), g(b).iter().sum::<u64>());
-        let (entered, out) = sum(
-            |b| b.entered.packets,
-            |b| [b.left.packets, b.dropped.packets, b.held.packets],
-        );
+        let (entered, out) =
+            sum(|b| b.entered.packets, |b| [b.left.packets, b.dropped.packets, b.held.packets]);
         assert_eq!(entered, out, "{i}: {b:?}");
-        let (entered, out) = sum(
-            |b| b.entered.bytes,
-            |b| [b.left.bytes, b.dropped.bytes, b.held.bytes],
-        );
+        let (entered, out) =
+            sum(|b| b.entered.bytes, |b| [b.left.bytes, b.dropped.bytes, b.held.bytes]);
         assert_eq!(entered, out, "{i}: {b:?}");
     }
 }
@@ -338,22 +259,11 @@ fn a_shorter_delay_does_not_let_packets_overtake() {
     // one would cause a spurious repair.
     let droptail = discipline("droptail", &[]);
     let mut s = Dumbbell::new("20 Mbps", "60 ms", droptail, Limit::Unlimited, "4 s")
-        .flows(
-            "flow",
-            1,
-            controller("vegas", &[]),
-            "100 Mbps",
-            (10, 10),
-            ("0 s", None),
-            true,
-        )
+        .flows("flow", 1, controller("vegas", &[]), "100 Mbps", (10, 10), ("0 s", None), true)
         .0;
     for (at, ms) in [(1.5, 5), (2.5, 40), (3.0, 1)] {
         let change = Change::Delay(0, Duration::from_ms(ms));
-        s.events.push(Event {
-            at: Time::from_secs_f64(at),
-            change,
-        });
+        s.events.push(Event { at: Time::from_secs_f64(at), change });
     }
     for shortcuts in [Shortcuts::All, Shortcuts::Departures, Shortcuts::None] {
         let (run, _, flows) = run_with(&s, &mut Quiet, shortcuts).unwrap();

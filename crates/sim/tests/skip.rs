@@ -16,10 +16,7 @@ fn whole(s: &Scenario) -> Run {
 }
 
 fn seconds(start: f64, end: f64) -> Window {
-    Window {
-        start: Time::from_secs_f64(start),
-        end: Time::from_secs_f64(end),
-    }
+    Window { start: Time::from_secs_f64(start), end: Time::from_secs_f64(end) }
 }
 
 fn dumbbell(seconds: u32, queue: &str, flows: &str) -> Scenario {
@@ -44,9 +41,7 @@ fn flows(name: &str, count: u32, controller: &str, more: &str) -> String {
 /// The values of all series as bits, up to a sample.
 fn bits(run: &Run, samples: usize) -> Vec<Vec<u64>> {
     let values = run.series.iter().map(|s| &s.values[..samples]);
-    values
-        .map(|v| v.iter().map(|v| v.to_bits()).collect())
-        .collect()
+    values.map(|v| v.iter().map(|v| v.to_bits()).collect()).collect()
 }
 
 /// Until the first jump neither the random draws nor the record differ.
@@ -79,14 +74,9 @@ fn the_run_is_the_same_until_the_first_jump() {
         assert!(short.statistics.packet_hops < long.statistics.packet_hops);
         // The recorder may merge samples at another time.
         assert_eq!(long.time, short.time);
-        let samples = long
-            .time
-            .partition_point(|at| *at <= first.start.as_secs_f64());
+        let samples = long.time.partition_point(|at| *at <= first.start.as_secs_f64());
         assert!(samples > 10);
-        assert!(
-            bits(&long, samples) == bits(&short, samples),
-            "{queue} {text}"
-        );
+        assert!(bits(&long, samples) == bits(&short, samples), "{queue} {text}");
         assert!(bits(&long, samples + 9) != bits(&short, samples + 9));
     }
 }
@@ -105,12 +95,8 @@ fn means_are_those_of_whole_runs() {
         ("vegas", DROPTAIL),
         ("monaco", "{ discipline = \"avd\", limit = \"200 pkt\" }"),
     ] {
-        let text = flows(
-            "f",
-            4,
-            controller,
-            "start = { uniform = [\"0 s\", \"1 s\"] }",
-        ) + &flows("noise", 1, "none", NOISE);
+        let text = flows("f", 4, controller, "start = { uniform = [\"0 s\", \"1 s\"] }")
+            + &flows("noise", 1, "none", NOISE);
         let with_seed = |seed: u64| {
             let text = format!(
                 "seed = {seed}\nduration = \"300 s\"\nsteady = [\"100 s\", \"300 s\"]\n\
@@ -121,11 +107,7 @@ fn means_are_those_of_whole_runs() {
         let runs: Vec<Run> = (1..=SEEDS).map(|seed| whole(&with_seed(seed))).collect();
         let s = with_seed(SEEDS + 1);
         let short = skipping(&s);
-        assert!(
-            short.skipped().as_secs_f64() > 100.0,
-            "{controller}: {:?}",
-            short.notes
-        );
+        assert!(short.skipped().as_secs_f64() > 100.0, "{controller}: {:?}", short.notes);
         for (metric, entity) in [
             (Metric::Throughput, Entity::Flow(0)),
             (Metric::Throughput, Entity::Flow(3)),
@@ -155,12 +137,7 @@ fn means_are_those_of_whole_runs() {
 fn nothing_in_the_middle_is_missed() {
     let text = flows("old", 2, "monaco", "stop = \"250.3 s\"")
         + &flows("new", 1, "monaco", "start = \"100.1 s\"")
-        + &flows(
-            "file",
-            1,
-            "monaco",
-            "start = \"200.2 s\"\ndemand = { size = \"2 MB\" }",
-        )
+        + &flows("file", 1, "monaco", "start = \"200.2 s\"\ndemand = { size = \"2 MB\" }")
         + "[[event]]\nat = \"300 s\"\nlink = \"bottleneck\"\nrate = \"10 Mbps\"\n";
     let s = dumbbell(400, DROPTAIL, &text);
     let (long, short) = (whole(&s), balanced(&s));
@@ -185,31 +162,19 @@ fn nothing_in_the_middle_is_missed() {
         (2, 310.0, 400.0),
     ] {
         let (a, b) = (rate(&long, flow, from, to), rate(&short, flow, from, to));
-        assert!(
-            (a - b).abs() < 0.03 * a,
-            "flow {flow}, {from} to {to} s: {b}, not {a}"
-        );
+        assert!((a - b).abs() < 0.03 * a, "flow {flow}, {from} to {to} s: {b}, not {a}");
     }
     let first = |run: &Run| {
-        let new = run
-            .series(Metric::Throughput, Entity::Flow(2))
-            .expect("it is recorded");
+        let new = run.series(Metric::Throughput, Entity::Flow(2)).expect("it is recorded");
         new.values.iter().position(|v| !v.is_nan())
     };
     assert_eq!(first(&long), first(&short));
     let [a, b] = [&long, &short].map(|run| run.transfers[0]);
     assert_eq!((a.start, a.size), (b.start, b.size));
-    assert!(
-        (a.duration - b.duration).abs() < 0.1 * a.duration,
-        "{b:?}, not {a:?}"
-    );
+    assert!((a.duration - b.duration).abs() < 0.1 * a.duration, "{b:?}, not {a:?}");
     // The demand of the last sample before the change was the old rate, and that of the next the new one.
-    let link = |run: &Run| {
-        run.series(Metric::LinkRate, Entity::Link(0))
-            .expect("it is")
-            .values
-            .clone()
-    };
+    let link =
+        |run: &Run| run.series(Metric::LinkRate, Entity::Link(0)).expect("it is").values.clone();
     assert_eq!(link(&long), link(&short));
 }
 
@@ -217,8 +182,7 @@ fn nothing_in_the_middle_is_missed() {
 fn refused(run: &Run) -> &str {
     assert_eq!(run.skipped, []);
     let note = run.notes.last().expect("there is a note");
-    note.strip_prefix("nothing was skipped: ")
-        .expect("it says why")
+    note.strip_prefix("nothing was skipped: ").expect("it says why")
 }
 
 #[test]
@@ -226,10 +190,7 @@ fn what_does_not_rest_is_not_skipped() {
     let monaco = flows("f", 2, "monaco", "");
     let more = |demand: &str| monaco.clone() + &flows("more", 1, "newreno", demand);
     for (text, why) in [
-        (
-            more("demand = { on_off = { burst = \"100 KB\", pause = \"1 s\" } }"),
-            "an on-off source",
-        ),
+        (more("demand = { on_off = { burst = \"100 KB\", pause = \"1 s\" } }"), "an on-off source"),
         (more("demand = { size = \"1 GB\" }"), "a transfer"),
         (flows("f", 1, "newreno", ""), "varied so much"),
     ] {
@@ -262,19 +223,13 @@ fn nothing_is_skipped_against_theory() {
         series.values.iter_mut().for_each(|v| *v *= scale);
     }
     let refused_run = run_skipping(&s, Some(&theory), &mut Quiet).expect("it runs");
-    assert!(
-        refused(&refused_run).contains("f.2 differed from theory"),
-        "{:?}",
-        refused_run.notes
-    );
+    assert!(refused(&refused_run).contains("f.2 differed from theory"), "{:?}", refused_run.notes);
 }
 
 /// Returns the bytes that a flow has sent and that neither arrived nor were lost, by its series.
 fn under_way(run: &Run, flow: usize, period: Duration) -> (f64, f64) {
     let sum = |metric| {
-        let series = run
-            .series(metric, Entity::Flow(flow))
-            .expect("it is recorded");
+        let series = run.series(metric, Entity::Flow(flow)).expect("it is recorded");
         let there = series.values.iter().filter(|v| !v.is_nan());
         there.sum::<f64>() * period.as_secs_f64() / 8.0
     };
@@ -286,13 +241,7 @@ fn under_way(run: &Run, flow: usize, period: Duration) -> (f64, f64) {
 /// skipped time, for the data under way at the end.
 fn balanced(s: &Scenario) -> Run {
     let (run, ports, audits) = run_skipping_audited(s, None, &mut Quiet).expect("it runs");
-    for Audit {
-        entered,
-        left,
-        dropped,
-        held,
-    } in ports.iter().chain(&audits)
-    {
+    for Audit { entered, left, dropped, held } in ports.iter().chain(&audits) {
         let packets = left.packets + dropped.packets + held.packets;
         let bytes = left.bytes + dropped.bytes + held.bytes;
         assert_eq!((entered.packets, entered.bytes), (packets, bytes));
@@ -359,18 +308,13 @@ fn a_queue_that_fills_is_not_skipped() {
 /// round-trip times for BBR and Copa, ten minutes for LEDBAT.
 #[test]
 fn no_jump_is_before_the_memory_of_a_controller_was_watched() {
-    for (controller, seconds, memory) in [
-        ("bbr3", 600, 10.2),
-        ("copa", 600, 10.0),
-        ("ledbat", 600, 600.0),
-    ] {
+    for (controller, seconds, memory) in
+        [("bbr3", 600, 10.2), ("copa", 600, 10.0), ("ledbat", 600, 600.0)]
+    {
         let s = dumbbell(seconds, DROPTAIL, &flows("f", 1, controller, ""));
         for jump in skipping(&s).skipped {
             // The later half of the observation.
-            assert!(
-                jump.start.as_secs_f64() > 2.0 * memory,
-                "{controller}: {jump:?}"
-            );
+            assert!(jump.start.as_secs_f64() > 2.0 * memory, "{controller}: {jump:?}");
         }
     }
 }

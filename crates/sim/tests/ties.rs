@@ -8,10 +8,8 @@ use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::run;
 use accord_units::{Duration, Rate, Time};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 fn scenario(text: &str) -> Scenario {
     let file = File::parse("test", text).unwrap_or_else(|e| panic!("{e}"));
@@ -53,13 +51,8 @@ const SPREAD: &str = "{ spread = [\"1 ms\", \"5 ms\"] }";
 /// times and the coin of ties.
 fn nobody_is_locked_out(controller: &str, limit: &str, delay: &str) {
     let seeds = 1..=10;
-    let all: Vec<f64> = seeds
-        .map(|seed| index(&ten(controller, limit, delay, "", seed)))
-        .collect();
-    assert!(
-        all.iter().all(|x| *x >= 0.9),
-        "{controller}, {limit}, {delay}: {all:.3?}"
-    );
+    let all: Vec<f64> = seeds.map(|seed| index(&ten(controller, limit, delay, "", seed))).collect();
+    assert!(all.iter().all(|x| *x >= 0.9), "{controller}, {limit}, {delay}: {all:.3?}");
 }
 
 #[test]
@@ -84,11 +77,7 @@ fn cubic_over_equal_round_trips() {
             for link in s.links.iter_mut().filter(|link| link.attachment) {
                 link.rate = rate;
             }
-            for flow in s
-                .flows
-                .iter_mut()
-                .filter(|_| rate > Rate::from_bps(100_000_000))
-            {
+            for flow in s.flows.iter_mut().filter(|_| rate > Rate::from_bps(100_000_000)) {
                 flow.processing = Duration::ZERO;
             }
             index(&s)
@@ -131,10 +120,7 @@ fn hosts_take_a_time_as_long_as_the_slowest_link() {
     assert_eq!(longest("100 Mbps", "newreno", ""), "80 us");
     assert_eq!(longest("50 Mbps", "cubic", ""), "160 us");
     assert_eq!(longest("100 Mbps", "vegas", ""), "0 s");
-    assert_eq!(
-        longest("100 Mbps", "vegas", "processing = \"packet\""),
-        "80 us"
-    );
+    assert_eq!(longest("100 Mbps", "vegas", "processing = \"packet\""), "80 us");
     assert_eq!(longest("1 Gbps", "newreno", ""), "80 us");
     assert_eq!(longest("100 Mbps", "monaco", ""), "0 s");
     let given = "processing = \"10 us\"";
@@ -162,10 +148,7 @@ fn hosts_are_never_slower_than_their_path() {
     let moves = "[[event]]\nat = \"0.5 s\"\nflow = \"f\"\npath = [\"a\", \"c\", \"b\"]";
     assert_eq!(longest(slow, ""), "1.2032 ms");
     assert_eq!(longest(slow, moves), "120.32 us");
-    assert_eq!(
-        longest("rate = { trace = [1, 2, 2, 2, 2, 2, 3, 10] }", ""),
-        "200 us"
-    );
+    assert_eq!(longest("rate = { trace = [1, 2, 2, 2, 2, 2, 3, 10] }", ""), "200 us");
 }
 
 /// A flow with a small window and empty queues: half of the longest time more a round trip, in the
@@ -191,11 +174,7 @@ fn a_round_trip_is_longer_by_half_of_the_longest_time() {
     let expected = 11e-3 + 2.0 * 0.8e-3 + 0.4e-3;
     let error = 0.8e-3 / (12.0 * packets).sqrt();
     assert!(packets > 1500.0, "{packets}");
-    assert!(
-        (delay / packets - expected).abs() < 4.0 * error,
-        "{}",
-        delay / packets
-    );
+    assert!((delay / packets - expected).abs() < 4.0 * error, "{}", delay / packets);
     let path = s.at(Time::ZERO);
     let back = 11e-3 + 2.0 * 0.032e-3;
     assert!((path.base_rtt(0).as_secs_f64() - expected - back).abs() < 1e-9);

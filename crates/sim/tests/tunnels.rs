@@ -8,10 +8,8 @@ use accord_scenario::{Entity, Metric, Scenario};
 use accord_sim::{Audit, Shortcuts, run_with};
 use accord_units::Time;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 fn scenario(text: &str) -> Scenario {
     let file = File::parse("test", text).unwrap_or_else(|e| panic!("{e}"));
@@ -91,11 +89,7 @@ fn users(controller: &str) -> String {
 /// it less the overhead: 1000 of 1060 bytes.
 #[test]
 fn contracts_and_weights_hold_for_what_rides() {
-    let services = [
-        "contract = \"10 Mbps\"",
-        "contract = \"5 Mbps\", weight = 2",
-        "",
-    ];
+    let services = ["contract = \"10 Mbps\"", "contract = \"5 Mbps\", weight = 2", ""];
     for (core, users) in [
         (FIFO, users("cubic")),
         (FIFO, users("newreno")),
@@ -118,10 +112,7 @@ fn contracts_and_weights_hold_for_what_rides() {
 
 /// Packets of 1000 bytes with the overhead.
 fn tunnelled(packets: Count) -> Count {
-    Count {
-        bytes: packets.packets * 1060,
-        ..packets
-    }
+    Count { bytes: packets.packets * 1060, ..packets }
 }
 
 /// A tunnel without contention passes all traffic. It drops at most one packet in a thousand of
@@ -178,10 +169,7 @@ fn datagrams_may_overtake_each_other() {
     let core = format!("reorder = {{ share = 0.02, delay = \"5 ms\" }}\n{FIFO}");
     let s = scenario(&sites(&core, ALIKE, &users("cubic")));
     let (run, ..) = run(&s);
-    let sum: f64 = ["a", "b", "c"]
-        .map(|site| mbps(&s, &run, site))
-        .iter()
-        .sum();
+    let sum: f64 = ["a", "b", "c"].map(|site| mbps(&s, &run, site)).iter().sum();
     assert!(sum > 20.0, "{sum:.1} Mbps");
 }
 
@@ -250,10 +238,11 @@ fn flows_follow_their_tunnel_at_any_time() {
              [[event]]\nat = \"{at} s\"\nflow = \"a\"\npath = [\"west\", \"north\", \"hub\"]\n"
         );
         let text = sites("control_priority = true", ALIKE, &text);
-        let mut s = scenario(&text.replace(
-            "duration = \"40 s\"\nsteady = [\"15 s\", \"40 s\"]",
-            "duration = \"5 s\"",
-        ));
+        let mut s =
+            scenario(&text.replace(
+                "duration = \"40 s\"\nsteady = [\"15 s\", \"40 s\"]",
+                "duration = \"5 s\"",
+            ));
         let (run, ..) = run(&s);
         (s.steady.start, s.steady.end) = (Time::from_secs_f64(4.0), Time::from_secs_f64(5.0));
         let delay = mean(&s, &run, Metric::OneWayDelay, "users");
@@ -299,15 +288,8 @@ fn a_longer_path_is_found_out_at_any_rate() {
                 self::mbps(&s, &run, "a") + self::mbps(&s, &run, "b")
             };
             let (ef_first, link) = (sum(true, "auto"), mbps as f64);
-            assert!(
-                ef_first > 0.9 * link,
-                "{services:?}: {ef_first} of {link} Mbps"
-            );
-            assert_eq!(
-                sum(false, "auto"),
-                sum(false, "delay"),
-                "{services:?}, {link} Mbps"
-            );
+            assert!(ef_first > 0.9 * link, "{services:?}: {ef_first} of {link} Mbps");
+            assert_eq!(sum(false, "auto"), sum(false, "delay"), "{services:?}, {link} Mbps");
         }
     }
 }

@@ -10,10 +10,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 /// Seeds of each case, from 1 up.
 const SEEDS: u64 = 5;
@@ -179,11 +177,7 @@ fn packets_are_as_in_ns2() {
             }
         }
     }
-    assert_eq!(
-        seen,
-        open.len(),
-        "open.csv names figures that there are not"
-    );
+    assert_eq!(seen, open.len(), "open.csv names figures that there are not");
     let wrong = wrong.join("\n");
     let page = page(&table);
     assert!(wrong.is_empty(), "{wrong}\n{page}");

@@ -31,25 +31,14 @@ fn users(count: usize, rate: &str, demand: Demand, duration: &str) -> Scenario {
     let queue = discipline("droptail", &[]);
     let newreno = controller("newreno", &[]);
     let dumbbell = Dumbbell::new(rate, "50 ms", queue, Limit::Unlimited, duration);
-    let flows = dumbbell.flows(
-        "web",
-        count,
-        newreno,
-        "10 Gbps",
-        (0, 0),
-        ("0 s", None),
-        true,
-    );
+    let flows = dumbbell.flows("web", count, newreno, "10 Gbps", (0, 0), ("0 s", None), true);
     let mut s = flows.0;
     s.flows.iter_mut().for_each(|f| f.demand = demand);
     s.groups[0].recorded = Recorded::Group;
     s
 }
 
-const ALL: Window = Window {
-    start: Time::ZERO,
-    end: Time::MAX,
-};
+const ALL: Window = Window { start: Time::ZERO, end: Time::MAX };
 
 fn done(run: &Run) -> Vec<Transfer> {
     let done = run.transfers.iter().filter(|t| !t.duration.is_nan());
@@ -81,11 +70,7 @@ fn each_file_takes_a_new_connection_and_each_burst_the_same() {
     assert!((slow.iter()).all(|t| (0.3..0.301).contains(&t.duration)));
     // Otherwise it continues with the last window.
     let bursts = bursts(Duration::from_ms(50));
-    assert!(
-        (0.3..0.301).contains(&bursts[0].duration),
-        "{:?}",
-        bursts[0]
-    );
+    assert!((0.3..0.301).contains(&bursts[0].duration), "{:?}", bursts[0]);
     assert!(bursts[1..].iter().all(|t| t.duration < 0.201), "{bursts:?}");
     let last = bursts.last().expect("there are many").duration;
     assert!((0.1..0.101).contains(&last), "{last}");
@@ -114,57 +99,35 @@ fn a_flow_of_a_size_is_one_transfer_and_what_is_not_done_is_told() {
 
 #[test]
 fn users_together_come_to_the_load_of_their_laws() {
-    let web = Web {
-        body_sigma: 1.318,
-        ..files(10e3, Duration::from_secs(4))
-    };
+    let web = Web { body_sigma: 1.318, ..files(10e3, Duration::from_secs(4)) };
     let s = users(400, "10 Gbps", Demand::Web(web), "300 s");
     let run = run(&s, &mut Quiet).unwrap();
     let window = window(50.0, 300.0);
     // The time that transfers take is what users come to less than the most.
-    let took = run
-        .mean(Metric::CompletionTime, Entity::Group(0), window)
-        .unwrap();
+    let took = run.mean(Metric::CompletionTime, Entity::Group(0), window).unwrap();
     let files = web.mean_file() / web.most();
     let expected = 400.0 * web.mean_file() / (files + took) * 8.0;
-    let is = run
-        .mean(Metric::Throughput, Entity::Group(0), window)
-        .unwrap();
+    let is = run.mean(Metric::Throughput, Entity::Group(0), window).unwrap();
     // Whole packets: half a packet a file more.
     let whole = 1.0 + 500.0 / web.mean_file();
-    assert!(
-        (is / (expected * whole) - 1.0).abs() < 0.03,
-        "{is} {expected}"
-    );
-    let size = run
-        .mean(Metric::TransferSize, Entity::Group(0), window)
-        .unwrap();
+    assert!((is / (expected * whole) - 1.0).abs() < 0.03, "{is} {expected}");
+    let size = run.mean(Metric::TransferSize, Entity::Group(0), window).unwrap();
     assert!((size / web.mean_file() - 1.0).abs() < 0.03, "{size}");
 }
 
 #[test]
 fn a_group_recorded_as_one_is_the_sum_of_its_flows() {
-    let mut s = users(
-        5,
-        "2 Mbps",
-        Demand::Web(files(60e3, Duration::from_ms(300))),
-        "20 s",
-    );
+    let mut s = users(5, "2 Mbps", Demand::Web(files(60e3, Duration::from_ms(300))), "20 s");
     s.links[0].queue.limit = Limit::Packets(5);
     let one = run(&s, &mut Quiet).unwrap();
     s.groups[0].recorded = Recorded::Flows;
     let each = run(&s, &mut Quiet).unwrap();
     // As text, in which NaN is NaN.
-    assert_eq!(
-        format!("{:?}", one.transfers),
-        format!("{:?}", each.transfers)
-    );
+    assert_eq!(format!("{:?}", one.transfers), format!("{:?}", each.transfers));
     let metrics = Metric::ALL.iter().filter(|m| m.adds());
     for &metric in metrics {
         let sum = |t: usize| -> f64 {
-            (0..5)
-                .map(|f| each.series(metric, Entity::Flow(f)).unwrap().values[t])
-                .sum()
+            (0..5).map(|f| each.series(metric, Entity::Flow(f)).unwrap().values[t]).sum()
         };
         let group = &one.series(metric, Entity::Group(0)).unwrap().values;
         assert_eq!(group.len(), each.time.len());
@@ -173,10 +136,7 @@ fn a_group_recorded_as_one_is_the_sum_of_its_flows() {
         }
         assert!(group.iter().any(|v| *v > 0.0), "{metric} is never there");
     }
-    let flows = one
-        .series
-        .iter()
-        .filter(|s| matches!(s.entity, Entity::Flow(_)));
+    let flows = one.series.iter().filter(|s| matches!(s.entity, Entity::Flow(_)));
     assert_eq!(flows.count(), 0);
     // Transfers of a group are those of its flows.
     let count = |run: &Run, e| run.samples(Metric::CompletionTime, e, ALL).count();
@@ -187,10 +147,7 @@ fn a_group_recorded_as_one_is_the_sum_of_its_flows() {
 
 #[test]
 fn what_a_user_draws_does_not_depend_on_the_network() {
-    let web = Demand::Web(Web {
-        body_sigma: 1.0,
-        ..files(10e3, Duration::from_secs(1))
-    });
+    let web = Demand::Web(Web { body_sigma: 1.0, ..files(10e3, Duration::from_secs(1)) });
     let sizes = |rate| {
         let run = run(&users(3, rate, web, "60 s"), &mut Quiet).unwrap();
         let of = |f: usize| -> Vec<u64> {

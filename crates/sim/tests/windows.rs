@@ -46,30 +46,9 @@ fn flows_without_access_links() {
 fn several_bottlenecks_that_feed_each_other() {
     let mut text = String::from("duration = \"8 s\"\nsample = \"37 ms\"\n");
     for (name, from, to, rate, delay, queue) in [
-        (
-            "ab",
-            "a",
-            "b",
-            30,
-            4,
-            "{ discipline = \"droptail\", limit = \"50 pkt\" }",
-        ),
-        (
-            "bc",
-            "b",
-            "c",
-            20,
-            7,
-            "{ discipline = \"red\", limit = \"90 pkt\" }",
-        ),
-        (
-            "cd",
-            "c",
-            "d",
-            25,
-            5,
-            "{ discipline = \"avq\", limit = \"60 pkt\" }",
-        ),
+        ("ab", "a", "b", 30, 4, "{ discipline = \"droptail\", limit = \"50 pkt\" }"),
+        ("bc", "b", "c", 20, 7, "{ discipline = \"red\", limit = \"90 pkt\" }"),
+        ("cd", "c", "d", 25, 5, "{ discipline = \"avq\", limit = \"60 pkt\" }"),
     ] {
         text += &format!(
             "[link.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate} Mbps\"\n\
@@ -77,19 +56,9 @@ fn several_bottlenecks_that_feed_each_other() {
         );
     }
     for (name, from, to, more) in [
-        (
-            "long",
-            "a",
-            "d",
-            "access = { rate = \"100 Mbps\", delay = \"0 s\" }",
-        ),
+        ("long", "a", "d", "access = { rate = \"100 Mbps\", delay = \"0 s\" }"),
         ("first", "a", "b", "start = \"0.5 s\"\nstop = \"5 s\""),
-        (
-            "second",
-            "b",
-            "c",
-            "egress = { rate = \"20 Mbps\", delay = \"3 ms\" }",
-        ),
+        ("second", "b", "c", "egress = { rate = \"20 Mbps\", delay = \"3 ms\" }"),
         ("last", "b", "d", "start = \"1.7 s\""),
         ("back", "d", "a", "start = \"1 s\"\nstop = \"6 s\""),
     ] {
@@ -313,10 +282,7 @@ fn many_flows_go_on_one_after_the_other() {
              start = {{ uniform = [\"0 s\", \"20 ms\"] }}\n"
         ));
         let [fused, windows] = same(&s);
-        assert!(
-            windows < fused || discipline == "pie",
-            "{discipline}: {windows} of {fused}"
-        );
+        assert!(windows < fused || discipline == "pie", "{discipline}: {windows} of {fused}");
     }
 }
 
@@ -364,11 +330,7 @@ fn a_plan_has_the_engine_and_the_reason() {
         (text("", greedy, ""), "windows"),
         (text("", greedy, change), "events: the scenario has events"),
         (
-            text(
-                "",
-                "controller = \"newreno\"\ndemand = { size = \"1 MB\" }",
-                "",
-            ),
+            text("", "controller = \"newreno\"\ndemand = { size = \"1 MB\" }", ""),
             "events: flow f is not greedy",
         ),
         (

@@ -118,11 +118,7 @@ fn by_cones(problem: &Problem) -> (String, Vec<f64>) {
     let constraints = CscMatrix::new_from_triplets(height, width, rows, columns, values);
     let mut cones = vec![NonnegativeConeT(links)];
     cones.extend((0..flows).map(|_| SupportedConeT::ExponentialConeT()));
-    let method = if cfg!(feature = "faer") {
-        "faer"
-    } else {
-        "qdldl"
-    };
+    let method = if cfg!(feature = "faer") { "faer" } else { "qdldl" };
     let settings = DefaultSettingsBuilder::default()
         .verbose(false)
         .max_threads(1)

@@ -13,12 +13,9 @@ fn num(criterion: &mut Criterion) {
     group.sample_size(10);
     for (flows, links) in [(1_000, 200), (10_000, 2_000), (100_000, 10_000)] {
         let problem = common::random_problem(1, flows, links);
-        group.bench_function(
-            BenchmarkId::from_parameter(format!("{flows}x{links}")),
-            |bencher| {
-                bencher.iter(|| solve(&problem, &Settings::default()));
-            },
-        );
+        group.bench_function(BenchmarkId::from_parameter(format!("{flows}x{links}")), |bencher| {
+            bencher.iter(|| solve(&problem, &Settings::default()));
+        });
     }
     group.finish();
 }

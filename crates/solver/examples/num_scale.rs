@@ -23,9 +23,7 @@ use accord_solver::{Certificate, Problem, Sequence, Settings, Solution, Status, 
 
 fn main() {
     let largest = std::env::args().nth(1).map_or(1_000_000, |argument| {
-        argument
-            .parse()
-            .expect("the largest number of flows is a whole number")
+        argument.parse().expect("the largest number of flows is a whole number")
     });
     println!(
         "{:>9} {:>9} {:>9} {:>7} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9}",
@@ -55,10 +53,7 @@ fn main() {
             warm(&common::backbone_problem(1, 100_000, nodes));
         }
     }
-    println!(
-        "\nmax-min\n{:>9} {:>9} {:>11} {:>9}",
-        "flows", "links", "1 core [ms]", "worst"
-    );
+    println!("\nmax-min\n{:>9} {:>9} {:>11} {:>9}", "flows", "links", "1 core [ms]", "worst");
     for (flows, links) in SIZES.into_iter().filter(|size| size.0 <= largest) {
         let problem = common::random_problem(1, flows, links);
         let runs = (0..3).map(|_| timed(|| max_min(&problem).expect("weights only")));
@@ -69,12 +64,8 @@ fn main() {
 }
 
 /// Flows and links.
-const SIZES: [(usize, usize); 4] = [
-    (1_000, 200),
-    (10_000, 2_000),
-    (100_000, 10_000),
-    (1_000_000, 100_000),
-];
+const SIZES: [(usize, usize); 4] =
+    [(1_000, 200), (10_000, 2_000), (100_000, 10_000), (1_000_000, 100_000)];
 
 /// Solves it for a while, and prints the shortest time.
 fn report(problem: &Problem) {

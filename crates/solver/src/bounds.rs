@@ -36,11 +36,7 @@ impl Certificate {
         let q = path_price(problem.routes().path(flow), prices);
         let (low, high) = bounds(&problem.demands()[flow], q, self.gap);
         // No optimum overloads a link that must not lose data.
-        let links = problem
-            .routes()
-            .path(flow)
-            .iter()
-            .map(|&link| link as usize);
+        let links = problem.routes().path(flow).iter().map(|&link| link as usize);
         let links = links.filter(|&link| problem.price_limits()[link].is_infinite());
         let narrowest = links.map(|link| problem.capacities()[link]);
         (low, high.min(narrowest.fold(f64::INFINITY, f64::min)))
@@ -104,11 +100,7 @@ fn reach(
         && middle > inside
         && middle < outside
     {
-        *(if beyond(middle) {
-            &mut outside
-        } else {
-            &mut inside
-        }) = middle;
+        *(if beyond(middle) { &mut outside } else { &mut inside }) = middle;
     }
     Some(outside)
 }

@@ -62,21 +62,10 @@ impl Certificate {
     /// Panics if the number of rates is not the number of flows, or the number of prices not that
     /// of links.
     pub fn new(problem: &Problem, rates: &[f64], prices: &[f64]) -> Self {
-        assert_eq!(
-            rates.len(),
-            problem.routes().flows(),
-            "one rate for each flow"
-        );
-        assert_eq!(
-            prices.len(),
-            problem.routes().links(),
-            "one price for each link"
-        );
-        let network = Network {
-            capacities: problem.capacities(),
-            limits: problem.price_limits(),
-            prices,
-        };
+        assert_eq!(rates.len(), problem.routes().flows(), "one rate for each flow");
+        assert_eq!(prices.len(), problem.routes().links(), "one price for each link");
+        let network =
+            Network { capacities: problem.capacities(), limits: problem.price_limits(), prices };
         let flows = Flows::new(problem, rates, prices);
         let others = problem.routes().iter().zip(problem.demands());
         let others = others
@@ -90,11 +79,8 @@ impl Certificate {
     /// proportion to their weights, and their loss is that of one flow with the sum of their
     /// weights.
     pub(crate) fn of_rows(merged: &Merged, prices: &[f64]) -> Self {
-        let network = Network {
-            capacities: &merged.capacities,
-            limits: &merged.price_limits,
-            prices,
-        };
+        let network =
+            Network { capacities: &merged.capacities, limits: &merged.price_limits, prices };
         let flows = Flows::of_rows(merged, prices);
         let others = merged.others.iter().map(|(row, other)| {
             let q = path_price(merged.rows.path(*row as usize), prices);
@@ -122,24 +108,13 @@ impl Certificate {
         flows: &Flows,
         others: impl Iterator<Item = (f64, &'a Demand)>,
     ) -> Self {
-        let &Network {
-            capacities,
-            limits,
-            prices,
-        } = network;
+        let &Network { capacities, limits, prices } = network;
         let largest_price = largest(prices.iter().map(|p| p.abs()));
         let outside = |(p, limit): (&f64, &f64)| largest([-p, p - limit]);
-        let dual = ratio(
-            largest(prices.iter().zip(limits).map(outside)),
-            largest_price,
-        );
+        let dual = ratio(largest(prices.iter().zip(limits).map(outside)), largest_price);
         let links = || flows.links.iter().zip(capacities).zip(prices);
         let primal = largest(links().zip(limits).map(|(((link, c), p), limit)| {
-            if p < limit || p.is_nan() {
-                (link.load - c) / c
-            } else {
-                0.0
-            }
+            if p < limit || p.is_nan() { (link.load - c) / c } else { 0.0 }
         }));
         let slack = |((link, c), p): ((&Link, &f64), &f64)| {
             ratio(p * largest([c - link.load]), link.spending)
@@ -152,9 +127,10 @@ impl Certificate {
             links().zip(limits).map(|(((link, &c), &p), &limit)| {
                 let overload = link.overload(c);
                 let scales = limit.is_infinite() || p < limit && overload.is_finite();
-                let (overload, lost) = match scales {
-                    true => (overload, 0.0),
-                    false => (0.0, limit * link.most_excess(c) * (1.0 + OPERATIONS)),
+                let (overload, lost) = if scales {
+                    (overload, 0.0)
+                } else {
+                    (0.0, limit * link.most_excess(c) * (1.0 + OPERATIONS))
                 };
                 (overload, p * link.most_spare(c) + lost)
             })
@@ -209,16 +185,11 @@ impl Enclosed {
             // This is the usual case, without a second division.
             Demand::Log { .. } => demand.rate(q),
             Demand::Fixed { rate } => {
-                return Self {
-                    least: *rate,
-                    most: *rate,
-                };
+                return Self { least: *rate, most: *rate };
             }
             _ => {
-                let (dear, cheap) = (
-                    demand.rate(q * (1.0 + PRICE)),
-                    demand.rate(q * (1.0 - PRICE)),
-                );
+                let (dear, cheap) =
+                    (demand.rate(q * (1.0 + PRICE)), demand.rate(q * (1.0 - PRICE)));
                 return Self {
                     least: dear * (1.0 - demand.rounding(dear)),
                     most: cheap * (1.0 + demand.rounding(cheap)),
@@ -466,10 +437,7 @@ impl Flows {
             all += part;
             all
         });
-        Self {
-            links,
-            totals: all.unwrap_or_default(),
-        }
+        Self { links, totals: all.unwrap_or_default() }
     }
 
     /// Returns an upper bound of Σ loss, for rates scaled down by 1 + `overload`.
@@ -513,11 +481,7 @@ fn ratio(a: f64, b: f64) -> f64 {
 }
 
 fn number(residual: f64) -> f64 {
-    if residual.is_nan() {
-        f64::INFINITY
-    } else {
-        residual
-    }
+    if residual.is_nan() { f64::INFINITY } else { residual }
 }
 
 /// Returns the largest residual, at least zero. It is infinite if one is NaN.

@@ -72,8 +72,7 @@ impl ConjugateGradients {
     fn precondition(&mut self, inverse_diagonal: &[f64]) -> f64 {
         let pairs = self.residual.iter().zip(inverse_diagonal);
         self.scaled.clear();
-        self.scaled
-            .extend(pairs.map(|(residual, inverse)| residual * inverse));
+        self.scaled.extend(pairs.map(|(residual, inverse)| residual * inverse));
         dot(&self.scaled, &self.residual)
     }
 }

@@ -116,19 +116,10 @@ impl Demand {
         match *self {
             Log { weight } => weight / q,
             Capped { weight, cap } => (weight / q).min(cap),
-            Contract {
-                weight,
-                floor,
-                limit,
-                cap,
-            } => (limit / q).min(floor + weight / q).min(cap),
+            Contract { weight, floor, limit, cap } => (limit / q).min(floor + weight / q).min(cap),
             AlphaFair { weight, alpha } => (weight / q).powf(alpha.recip()),
             Vegas { weight, bias } => weight / (q - bias).max(0.0),
-            Surcharged {
-                weight,
-                surcharge,
-                cap,
-            } => (weight / (q + surcharge).max(0.0)).min(cap),
+            Surcharged { weight, surcharge, cap } => (weight / (q + surcharge).max(0.0)).min(cap),
             Reno { round_trip } if q < 1.0 => (2.0 * (1.0 - q) / q).sqrt() / round_trip,
             Reno { .. } => 0.0,
             Fixed { rate } => rate,
@@ -141,23 +132,14 @@ impl Demand {
             Log { weight } => weight / (q * q),
             Capped { weight, cap } if cap * q < weight => 0.0,
             Capped { weight, .. } => weight / (q * q),
-            Contract {
-                weight,
-                floor,
-                limit,
-                cap,
-            } => match floor * q + weight {
+            Contract { weight, floor, limit, cap } => match floor * q + weight {
                 queued if cap * q < queued.min(limit) => 0.0,
                 queued if limit > queued => weight / (q * q),
                 _ => limit / (q * q),
             },
             AlphaFair { alpha, .. } => self.rate(q) / (alpha * q),
             Vegas { weight, bias } => weight / ((q - bias) * (q - bias)),
-            Surcharged {
-                weight,
-                surcharge,
-                cap,
-            } => match q + surcharge {
+            Surcharged { weight, surcharge, cap } => match q + surcharge {
                 paid if cap * paid.max(0.0) < weight => 0.0,
                 paid => weight / (paid * paid),
             },
@@ -180,19 +162,14 @@ impl Demand {
             Capped { cap, .. } if x > cap => 0.0,
             Capped { weight, .. } => weight / x,
             Contract { cap, .. } if x > cap => 0.0,
-            Contract {
-                weight,
-                floor,
-                limit,
-                ..
-            } if x > floor => (weight / (x - floor)).min(limit / x),
+            Contract { weight, floor, limit, .. } if x > floor => {
+                (weight / (x - floor)).min(limit / x)
+            }
             Contract { limit, .. } => limit / x,
             AlphaFair { weight, alpha } => weight / x.powf(alpha),
             Vegas { weight, bias } => bias + weight / x,
             Surcharged { cap, .. } if x > cap => 0.0,
-            Surcharged {
-                weight, surcharge, ..
-            } => weight / x - surcharge,
+            Surcharged { weight, surcharge, .. } => weight / x - surcharge,
             Reno { round_trip } => {
                 let window = x * round_trip;
                 1.0 / (1.0 + 0.5 * window * window)
@@ -214,12 +191,7 @@ impl Demand {
                 let (below, above) = split(from, to, weight / cap);
                 cap * (below.1 - below.0) + weight * log_ratio(above.0, above.1)
             }
-            Contract {
-                weight,
-                floor,
-                limit,
-                cap,
-            } => {
+            Contract { weight, floor, limit, cap } => {
                 // At low prices the cap applies. Below the knee the share adds to the floor, and
                 // above it the limit applies.
                 let (capped, (from, to)) = split(from, to, self.price(cap));
@@ -240,19 +212,11 @@ impl Demand {
                 let power = 1.0 - alpha.recip();
                 let log = log_ratio(from, to);
                 let scaled = power * log;
-                let grown = if scaled == 0.0 {
-                    log
-                } else {
-                    scaled.exp_m1() / power
-                };
+                let grown = if scaled == 0.0 { log } else { scaled.exp_m1() / power };
                 self.rate(from) * from * grown
             }
             Vegas { weight, bias } => weight * ((to - from) / (from - bias)).ln_1p(),
-            Surcharged {
-                weight,
-                surcharge,
-                cap,
-            } => {
+            Surcharged { weight, surcharge, cap } => {
                 let (capped, above) = split(from, to, weight / cap - surcharge);
                 let mut area = 0.0;
                 if capped.0 != capped.1 {
@@ -273,9 +237,7 @@ impl Demand {
     /// Returns the rate that the flow takes at any price: lim x(q) for q → ∞.
     pub fn least(&self) -> f64 {
         match *self {
-            Contract {
-                floor, limit, cap, ..
-            } if limit.is_infinite() => floor.min(cap),
+            Contract { floor, limit, cap, .. } if limit.is_infinite() => floor.min(cap),
             Fixed { rate } => rate,
             _ => 0.0,
         }
@@ -298,18 +260,10 @@ impl Demand {
         match *self {
             Log { weight } => positive("weight", weight),
             Capped { weight, cap } => positive("weight", weight).and(positive("cap", cap)),
-            Contract {
-                weight,
-                floor,
-                limit,
-                cap,
-            } => {
+            Contract { weight, floor, limit, cap } => {
                 positive("weight", weight).and(not_negative("floor", floor))?;
                 let bounds = [("accumulation limit", limit), ("cap", cap)];
-                match bounds
-                    .into_iter()
-                    .find(|(_, bound)| bound.is_nan() || *bound <= 0.0)
-                {
+                match bounds.into_iter().find(|(_, bound)| bound.is_nan() || *bound <= 0.0) {
                     None => Ok(()),
                     Some((what, value)) => Err(ProblemError::BadDemand {
                         flow,
@@ -323,11 +277,7 @@ impl Demand {
             Vegas { weight, bias } => {
                 positive("weight", weight).and(range(flow, "bias", "finite", bias, true))
             }
-            Surcharged {
-                weight,
-                surcharge,
-                cap,
-            } => {
+            Surcharged { weight, surcharge, cap } => {
                 positive("weight", weight).and(range(
                     flow,
                     "surcharge",
@@ -335,14 +285,15 @@ impl Demand {
                     surcharge,
                     true,
                 ))?;
-                match cap > 0.0 {
-                    true => Ok(()),
-                    false => Err(ProblemError::BadDemand {
+                if cap > 0.0 {
+                    Ok(())
+                } else {
+                    Err(ProblemError::BadDemand {
                         flow,
                         what: "cap",
                         expected: "positive, or infinite",
                         value: cap,
-                    }),
+                    })
                 }
             }
             Reno { round_trip } => positive("round-trip time", round_trip),
@@ -361,31 +312,19 @@ fn range(
     if holds && value.is_finite() {
         return Ok(());
     }
-    Err(ProblemError::BadDemand {
-        flow,
-        what,
-        expected,
-        value,
-    })
+    Err(ProblemError::BadDemand { flow, what, expected, value })
 }
 
 /// Returns the price at which A/q = x̂ + ā/q. It is zero if the limit always rules, and may be
 /// infinite.
 fn knee(weight: f64, floor: f64, limit: f64) -> f64 {
-    if limit <= weight {
-        0.0
-    } else {
-        (limit - weight) / floor
-    }
+    if limit <= weight { 0.0 } else { (limit - weight) / floor }
 }
 
 /// Returns ∫ √((1 − q)/q) dq for prices up to 1. With q = sin²θ it is Δ + cos(θ + θ′)·sin Δ, where
 /// Δ = θ′ − θ. The parts are separated so that none cancels, neither for near prices nor near 1.
 fn cotangents(from: f64, to: f64) -> f64 {
-    let (sin, cos) = (
-        (from.sqrt(), to.sqrt()),
-        ((1.0 - from).sqrt(), (1.0 - to).sqrt()),
-    );
+    let (sin, cos) = ((from.sqrt(), to.sqrt()), ((1.0 - from).sqrt(), (1.0 - to).sqrt()));
     let sin_delta = (to - from) / (sin.1 * cos.0 + sin.0 * cos.1).max(f64::MIN_POSITIVE);
     let delta = sin_delta.atan2(cos.0 * cos.1 + sin.0 * sin.1);
     let beyond_sine = if delta.abs() < 0.05 {

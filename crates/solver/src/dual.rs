@@ -75,16 +75,9 @@ impl<'a> Dual<'a> {
     /// Fills `at` from its prices, and returns D there less D at `from`.
     pub fn evaluate(&mut self, at: &mut Point, from: Option<&Point>) -> f64 {
         let merged = self.merged;
-        let Point {
-            prices,
-            path_prices,
-            slopes,
-            links,
-        } = at;
+        let Point { prices, path_prices, slopes, links } = at;
         let prices = &*prices;
-        let per_row = cut(&self.parts, path_prices)
-            .into_iter()
-            .zip(cut(&self.parts, slopes));
+        let per_row = cut(&self.parts, path_prices).into_iter().zip(cut(&self.parts, slopes));
         let jobs: Vec<_> = self.parts.iter().zip(per_row).collect();
         let gains = scatter(
             jobs,
@@ -92,10 +85,7 @@ impl<'a> Dual<'a> {
             &mut self.scratch,
             |links| {
                 for (link, &price) in links.iter_mut().zip(prices) {
-                    *link = Link {
-                        price,
-                        ..Link::default()
-                    };
+                    *link = Link { price, ..Link::default() };
                 }
             },
             |(part, (path_prices, slopes)), links| {
@@ -136,11 +126,7 @@ impl<'a> Dual<'a> {
     /// Returns c·(p′ − p).
     fn change_without_rows(&self, to: &[f64], from: &[f64]) -> f64 {
         let capacities = &self.merged.capacities;
-        capacities
-            .iter()
-            .zip(to.iter().zip(from))
-            .map(|(c, (to, from))| c * (to - from))
-            .sum()
+        capacities.iter().zip(to.iter().zip(from)).map(|(c, (to, from))| c * (to - from)).sum()
     }
 
     /// Sets the loads of `at` by its prices, and leaves its other fields unchanged.

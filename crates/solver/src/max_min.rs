@@ -71,10 +71,7 @@ impl MaxMinCertificate {
                 highest[link as usize] = f64::max(highest[link as usize], rate / share.weight);
             }
         }
-        let mut certificate = Self {
-            primal: 0.0,
-            bottleneck: 0.0,
-        };
+        let mut certificate = Self { primal: 0.0, bottleneck: 0.0 };
         for (load, capacity) in loads.iter().zip(problem.capacities()) {
             certificate.primal = worse(certificate.primal, (load - capacity) / capacity);
         }
@@ -154,12 +151,7 @@ pub fn max_min(problem: &Problem) -> Result<MaxMin, ProblemError> {
         }
     };
     let certificate = MaxMinCertificate::new(problem, &filling.rates)?;
-    Ok(MaxMin {
-        rates: filling.rates,
-        bottlenecks: filling.bottlenecks,
-        status,
-        certificate,
-    })
+    Ok(MaxMin { rates: filling.rates, bottlenecks: filling.bottlenecks, status, certificate })
 }
 
 /// A link (or the cap of a flow) and the level at which it stops flows.

@@ -46,11 +46,7 @@ impl Merged {
         let routes = problem.routes();
         let demands = problem.demands();
         let fixed = |demand: &Demand| {
-            if demand.is_elastic() {
-                0.0
-            } else {
-                demand.least()
-            }
+            if demand.is_elastic() { 0.0 } else { demand.least() }
         };
         let fixed: Vec<f64> = demands.iter().map(fixed).collect();
         let left = routes.loads(&fixed).into_iter().zip(problem.capacities());
@@ -134,12 +130,7 @@ impl Merged {
         }
         let mut visitor = Spread(&spending, vec![0.0; self.links()]);
         self.rows.visit(&mut visitor);
-        visitor
-            .1
-            .iter()
-            .zip(&self.capacities)
-            .map(|(w, c)| (w / c).min(DEAREST))
-            .collect()
+        visitor.1.iter().zip(&self.capacities).map(|(w, c)| (w / c).min(DEAREST)).collect()
     }
 
     /// The number of links.
@@ -183,11 +174,7 @@ impl Merged {
     }
 
     fn most(&self, row: u32) -> Most {
-        Most::of(
-            self.rows.path(row as usize),
-            &self.capacities,
-            &self.price_limits,
-        )
+        Most::of(self.rows.path(row as usize), &self.capacities, &self.price_limits)
     }
 
     /// The demands of `rows` that are not `Log`.
@@ -209,10 +196,7 @@ fn stiffness(problem: &Problem) -> Vec<f64> {
         }
     }
     // Links of no elastic flow have no price that moves.
-    stiffness
-        .iter_mut()
-        .filter(|s| s.is_infinite())
-        .for_each(|s| *s = 1.0);
+    stiffness.iter_mut().filter(|s| s.is_infinite()).for_each(|s| *s = 1.0);
     stiffness
 }
 
@@ -229,10 +213,8 @@ fn order(problem: &Problem) -> Vec<u32> {
     let path = |flow: u32| routes.path(flow as usize);
     let lengths: Vec<u32> = routes.iter().map(|path| path.len() as u32).collect();
     let elastic = problem.demands().iter().enumerate();
-    let elastic: Vec<u32> = elastic
-        .filter(|(_, demand)| demand.is_elastic())
-        .map(|(flow, _)| flow as u32)
-        .collect();
+    let elastic: Vec<u32> =
+        elastic.filter(|(_, demand)| demand.is_elastic()).map(|(flow, _)| flow as u32).collect();
     // Counting settles nearly all of the order.
     let by_link = counted(&elastic, routes.links(), |flow| path(flow)[0]);
     let longest = lengths.iter().max().map_or(0, |length| *length as usize);
@@ -276,11 +258,7 @@ pub(crate) struct Bounded {
 impl Bounded {
     fn new(demand: Demand, ceiling: f64) -> Self {
         let knee = demand.price(ceiling).max(0.0);
-        Self {
-            demand,
-            ceiling,
-            knee,
-        }
+        Self { demand, ceiling, knee }
     }
 
     /// The demand without the ceiling.
@@ -391,11 +369,7 @@ impl Rows {
                 taken.push((length, take));
                 rows += take;
                 hops += length * take;
-                block = if take < left {
-                    Some((length, left - take))
-                } else {
-                    blocks.next()
-                };
+                block = if take < left { Some((length, left - take)) } else { blocks.next() };
             }
             parts.push(Part {
                 first_row,
@@ -424,25 +398,18 @@ impl Most {
         let of = |&link: &u32| (capacities[link as usize], price_limits[link as usize]);
         let links = links.iter().map(of);
         let narrowest = links.clone().map(|(capacity, _)| capacity);
-        let mut most = Self {
-            narrowest: narrowest.fold(f64::INFINITY, f64::min),
-            overloadable: Vec::new(),
-        };
+        let mut most =
+            Self { narrowest: narrowest.fold(f64::INFINITY, f64::min), overloadable: Vec::new() };
         if links.clone().any(|(_, limit)| limit.is_finite()) {
             most.overloadable.extend(links);
-            most.overloadable
-                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+            most.overloadable.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         }
         most
     }
 
     /// Returns the price below which `Log` flows with these weights in all are cut off.
     fn knee(&self, weight: f64) -> f64 {
-        if weight > 0.0 {
-            weight / (HEADROOM * self.rate(|price| weight / price))
-        } else {
-            1.0
-        }
+        if weight > 0.0 { weight / (HEADROOM * self.rate(|price| weight / price)) } else { 1.0 }
     }
 
     /// Returns a demand with a ceiling.

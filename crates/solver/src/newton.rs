@@ -124,11 +124,7 @@ pub(crate) fn solve_merged(
     let mut system = System::default();
     let from_prices = from.unwrap_or(&start);
     let mut solver = Solver::new(settings, merged, &mut system, &start, from_prices);
-    solver.warm_up(if from.is_none() {
-        WARM_UP
-    } else {
-        WARM_UP_AGAIN
-    });
+    solver.warm_up(if from.is_none() { WARM_UP } else { WARM_UP_AGAIN });
     let mut found = None;
     solver.run(watch, &mut |prices, steps| {
         let solution = solution(problem, settings, prices, steps);
@@ -152,10 +148,7 @@ fn solution(
 ) -> Solution {
     let path_prices = problem.routes().path_prices(prices);
     let demands = problem.demands().iter();
-    let rates = demands
-        .zip(path_prices)
-        .map(|(demand, q)| demand.rate(q))
-        .collect();
+    let rates = demands.zip(path_prices).map(|(demand, q)| demand.rate(q)).collect();
     let mut solution = finish(problem, rates, prices.to_vec(), Status::NotConverged, steps);
     if solution.certificate.worst() <= settings.tolerance {
         solution.status = Status::Solved;
@@ -171,14 +164,7 @@ fn finish(
     (iterations, inner_iterations): (usize, usize),
 ) -> Solution {
     let certificate = Certificate::new(problem, &rates, &prices);
-    Solution {
-        rates,
-        prices,
-        status,
-        certificate,
-        iterations,
-        inner_iterations,
-    }
+    Solution { rates, prices, status, certificate, iterations, inner_iterations }
 }
 
 /// The residuals over all links.
@@ -258,10 +244,7 @@ impl<'a> Solver<'a> {
         loop {
             let residuals = self.residuals(&self.at);
             let near = residuals.total <= self.settings.tolerance;
-            let progress = Progress {
-                iterations: self.steps.0,
-                residual: residuals.total,
-            };
+            let progress = Progress { iterations: self.steps.0, residual: residuals.total };
             let last = self.steps.0 >= self.settings.max_iterations
                 || boost > LARGEST_BOOST
                 || near && patience == 0
@@ -297,10 +280,8 @@ impl<'a> Solver<'a> {
         let users = users(problem);
         let (mut best, mut patience) = (found, PATIENCE);
         while patience > 0 && best.status != Status::Solved {
-            let progress = Progress {
-                iterations: self.steps.0,
-                residual: best.certificate.worst(),
-            };
+            let progress =
+                Progress { iterations: self.steps.0, residual: best.certificate.worst() };
             if watch(progress).is_break() {
                 break;
             }
@@ -332,15 +313,13 @@ impl<'a> Solver<'a> {
         let loads = at.links.iter().map(|link| link.load);
         let priced = at.prices.iter().zip(&self.merged.capacities);
         let limits = &self.merged.price_limits;
-        priced
-            .zip(loads)
-            .zip(limits)
-            .map(
-                |(((&price, &capacity), load), limit)| match price < *limit {
-                    true => (price, capacity, load),
-                    false => (price, capacity, load.min(capacity)),
-                },
-            )
+        priced.zip(loads).zip(limits).map(|(((&price, &capacity), load), limit)| {
+            if price < *limit {
+                (price, capacity, load)
+            } else {
+                (price, capacity, load.min(capacity))
+            }
+        })
     }
 
     fn residuals(&self, at: &Point) -> Residuals {
@@ -351,11 +330,7 @@ impl<'a> Solver<'a> {
             overload = f64::max(overload, (load - capacity) / capacity);
         }
         let slack = if slack == 0.0 { 0.0 } else { slack / spending };
-        Residuals {
-            total: slack + overload,
-            overload,
-            spending,
-        }
+        Residuals { total: slack + overload, overload, spending }
     }
 
     /// Makes one Newton step. Returns the number of lengths tried, or `None` if none succeeded.

@@ -44,12 +44,7 @@ impl Problem {
         for (flow, demand) in demands.iter().enumerate() {
             demand.check(flow)?;
         }
-        Ok(Self {
-            price_limits: vec![f64::INFINITY; links],
-            routes,
-            capacities,
-            demands,
-        })
+        Ok(Self { price_limits: vec![f64::INFINITY; links], routes, capacities, demands })
     }
 
     /// Returns the same problem with a highest price P per link, which is infinite for a link
@@ -124,11 +119,7 @@ impl Problem {
     /// need more than their least rate, then there are rates strictly within all capacities.
     pub(crate) fn oversubscribed(&self) -> Option<Status> {
         let (insisted, elastic) = self.insisted();
-        let links = insisted
-            .into_iter()
-            .zip(self.capacities())
-            .zip(elastic)
-            .enumerate();
+        let links = insisted.into_iter().zip(self.capacities()).zip(elastic).enumerate();
         links
             .filter(|&(_, ((insisted, &capacity), elastic))| {
                 insisted > capacity || elastic && insisted >= capacity
@@ -138,21 +129,13 @@ impl Problem {
                 insisted,
                 capacity,
             })
-            .reduce(|worst, next| {
-                if factor(&next) > factor(&worst) {
-                    next
-                } else {
-                    worst
-                }
-            })
+            .reduce(|worst, next| if factor(&next) > factor(&worst) { next } else { worst })
     }
 }
 
 fn factor(status: &Status) -> f64 {
     match status {
-        Status::Infeasible {
-            insisted, capacity, ..
-        } => insisted / capacity,
+        Status::Infeasible { insisted, capacity, .. } => insisted / capacity,
         _ => 0.0,
     }
 }

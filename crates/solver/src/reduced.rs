@@ -60,10 +60,7 @@ impl Reduced {
         let counts: Vec<Vec<usize>> = parts
             .par_iter()
             .map(|part| {
-                let mut count = Count {
-                    number,
-                    rows: Vec::new(),
-                };
+                let mut count = Count { number, rows: Vec::new() };
                 part.visit(&mut count);
                 count.rows
             })
@@ -105,12 +102,7 @@ impl Reduced {
         let jobs: Vec<_> = parts.into_iter().zip(places).collect();
         jobs.into_par_iter().for_each(|(part, places)| {
             let slopes = &slopes[part.first_row..part.first_row + part.rows];
-            part.visit(&mut Place {
-                number,
-                places,
-                slopes,
-                first_row: part.first_row,
-            });
+            part.visit(&mut Place { number, places, slopes, first_row: part.first_row });
         });
     }
 
@@ -144,10 +136,8 @@ struct Count<'a> {
 impl Visit for Count<'_> {
     #[inline(always)]
     fn visit(&mut self, _row: usize, links: &[u32]) {
-        let free: usize = links
-            .iter()
-            .map(|&l| usize::from(self.number[l as usize] != PINNED))
-            .sum();
+        let free: usize =
+            links.iter().map(|&l| usize::from(self.number[l as usize] != PINNED)).sum();
         if self.rows.len() <= free {
             self.rows.resize(free + 1, 0);
         }

@@ -59,11 +59,7 @@ impl Routes {
         if !ends_fit || !offsets.is_sorted() {
             return Err(ProblemError::BadOffsets { hops: hops.len() });
         }
-        let routes = Self {
-            links: index(links, "links")?,
-            offsets,
-            hops,
-        };
+        let routes = Self { links: index(links, "links")?, offsets, hops };
         routes.check()?;
         Ok(routes)
     }
@@ -131,9 +127,7 @@ impl Routes {
 
     /// Returns the path of each flow, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> {
-        self.offsets
-            .windows(2)
-            .map(|pair| &self.hops[pair[0] as usize..pair[1] as usize])
+        self.offsets.windows(2).map(|pair| &self.hops[pair[0] as usize..pair[1] as usize])
     }
 
     /// Returns the load of each link, y = R·x `[Low02 eq. 5]`, in the unit of `rates` (one per
@@ -151,9 +145,7 @@ impl Routes {
     /// Returns the price of each path, q = Rᵀ·p `[Low02 eq. 10]`, in the unit of `prices` (one per
     /// link).
     pub fn path_prices(&self, prices: &[f64]) -> Vec<f64> {
-        self.iter()
-            .map(|path| path.iter().map(|&link| prices[link as usize]).sum())
-            .collect()
+        self.iter().map(|path| path.iter().map(|&link| prices[link as usize]).sum()).collect()
     }
 }
 

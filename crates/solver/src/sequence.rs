@@ -98,13 +98,7 @@ impl Sequence {
     /// Begins with a problem, which [`solve`](Self::solve) solves from scratch.
     pub fn new(problem: &Problem, settings: Settings) -> Self {
         let flows = problem.routes().iter().zip(problem.demands());
-        let flows = flows.map(|(path, &demand)| {
-            Some(Flow {
-                path: path.into(),
-                demand,
-                row: 0,
-            })
-        });
+        let flows = flows.map(|(path, &demand)| Some(Flow { path: path.into(), demand, row: 0 }));
         let links = problem.routes().links();
         Self {
             settings,
@@ -143,11 +137,7 @@ impl Sequence {
                 self.kept = None;
             }
         }
-        self.flows.push(Some(Flow {
-            path: path.into(),
-            demand,
-            row,
-        }));
+        self.flows.push(Some(Flow { path: path.into(), demand, row }));
         self.newcomers.push(flow);
         Ok(flow)
     }
@@ -188,12 +178,7 @@ impl Sequence {
             flow
         };
         if let (Some(kept), Some(prices)) = (&mut self.kept, &start) {
-            let Kept {
-                merged,
-                usual,
-                system,
-                ..
-            } = kept;
+            let Kept { merged, usual, system, .. } = kept;
             let merged = &*merged;
             let mut solver = Solver::new(&self.settings, merged, system, usual, prices);
             solver.warm_up(WARM_UP_AGAIN);
@@ -215,9 +200,10 @@ impl Sequence {
                 return status;
             }
         }
-        match stopped.get() {
-            true => self.ends(Status::NotConverged),
-            false => self.solve_again(None, &mut watch),
+        if stopped.get() {
+            self.ends(Status::NotConverged)
+        } else {
+            self.solve_again(None, &mut watch)
         }
     }
 
@@ -227,17 +213,10 @@ impl Sequence {
             return None;
         }
         let mut prices = self.prices.clone();
-        for flow in self
-            .newcomers
-            .iter()
-            .filter_map(|&f| self.flows[f].as_ref())
-        {
+        for flow in self.newcomers.iter().filter_map(|&f| self.flows[f].as_ref()) {
             // Without a price, a flow alone would overload its narrowest link.
             let width = |link: &&u32| self.capacities[**link as usize];
-            let narrowest = flow
-                .path
-                .iter()
-                .min_by(|a, b| width(a).total_cmp(&width(b)));
+            let narrowest = flow.path.iter().min_by(|a, b| width(a).total_cmp(&width(b)));
             let narrowest = *narrowest.expect("a path has a link") as usize;
             let q: f64 = flow.path.iter().map(|&l| prices[l as usize]).sum();
             let least = flow.demand.price(self.capacities[narrowest]);
@@ -327,17 +306,10 @@ impl Sequence {
         let paths = flows().map(|flow| &flow.path);
         let routes = Routes::new(self.capacities.len(), paths);
         let demands = flows().map(|flow| flow.demand).collect();
-        let problem = Problem::new(
-            routes.expect("paths were checked"),
-            self.capacities.clone(),
-            demands,
-        );
+        let problem =
+            Problem::new(routes.expect("paths were checked"), self.capacities.clone(), demands);
         let limited = problem.map(|problem| problem.with_price_limits(self.price_limits.clone()));
-        Some(
-            limited
-                .and_then(|problem| problem)
-                .expect("all was checked"),
-        )
+        Some(limited.and_then(|problem| problem).expect("all was checked"))
     }
 }
 

@@ -14,10 +14,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            tolerance: 1e-12,
-            max_iterations: 100,
-        }
+        Self { tolerance: 1e-12, max_iterations: 100 }
     }
 }
 

@@ -41,18 +41,15 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
     let others: Vec<f64> = (users.iter())
         .map(|&flow| {
             let path = problem.routes().path(flow as usize).iter();
-            path.filter(|&&l| l as usize != link)
-                .map(|&l| prices[l as usize])
-                .sum()
+            path.filter(|&&l| l as usize != link).map(|&l| prices[l as usize]).sum()
         })
         .collect();
     let demands = problem.demands();
     // The logarithm of the overload decreases with the price.
     let over = |price: f64| {
         let loads = users.iter().zip(&others);
-        let load: f64 = loads
-            .map(|(&flow, others)| demands[flow as usize].rate(others + price))
-            .sum();
+        let load: f64 =
+            loads.map(|(&flow, others)| demands[flow as usize].rate(others + price)).sum();
         (load / capacity).ln()
     };
     if users.is_empty() || over(0.0) <= 0.0 {
@@ -61,11 +58,7 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
     // Bracket the root, in logarithms.
     let start = match prices[link] {
         p if p > 0.0 => p.ln(),
-        _ => others
-            .iter()
-            .copied()
-            .fold(f64::MIN_POSITIVE, f64::max)
-            .ln(),
+        _ => others.iter().copied().fold(f64::MIN_POSITIVE, f64::max).ln(),
     };
     let at = |u: f64| over(u.exp());
     let (mut low, mut high) = (start, start);
@@ -90,9 +83,10 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
     // The root is found by regula falsi. The value of an end that stays is halved (Illinois).
     let mut u = low;
     for _ in 0..TRIES {
-        u = match (above - below).is_finite() {
-            true => (low * below - high * above) / (below - above),
-            false => 0.5 * (low + high),
+        u = if (above - below).is_finite() {
+            (low * below - high * above) / (below - above)
+        } else {
+            0.5 * (low + high)
         };
         let now = at(u);
         if now.abs() <= EXACT || high - low <= EXACT * u.abs() {

@@ -39,31 +39,26 @@ impl System {
     /// of prices for links without curvature.
     pub fn set_up(&mut self, dual: &Dual, at: &Point, usual_prices: &[f64], lambda: f64) {
         self.equations.clear();
-        self.equations
-            .extend(usual_prices.iter().enumerate().map(|(l, usual_price)| {
-                let (price, curvature) = (at.prices[l], at.links[l].curvature);
-                let capacity = dual.capacities()[l];
-                let spare = capacity - at.links[l].load;
-                // If all flows of a link are at a cap there is no curvature. A demand w/q that
-                // fills the link would have the curvature c/p.
-                let usual = capacity / price.max(*usual_price);
-                let limit = dual.price_limits()[l];
-                // For a price that moves by a power of y/c, the scale is the slope times that
-                // power.
-                let likely = dual.stiffness()[l] * curvature;
-                let pinned = if spare > 0.0 && price * likely <= spare {
-                    Some(0.0)
-                } else if spare < 0.0 && (limit - price) * curvature <= -spare {
-                    Some(limit)
-                } else {
-                    None
-                };
-                Equation {
-                    pinned,
-                    rhs: -spare,
-                    damping: lambda * curvature.max(1e-3 * usual),
-                }
-            }));
+        self.equations.extend(usual_prices.iter().enumerate().map(|(l, usual_price)| {
+            let (price, curvature) = (at.prices[l], at.links[l].curvature);
+            let capacity = dual.capacities()[l];
+            let spare = capacity - at.links[l].load;
+            // If all flows of a link are at a cap there is no curvature. A demand w/q that
+            // fills the link would have the curvature c/p.
+            let usual = capacity / price.max(*usual_price);
+            let limit = dual.price_limits()[l];
+            // For a price that moves by a power of y/c, the scale is the slope times that
+            // power.
+            let likely = dual.stiffness()[l] * curvature;
+            let pinned = if spare > 0.0 && price * likely <= spare {
+                Some(0.0)
+            } else if spare < 0.0 && (limit - price) * curvature <= -spare {
+                Some(limit)
+            } else {
+                None
+            };
+            Equation { pinned, rhs: -spare, damping: lambda * curvature.max(1e-3 * usual) }
+        }));
     }
 
     /// Also pins all free links whose price the direction would take out of its bounds, and
@@ -92,18 +87,8 @@ impl System {
 
     /// Solves for the direction, to a part of the residual. Returns the number of inner steps.
     pub fn solve(&mut self, dual: &Dual, at: &Point, tolerance: f64) -> usize {
-        let Self {
-            direction,
-            equations,
-            matrix,
-            damping,
-            inverse_diagonal,
-            rhs,
-            cg,
-        } = self;
-        matrix.fill(dual.rows(), &at.slopes, equations.len(), |l| {
-            equations[l].pinned.is_none()
-        });
+        let Self { direction, equations, matrix, damping, inverse_diagonal, rhs, cg } = self;
+        matrix.fill(dual.rows(), &at.slopes, equations.len(), |l| equations[l].pinned.is_none());
         let free = || {
             let free = matrix.free.iter();
             free.map(|&l| (equations[l as usize], at.links[l as usize]))
@@ -120,18 +105,10 @@ impl System {
             }
         };
         let mut found = vec![0.0; rhs.len()];
-        let steps = cg.solve(
-            multiply,
-            inverse_diagonal,
-            rhs,
-            &mut found,
-            tolerance,
-            INNER_STEPS,
-        );
+        let steps = cg.solve(multiply, inverse_diagonal, rhs, &mut found, tolerance, INNER_STEPS);
         let pinned = equations.iter().map(|equation| equation.pinned);
-        let moves = pinned
-            .zip(&at.prices)
-            .map(|(bound, price)| bound.map_or(0.0, |bound| bound - price));
+        let moves =
+            pinned.zip(&at.prices).map(|(bound, price)| bound.map_or(0.0, |bound| bound - price));
         refill(direction, moves);
         for (&l, found) in matrix.free.iter().zip(found) {
             direction[l as usize] = found;

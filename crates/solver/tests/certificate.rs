@@ -15,19 +15,11 @@ fn log_weights(problem: &Problem) -> Vec<f64> {
 /// Rates w/q at given prices.
 fn demanded(problem: &Problem, prices: &[f64]) -> Vec<f64> {
     let path_prices = problem.routes().path_prices(prices);
-    log_weights(problem)
-        .iter()
-        .zip(path_prices)
-        .map(|(w, q)| w / q)
-        .collect()
+    log_weights(problem).iter().zip(path_prices).map(|(w, q)| w / q).collect()
 }
 
 fn utility(problem: &Problem, rates: &[f64]) -> f64 {
-    log_weights(problem)
-        .iter()
-        .zip(rates)
-        .map(|(w, x)| w * x.ln())
-        .sum()
+    log_weights(problem).iter().zip(rates).map(|(w, x)| w * x.ln()).sum()
 }
 
 #[test]
@@ -37,27 +29,18 @@ fn perturbed_prices_are_found_out() {
     assert!(solution.certificate.worst() <= 1e-12);
     let mut random = Random::new(12);
     for size in [1e-5, 1e-4, 1e-3, 1e-2, 0.1] {
-        let prices: Vec<f64> = solution
-            .prices
-            .iter()
-            .map(|p| p * (1.0 + size * random.between(-1.0, 1.0)))
-            .collect();
+        let prices: Vec<f64> =
+            solution.prices.iter().map(|p| p * (1.0 + size * random.between(-1.0, 1.0))).collect();
         let certificate = Certificate::new(&problem, &demanded(&problem, &prices), &prices);
         // The loads move in proportion to the prices.
         assert!(certificate.stationarity <= 1e-15);
         assert!(certificate.primal > 0.05 * size, "{size}: {certificate:?}");
         assert!(certificate.primal < 5.0 * size, "{size}: {certificate:?}");
-        assert!(
-            certificate.relative_gap > 0.05 * size,
-            "{size}: {certificate:?}"
-        );
+        assert!(certificate.relative_gap > 0.05 * size, "{size}: {certificate:?}");
 
         // The old rates do not belong to the new prices.
         let certificate = Certificate::new(&problem, &solution.rates, &prices);
-        assert!(
-            certificate.stationarity > 0.1 * size,
-            "{size}: {certificate:?}"
-        );
+        assert!(certificate.stationarity > 0.1 * size, "{size}: {certificate:?}");
     }
 }
 
@@ -78,16 +61,10 @@ fn each_condition_has_its_residual() {
     assert!(over.complementarity == 0.0 && over.dual == 0.0);
     // Too high a price: 2.5 each, half of the link unused, all paid for it.
     let under = check([2.5, 2.5], [0.4, 0.0]);
-    assert!(
-        (under.complementarity - 1.0).abs() < 1e-12 && under.primal == 0.0,
-        "{under:?}"
-    );
+    assert!((under.complementarity - 1.0).abs() < 1e-12 && under.primal == 0.0, "{under:?}");
     // A price on a link that is not full: 0.1 of 0.3, 20 - 10/3.
     let idle = check([5.0, 10.0 / 3.0], [0.2, 0.1]);
-    assert!(
-        (idle.complementarity - 0.1 * (20.0 - 10.0 / 3.0)).abs() < 1e-12,
-        "{idle:?}"
-    );
+    assert!((idle.complementarity - 0.1 * (20.0 - 10.0 / 3.0)).abs() < 1e-12, "{idle:?}");
     // A negative price.
     let negative = check([5.0, 10.0], [0.2, -0.1]);
     assert_eq!((negative.dual, negative.relative_gap), (0.5, f64::INFINITY));
@@ -101,31 +78,19 @@ fn what_is_no_number_is_infinitely_bad() {
         for link in 0..10 {
             let mut prices = good.prices.clone();
             prices[link] = bad;
-            assert_eq!(
-                Certificate::new(&problem, &good.rates, &prices).worst(),
-                f64::INFINITY
-            );
+            assert_eq!(Certificate::new(&problem, &good.rates, &prices).worst(), f64::INFINITY);
         }
         let mut rates = good.rates.clone();
         rates[7] = bad;
-        assert_eq!(
-            Certificate::new(&problem, &rates, &good.prices).worst(),
-            f64::INFINITY
-        );
+        assert_eq!(Certificate::new(&problem, &rates, &good.prices).worst(), f64::INFINITY);
     }
     let free = vec![0.0; 10];
-    assert_eq!(
-        Certificate::new(&problem, &good.rates, &free).gap,
-        f64::INFINITY
-    );
+    assert_eq!(Certificate::new(&problem, &good.rates, &free).gap, f64::INFINITY);
     // NaN as the price of an unused link.
     let routes = Routes::new(2, [[0]]).unwrap();
     let problem = Problem::new(routes, vec![1.0; 2], vec![Demand::Log { weight: 1.0 }]).unwrap();
     assert!(Certificate::new(&problem, &[1.0], &[1.0, 0.0]).worst() <= 5e-15);
-    assert_eq!(
-        Certificate::new(&problem, &[1.0], &[1.0, f64::NAN]).worst(),
-        f64::INFINITY
-    );
+    assert_eq!(Certificate::new(&problem, &[1.0], &[1.0, f64::NAN]).worst(), f64::INFINITY);
 }
 
 /// The closed form c·p/W − 1 + ln k, and the bound that it implies: U(x*) − U(x/k) ≤ W·gap.
@@ -145,24 +110,13 @@ fn the_gap_bounds_what_is_missing() {
             let rates = demanded(&problem, &prices);
             let certificate = Certificate::new(&problem, &rates, &prices);
             let loads = problem.routes().loads(&rates);
-            let k = loads
-                .iter()
-                .zip(problem.capacities())
-                .map(|(y, c)| y / c)
-                .fold(1.0, f64::max);
-            let spent: f64 = prices
-                .iter()
-                .zip(problem.capacities())
-                .map(|(p, c)| p * c)
-                .sum();
+            let k = loads.iter().zip(problem.capacities()).map(|(y, c)| y / c).fold(1.0, f64::max);
+            let spent: f64 = prices.iter().zip(problem.capacities()).map(|(p, c)| p * c).sum();
             let expected = spent / total - 1.0 + f64::ln(k);
             assert!((certificate.relative_gap - expected).abs() < 1e-12 + 1e-9 * expected);
             let scaled: Vec<f64> = rates.iter().map(|x| x / k).collect();
             let missing = utility(&problem, &best.rates) - utility(&problem, &scaled);
-            assert!(
-                missing > 0.0 && missing <= certificate.gap,
-                "{missing} {certificate:?}"
-            );
+            assert!(missing > 0.0 && missing <= certificate.gap, "{missing} {certificate:?}");
         }
     }
 }
@@ -176,11 +130,8 @@ fn rate_bounds_hold_and_shrink() {
         let mut random = Random::new(22);
         let mut widths = Vec::new();
         for size in [0.1, 1e-3, 1e-5, 0.0] {
-            let prices: Vec<f64> = best
-                .prices
-                .iter()
-                .map(|p| p * (1.0 + size * random.between(-1.0, 1.0)))
-                .collect();
+            let prices: Vec<f64> =
+                best.prices.iter().map(|p| p * (1.0 + size * random.between(-1.0, 1.0))).collect();
             let certificate = Certificate::new(&problem, &best.rates, &prices);
             let mut width: f64 = 0.0;
             for (flow, rate) in best.rates.iter().enumerate() {
@@ -211,15 +162,9 @@ fn rate_bounds_of_a_flow_among_a_million() {
         Certificate { gap, ..certificate }.rate_bounds(&problem, &[1.0], 0)
     };
     let (low, high) = with_gap(1e-12 * 1e6);
-    assert!(
-        (high - 1.0014).abs() < 2e-5 && (low - 0.9986).abs() < 2e-5,
-        "{low} {high}"
-    );
+    assert!((high - 1.0014).abs() < 2e-5 && (low - 0.9986).abs() < 2e-5, "{low} {high}");
     let (low, high) = with_gap(1e-6 * 1e6);
-    assert!(
-        low <= 0.158594 && low > 0.1583 && (3.146193..3.15).contains(&high),
-        "{low} {high}"
-    );
+    assert!(low <= 0.158594 && low > 0.1583 && (3.146193..3.15).contains(&high), "{low} {high}");
     assert_eq!(with_gap(f64::INFINITY), (0.0, 1e9));
     let (low, high) = with_gap(1e4);
     assert!(low == 0.0 && high > 1e4, "{low} {high}");
@@ -241,10 +186,7 @@ fn rate_bounds_at_kinks() {
         );
     };
     // At half the price of the knee, the area grows only beyond it: it is ln 2 - 1/2 at 1.
-    let capped = Demand::Capped {
-        weight: 1.0,
-        cap: 1.0,
-    };
+    let capped = Demand::Capped { weight: 1.0, cap: 1.0 };
     near(one(capped, 0.5, 1e-12), 1.0 - 2e-6 * 0.5, 1.0);
     // Area over q from 1 on, less x(q - 1/2): with q = 2 it is 1/2 + ln 2 - 3/4.
     near(one(capped, 0.5, 0.5 + f64::ln(2.0) - 0.75), 0.5, 1.0);
@@ -263,11 +205,8 @@ fn the_gap_is_a_proof() {
         let best = solve(&problem, &Settings::default());
         let mut random = Random::new(seed);
         for size in [0.0, 1e-15, 1e-12, 1e-6, 0.1] {
-            let prices: Vec<f64> = best
-                .prices
-                .iter()
-                .map(|p| p * (1.0 + size * random.between(-1.0, 1.0)))
-                .collect();
+            let prices: Vec<f64> =
+                best.prices.iter().map(|p| p * (1.0 + size * random.between(-1.0, 1.0))).collect();
             let certificate = Certificate::new(&problem, &best.rates, &prices);
             let (exact, spending) = exact_gap(&problem, &prices);
             let room = (certificate.gap - exact) / spending;
@@ -284,9 +223,9 @@ fn exact_gap(problem: &Problem, prices: &[f64]) -> (f64, f64) {
     let (mut total, mut spent) = (Double::from(0.0), Double::from(0.0));
     let mut loads = vec![Double::from(0.0); prices.len()];
     for (path, weight) in problem.routes().iter().zip(log_weights(problem)) {
-        let q = path.iter().fold(Double::from(0.0), |sum, &link| {
-            sum.plus(prices[link as usize].into())
-        });
+        let q = path
+            .iter()
+            .fold(Double::from(0.0), |sum, &link| sum.plus(prices[link as usize].into()));
         let rate = Double::from(weight).over(q);
         for &link in path {
             loads[link as usize] = loads[link as usize].plus(rate);

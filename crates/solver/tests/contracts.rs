@@ -8,20 +8,14 @@ use proptest::prelude::*;
 type Long = (f64, f64, f64);
 
 fn contract((floor, weight, limit): Long) -> Demand {
-    Demand::Contract {
-        weight,
-        floor,
-        limit,
-        cap: f64::INFINITY,
-    }
+    Demand::Contract { weight, floor, limit, cap: f64::INFINITY }
 }
 
 /// Long flows over a row of bottlenecks, and cross flows on each.
 fn parking_lot(capacity: f64, longs: &[Long], cross: &[Vec<f64>]) -> Problem {
     let links = cross.len() as u32;
-    let mut flows: Vec<(Vec<u32>, Demand)> = (longs.iter())
-        .map(|&long| ((0..links).collect(), contract(long)))
-        .collect();
+    let mut flows: Vec<(Vec<u32>, Demand)> =
+        (longs.iter()).map(|&long| ((0..links).collect(), contract(long))).collect();
     for (link, weights) in (0..links).zip(cross) {
         let log = |&weight: &f64| (vec![link], Demand::Log { weight });
         flows.extend(weights.iter().map(log));
@@ -34,25 +28,17 @@ fn parking_lot(capacity: f64, longs: &[Long], cross: &[Vec<f64>]) -> Problem {
 /// [Har02 eq. 18] for those long flows that are below their limits, and for the others, at them,
 /// contracted rate 0 and weight A. Rates of the long flows, then of the cross flows.
 fn target_rates(capacity: f64, longs: &[Long], at_limit: u32, cross: &[Vec<f64>]) -> Vec<f64> {
-    let long = longs
-        .iter()
-        .enumerate()
-        .map(|(j, &(floor, weight, limit))| {
-            if at_limit >> j & 1 == 1 {
-                (0.0, limit)
-            } else {
-                (floor, weight)
-            }
-        });
+    let long = longs.iter().enumerate().map(|(j, &(floor, weight, limit))| {
+        if at_limit >> j & 1 == 1 { (0.0, limit) } else { (floor, weight) }
+    });
     let long: Vec<(f64, f64)> = long.collect();
     let contracted: f64 = long.iter().map(|(floor, _)| floor).sum();
     let of_long: f64 = long.iter().map(|(_, weight)| weight).sum();
     let of_cross: Vec<f64> = cross.iter().map(|weights| weights.iter().sum()).collect();
     let all = of_long + of_cross.iter().sum::<f64>();
     let free = capacity - contracted;
-    let mut rates: Vec<f64> = (long.iter())
-        .map(|(floor, weight)| floor + weight / all * free)
-        .collect();
+    let mut rates: Vec<f64> =
+        (long.iter()).map(|(floor, weight)| floor + weight / all * free).collect();
     for (weights, of_link) in cross.iter().zip(of_cross) {
         let share = |weight| weight / of_link * (1.0 - of_long / all) * free;
         rates.extend(weights.iter().map(share));
@@ -211,13 +197,7 @@ fn a_buffer_binds_only_if_the_queue_does_not_fit() {
 /// A contract far above the capacity is a share of weight A, whatever it says [Har02 §VI-A].
 #[test]
 fn a_contract_far_above_capacity_is_its_limit() {
-    let others = |first| {
-        vec![
-            first,
-            Demand::Log { weight: 3.0 },
-            Demand::Log { weight: 6.0 },
-        ]
-    };
+    let others = |first| vec![first, Demand::Log { weight: 3.0 }, Demand::Log { weight: 6.0 }];
     for floor in [1e3, 1e9, 1e18] {
         let problem = one_link(100.0, others(contract((floor, 3.0, 15.0))));
         let rates = solved(&problem).rates;
@@ -226,17 +206,11 @@ fn a_contract_far_above_capacity_is_its_limit() {
         }
     }
     // A limit below the target is the target; a contract of nothing is a share.
-    for (long, expected) in [
-        ((0.0, 3.0, 1.0), 10.0),
-        ((40.0, 3.0, 1.0), 10.0),
-        ((0.0, 1.0, 9.0), 10.0),
-    ] {
+    for (long, expected) in
+        [((0.0, 3.0, 1.0), 10.0), ((40.0, 3.0, 1.0), 10.0), ((0.0, 1.0, 9.0), 10.0)]
+    {
         let rates = solved(&one_link(100.0, others(contract(long)))).rates;
-        assert!(
-            (rates[0] / expected - 1.0).abs() < 1e-12,
-            "{long:?}: {}",
-            rates[0]
-        );
+        assert!((rates[0] / expected - 1.0).abs() < 1e-12, "{long:?}: {}", rates[0]);
     }
 }
 

@@ -9,24 +9,13 @@ fn demand() -> impl Strategy<Value = Demand> {
     prop_oneof![
         size().prop_map(|weight| Demand::Log { weight }),
         (size(), size()).prop_map(|(weight, cap)| Demand::Capped { weight, cap }),
-        (size(), 0.0..10.0, size_or_none(), size_or_none()).prop_map(
-            |(weight, floor, limit, cap)| Demand::Contract {
-                weight,
-                floor,
-                limit,
-                cap
-            }
-        ),
+        (size(), 0.0..10.0, size_or_none(), size_or_none())
+            .prop_map(|(weight, floor, limit, cap)| Demand::Contract { weight, floor, limit, cap }),
         (size(), prop_oneof![Just(1.0), 0.2..6.0])
             .prop_map(|(weight, alpha)| Demand::AlphaFair { weight, alpha }),
         (size(), -5.0..0.1).prop_map(|(weight, bias)| Demand::Vegas { weight, bias }),
-        (size(), -0.1..5.0, size_or_none()).prop_map(|(weight, surcharge, cap)| {
-            Demand::Surcharged {
-                weight,
-                surcharge,
-                cap,
-            }
-        }),
+        (size(), -0.1..5.0, size_or_none())
+            .prop_map(|(weight, surcharge, cap)| { Demand::Surcharged { weight, surcharge, cap } }),
         size().prop_map(|round_trip| Demand::Reno { round_trip }),
         (0.0..10.0).prop_map(|rate| Demand::Fixed { rate }),
     ]
@@ -88,12 +77,7 @@ proptest! {
 #[test]
 fn contracts_as_the_paper_has_them() {
     // [Har02 eqs. 12-16], x̂ = 4, ā = 2, A = 6: the limit rules from q = 1 on.
-    let contract = Demand::Contract {
-        weight: 2.0,
-        floor: 4.0,
-        limit: 6.0,
-        cap: f64::INFINITY,
-    };
+    let contract = Demand::Contract { weight: 2.0, floor: 4.0, limit: 6.0, cap: f64::INFINITY };
     assert_eq!(contract.rate(0.5), 8.0);
     assert_eq!(contract.rate(1.0), 6.0);
     assert_eq!(contract.rate(2.0), 3.0);
@@ -102,12 +86,8 @@ fn contracts_as_the_paper_has_them() {
     let expected = 2.0 + 8.0 * std::f64::consts::LN_2;
     assert!((contract.integral(0.5, 2.0) - expected).abs() < 1e-14);
     assert_eq!(contract.least(), 0.0);
-    let unlimited = Demand::Contract {
-        weight: 2.0,
-        floor: 4.0,
-        limit: f64::INFINITY,
-        cap: f64::INFINITY,
-    };
+    let unlimited =
+        Demand::Contract { weight: 2.0, floor: 4.0, limit: f64::INFINITY, cap: f64::INFINITY };
     assert_eq!((unlimited.rate(1e9), unlimited.least()), (4.0 + 2e-9, 4.0));
 }
 
@@ -118,25 +98,10 @@ fn a_cap_is_reached_up_to_its_price() {
     let beyond = cap * (1.0 + f64::EPSILON);
     let capped = Demand::Capped { weight, cap };
     assert_eq!((capped.price(cap), capped.price(beyond)), (1.5, 0.0));
-    let surcharged = Demand::Surcharged {
-        weight,
-        surcharge,
-        cap,
-    };
-    assert_eq!(
-        (surcharged.price(cap), surcharged.price(beyond)),
-        (1.0, 0.0)
-    );
-    let contract = Demand::Contract {
-        weight,
-        floor: 1.0,
-        limit: f64::INFINITY,
-        cap,
-    };
+    let surcharged = Demand::Surcharged { weight, surcharge, cap };
+    assert_eq!((surcharged.price(cap), surcharged.price(beyond)), (1.0, 0.0));
+    let contract = Demand::Contract { weight, floor: 1.0, limit: f64::INFINITY, cap };
     assert_eq!((contract.price(cap), contract.price(beyond)), (3.0, 0.0));
     let fixed = Demand::Fixed { rate: cap };
-    assert_eq!(
-        (fixed.price(cap), fixed.price(beyond)),
-        (f64::INFINITY, 0.0)
-    );
+    assert_eq!((fixed.price(cap), fixed.price(beyond)), (f64::INFINITY, 0.0));
 }

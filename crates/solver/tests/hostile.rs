@@ -40,15 +40,13 @@ fn problem() -> impl Strategy<Value = Problem> {
 /// Returns the rate that the flows of each link insist on, written out again [Har02 eq. 15].
 fn insisted(problem: &Problem) -> Vec<f64> {
     let rate = |demand: &Demand| match *demand {
-        Demand::Contract {
-            floor, limit, cap, ..
-        } if limit == f64::INFINITY => f64::min(floor, cap),
+        Demand::Contract { floor, limit, cap, .. } if limit == f64::INFINITY => {
+            f64::min(floor, cap)
+        }
         Demand::Fixed { rate } => rate,
         _ => 0.0,
     };
-    problem
-        .routes()
-        .loads(&problem.demands().iter().map(rate).collect::<Vec<_>>())
+    problem.routes().loads(&problem.demands().iter().map(rate).collect::<Vec<_>>())
 }
 
 proptest! {
@@ -137,28 +135,18 @@ fn capacities_over_18_orders_of_magnitude_are_solved() {
     let mut random = Random::new(31);
     for case in 0..200 {
         let (links, flows) = (2 + random.below(30), 1 + random.below(60));
-        let capacities = (0..links)
-            .map(|_| 10f64.powf(random.between(-9.0, 9.0)))
-            .collect();
+        let capacities = (0..links).map(|_| 10f64.powf(random.between(-9.0, 9.0))).collect();
         let mut path = || {
             let hops = 1 + random.below(6);
             random.path(links, hops)
         };
         let paths: Vec<_> = (0..flows).map(|_| path()).collect();
-        let demands = (0..flows)
-            .map(|_| Demand::Log {
-                weight: random.between(0.5, 2.0),
-            })
-            .collect();
+        let demands =
+            (0..flows).map(|_| Demand::Log { weight: random.between(0.5, 2.0) }).collect();
         let problem =
             Problem::new(Routes::new(links, paths).unwrap(), capacities, demands).unwrap();
         let solution = solve(&problem, &Settings::default());
-        assert_eq!(
-            solution.status,
-            Status::Solved,
-            "case {case}: {:?}",
-            solution.certificate
-        );
+        assert_eq!(solution.status, Status::Solved, "case {case}: {:?}", solution.certificate);
     }
 }
 
@@ -167,26 +155,15 @@ fn capacities_over_18_orders_of_magnitude_are_solved() {
 fn redundant_links_do_not_hurt() {
     for count in [2, 3, 50] {
         let paths = vec![(0..count).collect::<Vec<u32>>(); 4];
-        let demands = [1.0, 2.0, 3.0, 4.0]
-            .map(|weight| Demand::Log { weight })
-            .to_vec();
+        let demands = [1.0, 2.0, 3.0, 4.0].map(|weight| Demand::Log { weight }).to_vec();
         for spread in [0.0, 1e-9, 1e-3, 1.0] {
-            let capacities = (0..count)
-                .map(|link| 10.0 + spread * f64::from(link))
-                .collect();
+            let capacities = (0..count).map(|link| 10.0 + spread * f64::from(link)).collect();
             let routes = Routes::new(count as usize, &paths).unwrap();
             let problem = Problem::new(routes, capacities, demands.clone()).unwrap();
             let solution = solve(&problem, &Settings::default());
-            assert_eq!(
-                solution.status,
-                Status::Solved,
-                "{count} {spread}: {solution:?}"
-            );
+            assert_eq!(solution.status, Status::Solved, "{count} {spread}: {solution:?}");
             for (flow, rate) in solution.rates.iter().enumerate() {
-                assert!(
-                    (rate - (flow + 1) as f64).abs() < 1e-6,
-                    "{count} {spread}: {rate}"
-                );
+                assert!((rate - (flow + 1) as f64).abs() < 1e-6, "{count} {spread}: {rate}");
             }
         }
     }
@@ -195,23 +172,12 @@ fn redundant_links_do_not_hurt() {
 #[test]
 fn free_links_and_modest_flows_pay_nothing() {
     let routes = Routes::new(3, [vec![0, 1], vec![1]]).unwrap();
-    let demands = vec![
-        Demand::Capped {
-            weight: 3.0,
-            cap: 2.0,
-        },
-        Demand::Capped {
-            weight: 1.0,
-            cap: 0.5,
-        },
-    ];
+    let demands =
+        vec![Demand::Capped { weight: 3.0, cap: 2.0 }, Demand::Capped { weight: 1.0, cap: 0.5 }];
     let problem = Problem::new(routes, vec![10.0, 3.0, 1.0], demands).unwrap();
     let solution = solve(&problem, &Settings::default());
     assert_eq!(solution.status, Status::Solved);
-    assert_eq!(
-        (solution.rates, solution.prices),
-        (vec![2.0, 0.5], vec![0.0; 3])
-    );
+    assert_eq!((solution.rates, solution.prices), (vec![2.0, 0.5], vec![0.0; 3]));
 }
 
 #[test]
@@ -222,19 +188,12 @@ fn unresponsive_flows_leave_the_rest() {
             demands.push(Demand::Log { weight: 2.0 });
         }
         let routes = Routes::new(1, vec![[0]; demands.len()]).unwrap();
-        solve(
-            &Problem::new(routes, vec![8.0], demands).unwrap(),
-            &Settings::default(),
-        )
+        solve(&Problem::new(routes, vec![8.0], demands).unwrap(), &Settings::default())
     };
     let shared = solve(&[3.0, 1.0], true);
     assert!((shared.rates[2] - 4.0).abs() < 1e-11 && (shared.prices[0] - 0.5).abs() < 1e-11);
     assert_eq!(solve(&[3.0, 5.0], false).status, Status::Solved);
-    let infeasible = |insisted| Status::Infeasible {
-        link: 0,
-        insisted,
-        capacity: 8.0,
-    };
+    let infeasible = |insisted| Status::Infeasible { link: 0, insisted, capacity: 8.0 };
     assert_eq!(solve(&[3.0, 5.0], true).status, infeasible(8.0));
     let over = solve(&[3.0, 6.0], false);
     assert_eq!((over.status, over.rates), (infeasible(9.0), vec![3.0, 6.0]));
@@ -245,30 +204,15 @@ fn unresponsive_flows_leave_the_rest() {
 #[test]
 fn oversubscription_names_the_link() {
     let routes = Routes::new(3, [vec![0, 1, 2], vec![1, 2], vec![0]]).unwrap();
-    let contract = |floor, limit| Demand::Contract {
-        weight: 1.0,
-        floor,
-        limit,
-        cap: f64::INFINITY,
-    };
+    let contract =
+        |floor, limit| Demand::Contract { weight: 1.0, floor, limit, cap: f64::INFINITY };
     let solve = |limit| {
-        let demands = vec![
-            contract(6.0, limit),
-            contract(6.0, limit),
-            Demand::Log { weight: 1.0 },
-        ];
+        let demands = vec![contract(6.0, limit), contract(6.0, limit), Demand::Log { weight: 1.0 }];
         let problem = Problem::new(routes.clone(), vec![10.0, 11.0, 8.0], demands).unwrap();
         solve(&problem, &Settings::default())
     };
     let status = solve(f64::INFINITY).status;
-    assert_eq!(
-        status,
-        Status::Infeasible {
-            link: 2,
-            insisted: 12.0,
-            capacity: 8.0
-        }
-    );
+    assert_eq!(status, Status::Infeasible { link: 2, insisted: 12.0, capacity: 8.0 });
     // With an accumulation limit no flow needs a fixed rate: 8 is shared.
     let limited = solve(20.0);
     assert_eq!(limited.status, Status::Solved);
@@ -280,23 +224,10 @@ fn errors_name_the_flow_or_link() {
     let paths = |paths: &[&[u32]]| Routes::new(3, paths.iter().map(|path| path.to_vec()));
     assert_eq!(paths(&[]), Err(ProblemError::NoFlows));
     assert_eq!(Routes::new(0, [[0]]), Err(ProblemError::NoLinks));
-    assert_eq!(
-        paths(&[&[0], &[]]),
-        Err(ProblemError::EmptyRoute { flow: 1 })
-    );
+    assert_eq!(paths(&[&[0], &[]]), Err(ProblemError::EmptyRoute { flow: 1 }));
     let unknown = paths(&[&[0], &[1], &[2, 3]]).unwrap_err();
-    assert_eq!(
-        unknown,
-        ProblemError::UnknownLink {
-            flow: 2,
-            link: 3,
-            links: 3
-        }
-    );
-    assert_eq!(
-        unknown.to_string(),
-        "flow 2 crosses link 3, but there are only 3 links (0 to 2)"
-    );
+    assert_eq!(unknown, ProblemError::UnknownLink { flow: 2, link: 3, links: 3 });
+    assert_eq!(unknown.to_string(), "flow 2 crosses link 3, but there are only 3 links (0 to 2)");
     let twice = ProblemError::RepeatedLink { flow: 1, link: 2 };
     assert_eq!(paths(&[&[2], &[2, 0, 2]]), Err(twice));
     for offsets in [vec![0, 2], vec![1, 3], vec![0, 3, 2, 3]] {
@@ -312,114 +243,44 @@ fn errors_name_the_flow_or_link() {
     assert_eq!(build(&[1.0; 3], &[good; 2]), Ok(()));
     assert_eq!(
         build(&[1.0; 2], &[good; 2]),
-        Err(ProblemError::CapacityCount {
-            capacities: 2,
-            links: 3
-        })
+        Err(ProblemError::CapacityCount { capacities: 2, links: 3 })
     );
-    assert_eq!(
-        build(&[1.0; 3], &[good]),
-        Err(ProblemError::DemandCount {
-            demands: 1,
-            flows: 2
-        })
-    );
+    assert_eq!(build(&[1.0; 3], &[good]), Err(ProblemError::DemandCount { demands: 1, flows: 2 }));
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = build(&[1.0, 1.0, bad], &[good; 2]).unwrap_err();
-        assert!(
-            matches!(error, ProblemError::BadCapacity { link: 2, .. }),
-            "{error}"
-        );
+        assert!(matches!(error, ProblemError::BadCapacity { link: 2, .. }), "{error}");
         for demand in [
             Demand::Log { weight: bad },
-            Demand::Capped {
-                weight: 1.0,
-                cap: bad,
-            },
-            Demand::Contract {
-                weight: bad,
-                floor: 0.0,
-                limit: 1.0,
-                cap: f64::INFINITY,
-            },
-            Demand::AlphaFair {
-                weight: 1.0,
-                alpha: bad,
-            },
-            Demand::Vegas {
-                weight: bad,
-                bias: 0.0,
-            },
-            Demand::Surcharged {
-                weight: bad,
-                surcharge: 0.0,
-                cap: 1.0,
-            },
+            Demand::Capped { weight: 1.0, cap: bad },
+            Demand::Contract { weight: bad, floor: 0.0, limit: 1.0, cap: f64::INFINITY },
+            Demand::AlphaFair { weight: 1.0, alpha: bad },
+            Demand::Vegas { weight: bad, bias: 0.0 },
+            Demand::Surcharged { weight: bad, surcharge: 0.0, cap: 1.0 },
             Demand::Reno { round_trip: bad },
         ] {
             let error = build(&[1.0; 3], &[good, demand]).unwrap_err();
-            assert!(
-                matches!(error, ProblemError::BadDemand { flow: 1, .. }),
-                "{error}"
-            );
+            assert!(matches!(error, ProblemError::BadDemand { flow: 1, .. }), "{error}");
         }
     }
     // These may be infinite.
     for bad in [0.0, -1.0, f64::NAN] {
-        let contract = |limit, cap| Demand::Contract {
-            weight: 1.0,
-            floor: 0.0,
-            limit,
-            cap,
-        };
-        let surcharged = Demand::Surcharged {
-            weight: 1.0,
-            surcharge: 0.0,
-            cap: bad,
-        };
+        let contract = |limit, cap| Demand::Contract { weight: 1.0, floor: 0.0, limit, cap };
+        let surcharged = Demand::Surcharged { weight: 1.0, surcharge: 0.0, cap: bad };
         for demand in [contract(bad, 1.0), contract(1.0, bad), surcharged] {
             let error = build(&[1.0; 3], &[good, demand]).unwrap_err();
-            assert!(
-                matches!(error, ProblemError::BadDemand { flow: 1, .. }),
-                "{error}"
-            );
+            assert!(matches!(error, ProblemError::BadDemand { flow: 1, .. }), "{error}");
         }
     }
     for bad in [-1.0, f64::NAN] {
         for demand in [
-            Demand::Contract {
-                weight: 1.0,
-                floor: bad,
-                limit: 1.0,
-                cap: f64::INFINITY,
-            },
-            Demand::Contract {
-                weight: 1.0,
-                floor: 0.0,
-                limit: bad,
-                cap: f64::INFINITY,
-            },
+            Demand::Contract { weight: 1.0, floor: bad, limit: 1.0, cap: f64::INFINITY },
+            Demand::Contract { weight: 1.0, floor: 0.0, limit: bad, cap: f64::INFINITY },
             Demand::Fixed { rate: bad },
         ] {
             let error = build(&[1.0; 3], &[demand, good]).unwrap_err();
-            assert!(
-                matches!(error, ProblemError::BadDemand { flow: 0, .. }),
-                "{error}"
-            );
+            assert!(matches!(error, ProblemError::BadDemand { flow: 0, .. }), "{error}");
         }
     }
-    let error = build(
-        &[1.0; 3],
-        &[
-            good,
-            Demand::Capped {
-                weight: 1.0,
-                cap: -2.0,
-            },
-        ],
-    );
-    assert_eq!(
-        error.unwrap_err().to_string(),
-        "flow 1: cap must be positive and finite, not -2"
-    );
+    let error = build(&[1.0; 3], &[good, Demand::Capped { weight: 1.0, cap: -2.0 }]);
+    assert_eq!(error.unwrap_err().to_string(), "flow 1: cap must be positive and finite, not -2");
 }

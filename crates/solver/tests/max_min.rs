@@ -10,17 +10,10 @@ fn weighted(seed: u64, flows: usize, links: usize) -> Problem {
     let problem = random_problem(seed, flows, links);
     let mut random = Random::new(seed + 7);
     let demands = problem.demands().iter().map(|&demand| {
-        let Demand::Log { weight } = demand else {
-            unreachable!()
-        };
+        let Demand::Log { weight } = demand else { unreachable!() };
         match random.below(4) {
-            0 => Demand::Capped {
-                weight,
-                cap: random.between(0.01, 0.5),
-            },
-            1 => Demand::Fixed {
-                rate: random.unit() / flows as f64,
-            },
+            0 => Demand::Capped { weight, cap: random.between(0.01, 0.5) },
+            1 => Demand::Fixed { rate: random.unit() / flows as f64 },
             _ => demand,
         }
     });
@@ -42,15 +35,13 @@ fn in_rounds(problem: &Problem) -> Vec<f64> {
         Demand::Fixed { rate } => rate,
         _ => f64::INFINITY,
     };
-    let mut rates: Vec<f64> = (0..flows)
-        .map(|f| if weight[f] == 0.0 { cap(f) } else { 0.0 })
-        .collect();
+    let mut rates: Vec<f64> =
+        (0..flows).map(|f| if weight[f] == 0.0 { cap(f) } else { 0.0 }).collect();
     let mut grows: Vec<bool> = weight.iter().map(|w| *w > 0.0).collect();
     while grows.iter().any(|g| *g) {
         let loads = problem.routes().loads(&rates);
-        let growing: Vec<f64> = (0..flows)
-            .map(|f| if grows[f] { weight[f] } else { 0.0 })
-            .collect();
+        let growing: Vec<f64> =
+            (0..flows).map(|f| if grows[f] { weight[f] } else { 0.0 }).collect();
         let speeds = problem.routes().loads(&growing);
         let mut step = f64::INFINITY;
         for ((capacity, load), speed) in problem.capacities().iter().zip(&loads).zip(&speeds) {
@@ -105,9 +96,7 @@ fn is_the_limit_of_large_alpha() {
     let mut last = f64::INFINITY;
     for alpha in [1.0, 4.0, 16.0, 32.0] {
         let demands = problem.demands().iter().map(|demand| {
-            let Demand::Log { weight } = *demand else {
-                unreachable!()
-            };
+            let Demand::Log { weight } = *demand else { unreachable!() };
             let weight = weight.powf(alpha);
             Demand::AlphaFair { weight, alpha }
         });
@@ -147,16 +136,9 @@ fn what_has_no_answer_says_so() {
     };
     let reno = build(Demand::Reno { round_trip: 1.0 });
     let error = max_min(&reno).unwrap_err();
-    assert!(
-        matches!(error, ProblemError::WrongDemand { flow: 0, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, ProblemError::WrongDemand { flow: 0, .. }), "{error}");
     let full = max_min(&build(Demand::Fixed { rate: 5.0 })).unwrap();
-    let infeasible = Status::Infeasible {
-        link: 0,
-        insisted: 5.0,
-        capacity: 4.0,
-    };
+    let infeasible = Status::Infeasible { link: 0, insisted: 5.0, capacity: 4.0 };
     assert_eq!((full.status, full.rates), (infeasible, vec![5.0, 0.0]));
     let room = max_min(&build(Demand::Fixed { rate: 1.0 })).unwrap();
     assert_eq!(room.rates, [1.0, 3.0]);
@@ -170,11 +152,7 @@ fn wild_numbers_are_exact_to_rounding() {
         let (links, flows) = (1 + random.below(12), 1 + random.below(30));
         let wild = |random: &mut Random| 10f64.powf(random.between(-9.0, 9.0));
         let capacities = (0..links).map(|_| wild(&mut random)).collect();
-        let demands = (0..flows)
-            .map(|_| Demand::Log {
-                weight: wild(&mut random),
-            })
-            .collect();
+        let demands = (0..flows).map(|_| Demand::Log { weight: wild(&mut random) }).collect();
         let paths: Vec<_> = (0..flows)
             .map(|_| {
                 let hops = 1 + random.below(4);
@@ -192,10 +170,7 @@ fn wild_numbers_are_exact_to_rounding() {
 /// A rate above its cap, or another than its fixed one, is not max-min fair, whatever room there is.
 #[test]
 fn a_rate_beyond_its_cap_is_not_certified() {
-    let capped = Demand::Capped {
-        weight: 1.0,
-        cap: 1.0,
-    };
+    let capped = Demand::Capped { weight: 1.0, cap: 1.0 };
     for demand in [capped, Demand::Fixed { rate: 1.0 }] {
         let routes = Routes::new(1, [vec![0]]).unwrap();
         let problem = Problem::new(routes, vec![10.0], vec![demand]).unwrap();

@@ -10,9 +10,7 @@ use std::ops::ControlFlow;
 fn small_problem(seed: u64) -> Problem {
     let mut random = Random::new(seed);
     let (links, flows) = (1 + random.below(6), 1 + random.below(9));
-    let capacities: Vec<f64> = (0..links)
-        .map(|_| 10f64.powf(random.between(0.0, 2.0)))
-        .collect();
+    let capacities: Vec<f64> = (0..links).map(|_| 10f64.powf(random.between(0.0, 2.0))).collect();
     let narrowest = capacities.iter().copied().fold(f64::INFINITY, f64::min);
     let mut paths = Vec::new();
     let mut demands = Vec::new();
@@ -22,16 +20,8 @@ fn small_problem(seed: u64) -> Problem {
         let weight = random.between(0.3, 3.0);
         let part = random.unit() * narrowest / flows as f64;
         demands.push(match random.below(9) {
-            0 => Demand::Capped {
-                weight,
-                cap: random.between(0.01, 0.7) * narrowest,
-            },
-            1 => Demand::Contract {
-                weight,
-                floor: part,
-                limit: f64::INFINITY,
-                cap: f64::INFINITY,
-            },
+            0 => Demand::Capped { weight, cap: random.between(0.01, 0.7) * narrowest },
+            1 => Demand::Contract { weight, floor: part, limit: f64::INFINITY, cap: f64::INFINITY },
             2 => Demand::Contract {
                 weight,
                 floor: random.between(0.0, 1.5) * narrowest,
@@ -39,14 +29,9 @@ fn small_problem(seed: u64) -> Problem {
                 cap: f64::INFINITY,
             },
             3 => Demand::Fixed { rate: part },
-            4 => Demand::AlphaFair {
-                weight,
-                alpha: random.between(0.4, 3.0),
-            },
+            4 => Demand::AlphaFair { weight, alpha: random.between(0.4, 3.0) },
             5 => Demand::vegas(weight, 1.0, random.between(-0.5, 2.0)),
-            6 => Demand::Reno {
-                round_trip: random.between(0.3, 3.0),
-            },
+            6 => Demand::Reno { round_trip: random.between(0.3, 3.0) },
             _ => Demand::Log { weight },
         });
     }
@@ -59,30 +44,17 @@ fn a_barrier_method_on_the_rates_agrees() {
     for seed in 0..300 {
         let problem = small_problem(seed);
         let solution = solve(&problem, &Settings::default());
-        assert_eq!(
-            solution.status,
-            Status::Solved,
-            "seed {seed}: {problem:?} {solution:?}"
-        );
+        assert_eq!(solution.status, Status::Solved, "seed {seed}: {problem:?} {solution:?}");
         congested += usize::from(solution.prices.iter().any(|&price| price > 0.0));
-        for (flow, (found, expected)) in solution
-            .rates
-            .iter()
-            .zip(barrier::solve(&problem))
-            .enumerate()
+        for (flow, (found, expected)) in
+            solution.rates.iter().zip(barrier::solve(&problem)).enumerate()
         {
             // Reno flows may send nothing at all.
             let close = (found - expected).abs() <= 1e-5 * expected + 1e-7;
-            assert!(
-                close,
-                "seed {seed} flow {flow}: {found}, barrier {expected}: {problem:?}"
-            );
+            assert!(close, "seed {seed} flow {flow}: {found}, barrier {expected}: {problem:?}");
         }
     }
-    assert!(
-        congested > 200,
-        "the problems are too easy to tell anything: {congested}"
-    );
+    assert!(congested > 200, "the problems are too easy to tell anything: {congested}");
 }
 
 /// The larger α, the wider prices range: where one flow gets a tenth of what another does, by
@@ -127,11 +99,7 @@ fn fairness_of_enormous_alpha_is_an_answer() {
         let solution = solve(&fair, &Settings::default());
         let numbers = |values: &[f64]| values.iter().all(|v| *v >= 0.0 && !v.is_nan());
         assert!(numbers(&solution.rates), "{alpha}: {:?}", solution.rates);
-        assert!(
-            solution.prices.iter().all(|p| p.is_finite()),
-            "{alpha}: {:?}",
-            solution.prices
-        );
+        assert!(solution.prices.iter().all(|p| p.is_finite()), "{alpha}: {:?}", solution.prices);
         let solved = solution.certificate.worst() <= 1e-12;
         assert_eq!(solved, solution.status == Status::Solved, "{alpha}");
     }
@@ -147,13 +115,8 @@ fn random_networks_meet_the_optimality_conditions() {
         let mut loads = vec![0.0; links];
         for flow in 0..flows {
             let path = problem.routes().path(flow);
-            let price: f64 = path
-                .iter()
-                .map(|&link| solution.prices[link as usize])
-                .sum();
-            let Demand::Log { weight } = problem.demands()[flow] else {
-                unreachable!()
-            };
+            let price: f64 = path.iter().map(|&link| solution.prices[link as usize]).sum();
+            let Demand::Log { weight } = problem.demands()[flow] else { unreachable!() };
             assert!((solution.rates[flow] * price / weight - 1.0).abs() < 1e-12);
             for &link in path {
                 loads[link as usize] += solution.rates[flow];
@@ -164,15 +127,9 @@ fn random_networks_meet_the_optimality_conditions() {
             let price = solution.prices[link];
             let capacity = problem.capacities()[link];
             assert!(price >= 0.0);
-            assert!(
-                load <= capacity * (1.0 + 2e-12),
-                "link {link}: {load} of {capacity}"
-            );
+            assert!(load <= capacity * (1.0 + 2e-12), "link {link}: {load} of {capacity}");
             let full = load >= capacity * (1.0 - 1e-9);
-            assert!(
-                full || price == 0.0,
-                "link {link} is priced, not full: {price} {load}"
-            );
+            assert!(full || price == 0.0, "link {link} is priced, not full: {price} {load}");
             tight += usize::from(full);
         }
         assert!(tight > links / 10, "only {tight} of {links} links are full");
@@ -193,14 +150,8 @@ fn bisection_agrees_on_one_link() {
                         surcharge: random.between(-1.0, 2.0),
                         cap: random.between(1.0, 100.0),
                     },
-                    0 => Demand::AlphaFair {
-                        weight,
-                        alpha: random.between(0.3, 5.0),
-                    },
-                    1 => Demand::Vegas {
-                        weight,
-                        bias: random.between(-1.0, 2.0),
-                    },
+                    0 => Demand::AlphaFair { weight, alpha: random.between(0.3, 5.0) },
+                    1 => Demand::Vegas { weight, bias: random.between(-1.0, 2.0) },
                     _ => Demand::Log { weight },
                 }
             })
@@ -212,11 +163,7 @@ fn bisection_agrees_on_one_link() {
                 Demand::Vegas { bias, .. } if price <= bias => f64::INFINITY,
                 Demand::Vegas { weight, bias } => weight / (price - bias),
                 Demand::Log { weight } => weight / price,
-                Demand::Surcharged {
-                    weight,
-                    surcharge,
-                    cap,
-                } => match price + surcharge {
+                Demand::Surcharged { weight, surcharge, cap } => match price + surcharge {
                     paid if paid <= weight / cap => cap,
                     paid => weight / paid,
                 },
@@ -228,25 +175,14 @@ fn bisection_agrees_on_one_link() {
         let (mut low, mut high) = (1e-12, 1e12);
         for _ in 0..200 {
             let middle = f64::sqrt(low * high);
-            *(if load(middle) > capacity {
-                &mut low
-            } else {
-                &mut high
-            }) = middle;
+            *(if load(middle) > capacity { &mut low } else { &mut high }) = middle;
         }
         let routes = Routes::new(1, vec![[0]; 5]).unwrap();
         let problem = Problem::new(routes, vec![capacity], demands.clone()).unwrap();
         let solution = solve(&problem, &Settings::default());
-        assert_eq!(
-            solution.status,
-            Status::Solved,
-            "case {case}: {demands:?} {solution:?}"
-        );
+        assert_eq!(solution.status, Status::Solved, "case {case}: {demands:?} {solution:?}");
         let found = solution.prices[0];
-        assert!(
-            found == 0.0 && low < 1e-11 || (found / low - 1.0).abs() < 1e-9,
-            "{found} {low}"
-        );
+        assert!(found == 0.0 && low < 1e-11 || (found / low - 1.0).abs() < 1e-9, "{found} {low}");
     }
 }
 
@@ -254,9 +190,8 @@ fn bisection_agrees_on_one_link() {
 #[test]
 fn flows_of_one_route_share_by_weight() {
     let mut paths = vec![vec![0, 1], vec![1], vec![0, 1], vec![0], vec![0, 1]];
-    let mut demands: Vec<_> = [1.0, 2.0, 3.0, 4.0, 5.0]
-        .map(|weight| Demand::Log { weight })
-        .to_vec();
+    let mut demands: Vec<_> =
+        [1.0, 2.0, 3.0, 4.0, 5.0].map(|weight| Demand::Log { weight }).to_vec();
     let run = |paths: &[Vec<u32>], demands: &[Demand]| {
         let routes = Routes::new(2, paths).unwrap();
         let problem = Problem::new(routes, vec![7.0, 5.0], demands.to_vec()).unwrap();
@@ -268,9 +203,7 @@ fn flows_of_one_route_share_by_weight() {
     // One flow of weight 9 in the place of the three.
     paths.truncate(4);
     paths.remove(2);
-    demands = [9.0, 2.0, 4.0]
-        .map(|weight| Demand::Log { weight })
-        .to_vec();
+    demands = [9.0, 2.0, 4.0].map(|weight| Demand::Log { weight }).to_vec();
     let together = run(&paths, &demands);
     let sum = apart.rates[0] + apart.rates[2] + apart.rates[4];
     assert!((together.rates[0] / sum - 1.0).abs() < 1e-11);
@@ -286,10 +219,7 @@ fn the_same_problem_gives_the_same_bits() {
 /// Large enough to be cut into parts.
 #[test]
 fn the_number_of_threads_is_not_in_the_result() {
-    let problems = [
-        random_problem(7, 40_000, 500),
-        mixed_problem(7, 40_000, 500),
-    ];
+    let problems = [random_problem(7, 40_000, 500), mixed_problem(7, 40_000, 500)];
     for problem in problems {
         let on_threads = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
@@ -306,13 +236,7 @@ fn the_number_of_threads_is_not_in_the_result() {
 #[test]
 fn no_steps_is_not_converged_and_says_how_far() {
     let problem = random_problem(6, 500, 100);
-    let solution = solve(
-        &problem,
-        &Settings {
-            max_iterations: 0,
-            ..Settings::default()
-        },
-    );
+    let solution = solve(&problem, &Settings { max_iterations: 0, ..Settings::default() });
     assert_eq!(solution.status, Status::NotConverged);
     assert!(solution.certificate.worst() > 1e-6 && solution.certificate.worst().is_finite());
 }

@@ -31,10 +31,7 @@ fn compare(shares: &Sequence, flows: &[usize], status: Status) {
     for (flow, rate) in rates.iter().enumerate() {
         let (least, most) = cold.certificate.rate_bounds(&problem, &cold.prices, flow);
         let (low, high) = certificate.rate_bounds(&problem, shares.prices(), flow);
-        assert!(
-            low <= most && least <= high,
-            "{flow}: {rate}, {least} to {most}"
-        );
+        assert!(low <= most && least <= high, "{flow}: {rate}, {least} to {most}");
     }
 }
 
@@ -77,9 +74,7 @@ fn wander(seed: u64, problem: &Problem, changes: usize, demand: impl Fn(&mut Ran
 }
 
 fn weighted(random: &mut Random) -> Demand {
-    Demand::Log {
-        weight: random.between(0.1, 10.0),
-    }
+    Demand::Log { weight: random.between(0.1, 10.0) }
 }
 
 #[test]
@@ -137,13 +132,7 @@ fn a_flow_that_comes_takes_fewer_steps_than_a_start() {
         let guest = shares.arrive(path, problem.demands()[flow]).unwrap();
         assert_eq!(shares.solve(), Status::Solved);
         let fewer = shares.steps().0 < cold.iterations && shares.steps().1 < cold.inner_iterations;
-        assert!(
-            fewer,
-            "{:?}, {} and {}",
-            shares.steps(),
-            cold.iterations,
-            cold.inner_iterations
-        );
+        assert!(fewer, "{:?}, {} and {}", shares.steps(), cold.iterations, cold.inner_iterations);
         shares.depart(guest);
     }
 }
@@ -195,19 +184,9 @@ fn flows_that_make_no_sense_are_refused_by_their_number() {
         error
     };
     let flow = 5;
-    assert_eq!(
-        refused(&mut shares, &[], log),
-        ProblemError::EmptyRoute { flow }
-    );
+    assert_eq!(refused(&mut shares, &[], log), ProblemError::EmptyRoute { flow });
     let error = refused(&mut shares, &[1, 7], log);
-    assert_eq!(
-        error,
-        ProblemError::UnknownLink {
-            flow,
-            link: 7,
-            links: 4
-        }
-    );
+    assert_eq!(error, ProblemError::UnknownLink { flow, link: 7, links: 4 });
     let error = refused(&mut shares, &[1, 2, 1], log);
     assert_eq!(error, ProblemError::RepeatedLink { flow, link: 1 });
     let error = refused(&mut shares, &[1], Demand::Log { weight: 0.0 });

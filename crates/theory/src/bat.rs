@@ -58,13 +58,8 @@ pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, Pro
     let mut at_floor = vec![false; aggregates.len()];
     loop {
         let demand = |(a, fixed): (&Aggregate, &bool)| match *fixed {
-            true => Demand::Fixed {
-                rate: a.floor.min(a.cap),
-            },
-            false if a.cap.is_finite() => Demand::Capped {
-                weight: a.weight,
-                cap: a.cap,
-            },
+            true => Demand::Fixed { rate: a.floor.min(a.cap) },
+            false if a.cap.is_finite() => Demand::Capped { weight: a.weight, cap: a.cap },
             false => Demand::Log { weight: a.weight },
         };
         let demands = aggregates.iter().zip(&at_floor).map(demand).collect();

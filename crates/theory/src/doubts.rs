@@ -150,14 +150,10 @@ impl State<'_> {
         full: &[LinkId],
         solution: &Solution,
     ) -> Option<String> {
-        let columns: Vec<Vec<f64>> = columns
-            .into_iter()
-            .map(|column| column.into_iter().map(f64::from).collect())
-            .collect();
+        let columns: Vec<Vec<f64>> =
+            columns.into_iter().map(|column| column.into_iter().map(f64::from).collect()).collect();
         let free = dependent(columns, full.len());
-        let priced = free
-            .iter()
-            .any(|&row| solution.prices[full[row]] > LEAST_PRICE);
+        let priced = free.iter().any(|&row| solution.prices[full[row]] > LEAST_PRICE);
         let free: Vec<LinkId> = free.into_iter().map(|row| full[row]).collect();
         priced.then(|| {
             format!(
@@ -169,12 +165,7 @@ impl State<'_> {
 
     fn names(&self, links: &[LinkId]) -> String {
         let name = |&l: &LinkId| self.scenario.links[l].name.as_str();
-        let mut text = links
-            .iter()
-            .take(NAMED)
-            .map(name)
-            .collect::<Vec<_>>()
-            .join(", ");
+        let mut text = links.iter().take(NAMED).map(name).collect::<Vec<_>>().join(", ");
         if links.len() > NAMED {
             text += &format!(" and {} more", links.len() - NAMED);
         }
@@ -208,23 +199,16 @@ fn dependent(mut columns: Vec<Vec<f64>>, rows: usize) -> Vec<usize> {
                 for (c, column) in columns.iter_mut().enumerate() {
                     let factor = column[row];
                     if c != pivot && factor != 0.0 {
-                        column
-                            .iter_mut()
-                            .zip(&values)
-                            .for_each(|(v, p)| *v -= factor * p);
+                        column.iter_mut().zip(&values).for_each(|(v, p)| *v -= factor * p);
                     }
                 }
                 pivots.push((row, pivot));
             }
         }
     }
-    let bound = pivots
-        .iter()
-        .filter(|&&(_, c)| free.iter().any(|&f| columns[c][f].abs() > NOTHING));
-    let mut rows: Vec<usize> = bound
-        .map(|&(row, _)| row)
-        .chain(free.iter().copied())
-        .collect();
+    let bound =
+        pivots.iter().filter(|&&(_, c)| free.iter().any(|&f| columns[c][f].abs() > NOTHING));
+    let mut rows: Vec<usize> = bound.map(|&(row, _)| row).chain(free.iter().copied()).collect();
     rows.sort_unstable();
     rows
 }

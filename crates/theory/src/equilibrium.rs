@@ -123,9 +123,10 @@ pub(crate) fn phases(
             let there = phase.active.clone();
             let riders = state.take_riders(&mut phase);
             state.measure(&phase, left.as_ref(), &mut measured);
-            let mut equilibrium = match idle {
-                true => Some(state.idle()),
-                false => state.equilibrium(&phase, &mut found, &mut warm, observer)?,
+            let mut equilibrium = if idle {
+                Some(state.idle())
+            } else {
+                state.equilibrium(&phase, &mut found, &mut warm, observer)?
             };
             if let Some(e) = &mut equilibrium
                 && let Some(why) = state.share_out(&riders, &phase, e)?
@@ -142,10 +143,8 @@ pub(crate) fn phases(
             if let Some(e) = &equilibrium {
                 e.mark_queued(&mut queued);
             }
-            left = equilibrium.map(|e| Left {
-                length: length.as_secs_f64(),
-                queuing_delay: e.queuing_delay,
-            });
+            left = equilibrium
+                .map(|e| Left { length: length.as_secs_f64(), queuing_delay: e.queuing_delay });
         }
     }
     found.assume(scenario, &queued);
@@ -161,10 +160,7 @@ struct Shortest<'a> {
 
 impl Shortest<'_> {
     fn new(scenario: &Scenario) -> Shortest<'_> {
-        Shortest {
-            scenario,
-            known: None,
-        }
+        Shortest { scenario, known: None }
     }
 
     /// Returns whether a phase is too short to leave queues behind, and the network is the same
@@ -259,13 +255,11 @@ impl<'a> State<'a> {
         };
         let (still, moving): (Vec<usize>, Vec<usize>) =
             phase.active.iter().partition(|&&flow| self.is_still(flow));
-        let part = Phase {
-            active: moving,
-            ..phase.clone()
-        };
-        let mut equilibrium = match part.active.is_empty() {
-            true => Some(self.idle()),
-            false => self.solved(&part, found, &mut shortfall, warm, observer)?,
+        let part = Phase { active: moving, ..phase.clone() };
+        let mut equilibrium = if part.active.is_empty() {
+            Some(self.idle())
+        } else {
+            self.solved(&part, found, &mut shortfall, warm, observer)?
         };
         if let Some(e) = &mut equilibrium {
             still.into_iter().for_each(|flow| e.rate[flow] = 0.0);
@@ -305,10 +299,7 @@ impl<'a> State<'a> {
             demands.push(demand);
         }
         // None of the flows that are left crosses a link that serves nothing.
-        let capacity = |l: LinkId| match self.rate[l] > 0.0 {
-            true => self.capacity(l),
-            false => 1.0,
-        };
+        let capacity = |l: LinkId| if self.rate[l] > 0.0 { self.capacity(l) } else { 1.0 };
         let capacity = (0..s.links.len()).map(capacity).collect();
         let routes = Routes::new(
             s.links.len(),
@@ -322,11 +313,7 @@ impl<'a> State<'a> {
         let problem = |demands| Problem::new(routes.clone(), capacity.clone(), demands);
         let span = format!("theory, {}-{}", phase.start, phase.end);
         let settled = self.settle(phase, demands, problem, warm, observer)?;
-        let Settled {
-            problem,
-            mut solution,
-            back,
-        } = match settled {
+        let Settled { problem, mut solution, back } = match settled {
             Ok(settled) => settled,
             Err(Unsettled::Contract(flow)) => {
                 notes.push(format!(
@@ -357,11 +344,7 @@ impl<'a> State<'a> {
                 notes.push(format!("{span}: no equilibrium was found; the best that was has a residual of {worst:.0e}"));
                 return Ok(None);
             }
-            &Status::Infeasible {
-                link,
-                insisted,
-                capacity,
-            } => {
+            &Status::Infeasible { link, insisted, capacity } => {
                 match self.full_buffers(phase, problem, observer)? {
                     Some((links, held)) => {
                         shortfall.outcome = Outcome::FullBuffers(links);
@@ -383,9 +366,10 @@ impl<'a> State<'a> {
                 s.groups[s.flows[flow].group].name,
                 s.flows[flow].controller.family().name,
                 s.links[link].name,
-                match self.hidden(flow, link) {
-                    true => ", where its control packets wait with the rest",
-                    false => "",
+                if self.hidden(flow, link) {
+                    ", where its control packets wait with the rest"
+                } else {
+                    ""
                 }
             ));
             return Ok(None);

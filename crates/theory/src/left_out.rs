@@ -54,12 +54,7 @@ impl State<'_> {
     pub(crate) fn left_out_of(&self, phase: &Phase, solution: &Solution) -> Vec<String> {
         let senders: Vec<Sender<'_>> = (phase.active.iter().zip(&solution.rates))
             .map(|(&flow, &rate)| {
-                let there: f64 = self
-                    .network
-                    .path(flow)
-                    .iter()
-                    .map(|&l| solution.prices[l])
-                    .sum();
+                let there: f64 = self.network.path(flow).iter().map(|&l| solution.prices[l]).sum();
                 let behind = self.seen_behind(flow, &solution.prices);
                 Sender {
                     flow,
@@ -82,13 +77,8 @@ impl State<'_> {
     }
 
     fn traffic(&self, senders: &[Sender<'_>]) -> Vec<Traffic> {
-        let none = Traffic {
-            data: 0.0,
-            acks: 0.0,
-            smallest: f64::INFINITY,
-            largest: 0.0,
-            bursts: false,
-        };
+        let none =
+            Traffic { data: 0.0, acks: 0.0, smallest: f64::INFINITY, largest: 0.0, bursts: false };
         let mut traffic = vec![none; self.rate.len()];
         for &Sender { flow, of, rate, .. } in senders {
             let packet = of.packet.as_f64();
@@ -101,10 +91,7 @@ impl State<'_> {
             if objective(&of.controller) == Some(Objective::Unresponsive) {
                 continue;
             }
-            let ack = match of.goes_by_pairs() {
-                true => of.control,
-                false => of.ack,
-            };
+            let ack = if of.goes_by_pairs() { of.control } else { of.ack };
             let bursts = matches!(law(of), Some(WindowLaw::Vegas { .. })) && !of.pacing;
             for &l in self.network.reverse_path(flow) {
                 traffic[l].acks += rate * ack.as_f64() / packet;
@@ -141,10 +128,7 @@ impl State<'_> {
         if of.goes_by_pairs() {
             let path = self.network.path(sender.flow);
             let full = path.iter().filter(|&&l| solution.prices[l] > LEAST_PRICE);
-            let waits: f64 = full
-                .clone()
-                .map(|&l| 0.5 * of.packet.as_f64() / self.rate[l])
-                .sum();
+            let waits: f64 = full.clone().map(|&l| 0.5 * of.packet.as_f64() / self.rate[l]).sum();
             if waits > COARSE * rtt {
                 notes.push(format!(
                     "control packets of {name} wait for the packet in service, {:.1} ms in the mean, which is left out of round-trip times",
@@ -212,9 +196,7 @@ impl State<'_> {
         if !swings(sender) {
             return None;
         }
-        let others = senders
-            .iter()
-            .filter(|s| swings(s) && self.meet(sender, s, solution));
+        let others = senders.iter().filter(|s| swings(s) && self.meet(sender, s, solution));
         let bases: Vec<f64> = others.map(|s| self.base_rtt(s.flow)).collect();
         let least = bases.iter().copied().fold(f64::INFINITY, f64::min);
         let most = bases.into_iter().fold(0.0, f64::max);
@@ -232,8 +214,7 @@ impl State<'_> {
     fn meet(&self, a: &Sender<'_>, b: &Sender<'_>, solution: &Solution) -> bool {
         let other = self.network.path(b.flow);
         let path = self.network.path(a.flow).iter();
-        path.into_iter()
-            .any(|l| solution.prices[*l] > LEAST_PRICE && other.contains(l))
+        path.into_iter().any(|l| solution.prices[*l] > LEAST_PRICE && other.contains(l))
     }
 
     /// Returns the time that a flow has before the steady part, and a tenth of its time in it.
@@ -241,11 +222,7 @@ impl State<'_> {
         let steady = self.scenario.steady;
         let end = flow.stop.map_or(steady.end, |stop| stop.min(steady.end));
         let begins = steady.start.max(flow.start);
-        let within = if end > begins {
-            end.since(begins).as_secs_f64()
-        } else {
-            0.0
-        };
+        let within = if end > begins { end.since(begins).as_secs_f64() } else { 0.0 };
         begins.since(flow.start).as_secs_f64() + 0.1 * within
     }
 
@@ -291,10 +268,7 @@ impl State<'_> {
             ));
         }
         let discipline = &link.queue.discipline;
-        let facts = QueueFacts {
-            packet: Bytes::from_f64(traffic.largest),
-            buffer: f64::INFINITY,
-        };
+        let facts = QueueFacts { packet: Bytes::from_f64(traffic.largest), buffer: f64::INFINITY };
         let law = discipline.family().queue_dynamics();
         match law.map(|of| of(discipline, &facts).law) {
             Ok(QueueLaw::Rem { backlog, .. }) => {

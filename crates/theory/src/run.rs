@@ -31,11 +31,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
             table.add_until(end, equilibrium);
         },
     )?;
-    let Found {
-        certificates,
-        mut notes,
-        shortfalls,
-    } = found;
+    let Found { certificates, mut notes, shortfalls } = found;
     notes.extend(shortfalls.iter().map(|shortfall| {
         let (start, end) = (shortfall.start, shortfall.end);
         format!("theory, {start}-{end}: {}", shortfall.text(scenario))
@@ -53,10 +49,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
     let (time, series) = table.finish();
     let manifest = Manifest::new(Engine::Theory, scenario, Manifest::digest(&series));
     Ok(Run {
-        statistics: Statistics {
-            packet_hops: 0,
-            steps,
-        },
+        statistics: Statistics { packet_hops: 0, steps },
         certificates,
         notes,
         ..Run::new(manifest, time, series)

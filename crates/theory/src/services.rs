@@ -60,11 +60,7 @@ impl State<'_> {
         }
         let links = contracts.into_iter().enumerate().map(|(link, contracts)| {
             let (contracts, capacity) = (8.0 * contracts, 8.0 * self.capacity(link));
-            Oversubscribed {
-                link,
-                contracts,
-                capacity,
-            }
+            Oversubscribed { link, contracts, capacity }
         });
         let mut links: Vec<_> = links.filter(|o| o.contracts > o.capacity).collect();
         links.sort_by(|a, b| (b.contracts / b.capacity).total_cmp(&(a.contracts / a.capacity)));
@@ -171,9 +167,7 @@ impl State<'_> {
             (_, Limit::Packets(n)) if packets[l].1 > 0.0 => n as f64 * packets[l].0 / packets[l].1,
             (_, Limit::Packets(_)) => f64::INFINITY,
         };
-        (0..s.links.len())
-            .map(|l| (buffer(l) / self.rate[l]).max(f64::MIN_POSITIVE))
-            .collect()
+        (0..s.links.len()).map(|l| (buffer(l) / self.rate[l]).max(f64::MIN_POSITIVE)).collect()
     }
 
     /// Returns the rates that get through of those that are sent. An overloaded link loses the same

@@ -108,9 +108,10 @@ impl Shortfall {
                 1 => ("is", "its", "gets"),
                 _ => ("are each", "the", "get"),
             };
-            let broken = match h.breaks_contract() {
-                true => format!(", less than {its} contract of {contract}"),
-                false => String::new(),
+            let broken = if h.breaks_contract() {
+                format!(", less than {its} contract of {contract}")
+            } else {
+                String::new()
             };
             let due = rate(h.due);
             format!(
@@ -124,11 +125,7 @@ impl Shortfall {
 /// Returns some of the items in words, separated by semicolons or, if short, by commas.
 fn listed<T>(items: &[T], kind: &str, word: impl Fn(&T) -> String) -> String {
     let words: Vec<String> = items.iter().take(NAMED).map(word).collect();
-    let comma = if words.iter().any(|w| w.contains(", ")) {
-        "; "
-    } else {
-        ", "
-    };
+    let comma = if words.iter().any(|w| w.contains(", ")) { "; " } else { ", " };
     let mut text = words.join(comma);
     if items.len() > NAMED {
         text += &format!(" and {} more {kind}", items.len() - NAMED);

@@ -24,11 +24,8 @@ impl State<'_> {
             let base = self.base_rtt(flow);
             let queued = match before {
                 Some(left) if leaves_queues(left.length, base) => {
-                    let links = self
-                        .network
-                        .path(flow)
-                        .iter()
-                        .chain(self.network.reverse_path(flow));
+                    let links =
+                        self.network.path(flow).iter().chain(self.network.reverse_path(flow));
                     links.map(|&l| left.queuing_delay[l]).sum()
                 }
                 _ => 0.0,
@@ -114,21 +111,13 @@ impl State<'_> {
         let limit = limit.map_or(f64::INFINITY, |limit| limit.as_f64());
         Some(match demand {
             Demand::Log { weight } if limit < weight => Demand::Log { weight: limit },
-            Demand::Capped { weight, cap } => Demand::Capped {
-                weight: weight.min(limit),
-                cap,
-            },
+            Demand::Capped { weight, cap } => Demand::Capped { weight: weight.min(limit), cap },
             Demand::Contract { floor, cap, .. } if cap <= floor && limit.is_finite() => {
                 Demand::Capped { weight: limit, cap }
             }
-            Demand::Contract {
-                weight, floor, cap, ..
-            } => Demand::Contract {
-                weight,
-                floor,
-                limit,
-                cap,
-            },
+            Demand::Contract { weight, floor, cap, .. } => {
+                Demand::Contract { weight, floor, limit, cap }
+            }
             demand => demand,
         })
     }
@@ -210,14 +199,9 @@ impl State<'_> {
 
     /// Returns a flow and a link that limits it by a price that the flow does not read.
     pub(crate) fn misread(&self, phase: &Phase, prices: &[f64]) -> Option<(usize, LinkId)> {
-        let hops = (phase.active.iter()).flat_map(|&flow| {
-            self.network
-                .path(flow)
-                .iter()
-                .map(move |&link| (flow, link))
-        });
-        hops.into_iter()
-            .find(|&(flow, link)| prices[link] > LEAST_PRICE && !self.reads(flow, link))
+        let hops = (phase.active.iter())
+            .flat_map(|&flow| self.network.path(flow).iter().map(move |&link| (flow, link)));
+        hops.into_iter().find(|&(flow, link)| prices[link] > LEAST_PRICE && !self.reads(flow, link))
     }
 
     /// Returns the bias of a flow that measures its base round-trip time, and zero for others.
@@ -245,10 +229,7 @@ impl State<'_> {
         }
         for (l, marked) in marked.into_iter().enumerate() {
             if matches!(self.price_of(l), Price::Marks { .. }) {
-                e.marking[l] = match e.load[l] > 0.0 {
-                    true => marked / e.load[l],
-                    false => 0.0,
-                };
+                e.marking[l] = if e.load[l] > 0.0 { marked / e.load[l] } else { 0.0 };
             }
         }
     }

@@ -60,21 +60,11 @@ impl<'a> Table<'a> {
         }
         let samples = scenario.duration.as_ps() / period.as_ps().max(1);
         let time: Vec<f64> = (1..=samples).map(|k| (period * k).as_secs_f64()).collect();
-        let mut table = Table {
-            scenario,
-            period,
-            time,
-            filled: 0,
-            columns: Vec::new(),
-            row: Vec::new(),
-        };
+        let mut table =
+            Table { scenario, period, time, filled: 0, columns: Vec::new(), row: Vec::new() };
         let mut columns = Vec::new();
         table.visit(None, |entity, metric, _| {
-            columns.push(Series {
-                metric,
-                entity,
-                values: Vec::with_capacity(samples as usize),
-            });
+            columns.push(Series { metric, entity, values: Vec::with_capacity(samples as usize) });
         });
         table.columns = columns;
         table
@@ -140,32 +130,20 @@ impl<'a> Table<'a> {
                 }
             }
         }
-        for (l, _) in scenario
-            .links
-            .iter()
-            .enumerate()
-            .filter(|(_, link)| !link.attachment)
-        {
+        for (l, _) in scenario.links.iter().enumerate().filter(|(_, link)| !link.attachment) {
             let id = Entity::Link(l);
             // A link that serves nothing keeps the queue that it was left with, and has no delay.
-            let alive = |e: &Equilibrium, value: f64| match e.rate_of_link[l] > 0.0 {
-                true => value,
-                false => f64::NAN,
+            let alive = |e: &Equilibrium, value: f64| {
+                if e.rate_of_link[l] > 0.0 { value } else { f64::NAN }
             };
             for metric in [Metric::Backlog, Metric::ServedBacklog] {
-                add(id, metric, &|e| {
-                    alive(e, e.queuing_delay[l] * e.rate_of_link[l])
-                });
+                add(id, metric, &|e| alive(e, e.queuing_delay[l] * e.rate_of_link[l]));
             }
-            add(id, Metric::BacklogPackets, &|e| {
-                alive(e, e.backlog_packets[l])
-            });
+            add(id, Metric::BacklogPackets, &|e| alive(e, e.backlog_packets[l]));
             add(id, Metric::ServedRate, &|e| e.load[l] * 8.0);
             let arrivals = |e: &Equilibrium| e.arrivals[l] * self.period.as_secs_f64();
             add(id, Metric::Arrivals, &arrivals);
-            add(id, Metric::Judged, &|e| {
-                alive(e, e.marking[l]) * arrivals(e)
-            });
+            add(id, Metric::Judged, &|e| alive(e, e.marking[l]) * arrivals(e));
             add(id, Metric::Price, &|e| alive(e, e.price[l]));
         }
     }

@@ -25,11 +25,7 @@ impl Transfers {
             Demand::Size(size) => size.as_f64(),
             _ => f64::INFINITY,
         });
-        Transfers {
-            left: left.collect(),
-            sending: Vec::new(),
-            period,
-        }
+        Transfers { left: left.collect(), sending: Vec::new(), period }
     }
 
     /// Returns whether a flow has sent all that it had.
@@ -43,22 +39,19 @@ impl Transfers {
         self.sending.clear();
         if let Some(rate) = rate {
             let transfers = active.iter().filter(|&&flow| self.left[flow].is_finite());
-            self.sending
-                .extend(transfers.map(|&flow| (flow, rate[flow])));
+            self.sending.extend(transfers.map(|&flow| (flow, rate[flow])));
         }
     }
 
     /// Returns the time until a transfer is done, or until the end of the phase, `length`, if that
     /// is before.
     pub fn until_done(&self, length: Duration) -> Duration {
-        let times = self
-            .sending
-            .iter()
-            .map(|&(flow, rate)| self.left[flow] / rate);
+        let times = self.sending.iter().map(|&(flow, rate)| self.left[flow] / rate);
         let first = times.fold(f64::INFINITY, f64::min);
-        match first < length.as_secs_f64() {
-            true => Duration::from_secs_f64(first).max(self.period).min(length),
-            false => length,
+        if first < length.as_secs_f64() {
+            Duration::from_secs_f64(first).max(self.period).min(length)
+        } else {
+            length
         }
     }
 
@@ -68,11 +61,7 @@ impl Transfers {
             let left = &mut self.left[flow];
             let sent = rate * time.as_secs_f64();
             // The data of less than a nanosecond is rounding.
-            *left = if *left - sent > 1e-9 * rate {
-                *left - sent
-            } else {
-                0.0
-            };
+            *left = if *left - sent > 1e-9 * rate { *left - sent } else { 0.0 };
         }
         self.sending.retain(|&(flow, _)| self.left[flow] > 0.0);
     }

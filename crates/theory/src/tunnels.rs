@@ -47,8 +47,7 @@ impl State<'_> {
         for (&tunnel, riders) in &of {
             let rates = riders.iter().map(|&rider| self.offered_inside(rider));
             let sum = rates.sum::<f64>();
-            self.carried
-                .insert(tunnel, Some(sum).filter(|sum| sum.is_finite()));
+            self.carried.insert(tunnel, Some(sum).filter(|sum| sum.is_finite()));
         }
         Riders { of }
     }

@@ -130,9 +130,10 @@ impl Last {
         for (i, &flow) in phase.active.iter().enumerate() {
             let now = (problem.routes().path(i), problem.demands()[i]);
             let before = self.numbers[flow].and_then(|number| self.shares.flow(number));
-            match before == Some(now) {
-                true => gone[flow] = false,
-                false => come.push((flow, now)),
+            if before == Some(now) {
+                gone[flow] = false
+            } else {
+                come.push((flow, now))
             }
             if come.len() > most {
                 return None;

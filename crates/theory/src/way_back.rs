@@ -70,11 +70,7 @@ impl State<'_> {
         };
         let (mut step, mut least, mut since) = (0.5, f64::INFINITY, 0);
         for _ in 0..ROUNDS {
-            let Settled {
-                problem: solved,
-                solution,
-                back,
-            } = &mut settled;
+            let Settled { problem: solved, solution, back } = &mut settled;
             if solution.status != Status::Solved {
                 return Ok(Ok(settled));
             }
@@ -117,11 +113,7 @@ impl State<'_> {
 
 /// Returns a demand for a price to which a surcharge is added, or `None` if there is no such kind.
 fn behind(demand: Demand, surcharge: f64) -> Option<Demand> {
-    let of = |weight, surcharge, cap| Demand::Surcharged {
-        weight,
-        surcharge,
-        cap,
-    };
+    let of = |weight, surcharge, cap| Demand::Surcharged { weight, surcharge, cap };
     match demand {
         _ if surcharge == 0.0 => Some(demand),
         Demand::Log { weight } => Some(of(weight, surcharge, f64::INFINITY)),

@@ -5,10 +5,8 @@ use accord_language::File;
 use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 const VEGAS: &str =
     "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\", base_rtt = \"known\" }";
@@ -41,14 +39,12 @@ fn group(name: &str, from: &str, to: &str, controller: &str, more: &str) -> Stri
 
 fn of(s: &Scenario, run: &Run, metric: Metric, flow: &str) -> f64 {
     let id = s.flows.iter().position(|f| f.name == flow).expect("a flow");
-    run.mean(metric, Entity::Flow(id), s.steady)
-        .expect("a value")
+    run.mean(metric, Entity::Flow(id), s.steady).expect("a value")
 }
 
 fn of_link(s: &Scenario, run: &Run, metric: Metric, link: &str) -> f64 {
     let id = s.links.iter().position(|l| l.name == link).expect("a link");
-    run.mean(metric, Entity::Link(id), s.steady)
-        .expect("a value")
+    run.mean(metric, Entity::Link(id), s.steady).expect("a value")
 }
 
 fn says(run: &Run, what: &str) -> bool {
@@ -81,10 +77,7 @@ fn vegas_both_ways_shares_its_backlog_with_the_way_back() {
 #[test]
 fn one_vegas_against_five_has_a_fifth_of_the_link() {
     let five = group("b", "right", "left", VEGAS, "count = 5");
-    let (s, run) = run(&dumbbell(
-        PLAIN,
-        &(group("a", "left", "right", VEGAS, "") + &five),
-    ));
+    let (s, run) = run(&dumbbell(PLAIN, &(group("a", "left", "right", VEGAS, "") + &five)));
     assert!((of(&s, &run, Metric::Throughput, "a") / 2e6 - 1.0).abs() < 1e-9);
     assert!((of(&s, &run, Metric::Throughput, "b.1") / 2e6 - 1.0).abs() < 1e-9);
     assert_eq!(of_link(&s, &run, Metric::Backlog, "bottleneck"), 0.0);
@@ -118,10 +111,7 @@ fn a_discipline_that_drops_the_queue_of_an_equilibrium_leaves_none() {
             false,
         ),
         ("{ discipline = \"codel\", limit = \"200 pkt\" }", true),
-        (
-            "{ discipline = \"codel\", limit = \"200 pkt\", target = \"50 ms\" }",
-            false,
-        ),
+        ("{ discipline = \"codel\", limit = \"200 pkt\", target = \"50 ms\" }", false),
         ("{ discipline = \"avq\", limit = \"200 pkt\" }", true),
         ("{ discipline = \"pie\", limit = \"200 pkt\" }", true),
         ("{ discipline = \"fq-codel\", limit = \"200 pkt\" }", true),
@@ -133,12 +123,7 @@ fn a_discipline_that_drops_the_queue_of_an_equilibrium_leaves_none() {
         let (s, run) = run(&dumbbell(queue, &flows));
         let rate = run.mean(Metric::Throughput, Entity::Flow(0), s.steady);
         assert_eq!(rate.is_none(), fails, "{queue}: {rate:?}");
-        assert_eq!(
-            says(&run, "no equilibrium"),
-            fails,
-            "{queue}: {:?}",
-            run.notes
-        );
+        assert_eq!(says(&run, "no equilibrium"), fails, "{queue}: {:?}", run.notes);
     }
 }
 
@@ -153,11 +138,7 @@ fn the_first_of_equal_links_has_the_queue() {
     let (s, run) = run(&text);
     assert!((of_link(&s, &run, Metric::Backlog, "hop1") - 2000.0).abs() < 1e-3);
     assert_eq!(of_link(&s, &run, Metric::Backlog, "hop2"), 0.0);
-    assert!(
-        says(&run, "any split of their delay is optimal"),
-        "{:?}",
-        run.notes
-    );
+    assert!(says(&run, "any split of their delay is optimal"), "{:?}", run.notes);
 }
 
 #[test]
@@ -171,24 +152,13 @@ fn assumptions_that_a_run_does_not_meet_are_said() {
         (VEGAS, close, false, false),
         (between, "count = 4", false, true),
     ] {
-        let (_, run) = run(&dumbbell(
-            PLAIN,
-            &group("f", "left", "right", controller, more),
-        ));
+        let (_, run) = run(&dumbbell(PLAIN, &group("f", "left", "right", controller, more)));
         assert_eq!(says(&run, "are not known"), unknown, "{:?}", run.notes);
-        assert_eq!(
-            says(&run, "between its two thresholds"),
-            band,
-            "{:?}",
-            run.notes
-        );
+        assert_eq!(says(&run, "between its two thresholds"), band, "{:?}", run.notes);
     }
     // No flow finds a queue on a link that is not full.
     let slow = format!("{close}\ndemand = {{ constant = \"1 Mbps\" }}");
-    let (_, run) = run(&dumbbell(
-        PLAIN,
-        &group("f", "left", "right", measured, &slow),
-    ));
+    let (_, run) = run(&dumbbell(PLAIN, &group("f", "left", "right", measured, &slow)));
     assert!(!says(&run, "are not known"), "{:?}", run.notes);
 }
 
@@ -218,21 +188,11 @@ fn all_links_of_a_dependent_set_are_named() {
 /// Forty packets wait, and one is in service: 41 are the least room.
 #[test]
 fn a_buffer_that_is_too_short_for_the_queue_is_said() {
-    for (limit, short) in [
-        ("40 pkt", true),
-        ("41 pkt", false),
-        ("39 KB", true),
-        ("41 KB", false),
-    ] {
+    for (limit, short) in [("40 pkt", true), ("41 pkt", false), ("39 KB", true), ("41 KB", false)] {
         let queue = format!("{{ discipline = \"droptail\", limit = \"{limit}\" }}");
         let flows = group("f", "left", "right", VEGAS, "count = 20");
         let (_, run) = run(&dumbbell(&queue, &flows));
-        assert_eq!(
-            says(&run, "flows will lose packets"),
-            short,
-            "{limit}: {:?}",
-            run.notes
-        );
+        assert_eq!(says(&run, "flows will lose packets"), short, "{limit}: {:?}", run.notes);
     }
 }
 
@@ -242,12 +202,7 @@ fn windows_of_few_packets_are_said() {
     for (count, few) in [(20, true), (1, false)] {
         let flows = group("f", "left", "right", VEGAS, &format!("count = {count}"));
         let (_, run) = run(&dumbbell(PLAIN, &flows));
-        assert_eq!(
-            says(&run, "windows of f are 3.3 pkt"),
-            few,
-            "{:?}",
-            run.notes
-        );
+        assert_eq!(says(&run, "windows of f are 3.3 pkt"), few, "{:?}", run.notes);
     }
 }
 
@@ -269,15 +224,7 @@ fn reasons_for_no_equilibrium_are_the_familys() {
 fn late_flows_believe_that_they_keep_their_packets() {
     let measured = "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\" }";
     let flows: String = (["a", "b", "c"].iter().zip([0, 20, 40]))
-        .map(|(name, at)| {
-            group(
-                name,
-                "left",
-                "right",
-                measured,
-                &format!("start = \"{at} s\""),
-            )
-        })
+        .map(|(name, at)| group(name, "left", "right", measured, &format!("start = \"{at} s\"")))
         .collect();
     let text = dumbbell(PLAIN, &flows)
         .replace("\n[topology", "\nsteady = [\"50 s\", \"60 s\"]\n[topology");
@@ -293,18 +240,10 @@ fn late_flows_believe_that_they_keep_their_packets() {
 /// The rates of a group are the sums of its flows', in bits.
 #[test]
 fn a_group_has_the_sums_of_its_flows() {
-    let flows = group(
-        "f",
-        "left",
-        "right",
-        VEGAS,
-        "count = 20\nrecord = \"group\"",
-    );
+    let flows = group("f", "left", "right", VEGAS, "count = 20\nrecord = \"group\"");
     let (s, run) = run(&dumbbell(PLAIN, &flows));
     for metric in [Metric::Throughput, Metric::Goodput, Metric::SendingRate] {
-        let sum = run
-            .mean(metric, Entity::Group(0), s.steady)
-            .expect("a value");
+        let sum = run.mean(metric, Entity::Group(0), s.steady).expect("a value");
         assert!((sum - 10e6).abs() < 1.0, "{metric:?}: {sum}");
     }
     let kept = run.mean(Metric::Accumulation, Entity::Group(0), s.steady);
@@ -332,10 +271,8 @@ fn a_late_application_gets_no_more_than_its_rate() {
 fn a_sample_shows_the_phase_at_its_middle() {
     let short = "start = \"1.3 s\"\nstop = \"1.7 s\"";
     let flows = group("a", "left", "right", VEGAS, "") + &group("b", "left", "right", VEGAS, short);
-    let text = dumbbell(PLAIN, &flows).replace(
-        "duration = \"60 s\"",
-        "duration = \"4 s\"\nsample = \"1 s\"",
-    );
+    let text = dumbbell(PLAIN, &flows)
+        .replace("duration = \"60 s\"", "duration = \"4 s\"\nsample = \"1 s\"");
     let (s, run) = run(&text);
     let rates = |flow: &str| {
         let id = s.flows.iter().position(|f| f.name == flow).expect("a flow");
@@ -355,35 +292,14 @@ fn omissions() -> Vec<(String, String, &'static str)> {
     let vegas = |name: &str, from: &str, to: &str| group(name, from, to, VEGAS, "count = 2");
     let copa = |name: &str, delay: &str| {
         let access = format!("access = {{ rate = \"1 Gbps\", delay = \"{delay}\" }}");
-        group(
-            name,
-            "left",
-            "right",
-            "{ name = \"copa\", compete = false }",
-            &access,
-        )
+        group(name, "left", "right", "{ name = \"copa\", compete = false }", &access)
     };
-    let cross = |demand: &str| {
-        group(
-            "x",
-            "left",
-            "right",
-            "\"none\"",
-            &format!("demand = {demand}"),
-        )
-    };
+    let cross =
+        |demand: &str| group("x", "left", "right", "\"none\"", &format!("demand = {demand}"));
     let slow = |back: &str| format!("{MANY}\nreverse = {{ rate = \"{back}\" }}");
     vec![
-        (
-            slow("200 Kbps"),
-            monaco(),
-            "acknowledgements would take 320.0 % of bottleneck.reverse",
-        ),
-        (
-            slow("200 Kbps"),
-            vegas("v", "left", "right"),
-            "acknowledgements would take 200.0 % of",
-        ),
+        (slow("200 Kbps"), monaco(), "acknowledgements would take 320.0 % of bottleneck.reverse"),
+        (slow("200 Kbps"), vegas("v", "left", "right"), "acknowledgements would take 200.0 % of"),
         (
             MANY.into(),
             vegas("v", "left", "right") + &vegas("w", "right", "left"),
@@ -418,11 +334,7 @@ fn omissions() -> Vec<(String, String, &'static str)> {
                 ),
             "random demands",
         ),
-        (
-            MANY.into(),
-            monaco() + &cross("{ poisson = \"4 Mbps\" }"),
-            "random demands",
-        ),
+        (MANY.into(), monaco() + &cross("{ poisson = \"4 Mbps\" }"), "random demands"),
         (
             "{ discipline = \"avd\", limit = \"1000 pkt\" }".into(),
             monaco(),
@@ -464,11 +376,7 @@ fn windows_that_grow_too_slowly_are_said() {
             .replace("delay = \"10 ms\"", &format!("delay = \"{delay}\""))
     };
     let (_, slow) = run(&text("250 ms"));
-    assert!(
-        says(&slow, "v grows by a packet per round trip"),
-        "{:?}",
-        slow.notes
-    );
+    assert!(says(&slow, "v grows by a packet per round trip"), "{:?}", slow.notes);
     let (_, fast) = run(&text("10 ms"));
     assert!(!says(&fast, "grows by a packet"), "{:?}", fast.notes);
 }
@@ -493,25 +401,11 @@ fn routes_side_by_side_have_their_own_notes() {
     let flow = |name: &str, over: &str| {
         format!("[flow.{name}]\npath = [\"s\", \"{over}\", \"t\"]\ncontroller = {VEGAS}\n")
     };
-    let links = [
-        ("a", "s", "m"),
-        ("b", "m", "t"),
-        ("c", "s", "n"),
-        ("d", "n", "t"),
-    ];
-    let links: String = links
-        .iter()
-        .map(|(name, from, to)| link(name, from, to))
-        .collect();
-    let (_, run) = run(&format!(
-        "duration = \"10 s\"\n{links}{}{}",
-        flow("x", "m"),
-        flow("y", "n")
-    ));
-    for pair in [
-        "the same flows fill a, b, one after the other",
-        "the same flows fill c, d, one",
-    ] {
+    let links = [("a", "s", "m"), ("b", "m", "t"), ("c", "s", "n"), ("d", "n", "t")];
+    let links: String = links.iter().map(|(name, from, to)| link(name, from, to)).collect();
+    let (_, run) =
+        run(&format!("duration = \"10 s\"\n{links}{}{}", flow("x", "m"), flow("y", "n")));
+    for pair in ["the same flows fill a, b, one after the other", "the same flows fill c, d, one"] {
         assert!(says(&run, pair), "{:?}", run.notes);
     }
 }

@@ -11,19 +11,14 @@ use accord_theory::duality::{
 
 #[track_caller]
 fn near(value: f64, expected: f64, digit: f64) {
-    assert!(
-        (value - expected).abs() <= 0.51 * digit,
-        "{value} is not {expected}"
-    );
+    assert!((value - expected).abs() <= 0.51 * digit, "{value} is not {expected}");
 }
 
 /// LA, SF and CH with one flow of each class [Low02 fig. 4], and their propagation delays.
 fn backbone(thresholds: Thresholds) -> (Problem, Vec<f64>) {
     let paths: [&[u32]; 6] = [&[0, 1], &[1, 2], &[0], &[1], &[2], &[0, 1, 2]];
     let delays = vec![75.0, 80.0, 15.0, 60.0, 20.0, 100.0];
-    let demands = delays.iter().map(|&delay| Demand::Log {
-        weight: thresholds.weight(delay),
-    });
+    let demands = delays.iter().map(|&delay| Demand::Log { weight: thresholds.weight(delay) });
     let routes = Routes::new(3, paths).unwrap();
     let problem = Problem::new(routes, vec![6.0; 3], demands.collect()).unwrap();
     (problem, delays)
@@ -72,18 +67,8 @@ fn the_bound_on_the_step_is_the_limit_of_one_link_and_conservative_on_several() 
     };
     let row = of(3, &[&[0, 1, 2], &[0], &[1], &[2]]);
     let cases = [
-        (
-            "one link, 3 flows",
-            of(1, &[&[0_u32] as &[u32]; 3]),
-            1.0,
-            1.05,
-        ),
-        (
-            "one link, 50 flows",
-            of(1, &[&[0_u32] as &[u32]; 50]),
-            1.0,
-            1.05,
-        ),
+        ("one link, 3 flows", of(1, &[&[0_u32] as &[u32]; 3]), 1.0, 1.05),
+        ("one link, 50 flows", of(1, &[&[0_u32] as &[u32]; 50]), 1.0, 1.05),
         ("three links in a row, 4 flows", row, 4.0, 5.0),
         ("LA, SF and CH, PF", backbone(PF).0, 8.0, 9.0),
         ("LA, SF and CH, WPF", backbone(WPF).0, 10.0, 11.0),
@@ -150,10 +135,7 @@ fn the_vegas_network_settles_around_the_equilibrium() {
     }
     let (problem, _) = backbone(PF);
     let error = VegasNetwork::new(&problem, vec![1.0; 5], 1.0).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "5 propagation delays or targets for 6 flows"
-    );
+    assert_eq!(error.to_string(), "5 propagation delays or targets for 6 flows");
     assert!(VegasNetwork::new(&problem, vec![0.0; 6], 1.0).is_err());
 }
 
@@ -239,15 +221,8 @@ fn persistent_congestion_by_recursion_and_by_theorem_3() {
     }
     // [Low02 table VI]: the base round-trip time of each: the queue that it found, 10 ms of propagation,
     // and 0.18 ms of transmission, which the model leaves out.
-    for (t, expected) in [10.18, 13.5133, 20.18, 31.3965, 49.7339]
-        .into_iter()
-        .enumerate()
-    {
-        let found = if t == 0 {
-            0.0
-        } else {
-            periods[t - 1].queuing_delay
-        };
+    for (t, expected) in [10.18, 13.5133, 20.18, 31.3965, 49.7339].into_iter().enumerate() {
+        let found = if t == 0 { 0.0 } else { periods[t - 1].queuing_delay };
         near(10.18 + found, expected, 1e-4);
     }
 }
@@ -335,23 +310,15 @@ fn estimation_errors_distort_fairness_as_equation_26() {
         solve(&problem, &Settings::default()).rates
     };
     // PF with the same absolute error: rates as 1 + ε. Delays 10 and 40, error 5 ms.
-    let rates = with([
-        Demand::vegas(0.2, 10.0, 0.5),
-        Demand::vegas(0.05, 40.0, 0.125),
-    ]);
+    let rates = with([Demand::vegas(0.2, 10.0, 0.5), Demand::vegas(0.05, 40.0, 0.125)]);
     near(rates[0] / rates[1], 1.5 / 1.125, 1e-10);
     // WPF without error: rates as propagation delays.
     let rates = with([Demand::vegas(0.2, 10.0, 0.0), Demand::vegas(0.2, 40.0, 0.0)]);
     near(rates[1] / rates[0], 4.0, 1e-11);
     // Equation 26 itself.
-    let rates = with([
-        Demand::vegas(0.2, 10.0, 0.7),
-        Demand::vegas(0.3, 40.0, -0.2),
-    ]);
-    let (left, right) = (
-        1.7 * 0.2 * 10.0 / rates[0] + 0.7 * 10.0,
-        0.8 * 0.3 * 40.0 / rates[1] - 0.2 * 40.0,
-    );
+    let rates = with([Demand::vegas(0.2, 10.0, 0.7), Demand::vegas(0.3, 40.0, -0.2)]);
+    let (left, right) =
+        (1.7 * 0.2 * 10.0 / rates[0] + 0.7 * 10.0, 0.8 * 0.3 * 40.0 / rates[1] - 0.2 * 40.0);
     near(left / right, 1.0, 1e-10);
 }
 

@@ -22,25 +22,17 @@ fn log(weight: f64) -> Demand {
 
 #[track_caller]
 fn near(value: f64, expected: f64, digit: f64) {
-    assert!(
-        (value - expected).abs() <= 0.51 * digit,
-        "{value} is not {expected}"
-    );
+    assert!((value - expected).abs() <= 0.51 * digit, "{value} is not {expected}");
 }
 
 /// `count` flows of each class; one rate and path price for each class.
 fn classes(count: usize, capacities: &[f64], class: &[(Vec<u32>, f64)]) -> (Solution, Vec<f64>) {
-    let flows: Vec<_> = class
-        .iter()
-        .flat_map(|(path, weight)| vec![(path.clone(), log(*weight)); count])
-        .collect();
+    let flows: Vec<_> =
+        class.iter().flat_map(|(path, weight)| vec![(path.clone(), log(*weight)); count]).collect();
     let solution = solved(capacities, &flows);
     let rates = solution.rates.chunks(count).map(|rates| rates[0]).collect();
     for rates in solution.rates.chunks(count) {
-        assert!(
-            rates.iter().all(|rate| rate == &rates[0]),
-            "flows of a class differ"
-        );
+        assert!(rates.iter().all(|rate| rate == &rates[0]), "flows of a class differ");
     }
     (solution, rates)
 }
@@ -58,11 +50,7 @@ fn low02_table_1() {
     for class in 0..5 {
         near(rates[class] * 1e3, 1200.0, 1e-6);
         near(SINGLE[class] + solution.prices[0], rtt[class], 1e-4);
-        near(
-            rates[class] * (SINGLE[class] + solution.prices[0]),
-            windows[class],
-            1e-4,
-        );
+        near(rates[class] * (SINGLE[class] + solution.prices[0]), windows[class], 1e-4);
     }
 }
 
@@ -75,24 +63,13 @@ fn low02_table_2() {
     let windows = [14.4595, 14.4595, 24.2324, 51.2253, 88.1480];
     for class in 0..5 {
         near(rates[class] * 1e3, expected[class], 1e-4);
-        near(
-            rates[class] * (SINGLE[class] + solution.prices[0]),
-            windows[class],
-            1e-4,
-        );
+        near(rates[class] * (SINGLE[class] + solution.prices[0]), windows[class], 1e-4);
     }
 }
 
 /// Links LA, SF, CH; classes 1a to 6a [Low02 fig. 4].
 fn backbone() -> [Vec<u32>; 6] {
-    [
-        vec![0, 1],
-        vec![1, 2],
-        vec![0],
-        vec![1],
-        vec![2],
-        vec![0, 1, 2],
-    ]
+    [vec![0, 1], vec![1, 2], vec![0], vec![1], vec![2], vec![0, 1, 2]]
 }
 
 fn backbone_case(
@@ -106,10 +83,7 @@ fn backbone_case(
     let (solution, found) = classes(50, &[300.0; 3], &class);
     for class in 0..6 {
         near(found[class] * 1e3, rates[class], 1e-4);
-        let delay: f64 = backbone()[class]
-            .iter()
-            .map(|&link| solution.prices[link as usize])
-            .sum();
+        let delay: f64 = backbone()[class].iter().map(|&link| solution.prices[link as usize]).sum();
         near(base[class] + delay, rtt[class], 1e-4);
     }
     for (price, queue) in solution.prices.iter().zip(queues) {
@@ -125,9 +99,7 @@ fn low02_table_3() {
     backbone_case(
         [2.0; 6],
         BACKBONE_BASE,
-        [
-            1381.9660, 1381.9660, 3618.0340, 2236.0680, 3618.0340, 1000.0,
-        ],
+        [1381.9660, 1381.9660, 3618.0340, 2236.0680, 3618.0340, 1000.0],
         [76.6172, 81.6172, 15.7228, 61.0644, 20.7228, 102.1800],
         [165.8359, 268.3282, 165.8359],
     );
@@ -138,9 +110,7 @@ fn low02_table_4() {
     backbone_case(
         [75.0, 80.0, 15.0, 60.0, 20.0, 100.0].map(|propagation| 0.2 * propagation),
         BACKBONE_BASE,
-        [
-            1466.8394, 1509.0905, 2818.8749, 1309.7843, 2776.6237, 1714.2857,
-        ],
+        [1466.8394, 1509.0905, 2818.8749, 1309.7843, 2776.6237, 1714.2857],
         [85.3961, 90.7724, 16.2343, 69.3318, 21.6106, 111.8467],
         [319.2763, 2748.5441, 432.1795],
     );
@@ -154,23 +124,14 @@ fn low02_table_5() {
     let queues = [20.0, 60.0, 127.2990, 237.3236, 415.7107];
     let (mut found, mut flows, mut rates) = (0.0, Vec::new(), Vec::new());
     for period in 0..5 {
-        flows.push((
-            vec![0],
-            Demand::Vegas {
-                weight: 2.0 * (10.0 + found),
-                bias: found,
-            },
-        ));
+        flows.push((vec![0], Demand::Vegas { weight: 2.0 * (10.0 + found), bias: found }));
         let solution = solved(&[6.0], &flows);
         found = solution.prices[0];
         rates = solution.rates;
         near(found, delays[period], 1e-5);
         near(found * 6.0, queues[period], 1e-4);
     }
-    for (rate, expected) in rates
-        .iter()
-        .zip([288.662, 404.336, 674.706, 1298.831, 3333.466])
-    {
+    for (rate, expected) in rates.iter().zip([288.662, 404.336, 674.706, 1298.831, 3333.466]) {
         near(rate * 1e3, expected, 1e-3);
     }
 }
@@ -179,10 +140,7 @@ fn low02_table_5() {
 #[test]
 fn low02_figure_7() {
     let flows = [10.0, 10.0, 20.0, 10.0, 30.0].map(|delay| (vec![0], log(2.0 * delay)));
-    for (sources, price) in [3.3333, 6.6667, 13.3333, 16.6667, 26.6667]
-        .into_iter()
-        .enumerate()
-    {
+    for (sources, price) in [3.3333, 6.6667, 13.3333, 16.6667, 26.6667].into_iter().enumerate() {
         near(solved(&[6.0], &flows[..=sources]).prices[0], price, 1e-4);
     }
     let rates = solved(&[6.0], &flows).rates;
@@ -198,12 +156,7 @@ fn kilobytes(count: f64) -> f64 {
 
 fn contract(floor: f64, limit_in_kilobytes: f64) -> Demand {
     let (weight, limit) = (kilobytes(3.0), kilobytes(limit_in_kilobytes));
-    Demand::Contract {
-        weight,
-        floor,
-        limit,
-        cap: f64::INFINITY,
-    }
+    Demand::Contract { weight, floor, limit, cap: f64::INFINITY }
 }
 
 #[test]
@@ -247,19 +200,10 @@ fn har02_figure_5() {
 #[test]
 fn har02_figure_6() {
     let long = |floor, limit| (vec![0, 1, 2], contract(floor, limit));
-    let (l0, l1, l2, l3) = (
-        long(30.0, 60.0),
-        long(35.0, 75.0),
-        long(50.0, 60.0),
-        long(10.0, 15.0),
-    );
+    let (l0, l1, l2, l3) = (long(30.0, 60.0), long(35.0, 75.0), long(50.0, 60.0), long(10.0, 15.0));
     let phases = [
         (vec![&l0, &l3], vec![33.75, 13.75], [13.125, 26.25, 8.75]),
-        (
-            vec![&l0, &l1, &l3],
-            vec![31.6667, 36.6667, 8.3333],
-            [5.8333, 11.6667, 3.8889],
-        ),
+        (vec![&l0, &l1, &l3], vec![31.6667, 36.6667, 8.3333], [5.8333, 11.6667, 3.8889]),
         (
             vec![&l0, &l1, &l2, &l3],
             vec![23.8095, 29.7619, 23.8095, 5.9524],
@@ -271,11 +215,7 @@ fn har02_figure_6() {
         let count = flows.len();
         for bottleneck in 0..3 {
             for flow in 0..4 {
-                let weight = if (bottleneck, flow) == (1, 0) {
-                    3.0
-                } else {
-                    1.0
-                };
+                let weight = if (bottleneck, flow) == (1, 0) { 3.0 } else { 1.0 };
                 flows.push((vec![bottleneck], log(kilobytes(3.0 * weight))));
             }
         }
@@ -336,12 +276,7 @@ fn contracted_parking_lot_of_a_thousand_links() {
         let limit = f64::INFINITY;
         flows.push((
             (0..links).collect(),
-            Demand::Contract {
-                weight,
-                floor,
-                limit,
-                cap: f64::INFINITY,
-            },
+            Demand::Contract { weight, floor, limit, cap: f64::INFINITY },
         ));
         reserved += floor;
         long_weight += weight;
@@ -358,9 +293,6 @@ fn contracted_parking_lot_of_a_thousand_links() {
             Demand::Contract { weight, floor, .. } => floor + weight * shared,
             _ => 100.0 - reserved - long_weight * shared,
         };
-        assert!(
-            (rate / expected - 1.0).abs() < 1e-9,
-            "{path:?}: {rate} is not {expected}"
-        );
+        assert!((rate / expected - 1.0).abs() < 1e-9, "{path:?}: {rate} is not {expected}");
     }
 }

@@ -9,10 +9,7 @@ use accord_units::*;
 use std::sync::Arc;
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
-    Family {
-        params,
-        ..Family::new(name, role)
-    }
+    Family { params, ..Family::new(name, role) }
 }
 
 /// 2 packets/ms, as in Low02 §6.2.
@@ -26,18 +23,10 @@ static MEASURED: Family = family(
 static KNOWN: Family = family(
     "known",
     &[],
-    Role::Controller(|_| Objective::AccumulationPerRoundTrip {
-        rate: Rate::from_bps(16_000_000),
-    }),
+    Role::Controller(|_| Objective::AccumulationPerRoundTrip { rate: Rate::from_bps(16_000_000) }),
 );
-static MARKS: Family = family(
-    "marks",
-    &[],
-    Role::Controller(|_| Objective::Marks {
-        target: ALPHA,
-        phi: 1.1,
-    }),
-);
+static MARKS: Family =
+    family("marks", &[], Role::Controller(|_| Objective::Marks { target: ALPHA, phi: 1.1 }));
 static DROPTAIL: Family = family("droptail", &[], Role::Queue(|_| Price::QueuingDelay));
 static REM: Family = family(
     "rem",
@@ -49,9 +38,7 @@ static REM: Family = family(
         doc: "",
         source: "",
     }],
-    Role::Queue(|values| Price::Marks {
-        phi: values.number("phi"),
-    }),
+    Role::Queue(|values| Price::Marks { phi: values.number("phi") }),
 );
 
 /// Flows one every `gap` over 6 packets/ms, the i-th with a base round-trip time of
@@ -70,10 +57,7 @@ fn scenario(
         to,
         rate: Rate::from_bps(rate),
         delay,
-        queue: Queue {
-            discipline: queue.defaults(),
-            limit: Limit::Unlimited,
-        },
+        queue: Queue { discipline: queue.defaults(), limit: Limit::Unlimited },
         loss: 0.0,
         control_loss: 0.0,
         control_priority: true,
@@ -84,14 +68,7 @@ fn scenario(
     let mut flows = Vec::new();
     let fast = 1_000_000_000_000;
     links.push(link("bottleneck", 0, 1, Duration::ZERO, 48_000_000, queue));
-    links.push(link(
-        "bottleneck.reverse",
-        1,
-        0,
-        Duration::ZERO,
-        fast,
-        &DROPTAIL,
-    ));
+    links.push(link("bottleneck.reverse", 1, 0, Duration::ZERO, fast, &DROPTAIL));
     for (i, &ms) in base_ms.iter().enumerate() {
         let access = links.len();
         let half = Duration::from_us(500 * ms);
@@ -131,13 +108,8 @@ fn scenario(
         seed: 1,
         duration: Duration::from_secs_f64(end),
         sample: Duration::from_secs_f64(gap / 10.0),
-        steady: Window {
-            start: Time::ZERO,
-            end: Time::from_secs_f64(end),
-        },
-        nodes: ["left", "right", "host"]
-            .map(|name| Node { name: name.into() })
-            .into(),
+        steady: Window { start: Time::ZERO, end: Time::from_secs_f64(end) },
+        nodes: ["left", "right", "host"].map(|name| Node { name: name.into() }).into(),
         links,
         groups: vec![Group {
             recorded: Default::default(),
@@ -219,10 +191,7 @@ fn rem_has_prices_without_queues() {
         assert_eq!(link(Metric::QueuingDelay, period), 0.0);
         near(link(Metric::Utilisation, period), 1.0);
     }
-    for (flow, rate) in [750.0, 750.0, 1500.0, 750.0, 2250.0]
-        .into_iter()
-        .enumerate()
-    {
+    for (flow, rate) in [750.0, 750.0, 1500.0, 750.0, 2250.0].into_iter().enumerate() {
         let got = value(&run, Metric::Throughput, Entity::Flow(flow), 20.0, 4);
         near(got.expect("active") / 8e3, rate);
     }
@@ -233,9 +202,7 @@ fn rem_has_prices_without_queues() {
 fn a_price_that_is_not_read_is_no_price() {
     let mut other_phi = scenario(&MARKS, &REM, 20.0, &[10]);
     let values = &mut other_phi.links[0].queue.discipline;
-    values
-        .set("phi", &accord_family::Raw::Number(1.2))
-        .expect("in range");
+    values.set("phi", &accord_family::Raw::Number(1.2)).expect("in range");
     for s in [
         scenario(&MARKS, &DROPTAIL, 20.0, &[10]),
         scenario(&MEASURED, &REM, 20.0, &[10]),
@@ -243,27 +210,19 @@ fn a_price_that_is_not_read_is_no_price() {
     ] {
         let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
         assert_eq!(value(&run, Metric::Price, Entity::Link(0), 20.0, 0), None);
-        assert!(
-            run.notes
-                .iter()
-                .any(|n| n.contains("does not read the price"))
-        );
+        assert!(run.notes.iter().any(|n| n.contains("does not read the price")));
     }
 }
 
 static PAIRS: Family = family(
     "pairs",
     &[],
-    Role::Tunnel(|_| Objective::Accumulation {
-        target: Size::Packets(4000.0),
-    }),
+    Role::Tunnel(|_| Objective::Accumulation { target: Size::Packets(4000.0) }),
 );
 static ACKS: Family = family(
     "acks",
     &[],
-    Role::Controller(|_| Objective::Accumulation {
-        target: Size::Packets(4000.0),
-    }),
+    Role::Controller(|_| Objective::Accumulation { target: Size::Packets(4000.0) }),
 );
 
 /// A tunnel measures by control packets, here of 6000 bytes, 1 ms at the bottleneck: its window
@@ -285,11 +244,9 @@ fn a_window_is_the_rate_times_what_the_flow_measures() {
 /// At a link that is not full there is no price to read.
 #[test]
 fn a_queue_that_control_packets_wait_in_is_not_read() {
-    for (sender, limits, read) in [
-        (&PAIRS, true, false),
-        (&ACKS, true, true),
-        (&PAIRS, false, true),
-    ] {
+    for (sender, limits, read) in
+        [(&PAIRS, true, false), (&ACKS, true, true), (&PAIRS, false, true)]
+    {
         let mut s = scenario(sender, &DROPTAIL, 20.0, &[20]);
         let hidden = s.flows[0].path[if limits { 1 } else { 0 }];
         s.links[hidden].control_priority = false;
@@ -326,30 +283,20 @@ fn a_phase_can_be_interrupted() {
     let s = scenario(&KNOWN, &DROPTAIL, 20.0, &[10]);
     assert_eq!(s.phases().count(), 1);
     let ended = accord_theory::run(&s, &mut Twice(0));
-    assert!(matches!(
-        ended,
-        Err(accord_theory::EquilibriumError::Interrupted)
-    ));
+    assert!(matches!(ended, Err(accord_theory::EquilibriumError::Interrupted)));
 }
 
 /// The load, queue and price of an unused link are 0, not missing.
 #[test]
 fn an_idle_link_has_no_load_no_queue_and_no_price() {
     for queue in [&DROPTAIL, &REM] {
-        let mut s = scenario(
-            if queue.name == "rem" { &MARKS } else { &KNOWN },
-            queue,
-            10.0,
-            &[10, 10],
-        );
+        let mut s =
+            scenario(if queue.name == "rem" { &MARKS } else { &KNOWN }, queue, 10.0, &[10, 10]);
         s.flows[0].stop = Some(Time::from_secs_f64(5.0));
         let run = accord_theory::run(&s, &mut Quiet).unwrap();
         let link = |metric| &run.series(metric, Entity::Link(0)).unwrap().values;
         let used = link(Metric::Utilisation);
-        assert!(
-            (used[0] - 1.0).abs() < 1e-9 && (used[12] - 1.0).abs() < 1e-9,
-            "{used:?}"
-        );
+        assert!((used[0] - 1.0).abs() < 1e-9 && (used[12] - 1.0).abs() < 1e-9, "{used:?}");
         for metric in [
             Metric::Utilisation,
             Metric::Backlog,
@@ -379,11 +326,8 @@ fn an_outage_leaves_the_rest_to_the_others() {
     let mut s = scenario(&KNOWN, &DROPTAIL, 10.0, &[10, 10]);
     s.flows[1].start = Time::ZERO;
     let access = s.flows[0].path[0];
-    s.events = vec![
-        event(5.0, access, 0),
-        event(10.0, access, 1_000_000_000_000),
-        event(15.0, 0, 0),
-    ];
+    s.events =
+        vec![event(5.0, access, 0), event(10.0, access, 1_000_000_000_000), event(15.0, 0, 0)];
     let run = accord_theory::run(&s, &mut Quiet).unwrap();
     let of = |metric, entity| &run.series(metric, entity).unwrap().values;
     let rate = |flow: usize, i: usize| of(Metric::Throughput, Entity::Flow(flow))[i] / 48e6;
@@ -400,9 +344,5 @@ fn an_outage_leaves_the_rest_to_the_others() {
     assert_eq!(of(Metric::Utilisation, Entity::Link(access))[17], 0.0);
     assert_eq!(run.certificates.len(), 3);
     assert!(run.certificates.iter().all(|c| c.gap < 1e-9));
-    assert!(
-        run.series
-            .iter()
-            .all(|s| s.values.iter().all(|v| !v.is_infinite()))
-    );
+    assert!(run.series.iter().all(|s| s.values.iter().all(|v| !v.is_infinite())));
 }

@@ -9,24 +9,14 @@ use accord_units::*;
 use std::sync::Arc;
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
-    Family {
-        params,
-        ..Family::new(name, role)
-    }
+    Family { params, ..Family::new(name, role) }
 }
 
 const TARGET: Size = Size::Bytes(Bytes::new(3000));
-static ACC: Family = family(
-    "acc",
-    &[],
-    Role::Tunnel(|_| Objective::Accumulation { target: TARGET }),
-);
+static ACC: Family =
+    family("acc", &[], Role::Tunnel(|_| Objective::Accumulation { target: TARGET }));
 static DROPTAIL: Family = family("droptail", &[], Role::Queue(|_| Price::QueuingDelay));
-static AVD: Family = family(
-    "avd",
-    &[],
-    Role::Queue(|_| Price::VirtualDelay { utilisation: 0.98 }),
-);
+static AVD: Family = family("avd", &[], Role::Queue(|_| Price::VirtualDelay { utilisation: 0.98 }));
 
 fn service(mbps: u64, weight: f64, limit_kb: Option<u64>) -> Service {
     Service {
@@ -48,10 +38,7 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
         to,
         rate: Rate::from_bps(100_000_000),
         delay: Duration::from_us(1000),
-        queue: Queue {
-            discipline: queue.defaults(),
-            limit: Limit::Bytes(Bytes::new(250_000)),
-        },
+        queue: Queue { discipline: queue.defaults(), limit: Limit::Bytes(Bytes::new(250_000)) },
         loss: 0.0,
         control_loss: 0.0,
         control_priority: true,
@@ -111,15 +98,8 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
         seed: 1,
         duration: end.since(Time::ZERO),
         sample: Duration::from_secs(1),
-        steady: Window {
-            start: Time::ZERO,
-            end,
-        },
-        nodes: (0..=n)
-            .map(|i| Node {
-                name: format!("r{i}"),
-            })
-            .collect(),
+        steady: Window { start: Time::ZERO, end },
+        nodes: (0..=n).map(|i| Node { name: format!("r{i}") }).collect(),
         links,
         groups,
         flows,
@@ -132,19 +112,14 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
 
 fn mbps(run: &Run, flow: usize, from: u64, to: u64) -> Option<f64> {
     let at = |s| Time::ZERO + Duration::from_secs(s);
-    let window = Window {
-        start: at(from),
-        end: at(to),
-    };
+    let window = Window { start: at(from), end: at(to) };
     let mean = run.mean(Metric::Throughput, Entity::Flow(flow), window);
     mean.map(|bps| bps / 1e6)
 }
 
 fn services(run: &Run) -> Vec<&str> {
     let notes = run.notes.iter().map(String::as_str);
-    notes
-        .filter(|n| n.contains("contract") || n.contains("accumulation limit"))
-        .collect()
+    notes.filter(|n| n.contains("contract") || n.contains("accumulation limit")).collect()
 }
 
 /// The long flows of [Har02 table I], and two cross flows on each bottleneck of the weights that
@@ -171,18 +146,8 @@ fn har02_figure_6_says_who_is_held_at_which_limit() {
     let run = accord_theory::run(&plain, &mut Quiet).expect("a problem");
     let expected = [
         (0, 25, [Some(33.75), None, None, Some(13.75)], 26.25),
-        (
-            25,
-            50,
-            [Some(31.6667), Some(36.6667), None, Some(8.3333)],
-            11.6667,
-        ),
-        (
-            50,
-            75,
-            [Some(23.8095), Some(29.7619), Some(23.8095), Some(5.9524)],
-            8.3333,
-        ),
+        (25, 50, [Some(31.6667), Some(36.6667), None, Some(8.3333)], 11.6667),
+        (50, 75, [Some(23.8095), Some(29.7619), Some(23.8095), Some(5.9524)], 8.3333),
         (75, 100, [Some(33.75), None, None, Some(13.75)], 26.25),
     ];
     for (from, to, long, of_b) in expected {
@@ -195,9 +160,7 @@ fn har02_figure_6_says_who_is_held_at_which_limit() {
         let found = mbps(&run, 5, from, to).expect("active");
         assert!((found - of_b).abs() < 1e-4, "{found}");
     }
-    let accumulation = run
-        .series(Metric::Accumulation, Entity::Flow(3))
-        .expect("there");
+    let accumulation = run.series(Metric::Accumulation, Entity::Flow(3)).expect("there");
     assert!((accumulation.values[30] - 15e3).abs() < 1e-6);
     let notes = services(&run);
     assert_eq!(notes.len(), 2, "{notes:#?}");
@@ -212,10 +175,7 @@ fn har02_figure_6_says_who_is_held_at_which_limit() {
     let shortfalls = unmet_contracts(&s, &mut Quiet).expect("a problem");
     assert_eq!(shortfalls.len(), 2);
     let worst = shortfalls[1].oversubscribed[0];
-    assert_eq!(
-        (worst.link, worst.contracts, worst.capacity),
-        (1, 125e6, 98e6)
-    );
+    assert_eq!((worst.link, worst.contracts, worst.capacity), (1, 125e6, 98e6));
     assert_eq!(shortfalls[1].outcome, Outcome::Equilibrium);
 }
 
@@ -247,13 +207,8 @@ fn oversubscription_without_limits_ends_at_the_buffer() {
     // weights 15, 3 and 3.
     s.flows[0].service.limit = Some(Bytes::new(15_000));
     let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
-    for (flow, expected) in [
-        30.0 * 15.0 / 21.0,
-        70.0 + 30.0 * 3.0 / 21.0,
-        30.0 * 3.0 / 21.0,
-    ]
-    .into_iter()
-    .enumerate()
+    for (flow, expected) in
+        [30.0 * 15.0 / 21.0, 70.0 + 30.0 * 3.0 / 21.0, 30.0 * 3.0 / 21.0].into_iter().enumerate()
     {
         let found = mbps(&run, flow, 0, 10).expect("an equilibrium");
         assert!((found - expected).abs() < 1e-6, "{found} {expected}");
@@ -263,9 +218,7 @@ fn oversubscription_without_limits_ends_at_the_buffer() {
     s.links[0].queue.limit = Limit::Unlimited;
     let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
     assert!(
-        run.notes
-            .iter()
-            .any(|n| n.contains("no accumulation limit or buffer stops the queue"))
+        run.notes.iter().any(|n| n.contains("no accumulation limit or buffer stops the queue"))
     );
     let shortfalls = unmet_contracts(&s, &mut Quiet).expect("a problem");
     assert_eq!(shortfalls[0].outcome, Outcome::None);
@@ -308,10 +261,6 @@ fn many_flows_make_few_words() {
     assert_eq!(notes.len(), 1);
     let line = "f0.0, f0.1, f0.2, f0.3 and 96 more flows are each held at the accumulation limit of 10 KB and get ";
     assert!(notes[0].contains(line), "{}", notes[0]);
-    assert!(
-        notes[0].contains(" and 6 more kinds of flows"),
-        "{}",
-        notes[0]
-    );
+    assert!(notes[0].contains(" and 6 more kinds of flows"), "{}", notes[0]);
     assert!(notes[0].len() < 1000);
 }

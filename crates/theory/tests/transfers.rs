@@ -6,10 +6,8 @@ use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 
 fn scenario(text: &str) -> Scenario {
-    let catalogue = Catalogue {
-        controllers: accord_control::FAMILIES,
-        disciplines: accord_aqm::FAMILIES,
-    };
+    let catalogue =
+        Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
     let file = File::parse("transfers.toml", text).expect("a scenario");
     file.points(&catalogue, None).expect("a scenario").remove(0)
 }
@@ -90,10 +88,7 @@ fn a_long_flow_has_the_link_again_when_a_file_is_there() {
 /// Twice the weight is twice the rate, so that it is done first although it has more to send.
 #[test]
 fn weights_decide_which_transfer_is_done_first() {
-    let heavy = group(
-        "heavy",
-        "demand = { size = \"18 MB\" }\nservice = { weight = 2 }",
-    );
+    let heavy = group("heavy", "demand = { size = \"18 MB\" }\nservice = { weight = 2 }");
     let light = group("light", r#"demand = { size = "10 MB" }"#);
     let run = run(&link(&(heavy + &light)));
     // 18 MB at 2/3 of 20 Mbps take 10.8 s, of which the other has sent 9 MB.
@@ -129,16 +124,9 @@ fn a_transfer_of_less_than_a_round_trip_is_left_out() {
         "count = 500\ndemand = { size = \"1 KB\" }\nstart = { uniform = [\"0 s\", \"50 s\"] }",
     );
     let run = run(&link(&(group("long", "") + &short)));
-    assert!(
-        run.time
-            .iter()
-            .all(|&t| (rate(&run, 0, t) - 20.0).abs() < 1e-6)
-    );
+    assert!(run.time.iter().all(|&t| (rate(&run, 0, t) - 20.0).abs() < 1e-6));
     assert!(rate(&run, 1, 60.0).is_nan());
-    let said = run
-        .notes
-        .iter()
-        .filter(|n| n.contains("transfers of short"));
+    let said = run.notes.iter().filter(|n| n.contains("transfers of short"));
     assert_eq!(said.count(), 1, "{:?}", run.notes);
 }
 

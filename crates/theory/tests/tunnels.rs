@@ -6,10 +6,8 @@ use accord_record::{Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_theory::run;
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 /// Three tunnels over 30 Mbps: contracts of 10, 5 and 0 Mbps, weights of 1, 2 and 1.
 fn scenario(lan: &str, rest: &str) -> Scenario {
@@ -19,11 +17,7 @@ fn scenario(lan: &str, rest: &str) -> Scenario {
          control_priority = false\n\
          [link.lan]\nfrom = \"lan\"\nto = \"west\"\nrate = \"{lan}\"\ndelay = \"1 ms\"\n"
     );
-    let services = [
-        "contract = \"10 Mbps\"",
-        "contract = \"5 Mbps\", weight = 2",
-        "",
-    ];
+    let services = ["contract = \"10 Mbps\"", "contract = \"5 Mbps\", weight = 2", ""];
     for (name, service) in ["a", "b", "c"].into_iter().zip(services) {
         text += &format!(
             "[flow.{name}]\nfrom = \"west\"\nto = \"hub\"\ncontroller = \"monaco\"\npacket = \"1060 B\"\n\
@@ -51,10 +45,7 @@ fn check(s: &Scenario, run: &Run, expected: &[(&str, f64)]) {
         let id = s.flows.iter().position(|f| f.name == name).expect(name);
         let series = run.series(Metric::Throughput, Entity::Flow(id));
         let got = series.expect("recorded").values.last().expect("a sample") / 1e6;
-        assert!(
-            (got - mbps).abs() < 1e-4 * mbps.max(1.0),
-            "{name}: {got}, not {mbps}"
-        );
+        assert!((got - mbps).abs() < 1e-4 * mbps.max(1.0), "{name}: {got}, not {mbps}");
     }
 }
 
@@ -95,13 +86,7 @@ fn a_rider_that_does_not_respond_gets_no_more_than_its_share() {
     let s = scenario("1 Gbps", &rest);
     let run = run(&s, &mut Quiet).expect("it runs");
     // Nothing rides in the others, so `c` has all 30 Mbps: 15 / 1.06 for each.
-    let expected = [
-        ("a", 0.0),
-        ("b", 0.0),
-        ("c", 30.0),
-        ("flood", 14.15094),
-        ("small", 14.15094),
-    ];
+    let expected = [("a", 0.0), ("b", 0.0), ("c", 30.0), ("flood", 14.15094), ("small", 14.15094)];
     check(&s, &run, &expected);
 }
 
@@ -112,21 +97,10 @@ fn a_tunnel_is_idle_until_something_rides_in_it() {
         rider("early", "c", GREEDY) + &rider("late", "a", &format!("{GREEDY}\nstart = \"10 s\""));
     let s = scenario("1 Gbps", &rest);
     let run = run(&s, &mut Quiet).expect("it runs");
-    let c = run
-        .series(Metric::Throughput, Entity::Flow(2))
-        .expect("recorded");
+    let c = run.series(Metric::Throughput, Entity::Flow(2)).expect("recorded");
     assert!((c.values[0] / 1e6 - 30.0).abs() < 1e-3, "{}", c.values[0]);
     // From 10 s on 10 Mbps are contracted, and 20 are shared.
-    check(
-        &s,
-        &run,
-        &[
-            ("a", 20.0),
-            ("c", 10.0),
-            ("early", 9.43396),
-            ("late", 18.86792),
-        ],
-    );
+    check(&s, &run, &[("a", 20.0), ("c", 10.0), ("early", 9.43396), ("late", 18.86792)]);
 }
 
 /// The LAN has 5 Mbps, and the edge would let more through: theory says that it does not know.
@@ -136,9 +110,7 @@ fn a_link_outside_that_holds_riders_back_has_no_theory() {
     let run = run(&s, &mut Quiet).expect("it runs");
     let told = run.notes.iter().any(|n| n.contains("lan holds back slow"));
     assert!(told, "{:?}", run.notes);
-    let series = run
-        .series(Metric::Throughput, Entity::Flow(0))
-        .expect("recorded");
+    let series = run.series(Metric::Throughput, Entity::Flow(0)).expect("recorded");
     assert!(series.values.iter().all(|v| v.is_nan()));
 }
 
@@ -152,9 +124,6 @@ fn pairs_alone_do_not_read_one_fifo() {
         }
     }
     let run = run(&s, &mut Quiet).expect("it runs");
-    let told = run
-        .notes
-        .iter()
-        .any(|n| n.contains("does not read the price"));
+    let told = run.notes.iter().any(|n| n.contains("does not read the price"));
     assert!(told, "{:?}", run.notes);
 }

@@ -7,10 +7,8 @@ use accord_scenario::{Entity, Metric, Window};
 use accord_theory::run;
 use accord_units::{Duration, Time};
 
-const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 /// Flows of equal weights over one link, with access links of their own: `always` all the time, and others from 10 s on or until 20 s.
 fn shares(always: usize, others: &str) -> Run {
@@ -37,19 +35,13 @@ fn phases_of_many_flows_are_those_of_each_alone() {
     let run = shares(12_000, &others);
     let rate = |from: u64| {
         let at = |s| Time::ZERO + Duration::from_secs(s);
-        let window = Window {
-            start: at(from),
-            end: at(from + 10),
-        };
+        let window = Window { start: at(from), end: at(from + 10) };
         let rate = run.mean(Metric::Throughput, Entity::Group(0), window);
         rate.expect("it is recorded") / 12_000.0
     };
     for (from, flows) in [(0, 12_050.0), (10, 12_080.0), (20, 12_030.0)] {
         let (found, expected) = (rate(from), 10e9 / flows);
-        assert!(
-            (found / expected - 1.0).abs() < 1e-9,
-            "{from} s: {found}, not {expected}"
-        );
+        assert!((found / expected - 1.0).abs() < 1e-9, "{from} s: {found}, not {expected}");
     }
     assert_eq!(run.certificates.len(), 3);
     assert!(run.certificates.iter().all(|c| c.gap <= 1e-12));

@@ -76,23 +76,16 @@ impl Application {
     /// Returns the next action of an application that is started, or whose time has come.
     pub fn act(&mut self, now: Time) -> Step {
         match self.demand {
-            Demand::Greedy => Step {
-                supply: u64::MAX,
-                is_transfer: false,
-                new_connection: false,
-                again: None,
-            },
+            Demand::Greedy => {
+                Step { supply: u64::MAX, is_transfer: false, new_connection: false, again: None }
+            }
             Demand::Size(size) => self.begin(now, size, None),
             Demand::Constant(rate) => packet_then(self.gap(rate)),
             Demand::Poisson(rate) => {
                 let mean = self.gap(rate).as_secs_f64();
                 packet_then(Duration::from_secs_f64(exponential(&mut self.dice, mean)))
             }
-            Demand::OnOff {
-                rate: Some(rate),
-                burst,
-                pause,
-            } => {
+            Demand::OnOff { rate: Some(rate), burst, pause } => {
                 if self.left == 0 {
                     let burst = self.burst(burst);
                     self.left = self.packets(burst);
@@ -104,11 +97,7 @@ impl Application {
                     _ => gap,
                 })
             }
-            Demand::OnOff {
-                rate: None,
-                burst,
-                pause,
-            } => {
+            Demand::OnOff { rate: None, burst, pause } => {
                 let size = self.burst(burst);
                 let pause = self.pause(pause);
                 self.begin(now, size, Some(pause))
@@ -116,22 +105,15 @@ impl Application {
             Demand::Media(media) => {
                 let (packets, again) =
                     (self.encoder).frame(&media, self.packet, now, &mut self.dice);
-                Step {
-                    supply: packets,
-                    ..packet_then(again)
-                }
+                Step { supply: packets, ..packet_then(again) }
             }
             Demand::Web(web) => match self.browsing.act(&web, &mut self.dice) {
-                Act::Wait(span) => Step {
-                    supply: 0,
-                    is_transfer: false,
-                    new_connection: false,
-                    again: Some(span),
-                },
-                Act::Fetch(size, pause) => Step {
-                    new_connection: true,
-                    ..self.begin(now, size, Some(pause))
-                },
+                Act::Wait(span) => {
+                    Step { supply: 0, is_transfer: false, new_connection: false, again: Some(span) }
+                }
+                Act::Fetch(size, pause) => {
+                    Step { new_connection: true, ..self.begin(now, size, Some(pause)) }
+                }
             },
         }
     }
@@ -159,17 +141,8 @@ impl Application {
     }
 
     fn begin(&mut self, now: Time, size: Bytes, pause: Option<Duration>) -> Step {
-        self.transfer = Some(UnderWay {
-            start: now,
-            size,
-            pause,
-        });
-        Step {
-            supply: self.packets(size),
-            is_transfer: true,
-            new_connection: false,
-            again: None,
-        }
+        self.transfer = Some(UnderWay { start: now, size, pause });
+        Step { supply: self.packets(size), is_transfer: true, new_connection: false, again: None }
     }
 
     /// Returns the mean time from packet to packet at this rate.
@@ -218,10 +191,5 @@ fn pareto_least(mean: f64, shape: f64) -> f64 {
 }
 
 fn packet_then(gap: Duration) -> Step {
-    Step {
-        supply: 1,
-        is_transfer: false,
-        new_connection: false,
-        again: Some(gap),
-    }
+    Step { supply: 1, is_transfer: false, new_connection: false, again: Some(gap) }
 }

@@ -45,9 +45,10 @@ impl Browsing {
 
 /// Draws the size of a file.
 pub fn file(web: &Web, dice: &mut Dice) -> Bytes {
-    let size = match dice.uniform() < web.tail_share {
-        true => pareto(dice, web.tail_least.as_f64(), web.tail_shape),
-        false => lognormal(dice, web.body_mu, web.body_sigma),
+    let size = if dice.uniform() < web.tail_share {
+        pareto(dice, web.tail_least.as_f64(), web.tail_shape)
+    } else {
+        lognormal(dice, web.body_mu, web.body_sigma)
     };
     Bytes::new(size.clamp(1.0, web.largest.as_f64().max(1.0)).round() as u64)
 }
@@ -59,18 +60,12 @@ pub fn objects(web: &Web, dice: &mut Dice) -> u64 {
 
 /// Draws the pause before an embedded object.
 pub fn off(web: &Web, dice: &mut Dice) -> Duration {
-    bounded(
-        web,
-        weibull(dice, web.off_scale.as_secs_f64(), web.off_shape),
-    )
+    bounded(web, weibull(dice, web.off_scale.as_secs_f64(), web.off_shape))
 }
 
 /// Draws the pause before the next page.
 pub fn think(web: &Web, dice: &mut Dice) -> Duration {
-    bounded(
-        web,
-        pareto(dice, web.think_least.as_secs_f64(), web.think_shape),
-    )
+    bounded(web, pareto(dice, web.think_least.as_secs_f64(), web.think_shape))
 }
 
 fn bounded(web: &Web, seconds: f64) -> Duration {

@@ -36,19 +36,10 @@ impl Demand {
         match self {
             Demand::Constant(_) => Demand::Constant(rate),
             Demand::Poisson(_) => Demand::Poisson(rate),
-            Demand::Media(media) => Demand::Media(Media {
-                most: rate,
-                ..media
-            }),
-            Demand::OnOff {
-                rate: Some(_),
-                burst,
-                pause,
-            } => Demand::OnOff {
-                rate: Some(rate),
-                burst,
-                pause,
-            },
+            Demand::Media(media) => Demand::Media(Media { most: rate, ..media }),
+            Demand::OnOff { rate: Some(_), burst, pause } => {
+                Demand::OnOff { rate: Some(rate), burst, pause }
+            }
             Demand::Greedy
             | Demand::Size(_)
             | Demand::OnOff { rate: None, .. }

@@ -100,11 +100,7 @@ impl Encoder {
                 self.transient -= 1;
                 let others = (media.burst as f64 - media.burst_size) / (media.burst - 1) as f64;
                 let first = n == media.burst;
-                mean * if first {
-                    media.burst_size
-                } else {
-                    others.max(0.2)
-                }
+                mean * if first { media.burst_size } else { others.max(0.2) }
             }
         };
         let bytes = self.rest + size;
@@ -159,10 +155,7 @@ mod tests {
         let rate = bytes as f64 * 8.0 / seconds;
         assert!((rate / 1e6 - 1.0).abs() < 0.004, "{rate}");
         let mean = 1e6 / 240.0;
-        let variance = all
-            .iter()
-            .map(|f| (f.0 as f64 / mean - 1.0).powi(2))
-            .sum::<f64>();
+        let variance = all.iter().map(|f| (f.0 as f64 / mean - 1.0).powi(2)).sum::<f64>();
         let spread = (variance / n as f64).sqrt();
         assert!((spread - 0.2121).abs() < 0.004, "{spread}");
     }
@@ -171,19 +164,12 @@ mod tests {
     /// seven frames have 4.76/7 of it. All eight have 33 333 bytes, as eight others.
     #[test]
     fn a_change_begins_with_a_large_frame() {
-        let even = Media {
-            size_scale: 0.0,
-            interval_scale: 0.0,
-            ..MEDIA
-        };
+        let even = Media { size_scale: 0.0, interval_scale: 0.0, ..MEDIA };
         let mut encoder = Encoder::default();
         encoder.allow(&even, 1e6, Time::ZERO);
         let sizes: Vec<u64> = frames(&mut encoder, &even, 9).iter().map(|f| f.0).collect();
         assert_eq!(sizes[0], 13_500);
-        assert!(
-            sizes[1..8].iter().all(|s| [2833, 2834].contains(s)),
-            "{sizes:?}"
-        );
+        assert!(sizes[1..8].iter().all(|s| [2833, 2834].contains(s)), "{sizes:?}");
         assert_eq!(sizes[..8].iter().sum::<u64>(), 33_333);
         assert!([4166, 4167].contains(&sizes[8]));
         // A change of 40 % causes no transient, and changes within the latency are ignored.
@@ -196,10 +182,7 @@ mod tests {
         encoder.allow(&even, 1e9, at(400));
         assert_eq!(frames(&mut encoder, &even, 1)[0].0, 6250);
         encoder.allow(&even, 0.0, at(600));
-        let least = frames(&mut encoder, &even, 8)
-            .iter()
-            .map(|f| f.0)
-            .sum::<u64>();
+        let least = frames(&mut encoder, &even, 8).iter().map(|f| f.0).sum::<u64>();
         assert!((4999..=5001).contains(&least), "{least}");
     }
 }

@@ -35,10 +35,7 @@ impl PacketSizes {
             PacketSizes::Uniform(least, most) => (least.as_f64() + most.as_f64()) / 2.0,
             PacketSizes::Mix(sizes) => {
                 let weight: f64 = sizes.iter().map(|(_, n)| *n as f64).sum();
-                let sum: f64 = sizes
-                    .iter()
-                    .map(|(size, n)| size.as_f64() * *n as f64)
-                    .sum();
+                let sum: f64 = sizes.iter().map(|(size, n)| size.as_f64() * *n as f64).sum();
                 sum / weight
             }
         }
@@ -66,10 +63,7 @@ pub struct Sizer {
 impl Sizer {
     /// Creates the sizes of flow `id`, with a random stream of their own.
     pub fn new(law: &PacketSizes, id: usize, seed: u64) -> Sizer {
-        Sizer {
-            law: law.clone(),
-            dice: Dice::new(seed, id, Purpose::Size),
-        }
+        Sizer { law: law.clone(), dice: Dice::new(seed, id, Purpose::Size) }
     }
 
     /// Draws the size of the next packet.

@@ -59,11 +59,7 @@ impl Web {
             let above = |z: f64| 0.5 * erfc(z / std::f64::consts::SQRT_2);
             let z = (log(most) - mu) / sigma;
             let within = above(sigma - z);
-            let part = if within > 0.0 {
-                exp(mu + sigma * sigma / 2.0) * within
-            } else {
-                0.0
-            };
+            let part = if within > 0.0 { exp(mu + sigma * sigma / 2.0) * within } else { 0.0 };
             part + most * above(z)
         } else {
             exp(mu).min(most)

@@ -9,10 +9,7 @@ use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
 
 /// The sending end.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "streams are the hot path, and most flows"
-)]
+#[expect(clippy::large_enum_variant, reason = "streams are the hot path, and most flows")]
 #[derive(Clone, Debug)]
 pub enum Sender {
     /// A stream: packets are acknowledged, and losses repaired.
@@ -86,16 +83,8 @@ pub fn endpoints(
     let controller = controller(values, service, packet, base_rtt);
     match Maker::of(values.family()).transport {
         Transport::Open => (Sender::Datagrams(Datagrams::default()), Receiver::Datagrams),
-        Transport::Tunnel {
-            sending,
-            meter,
-            counts,
-        } => (
-            Sender::Tunnel(Box::new(tunnel::Ingress::new(
-                controller,
-                packet,
-                sending(values),
-            ))),
+        Transport::Tunnel { sending, meter, counts } => (
+            Sender::Tunnel(Box::new(tunnel::Ingress::new(controller, packet, sending(values)))),
             Receiver::Tunnel(Box::new(tunnel::Egress::new(meter(values), counts(values)))),
         ),
         Transport::Stream => (
@@ -171,10 +160,7 @@ impl Sender {
             Sender::Tunnel(s) => s.poll(now),
             Sender::Datagrams(s) if s.sent < s.available => {
                 s.sent += 1;
-                Ok(Segment::Data {
-                    number: s.sent - 1,
-                    sent: now,
-                })
+                Ok(Segment::Data { number: s.sent - 1, sent: now })
             }
             Sender::Datagrams(_) => Err(Time::MAX),
         }
@@ -282,14 +268,7 @@ impl Sender {
             Sender::Stream(s) => s,
             other => return other.on_other_reply(reply, now),
         };
-        if let Segment::Ack {
-            next,
-            block,
-            block_len,
-            echo,
-            marked,
-        } = *reply
-        {
+        if let Segment::Ack { next, block, block_len, echo, marked } = *reply {
             stream.on_ack(next, block, block_len, echo, marked, now);
         }
     }
@@ -297,26 +276,12 @@ impl Sender {
     #[inline(never)]
     fn on_other_reply(&mut self, reply: &Segment, now: Time) {
         match (self, *reply) {
-            (
-                Sender::Logged(s),
-                Segment::Ack {
-                    next,
-                    block,
-                    block_len,
-                    echo,
-                    marked,
-                },
-            ) => s.on_ack(next, block, block_len, echo, marked, now),
+            (Sender::Logged(s), Segment::Ack { next, block, block_len, echo, marked }) => {
+                s.on_ack(next, block, block_len, echo, marked, now)
+            }
             (
                 Sender::Tunnel(s),
-                Segment::Report {
-                    pair,
-                    accumulation,
-                    lost,
-                    egress_bps,
-                    virtual_s,
-                    received,
-                },
+                Segment::Report { pair, accumulation, lost, egress_bps, virtual_s, received },
             ) => {
                 let report = Report {
                     number: pair,
@@ -330,13 +295,9 @@ impl Sender {
                 };
                 s.on_report(&report, now);
             }
-            (
-                Sender::Tunnel(s),
-                Segment::Count {
-                    received,
-                    virtual_s,
-                },
-            ) => s.on_count(received, f64::from(virtual_s)),
+            (Sender::Tunnel(s), Segment::Count { received, virtual_s }) => {
+                s.on_count(received, f64::from(virtual_s))
+            }
             _ => {}
         }
     }
@@ -406,19 +367,14 @@ impl Receiver {
         match (self, *segment) {
             (Receiver::Stream(r), Segment::Data { number, sent }) => {
                 let (fresh, ack) = r.on_data(number, sent, marked);
-                Receipt {
-                    data: Some(fresh),
-                    reply: Some(ack),
-                }
+                Receipt { data: Some(fresh), reply: Some(ack) }
             }
-            (Receiver::Tunnel(r), Segment::Data { .. }) => Receipt {
-                data: Some(true),
-                reply: r.on_data(size, virtual_delay, now),
-            },
-            (Receiver::Datagrams, Segment::Data { .. }) => Receipt {
-                data: Some(true),
-                reply: None,
-            },
+            (Receiver::Tunnel(r), Segment::Data { .. }) => {
+                Receipt { data: Some(true), reply: r.on_data(size, virtual_delay, now) }
+            }
+            (Receiver::Datagrams, Segment::Data { .. }) => {
+                Receipt { data: Some(true), reply: None }
+            }
             (Receiver::Tunnel(r), Segment::OutOfBand { pair, sent }) => {
                 r.on_out_of_band(pair, sent, now);
                 Receipt::default()

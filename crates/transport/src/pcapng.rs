@@ -39,10 +39,7 @@ pub struct Envelope {
 impl Envelope {
     /// Creates the envelope of a packet of this kind. Its flow goes from the source to the sink.
     pub fn new((source, sink): (usize, usize), kind: Kind, tos: u8) -> Envelope {
-        let (from, to) = match kind.is_reply() {
-            false => (source, sink),
-            true => (sink, source),
-        };
+        let (from, to) = if kind.is_reply() { (sink, source) } else { (source, sink) };
         Envelope { from, to, tos }
     }
 }
@@ -156,9 +153,8 @@ fn headers(envelope: Envelope, length: u16) -> [u8; wire::UDP_HEADERS] {
     h[2..4].copy_from_slice(&length.to_be_bytes());
     h[12..16].copy_from_slice(&address(envelope.from));
     h[16..20].copy_from_slice(&address(envelope.to));
-    let sum: u32 = (h[..20].chunks_exact(2))
-        .map(|w| u32::from(u16::from_be_bytes([w[0], w[1]])))
-        .sum();
+    let sum: u32 =
+        (h[..20].chunks_exact(2)).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
     h[10..12].copy_from_slice(&checksum.to_be_bytes());

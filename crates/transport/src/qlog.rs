@@ -140,9 +140,10 @@ impl Logged {
         let Some(packet) = self.out.remove(&number) else {
             return;
         };
-        let trigger = match self.sender.timeouts() > self.timeouts {
-            true => "pto_expired",
-            false => "reordering_threshold",
+        let trigger = if self.sender.timeouts() > self.timeouts {
+            "pto_expired"
+        } else {
+            "reordering_threshold"
         };
         self.timeouts = self.sender.timeouts();
         self.record(
@@ -158,9 +159,8 @@ impl Logged {
         let number = self.heard;
         self.heard += 1;
         let beyond = self.out.split_off(&next.min(self.fresh));
-        let mut arrived: Vec<u64> = std::mem::replace(&mut self.out, beyond)
-            .into_values()
-            .collect();
+        let mut arrived: Vec<u64> =
+            std::mem::replace(&mut self.out, beyond).into_values().collect();
         let from = next.saturating_add(u64::from(block));
         let block = from..from.saturating_add(u64::from(block_len));
         let of_block: Vec<u64> = self.out.range(block).map(|(number, _)| *number).collect();
@@ -170,15 +170,14 @@ impl Logged {
         for run in arrived.chunk_by(|a, b| a + 1 == *b) {
             let comma = if ranges.is_empty() { "" } else { "," };
             let (first, last) = (run[0], run[run.len() - 1]);
-            let _ = match first == last {
-                true => write!(ranges, "{comma}[{first}]"),
-                false => write!(ranges, "{comma}[{first},{last}]"),
+            let _ = if first == last {
+                write!(ranges, "{comma}[{first}]")
+            } else {
+                write!(ranges, "{comma}[{first},{last}]")
             };
         }
-        let ranges = match ranges.is_empty() {
-            true => ranges,
-            false => format!(r#","acked_ranges":[{ranges}]"#),
-        };
+        let ranges =
+            if ranges.is_empty() { ranges } else { format!(r#","acked_ranges":[{ranges}]"#) };
         let marks = match marked {
             0 => String::new(),
             n => format!(r#","ce":{n}"#),
@@ -222,16 +221,8 @@ impl Logged {
         let counts = [
             ("congestion_window", bytes(window), bytes(old_window)),
             ("bytes_in_flight", bytes(flight), bytes(old_flight)),
-            (
-                "ssthresh",
-                bytes(metrics.ssthresh),
-                bytes(reported.ssthresh),
-            ),
-            (
-                "pacing_rate",
-                rate(metrics.pacing_rate),
-                rate(reported.pacing_rate),
-            ),
+            ("ssthresh", bytes(metrics.ssthresh), bytes(reported.ssthresh)),
+            ("pacing_rate", rate(metrics.pacing_rate), rate(reported.pacing_rate)),
         ];
         for (name, new, old) in counts {
             if let Some(new) = new.filter(|_| new != old) {
@@ -278,8 +269,5 @@ impl Logged {
 fn record(text: &mut String, now: Time, name: &str, data: std::fmt::Arguments) {
     let ms = now.since_start().as_ms_f64();
     // Writing to a text does not fail.
-    let _ = writeln!(
-        text,
-        "\u{1e}{{\"time\":{ms},\"name\":\"quic:{name}\",\"data\":{{{data}}}}}"
-    );
+    let _ = writeln!(text, "\u{1e}{{\"time\":{ms},\"name\":\"quic:{name}\",\"data\":{{{data}}}}}");
 }

@@ -153,28 +153,12 @@ pub fn encode(header: &Header, segment: &Segment, datagram: &mut Vec<u8>) {
         Segment::Data { number, sent } => (0, number, sent.as_ps(), None),
         Segment::OutOfBand { pair, sent } => (0, pair, sent.as_ps(), None),
         Segment::InBand { pair, sent_bytes } => (0, pair, sent_bytes, None),
-        Segment::Count {
-            received,
-            virtual_s,
-        } => (virtual_s.to_bits(), 0, received, None),
-        Segment::Ack {
-            next,
-            block,
-            block_len,
-            echo,
-            marked,
-        } => {
+        Segment::Count { received, virtual_s } => (virtual_s.to_bits(), 0, received, None),
+        Segment::Ack { next, block, block_len, echo, marked } => {
             let more = u64::from(block_len) << 32 | u64::from(marked);
             (block, next, echo.as_ps(), Some((more, 0)))
         }
-        Segment::Report {
-            pair,
-            accumulation,
-            egress_bps,
-            virtual_s,
-            received,
-            ..
-        } => {
+        Segment::Report { pair, accumulation, egress_bps, virtual_s, received, .. } => {
             let more = u64::from(egress_bps.to_bits()) << 32 | u64::from(virtual_s.to_bits());
             let more = Some((more, 0));
             (accumulation.to_bits(), pair, received, more)
@@ -269,18 +253,9 @@ pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
     let number = u64::from_be_bytes(at(datagram, 24)?);
     let large = u64::from_be_bytes(at(datagram, 32)?);
     let segment = match header.kind {
-        Kind::Data => Segment::Data {
-            number,
-            sent: Time::from_ps(large),
-        },
-        Kind::OutOfBand => Segment::OutOfBand {
-            pair: number,
-            sent: Time::from_ps(large),
-        },
-        Kind::InBand => Segment::InBand {
-            pair: number,
-            sent_bytes: large,
-        },
+        Kind::Data => Segment::Data { number, sent: Time::from_ps(large) },
+        Kind::OutOfBand => Segment::OutOfBand { pair: number, sent: Time::from_ps(large) },
+        Kind::InBand => Segment::InBand { pair: number, sent_bytes: large },
         Kind::Ack => Segment::Ack {
             next: number,
             block: small,
@@ -300,10 +275,7 @@ pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
             virtual_s: measured(u32::from_be_bytes(at(datagram, 44)?))?,
             received: large,
         },
-        Kind::Count => Segment::Count {
-            received: large,
-            virtual_s: measured(small)?,
-        },
+        Kind::Count => Segment::Count { received: large, virtual_s: measured(small)? },
         Kind::Ip | Kind::IpReply => return Err(Malformed::Kind(header.kind as u8)),
     };
     Ok((header, segment))
@@ -337,10 +309,7 @@ fn micros(delay: Duration) -> u32 {
 /// Reads a number that can have been measured: finite and not negative.
 fn measured(bits: u32) -> Result<f32, Malformed> {
     let value = f32::from_bits(bits);
-    match value.is_finite() && value >= 0.0 {
-        true => Ok(value),
-        false => Err(Malformed::Value),
-    }
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(Malformed::Value) }
 }
 
 /// Returns the bytes of a field.

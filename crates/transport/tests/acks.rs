@@ -24,10 +24,7 @@ impl Controller for Recorder {
     }
 
     fn allowance(&self) -> Allowance {
-        Allowance {
-            window: Bytes::new(4000),
-            pacing: None,
-        }
+        Allowance { window: Bytes::new(4000), pacing: None }
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
@@ -35,10 +32,7 @@ impl Controller for Recorder {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            marks: Marks::Price,
-            ..Capabilities::default()
-        }
+        Capabilities { marks: Marks::Price, ..Capabilities::default() }
     }
 }
 

@@ -43,11 +43,7 @@ fn startup_finds_the_rate_and_drain_empties_its_queue() {
     // Drained at 1 − 1/2.89 of the rate: 1.9 products in about three round trips.
     assert!(path.now.since(from) < Duration::from_ms(160));
     // The budget of three quanta is the queue that it leaves.
-    assert!(
-        path.link.queued(path.now) <= 8,
-        "{}",
-        path.link.queued(path.now)
-    );
+    assert!(path.link.queued(path.now) <= 8, "{}", path.link.queued(path.now));
 }
 
 #[test]
@@ -57,31 +53,19 @@ fn probe_bw_cycles_through_its_gains() {
     let mut phases: Vec<(f64, Time)> = Vec::new();
     path.run(3.0, |p| {
         let now = (gain(p) * 100.0).round() / 100.0;
-        if phases
-            .last()
-            .is_none_or(|(last, _)| (last - now).abs() > 0.02)
-        {
+        if phases.last().is_none_or(|(last, _)| (last - now).abs() > 0.02) {
             phases.push((now, p.now));
         }
     });
-    let ups: Vec<Time> = phases
-        .iter()
-        .filter(|(g, _)| *g == 1.25)
-        .map(|(_, t)| *t)
-        .collect();
+    let ups: Vec<Time> = phases.iter().filter(|(g, _)| *g == 1.25).map(|(_, t)| *t).collect();
     assert!(ups.len() > 5, "{phases:?}");
     for pair in ups.windows(2) {
         // Eight phases of a round-trip time; that of 0.75 may be shorter, each a little longer.
         let cycle = pair[1].since(pair[0]).as_secs_f64() / 0.0406;
         assert!((7.0..9.5).contains(&cycle), "{cycle}");
     }
-    let after = |g: f64| {
-        phases
-            .windows(2)
-            .filter(|p| p[0].0 == g)
-            .map(|p| p[1].0)
-            .collect::<Vec<_>>()
-    };
+    let after =
+        |g: f64| phases.windows(2).filter(|p| p[0].0 == g).map(|p| p[1].0).collect::<Vec<_>>();
     assert!(after(1.25).iter().all(|g| *g == 0.75), "{phases:?}");
 }
 
@@ -113,15 +97,11 @@ fn probe_rtt_comes_every_ten_seconds_for_200_ms() {
     path.run(1.0, |_| ());
     path.link.propagation = Duration::from_ms(45);
     let began = path.now;
-    path.until(12.0, "ProbeRTT", |p| {
-        p.controller().state() == State::ProbeRtt
-    });
+    path.until(12.0, "ProbeRTT", |p| p.controller().state() == State::ProbeRtt);
     let waited = path.now.since(began).as_secs_f64();
     assert!((9.0..10.5).contains(&waited), "{waited}");
     let from = path.now;
-    path.until(1.0, "four packets", |p| {
-        p.controller().cwnd().get() == 4 * PACKET.get()
-    });
+    path.until(1.0, "four packets", |p| p.controller().cwnd().get() == 4 * PACKET.get());
     path.until(1.0, "the end", |p| p.controller().state() == State::ProbeBw);
     let lasted = path.now.since(from).as_secs_f64();
     assert!((0.2..0.4).contains(&lasted), "{lasted}");
@@ -178,10 +158,7 @@ fn packets_go_in_pairs_from_1200_kbps_on() {
         let together = |n| instants.iter().filter(|(_, sent)| *sent == n).count();
         let (all, units) = (together(1) + together(2), together(expected));
         assert!(instants.iter().all(|(_, n)| *n <= expected), "{rate}");
-        assert!(
-            all > 80 && units * 20 >= all * 19,
-            "{rate}: {units} of {all}"
-        );
+        assert!(all > 80 && units * 20 >= all * 19, "{rate}: {units} of {all}");
     }
 }
 

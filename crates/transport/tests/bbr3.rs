@@ -55,10 +55,7 @@ fn a1_startup_ends_on_a_plateau_of_the_bandwidth() {
         // growth follow [§5.3.1.1, §5.3.1.2]. The initial window is ten packets.
         let doublings = bdp.max(10.0).log2();
         let rounds = last.round_count as f64;
-        assert!(
-            rounds <= doublings.ceil() + 4.0,
-            "{rounds} rounds for {bdp}"
-        );
+        assert!(rounds <= doublings.ceil() + 4.0, "{rounds} rounds for {bdp}");
     }
 }
 
@@ -103,19 +100,12 @@ fn a3_drain_ends_when_the_queue_is_gone() {
     // The acknowledgement that ends Drain may end ProbeBW_DOWN, too.
     path.until(1.0, "ProbeBW", |p| view(p).state != State::Drain);
     let v = view(&path);
-    assert!(
-        matches!(v.state, State::ProbeBwDown | State::ProbeBwCruise),
-        "{v:?}"
-    );
+    assert!(matches!(v.state, State::ProbeBwDown | State::ProbeBwCruise), "{v:?}");
     assert!(v.round_count <= began + 1, "in a round trip");
     // The last round trip is the longest one: its packets met the queue of Startup.
     assert!(path.now.since(from) < Duration::from_ms(100));
     // The queue is the excess of the last packets in flight over the product.
-    assert!(
-        path.link.queued(path.now) <= 4,
-        "{}",
-        path.link.queued(path.now)
-    );
+    assert!(path.link.queued(path.now) <= 4, "{}", path.link.queued(path.now));
 }
 
 #[test]
@@ -138,10 +128,7 @@ fn a5_and_a7_probing_up_ends_on_a_plateau_but_not_while_limited_by_the_applicati
         // Until ProbeRTT, which is due 5 s after the last small round-trip time.
         path.until(20.0, "ProbeRTT", |p| {
             let state = view(p).state;
-            assert!(
-                matches!(state, State::ProbeBwUp | State::ProbeRtt),
-                "{state:?}"
-            );
+            assert!(matches!(state, State::ProbeBwUp | State::ProbeRtt), "{state:?}");
             state == State::ProbeRtt || p.now > Time::ZERO + Duration::from_secs(12)
         });
     } else {
@@ -163,10 +150,7 @@ fn a6_and_a21_probing_up_ends_on_loss() {
         path.until(1.0, "ProbeBW_DOWN", |p| view(p).state != State::ProbeBwUp);
         let v = view(&path);
         // Little is in flight after these losses, so that DOWN may end at once.
-        assert!(
-            matches!(v.state, State::ProbeBwDown | State::ProbeBwCruise),
-            "{v:?}"
-        );
+        assert!(matches!(v.state, State::ProbeBwDown | State::ProbeBwCruise), "{v:?}");
         assert!(!v.full_bw_now, "by loss, not by a plateau");
         let bdp = path.link.bdp();
         match (limited, v.inflight_longterm) {
@@ -189,11 +173,7 @@ fn a8_probing_down_ends_when_the_queue_is_gone() {
     until(&mut path, State::ProbeBwDown);
     assert_eq!(view(&path).gains.0, 0.9);
     until(&mut path, State::ProbeBwCruise);
-    assert!(
-        path.link.queued(path.now) <= 4,
-        "{}",
-        path.link.queued(path.now)
-    );
+    assert!(path.link.queued(path.now) <= 4, "{}", path.link.queued(path.now));
     assert_eq!(view(&path).gains, (1.0, 2.0));
 }
 
@@ -215,10 +195,7 @@ fn a10_probe_rtt_comes_every_five_seconds_for_200_ms() {
         assert_eq!(view(&path).state, State::ProbeBwCruise);
         assert!(view(&path).round_count > rounds);
         let lasted = path.now.since(*starts.last().expect("one"));
-        assert!(
-            lasted >= Duration::from_ms(200) && lasted < Duration::from_ms(400),
-            "{lasted}"
-        );
+        assert!(lasted >= Duration::from_ms(200) && lasted < Duration::from_ms(400), "{lasted}");
         // The base round-trip time is seen: 40 ms and the time of a packet.
         let min_rtt = view(&path).min_rtt.as_ms_f64();
         assert!((40.0..41.3).contains(&min_rtt), "{min_rtt}");
@@ -302,9 +279,7 @@ fn a16_a_tenth_of_the_bandwidth_is_found_in_two_cycles() {
     path.run(4.0, |_| ());
     until(&mut path, State::ProbeBwCruise);
     path.link.rate = Rate::from_bps(10_000_000);
-    path.until(2.0, "a short-term bound", |p| {
-        view(p).bw_shortterm.is_some()
-    });
+    path.until(2.0, "a short-term bound", |p| view(p).bw_shortterm.is_some());
     path.until(15.0, "the new rate", |p| mbps(view(p).max_bw) < 11.0);
     let used = path.utilisation(10.0);
     assert!(used > 0.9, "{used}");
@@ -387,10 +362,7 @@ fn one_percent_of_random_loss_costs_a_sixth() {
     let used: Vec<f64> = used.collect();
     let mean = used.iter().sum::<f64>() / 12.0;
     assert!(mean > 0.84 - 4.0 * 0.007, "{mean}: {used:?}");
-    assert!(
-        used.iter().all(|used| *used > 0.84 - 4.0 * 0.025),
-        "{used:?}"
-    );
+    assert!(used.iter().all(|used| *used > 0.84 - 4.0 * 0.025), "{used:?}");
 }
 
 /// Disturbs a flow in this state so that it takes packets for lost that are not, until it detects

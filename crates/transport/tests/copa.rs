@@ -6,10 +6,7 @@ use accord_control::{Controller, Copa};
 use accord_units::{Rate, Time};
 
 fn copa(delta: f64) -> Copa {
-    let config = Config {
-        delta,
-        ..Config::default()
-    };
+    let config = Config { delta, ..Config::default() };
     config.build(PACKET).expect("in range")
 }
 
@@ -71,11 +68,7 @@ fn in_equilibrium_queue_and_period_are_those_of_the_authors_program() {
         assert!(!s.competed && s.least == 0, "{case}: {}", s.least);
         assert!((s.mean - mean).abs() < 0.5, "{case}: {}", s.mean);
         assert!(s.most.abs_diff(most) <= 1, "{case}: {}", s.most);
-        assert!(
-            (s.period / period - 1.0).abs() < 0.02,
-            "{case}: {}",
-            s.period
-        );
+        assert!((s.period / period - 1.0).abs() < 0.02, "{case}: {}", s.period);
         assert!(s.utilisation > 0.99, "{case}: {}", s.utilisation);
     }
 }
@@ -85,9 +78,7 @@ fn in_equilibrium_queue_and_period_are_those_of_the_authors_program() {
 fn slow_start_ends_when_the_queue_is_there() {
     let mut path = Path::new(copa(0.5), Link::new(20.0, 40.0, 100_000));
     let bdp = path.link.bdp();
-    path.until(2.0, "the product", |p| {
-        p.controller().cwnd().as_f64() > bdp * PACKET.as_f64()
-    });
+    path.until(2.0, "the product", |p| p.controller().cwnd().as_f64() > bdp * PACKET.as_f64());
     // The first round trip acknowledges ten packets, which double to 66.7 in 2.7 more; the pace
     // spreads a window over half a round trip.
     let rounds = path.now.since(Time::ZERO).as_secs_f64() / 0.0406;
@@ -105,9 +96,7 @@ fn ten_times_the_rate_is_found_by_velocity() {
     path.link.rate = Rate::from_bps(200_000_000);
     let from = path.now;
     let bdp = path.link.bdp();
-    path.until(5.0, "the product", |p| {
-        p.controller().cwnd().as_f64() > bdp * PACKET.as_f64()
-    });
+    path.until(5.0, "the product", |p| p.controller().cwnd().as_f64() > bdp * PACKET.as_f64());
     let rounds = path.now.since(from).as_secs_f64() / 0.04;
     assert!(rounds < 25.0, "{rounds}");
 }

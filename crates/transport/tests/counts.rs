@@ -19,11 +19,7 @@ struct Egress {
 impl Egress {
     fn new(counts: f64) -> Egress {
         let meter = Meter::new(1.0, Estimator::Monaco, false);
-        Egress {
-            egress: tunnel::Egress::new(meter, counts),
-            pair: 0,
-            received: 0,
-        }
+        Egress { egress: tunnel::Egress::new(meter, counts), pair: 0, received: 0 }
     }
 
     /// A packet arrives each millisecond, from `from` on and before `until`. Returns the times of
@@ -33,10 +29,7 @@ impl Egress {
         for ms in from..until {
             self.received += PACKET.get();
             match self.egress.on_data(PACKET, 0.25, at(ms)) {
-                Some(Segment::Count {
-                    received,
-                    virtual_s,
-                }) => {
+                Some(Segment::Count { received, virtual_s }) => {
                     assert_eq!((received, virtual_s), (self.received, 0.25));
                     counted.push(ms);
                 }

@@ -74,30 +74,16 @@ fn the_sawtooth_is_that_of_the_paper() {
         let s = steady(mbps, rtt, k);
         let case = format!("{mbps} Mbps, {rtt} ms, {k}");
         let alpha = (2.0 / s.critical).sqrt();
-        assert!(
-            (s.alpha / alpha - 1.0).abs() < 0.15,
-            "{case}: {} of {alpha}",
-            s.alpha
-        );
+        assert!((s.alpha / alpha - 1.0).abs() < 0.15, "{case}: {} of {alpha}", s.alpha);
         // A period lasts until alpha has fallen within it: a cut is of the remaining window.
         let amplitude = (s.critical + 1.0) * s.at_cuts / 2.0;
         let swing = s.most - s.least;
-        assert!(
-            (swing - amplitude).abs() < 2.0,
-            "{case}: {swing} of {amplitude}"
-        );
+        assert!((swing - amplitude).abs() < 2.0, "{case}: {swing} of {amplitude}");
         // Qmax = K + N, and the packets of the round trip in which the mark comes back.
-        assert!(
-            (s.most - (k as f64 + 1.0)).abs() <= 2.0,
-            "{case}: {}",
-            s.most
-        );
+        assert!((s.most - (k as f64 + 1.0)).abs() <= 2.0, "{case}: {}", s.most);
         let round_trip = rtt / 1e3 * (s.critical - amplitude / 2.0) / (s.critical - k as f64);
         let period = 1.0 / s.cuts / round_trip;
-        assert!(
-            (period / (amplitude + 2.0) - 1.0).abs() < 0.25,
-            "{case}: {period}"
-        );
+        assert!((period / (amplitude + 2.0) - 1.0).abs() < 0.25, "{case}: {period}");
         assert!(s.utilisation > 0.99, "{case}: {}", s.utilisation);
     }
 }

@@ -12,10 +12,7 @@ const RTT: Duration = Duration::from_ms(100);
 fn controller(name: &str) -> AnyController {
     let family = FAMILIES.iter().find(|f| f.name == name).expect("known");
     let mut values = family.defaults();
-    for (param, raw) in [
-        ("ecn", Raw::Flag(true)),
-        ("initial_window", Raw::Text("64 pkt".into())),
-    ] {
+    for (param, raw) in [("ecn", Raw::Flag(true)), ("initial_window", Raw::Text("64 pkt".into()))] {
         values.set(param, &raw).expect("in range");
     }
     AnyController::build(&values, Bytes::new(1000))
@@ -60,18 +57,10 @@ fn windows(
             windows.push(sender.controller().cwnd().get() / 1000);
             end += RTT;
         }
-        let Segment::Data { number, sent } = segment else {
-            unreachable!("only data is sent")
-        };
+        let Segment::Data { number, sent } = segment else { unreachable!("only data is sent") };
         let (_, ack) = receiver.on_data(number, sent, marked);
         acks += 1;
-        if let Segment::Ack {
-            next,
-            block,
-            block_len,
-            echo,
-            marked,
-        } = ack
+        if let Segment::Ack { next, block, block_len, echo, marked } = ack
             && !ack_lost(acks)
         {
             sender.on_ack(next, block, block_len, echo, marked, now);
@@ -87,16 +76,9 @@ fn marks_halve_the_window_once_a_round_trip() {
         let all = windows(name, 6, |_| Fate::Marked, |_| false);
         assert_eq!(all, [32, 16, 8, 4, 2, 2], "{name}");
         // The first window of 64 is marked, nothing after it.
-        let first = windows(
-            name,
-            3,
-            |n| if n < 64 { Fate::Marked } else { Fate::Arrives },
-            |_| false,
-        );
-        assert!(
-            first.iter().all(|w| (32..36).contains(w)),
-            "{name}: {first:?}"
-        );
+        let first =
+            windows(name, 3, |n| if n < 64 { Fate::Marked } else { Fate::Arrives }, |_| false);
+        assert!(first.iter().all(|w| (32..36).contains(w)), "{name}: {first:?}");
     }
 }
 

@@ -88,11 +88,7 @@ fn a_loss_stays_a_loss() {
         let cut = hand.window();
         hand.wait(50);
         hand.arrive(0);
-        assert!(
-            hand.window().0 < 20.0,
-            "{name}: {cut:?}, {:?}",
-            hand.window()
-        );
+        assert!(hand.window().0 < 20.0, "{name}: {cut:?}, {:?}", hand.window());
         let mut hand = Hand::new(name, 20, &changes);
         until_timeout(&mut hand);
         hand.wait(50);
@@ -121,11 +117,9 @@ fn a_packet_that_is_late_cuts_nothing() {
 /// The first packet was late and the second lost: one cut, not two and not none.
 #[test]
 fn a_loss_among_late_packets_cuts_once() {
-    for (name, changes) in [
-        ("newreno", vec![sack(true)]),
-        ("newreno", vec![RACK]),
-        ("dctcp", vec![]),
-    ] {
+    for (name, changes) in
+        [("newreno", vec![sack(true)]), ("newreno", vec![RACK]), ("dctcp", vec![])]
+    {
         let mut hand = Hand::new(name, 20, &changes);
         let original = hand.sent[0];
         hand.wait(50);

@@ -17,11 +17,7 @@ struct Flow {
 
 impl Flow {
     fn new(law: &str, switches: &[(&str, &str)]) -> Flow {
-        Flow {
-            i: ingress_with(law, switches),
-            now: Time::ZERO,
-            pair: (0, 0),
-        }
+        Flow { i: ingress_with(law, switches), now: Time::ZERO, pair: (0, 0) }
     }
 
     /// Returns a flow with its whole window outstanding, at least 8 packets.

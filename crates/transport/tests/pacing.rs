@@ -10,10 +10,7 @@ use proptest::prelude::*;
 use std::collections::VecDeque;
 
 const RTT: Duration = Duration::from_ms(100);
-const PACED: Settings = Settings {
-    pacing: true,
-    ..Settings::LINUX
-};
+const PACED: Settings = Settings { pacing: true, ..Settings::LINUX };
 
 /// A sender over a wire of [`RTT`] that acknowledges each packet; some are lost on it.
 struct Wire {
@@ -46,10 +43,7 @@ impl Wire {
     }
 
     fn of(name: &str, changes: &[(&str, Raw)], settings: Settings) -> Wire {
-        Wire::new(
-            StreamSender::new(build(name, changes), PACKET, settings),
-            0.0,
-        )
+        Wire::new(StreamSender::new(build(name, changes), PACKET, settings), 0.0)
     }
 
     fn run(&mut self, until: Time) {
@@ -80,14 +74,7 @@ impl Wire {
             self.now = again.min(ack).min(self.sender.next_wake());
             if ack == self.now {
                 let (_, ack) = self.back.pop_front().expect("it is there");
-                let Segment::Ack {
-                    next,
-                    block,
-                    block_len,
-                    echo,
-                    marked,
-                } = ack
-                else {
+                let Segment::Ack { next, block, block_len, echo, marked } = ack else {
                     panic!("only acknowledgements come back");
                 };
                 (self.sender).on_ack(next, block, block_len, echo, marked, self.now);
@@ -99,14 +86,10 @@ impl Wire {
 
     /// The most packets that went within any `span` after `from`.
     fn most_within(&self, span: Duration, from: Time) -> usize {
-        let times: Vec<Time> = (self.sent.iter().map(|(at, ..)| *at))
-            .filter(|at| *at >= from)
-            .collect();
+        let times: Vec<Time> =
+            (self.sent.iter().map(|(at, ..)| *at)).filter(|at| *at >= from).collect();
         let within = |i: &usize| times[*i..].partition_point(|at| at.since(times[*i]) < span);
-        (0..times.len())
-            .map(|i| within(&i))
-            .max()
-            .expect("packets went")
+        (0..times.len()).map(|i| within(&i)).max().expect("packets went")
     }
 }
 
@@ -147,10 +130,8 @@ fn a_window_goes_at_once_or_over_the_round_trip() {
 #[test]
 fn congestion_avoidance_sends_a_window_in_five_sixths_of_a_round_trip() {
     // A loss puts the threshold where the window is. From there it grows by a packet per round trip.
-    let mut wire = Wire::new(
-        StreamSender::new(build("newreno", &window_of(40)), PACKET, PACED),
-        0.0,
-    );
+    let mut wire =
+        Wire::new(StreamSender::new(build("newreno", &window_of(40)), PACKET, PACED), 0.0);
     wire.run(at(101));
     wire.loss = 1.0;
     wire.run(at(102));
@@ -171,10 +152,7 @@ fn congestion_avoidance_sends_a_window_in_five_sixths_of_a_round_trip() {
     let twentieth = gaps[gaps.len() / 20];
     assert!(twentieth > 0.80, "{twentieth}");
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-    assert!(
-        (0.95..1.05).contains(&mean),
-        "{mean} round trips per window"
-    );
+    assert!((0.95..1.05).contains(&mean), "{mean} round trips per window");
 }
 
 /// The window still decides the amount: a paced sender has as many packets acknowledged after some
@@ -187,11 +165,8 @@ fn pacing_costs_a_round_trip_at_most() {
             wire.run(at(ms));
             wire.receiver.next()
         };
-        let (without, with, later) = (
-            arrived(Settings::LINUX, 1050),
-            arrived(PACED, 1050),
-            arrived(PACED, 1150),
-        );
+        let (without, with, later) =
+            (arrived(Settings::LINUX, 1050), arrived(PACED, 1050), arrived(PACED, 1150));
         assert!(with <= without, "{name}: {with} of {without}");
         assert!(later >= without, "{name}: {later} of {without}");
     }
@@ -199,15 +174,8 @@ fn pacing_costs_a_round_trip_at_most() {
 
 #[test]
 fn the_least_time_out_is_a_setting_and_outlives_connections() {
-    for min_rto in [
-        Duration::from_ms(200),
-        Duration::from_secs(1),
-        Duration::ZERO,
-    ] {
-        let settings = Settings {
-            min_rto,
-            pacing: false,
-        };
+    for min_rto in [Duration::from_ms(200), Duration::from_secs(1), Duration::ZERO] {
+        let settings = Settings { min_rto, pacing: false };
         let mut wire = Wire::of("newreno", &window_of(1), settings);
         wire.run(at(2000));
         for _ in 0..2 {
@@ -215,8 +183,7 @@ fn the_least_time_out_is_a_setting_and_outlives_connections() {
             let wait = wire.sender.next_wake().since(wire.now);
             let most = min_rto.max(RTT + Duration::from_ms(2));
             assert!(wait >= min_rto.max(RTT) && wait <= most, "{wait}");
-            wire.sender
-                .reconnect(build("newreno", &window_of(1)), wire.now);
+            wire.sender.reconnect(build("newreno", &window_of(1)), wire.now);
             wire.sender.supply(u64::MAX);
             wire.run(wire.now + Duration::from_secs(2));
         }

@@ -17,9 +17,9 @@ fn sends(i: &mut tunnel::Ingress, from: Time, until: Time) -> Vec<(Time, Sent)> 
     let (mut sent, mut now) = (Vec::new(), from);
     loop {
         match i.poll(now) {
-            Ok(Segment::InBand {
-                pair, sent_bytes, ..
-            }) => sent.push((now, Sent::Pair(pair, sent_bytes))),
+            Ok(Segment::InBand { pair, sent_bytes, .. }) => {
+                sent.push((now, Sent::Pair(pair, sent_bytes)))
+            }
             Ok(Segment::Data { .. }) => sent.push((now, Sent::Data)),
             Ok(_) => {}
             Err(again) => {
@@ -91,9 +91,7 @@ fn a_pair_goes_ahead_of_data_and_behind_it_by_turns() {
     for _ in 0..6 {
         let sent = round_trip(&mut i, &mut now);
         let place = sent.iter().position(|s| s.1 != Sent::Data).expect("a pair");
-        let (at, Sent::Pair(pair, _)) = sent[place] else {
-            unreachable!()
-        };
+        let (at, Sent::Pair(pair, _)) = sent[place] else { unreachable!() };
         let neighbour = match pair % 2 {
             1 => place.checked_add(1),
             _ => place.checked_sub(1),

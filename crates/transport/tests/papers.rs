@@ -43,10 +43,7 @@ fn step_4_stops_when_the_next_packet_would_exceed_the_window_of_the_period() {
     for (pair, window) in [(2, 2), (3, 4), (4, 8)] {
         let now = at(100 * (pair - 1));
         report(&mut i, pair - 1, 0.0, now);
-        assert_eq!(
-            sends(&mut i, now, now + Duration::from_ms(900)),
-            (vec![pair], window)
-        );
+        assert_eq!(sends(&mut i, now, now + Duration::from_ms(900)), (vec![pair], window));
     }
     // 8000 + 0.5·(3000 − 6600) = 6200 bytes: a seventh packet would be above it.
     report(&mut i, 4, 6600.0, at(400));
@@ -67,10 +64,7 @@ fn a_pair_that_is_not_answered_is_followed_by_another_after_1_2_and_4_s() {
     sends(&mut i, at(0), at(99));
     report(&mut i, 1, 0.0, at(10));
     let (mut pair, mut now) = (2, at(10));
-    assert_eq!(
-        sends(&mut i, now, now + Duration::from_ms(900)),
-        (vec![2], 2)
-    );
+    assert_eq!(sends(&mut i, now, now + Duration::from_ms(900)), (vec![2], 2));
     for seconds in [1, 2, 4] {
         assert_eq!(i.next_wake(), now + Duration::from_secs(seconds));
         now = i.next_wake();
@@ -84,11 +78,9 @@ fn a_pair_that_is_not_answered_is_followed_by_another_after_1_2_and_4_s() {
 /// The least time-out of a pair is a parameter, under each law.
 #[test]
 fn pairs_wait_for_the_least_time_out_that_is_given() {
-    for (law, given, wait) in [
-        ("xia05", "300 ms", 300),
-        ("har02", "2 s", 2000),
-        ("accord", "300 ms", 300),
-    ] {
+    for (law, given, wait) in
+        [("xia05", "300 ms", 300), ("har02", "2 s", 2000), ("accord", "300 ms", 300)]
+    {
         let mut i = ingress_with(law, &[("min_rto", given)]);
         sends(&mut i, at(0), at(9));
         report(&mut i, 1, 0.0, at(10));

@@ -28,25 +28,11 @@ fn capture() -> Vec<u8> {
     let at = Time::ZERO + Duration::from_secs(5) + Duration::from_ns(7);
     let packets = [
         (0, 64, Segment::OutOfBand { pair: 3, sent: at }, 0),
-        (
-            1,
-            1000,
-            Segment::Data {
-                number: 9,
-                sent: at,
-            },
-            MARKED,
-        ),
+        (1, 1000, Segment::Data { number: 9, sent: at }, MARKED),
     ];
     for (link, size, segment, mark) in packets {
         let kind = Kind::of(&segment);
-        let header = Header {
-            kind,
-            size: Bytes::new(size),
-            flow: 0,
-            run: 0,
-            route: 0,
-        };
+        let header = Header { kind, size: Bytes::new(size), flow: 0, run: 0, route: 0 };
         let envelope = Envelope::new((0, 300), kind, tos(kind, mark));
         capture.segment(link, at, envelope, &header, &segment);
     }
@@ -69,14 +55,8 @@ fn the_blocks_add_up() {
     assert_eq!(data[marked], MARKED, "CE, and no DSCP");
     let ip = &data[20..20 + SNAP];
     assert_eq!(&ip[12..20], [10, 0, 0, 1, 10, 0, 1, 45], "nodes 0 and 300");
-    let sum: u32 = (ip[..20].chunks_exact(2))
-        .map(|w| u32::from(w[0]) << 8 | u32::from(w[1]))
-        .sum();
-    assert_eq!(
-        (sum & 0xffff) + (sum >> 16),
-        0xffff,
-        "the header's checksum"
-    );
+    let sum: u32 = (ip[..20].chunks_exact(2)).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
+    assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff, "the header's checksum");
     let (header, segment) = decode(&ip[28..]).unwrap();
     assert_eq!(header.size, Bytes::new(1000));
     assert!(matches!(segment, Segment::Data { number: 9, .. }));

@@ -12,16 +12,9 @@ fn sent(hand: &mut Hand, packets: impl IntoIterator<Item = u64>) -> Vec<String> 
         let high = hand.sent.len() as u64;
         let letter = |n: &u64| if *n < high { 'R' } else { 'N' };
         let letters: String = hand.arrive(number).iter().map(letter).collect();
-        if letters.is_empty() {
-            ".".into()
-        } else {
-            letters
-        }
+        if letters.is_empty() { ".".into() } else { letters }
     };
-    packets
-        .into_iter()
-        .map(|number| row(hand, number))
-        .collect()
+    packets.into_iter().map(|number| row(hand, number)).collect()
 }
 
 /// Figure 1: one loss of 20 packets. With RFC 6675 half of the window passes in silence; with PRR

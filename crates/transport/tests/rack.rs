@@ -45,10 +45,7 @@ fn two_packets_above_a_hole_make_it_a_loss_after_a_quarter_of_a_round_trip() {
     hand.now = hand.sender.next_wake();
     hand.sender.on_wake(hand.now);
     assert_eq!(hand.send()[0], 10);
-    assert_eq!(
-        (hand.sender.timeouts(), hand.sender.retransmissions()),
-        (0, 1)
-    );
+    assert_eq!((hand.sender.timeouts(), hand.sender.retransmissions()), (0, 1));
     assert_eq!(cuts(&hand), 10.0, "half of the window");
 }
 
@@ -158,10 +155,7 @@ fn a_lost_tail_is_probed_for() {
     hand.now = probe_at;
     hand.sender.on_wake(hand.now);
     assert_eq!(hand.send(), [9]);
-    assert_eq!(
-        (hand.sender.timeouts(), hand.sender.retransmissions()),
-        (0, 1)
-    );
+    assert_eq!((hand.sender.timeouts(), hand.sender.retransmissions()), (0, 1));
     // §7.3: the RTO timer then.
     assert_eq!(hand.sender.next_wake(), hand.now + Duration::from_ms(200));
     hand.wait(40);
@@ -249,10 +243,7 @@ fn a_new_packet_is_the_probe_where_there_is_one() {
     hand.now = hand.sender.next_wake();
     hand.sender.on_wake(hand.now);
     assert_eq!(hand.send(), [30]);
-    assert_eq!(
-        (hand.sender.timeouts(), hand.sender.retransmissions()),
-        (0, 0)
-    );
+    assert_eq!((hand.sender.timeouts(), hand.sender.retransmissions()), (0, 0));
     assert_eq!(hand.time_out(), [10]);
     assert_eq!(hand.window().0, 1.0);
 }
@@ -300,8 +291,7 @@ fn an_acknowledgement_that_was_overtaken_still_tells_of_its_block() {
         // Packet 5 is lost. The acknowledgement of 9, with a block of 6 to 9, comes before that of 4.
         let ack = |hand: &mut Hand, next, block, block_len, of: usize| {
             let echo = hand.sent[of];
-            hand.sender
-                .on_ack(next, block, block_len, echo, 0, hand.now);
+            hand.sender.on_ack(next, block, block_len, echo, 0, hand.now);
             hand.send()
         };
         ack(&mut hand, 5, 0, 0, 4);
@@ -328,8 +318,5 @@ fn acknowledgements_that_overtake_each_other_are_no_duplicates() {
     hand.sender.on_ack(0, 1, 1, start, 0, hand.now);
     assert_eq!(hand.send(), [20, 21]);
     let quarter = Duration::from_ms(25);
-    assert_eq!(
-        hand.sender.next_wake(),
-        start + Duration::from_ms(100) + quarter
-    );
+    assert_eq!(hand.sender.next_wake(), start + Duration::from_ms(100) + quarter);
 }

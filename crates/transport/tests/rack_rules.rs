@@ -39,10 +39,7 @@ fn a_probe_goes_no_later_than_the_timer_would_run_out() {
     assert_eq!(wake(&mut hand), [9]);
     assert_eq!(hand.sender.timeouts(), 0);
     // Then the RTO timer, from the probe on [§7.3].
-    assert_eq!(
-        hand.sender.next_wake(),
-        hand.now + hand.sender.round_trip().timeout()
-    );
+    assert_eq!(hand.sender.next_wake(), hand.now + hand.sender.round_trip().timeout());
     assert_eq!(hand.time_out(), [9]);
 }
 
@@ -62,9 +59,10 @@ fn a_repaired_tail_is_answered_once() {
         let cut = threshold(&hand);
         assert_eq!(cut < f64::INFINITY, marked);
         hand.arrive(10);
-        match marked {
-            true => assert_eq!(threshold(&hand), cut),
-            false => assert!(threshold(&hand) < f64::INFINITY),
+        if marked {
+            assert_eq!(threshold(&hand), cut)
+        } else {
+            assert!(threshold(&hand) < f64::INFINITY)
         }
         let cut = threshold(&hand);
         hand.all(more[1..].iter().copied());
@@ -214,10 +212,7 @@ fn a_duplicate_widens_the_window_for_sixteen_recoveries() {
 fn the_timer_backs_off() {
     let mut hand = Hand::new("newreno", 10, &[sack(true)]);
     for seconds in [1, 2, 4, 8] {
-        assert_eq!(
-            hand.sender.next_wake(),
-            hand.now + Duration::from_secs(seconds)
-        );
+        assert_eq!(hand.sender.next_wake(), hand.now + Duration::from_secs(seconds));
         assert_eq!(hand.time_out(), [0]);
     }
 }
@@ -259,10 +254,7 @@ fn a_partial_acknowledgement_deflates_the_window() {
     let mut hand = Hand::new("newreno", 20, &[sack(false)]);
     hand.wait(100);
     let sent = hand.all((1..20).filter(|n| *n != 10));
-    assert_eq!(
-        sent,
-        [&[20, 21, 0][..], &(22..28).collect::<Vec<_>>()].concat()
-    );
+    assert_eq!(sent, [&[20, 21, 0][..], &(22..28).collect::<Vec<_>>()].concat());
     assert_eq!(hand.arrive(0), [10, 28]);
 }
 

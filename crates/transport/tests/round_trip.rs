@@ -20,11 +20,7 @@ fn secs(s: f64) -> Duration {
 fn the_timer_follows_rfc_6298() {
     let mut rtt = RoundTrip::new(NONE, 16);
     assert_eq!(rtt.timeout(), secs(1.0), "before the first sample [§2.1]");
-    let worked = [
-        (1.0, 1.0, 3.0),
-        (2.0, 1.125, 3.625),
-        (1.0, 1.109375, 3.109375),
-    ];
+    let worked = [(1.0, 1.0, 3.0), (2.0, 1.125, 3.625), (1.0, 1.109375, 3.109375)];
     for (sample, smoothed, timeout) in worked {
         rtt.sample(secs(sample));
         assert_eq!(rtt.smoothed(), secs(smoothed));

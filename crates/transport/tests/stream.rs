@@ -50,10 +50,7 @@ impl World {
         acks: Weather,
         seed: u64,
     ) -> World {
-        let settings = stream::Settings {
-            pacing: seed % 2 == 1,
-            ..stream::Settings::LINUX
-        };
+        let settings = stream::Settings { pacing: seed % 2 == 1, ..stream::Settings::LINUX };
         let mut sender = stream::StreamSender::new(controller, PACKET, settings);
         sender.supply(packets);
         World {
@@ -83,26 +80,15 @@ impl World {
                     let Segment::Data { number, sent } = segment else {
                         panic!("a stream sends data: {segment:?}");
                     };
-                    assert!(
-                        (number as usize) < self.delivered.len(),
-                        "{number} does not exist"
-                    );
+                    assert!((number as usize) < self.delivered.len(), "{number} does not exist");
                     assert_eq!(sent, self.now);
                     let epoch = self.sender.timeouts();
-                    let flying = Flying {
-                        segment,
-                        epoch,
-                        new: true,
-                    };
+                    let flying = Flying { segment, epoch, new: true };
                     if self.accidents.contains(&self.transmissions) {
-                        let certain = Weather {
-                            loss: 1.0,
-                            ..self.data
-                        };
+                        let certain = Weather { loss: 1.0, ..self.data };
                         self.there.send(flying, self.now, &certain, &mut self.dice);
                     } else {
-                        self.there
-                            .send(flying, self.now, &self.data, &mut self.dice);
+                        self.there.send(flying, self.now, &self.data, &mut self.dice);
                     }
                     self.first = number == self.told;
                     self.transmissions += 1;
@@ -156,24 +142,13 @@ impl World {
         let first_missing = self.delivered.iter().position(|n| *n == 0);
         let expected = first_missing.unwrap_or(self.delivered.len()) as u64;
         assert_eq!(self.receiver.next(), expected, "the first that is missing");
-        let ack = Flying {
-            segment: ack,
-            new,
-            ..flying
-        };
+        let ack = Flying { segment: ack, new, ..flying };
         self.back.send(ack, self.now, &self.acks, &mut self.dice);
     }
 
     fn at_sender(&mut self) {
         let ack = self.back.take().expect("it is there");
-        let Segment::Ack {
-            next,
-            block,
-            block_len,
-            echo,
-            marked,
-        } = ack.segment
-        else {
+        let Segment::Ack { next, block, block_len, echo, marked } = ack.segment else {
             panic!("only acknowledgements come back");
         };
         let of_use = ack.new && ack.epoch == self.sender.timeouts();
@@ -181,17 +156,12 @@ impl World {
         let selective = matches!(recovery, Recovery::Sack | Recovery::Rack);
         self.in_vain += u64::from(!of_use && !selective);
         self.told = self.told.max(next);
-        self.sender
-            .on_ack(next, block, block_len, echo, marked, self.now);
+        self.sender.on_ack(next, block, block_len, echo, marked, self.now);
     }
 
     /// All that was to be sent arrived, each packet once as far as the application sees.
     fn complete(&self) {
-        assert!(
-            self.delivered.iter().all(|n| *n == 1),
-            "{:?}",
-            self.delivered
-        );
+        assert!(self.delivered.iter().all(|n| *n == 1), "{:?}", self.delivered);
         let repeated = self.transmissions - self.delivered.len() as u64;
         assert_eq!(self.sender.retransmissions(), repeated);
     }
@@ -221,10 +191,7 @@ fn keeps_its_window(controller: AnyController, w: (u64, Weather, Weather, u64)) 
     world.run(|w| {
         let window = w.sender.controller().allowance().window.get() / PACKET.get();
         let (flying, most) = (w.flying(), window.max(1) + w.in_vain);
-        assert!(
-            w.first || flying <= most,
-            "{flying} in a window of {window}"
-        );
+        assert!(w.first || flying <= most, "{flying} in a window of {window}");
     });
     world.complete();
 }
@@ -290,11 +257,7 @@ proptest! {
 
 /// A transfer of 200 packets through fair weather but for these lost transmissions.
 fn with_accidents(name: &str, sacks: bool, accidents: &[u64]) -> World {
-    let controller = if sacks {
-        build(name, &sack())
-    } else {
-        build(name, &[])
-    };
+    let controller = if sacks { build(name, &sack()) } else { build(name, &[]) };
     let mut world = World::new(controller, 200, Weather::FAIR, Weather::FAIR, 0);
     world.accidents = accidents.to_vec();
     world.run(|_| {});
@@ -421,9 +384,8 @@ fn a_new_connection_starts_slowly_and_ignores_the_one_before() {
             sent.push((number, at));
         }
         *now += rtt;
-        let acks: Vec<Segment> = (sent.iter())
-            .map(|&(number, at)| receiver.on_data(number, at, false).1)
-            .collect();
+        let acks: Vec<Segment> =
+            (sent.iter()).map(|&(number, at)| receiver.on_data(number, at, false).1).collect();
         acks.iter().for_each(|ack| tell(sender, *ack, *now));
         (sent.len(), acks.last().copied())
     };
@@ -456,14 +418,7 @@ fn a_new_connection_starts_slowly_and_ignores_the_one_before() {
 }
 
 fn tell(sender: &mut stream::StreamSender, ack: Segment, now: Time) {
-    if let Segment::Ack {
-        next,
-        block,
-        block_len,
-        echo,
-        marked,
-    } = ack
-    {
+    if let Segment::Ack { next, block, block_len, echo, marked } = ack {
         sender.on_ack(next, block, block_len, echo, marked, now);
     }
 }
@@ -474,21 +429,11 @@ fn tell(sender: &mut stream::StreamSender, ack: Segment, now: Time) {
 fn a_repair_is_acknowledged_with_what_waits_beyond_the_next_hole() {
     let mut receiver = stream::StreamReceiver::new();
     let mut acknowledge = |number| match receiver.on_data(number, Time::ZERO, false).1 {
-        Segment::Ack {
-            next,
-            block,
-            block_len,
-            ..
-        } => (next, block, block_len),
+        Segment::Ack { next, block, block_len, .. } => (next, block, block_len),
         other => panic!("not an acknowledgement: {other:?}"),
     };
     // Packets 0 and 3 are missing.
-    for (number, told) in [
-        (1, (0, 1, 1)),
-        (2, (0, 1, 2)),
-        (4, (0, 4, 1)),
-        (5, (0, 4, 2)),
-    ] {
+    for (number, told) in [(1, (0, 1, 1)), (2, (0, 1, 2)), (4, (0, 4, 1)), (5, (0, 4, 2))] {
         assert_eq!(acknowledge(number), told);
     }
     assert_eq!(acknowledge(0), (3, 1, 2));

@@ -39,11 +39,7 @@ const REPORT: usize = 2;
 impl World {
     fn new(values: &Values, packets: u64, weather: [Weather; 3], seed: u64) -> World {
         let controller = AnyController::build(values, PACKET);
-        let Transport::Tunnel {
-            sending,
-            meter,
-            counts,
-        } = Maker::of(values.family()).transport
+        let Transport::Tunnel { sending, meter, counts } = Maker::of(values.family()).transport
         else {
             panic!("it runs on a tunnel")
         };
@@ -121,10 +117,7 @@ impl World {
             if self.ingress.is_done() {
                 return;
             }
-            assert!(
-                deadline < Time::MAX,
-                "data are outstanding and no timer is pending"
-            );
+            assert!(deadline < Time::MAX, "data are outstanding and no timer is pending");
             let (at, way) = (0..3)
                 .filter_map(|way| Some((self.air[way].next()?, way)))
                 .min()
@@ -155,27 +148,15 @@ impl World {
             Segment::OutOfBand { pair, sent } => self.egress.on_out_of_band(pair, sent, self.now),
             Segment::InBand { pair, sent_bytes } => {
                 let (now, truth) = (self.now, Some(0.0));
-                let report = self
-                    .egress
-                    .on_in_band(pair, sent_bytes, Duration::ZERO, truth, now);
+                let report = self.egress.on_in_band(pair, sent_bytes, Duration::ZERO, truth, now);
                 if let Some(report) = report {
                     self.send(REPORT, report);
                 }
             }
-            Segment::Report {
-                pair,
-                accumulation,
-                lost,
-                egress_bps,
-                virtual_s,
-                received,
-            } => {
+            Segment::Report { pair, accumulation, lost, egress_bps, virtual_s, received } => {
                 self.reports += 1;
                 let accumulation = f64::from(accumulation);
-                assert!(
-                    accumulation.is_finite() && accumulation >= 0.0,
-                    "{accumulation}"
-                );
+                assert!(accumulation.is_finite() && accumulation >= 0.0, "{accumulation}");
                 let report = Report {
                     number: pair,
                     accumulation,
@@ -187,10 +168,7 @@ impl World {
                 };
                 self.ingress.on_report(&report, self.now);
             }
-            Segment::Count {
-                received,
-                virtual_s,
-            } => {
+            Segment::Count { received, virtual_s } => {
                 self.reports += 1;
                 if !self.silence.contains(&self.now) {
                     self.ingress.on_count(received, f64::from(virtual_s));
@@ -203,9 +181,8 @@ impl World {
 
     /// Delivers the packets that were on their way when all was done.
     fn late(&mut self) {
-        while let Some((at, way)) = (0..3)
-            .filter_map(|way| Some((self.air[way].next()?, way)))
-            .min()
+        while let Some((at, way)) =
+            (0..3).filter_map(|way| Some((self.air[way].next()?, way))).min()
         {
             self.now = at;
             self.arrive(way);
@@ -215,10 +192,7 @@ impl World {
     fn complete(&self, packets: u64) {
         assert_eq!(self.sent.len() as u64, packets);
         assert_eq!(self.ingress.sent(), packets * PACKET.get());
-        assert_eq!(
-            self.egress.received(),
-            Bytes::new(self.arrived * PACKET.get())
-        );
+        assert_eq!(self.egress.received(), Bytes::new(self.arrived * PACKET.get()));
     }
 }
 

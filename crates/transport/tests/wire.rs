@@ -11,44 +11,26 @@ use proptest::prelude::*;
 fn segment() -> impl Strategy<Value = Segment> {
     let measured = || (0.0..1e12f64).prop_map(|x| x as f32);
     prop_oneof![
-        any::<(u64, u64)>().prop_map(|(number, sent)| Segment::Data {
-            number,
-            sent: Time::from_ps(sent),
-        }),
+        any::<(u64, u64)>()
+            .prop_map(|(number, sent)| Segment::Data { number, sent: Time::from_ps(sent) }),
         any::<(u64, u32, u32, u64, u32)>().prop_map(|(next, block, block_len, echo, marked)| {
-            Segment::Ack {
-                next,
-                block,
-                block_len,
-                echo: Time::from_ps(echo),
-                marked,
-            }
+            Segment::Ack { next, block, block_len, echo: Time::from_ps(echo), marked }
         }),
-        any::<(u64, u64)>().prop_map(|(pair, sent)| Segment::OutOfBand {
-            pair,
-            sent: Time::from_ps(sent),
-        }),
+        any::<(u64, u64)>()
+            .prop_map(|(pair, sent)| Segment::OutOfBand { pair, sent: Time::from_ps(sent) }),
         any::<(u64, u64)>().prop_map(|(pair, sent_bytes)| Segment::InBand { pair, sent_bytes }),
-        (any::<u64>(), measured()).prop_map(|(received, virtual_s)| Segment::Count {
-            received,
-            virtual_s,
-        }),
-        (
-            any::<(u64, bool, u64)>(),
-            measured(),
-            measured(),
-            measured()
-        )
-            .prop_map(
-                |((pair, lost, received), accumulation, egress_bps, virtual_s)| Segment::Report {
-                    pair,
-                    accumulation,
-                    lost,
-                    egress_bps,
-                    virtual_s,
-                    received,
-                }
-            ),
+        (any::<u64>(), measured())
+            .prop_map(|(received, virtual_s)| Segment::Count { received, virtual_s }),
+        (any::<(u64, bool, u64)>(), measured(), measured(), measured()).prop_map(
+            |((pair, lost, received), accumulation, egress_bps, virtual_s)| Segment::Report {
+                pair,
+                accumulation,
+                lost,
+                egress_bps,
+                virtual_s,
+                received,
+            }
+        ),
     ]
 }
 
@@ -197,10 +179,7 @@ fn the_layout_is_as_documented() {
         0, 0, 0, 0, // zero
     ]);
     assert_eq!(header(&datagram).unwrap().size, Bytes::new(64));
-    let count = Segment::Count {
-        received: 0x2122_2324_2526_2728,
-        virtual_s: 0.5,
-    };
+    let count = Segment::Count { received: 0x2122_2324_2526_2728, virtual_s: 0.5 };
     let (_, datagram) = written(&count, 64);
     #[rustfmt::skip]
     assert_eq!(datagram, [
@@ -242,13 +221,7 @@ fn what_no_sender_writes_is_refused() {
         }
     }
     assert_eq!(with(14, &[0, 2]), Err(Malformed::Value), "unknown flags");
-    let (_, mut count) = written(
-        &Segment::Count {
-            received: 1,
-            virtual_s: 0.0,
-        },
-        40,
-    );
+    let (_, mut count) = written(&Segment::Count { received: 1, virtual_s: 0.0 }, 40);
     for bad in [f32::NAN, f32::INFINITY, -1.0] {
         count[20..24].copy_from_slice(&bad.to_bits().to_be_bytes());
         assert_eq!(decode(&count), Err(Malformed::Value));
@@ -264,9 +237,7 @@ fn segment_of_tcp(tos: u8, flags: u8, payload: usize) -> Vec<u8> {
     packet[2..4].copy_from_slice(&length.to_be_bytes());
     let checksum = !sum(&packet);
     packet[10..12].copy_from_slice(&checksum.to_be_bytes());
-    packet.extend([
-        0, 80, 0, 80, 0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 0, 0x50, flags, 0, 0,
-    ]);
+    packet.extend([0, 80, 0, 80, 0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 0, 0x50, flags, 0, 0]);
     packet.resize(usize::from(length), 0);
     packet
 }
@@ -303,15 +274,8 @@ fn a_router_s_mark_reaches_the_packet_inside() {
             assert_eq!(sum(&packet[..20]), 0xffff, "the test's own header");
             assert_eq!(ip::exit(&mut packet, outer), leaves.is_some());
             assert_eq!(packet[1], dscp | leaves.unwrap_or(inner));
-            assert_eq!(
-                sum(&packet[..20]),
-                0xffff,
-                "{inner} {outer}: its checksum is right"
-            );
-            assert_eq!(
-                (&packet[2..10], &packet[12..]),
-                (&before[2..10], &before[12..])
-            );
+            assert_eq!(sum(&packet[..20]), 0xffff, "{inner} {outer}: its checksum is right");
+            assert_eq!((&packet[2..10], &packet[12..]), (&before[2..10], &before[12..]));
         }
     }
     assert_eq!((ip::entry(0xfd), ip::entry(0xb8)), (ECT1, NOT));
@@ -328,11 +292,7 @@ fn what_is_needed_of_a_packet_is_read() {
     }
     let mut other = segment_of_tcp(0, syn, 0);
     other[9] = 17;
-    assert_eq!(
-        ip::Ipv4Packet::new(&other).unwrap().sequence(),
-        None,
-        "it is UDP"
-    );
+    assert_eq!(ip::Ipv4Packet::new(&other).unwrap().sequence(), None, "it is UDP");
     let mut other = segment_of_tcp(0, syn, 0);
     other[0] = 0x60;
     assert!(ip::Ipv4Packet::new(&other).is_none(), "it is IPv6");
@@ -367,13 +327,8 @@ fn a_datagram_comes_out_of_its_packet() {
 #[test]
 fn the_layout_of_a_whole_packet_is_as_documented() {
     let packet = segment_of_tcp(2, 0x10, 1);
-    let header = Header {
-        kind: Kind::Ip,
-        size: Bytes::new(41),
-        flow: 7,
-        run: 0xdead_beef,
-        route: 2,
-    };
+    let header =
+        Header { kind: Kind::Ip, size: Bytes::new(41), flow: 7, run: 0xdead_beef, route: 2 };
     let mut datagram = Vec::new();
     wrap(&header, &packet, &mut datagram);
     #[rustfmt::skip]

@@ -17,19 +17,8 @@ mod tests {
         let large = [1u64 << 52, (1 << 53) - 1, 1 << 63, u64::MAX].map(|n| n as f64);
         let wholes = (0..1000).map(f64::from).chain(large);
         let parts = wholes.flat_map(|n| [n, n + 0.5, n + 0.25, n.next_up(), n.next_down()]);
-        let ends = [
-            f64::NAN,
-            f64::INFINITY,
-            f64::NEG_INFINITY,
-            f64::MAX,
-            -0.0,
-            -0.5,
-            -7.0,
-        ];
-        for x in parts
-            .chain(ends)
-            .chain([0.5, 0.5f64.next_down(), 1.5f64.next_down()])
-        {
+        let ends = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, -0.0, -0.5, -7.0];
+        for x in parts.chain(ends).chain([0.5, 0.5f64.next_down(), 1.5f64.next_down()]) {
             assert_eq!(rounded(x), x.round() as u64, "{x}");
         }
     }

@@ -73,16 +73,8 @@ mod tests {
     #[test]
     fn an_error_speaks_of_the_unit_that_was_written() {
         let error = |s: &str| s.parse::<Size>().unwrap_err().to_string();
-        assert!(
-            error("1e30 pkt").contains("too large"),
-            "{}",
-            error("1e30 pkt")
-        );
-        assert!(
-            error("-1 packets").contains("negative"),
-            "{}",
-            error("-1 packets")
-        );
+        assert!(error("1e30 pkt").contains("too large"), "{}", error("1e30 pkt"));
+        assert!(error("-1 packets").contains("negative"), "{}", error("-1 packets"));
         assert!(error("1 KBB").contains("KBB"), "{}", error("1 KBB"));
     }
 }

@@ -12,18 +12,11 @@ pub(crate) struct Unit {
 
 impl Unit {
     pub(crate) const fn new(name: &'static str, scale: f64) -> Unit {
-        Unit {
-            name,
-            scale,
-            alias: false,
-        }
+        Unit { name, scale, alias: false }
     }
 
     pub(crate) const fn alias(self) -> Unit {
-        Unit {
-            alias: true,
-            ..self
-        }
+        Unit { alias: true, ..self }
     }
 }
 
@@ -105,10 +98,7 @@ pub(crate) fn parse_beside(
     let base = (value * unit.scale).round();
     if !base.is_finite() || base >= LARGEST as f64 {
         let largest = print(LARGEST, units);
-        return fail(format!(
-            "\"{}\" is too large: the largest is {largest}",
-            clip(s)
-        ));
+        return fail(format!("\"{}\" is too large: the largest is {largest}", clip(s)));
     }
     if base == 0.0 && value > 0.0 {
         return fail(format!("\"{}\" is too small to differ from zero", clip(s)));

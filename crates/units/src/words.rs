@@ -21,12 +21,7 @@ pub trait Words: Copy + 'static {
     /// # Errors
     /// The message lists the words.
     fn read_word(text: &str) -> Result<Self, String> {
-        let known = || {
-            format!(
-                "\"{text}\" is not known (there are: {})",
-                Self::words().join(", ")
-            )
-        };
+        let known = || format!("\"{text}\" is not known (there are: {})", Self::words().join(", "));
         Self::of_word(text).ok_or_else(known)
     }
 }

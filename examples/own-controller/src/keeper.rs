@@ -31,10 +31,7 @@ pub static FAMILY: Family = Family {
         Param {
             name: "gain",
             symbol: "κ",
-            kind: Kind::Number {
-                min: 0.01,
-                max: 1.0,
-            },
+            kind: Kind::Number { min: 0.01, max: 1.0 },
             default: "0.5",
             doc: "What part of the error one round trip takes away.",
             source: "",
@@ -50,19 +47,14 @@ pub static FAMILY: Family = Family {
 
 /// Returns the target accumulation, for theory.
 fn objective(values: &Values) -> Objective {
-    Objective::MeasuredAccumulation {
-        target: Target::Amount(values.size("target")),
-    }
+    Objective::MeasuredAccumulation { target: Target::Amount(values.size("target")) }
 }
 
 /// For the fluid engine: how it gets there.
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     let target = facts.weight * values.size("target").bytes_f64(facts.packet);
     WindowDynamics {
-        law: WindowLaw::Proportional {
-            gain: values.number("gain"),
-            target,
-        },
+        law: WindowLaw::Proportional { gain: values.number("gain"), target },
         reads: Reads::RoundTrip,
         base: BaseRtt::Smallest,
         initial: 2.0 * facts.packet.as_f64(),
@@ -124,10 +116,7 @@ impl Controller for Keeper {
     }
 
     fn allowance(&self) -> Allowance {
-        Allowance {
-            window: Bytes::from_f64(self.window),
-            pacing: None,
-        }
+        Allowance { window: Bytes::from_f64(self.window), pacing: None }
     }
 
     fn ssthresh(&self) -> Option<Bytes> {

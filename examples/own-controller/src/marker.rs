@@ -15,9 +15,7 @@ pub static FAMILY: Family = Family {
         source: "",
     }],
     dynamics: Dynamics::Missing("its answer jumps at the threshold, and has no slope there"),
-    maker: &Maker {
-        build: |values| AnyAqm::foreign(Marker::new(values)),
-    },
+    maker: &Maker { build: |values| AnyAqm::foreign(Marker::new(values)) },
     ..Family::new("marker", Role::Queue(|_| Price::Loss))
 };
 
@@ -29,9 +27,7 @@ struct Marker {
 impl Marker {
     fn new(values: &Values) -> Marker {
         let threshold = values.size("threshold").bytes_f64(Bytes::new(1000));
-        Marker {
-            threshold: Bytes::from_f64(threshold),
-        }
+        Marker { threshold: Bytes::from_f64(threshold) }
     }
 }
 

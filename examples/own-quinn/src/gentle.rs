@@ -23,9 +23,7 @@ pub struct GentleConfig {
 
 impl Default for GentleConfig {
     fn default() -> GentleConfig {
-        GentleConfig {
-            target: Duration::from_millis(5),
-        }
+        GentleConfig { target: Duration::from_millis(5) }
     }
 }
 
@@ -61,9 +59,10 @@ impl Controller for Gentle {
         let excess = queued.as_secs_f64() / self.config.target.as_secs_f64();
         self.starting &= excess <= 1.0;
         // The acknowledgements of a round trip cover a window together.
-        let growth = match self.starting {
-            true => 1.0,
-            false => (1.0 - excess).clamp(-1.0, 1.0) * self.packet / self.window,
+        let growth = if self.starting {
+            1.0
+        } else {
+            (1.0 - excess).clamp(-1.0, 1.0) * self.packet / self.window
         };
         self.window = (self.window + growth * bytes as f64).max(2.0 * self.packet);
     }

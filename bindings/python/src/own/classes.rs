@@ -21,10 +21,8 @@ pub struct Registry {
 }
 
 pub fn registry() -> MutexGuard<'static, Registry> {
-    static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
-        all: Vec::new(),
-        catalogues: Vec::new(),
-    });
+    static REGISTRY: Mutex<Registry> =
+        Mutex::new(Registry { all: Vec::new(), catalogues: Vec::new() });
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

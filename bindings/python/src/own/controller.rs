@@ -88,19 +88,14 @@ impl Controlled {
             Ok((object.unbind(), capabilities, allowance))
         });
         match made {
-            Ok((object, capabilities, allowance)) => Controlled {
-                object: Some(object),
-                allowance,
-                capabilities,
-            },
+            Ok((object, capabilities, allowance)) => {
+                Controlled { object: Some(object), allowance, capabilities }
+            }
             Err(e) => {
                 fail(e);
                 Controlled {
                     object: None,
-                    allowance: Allowance {
-                        window: packet,
-                        pacing: None,
-                    },
+                    allowance: Allowance { window: packet, pacing: None },
                     capabilities: Capabilities::default(),
                 }
             }
@@ -166,11 +161,7 @@ fn capabilities(class: &Bound<'_, PyAny>) -> PyResult<Capabilities> {
             return Err(PyValueError::new_err(e));
         }
     };
-    Ok(Capabilities {
-        recovery,
-        marks,
-        ..Capabilities::default()
-    })
+    Ok(Capabilities { recovery, marks, ..Capabilities::default() })
 }
 
 /// Reads `window` and `pacing` of an object.
@@ -191,20 +182,18 @@ fn allowance(object: &Bound<'_, PyAny>) -> PyResult<Allowance> {
         }
     };
     let pacing = object.getattr(intern!(py, "pacing"))?;
-    let pacing = match pacing.is_none() {
-        true => None,
-        false => match pacing.extract::<f64>() {
+    let pacing = if pacing.is_none() {
+        None
+    } else {
+        match pacing.extract::<f64>() {
             Ok(rate) if (1.0..=LARGEST).contains(&rate) => Some(Rate::from_bps_f64(rate)),
             _ => {
                 let expected = "a finite number of bit/s, at least 1, or None";
                 return Err(wrong("pacing", &pacing, expected));
             }
-        },
+        }
     };
-    Ok(Allowance {
-        window: Bytes::from_f64(bytes),
-        pacing,
-    })
+    Ok(Allowance { window: Bytes::from_f64(bytes), pacing })
 }
 
 impl Controller for Controlled {

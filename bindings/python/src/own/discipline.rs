@@ -11,9 +11,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use std::fmt;
 
-pub static MAKER: Maker = Maker {
-    build: |values| AnyAqm::foreign(Disciplined::new(values)),
-};
+pub static MAKER: Maker = Maker { build: |values| AnyAqm::foreign(Disciplined::new(values)) };
 
 /// The assumed packet size of parameters in packets, as for built-in disciplines.
 const PACKET: Bytes = Bytes::new(1000);
@@ -31,11 +29,7 @@ pub struct Packet {
 
 impl Packet {
     fn new(packet: &PacketMeta) -> Packet {
-        Packet {
-            size: packet.size.get(),
-            flow: packet.flow,
-            ecn: packet.ecn != Ecn::NotCapable,
-        }
+        Packet { size: packet.size.get(), flow: packet.flow, ecn: packet.ecn != Ecn::NotCapable }
     }
 }
 
@@ -80,16 +74,12 @@ impl Disciplined {
             Ok((object.unbind(), departures.extract()?))
         });
         match made {
-            Ok((object, judges_departures)) => Disciplined {
-                object: Some(object),
-                judges_departures,
-            },
+            Ok((object, judges_departures)) => {
+                Disciplined { object: Some(object), judges_departures }
+            }
             Err(e) => {
                 fail(e);
-                Disciplined {
-                    object: None,
-                    judges_departures: false,
-                }
+                Disciplined { object: None, judges_departures: false }
             }
         }
     }
@@ -128,10 +118,7 @@ impl Disciplined {
 
 impl Aqm for Disciplined {
     fn structure(&self) -> Structure {
-        match self.judges_departures {
-            true => Structure::Stamped,
-            false => Structure::Fifo,
-        }
+        if self.judges_departures { Structure::Stamped } else { Structure::Fifo }
     }
 
     fn on_arrival(

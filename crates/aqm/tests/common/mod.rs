@@ -56,10 +56,5 @@ pub fn queue(packets: u64) -> QueueView {
 
 /// Offers a data packet at `seconds` to an empty queue.
 pub fn offer(aqm: &mut impl Aqm, seconds: f64) -> Verdict {
-    aqm.on_arrival(
-        &DATA,
-        &queue(0),
-        Time::from_secs_f64(seconds),
-        &mut Random(0),
-    )
+    aqm.on_arrival(&DATA, &queue(0), Time::from_secs_f64(seconds), &mut Random(0))
 }

@@ -53,19 +53,9 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     file.points(catalogue, None)?;
     let ranges = ranges::of(&args.vary, &original, &file)?;
     let id = format!("attack-{}", original.id);
-    let path = args
-        .output
-        .clone()
-        .unwrap_or_else(|| Path::new(&id).with_extension("toml"));
+    let path = args.output.clone().unwrap_or_else(|| Path::new(&id).with_extension("toml"));
     check_file(&path, &id)?;
-    let mut search = Search {
-        file,
-        catalogue,
-        ranges,
-        property,
-        engine: args.engine,
-        kept: None,
-    };
+    let mut search = Search { file, catalogue, ranges, property, engine: args.engine, kept: None };
     // A range that does not fit fails at once, and not in each run.
     let corner = search.ranges.iter().map(|range| Some(range.from()));
     search.scenario(&corner.collect())?;
@@ -106,11 +96,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     broken.notes = search.settings(&least).join(", ");
     broken.id = id;
     put_at(&path, print(&broken).as_bytes())?;
-    data(format_args!(
-        "{} is broken: {}",
-        search.property.given,
-        text(value)
-    ))?;
+    data(format_args!("{} is broken: {}", search.property.given, text(value)))?;
     for setting in search.settings(&least) {
         data(format_args!("  {setting}"))?;
     }
@@ -128,10 +114,8 @@ fn check_file(path: &Path, id: &str) -> Result<(), Failure> {
     if there.starts_with(format!("id = \"{id}\"\n").as_bytes()) {
         return Ok(());
     }
-    let message = format!(
-        "{} exists, and was not written by an attack of this scenario",
-        path.display()
-    );
+    let message =
+        format!("{} exists, and was not written by an attack of this scenario", path.display());
     Err(Failure::new(message).hint("give the result another name with -o"))
 }
 
@@ -159,9 +143,7 @@ impl Search<'_> {
     /// Returns the settings of a point.
     fn settings(&self, point: &Point) -> Vec<String> {
         let pairs = self.ranges.iter().zip(point);
-        pairs
-            .filter_map(|(range, value)| Some(range.setting((*value)?)))
-            .collect()
+        pairs.filter_map(|(range, value)| Some(range.setting((*value)?))).collect()
     }
 
     fn scenario(&self, point: &Point) -> Result<Scenario, Failure> {
@@ -182,11 +164,8 @@ impl Search<'_> {
             return Ok(known.values.first().copied().flatten());
         }
         let value = self.measured(&scenario)?;
-        let measured = Measured {
-            values: vec![value],
-            digest: String::new(),
-            failure: String::new(),
-        };
+        let measured =
+            Measured { values: vec![value], digest: String::new(), failure: String::new() };
         kept.put(&key, &measured).map_err(|e| {
             let message = format!("the runs of the search cannot be kept: {e}");
             Failure::io(message, &e)
@@ -203,10 +182,8 @@ impl Search<'_> {
             Err(e) => return Err(e.into()),
         };
         let values = figure_values(scenario, &run).swap_remove(0);
-        let worse = |a: f64, b: f64| match self.property.excess(b) > self.property.excess(a) {
-            true => b,
-            false => a,
-        };
+        let worse =
+            |a: f64, b: f64| if self.property.excess(b) > self.property.excess(a) { b } else { a };
         Ok(values.into_iter().flatten().reduce(worse))
     }
 
@@ -219,10 +196,7 @@ impl Search<'_> {
         let (mut done, mut step) = (0, 0.25);
         while done < args.runs {
             let many = BATCH.min(args.runs - done);
-            let near = worst
-                .as_ref()
-                .filter(|_| done >= args.runs / 2)
-                .map(|(p, _)| p.clone());
+            let near = worst.as_ref().filter(|_| done >= args.runs / 2).map(|(p, _)| p.clone());
             let points: Vec<Point> = (0..many)
                 .map(|_| {
                     let ranges = self.ranges.iter().enumerate();
@@ -244,9 +218,7 @@ impl Search<'_> {
             for (point, value) in points.into_iter().zip(values?) {
                 let excess = |v| self.property.excess(v);
                 if let Some(value) = value
-                    && worst
-                        .as_ref()
-                        .is_none_or(|(_, w)| excess(value) > excess(*w))
+                    && worst.as_ref().is_none_or(|(_, w)| excess(value) > excess(*w))
                 {
                     worst = Some((point, value));
                     better = true;
@@ -284,9 +256,10 @@ impl Search<'_> {
                 let (mut broken, mut whole) = (far, own);
                 for _ in 0..HALVINGS {
                     let middle = range.between(whole, broken);
-                    match adopt(&mut point, i, Some(middle))? {
-                        true => broken = middle,
-                        false => whole = middle,
+                    if adopt(&mut point, i, Some(middle))? {
+                        broken = middle
+                    } else {
+                        whole = middle
                     }
                 }
             }
@@ -305,9 +278,6 @@ struct Watch;
 
 impl Observer for Watch {
     fn progress(&mut self, _: Time) -> Result<(), Interrupted> {
-        match crate::progress::interrupted() {
-            true => Err(Interrupted),
-            false => Ok(()),
-        }
+        if crate::progress::interrupted() { Err(Interrupted) } else { Ok(()) }
     }
 }

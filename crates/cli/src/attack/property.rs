@@ -50,9 +50,10 @@ impl Property {
             metric,
             of,
             at_least: right.starts_with('>'),
-            value: match plain {
-                true => format!("{number:?}"),
-                false => format!("\"{}\"", value.replace(['"', '\\'], "")),
+            value: if plain {
+                format!("{number:?}")
+            } else {
+                format!("\"{}\"", value.replace(['"', '\\'], ""))
             },
             bound: f64::NAN,
         }
@@ -90,10 +91,7 @@ impl Property {
 
     /// Returns the amount by which a value breaks the property; zero or less if it holds.
     pub fn excess(&self, value: f64) -> f64 {
-        match self.at_least {
-            true => self.bound - value,
-            false => value - self.bound,
-        }
+        if self.at_least { self.bound - value } else { value - self.bound }
     }
 
     /// Returns true if a value breaks the property.
@@ -103,12 +101,7 @@ impl Property {
 
     /// Formats a value with its unit.
     pub fn text(&self, value: f64) -> String {
-        format!(
-            "{} of {} is {}",
-            self.metric,
-            self.of,
-            quantity(value, self.metric.unit())
-        )
+        format!("{} of {} is {}", self.metric, self.of, quantity(value, self.metric.unit()))
     }
 }
 
@@ -120,9 +113,6 @@ fn default_of(metric: Metric, scenario: &Scenario) -> String {
             let mut inner = scenario.links.iter().filter(|link| !link.attachment);
             inner.next().map_or(String::new(), |link| link.name.clone())
         }
-        _ => scenario
-            .groups
-            .first()
-            .map_or(String::new(), |group| group.name.clone()),
+        _ => scenario.groups.first().map_or(String::new(), |group| group.name.clone()),
     }
 }

@@ -30,45 +30,21 @@ pub fn of(vary: &[String], scenario: &Scenario, file: &File) -> Result<Vec<Range
     let mut ranges = Vec::new();
     let mut add = |path: String, own: f64, from: f64, to: f64, unit: &str| {
         let axis = Axis::parse(&format!("{path}={from}{unit}..{to}{unit}"), 2)?;
-        ranges.push(Range {
-            axis,
-            original: Some(own),
-        });
+        ranges.push(Range { axis, original: Some(own) });
         Ok::<(), Failure>(())
     };
-    let inner = scenario
-        .links
-        .iter()
-        .filter(|l| !l.attachment && !l.name.ends_with(".reverse"));
+    let inner = scenario.links.iter().filter(|l| !l.attachment && !l.name.ends_with(".reverse"));
     for link in inner {
         let (rate, delay) = (link.rate.as_bps_f64() / 1e6, link.delay.as_secs_f64() * 1e3);
-        add(
-            format!("link.{}.rate", link.name),
-            rate,
-            rate / 4.0,
-            rate * 4.0,
-            " Mbps",
-        )?;
+        add(format!("link.{}.rate", link.name), rate, rate / 4.0, rate * 4.0, " Mbps")?;
         if delay > 0.0 {
-            add(
-                format!("link.{}.delay", link.name),
-                delay,
-                delay / 4.0,
-                delay * 4.0,
-                " ms",
-            )?;
+            add(format!("link.{}.delay", link.name), delay, delay / 4.0, delay * 4.0, " ms")?;
         }
     }
     let latest = scenario.duration.as_secs_f64() / 2.0;
     for group in &scenario.groups {
         let start = scenario.flows[group.flows.start].start.as_secs_f64();
-        add(
-            format!("flow.{}.start", group.name),
-            start,
-            0.0,
-            latest,
-            " s",
-        )?;
+        add(format!("flow.{}.start", group.name), start, 0.0, latest, " s")?;
     }
     ranges.truncate(MOST);
     Ok(ranges)
@@ -113,9 +89,10 @@ impl Range {
     /// Returns the value at a fraction of the range, from 0 to 1.
     pub fn at(&self, part: f64) -> f64 {
         let (from, to) = (self.axis.from, self.axis.to);
-        let value = match self.is_logarithmic() {
-            true => from * (to / from).powf(part),
-            false => from + part * (to - from),
+        let value = if self.is_logarithmic() {
+            from * (to / from).powf(part)
+        } else {
+            from + part * (to - from)
         };
         self.rounded(value)
     }
@@ -123,18 +100,20 @@ impl Range {
     /// Returns the value moved by a fraction of the range, within it.
     pub fn moved(&self, value: f64, part: f64) -> f64 {
         let (from, to) = (self.axis.from, self.axis.to);
-        let now = match self.is_logarithmic() {
-            true => (value / from).ln() / (to / from).ln(),
-            false => (value - from) / (to - from),
+        let now = if self.is_logarithmic() {
+            (value / from).ln() / (to / from).ln()
+        } else {
+            (value - from) / (to - from)
         };
         self.at((now + part).clamp(0.0, 1.0))
     }
 
     /// Returns the value halfway between two.
     pub fn between(&self, a: f64, b: f64) -> f64 {
-        let middle = match self.is_logarithmic() && a > 0.0 && b > 0.0 {
-            true => (a * b).sqrt(),
-            false => (a + b) / 2.0,
+        let middle = if self.is_logarithmic() && a > 0.0 && b > 0.0 {
+            (a * b).sqrt()
+        } else {
+            (a + b) / 2.0
         };
         self.rounded(middle)
     }
@@ -148,9 +127,6 @@ impl Range {
         let (low, high) = (self.axis.from, self.axis.to);
         let short: f64 = format!("{value:.3e}").parse().unwrap_or(value);
         // A value of the scenario itself may lie outside.
-        match (low..=high).contains(&value) {
-            true => short.clamp(low, high),
-            false => short,
-        }
+        if (low..=high).contains(&value) { short.clamp(low, high) } else { short }
     }
 }

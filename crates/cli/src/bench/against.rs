@@ -58,11 +58,7 @@ pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, 
         }
         let ratio = median(pairs.iter().map(|p| p.ratio));
         note(format_args!("{}: {ratio:.1} times ns-2", work.name));
-        all.push(Compared {
-            name: work.name,
-            pairs,
-            ratio,
-        });
+        all.push(Compared { name: work.name, pairs, ratio });
     }
     if args.json {
         output::json(&all)?;
@@ -75,11 +71,7 @@ pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, 
     for work in all {
         let here = median(work.pairs.iter().map(|p| p.hops_per_cpu_second)) / 1e6;
         let there = median(work.pairs.iter().map(|p| p.rival_hops_per_cpu_second)) / 1e6;
-        let ratios: Vec<_> = work
-            .pairs
-            .iter()
-            .map(|p| format!("{:.1}", p.ratio))
-            .collect();
+        let ratios: Vec<_> = work.pairs.iter().map(|p| format!("{:.1}", p.ratio)).collect();
         output::data(format_args!(
             "{:12} {here:>15.1} {there:>15.2} {:>7.1}  {}",
             work.name,
@@ -111,14 +103,12 @@ fn ns2(work: &str) -> Result<f64, Failure> {
     }
     let done = (ns.wait_with_output()).map_err(|e| Failure::io(format!("ns: {e}"), &e))?;
     let text = String::from_utf8_lossy(&done.stdout);
-    speed(&text)
-        .filter(|_| done.status.success())
-        .ok_or_else(|| {
-            let said = String::from_utf8_lossy(&done.stderr);
-            let said = said.lines().chain(text.lines()).next().unwrap_or("nothing");
-            Failure::new(format!("ns did not run the workload {work}: {said}"))
-                .hint("the program `ns` has to be that of ns-2.35")
-        })
+    speed(&text).filter(|_| done.status.success()).ok_or_else(|| {
+        let said = String::from_utf8_lossy(&done.stderr);
+        let said = said.lines().chain(text.lines()).next().unwrap_or("nothing");
+        Failure::new(format!("ns did not run the workload {work}: {said}"))
+            .hint("the program `ns` has to be that of ns-2.35")
+    })
 }
 
 /// Parses the packet-hops and the CPU seconds that the script prints.

@@ -52,16 +52,14 @@ pub fn run(mode: Option<Mode>, catalogue: &Catalogue, json: bool) -> Result<bool
     if low > 0.0 && high <= LAST {
         for _ in 0..HALVINGS {
             let between: f64 = (low * high).sqrt().round();
-            match sustained(between)? {
-                true => low = between,
-                false => high = between,
-            }
+            if sustained(between)? { low = between } else { high = between }
         }
     }
     trials.sort_by(|a, b| a.asked_bps.total_cmp(&b.asked_bps));
-    match json {
-        true => output::json(&trials)?,
-        false => table(mode, &trials, low)?,
+    if json {
+        output::json(&trials)?
+    } else {
+        table(mode, &trials, low)?
     }
     Ok(true)
 }
@@ -85,10 +83,7 @@ fn trial(mode: Mode, catalogue: &Catalogue, mbps: f64, announced: bool) -> Resul
         mean.unwrap_or(0.0)
     };
     let asked_bps = link.rate.as_bps_f64();
-    let whole = Window {
-        start: Time::ZERO,
-        end: scenario.end(),
-    };
+    let whole = Window { start: Time::ZERO, end: scenario.end() };
     let bits = scenario.flows[0].packet.get() as f64 * 8.0;
     let packets = asked_bps * used(whole) * scenario.duration.as_secs_f64() / bits;
     let carried_bps = asked_bps * used(scenario.steady);
@@ -116,10 +111,7 @@ fn trial(mode: Mode, catalogue: &Catalogue, mbps: f64, announced: bool) -> Resul
 
 /// Returns the reason why the machine has not sustained the rate.
 fn problem(run: &Run, used: f64) -> Option<String> {
-    let idle = format!(
-        "the utilisation of the bottleneck was only {:.0} %",
-        used * 100.0
-    );
+    let idle = format!("the utilisation of the bottleneck was only {:.0} %", used * 100.0);
     let unfit = run.unfit.clone();
     unfit.or_else(|| (used < USED).then_some(idle))
 }
@@ -160,9 +152,10 @@ fn table(mode: Mode, trials: &[Trial], highest: f64) -> Result<(), Failure> {
             t.problem.as_deref().unwrap_or(""),
         ))?;
     }
-    match highest > 0.0 {
-        true => output::data(format_args!("highest rate sustained: {highest:.0} Mbps"))?,
-        false => output::data("no rate was sustained")?,
+    if highest > 0.0 {
+        output::data(format_args!("highest rate sustained: {highest:.0} Mbps"))?
+    } else {
+        output::data("no rate was sustained")?
     }
     Ok(())
 }

@@ -79,10 +79,7 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
         let bits = (rate * time).min(left[flow]);
         left[flow] -= bits;
         let packets = bits / 8.0 / f.packet.as_f64().max(1.0);
-        let (there, back) = (
-            state.path(flow).len() as f64,
-            state.reverse_path(flow).len() as f64,
-        );
+        let (there, back) = (state.path(flow).len() as f64, state.reverse_path(flow).len() as f64);
         let role = f.controller.family().role;
         let (hops, cost) = match (role, role.objective(&f.controller)) {
             // A pair of control packets and a report, once per round trip.

@@ -6,9 +6,7 @@ use std::fs::read_to_string;
 /// the rest of the control group's limit. `None` if neither can be read.
 pub fn available() -> Option<f64> {
     let machine = read_to_string("/proc/meminfo").ok();
-    let machine = machine
-        .as_deref()
-        .and_then(|text| kib(text, "MemAvailable:"));
+    let machine = machine.as_deref().and_then(|text| kib(text, "MemAvailable:"));
     let number = |path: &str| read_to_string(path).ok()?.trim().parse::<f64>().ok();
     let group = "/sys/fs/cgroup";
     let limit =

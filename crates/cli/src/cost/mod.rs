@@ -72,11 +72,7 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
         longest = each.iter().copied().fold(longest, f64::max);
         let values = here.len() as f64 * series(scenario);
         memory += reps * (size(scenario) + VALUE_BYTES * values);
-        let theory = if has(Engine::Theory) {
-            series(scenario)
-        } else {
-            0.0
-        };
+        let theory = if has(Engine::Theory) { series(scenario) } else { 0.0 };
         files += POINT_BYTES;
         files += reps * LINE_BYTES * (scenario.flows.len() + scenario.links.len()) as f64;
         files += reps * (FILE_BYTES * (values - theory) + THEORY_FILE_BYTES * theory);
@@ -90,10 +86,7 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
     let at_once = cores.min(runs as f64);
     // Runs of one engine are parallel, limited by their number.
     let alike = cores.min(points.len() as f64 * reps);
-    let speed = match reps * work > MOMENT {
-        true => speed::hops_per_second(catalogue),
-        false => speed::USUAL,
-    };
+    let speed = if reps * work > MOMENT { speed::hops_per_second(catalogue) } else { speed::USUAL };
     Cost {
         runs,
         engines: engines.iter().map(|e| e.name()).collect(),
@@ -178,12 +171,7 @@ fn fluid(scenario: &Scenario) -> f64 {
             let stop = f.stop.map_or(seconds, Time::as_secs_f64).min(seconds);
             active += ((stop - f.start.as_secs_f64()) / seconds).max(0.0);
         }
-        queues.extend(
-            f.path
-                .iter()
-                .copied()
-                .filter(|&l| !scenario.links[l].attachment),
-        );
+        queues.extend(f.path.iter().copied().filter(|&l| !scenario.links[l].attachment));
     }
     steps * FLUID_UPDATE * (active + queues.len() as f64)
         + FLOW * scenario.flows.len() as f64
@@ -216,9 +204,7 @@ const QUANTILE_COLUMNS: f64 = (QUANTILES.len() * Metric::WITH_QUANTILES.len()) a
 
 /// Returns the memory of a resolved scenario, in bytes.
 fn size(scenario: &Scenario) -> f64 {
-    let hops: usize = (scenario.flows.iter())
-        .map(|f| f.path.len() + f.reverse_path.len())
-        .sum();
+    let hops: usize = (scenario.flows.iter()).map(|f| f.path.len() + f.reverse_path.len()).sum();
     size_of::<accord::scenario::Flow>() as f64 * scenario.flows.len() as f64
         + 8.0 * hops as f64
         + 100.0 * scenario.flows.len() as f64

@@ -16,9 +16,7 @@ pub fn hops_per_second(catalogue: &Catalogue) -> f64 {
         Err(_) => return USUAL,
     };
     let set = file.set("duration", "4 s");
-    let points = set
-        .map_err(Into::into)
-        .and_then(|()| file.points(catalogue, None));
+    let points = set.map_err(Into::into).and_then(|()| file.points(catalogue, None));
     let Ok(points) = points else {
         return USUAL;
     };
@@ -29,10 +27,7 @@ pub fn hops_per_second(catalogue: &Catalogue) -> f64 {
         hops as f64 / (cpu_seconds() - before)
     };
     let best = (0..4).map(|_| once()).fold(0.0, f64::max);
-    match best.is_finite() && best > 0.0 {
-        true => best,
-        false => USUAL,
-    }
+    if best.is_finite() && best > 0.0 { best } else { USUAL }
 }
 
 /// Returns the CPU time of this thread so far, from the kernel's files.

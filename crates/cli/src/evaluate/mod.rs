@@ -79,17 +79,10 @@ fn in_engine(
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
     let baseline = baseline.transpose()?;
     let directory = output::claim(args.output.as_deref(), &order.subjects[0], below)?;
-    let kept = Measurements::open(&directory, &build(), args.fresh).map_err(|e| {
-        Failure::io(
-            format!("{} cannot be written: {e}", directory.display()),
-            &e,
-        )
-    })?;
-    let options = Options {
-        live: args.live,
-        gateway: crate::gateway::program(),
-        ..Options::default()
-    };
+    let kept = Measurements::open(&directory, &build(), args.fresh)
+        .map_err(|e| Failure::io(format!("{} cannot be written: {e}", directory.display()), &e))?;
+    let options =
+        Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
     let measured = runs::make(&plans, &order, &options, &kept, args)?;
     let subjects = order.subjects.len();
     let packs: Vec<PackResult> = (plans.into_iter().zip(&measured))
@@ -128,7 +121,7 @@ fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
     if order.reps < 2 {
         let hint = "use --reps 5 for this evaluation and for the baseline";
         return Err(
-            Failure::new("a single run per case cannot be compared with a baseline").hint(hint),
+            Failure::new("a single run per case cannot be compared with a baseline").hint(hint)
         );
     }
     let path = directory.join("evaluation.parquet");
@@ -240,11 +233,7 @@ fn listed(text: &str) -> Vec<String> {
 }
 
 fn check_cases(order: &Order, packs: &[Pack]) -> Result<(), Failure> {
-    let known = || {
-        packs
-            .iter()
-            .flat_map(|pack| pack.cases().map(|(_, case)| case.name.as_str()))
-    };
+    let known = || packs.iter().flat_map(|pack| pack.cases().map(|(_, case)| case.name.as_str()));
     for name in &order.cases {
         if known().all(|case| case != name) {
             let names: Vec<&str> = packs.iter().map(|pack| pack.name.as_str()).collect();

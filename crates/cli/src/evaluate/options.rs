@@ -20,13 +20,7 @@ pub struct Args {
     #[arg(short, long, value_name = "NAME,...")]
     pub against: Option<String>,
     /// The engine; or several, separated by commas, with a dossier each in DIR/ENGINE.
-    #[arg(
-        short,
-        long,
-        default_value = "packet",
-        value_delimiter = ',',
-        value_name = "ENGINE"
-    )]
+    #[arg(short, long, default_value = "packet", value_delimiter = ',', value_name = "ENGINE")]
     pub engine: Vec<Engine>,
     /// The medium of a live run: loopback or namespaces; by default namespaces where they are
     /// allowed.

@@ -47,11 +47,7 @@ pub fn write(directory: &Path, evaluation: &Evaluation, dossier: &Dossier) -> Re
         let mut bytes = Vec::new();
         let made = table.write(&mut bytes, format, "evaluation");
         made.map_err(|e| Failure::io(format!("the table cannot be written: {e}"), &e))?;
-        put(
-            directory,
-            &format!("evaluation.{}", format.extension()),
-            &bytes,
-        )?;
+        put(directory, &format!("evaluation.{}", format.extension()), &bytes)?;
     }
     let plots = directory.join("plots");
     let old = fs::read_dir(&plots).into_iter().flatten().flatten();
@@ -85,10 +81,7 @@ pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 
 /// Returns the verdict as text, preceded by the figures of all cases with `details`.
 pub fn text(evaluation: &Evaluation, dossier: &Dossier, details: bool) -> String {
-    let mut out = match details {
-        true => figures(evaluation),
-        false => String::new(),
-    };
+    let mut out = if details { figures(evaluation) } else { String::new() };
     for line in dossier.summary() {
         let indent = if line.finding.is_some() { "  " } else { "" };
         let text = format!("{indent}{}", show::clean(&line.text, 2000));
@@ -187,58 +180,42 @@ pub fn record<'a>(evaluation: &'a Evaluation, changes: Option<&Changes>) -> Reco
     let order = &evaluation.order;
     let rivals = 1..order.subjects.len();
     let against: Vec<_> = rivals.map(|r| evaluation.against(r)).collect();
-    let rows = evaluation
-        .rows()
-        .enumerate()
-        .map(|(n, (result, case, row))| {
-            let (section, definition) = result.case_of(case);
-            let measure = result.measure(row);
-            let figures = order
-                .subjects
-                .iter()
-                .enumerate()
-                .map(|(i, subject)| FigureRecord {
-                    of: &subject.label,
-                    estimate: row.estimate(i),
-                    subject_is: (i > 0).then(|| word(against[i - 1][n].finding)),
-                });
-            RowRecord {
-                pack: &result.pack.name,
-                section: &section.number,
-                case: &definition.name,
-                point: &row.point,
-                measure: &measure.name,
-                unit: row.unit.symbol(),
-                better: measure.better.name(),
-                figures: figures.collect(),
-            }
+    let rows = evaluation.rows().enumerate().map(|(n, (result, case, row))| {
+        let (section, definition) = result.case_of(case);
+        let measure = result.measure(row);
+        let figures = order.subjects.iter().enumerate().map(|(i, subject)| FigureRecord {
+            of: &subject.label,
+            estimate: row.estimate(i),
+            subject_is: (i > 0).then(|| word(against[i - 1][n].finding)),
         });
-    let unmet = evaluation.unmet().into_iter().map(|(key, why)| Sentence {
-        of: key.to_string(),
-        why,
+        RowRecord {
+            pack: &result.pack.name,
+            section: &section.number,
+            case: &definition.name,
+            point: &row.point,
+            measure: &measure.name,
+            unit: row.unit.symbol(),
+            better: measure.better.name(),
+            figures: figures.collect(),
+        }
     });
-    let failures = evaluation
-        .failures()
-        .into_iter()
-        .map(|(key, failure)| Sentence {
-            of: format!("{key}, seed {}", failure.seed),
-            why: failure.why.clone(),
-        });
+    let unmet =
+        evaluation.unmet().into_iter().map(|(key, why)| Sentence { of: key.to_string(), why });
+    let failures = evaluation.failures().into_iter().map(|(key, failure)| Sentence {
+        of: format!("{key}, seed {}", failure.seed),
+        why: failure.why.clone(),
+    });
     let (unmet, failures): (Vec<_>, Vec<_>) = (unmet.collect(), failures.collect());
     let regressions = changes.map(|changes| {
-        let regressions = changes.regressions().map(|compared| Sentence {
-            of: compared.key.to_string(),
-            why: sentence(compared),
-        });
+        let regressions = changes
+            .regressions()
+            .map(|compared| Sentence { of: compared.key.to_string(), why: sentence(compared) });
         regressions.collect::<Vec<_>>()
     });
     Record {
         format_version: FORMAT_VERSION,
         subject: &order.subjects[0].label,
-        rivals: order.subjects[1..]
-            .iter()
-            .map(|s| s.label.as_str())
-            .collect(),
+        rivals: order.subjects[1..].iter().map(|s| s.label.as_str()).collect(),
         tier: order.tier.name(),
         engine: order.engine.name(),
         seed: order.seed,

@@ -29,10 +29,7 @@ pub fn make(
     let all: usize = found.iter().map(Vec::len).sum();
     let mut left: Vec<(usize, usize)> = (found.iter().enumerate())
         .flat_map(|(p, trials)| {
-            let open = trials
-                .iter()
-                .enumerate()
-                .filter(|(_, known)| known.is_none());
+            let open = trials.iter().enumerate().filter(|(_, known)| known.is_none());
             open.map(move |(t, _)| (p, t))
         })
         .collect();
@@ -61,9 +58,7 @@ pub fn make(
     let made = silently(|| match order.engine {
         // Live runs are made one at a time.
         Engine::Live => left.iter().map(one).collect(),
-        _ => in_pool(args.jobs, || {
-            left.par_iter().with_max_len(1).map(one).collect()
-        }),
+        _ => in_pool(args.jobs, || left.par_iter().with_max_len(1).map(one).collect()),
     });
     drop(progress);
     let made: Vec<_> = made?.map_err(|e| {

@@ -47,16 +47,7 @@ pub fn run(args: &Accept) -> Result<bool, Failure> {
     let site = read(&args.site)?;
     let peer = named(&site, &args.peer)?;
     let classes = classes(&site, peer, args.class.as_deref())?;
-    let columns = [
-        "class",
-        "step",
-        "sent",
-        "arrived",
-        "lost",
-        "round trip",
-        "variation",
-        "",
-    ];
+    let columns = ["class", "step", "sent", "arrived", "lost", "round trip", "variation", ""];
     let row = |cells: [&str; 8]| {
         let mut line = format!("{:<12}", cells[0]);
         for cell in &cells[1..7] {
@@ -97,11 +88,7 @@ pub fn run(args: &Accept) -> Result<bool, Failure> {
         json(&outcomes)?;
     }
     let failed = outcomes.iter().filter(|o| !o.passed).count();
-    note(format!(
-        "{} of {} steps passed",
-        outcomes.len() - failed,
-        outcomes.len()
-    ));
+    note(format!("{} of {} steps passed", outcomes.len() - failed, outcomes.len()));
     let void = outcomes.iter().filter(|o| o.is_void());
     let (count, late) = void.fold((0, 0f64), |(n, most), o| (n + 1, most.max(o.late_s)));
     if count > 0 && count == failed {
@@ -124,9 +111,7 @@ fn classes(
     let names: Vec<String> = names.chain(["default".into()]).collect();
     let all = names.iter().zip(&peer.shares).enumerate();
     let all = all.map(|(i, (name, share))| (i, name.clone(), share.contract));
-    let mut found: Vec<_> = all
-        .filter(|(_, _, contract)| *contract > Rate::ZERO)
-        .collect();
+    let mut found: Vec<_> = all.filter(|(_, _, contract)| *contract > Rate::ZERO).collect();
     let default = names.len() - 1;
     if found.iter().all(|(i, _, _)| *i != default) && peer.service.contract > Rate::ZERO {
         found.push((default, "default".into(), peer.service.contract));
@@ -146,10 +131,7 @@ fn classes(
 }
 
 /// Makes a trial at a rate, and judges it.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it waits for the running gateway"
-)]
+#[expect(clippy::disallowed_methods, reason = "it waits for the running gateway")]
 fn step(
     args: &Accept,
     class: usize,
@@ -159,11 +141,7 @@ fn step(
     contract: Rate,
 ) -> Result<Outcome, Failure> {
     let peer = &args.peer;
-    let what = format!(
-        "POST /trial/{peer}/{class}/{}/{}",
-        rate.as_bps(),
-        1000 * args.step
-    );
+    let what = format!("POST /trial/{peer}/{class}/{}/{}", rate.as_bps(), 1000 * args.step);
     answer(&args.site, &what)?;
     std::thread::sleep(Duration::from_secs(args.step));
     let found = loop {
@@ -184,14 +162,11 @@ fn step(
     };
     let arrived_bps = 8.0 * arrived;
     let delay_variation_s = number("delay_variation_s").unwrap_or(0.0);
-    let passed = match percent <= 100 {
-        true => {
-            loss_ratio <= args.most_lost
-                && args
-                    .most_variation
-                    .is_none_or(|ms| 1e3 * delay_variation_s <= ms)
-        }
-        false => arrived_bps >= KEPT * contract.as_bps_f64(),
+    let passed = if percent <= 100 {
+        loss_ratio <= args.most_lost
+            && args.most_variation.is_none_or(|ms| 1e3 * delay_variation_s <= ms)
+    } else {
+        arrived_bps >= KEPT * contract.as_bps_f64()
     };
     Ok(Outcome {
         class: name.to_string(),

@@ -57,10 +57,7 @@ impl FromStr for Given {
     fn from_str(text: &str) -> Result<Given, String> {
         let wrong = "expected a peer, a rate and a time, such as \"berlin=30 Mbps, 40 ms\"";
         let (peer, path) = text.split_once('=').ok_or(wrong)?;
-        let mut given = Given {
-            peer: peer.trim().into(),
-            ..Given::default()
-        };
+        let mut given = Given { peer: peer.trim().into(), ..Given::default() };
         for part in path.split(',').map(str::trim) {
             match (part.parse::<Rate>(), part.parse::<Duration>()) {
                 (Ok(rate), _) if rate > Rate::ZERO && given.rate.is_none() => {

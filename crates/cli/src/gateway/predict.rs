@@ -36,10 +36,7 @@ fn node(peer: &str) -> String {
 
 /// Carries out the command.
 pub fn run(args: &Predict, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let place = Place {
-        file: args.output.as_ref(),
-        force: args.force,
-    };
+    let place = Place { file: args.output.as_ref(), force: args.force };
     place.check()?;
     let site = read(&args.site)?;
     let paths = paths(&site, args)?;
@@ -60,18 +57,17 @@ fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
     let given = |name: &str| args.path.iter().rfind(|g| g.peer == name);
     let known = |p: &PeerConfig| given(&p.name).is_some_and(|g| g.round_trip.is_some());
     // Only values not given have to be measured.
-    let status: Value = match site.peers.iter().all(known) {
-        true => Value::Null,
-        false => {
-            let text = answer(&args.site, "GET /status").map_err(|e| match e {
-                Failure::Unable(why) => Failure::Unable(format!(
-                    "{why}; start it, or give --path 'PEER=40 ms' for each peer"
-                )),
-                other => other,
-            })?;
-            serde_json::from_str(&text)
-                .map_err(|e| Failure::new(format!("the gateway's answer cannot be read: {e}")))?
-        }
+    let status: Value = if site.peers.iter().all(known) {
+        Value::Null
+    } else {
+        let text = answer(&args.site, "GET /status").map_err(|e| match e {
+            Failure::Unable(why) => Failure::Unable(format!(
+                "{why}; start it, or give --path 'PEER=40 ms' for each peer"
+            )),
+            other => other,
+        })?;
+        serde_json::from_str(&text)
+            .map_err(|e| Failure::new(format!("the gateway's answer cannot be read: {e}")))?
     };
     let measured = |name: &str| {
         let mut peers = status["peers"].as_array()?.iter();
@@ -91,17 +87,11 @@ fn paths(site: &Site, args: &Predict) -> Result<Vec<Given>, Failure> {
         }
         if given.rate.is_none() && site.interface.uplink.is_none() {
             let failure = Failure::new(format!("the rate of the path to {} is unknown", peer.name));
-            let hint = format!(
-                "set uplink below [gateway], or give --path '{}=30 Mbps'",
-                peer.name
-            );
+            let hint =
+                format!("set uplink below [gateway], or give --path '{}=30 Mbps'", peer.name);
             return Err(failure.hint(hint));
         }
-        Ok(Given {
-            peer: peer.name.clone(),
-            round_trip,
-            ..given
-        })
+        Ok(Given { peer: peer.name.clone(), round_trip, ..given })
     };
     site.peers.iter().map(path).collect()
 }
@@ -157,10 +147,7 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
             continue;
         }
         draft.text("control", CONTROL);
-        draft.line(format!(
-            "tunnel = {{ queue = \"{}\" }}",
-            site.interface.queue
-        ));
+        draft.line(format!("tunnel = {{ queue = \"{}\" }}", site.interface.queue));
         let loss = peer.loss.word();
         let target = quote(&site.interface.target.to_string());
         draft.line(format!(
@@ -196,14 +183,8 @@ fn shares(site: &Site, text: &str, catalogue: &Catalogue) -> Result<bool, Failur
     let scenario = &points[0];
     let run = run_engine(scenario, Engine::Theory, &Options::default(), &mut Quiet)?;
     let mbps = |bps: f64| format!("{:.2}", bps / 1e6);
-    data(format!(
-        "{:<14}  {:>9}  {:>9}  {:>9}",
-        "peer", "contract", "share", "cap"
-    ))?;
-    data(format!(
-        "{:<14}  {:>9}  {:>9}  {:>9}",
-        "", "Mbps", "Mbps", "Mbps"
-    ))?;
+    data(format!("{:<14}  {:>9}  {:>9}  {:>9}", "peer", "contract", "share", "cap"))?;
+    data(format!("{:<14}  {:>9}  {:>9}  {:>9}", "", "Mbps", "Mbps", "Mbps"))?;
     for peer in &site.peers {
         let flow = scenario.flows.iter().position(|f| f.name == peer.name);
         let share =

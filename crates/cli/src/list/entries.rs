@@ -95,10 +95,7 @@ impl Entry for Quantity {
             [] => "those that record its inputs".into(),
             _ => self.engines.join(", "),
         };
-        vec![
-            ("unit", format!("{}, of a {}", self.unit, self.of)),
-            ("engines", engines),
-        ]
+        vec![("unit", format!("{}, of a {}", self.unit, self.of)), ("engines", engines)]
     }
 
     fn more(&self) -> Vec<(&'static str, String)> {
@@ -148,9 +145,7 @@ impl Entry for Template {
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let sizes = self.sizes.iter();
-        let sizes: Vec<_> = sizes
-            .map(|s| format!("--{} {}", s.name, s.default))
-            .collect();
+        let sizes: Vec<_> = sizes.map(|s| format!("--{} {}", s.name, s.default)).collect();
         vec![("sizes", sizes.join(", "))]
     }
 

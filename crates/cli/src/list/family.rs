@@ -125,10 +125,7 @@ impl Entry for Family {
             };
             let of = [p.symbol, p.source].into_iter().filter(|s| !s.is_empty());
             let of: Vec<_> = of.collect();
-            let of = match of.is_empty() {
-                true => String::new(),
-                false => format!(" ({})", of.join(", ")),
-            };
+            let of = if of.is_empty() { String::new() } else { format!(" ({})", of.join(", ")) };
             let doc = format!("{}{of}\n{}{default}", p.doc, p.value);
             (p.name.clone(), doc)
         };

@@ -80,9 +80,10 @@ pub fn run(args: &List, catalogue: &Catalogue) -> Result<bool, Failure> {
 /// Prints all entries, or the one of that name.
 fn print<T: Entry + Serialize>(args: &List, name: Option<&str>, all: &[T]) -> Result<(), Failure> {
     let Some(name) = name else {
-        match args.json {
-            true => json(&all)?,
-            false => data(show::brief(all).trim_end())?,
+        if args.json {
+            json(&all)?
+        } else {
+            data(show::brief(all).trim_end())?
         }
         return Ok(());
     };

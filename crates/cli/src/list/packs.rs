@@ -74,10 +74,7 @@ impl Entry for Pack {
             ("notes", visible(&self.notes)),
             ("subject", self.subject.into()),
             ("rivals", self.rivals.join(", ")),
-            (
-                "run",
-                format!("accord evaluate --pack {} --subject NAME", self.name),
-            ),
+            ("run", format!("accord evaluate --pack {} --subject NAME", self.name)),
         ];
         more.retain(|(_, text)| !text.is_empty());
         more
@@ -86,10 +83,7 @@ impl Entry for Pack {
     fn parameters(&self) -> Vec<(String, String)> {
         let case = |case: &Case| {
             let (section, tier) = (&case.section, case.tier);
-            let doc = format!(
-                "{}\nsection {section}; {tier} tier; {}",
-                case.title, case.scenario
-            );
+            let doc = format!("{}\nsection {section}; {tier} tier; {}", case.title, case.scenario);
             (case.name.clone(), visible(&doc))
         };
         self.cases.iter().map(case).collect()

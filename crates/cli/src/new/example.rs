@@ -19,17 +19,12 @@ fn example(file: &str) -> &str {
 
 /// Writes the files of an example.
 pub fn write(name: &str, to: Option<&Path>, force: bool) -> Result<bool, Failure> {
-    let files: Vec<_> = EXAMPLES
-        .iter()
-        .filter(|(file, _)| example(file) == name)
-        .collect();
+    let files: Vec<_> = EXAMPLES.iter().filter(|(file, _)| example(file) == name).collect();
     if files.is_empty() {
         let mut names: Vec<&str> = EXAMPLES.iter().map(|(file, _)| example(file)).collect();
         names.dedup();
         let failure = Failure::new(format!("unknown example \"{name}\""));
-        return Err(suggest(name, names)
-            .into_iter()
-            .fold(failure, Failure::hint));
+        return Err(suggest(name, names).into_iter().fold(failure, Failure::hint));
     }
     let to = to.unwrap_or(Path::new(FOLDER));
     let paths: Vec<_> = files.iter().map(|(file, _)| to.join(file)).collect();
@@ -44,15 +39,12 @@ pub fn write(name: &str, to: Option<&Path>, force: bool) -> Result<bool, Failure
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         made.map_err(failed)?;
         let mut options = OpenOptions::new();
-        match force {
-            true => options.create(true).truncate(true),
-            false => options.create_new(true),
+        if force {
+            options.create(true).truncate(true)
+        } else {
+            options.create_new(true)
         };
-        match options
-            .write(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(bytes))
-        {
+        match options.write(true).open(path).and_then(|mut file| file.write_all(bytes)) {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {
                 return Err(Failure::new(format!("{} already exists", path.display())));
             }

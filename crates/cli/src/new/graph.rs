@@ -25,12 +25,7 @@ pub struct Maker {
 impl Maker {
     /// Returns a network whose links have this rate and delay.
     pub fn new(rate: Rate, delay: Duration, seed: u64) -> Maker {
-        Maker {
-            rate,
-            delay,
-            dice: Dice::new(seed, 0, Purpose::Template),
-            graph: Graph::default(),
-        }
+        Maker { rate, delay, dice: Dice::new(seed, 0, Purpose::Template), graph: Graph::default() }
     }
 
     fn link(&mut self, from: &str, to: &str, delay: Duration) {
@@ -151,9 +146,8 @@ impl Maker {
     /// several components, the shortest links join them. The delay is that of the diagonal.
     pub fn waxman(mut self, sizes: &Sizes, alpha: f64, beta: f64) -> Graph {
         let nodes = named("n", sizes.of("nodes"));
-        let places: Vec<[f64; 2]> = (nodes.iter())
-            .map(|_| [self.dice.uniform(), self.dice.uniform()])
-            .collect();
+        let places: Vec<[f64; 2]> =
+            (nodes.iter()).map(|_| [self.dice.uniform(), self.dice.uniform()]).collect();
         let mut apart = Vec::new();
         let mut part: Vec<usize> = (0..nodes.len()).collect();
         let mut joined = Vec::new();
@@ -161,9 +155,10 @@ impl Maker {
             for (j, b) in places.iter().enumerate().skip(i + 1) {
                 // Relative to the diagonal.
                 let distance = (a[0] - b[0]).hypot(a[1] - b[1]) / std::f64::consts::SQRT_2;
-                match self.dice.uniform() < alpha * (-distance / beta).exp() {
-                    true => joined.push((i, j, distance)),
-                    false => apart.push((i, j, distance)),
+                if self.dice.uniform() < alpha * (-distance / beta).exp() {
+                    joined.push((i, j, distance))
+                } else {
+                    apart.push((i, j, distance))
                 }
             }
         }

@@ -86,10 +86,7 @@ pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
     if let Some(name) = &args.example {
         return example::write(name, args.output.as_deref(), args.force);
     }
-    let place = Place {
-        file: args.output.as_ref(),
-        force: args.force,
-    };
+    let place = Place { file: args.output.as_ref(), force: args.force };
     place.check()?;
     let name = args.template.as_deref().unwrap_or_default();
     place.write(&text(args, catalogue)?, &format!("{name}.toml"), catalogue)?;
@@ -130,13 +127,7 @@ pub fn text(args: &New, catalogue: &Catalogue) -> Result<String, Failure> {
     let queue = args.queue.as_ref();
     let queue = queue.map(|name| known(catalogue.disciplines, name, "queue discipline"));
     let queue = queue.transpose()?;
-    let scenario = Scenario {
-        args,
-        template,
-        sizes,
-        controller,
-        queue,
-    };
+    let scenario = Scenario { args, template, sizes, controller, queue };
     settings::apply(&scenario.text(), &args.set)
 }
 
@@ -175,10 +166,7 @@ impl Scenario<'_> {
              accord run FILE --reps 10   with ten seeds, and confidence intervals",
         );
         draft.line("");
-        draft.text(
-            "title",
-            format!("Template {}: {}", self.template.name, sizes.join(", ")),
-        );
+        draft.text("title", format!("Template {}: {}", self.template.name, sizes.join(", ")));
         draft.text("duration", self.args.duration);
         draft.line(format_args!("seed = {}", self.args.seed));
         match self.template.name {
@@ -195,13 +183,7 @@ impl Scenario<'_> {
 
     /// Returns the rate of links that are not bottlenecks.
     fn wide(&self) -> Rate {
-        Rate::from_bps(
-            self.args
-                .rate
-                .as_bps()
-                .saturating_mul(10)
-                .min(100_000_000_000_000),
-        )
+        Rate::from_bps(self.args.rate.as_bps().saturating_mul(10).min(100_000_000_000_000))
     }
 
     fn dumbbell(&self, draft: &mut Draft) {
@@ -276,9 +258,7 @@ impl Scenario<'_> {
 
     fn queue(&self, draft: &mut Draft) {
         let discipline = self.queue.map_or("droptail", |family| family.name);
-        draft.line(format_args!(
-            "queue = {{ discipline = \"{discipline}\", limit = \"1 BDP\" }}"
-        ));
+        draft.line(format_args!("queue = {{ discipline = \"{discipline}\", limit = \"1 BDP\" }}"));
     }
 
     fn group(&self, draft: &mut Draft, name: &str, count: usize) {
@@ -298,9 +278,7 @@ impl Scenario<'_> {
         }
         let latest = Duration::from_secs(1).min(Duration::from_ps(self.args.duration.as_ps() / 10));
         draft.comment("Drawn separately for each flow and seed.");
-        draft.line(format_args!(
-            "start = {{ uniform = [\"0 s\", \"{latest}\"] }}"
-        ));
+        draft.line(format_args!("start = {{ uniform = [\"0 s\", \"{latest}\"] }}"));
     }
 
     fn expect(&self, draft: &mut Draft, link: &str) {

@@ -28,12 +28,7 @@ pub struct Size {
 }
 
 const fn size(name: &'static str, default: usize, range: [usize; 2], doc: &'static str) -> Size {
-    Size {
-        name,
-        default,
-        range,
-        doc,
-    }
+    Size { name, default, range, doc }
 }
 
 const fn flows(default: usize) -> Size {
@@ -53,12 +48,7 @@ pub const TEMPLATES: &[Template] = &[
         doc: "Bottlenecks in a row: some flows cross all of them, others one each.",
         sizes: &[
             size("hops", 3, [1, 1000], "Bottlenecks in the row."),
-            size(
-                "flows",
-                1,
-                [1, 100],
-                "Flows over the whole row, and over each hop.",
-            ),
+            size("flows", 1, [1, 100], "Flows over the whole row, and over each hop."),
         ],
     },
     Template {
@@ -84,12 +74,7 @@ pub const TEMPLATES: &[Template] = &[
         name: "fat-tree",
         doc: "A data centre's fat tree with hosts, and flows over core switches drawn by the seed.",
         sizes: &[
-            size(
-                "pods",
-                4,
-                [2, 16],
-                "Pods, an even number k: there are k³/4 hosts.",
-            ),
+            size("pods", 4, [2, 16], "Pods, an even number k: there are k³/4 hosts."),
             flows(16),
         ],
     },

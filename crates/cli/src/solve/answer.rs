@@ -16,10 +16,7 @@ pub enum Proof {
         iterations: usize,
     },
     /// The certificate for max-min fairness.
-    MaxMin {
-        certificate: MaxMinCertificate,
-        bottlenecks: Vec<Bottleneck>,
-    },
+    MaxMin { certificate: MaxMinCertificate, bottlenecks: Vec<Bottleneck> },
 }
 
 /// Rates of the flows, loads and prices of the links.
@@ -47,11 +44,7 @@ impl Answer {
         Answer {
             status: solution.status,
             loads: problem.routes().loads(&solution.rates),
-            proof: Proof::Utility {
-                certificate,
-                bounds,
-                iterations: solution.iterations,
-            },
+            proof: Proof::Utility { certificate, bounds, iterations: solution.iterations },
             rates: solution.rates,
             prices: solution.prices,
             seconds,
@@ -64,10 +57,7 @@ impl Answer {
             loads: problem.routes().loads(&found.rates),
             rates: found.rates,
             prices: Vec::new(),
-            proof: Proof::MaxMin {
-                certificate: found.certificate,
-                bottlenecks: found.bottlenecks,
-            },
+            proof: Proof::MaxMin { certificate: found.certificate, bottlenecks: found.bottlenecks },
             seconds,
         }
     }
@@ -82,10 +72,9 @@ impl Answer {
                 ("complementary_slackness", c.complementarity),
                 ("relative_gap", c.relative_gap),
             ],
-            Proof::MaxMin { certificate: c, .. } => vec![
-                ("primal_feasibility", c.primal),
-                ("bottleneck", c.bottleneck),
-            ],
+            Proof::MaxMin { certificate: c, .. } => {
+                vec![("primal_feasibility", c.primal), ("bottleneck", c.bottleneck)]
+            }
         }
     }
 
@@ -102,11 +91,7 @@ impl Answer {
     pub fn problem(&self, network: &Network) -> Option<String> {
         match self.status {
             Status::Solved => None,
-            Status::Infeasible {
-                link,
-                insisted,
-                capacity,
-            } => Some(format!(
+            Status::Infeasible { link, insisted, capacity } => Some(format!(
                 "flows need {insisted:.6e} bit/s of link \"{}\", which has {capacity:.6e}",
                 network.links[link]
             )),

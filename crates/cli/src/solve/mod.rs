@@ -19,17 +19,15 @@ use std::ops::ControlFlow;
 pub fn run(args: Solve) -> Result<bool, Failure> {
     let network = Network::open(&args.network)?;
     let problem = &network.problem;
-    let (found, seconds) = timed(|| match args.max_min {
-        true => max_min(problem).map(Found::MaxMin),
-        false => {
+    let (found, seconds) = timed(|| {
+        if args.max_min {
+            max_min(problem).map(Found::MaxMin)
+        } else {
             let settings = Settings::default();
             let progress = Convergence::new(settings.tolerance, args.quiet || args.json);
             let solution = solve_watched(problem, &settings, &mut |now| {
                 progress.show(now.iterations, now.residual);
-                match interrupted() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
+                if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             Ok(Found::Utility(solution))
         }
@@ -48,9 +46,10 @@ pub fn run(args: Solve) -> Result<bool, Failure> {
     if let Some(dir) = &args.output {
         write::write(dir, &network, &answer)?;
     }
-    match args.json {
-        true => output::json(&show::json(&network, &answer))?,
-        false => output::data(show::text(&network, &answer, args.top).trim_end())?,
+    if args.json {
+        output::json(&show::json(&network, &answer))?
+    } else {
+        output::data(show::text(&network, &answer, args.top).trim_end())?
     }
     Ok(answer.status == Status::Solved)
 }
@@ -60,10 +59,7 @@ enum Found {
     MaxMin(accord::solver::MaxMin),
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "the duration is not part of the result"
-)]
+#[allow(clippy::disallowed_methods, reason = "the duration is not part of the result")]
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
     let before = std::time::Instant::now();
     (work(), before.elapsed().as_secs_f64())

@@ -92,12 +92,7 @@ impl Network {
         let problem = Routes::from_compressed(links.rows(), offsets, hops)
             .and_then(|routes| Problem::new(routes, capacities, demands))
             .map_err(|e| explain(e, &links, &link_names, &flows, &flow_names))?;
-        Ok(Network {
-            problem,
-            links: link_names,
-            flows: flow_names,
-            format: flows.format,
-        })
+        Ok(Network { problem, links: link_names, flows: flow_names, format: flows.format })
     }
 }
 
@@ -113,9 +108,7 @@ fn names(table: &Table, kind: &str) -> Result<Vec<String>, Failure> {
     }
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by(|&a, &b| names[a].cmp(&names[b]));
-    let twice = order
-        .windows(2)
-        .find(|pair| names[pair[0]] == names[pair[1]]);
+    let twice = order.windows(2).find(|pair| names[pair[0]] == names[pair[1]]);
     if let Some(pair) = twice {
         let e = format!(
             "the {kind} \"{}\" is there already, at {}",
@@ -152,9 +145,7 @@ impl<'a> Demands<'a> {
         let named = named.as_deref().unwrap_or("log");
         let Some(&(utility, own)) = UTILITIES.iter().find(|(name, _)| *name == named) else {
             let known = UTILITIES.map(|(name, _)| name).join(", ");
-            let e = self
-                .table
-                .wrong(row, format!("unknown utility \"{named}\""));
+            let e = self.table.wrong(row, format!("unknown utility \"{named}\""));
             return Err(e.hint(format!("known: {known}")));
         };
         let mut given = BTreeMap::new();
@@ -179,27 +170,19 @@ impl<'a> Demands<'a> {
         let weight = or("weight", 1.0);
         Ok(match utility {
             "log" => Demand::Log { weight },
-            "capped" => Demand::Capped {
-                weight,
-                cap: need("cap_bps")?,
-            },
+            "capped" => Demand::Capped { weight, cap: need("cap_bps")? },
             "contract" => Demand::Contract {
                 weight,
                 floor: need("floor_bps")?,
                 limit: or("limit", f64::INFINITY),
                 cap: or("cap_bps", f64::INFINITY),
             },
-            "alpha-fair" => Demand::AlphaFair {
-                weight,
-                alpha: need("alpha")?,
-            },
+            "alpha-fair" => Demand::AlphaFair { weight, alpha: need("alpha")? },
             "vegas" => Demand::vegas(need("alpha_bps")?, need("delay_s")?, or("error", 0.0)),
-            "reno" => Demand::Reno {
-                round_trip: need("rtt_s")? / (8.0 * or("packet_bytes", 1500.0)),
-            },
-            _ => Demand::Fixed {
-                rate: need("rate_bps")?,
-            },
+            "reno" => {
+                Demand::Reno { round_trip: need("rtt_s")? / (8.0 * or("packet_bytes", 1500.0)) }
+            }
+            _ => Demand::Fixed { rate: need("rate_bps")? },
         })
     }
 }
@@ -224,12 +207,9 @@ fn explain(
             let link = &link_names[link as usize];
             at_flow(flow, format!("crosses link \"{link}\" more than once"))
         }
-        ProblemError::BadDemand {
-            flow,
-            what,
-            expected,
-            value,
-        } => at_flow(flow, format!("has {what} {value}; it must be {expected}")),
+        ProblemError::BadDemand { flow, what, expected, value } => {
+            at_flow(flow, format!("has {what} {value}; it must be {expected}"))
+        }
         ProblemError::BadCapacity { link, value } => links.wrong(
             link,
             format!(

@@ -32,9 +32,8 @@ pub fn text(network: &Network, answer: &Answer, top: usize) -> String {
         out += &format!("{problem}\n");
     }
     let parts = answer.certificate().into_iter();
-    let parts: Vec<String> = parts
-        .map(|(name, value)| format!("{} {}", name.replace('_', " "), order(value)))
-        .collect();
+    let parts: Vec<String> =
+        parts.map(|(name, value)| format!("{} {}", name.replace('_', " "), order(value))).collect();
     out += &format!("certificate: {}\n", parts.join(", "));
     out += &proven(network, answer);
     out += &flows(network, answer, top);
@@ -59,9 +58,7 @@ fn proven(network: &Network, answer: &Answer) -> String {
         Some(worst) => within("every other", worst),
         None => String::new(),
     };
-    let names: Vec<&str> = (loose.iter().take(NAMED))
-        .map(|(f, _)| &*network.flows[*f])
-        .collect();
+    let names: Vec<&str> = (loose.iter().take(NAMED)).map(|(f, _)| &*network.flows[*f]).collect();
     if !names.is_empty() {
         let more = match loose.len() - names.len() {
             0 => String::new(),
@@ -79,9 +76,10 @@ fn proven(network: &Network, answer: &Answer) -> String {
 fn flows(network: &Network, answer: &Answer, top: usize) -> String {
     let largest = largest(&answer.rates, top);
     let mut out = heading("flows", largest.len(), answer.rates.len(), "highest rates");
-    let path_prices = match answer.prices.is_empty() {
-        true => Vec::new(),
-        false => network.problem.routes().path_prices(&answer.prices),
+    let path_prices = if answer.prices.is_empty() {
+        Vec::new()
+    } else {
+        network.problem.routes().path_prices(&answer.prices)
     };
     let last = match answer.proof {
         Proof::Utility { .. } => format!("{:>10}  {:>11}", "within", "path price"),
@@ -124,48 +122,32 @@ fn price(price: f64) -> String {
 /// Returns the table of the links with the highest prices, or the highest loads.
 fn links(network: &Network, answer: &Answer, top: usize) -> String {
     let capacities = network.problem.capacities();
-    let utilisation: Vec<f64> = answer
-        .loads
-        .iter()
-        .zip(capacities)
-        .map(|(y, c)| y / c)
-        .collect();
-    let (by, which) = match answer.prices.is_empty() {
-        true => (&utilisation, "fullest"),
-        false => (&answer.prices, "highest prices"),
+    let utilisation: Vec<f64> = answer.loads.iter().zip(capacities).map(|(y, c)| y / c).collect();
+    let (by, which) = if answer.prices.is_empty() {
+        (&utilisation, "fullest")
+    } else {
+        (&answer.prices, "highest prices")
     };
     let largest = largest(by, top);
     let mut out = heading("links", largest.len(), by.len(), which);
-    let heading = if answer.prices.is_empty() {
-        ""
-    } else {
-        "price"
-    };
-    out += &format!(
-        "{:<NAME$} {:>12} {:>10}  {heading:>11}\n",
-        "link", "capacity", "full"
-    );
+    let heading = if answer.prices.is_empty() { "" } else { "price" };
+    out += &format!("{:<NAME$} {:>12} {:>10}  {heading:>11}\n", "link", "capacity", "full");
     for link in largest {
         let name = clean(&network.links[link], NAME);
         let capacity = quantity(capacities[link], MetricUnit::BitPerSecond);
         let full = quantity(utilisation[link], MetricUnit::Ratio);
-        let price = answer
-            .prices
-            .get(link)
-            .map(|p| format!("{:>11}", price(*p)));
-        out += &format!(
-            "{name:<NAME$} {capacity:>12} {full:>10}  {}\n",
-            price.unwrap_or_default()
-        );
+        let price = answer.prices.get(link).map(|p| format!("{:>11}", price(*p)));
+        out += &format!("{name:<NAME$} {capacity:>12} {full:>10}  {}\n", price.unwrap_or_default());
     }
     out
 }
 
 fn heading(what: &str, shown: usize, all: usize, which: &str) -> String {
-    match shown < all {
-        true => format!("\nthe {shown} of {all} {what} with the {which}\n")
-            .replace("with the fullest", "that are fullest"),
-        false => "\n".into(),
+    if shown < all {
+        format!("\nthe {shown} of {all} {what} with the {which}\n")
+            .replace("with the fullest", "that are fullest")
+    } else {
+        "\n".into()
     }
 }
 

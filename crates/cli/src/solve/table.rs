@@ -37,10 +37,7 @@ impl Table {
             }
         };
         if table.rows == 0 {
-            return Err(Failure::new(format!(
-                "{} has no rows",
-                table.path.display()
-            )));
+            return Err(Failure::new(format!("{} has no rows", table.path.display())));
         }
         Ok(table)
     }
@@ -165,13 +162,7 @@ fn read_csv(path: &Path) -> Result<Table, Failure> {
             });
         }
     }
-    Ok(Table {
-        path: path.into(),
-        format: Format::Csv,
-        columns,
-        rows: lines.len(),
-        lines,
-    })
+    Ok(Table { path: path.into(), format: Format::Csv, columns, rows: lines.len(), lines })
 }
 
 fn read_parquet(path: &Path) -> Result<Table, Failure> {

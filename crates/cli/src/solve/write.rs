@@ -22,12 +22,7 @@ pub fn rates<'a>(network: &'a Network, answer: &Answer) -> Table<'a> {
                 let (low, high) = bounds.iter().copied().unzip();
                 let about = "the optimal rate is not below this";
                 table.add("low_bps", about, Kind::Number, Cells::Number(low));
-                table.add(
-                    "high_bps",
-                    "nor above this",
-                    Kind::Number,
-                    Cells::Number(high),
-                );
+                table.add("high_bps", "nor above this", Kind::Number, Cells::Number(high));
             }
             let prices = network.problem.routes().path_prices(&answer.prices);
             let about = "sum of the prices of its links";
@@ -52,19 +47,9 @@ pub fn prices<'a>(network: &'a Network, answer: &Answer) -> Table<'a> {
     let links = Cells::text(network.links.iter().map(String::as_str));
     table.add("link", "name of the link", Kind::Text, links);
     let capacities = Cells::Number(network.problem.capacities().to_vec());
-    table.add(
-        "capacity_bps",
-        "its capacity, in bit/s",
-        Kind::Number,
-        capacities,
-    );
+    table.add("capacity_bps", "its capacity, in bit/s", Kind::Number, capacities);
     let loads = Cells::Number(answer.loads.clone());
-    table.add(
-        "load_bps",
-        "sum of the rates, in bit/s",
-        Kind::Number,
-        loads,
-    );
+    table.add("load_bps", "sum of the rates, in bit/s", Kind::Number, loads);
     if !answer.prices.is_empty() {
         let about = "queuing delay in seconds, if weights are bits";
         let prices = Cells::Number(answer.prices.clone());
@@ -77,10 +62,7 @@ pub fn prices<'a>(network: &'a Network, answer: &Answer) -> Table<'a> {
 pub fn write(dir: &Path, network: &Network, answer: &Answer) -> Result<(), Failure> {
     std::fs::create_dir_all(dir)
         .map_err(|e| Failure::new(format!("cannot create {}: {e}", dir.display())))?;
-    let tables = [
-        ("rates", rates(network, answer)),
-        ("prices", prices(network, answer)),
-    ];
+    let tables = [("rates", rates(network, answer)), ("prices", prices(network, answer))];
     for (stem, table) in tables {
         let format = network.format;
         let path = dir.join(format!("{stem}.{}", format.extension()));

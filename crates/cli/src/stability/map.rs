@@ -31,9 +31,8 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         0 => usize::MAX,
         n => (count / n).max(1),
     };
-    let jobs: Vec<(usize, usize)> = (0..rows)
-        .flat_map(|j| (0..count).map(move |i| (i, j)))
-        .collect();
+    let jobs: Vec<(usize, usize)> =
+        (0..rows).flat_map(|j| (0..count).map(move |i| (i, j))).collect();
     let id = single(args, catalogue, &args.set)?.id;
     let dir = match &args.output {
         Some(dir) => dir.clone(),
@@ -75,11 +74,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         return Ok(true);
     }
     let stable = map.cells.iter().filter(|c| c.growth_per_s < 0.0).count();
-    data(format_args!(
-        "{}: {stable} of {} points stable",
-        map.id,
-        map.cells.len()
-    ))?;
+    data(format_args!("{}: {stable} of {} points stable", map.id, map.cells.len()))?;
     if let Some(error) = map.cells.iter().find_map(|c| c.error.as_ref()) {
         data(format_args!("without a result, for example: {error}"))?;
     }
@@ -105,11 +100,8 @@ fn single(args: &Args, catalogue: &Catalogue, settings: &[String]) -> Result<Sce
     if names.is_empty() {
         return Ok(scenario);
     }
-    let wrong = format!(
-        "{} has the sweep {}, and a map has its own axes",
-        args.scenario,
-        names.join(", ")
-    );
+    let wrong =
+        format!("{} has the sweep {}, and a map has its own axes", args.scenario, names.join(", "));
     Err(Failure::new(wrong)
         .hint("remove the sweep from a copy of the file, and set its values by --x, --y or --set"))
 }

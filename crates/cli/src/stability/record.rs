@@ -66,10 +66,7 @@ pub struct All {
 
 /// Returns the record of all points.
 pub fn all(points: Vec<Equilibria>) -> All {
-    All {
-        format_version: FORMAT_VERSION,
-        points,
-    }
+    All { format_version: FORMAT_VERSION, points }
 }
 
 /// The JSON of a map.
@@ -82,28 +79,18 @@ pub struct Map<'a> {
 
 /// Returns the record of a map.
 pub fn map(map: &StabilityMap) -> Map<'_> {
-    Map {
-        format_version: FORMAT_VERSION,
-        map,
-    }
+    Map { format_version: FORMAT_VERSION, map }
 }
 
 /// Returns the record of a point.
 pub fn point(scenario: &Scenario, phases: &[Found]) -> Equilibria {
     let (runs, checks) = (&[], &[]);
-    let point = Point {
-        scenario,
-        runs,
-        checks,
-    };
+    let point = Point { scenario, runs, checks };
     let phases = phases.iter().map(|(phase, found)| Phase {
         start_s: phase.start.as_secs_f64(),
         end_s: phase.end.as_secs_f64(),
         error: found.as_ref().err().map(ToString::to_string),
-        found: found
-            .as_ref()
-            .ok()
-            .map(|found| equilibrium(scenario, found)),
+        found: found.as_ref().ok().map(|found| equilibrium(scenario, found)),
     });
     Equilibria {
         id: scenario.id.clone(),

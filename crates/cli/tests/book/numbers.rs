@@ -45,9 +45,7 @@ fn all(text: &str) -> BTreeSet<String> {
 
 /// Returns the numbers of a line with a decimal point or a unit.
 fn stated(line: &str) -> BTreeSet<String> {
-    let outside_code: String = { line.split('`').step_by(2) }
-        .collect::<Vec<_>>()
-        .join(" ` ");
+    let outside_code: String = { line.split('`').step_by(2) }.collect::<Vec<_>>().join(" ` ");
     let spaced = outside_code.replace(['|', '(', ')', ';', '*'], " ");
     let (mut found, mut unit) = (BTreeSet::new(), false);
     for word in spaced.split_whitespace().rev() {
@@ -128,10 +126,7 @@ mod tests {
         assert!(said("It gets 37.0 Mbps of 100 or more, in 3 runs.").is_empty());
         assert_eq!(said("It gets 36.5 Mbps."), ["8: 36.5 not reprinted"]);
         assert_eq!(said("From 5 to 12 % are lost."), ["8: 12, 5 not reprinted"]);
-        assert_eq!(
-            said("It fails 10 of 31 checks."),
-            ["8: 10, 31 not reprinted"]
-        );
+        assert_eq!(said("It fails 10 of 31 checks."), ["8: 10, 31 not reprinted"]);
         assert_eq!(said("| a |\n|---|\n| 12.5 |"), ["10: 12.5 not reprinted"]);
         assert_eq!(said("(0.21), in 1.0"), ["8: 0.21, 1.0 not reprinted"]);
     }

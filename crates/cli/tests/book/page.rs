@@ -63,10 +63,7 @@ impl Page {
     pub fn commands(&self, block: &Block) -> Vec<String> {
         let text = self.text(block).replace("\\\n", " ");
         let lines = text.lines().map(str::trim);
-        lines
-            .filter(|l| !l.is_empty() && !l.starts_with('#'))
-            .map(ours)
-            .collect()
+        lines.filter(|l| !l.is_empty() && !l.starts_with('#')).map(ours).collect()
     }
 
     /// Returns the commands between backticks in sentences and tables.
@@ -82,10 +79,7 @@ impl Page {
 
 /// A command of cargo that runs the program is one of the program.
 fn ours(command: &str) -> String {
-    let ways = [
-        "cargo run --release -- ",
-        "cargo run --release --features lab -- ",
-    ];
+    let ways = ["cargo run --release -- ", "cargo run --release --features lab -- "];
     let way = ways.iter().find_map(|way| command.strip_prefix(way));
     way.map_or(command.to_string(), |rest| format!("accord {rest}"))
 }

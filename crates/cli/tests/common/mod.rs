@@ -73,18 +73,12 @@ pub fn end_within(mut child: Child, limit: Duration) -> Ended {
     let code = child.wait().expect("it was started").code();
     drop(done);
     watchdog.join().expect("the watchdog does not panic");
-    Ended {
-        code,
-        stdout,
-        stderr: errors.join().expect("no panic").expect("text"),
-    }
+    Ended { code, stdout, stderr: errors.join().expect("no panic").expect("text") }
 }
 
 /// Sends a signal, such as "-INT".
 pub fn signal(child: &Child, signal: &str) {
-    let sent = Command::new("kill")
-        .args([signal, &child.id().to_string()])
-        .status();
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
     assert!(sent.expect("there is kill").success());
 }
 
@@ -94,10 +88,7 @@ pub fn accord(dir: &Path, args: &[&str]) -> Ended {
 }
 
 /// Reports a skipped test, not captured by the test harness.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it has to get past what the harness captures"
-)]
+#[expect(clippy::disallowed_methods, reason = "it has to get past what the harness captures")]
 pub fn skipped(why: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
@@ -161,12 +152,7 @@ pub fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
 pub fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(dir)
         .expect("a directory")
-        .map(|e| {
-            e.expect("readable")
-                .file_name()
-                .into_string()
-                .expect("text")
-        })
+        .map(|e| e.expect("readable").file_name().into_string().expect("text"))
         .collect();
     names.sort();
     names

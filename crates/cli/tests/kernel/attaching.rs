@@ -12,33 +12,18 @@ use std::process::ExitCode;
 
 pub fn refused() {
     for (arguments, why) in [
-        (
-            &["attach", "--controller", "monaco"][..],
-            "pairs of control packets",
-        ),
+        (&["attach", "--controller", "monaco"][..], "pairs of control packets"),
         (&["attach", "--controller", "none"], "TCP needs a window"),
         (
             &["attach", "--controller", "reno", "--name", "a b"],
             "not a valid name of a congestion control",
         ),
         (&["attach", "--controller", "rano"], "did you mean"),
-        (
-            &["attach", "--controller", "{ name = \"copa\""],
-            "--controller:1",
-        ),
-        (
-            &["attach", "--controller", "copa", "--name", "accord"],
-            "means the controller of a flow",
-        ),
-        (
-            &["attach", "--controller", "{ name = \"copa\", gain = 1 }"],
-            "gain",
-        ),
+        (&["attach", "--controller", "{ name = \"copa\""], "--controller:1"),
+        (&["attach", "--controller", "copa", "--name", "accord"], "means the controller of a flow"),
+        (&["attach", "--controller", "{ name = \"copa\", gain = 1 }"], "gain"),
         (&["status", "accord_nobody"], "no controller accord_nobody"),
-        (
-            &["attach", "--controller", "keeper.py"],
-            "a program of Python",
-        ),
+        (&["attach", "--controller", "keeper.py"], "a program of Python"),
         (&["attach", "--controller", "none.toml"], "cannot be read"),
         (
             &["attach", "--controller", "reno", "--metrics", "0.0.0.0:1"],
@@ -58,15 +43,7 @@ pub fn controllers_carry_data() {
     let families = catalogue.controllers.iter();
     let families = families.filter(|family| family.defaults().unfit_for_tcp().is_none());
     let names: Vec<&str> = families.map(|family| family.name).collect();
-    for some in [
-        "reno",
-        "bbr3",
-        "copa",
-        "vegas",
-        "ledbat-pp",
-        "prague",
-        "quinn-cubic",
-    ] {
+    for some in ["reno", "bbr3", "copa", "vegas", "ledbat-pp", "prague", "quinn-cubic"] {
         assert!(names.contains(&some), "{some} of {names:?}");
     }
     for (i, controller) in names.into_iter().enumerate() {
@@ -92,10 +69,7 @@ pub fn controllers_carry_data() {
 pub fn two_controllers_have_their_own() {
     let network = Network::new(Some(30));
     let both = ["bbr3", "ledbat-pp"].map(|family| Attached::new(family, name(&family[..3])));
-    let server: IpAddr = match has_v6() {
-        true => SERVER_V6.into(),
-        false => SERVER.into(),
-    };
+    let server: IpAddr = if has_v6() { SERVER_V6.into() } else { SERVER.into() };
     std::thread::scope(|scope| {
         for attached in &both {
             let (client, other) = network.open(server);
@@ -126,9 +100,8 @@ pub fn accepted_connections_have_the_default() {
         let (client, server) = network.open(SERVER.into());
         transfer((server, client), 30_000, || {});
     }
-    let status = attached.until("all are closed", |status| {
-        status["connections"] == Value::Array(Vec::new())
-    });
+    let status = attached
+        .until("all are closed", |status| status["connections"] == Value::Array(Vec::new()));
     assert_eq!(status["connections_total"], COUNT);
     assert_eq!(status["failed_connections_total"], 0);
     assert_eq!(status["refused_connections_total"], 0);
@@ -174,14 +147,7 @@ pub fn metrics_have_an_address() {
 pub fn a_client_detaches() {
     let network = Network::new(Some(30));
     let mut attached = Attached::new("{ name = \"copa\", delta = 0.25 }", name("end"));
-    let again = [
-        "kernel",
-        "attach",
-        "--controller",
-        "reno",
-        "--name",
-        &attached.name,
-    ];
+    let again = ["kernel", "attach", "--controller", "reno", "--name", &attached.name];
     let again = ended(&again).with(3);
     assert!(again.stderr.contains("already"), "{}", again.stderr);
     let ends = network.connect(&attached.name);
@@ -231,14 +197,7 @@ pub fn a_missing_command_leaves_nothing() {
 
 /// A command begins with signals that end it, such as that of Ctrl-C.
 pub fn a_command_has_its_signals() {
-    let arguments = [
-        "kernel",
-        "run",
-        "--controller",
-        "reno",
-        "--name",
-        &name("mask"),
-    ];
+    let arguments = ["kernel", "run", "--controller", "reno", "--name", &name("mask")];
     let command = ["--", "grep", "SigBlk", "/proc/self/status"];
     let ended = ended(&[&arguments[..], &command].concat()).with(0);
     let mask = ended.stdout.trim().rsplit('\t').next().expect("a word");

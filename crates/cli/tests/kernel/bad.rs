@@ -28,10 +28,7 @@ impl Controller for Bad {
             "2^63" => Bytes::new(1 << 63),
             _ => Bytes::new(30_000),
         };
-        Allowance {
-            window,
-            pacing: (self.kind == "no pace").then_some(Rate::ZERO),
-        }
+        Allowance { window, pacing: (self.kind == "no pace").then_some(Rate::ZERO) }
     }
 
     fn ssthresh(&self) -> Option<Bytes> {
@@ -43,12 +40,7 @@ macro_rules! bad {
     ($name:ident, $family:literal, $kind:literal) => {
         static $name: Family = Family {
             maker: &Maker {
-                build: |_, _| {
-                    AnyController::foreign(Bad {
-                        kind: $kind,
-                        acks: 0,
-                    })
-                },
+                build: |_, _| AnyController::foreign(Bad { kind: $kind, acks: 0 }),
                 transport: Transport::Stream,
             },
             ..Family::new($family, Role::Controller(|_| Objective::Other))

@@ -43,17 +43,14 @@ pub fn missing() -> Option<String> {
     let name = name("try");
     let mut child = program(&["kernel", "attach", "--controller", "reno", "--name", &name]);
     let mut child = child.spawn().expect("it starts");
-    match answers(&name, &mut child) {
-        true => {
-            let detached = ended(&["kernel", "detach", &name]);
-            assert_eq!(detached.code, Some(0), "{detached:?}");
-            common::end(child).with(0);
-            None
-        }
-        false => {
-            let ended = common::end(child).with(3);
-            Some(ended.stderr.trim().to_string())
-        }
+    if answers(&name, &mut child) {
+        let detached = ended(&["kernel", "detach", &name]);
+        assert_eq!(detached.code, Some(0), "{detached:?}");
+        common::end(child).with(0);
+        None
+    } else {
+        let ended = common::end(child).with(3);
+        Some(ended.stderr.trim().to_string())
     }
 }
 

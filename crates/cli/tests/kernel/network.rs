@@ -78,9 +78,7 @@ impl Network {
         let (client, router, server) = (Namespace::new(), Namespace::new(), Namespace::new());
         for (host, device, of) in [(&client, "left", 1), (&server, "right", 2)] {
             let netns = host.path();
-            router.does(&format!(
-                "ip link add {device} type veth peer name eth netns {netns}"
-            ));
+            router.does(&format!("ip link add {device} type veth peer name eth netns {netns}"));
             router.does(&format!("ip addr add 10.9.{of}.2/24 dev {device}"));
             router.does(&format!("ip link set {device} up"));
             host.does(&format!("ip addr add 10.9.{of}.1/24 dev eth"));
@@ -101,11 +99,7 @@ impl Network {
         if has_v6() {
             router.does("sysctl -qw net.ipv6.conf.all.forwarding=1");
         }
-        Network {
-            client,
-            server,
-            _router: router,
-        }
+        Network { client, server, _router: router }
     }
 
     /// Opens a connection. Returns the client's and the server's end.

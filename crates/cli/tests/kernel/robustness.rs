@@ -45,10 +45,7 @@ pub fn connections_survive_a_kill() {
         done.store(true, Ordering::Relaxed);
         watch.join().expect("no panic")
     });
-    let killed = killed
-        .into_inner()
-        .expect("no panic")
-        .expect("it was killed");
+    let killed = killed.into_inner().expect("no panic").expect("it was killed");
     let round_trip = killed.srtt_us() / 1000;
     println!(
         "  a round trip of {round_trip} ms, and at most {longest} ms without an acknowledgement"
@@ -134,9 +131,8 @@ pub fn many_connections() {
     exchange(0);
     exchange(1);
     let controlled = count.min(SLOTS);
-    let status = attached.until("all have been heard", |status| {
-        status["connections_total"] == controlled
-    });
+    let status =
+        attached.until("all have been heard", |status| status["connections_total"] == controlled);
     println!("  {count} connections");
     let refused = &status["refused_connections_total"];
     let lost = &status["lost_reports_total"];
@@ -157,9 +153,8 @@ pub fn bad_decisions() {
     for (family, fails) in BAD.iter().zip([true, false, false, true, false]) {
         let attached = Attached::new(family.name, name("bad"));
         let client = transfer(network.connect(&attached.name), BYTES, || {});
-        let status = attached.until("it says so", |status| {
-            status["failed_connections_total"] == u64::from(fails)
-        });
+        let status = attached
+            .until("it says so", |status| status["failed_connections_total"] == u64::from(fails));
         let error = &status["connections"][0]["error"];
         assert_eq!(error.is_string(), fails, "{status:#}");
         drop(client);
@@ -210,11 +205,7 @@ pub fn full_ring() {
 
 /// Signals end the process, without a word on results, and nothing stays registered.
 pub fn signals_end_it() {
-    for (signal, code) in [
-        (Signal::SIGTERM, 0),
-        (Signal::SIGINT, 130),
-        (Signal::SIGHUP, 130),
-    ] {
+    for (signal, code) in [(Signal::SIGTERM, 0), (Signal::SIGINT, 130), (Signal::SIGHUP, 130)] {
         let name = name("signal");
         let mut child = program(&["kernel", "attach", "--controller", "reno", "--name", &name]);
         let mut child = child.spawn().expect("it starts");
@@ -228,15 +219,7 @@ pub fn signals_end_it() {
 
 /// Starts a command with a controller, and waits until it is attached.
 fn started(name: &str, line: &[&str]) -> Child {
-    let arguments = [
-        "kernel",
-        "run",
-        "--controller",
-        "reno",
-        "--name",
-        name,
-        "--",
-    ];
+    let arguments = ["kernel", "run", "--controller", "reno", "--name", name, "--"];
     let mut child = program(&[&arguments[..], line].concat());
     let mut child = child.spawn().expect("it starts");
     assert!(answers(name, &mut child), "it is attached");
@@ -271,12 +254,7 @@ pub fn a_stopped_process_does_not_answer() {
 
 /// A full disk loses messages, and no controller.
 pub fn a_full_disk_costs_messages() {
-    let full = || {
-        File::options()
-            .write(true)
-            .open("/dev/full")
-            .expect("Linux has it")
-    };
+    let full = || File::options().write(true).open("/dev/full").expect("Linux has it");
     let name = name("full");
     let mut child = program(&["kernel", "attach", "--controller", "reno", "--name", &name]);
     let mut child = child.stderr(full()).spawn().expect("it starts");

@@ -27,26 +27,14 @@ pub fn flows_refuse() {
         common::end(command.spawn().expect("it starts"))
     };
     let ended = end("controller = \"monaco\"", &[]).with(2);
-    for words in [
-        "kernel.toml:11:14",
-        "pairs of control packets",
-        "leave out `kernel`",
-    ] {
+    for words in ["kernel.toml:11:14", "pairs of control packets", "leave out `kernel`"] {
         assert!(ended.stderr.contains(words), "{}", ended.stderr);
     }
     let ended = end("", &[]).with(2);
-    assert!(
-        ended.stderr.contains("`controller` is missing"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("`controller` is missing"), "{}", ended.stderr);
     let loopback = ["--engine", "live", "--live", "loopback"];
     let ended = end("controller = \"copa\"", &loopback).with(3);
-    assert!(
-        ended.stderr.contains("--live namespaces"),
-        "{}",
-        ended.stderr
-    );
+    assert!(ended.stderr.contains("--live namespaces"), "{}", ended.stderr);
 }
 
 /// Returns the names of the controllers that live runs of a process have attached.
@@ -54,8 +42,7 @@ fn of_runs(process: u32) -> Vec<String> {
     let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     let text = std::fs::read_to_string(path).expect("it is there");
     let all = text.split_whitespace().map(String::from);
-    all.filter(|name| name.starts_with(&format!("a{process:x}_")))
-        .collect()
+    all.filter(|name| name.starts_with(&format!("a{process:x}_"))).collect()
 }
 
 pub fn flows_have_it() {
@@ -66,24 +53,16 @@ pub fn flows_have_it() {
     let process = child.id();
     let ended = common::end(child);
     // A busy machine gives no verdict.
-    let code = if ended.stderr.contains("too busy") {
-        3
-    } else {
-        0
-    };
+    let code = if ended.stderr.contains("too busy") { 3 } else { 0 };
     let ended = ended.with(code);
     let result = ended.json();
     let means = result["points"][0]["means"].as_array().expect("means");
-    let throughput = means
-        .iter()
-        .find(|mean| mean["group"] == "f" && mean["quantity"] == "throughput");
+    let throughput =
+        means.iter().find(|mean| mean["group"] == "f" && mean["quantity"] == "throughput");
     let columns = throughput.expect("it is recorded")["values"].as_array();
     let columns: Vec<_> = columns.expect("values").iter().collect();
     for engine in ["packet", "live"] {
-        let value = columns
-            .iter()
-            .find(|v| v["column"] == engine)
-            .expect(engine);
+        let value = columns.iter().find(|v| v["column"] == engine).expect(engine);
         assert!(value["mean"].as_f64() > Some(1e6), "{engine}: {value}");
     }
     assert_eq!(of_runs(process), [""; 0]);
@@ -104,10 +83,7 @@ pub fn flows_have_it() {
     let mut command = run_of(dir.path(), "controller = \"copa\"", &live);
     let mut child = command.spawn().expect("it starts");
     while of_runs(child.id()).is_empty() {
-        assert!(
-            child.try_wait().expect("a child").is_none(),
-            "it is attached"
-        );
+        assert!(child.try_wait().expect("a child").is_none(), "it is attached");
         pause();
     }
     child.kill().expect("it runs");

@@ -23,10 +23,7 @@ impl Bbr3 {
 
     /// InitPacingRate() [§5.6.2], after the first round-trip time.
     pub(super) fn init_pacing_rate(&mut self, srtt: Duration) {
-        let seconds = match srtt.is_zero() {
-            true => 1e-3,
-            false => srtt.as_secs_f64(),
-        };
+        let seconds = if srtt.is_zero() { 1e-3 } else { srtt.as_secs_f64() };
         let nominal_bandwidth = self.initial_cwnd as f64 / seconds;
         self.pacing_rate = self.config.startup_pacing_gain * nominal_bandwidth;
         self.pace = paced(self.pacing_rate);
@@ -83,9 +80,10 @@ impl Bbr3 {
 
     /// SaveCwnd() [§5.6.4.4].
     pub(super) fn save_cwnd(&mut self) {
-        self.prior_cwnd = match !self.in_recovery && self.state != State::ProbeRtt {
-            true => self.cwnd,
-            false => self.prior_cwnd.max(self.cwnd),
+        self.prior_cwnd = if !self.in_recovery && self.state != State::ProbeRtt {
+            self.cwnd
+        } else {
+            self.prior_cwnd.max(self.cwnd)
         };
     }
 

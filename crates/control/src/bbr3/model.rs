@@ -218,10 +218,7 @@ impl Bbr3 {
         let extra = (m.extra_acked_delivered as f64 - expected).max(0.0) as u64;
         let extra = extra.min(self.cwnd);
         // In Startup only this round is remembered.
-        let rounds = match self.full_bw_reached {
-            true => EXTRA_ACKED_ROUNDS as u64,
-            false => 1,
-        };
+        let rounds = if self.full_bw_reached { EXTRA_ACKED_ROUNDS as u64 } else { 1 };
         let round = self.rounds.count;
         let slot = &mut m.extra_acked_filter[(round % EXTRA_ACKED_ROUNDS as u64) as usize];
         if slot.0 != round {

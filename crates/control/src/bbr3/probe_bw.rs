@@ -66,10 +66,7 @@ impl Bbr3 {
 
     /// IsProbingBW() [§5.3.3.9].
     pub(super) fn is_probing_bw(&self) -> bool {
-        matches!(
-            self.state,
-            State::Startup | State::ProbeBwRefill | State::ProbeBwUp
-        )
+        matches!(self.state, State::Startup | State::ProbeBwRefill | State::ProbeBwUp)
     }
 
     /// TargetInflight() [§5.3.3.8.3].

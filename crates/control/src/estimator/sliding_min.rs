@@ -20,11 +20,7 @@ pub(crate) struct SlidingMin {
 impl SlidingMin {
     /// Creates the minimum of the last `k` samples, or of the last one if `k` is zero.
     pub fn new(k: usize) -> SlidingMin {
-        SlidingMin {
-            block: vec![Duration::MAX; k.max(1)].into(),
-            filled: 0,
-            newest: Duration::MAX,
-        }
+        SlidingMin { block: vec![Duration::MAX; k.max(1)].into(), filled: 0, newest: Duration::MAX }
     }
 
     /// Adds a sample.

@@ -89,14 +89,7 @@ impl VegasEstimator {
     }
 
     fn with(history: History) -> VegasEstimator {
-        VegasEstimator {
-            history,
-            sum: 0,
-            samples: 0,
-            felt_window: 0,
-            backlog: None,
-            rate: 0.0,
-        }
+        VegasEstimator { history, sum: 0, samples: 0, felt_window: 0, backlog: None, rate: 0.0 }
     }
 
     /// Takes an acknowledgement, with the window in bytes as it was when the acknowledgement
@@ -104,11 +97,7 @@ impl VegasEstimator {
     /// round that gives one.
     #[inline]
     pub fn on_ack(&mut self, ack: &Acked, window: u64) -> Option<f64> {
-        let estimate = if ack.round_ended {
-            self.end_round(window)
-        } else {
-            None
-        };
+        let estimate = if ack.round_ended { self.end_round(window) } else { None };
         // The sample that ends a round belongs to the first packet of the next one.
         if let Some(rtt) = ack.rtt {
             self.sum = self.sum.saturating_add(rtt.as_ps());

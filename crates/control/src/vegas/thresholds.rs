@@ -23,11 +23,9 @@ impl Given {
             ((None, None), _) => Err("alpha_rate and beta_rate go together; give both (they \
                                       may be equal)"
                 .into()),
-            _ => Err(
-                "alpha and beta are amounts, alpha_rate and beta_rate the same per base \
+            _ => Err("alpha and beta are amounts, alpha_rate and beta_rate the same per base \
                       round-trip time; give one pair or the other"
-                    .into(),
-            ),
+                .into()),
         }
     }
 }
@@ -37,22 +35,18 @@ pub(super) fn check(values: &Values) -> Result<(), String> {
         Given::Amounts(Size::Packets(a), Size::Packets(b)) => a <= b,
         Given::Amounts(Size::Bytes(a), Size::Bytes(b)) => a <= b,
         Given::Amounts(..) => {
-            return Err(
-                "alpha and beta must have the same unit; write both in packets or \
+            return Err("alpha and beta must have the same unit; write both in packets or \
                         both in bytes (without a value they are 1 pkt and 3 pkt)"
-                    .into(),
-            );
+                .into());
         }
         Given::Rates(a, b) => a <= b,
     };
     if ordered {
         Ok(())
     } else {
-        Err(
-            "alpha must not be more than beta (without a value they are 1 pkt and 3 pkt); \
+        Err("alpha must not be more than beta (without a value they are 1 pkt and 3 pkt); \
              for a single target give both the same"
-                .into(),
-        )
+            .into())
     }
 }
 
@@ -63,9 +57,9 @@ pub(super) fn target(values: &Values) -> Target {
         Ok(Given::Rates(a, b)) => {
             Target::PerRoundTrip(Rate::from_bps_f64((a.as_bps_f64() + b.as_bps_f64()) / 2.0))
         }
-        Ok(Given::Amounts(Size::Bytes(a), Size::Bytes(b))) => Target::Amount(Size::Bytes(
-            Bytes::from_f64((a.as_f64() + b.as_f64()) / 2.0),
-        )),
+        Ok(Given::Amounts(Size::Bytes(a), Size::Bytes(b))) => {
+            Target::Amount(Size::Bytes(Bytes::from_f64((a.as_f64() + b.as_f64()) / 2.0)))
+        }
         Ok(Given::Amounts(Size::Packets(a), Size::Packets(b))) => {
             Target::Amount(Size::Packets((a + b) / 2.0))
         }
@@ -96,11 +90,7 @@ impl Thresholds {
             Thresholds::Amounts(a, b) => (a, b, false),
             Thresholds::Rates(a, b) => (a, b, true),
         };
-        WindowLaw::Vegas {
-            low: weight * low,
-            high: weight * high,
-            per_second,
-        }
+        WindowLaw::Vegas { low: weight * low, high: weight * high, per_second }
     }
 
     pub(crate) fn in_bytes(self, base_rtt: Duration) -> (f64, f64) {

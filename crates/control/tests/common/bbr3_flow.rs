@@ -23,9 +23,7 @@ impl Flow {
     /// A path of this round-trip time and product.
     pub fn on(rtt: Duration, bdp: u64) -> Flow {
         Flow {
-            bbr: Config::default()
-                .build(Bytes::new(PACKET))
-                .expect("the defaults"),
+            bbr: Config::default().build(Bytes::new(PACKET)).expect("the defaults"),
             now: Time::ZERO,
             total: 0,
             rtt,
@@ -66,12 +64,7 @@ impl Flow {
 
     /// An acknowledgement of `acked` bytes within a round trip.
     pub fn amid(&self, acked: u64) -> Delivery {
-        Delivery {
-            total: self.total + acked,
-            prior: 0,
-            acked,
-            ..self.sample()
-        }
+        Delivery { total: self.total + acked, prior: 0, acked, ..self.sample() }
     }
 
     pub fn ack(&mut self, sample: Delivery, after: Duration, in_flight: u64) -> View {
@@ -96,10 +89,7 @@ impl Flow {
     /// grows beyond the product.
     pub fn fill(&mut self) {
         for _ in 0..4 {
-            let whole = Delivery {
-                acked: self.bdp,
-                ..self.sample()
-            };
+            let whole = Delivery { acked: self.bdp, ..self.sample() };
             self.ack(whole, self.rtt, 3 * self.bdp);
         }
         assert_eq!(self.bbr.view().state, State::Drain);

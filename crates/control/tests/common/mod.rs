@@ -97,8 +97,7 @@ impl Fifo {
         while self.flying.len() < window(&self.controller) as usize {
             let start = self.free.max(self.now) + Fifo::SERVICE * std::mem::take(&mut self.cross);
             self.free = start + Fifo::SERVICE;
-            self.flying
-                .push_back((self.now, self.free + self.propagation + self.standing));
+            self.flying.push_back((self.now, self.free + self.propagation + self.standing));
         }
     }
 
@@ -113,16 +112,8 @@ impl Fifo {
             self.round_began = self.now;
         }
         let rtt = self.now.since(sent);
-        let ack = Acked {
-            rtt: Some(rtt),
-            round_ended,
-            ..ACK
-        };
-        let view = PathView {
-            srtt: rtt,
-            rtt,
-            ..path(self.flying.len() as u64)
-        };
+        let ack = Acked { rtt: Some(rtt), round_ended, ..ACK };
+        let view = PathView { srtt: rtt, rtt, ..path(self.flying.len() as u64) };
         self.controller.on_ack(&ack, &view, self.now);
         self.send();
         round_ended
@@ -151,11 +142,7 @@ pub struct Paced {
 impl Paced {
     pub fn new(controller: AnyController, rtt: Duration) -> Paced {
         let now = Time::ZERO;
-        Paced {
-            controller,
-            now,
-            rtt,
-        }
+        Paced { controller, now, rtt }
     }
 
     fn view(&self) -> PathView {
@@ -171,10 +158,7 @@ impl Paced {
     /// One packet is acknowledged.
     pub fn step(&mut self) {
         self.now += Duration::from_secs_f64(self.rtt.as_secs_f64() / window(&self.controller));
-        let ack = Acked {
-            rtt: Some(self.rtt),
-            ..ACK
-        };
+        let ack = Acked { rtt: Some(self.rtt), ..ACK };
         self.controller.on_ack(&ack, &self.view(), self.now);
     }
 
@@ -187,8 +171,7 @@ impl Paced {
     /// A packet is lost.
     pub fn lose(&mut self) {
         let view = self.view();
-        self.controller
-            .on_congestion(Congestion::Loss, &view, self.now);
+        self.controller.on_congestion(Congestion::Loss, &view, self.now);
     }
 
     /// The window over time, in packets, when one packet of each `every` is lost: the mean

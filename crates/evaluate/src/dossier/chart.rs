@@ -52,10 +52,7 @@ impl Chart {
             if several {
                 y += LINE - 3.0;
                 let point = escape(&row.point, 54);
-                _ = write!(
-                    content,
-                    "<text class=\"s\" x=\"8\" y=\"{y:.1}\">{point}</text>"
-                );
+                _ = write!(content, "<text class=\"s\" x=\"8\" y=\"{y:.1}\">{point}</text>");
                 y += 3.0;
             }
             for (i, (estimate, subject)) in estimates.iter().zip(subjects).enumerate() {
@@ -94,9 +91,10 @@ impl Chart {
         }
         let bottom = y + 4.0;
         let grid = axis.vertical(HEAD - 2.0, bottom);
-        let cut = match rows.len() > shown.len() {
-            true => format!(", first {MOST_POINTS} of {} points", rows.len()),
-            false => String::new(),
+        let cut = if rows.len() > shown.len() {
+            format!(", first {MOST_POINTS} of {} points", rows.len())
+        } else {
+            String::new()
         };
         let sign = better.sign();
         let title = format!("{name}{cut}");
@@ -180,10 +178,8 @@ impl Chart {
     /// Returns the plot as SVG, with colours of its own if it stands alone.
     pub fn svg(&self, alone: bool) -> String {
         let (height, content) = (self.height, &self.content);
-        let (name, style) = match alone {
-            true => (" xmlns=\"http://www.w3.org/2000/svg\"", ALONE),
-            false => ("", ""),
-        };
+        let (name, style) =
+            if alone { (" xmlns=\"http://www.w3.org/2000/svg\"", ALONE) } else { ("", "") };
         let says = escape(&self.says, 300);
         format!(
             "<svg{name} viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{says}\" font-family=\"system-ui, sans-serif\" font-size=\"11.5\" fill=\"var(--text)\">{style}<style>.s{{fill:var(--soft);font-size:10.5px}}.g{{stroke:var(--grid)}}</style>{content}</svg>"
@@ -192,16 +188,14 @@ impl Chart {
 }
 
 fn heading(text: &str) -> String {
-    format!(
-        "<text x=\"8\" y=\"17\" font-weight=\"600\">{}</text>",
-        escape(&short(text, 58), 120)
-    )
+    format!("<text x=\"8\" y=\"17\" font-weight=\"600\">{}</text>", escape(&short(text, 58), 120))
 }
 
 fn short(text: &str, most: usize) -> String {
-    match text.chars().count() > most {
-        true => text.chars().take(most - 1).chain(['…']).collect(),
-        false => text.to_string(),
+    if text.chars().count() > most {
+        text.chars().take(most - 1).chain(['…']).collect()
+    } else {
+        text.to_string()
     }
 }
 
@@ -212,10 +206,8 @@ fn ellipse(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     if points.len() < 3 {
         return Vec::new();
     }
-    let (mx, my) = (
-        points.iter().map(|p| p.0).sum::<f64>() / n,
-        points.iter().map(|p| p.1).sum::<f64>() / n,
-    );
+    let (mx, my) =
+        (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
     let of = |f: &dyn Fn(&(f64, f64)) -> f64| points.iter().map(f).sum::<f64>() / n;
     let xx = of(&|p| (p.0 - mx).powi(2));
     let xy = of(&|p| (p.0 - mx) * (p.1 - my));
@@ -258,9 +250,7 @@ impl Axis {
     ) -> Option<Axis> {
         let (mut low, mut high) = values
             .filter(|v| v.is_finite())
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
-                (a.min(v), b.max(v))
-            });
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
         if low > high {
             return None;
         }
@@ -274,11 +264,7 @@ impl Axis {
         let span = (high - low) / scale;
         let rough = 10f64.powf((span / 4.0).log10().floor());
         let steps = [1.0, 2.0, 5.0, 10.0].map(|k| k * rough);
-        let step = steps
-            .into_iter()
-            .find(|s| span / s <= 4.5)
-            .unwrap_or(10.0 * rough)
-            * scale;
+        let step = steps.into_iter().find(|s| span / s <= 4.5).unwrap_or(10.0 * rough) * scale;
         // Rounding errors of a round value take no room.
         let first = (low / step + 1e-6).floor() as i64;
         let last = ((high / step - 1e-6).ceil() as i64).max(first + 1);

@@ -45,10 +45,7 @@ pub fn html(dossier: &Dossier) -> String {
         "" => failed,
         headline => format!("{failed}; {}", escape(headline, 2000)),
     };
-    _ = writeln!(
-        out,
-        "<p class=\"verdict {class}\">{headline}.</p>\n</header>"
-    );
+    _ = writeln!(out, "<p class=\"verdict {class}\">{headline}.</p>\n</header>");
     out +=
         "<main class=\"dossier\" id=\"main\">\n<section id=\"verdict\">\n<h2>Verdict</h2>\n<ul>\n";
     for line in dossier.summary() {
@@ -59,11 +56,9 @@ pub fn html(dossier: &Dossier) -> String {
             _ => "",
         };
         _ = match line.anchor() {
-            Some(case) => writeln!(
-                out,
-                "<li{class}><a href=\"#{}\">{text}</a></li>",
-                escape(&case, 200)
-            ),
+            Some(case) => {
+                writeln!(out, "<li{class}><a href=\"#{}\">{text}</a></li>", escape(&case, 200))
+            }
             None => writeln!(out, "<li{class}>{text}</li>"),
         };
     }
@@ -77,10 +72,7 @@ pub fn html(dossier: &Dossier) -> String {
         pack(&mut out, dossier, result);
     }
     out += "</main>\n";
-    shell(
-        &format!("Evaluation of {}", e.order.subjects[0].label),
-        &out,
-    )
+    shell(&format!("Evaluation of {}", e.order.subjects[0].label), &out)
 }
 
 fn contents(out: &mut String, dossier: &Dossier) {

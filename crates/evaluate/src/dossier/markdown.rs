@@ -28,12 +28,7 @@ pub fn markdown(dossier: &Dossier) -> String {
 
 fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
     let pack = &result.pack;
-    _ = write!(
-        out,
-        "\n## {}\n\n{}\n",
-        text(&pack.title),
-        text(&pack.source)
-    );
+    _ = write!(out, "\n## {}\n\n{}\n", text(&pack.title), text(&pack.source));
     for remark in pack.remarks() {
         _ = write!(out, "\n{}\n", text(&remark));
     }
@@ -69,21 +64,14 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
 fn case(out: &mut String, dossier: &Dossier, result: &PackResult, case: &CaseResult) {
     let (_, definition) = result.case_of(case);
     let anchor = anchor(&result.pack.name, &definition.name);
-    _ = write!(
-        out,
-        "\n<a id=\"{anchor}\"></a>\n\n#### {}\n\n",
-        text(&definition.title)
-    );
+    _ = write!(out, "\n<a id=\"{anchor}\"></a>\n\n#### {}\n\n", text(&definition.title));
     let points = has_points(case);
     let subjects = &dossier.evaluation.order.subjects;
     let mut head = vec!["measure".to_string()];
     if points {
         head.insert(0, "point".into());
     }
-    let rule = head
-        .iter()
-        .map(|_| "---")
-        .chain(subjects.iter().map(|_| "---:"));
+    let rule = head.iter().map(|_| "---").chain(subjects.iter().map(|_| "---:"));
     let rule: Vec<&str> = rule.collect();
     head.extend(subjects.iter().map(|s| cell(&s.label)));
     _ = writeln!(out, "| {} |\n| {} |", head.join(" | "), rule.join(" | "));

@@ -40,12 +40,7 @@ impl<'a> Dossier<'a> {
         };
         let rivals = 1..evaluation.order.subjects.len();
         let compared: Vec<_> = rivals.map(|r| evaluation.against(r)).collect();
-        Dossier {
-            evaluation,
-            against: compared.iter().map(findings).collect(),
-            compared,
-            changes,
-        }
+        Dossier { evaluation, against: compared.iter().map(findings).collect(), compared, changes }
     }
 
     /// Returns the files with plots: the name of each below the directory of the dossier, and SVG.
@@ -64,9 +59,8 @@ impl<'a> Dossier<'a> {
     pub fn summary(&self) -> Vec<Line> {
         let e = self.evaluation;
         let mut lines = self.beside_rivals();
-        let thresholds = (e.rows())
-            .filter(|(result, _, row)| result.measure(row).threshold.is_some())
-            .count();
+        let thresholds =
+            (e.rows()).filter(|(result, _, row)| result.measure(row).threshold.is_some()).count();
         let unmet = e.unmet();
         if thresholds > 0 {
             let met = thresholds - unmet.len();
@@ -86,10 +80,7 @@ impl<'a> Dossier<'a> {
             });
         }
         if let Some(changes) = self.changes {
-            let (worse, better) = (
-                changes.regressions().count(),
-                changes.improvements().count(),
-            );
+            let (worse, better) = (changes.regressions().count(), changes.improvements().count());
             lines.push(Line::plain(format!(
                 "Against the baseline: {} compared, {worse} worse, {better} better.",
                 show::count(changes.all.len(), "measure")
@@ -107,13 +98,11 @@ impl<'a> Dossier<'a> {
     /// test by which they are compared.
     fn method(&self) -> Vec<String> {
         let order = &self.evaluation.order;
-        let rivals: Vec<&str> = order.subjects[1..]
-            .iter()
-            .map(|s| s.label.as_str())
-            .collect();
-        let beside = match rivals.is_empty() {
-            true => String::new(),
-            false => format!(", against {}", rivals.join(", ")),
+        let rivals: Vec<&str> = order.subjects[1..].iter().map(|s| s.label.as_str()).collect();
+        let beside = if rivals.is_empty() {
+            String::new()
+        } else {
+            format!(", against {}", rivals.join(", "))
         };
         let last = order.seed.wrapping_add(order.reps - 1);
         let seeds = match order.reps {
@@ -204,10 +193,7 @@ impl<'a> Dossier<'a> {
                 point => format!(", {point}"),
             };
             let seed = failure.seed;
-            lines.push(format!(
-                "{subject} failed{point}, seed {seed}: {}.",
-                failure.why
-            ));
+            lines.push(format!("{subject} failed{point}, seed {seed}: {}.", failure.why));
         }
         if case.rows.len() > MOST_ROWS {
             let more = case.rows.len() - MOST_ROWS;
@@ -220,28 +206,17 @@ impl<'a> Dossier<'a> {
     fn commands(&self, result: &PackResult, case: &CaseResult) -> [String; 2] {
         let order = &self.evaluation.order;
         let (_, definition) = result.case_of(case);
-        let pack = result
-            .pack
-            .directory
-            .as_deref()
-            .unwrap_or(&result.pack.name);
+        let pack = result.pack.directory.as_deref().unwrap_or(&result.pack.name);
         let mut evaluate = format!(
             "accord evaluate --pack {pack} --case {} --subject '{}'",
             definition.name, order.subjects[0].label
         );
-        let rivals: Vec<&str> = order.subjects[1..]
-            .iter()
-            .map(|s| s.label.as_str())
-            .collect();
+        let rivals: Vec<&str> = order.subjects[1..].iter().map(|s| s.label.as_str()).collect();
         if !rivals.is_empty() {
             evaluate += &format!(" --against '{}'", rivals.join(","));
         }
-        evaluate += &format!(
-            " --tier {} --seed {} --reps {}",
-            order.tier.name(),
-            order.seed,
-            order.reps
-        );
+        evaluate +=
+            &format!(" --tier {} --seed {} --reps {}", order.tier.name(), order.seed, order.reps);
         let run = run_command(&result.pack, definition, &order.subjects[0], order);
         [evaluate, run]
     }
@@ -272,11 +247,7 @@ impl<'a> Dossier<'a> {
         let (_, definition) = result.case_of(case);
         let plain = |text: &str| {
             let c = |c: char| {
-                if c.is_ascii_alphanumeric() {
-                    c.to_ascii_lowercase()
-                } else {
-                    '-'
-                }
+                if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }
             };
             text.chars().map(c).collect::<String>()
         };
@@ -290,13 +261,15 @@ fn said(margin: &crate::plan::Margin) -> String {
         g if !g.is_finite() || g <= 0.0 => "no gain makes it cycle".to_string(),
         g => format!("gain margin {g:.2} ({:.1} dB)", 20.0 * g.log10()),
     };
-    let delay = match margin.delay.is_finite() {
-        true => show::quantity(margin.delay, accord::scenario::MetricUnit::Seconds),
-        false => "any".into(),
+    let delay = if margin.delay.is_finite() {
+        show::quantity(margin.delay, accord::scenario::MetricUnit::Seconds)
+    } else {
+        "any".into()
     };
-    match margin.stable {
-        true => format!("stable, {gain}, delay margin {delay}"),
-        false => format!("not stable, {gain}"),
+    if margin.stable {
+        format!("stable, {gain}, delay margin {delay}")
+    } else {
+        format!("not stable, {gain}")
     }
 }
 

@@ -21,11 +21,7 @@ pub struct Line {
 
 impl Line {
     pub(super) fn plain(text: String) -> Line {
-        Line {
-            text,
-            key: None,
-            finding: None,
-        }
+        Line { text, key: None, finding: None }
     }
 
     /// Returns the name of the case that the line leads to, for a link on the page.
@@ -49,11 +45,7 @@ fn factor(compared: &Compared) -> f64 {
 /// Returns the comparisons of a finding, those farthest apart first.
 pub(super) fn by_size(all: &[Compared], finding: Finding) -> Vec<&Compared> {
     let mut found: Vec<&Compared> = all.iter().filter(|c| c.finding == finding).collect();
-    found.sort_by(|a, b| {
-        factor(b)
-            .total_cmp(&factor(a))
-            .then_with(|| a.key.cmp(&b.key))
-    });
+    found.sort_by(|a, b| factor(b).total_cmp(&factor(a)).then_with(|| a.key.cmp(&b.key)));
     found
 }
 
@@ -118,9 +110,7 @@ impl Dossier<'_> {
 
     /// Returns the counts against each rival, in a sentence, and whether anything is worse.
     pub(super) fn headline(&self) -> (String, bool) {
-        let rivals = self.evaluation.order.subjects[1..]
-            .iter()
-            .zip(&self.compared);
+        let rivals = self.evaluation.order.subjects[1..].iter().zip(&self.compared);
         let texts = rivals.map(|(rival, all)| format!("against {}: {}", rival.label, counts(all)));
         let worse = |all: &Vec<Compared>| all.iter().any(|c| c.finding == Finding::Worse);
         let texts: Vec<String> = texts.collect();

@@ -245,13 +245,12 @@ pub(super) fn read(
 fn checked(origin: &Arc<Source>, name: &Spanned<String>) -> Result<String, ScenarioError> {
     let text = name.get_ref();
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match !text.is_empty() && text.len() <= 60 && text.chars().all(fits) {
-        true => Ok(text.clone()),
-        false => {
-            let hint = "use up to 60 letters, digits, \"-\" and \"_\"";
-            let message = format!("{text:?} is no name");
-            Err(at(origin, name.span(), message, Some(hint.into())))
-        }
+    if !text.is_empty() && text.len() <= 60 && text.chars().all(fits) {
+        Ok(text.clone())
+    } else {
+        let hint = "use up to 60 letters, digits, \"-\" and \"_\"";
+        let message = format!("{text:?} is no name");
+        Err(at(origin, name.span(), message, Some(hint.into())))
     }
 }
 
@@ -366,16 +365,12 @@ fn wanted(
     if let Some(across) = &raw.across {
         put("across", Value::String(across.clone()));
     }
-    Ok(Wanted {
-        metric: parsed,
-        entry: inline(&entry),
-    })
+    Ok(Wanted { metric: parsed, entry: inline(&entry) })
 }
 
 /// Returns a table as TOML in one line.
 fn inline(table: &Table) -> String {
-    let pairs: Vec<String> = (table.iter())
-        .map(|(key, value)| format!("{key} = {value}"))
-        .collect();
+    let pairs: Vec<String> =
+        (table.iter()).map(|(key, value)| format!("{key} = {value}")).collect();
     format!("{{ {} }}", pairs.join(", "))
 }

@@ -37,10 +37,7 @@ pub fn open(name: &str) -> Result<Pack, Errors> {
     }
     match built_in().find(|pack| pack.name == name) {
         Some(pack) => {
-            let source = Source {
-                name: format!("{name}/pack.toml"),
-                text: pack.text.to_string(),
-            };
+            let source = Source { name: format!("{name}/pack.toml"), text: pack.text.to_string() };
             read(Arc::new(source), None, &|file| {
                 let path = format!("{name}/{file}");
                 let found = PACK_FILES.iter().find(|(known, _)| *known == path);
@@ -49,10 +46,7 @@ pub fn open(name: &str) -> Result<Pack, Errors> {
             })
         }
         None => {
-            let source = Arc::new(Source {
-                name: name.to_string(),
-                text: String::new(),
-            });
+            let source = Arc::new(Source { name: name.to_string(), text: String::new() });
             let hint = suggest(name, built_in().map(|pack| pack.name));
             let hint = hint.unwrap_or_default() + " accord list packs shows them";
             let message = format!("there is no pack and no directory \"{name}\"");
@@ -65,17 +59,9 @@ fn from_directory(directory: &Path) -> Result<Pack, Errors> {
     let path = directory.join("pack.toml");
     let name = path.display().to_string();
     let text = text_of(&path).map_err(|why| {
-        let source = Arc::new(Source {
-            name: name.clone(),
-            text: String::new(),
-        });
+        let source = Arc::new(Source { name: name.clone(), text: String::new() });
         let hint = "a pack is a directory with the file pack.toml and the scenarios that it names";
-        at(
-            &source,
-            0..0,
-            format!("\"{name}\" {why}"),
-            Some(hint.into()),
-        )
+        at(&source, 0..0, format!("\"{name}\" {why}"), Some(hint.into()))
     })?;
     let shown = directory.display().to_string();
     let shown = shown.trim_end_matches('/').to_string();
@@ -86,9 +72,7 @@ fn from_directory(directory: &Path) -> Result<Pack, Errors> {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let length = fs::metadata(path)
-        .map_err(|e| format!("cannot be read: {e}"))?
-        .len();
+    let length = fs::metadata(path).map_err(|e| format!("cannot be read: {e}"))?.len();
     if length > MOST {
         return Err(format!("is larger than {} MiB", MOST >> 20));
     }

@@ -94,9 +94,10 @@ impl Integration<'_, '_> {
         for q in 0..self.queues.len() {
             let total = self.inflow.feeds[q].sum(&self.sent, now);
             let arrived = self.comes(q, total, h);
-            match self.is_passed(q) {
-                true => self.pass(q, arrived / h, h),
-                false => self.queues[q].integrate(arrived, h),
+            if self.is_passed(q) {
+                self.pass(q, arrived / h, h)
+            } else {
+                self.queues[q].integrate(arrived, h)
             }
         }
     }
@@ -121,10 +122,7 @@ impl Integration<'_, '_> {
             bounds: &self.equations.bounds,
             round_trips: &mut self.equations.round_trips,
         };
-        let (delay, rate) = (
-            &mut self.equations.next[..],
-            &mut self.equations.arrives[..],
-        );
+        let (delay, rate) = (&mut self.equations.next[..], &mut self.equations.arrives[..]);
         // The prediction.
         delay.copy_from_slice(self.shown.delays.of(now));
         let residual = problem.solve(delay, rate);
@@ -149,9 +147,10 @@ impl Integration<'_, '_> {
                 continue;
             }
             let queue = &mut self.queues[q];
-            match queue.fills {
-                true => queue.integrate(self.inflow.comes[q], h),
-                false => queue.set(self.equations.next[q], self.equations.arrives[q], h),
+            if queue.fills {
+                queue.integrate(self.inflow.comes[q], h)
+            } else {
+                queue.set(self.equations.next[q], self.equations.arrives[q], h)
             }
         }
     }

@@ -47,25 +47,14 @@ impl Integration<'_, '_> {
             return None;
         }
         let control = &self.controls[flow.control as usize];
-        let WindowDynamics {
-            law,
-            base,
-            reads,
-            most,
-            ..
-        } = control.dynamics;
+        let WindowDynamics { law, base, reads, most, .. } = control.dynamics;
         if let WindowLaw::Proportional { gain, target } = law
             && control.service == Service::FAIR
             && !flow.signals
             && flow.hops.len() == 1
         {
             let packet = control.packet;
-            return Some(Law::Proportional(Proportional {
-                gain,
-                target,
-                packet,
-                most,
-            }));
+            return Some(Law::Proportional(Proportional { gain, target, packet, most }));
         }
         let remembers =
             matches!(base, BaseRtt::Last { .. }) || matches!(reads, Reads::Marks { .. });
@@ -85,9 +74,10 @@ impl Integration<'_, '_> {
         for k in 0..self.flows.len() {
             let flow = &self.flows[k];
             let Some(law) = self.side_by_side(k) else {
-                match flow.active {
-                    true => self.order.others.push(k as u32),
-                    false => self.order.inactive.push(k as u32),
+                if flow.active {
+                    self.order.others.push(k as u32)
+                } else {
+                    self.order.inactive.push(k as u32)
                 }
                 continue;
             };
@@ -97,10 +87,8 @@ impl Integration<'_, '_> {
                 _ => self.order.runs.push(Run { first, end, law }),
             }
             if (self.motion.price[k], self.motion.loss[k]) != (0.0, 0.0) {
-                self.shown.latest_signal = self
-                    .shown
-                    .latest_signal
-                    .max(self.clock.now - self.shown.furthest - 1);
+                self.shown.latest_signal =
+                    self.shown.latest_signal.max(self.clock.now - self.shown.furthest - 1);
             }
             match self.taps[flow.hops.clone()] {
                 [see] if !flow.signals || see.forward => {
@@ -108,12 +96,7 @@ impl Integration<'_, '_> {
                     let (queue, back) = (see.queue as usize, see.tap.back as usize);
                     match self.order.views.last_mut() {
                         Some(v) if v.end == k && (v.queue, v.back) == (queue, back) => v.end += 1,
-                        _ => self.order.views.push(View {
-                            first,
-                            end,
-                            queue,
-                            back,
-                        }),
+                        _ => self.order.views.push(View { first, end, queue, back }),
                     }
                 }
                 _ => self.order.looks.push(k as u32),

@@ -29,10 +29,7 @@ impl Integration<'_, '_> {
             }
         }
         let waits = |law: &QueueLaw| {
-            matches!(
-                law,
-                QueueLaw::DropTail | QueueLaw::Red { .. } | QueueLaw::Codel { .. }
-            )
+            matches!(law, QueueLaw::DropTail | QueueLaw::Red { .. } | QueueLaw::Codel { .. })
         };
         let queues = self.queues.iter().zip(before);
         queues

@@ -52,10 +52,7 @@ impl Integration<'_, '_> {
         let (mut seen, mut unmarked) = (Seen::default(), 1.0);
         let hops = &self.taps[flow.hops.clone()];
         for see in hops {
-            let [delay] = self
-                .shown
-                .delays
-                .read(see.queue as usize, now, &tap(&see.tap));
+            let [delay] = self.shown.delays.read(see.queue as usize, now, &tap(&see.tap));
             seen.queue += delay;
         }
         if !flow.signals {
@@ -101,11 +98,7 @@ impl Integration<'_, '_> {
         for i in 0..self.shown.signalling.len() {
             let q = self.shown.signalling[i];
             let queue = &self.queues[q];
-            let all = [
-                queue.discipline.virtual_delay(queue.delay),
-                queue.loss,
-                queue.mark,
-            ];
+            let all = [queue.discipline.virtual_delay(queue.delay), queue.loss, queue.mark];
             let (put, at_head) = match queue.discipline.law {
                 QueueLaw::Codel { .. } => {
                     let overflow = (queue.loss - queue.dropped).max(0.0);

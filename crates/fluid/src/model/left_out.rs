@@ -21,10 +21,7 @@ impl Model<'_> {
         let s = self.scenario;
         let mut notes = Vec::new();
         let mut note = |text: &str| notes.push(format!("fluid: {text}"));
-        if s.flows
-            .iter()
-            .any(|f| matches!(f.demand, Demand::OnOff { rate: None, .. }))
-        {
+        if s.flows.iter().any(|f| matches!(f.demand, Demand::OnOff { rate: None, .. })) {
             note("bursts without a rate are taken at a mean rate, as if they were instantaneous");
         }
         if s.has_tunnels() {
@@ -50,10 +47,7 @@ impl Model<'_> {
         if s.links.iter().any(|l| l.control_loss > 0.0) {
             note("losses of control packets on the wire are left out");
         }
-        if s.flows
-            .iter()
-            .any(|f| f.reverse_path.iter().any(|&l| s.links[l].loss > 0.0))
-        {
+        if s.flows.iter().any(|f| f.reverse_path.iter().any(|&l| s.links[l].loss > 0.0)) {
             note("losses of acknowledgements on the wire are left out");
         }
         for text in s.links.iter().filter_map(Link::left_out) {
@@ -79,10 +73,7 @@ impl Model<'_> {
         }
         notes.extend(self.few_flows());
         let empties = |q: &usize| {
-            matches!(
-                self.dynamics(*q).law,
-                QueueLaw::Avd { .. } | QueueLaw::Rem { .. }
-            )
+            matches!(self.dynamics(*q).law, QueueLaw::Avd { .. } | QueueLaw::Rem { .. })
         };
         notes.extend((0..self.queues.len()).filter(empties).map(|q| {
             format!(

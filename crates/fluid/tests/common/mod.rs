@@ -8,10 +8,8 @@ use accord_record::{Quiet, Run};
 use accord_scenario::{Change, Entity, Metric, Scenario, Window};
 use accord_units::{Duration, Rate, Time};
 
-pub const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+pub const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 pub fn scenario(text: &str) -> Scenario {
     let file = File::parse("test.toml", text).expect("it parses");
@@ -33,10 +31,7 @@ pub fn last(run: &Run, metric: Metric, entity: Entity) -> f64 {
 
 pub fn window(from: f64, to: f64) -> Window {
     let at = |s| Time::ZERO + Duration::from_secs_f64(s);
-    Window {
-        start: at(from),
-        end: at(to),
-    }
+    Window { start: at(from), end: at(to) }
 }
 
 /// Five classes of 50 flows over one link of 2.4 Gbps [Low02 §6.1.1], with a controller that

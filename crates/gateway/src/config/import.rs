@@ -36,10 +36,7 @@ struct Setting<'s> {
 impl<'s> Setting<'s> {
     fn wrong(&self, expected: impl Display) -> ConfigError {
         let key = self.key;
-        ConfigError::new(
-            self.span.clone(),
-            format!("{key} is wrong: expected {expected}"),
-        )
+        ConfigError::new(self.span.clone(), format!("{key} is wrong: expected {expected}"))
     }
 
     /// Returns the value, read as a number or as `off`, which is zero.
@@ -56,17 +53,10 @@ impl<'s> Setting<'s> {
 
     /// Returns the addresses of a list. An address without a prefix has a full one.
     fn networks(&self) -> Result<Vec<Network>, ConfigError> {
-        let parts = self
-            .value
-            .split(',')
-            .map(str::trim)
-            .filter(|p| !p.is_empty());
+        let parts = self.value.split(',').map(str::trim).filter(|p| !p.is_empty());
         let read = |part: &str| {
             let full = if part.contains(':') { 128 } else { 32 };
-            match part.contains('/') {
-                true => address(part),
-                false => address(&format!("{part}/{full}")),
-            }
+            if part.contains('/') { address(part) } else { address(&format!("{part}/{full}")) }
         };
         let wrong = |_| self.wrong("addresses with prefixes, such as 10.1.0.0/24, between commas");
         parts.map(|part| read(part).map_err(wrong)).collect()
@@ -134,23 +124,15 @@ const INTERFACE: &[&str] = &[
 /// The settings that are not taken, and the reason or the remedy.
 const LEFT: &[(&str, &str)] = &[
     ("DNS", "the gateway sets no resolver of the host"),
-    (
-        "Table",
-        "the gateway sets the routes to the networks of its peers",
-    ),
+    ("Table", "the gateway sets the routes to the networks of its peers"),
     ("PreUp", "a unit has ExecStartPre for it"),
     ("PostUp", "a unit has ExecStartPost for it"),
     ("PreDown", "a unit has ExecStop for it"),
     ("PostDown", "a unit has ExecStopPost for it"),
     ("SaveConfig", "the gateway writes no site file"),
 ];
-const PEER: &[&str] = &[
-    "PublicKey",
-    "PresharedKey",
-    "AllowedIPs",
-    "Endpoint",
-    "PersistentKeepalive",
-];
+const PEER: &[&str] =
+    &["PublicKey", "PresharedKey", "AllowedIPs", "Endpoint", "PersistentKeepalive"];
 
 /// Reads a file of wg-quick. `name` is the name of its interface, and `cap` that of each tunnel.
 ///
@@ -166,11 +148,10 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     let sections = sections(source)?;
     let named =
         |name: &'static str| (sections.iter()).filter(move |s| s.name.eq_ignore_ascii_case(name));
-    if let Some(other) = sections.iter().find(|s| {
-        ["interface", "peer"]
-            .iter()
-            .all(|name| !s.name.eq_ignore_ascii_case(name))
-    }) {
+    if let Some(other) = sections
+        .iter()
+        .find(|s| ["interface", "peer"].iter().all(|name| !s.name.eq_ignore_ascii_case(name)))
+    {
         let message = format!("there is no section [{}]", other.name);
         let hint = "sections are [Interface] and [Peer]";
         return Err(ConfigError::new(other.span.clone(), message).hint(hint));
@@ -183,9 +164,7 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     interface.check(INTERFACE)?;
     let mut notes = Vec::new();
     for setting in &interface.settings {
-        let left = LEFT
-            .iter()
-            .find(|(key, _)| setting.key.eq_ignore_ascii_case(key));
+        let left = LEFT.iter().find(|(key, _)| setting.key.eq_ignore_ascii_case(key));
         if let Some((key, why)) = left {
             notes.push(format!("line {}: {key} is not taken: {why}", setting.line));
         }
@@ -193,9 +172,7 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     let key = interface.need("PrivateKey")?;
     let private =
         (key.value.parse::<PrivateKey>()).map_err(|e| ConfigError::new(key.span.clone(), e))?;
-    let peers = named("peer")
-        .enumerate()
-        .map(|(place, peer)| Peer::read(peer, place));
+    let peers = named("peer").enumerate().map(|(place, peer)| Peer::read(peer, place));
     let mut peers = peers.collect::<Result<Vec<Peer>, _>>()?;
     for place in 1..peers.len() {
         if (0..place).any(|other| peers[other].name == peers[place].name) {
@@ -218,18 +195,12 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
         None => 0,
     };
     if port == 0 {
-        notes.push(format!(
-            "there is no ListenPort: the gateway listens at {PORT}"
-        ));
+        notes.push(format!("there is no ListenPort: the gateway listens at {PORT}"));
     }
     let port = if port == 0 { u32::from(PORT) } else { port };
-    let over_v6 = peers
-        .iter()
-        .any(|p| p.endpoint.as_ref().is_some_and(|e| e.starts_with('[')));
+    let over_v6 = peers.iter().any(|p| p.endpoint.as_ref().is_some_and(|e| e.starts_with('[')));
     let listen = if over_v6 { "[::]" } else { "0.0.0.0" };
-    let whole_internet = peers
-        .iter()
-        .any(|p| p.networks.iter().any(|n| n.prefix == 0));
+    let whole_internet = peers.iter().any(|p| p.networks.iter().any(|n| n.prefix == 0));
     let mark = match interface.last("FwMark") {
         Some(setting) => setting.number(u32::MAX)?,
         None if whole_internet => MARK,
@@ -271,12 +242,7 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     }
     // The rules between the parts are those of site files.
     super::parse(&text, Path::new("")).map_err(|e| ConfigError { span: whole, ..e })?;
-    Ok(Imported {
-        site: text,
-        key: (format!("{name}.key"), private),
-        shared,
-        notes,
-    })
+    Ok(Imported { site: text, key: (format!("{name}.key"), private), shared, notes })
 }
 
 fn list(networks: &[Network]) -> String {
@@ -318,9 +284,7 @@ impl Peer {
         let comment = section.comment.map(|text| {
             let text = text.trim_start_matches('#').trim();
             let is_named = |(key, _): &(&str, &str)| key.trim().eq_ignore_ascii_case("name");
-            text.split_once('=')
-                .filter(is_named)
-                .map_or(text, |(_, name)| name.trim())
+            text.split_once('=').filter(is_named).map_or(text, |(_, name)| name.trim())
         });
         let name = comment.filter(|name| super::read::is_name(name));
         Ok(Peer {
@@ -411,19 +375,11 @@ mod tests {
         );
         let imported = read(&source).expect("imported");
         let site = parse(&imported.site, Path::new("")).expect("a site");
-        let own: Vec<String> = site
-            .interface
-            .addresses
-            .iter()
-            .map(Network::to_string)
-            .collect();
+        let own: Vec<String> = site.interface.addresses.iter().map(Network::to_string).collect();
         // The network of the first address is behind the peer.
         assert_eq!(own, ["10.200.100.8/32", "fd00::8/64"]);
         assert_eq!(site.interface.listen.to_string(), "0.0.0.0:51821");
-        assert_eq!(
-            (site.interface.mtu, site.interface.finds_mtu),
-            (1380, false)
-        );
+        assert_eq!((site.interface.mtu, site.interface.finds_mtu), (1380, false));
         assert_eq!(site.interface.device, "wg0");
         let peer = &site.peers[0];
         assert_eq!((peer.name.as_str(), peer.cap), ("office", CAP));
@@ -431,33 +387,17 @@ mod tests {
         assert_eq!((&peer.endpoint, peer.keepalive), (&Some(name), Some(25)));
         let networks: Vec<String> = peer.networks.iter().map(Network::to_string).collect();
         assert_eq!(networks, ["10.200.100.0/24", "10.9.0.7/32", "10.8.0.0/16"]);
-        assert_eq!(
-            peer.preshared_key.as_deref(),
-            Some(Path::new("wg0-office.psk"))
-        );
+        assert_eq!(peer.preshared_key.as_deref(), Some(Path::new("wg0-office.psk")));
         // Keys are in their files, and nowhere else.
         assert_eq!(imported.key.0, "wg0.key");
-        assert_eq!(
-            imported.key.1.public(),
-            PRIVATE.parse::<PrivateKey>().expect("a key").public()
-        );
-        assert_eq!(
-            imported.shared,
-            [("wg0-office.psk".into(), SHARED.parse().expect("a key"))]
-        );
+        assert_eq!(imported.key.1.public(), PRIVATE.parse::<PrivateKey>().expect("a key").public());
+        assert_eq!(imported.shared, [("wg0-office.psk".into(), SHARED.parse().expect("a key"))]);
         let notes = imported.notes.join("\n");
-        for line in [
-            "line 5: DNS",
-            "line 8: PostUp",
-            "10.200.100.8/24 is 10.200.100.8/32",
-        ] {
+        for line in ["line 5: DNS", "line 8: PostUp", "10.200.100.8/24 is 10.200.100.8/32"] {
             assert!(notes.contains(line), "{notes}");
         }
         let debug = format!("{imported:?}{notes}");
-        assert!(
-            !debug.contains(PRIVATE) && !debug.contains(SHARED),
-            "{debug}"
-        );
+        assert!(!debug.contains(PRIVATE) && !debug.contains(SHARED), "{debug}");
     }
 
     /// A client that sends all through its tunnel, and a server of two clients.
@@ -486,11 +426,7 @@ mod tests {
         let site = parse(&imported.site, Path::new("")).expect("a site");
         let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["alice", "peer2"]);
-        assert!(
-            site.peers
-                .iter()
-                .all(|p| p.endpoint.is_none() && p.keepalive.is_none())
-        );
+        assert!(site.peers.iter().all(|p| p.endpoint.is_none() && p.keepalive.is_none()));
         assert_eq!(site.interface.addresses[0].prefix, 24);
     }
 
@@ -504,11 +440,7 @@ mod tests {
         assert!(read(&right).is_ok());
         for (old, new, wanted) in [
             (PRIVATE, "short", "line 2: expected a key"),
-            (
-                "PrivateKey",
-                "PrivatKey",
-                "line 2: [Interface] has no key \"PrivatKey\"",
-            ),
+            ("PrivateKey", "PrivatKey", "line 2: [Interface] has no key \"PrivatKey\""),
             ("Address", "PrivateKey", "line 3: expected a key"),
             ("10.0.0.1/24", "10.0.0.1/33", "line 3: Address is wrong"),
             ("10.0.1.0/24", "everywhere", "line 6: AllowedIPs is wrong"),
@@ -519,17 +451,9 @@ mod tests {
             ("[Interface]", "", "line 2: expected a section"),
             ("[Peer]", "[Interface]", "one section [Interface]"),
             ("PublicKey", "# PublicKey", "line 4: [Peer] needs PublicKey"),
-            (
-                "Address",
-                "ListenPort = 70000\nAddress",
-                "line 3: ListenPort is wrong",
-            ),
+            ("Address", "ListenPort = 70000\nAddress", "line 3: ListenPort is wrong"),
             ("Address", "MTU = 100\nAddress", "line 3: MTU is wrong"),
-            (
-                "10.0.1.0/24",
-                "192.0.2.0/24",
-                "the endpoint 192.0.2.1:51820",
-            ),
+            ("10.0.1.0/24", "192.0.2.0/24", "the endpoint 192.0.2.1:51820"),
         ] {
             let wrong = right.replacen(old, new, 1);
             let why = read(&wrong).map(|_| ()).expect_err(&wrong);

@@ -85,11 +85,7 @@ pub fn parse(source: &str, folder: &Path) -> Result<Site, ConfigError> {
         let message = format!("there are more than {MOST_PEERS} peers");
         return Err(ConfigError::new(top.span(), message));
     }
-    Ok(Site {
-        interface,
-        classes,
-        peers,
-    })
+    Ok(Site { interface, classes, peers })
 }
 
 /// Returns where a file of wg-quick begins its section of the interface, if it is one.
@@ -225,10 +221,7 @@ fn class(
             "packets that no other class takes are in class default; it has no DSCP of its own",
         ));
     }
-    Ok(Class {
-        name: name.to_string(),
-        dscp: points,
-    })
+    Ok(Class { name: name.to_string(), dscp: points })
 }
 
 fn peer(
@@ -260,9 +253,8 @@ fn peer(
     };
     let mut shares = vec![Service::default(); classes.len() + 1];
     for (class, value) in table.tables("class")? {
-        let names: Vec<&str> = (classes.iter().map(|c| c.name.as_str()))
-            .chain(["default"])
-            .collect();
+        let names: Vec<&str> =
+            (classes.iter().map(|c| c.name.as_str())).chain(["default"]).collect();
         let Some(index) = names.iter().position(|n| *n == class) else {
             let message = format!("there is no class \"{class}\"");
             let hint = match nearest(&class, &names) {
@@ -339,10 +331,7 @@ fn keepalive(table: &Table) -> Result<Option<u16>, ConfigError> {
     let seconds = parsed::<Duration>(value)?.as_secs_f64().round();
     match seconds {
         1.0..=65_535.0 => Ok(Some(seconds as u16)),
-        _ => Err(ConfigError::new(
-            value.span(),
-            "keepalive has to be from 1 s to 65535 s",
-        )),
+        _ => Err(ConfigError::new(value.span(), "keepalive has to be from 1 s to 65535 s")),
     }
 }
 
@@ -389,10 +378,7 @@ fn service(value: &Value, cap: Rate, interface: &Interface) -> Result<Service, C
         limit: bytes(&table, "limit")?,
     };
     if service.contract > cap {
-        let message = format!(
-            "the contract of {} is above the cap of {cap}",
-            service.contract
-        );
+        let message = format!("the contract of {} is above the cap of {cap}", service.contract);
         let hint = "the cap is the highest rate that the tunnel ever sends at";
         return Err(ConfigError::new(value.span(), message).hint(hint));
     }
@@ -435,11 +421,7 @@ fn differs(
         return Err(ConfigError::new(value.span(), message).hint(hint));
     }
     // Datagrams to a peer would go into a tunnel.
-    for (one, two) in others
-        .iter()
-        .chain([peer])
-        .flat_map(|o| [(o, peer), (peer, o)])
-    {
+    for (one, two) in others.iter().chain([peer]).flat_map(|o| [(o, peer), (peer, o)]) {
         let Some(endpoint) = two.endpoint.as_ref().and_then(Endpoint::address) else {
             continue;
         };
@@ -457,17 +439,11 @@ fn differs(
     }
     for other in others {
         if other.public_key == peer.public_key {
-            let message = format!(
-                "peer {} has the public key of peer {}",
-                peer.name, other.name
-            );
+            let message = format!("peer {} has the public key of peer {}", peer.name, other.name);
             return Err(ConfigError::new(value.span(), message));
         }
         if let Some(both) = other.networks.iter().find(|n| peer.networks.contains(n)) {
-            let message = format!(
-                "{both} is behind peer {} and peer {}",
-                other.name, peer.name
-            );
+            let message = format!("{both} is behind peer {} and peer {}", other.name, peer.name);
             let hint = "a network is behind one peer; a smaller one inside of it may be elsewhere";
             return Err(ConfigError::new(value.span(), message).hint(hint));
         }
@@ -489,10 +465,9 @@ fn file<'t>(value: &'t Value) -> Result<&'t str, ConfigError> {
 fn rate(table: &Table, key: &str) -> Result<Option<Rate>, ConfigError> {
     let rate = table.parsed::<Rate>(key)?;
     match (rate, table.get(key)) {
-        (Some(Rate::ZERO), Some(value)) if key != "contract" => Err(ConfigError::new(
-            value.span(),
-            format!("{key} has to be above 0"),
-        )),
+        (Some(Rate::ZERO), Some(value)) if key != "contract" => {
+            Err(ConfigError::new(value.span(), format!("{key} has to be above 0")))
+        }
         _ => Ok(rate),
     }
 }
@@ -517,10 +492,9 @@ fn target(table: &Table) -> Result<Size, ConfigError> {
 fn bytes(table: &Table, key: &str) -> Result<Option<Bytes>, ConfigError> {
     let bytes = table.parsed::<Bytes>(key)?;
     match (bytes, table.get(key)) {
-        (Some(Bytes::ZERO), Some(value)) => Err(ConfigError::new(
-            value.span(),
-            format!("{key} has to be above 0"),
-        )),
+        (Some(Bytes::ZERO), Some(value)) => {
+            Err(ConfigError::new(value.span(), format!("{key} has to be above 0")))
+        }
         _ => Ok(bytes),
     }
 }

@@ -29,10 +29,7 @@ impl ConfigError {
     }
 
     pub(super) fn hint(self, hint: impl Into<String>) -> ConfigError {
-        ConfigError {
-            hint: Some(redacted(&hint.into())),
-            ..self
-        }
+        ConfigError { hint: Some(redacted(&hint.into())), ..self }
     }
 
     /// Returns the line and the column of the place in the text that was read, from one.
@@ -96,10 +93,7 @@ impl<'a, 't> Table<'a, 't> {
         let name = name.into();
         match value.get_ref() {
             DeValue::Table(table) => Table::new(name, table, value.span(), keys),
-            _ => Err(ConfigError::new(
-                value.span(),
-                format!("{name} has to be a table"),
-            )),
+            _ => Err(ConfigError::new(value.span(), format!("{name} has to be a table"))),
         }
     }
 
@@ -110,9 +104,7 @@ impl<'a, 't> Table<'a, 't> {
 
     pub fn get(&self, key: &str) -> Option<&'t Value<'a>> {
         let mut entries = self.table.iter();
-        entries
-            .find(|(k, _)| k.get_ref().as_ref() == key)
-            .map(|(_, value)| value)
+        entries.find(|(k, _)| k.get_ref().as_ref() == key).map(|(_, value)| value)
     }
 
     /// Returns a value that has to be there.
@@ -224,10 +216,7 @@ pub(super) fn list<'a, 't>(
 ) -> Result<impl Iterator<Item = &'t Value<'a>>, ConfigError> {
     match value.get_ref() {
         DeValue::Array(list) => Ok(list.iter()),
-        _ => Err(ConfigError::new(
-            value.span(),
-            "expected a list, such as [\"10.2.0.0/24\"]",
-        )),
+        _ => Err(ConfigError::new(value.span(), "expected a list, such as [\"10.2.0.0/24\"]")),
     }
 }
 

@@ -27,10 +27,7 @@ impl Site {
     /// The message names the peer.
     pub fn check_own_key(&self, key: &PublicKey) -> Result<(), String> {
         match self.peers.iter().find(|p| p.public_key == *key) {
-            Some(own) => Err(format!(
-                "peer {} has the key of this gateway itself",
-                own.name
-            )),
+            Some(own) => Err(format!("peer {} has the key of this gateway itself", own.name)),
             None => Ok(()),
         }
     }
@@ -271,10 +268,7 @@ impl Network {
                 IpAddr::V6((u128::from(a) & mask.unwrap_or(0)).into())
             }
         };
-        Network {
-            address,
-            prefix: self.prefix,
-        }
+        Network { address, prefix: self.prefix }
     }
 
     /// Returns whether an address is in the network.
@@ -316,11 +310,10 @@ impl FromStr for Network {
             )
         })?;
         let first = network.first();
-        match first == network {
-            true => Ok(network),
-            false => Err(format!(
-                "{text} has bits beyond its prefix; the network is {first}"
-            )),
+        if first == network {
+            Ok(network)
+        } else {
+            Err(format!("{text} has bits beyond its prefix; the network is {first}"))
         }
     }
 }

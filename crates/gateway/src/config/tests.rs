@@ -23,12 +23,7 @@ fn a_mistake_does_not_hide_the_status_socket() {
 
 #[test]
 fn endpoints_are_addresses_or_names() {
-    for right in [
-        "192.0.2.1:1",
-        "[2001:db8::1]:7",
-        "berlin:51820",
-        "a-1.example.net.:9",
-    ] {
+    for right in ["192.0.2.1:1", "[2001:db8::1]:7", "berlin:51820", "a-1.example.net.:9"] {
         let endpoint = right.parse::<Endpoint>().expect(right);
         assert_eq!(endpoint.to_string(), right);
     }
@@ -58,17 +53,9 @@ fn endpoints_are_addresses_or_names() {
 fn metrics_are_for_this_host() {
     for right in ["127.0.0.1:9586", "[::1]:9586", "127.1.2.3:0"] {
         let site = read(&format!("metrics = \"{right}\""), "[]", "").expect(right);
-        assert_eq!(
-            site.interface.metrics.map(|a| a.to_string()),
-            Some(right.into())
-        );
+        assert_eq!(site.interface.metrics.map(|a| a.to_string()), Some(right.into()));
     }
-    for wrong in [
-        "0.0.0.0:9586",
-        "192.0.2.1:9586",
-        "localhost:9586",
-        "127.0.0.1",
-    ] {
+    for wrong in ["0.0.0.0:9586", "192.0.2.1:9586", "localhost:9586", "127.0.0.1"] {
         let error = read(&format!("metrics = \"{wrong}\""), "[]", "").unwrap_err();
         assert!(error.contains("a loopback address"), "{error}");
     }
@@ -86,17 +73,8 @@ fn a_network_is_at_one_site() {
         parse(&text, Path::new("")).map_err(|e| e.to_string())
     };
     let message = read("10.1.0.0/24").unwrap_err();
-    assert!(
-        message.contains("the address 10.1.0.1/24 of this gateway is in it"),
-        "{message}"
-    );
-    for other in [
-        "10.1.1.0/24",
-        "10.1.0.0/16",
-        "10.1.0.0/25",
-        "fd00::/64",
-        "0.0.0.0/0",
-    ] {
+    assert!(message.contains("the address 10.1.0.1/24 of this gateway is in it"), "{message}");
+    for other in ["10.1.1.0/24", "10.1.0.0/16", "10.1.0.0/25", "fd00::/64", "0.0.0.0/0"] {
         assert!(read(other).is_ok(), "{other}");
     }
 }
@@ -125,18 +103,12 @@ fn the_way_to_a_peer_is_not_through_its_tunnel() {
     assert!(read("fwmark = 7", "[\"0.0.0.0/0\"]", endpoint).is_ok());
     assert!(read("fwmark = 7", "[\"198.51.100.0/24\"]", endpoint).is_err());
     for mark in ["0", "254", "4294967296", "\"7\""] {
-        assert!(
-            read(&format!("fwmark = {mark}"), "[]", endpoint).is_err(),
-            "{mark}"
-        );
+        assert!(read(&format!("fwmark = {mark}"), "[]", endpoint).is_err(), "{mark}");
     }
     // A name is looked up later. The peer without an endpoint may call from anywhere.
     for endpoint in ["endpoint = \"gw.example.net:51820\"", ""] {
         assert!(read("", "[\"0.0.0.0/0\"]", endpoint).is_err(), "{endpoint}");
-        assert!(
-            read("", "[\"198.51.100.0/24\"]", endpoint).is_ok(),
-            "{endpoint}"
-        );
+        assert!(read("", "[\"198.51.100.0/24\"]", endpoint).is_ok(), "{endpoint}");
     }
     assert!(read("", "[\"198.51.101.0/24\", \"::/0\"]", endpoint).is_ok());
     // Nor through that of another.
@@ -145,11 +117,7 @@ fn the_way_to_a_peer_is_not_through_its_tunnel() {
             "[peer.second]\npublic_key = \"rnv/BXF8tLbYlljVJQnTY4gMY7EqoGsskil6kc4VcnE=\"\n\
              networks = [\"{networks}\"]\ncap = \"1 Mbps\"\nendpoint = \"{endpoint}\""
         );
-        read(
-            "",
-            "[\"10.1.0.0/16\"]",
-            &format!("{}\n{more}", "endpoint = \"198.51.100.1:1\""),
-        )
+        read("", "[\"10.1.0.0/16\"]", &format!("{}\n{more}", "endpoint = \"198.51.100.1:1\""))
     };
     assert!(second("10.2.0.0/16", "198.51.100.2:1").is_ok());
     assert!(second("198.51.100.1/32", "198.51.100.2:1").is_err());

@@ -75,17 +75,10 @@ mod tests {
         assert_eq!(read("POST /trial/berlin/1/1000/5000"), Ok(trial));
         assert_eq!(read("GET /trial/berlin"), Ok(Ask::Tried("berlin".into())));
         for wrong in ["x/1000/5000", "1/0/5000", "1/1000/0", "1/1000/99999999999"] {
-            assert_eq!(
-                read(&format!("POST /trial/berlin/{wrong}")),
-                Err(400),
-                "{wrong}"
-            );
+            assert_eq!(read(&format!("POST /trial/berlin/{wrong}")), Err(400), "{wrong}");
         }
         assert_eq!(read("GET /"), Err(404));
-        assert_eq!(
-            parse_metrics(b"GET /metrics HTTP/1.1\r\n\r\n"),
-            Ok(Ask::Metrics)
-        );
+        assert_eq!(parse_metrics(b"GET /metrics HTTP/1.1\r\n\r\n"), Ok(Ask::Metrics));
         for other in ["GET /status", "POST /mode/berlin/shadow", "GET /"] {
             assert_eq!(parse_metrics(other.as_bytes()), Err(404), "{other}");
         }

@@ -29,10 +29,7 @@ impl Clock {
 
     /// Reads the calendar, by which the kernel stamps datagrams, together with this clock.
     pub fn calendar(&self) -> Calendar {
-        let mut best = Calendar {
-            now: self.now(),
-            reads: TimeSpec::new(0, 0),
-        };
+        let mut best = Calendar { now: self.now(), reads: TimeSpec::new(0, 0) };
         // A thread that loses the processor between two readings tries again.
         for _ in 0..3 {
             let before = self.now();
@@ -92,10 +89,7 @@ mod tests {
     #[test]
     fn stamps_of_a_calendar_that_was_set_are_not_believed() {
         let now = Time::ZERO + Duration::from_secs(5);
-        let calendar = Calendar {
-            now,
-            reads: TimeSpec::new(1_700_000_000, 500_000_000),
-        };
+        let calendar = Calendar { now, reads: TimeSpec::new(1_700_000_000, 500_000_000) };
         let at = |seconds, nanos| calendar.time(TimeSpec::new(seconds, nanos));
         assert_eq!(at(1_700_000_000, 400_000_000) + Duration::from_ms(100), now);
         assert_eq!(at(1_700_000_000, 600_000_000), now + Duration::from_ms(100));

@@ -70,10 +70,8 @@ impl Device {
     ) -> std::result::Result<Device, RunError> {
         let name = &site.interface.device;
         let label = |offload: Offload| label(name, offload);
-        let able: &[Offload] = match site.interface.offload {
-            true => &[Offload::Udp, Offload::Tcp],
-            false => &[Offload::None],
-        };
+        let able: &[Offload] =
+            if site.interface.offload { &[Offload::Udp, Offload::Tcp] } else { &[Offload::None] };
         let mut found = None;
         for offload in able {
             let at = kept.iter().position(|(there, _)| *there == label(*offload));
@@ -157,12 +155,10 @@ impl Device {
             return Ok(1);
         }
         let mut count = 0;
-        let split = self
-            .splitter
-            .split(&mut self.room[..length], &mut |packet| {
-                count += 1;
-                take(packet);
-            });
+        let split = self.splitter.split(&mut self.room[..length], &mut |packet| {
+            count += 1;
+            take(packet);
+        });
         if split.is_err() {
             self.refused += 1;
         }
@@ -185,21 +181,20 @@ impl Device {
     pub fn flush(&mut self) {
         let (tun, refused, splitter) = (&self.tun, &mut self.refused, &mut self.splitter);
         let mut declined = false;
-        self.coalescer
-            .clear(&mut |bytes, count| match write(tun, bytes) {
-                Ok(_) => {}
-                // Packets that were joined and that the kernel does not take so.
-                Err(Errno::EINVAL) if count > 1 => {
-                    declined = true;
-                    let split = splitter.split(bytes, &mut |packet| {
-                        let mut bytes = vec![0; HEADER];
-                        bytes.extend_from_slice(packet);
-                        *refused += u64::from(write(tun, &bytes).is_err());
-                    });
-                    *refused += u64::from(split.is_err());
-                }
-                Err(_) => *refused += u64::from(count),
-            });
+        self.coalescer.clear(&mut |bytes, count| match write(tun, bytes) {
+            Ok(_) => {}
+            // Packets that were joined and that the kernel does not take so.
+            Err(Errno::EINVAL) if count > 1 => {
+                declined = true;
+                let split = splitter.split(bytes, &mut |packet| {
+                    let mut bytes = vec![0; HEADER];
+                    bytes.extend_from_slice(packet);
+                    *refused += u64::from(write(tun, &bytes).is_err());
+                });
+                *refused += u64::from(split.is_err());
+            }
+            Err(_) => *refused += u64::from(count),
+        });
         if declined {
             (self.coalescer.tcp, self.coalescer.udp) = (false, false);
         }
@@ -256,10 +251,7 @@ fn create(site: &Site, again: bool) -> std::result::Result<(OwnedFd, Offload), R
             Ok(opened) => return Ok(opened),
             Err(e) if tries > 0 && busy(&e) => {
                 tries -= 1;
-                #[allow(
-                    clippy::disallowed_methods,
-                    reason = "it waits for what another one does"
-                )]
+                #[allow(clippy::disallowed_methods, reason = "it waits for what another one does")]
                 std::thread::sleep(std::time::Duration::from_millis(20));
             }
             Err(e) => {
@@ -389,10 +381,7 @@ fn destination(line: &str) -> Option<Network> {
 
 /// Runs commands of iproute2.
 fn ip(commands: &str) -> std::result::Result<(), RunError> {
-    match commands.is_empty() {
-        true => Ok(()),
-        false => ip_output(&["-batch", "-"], commands).map(|_| ()),
-    }
+    if commands.is_empty() { Ok(()) } else { ip_output(&["-batch", "-"], commands).map(|_| ()) }
 }
 
 /// Runs iproute2 with this input. Returns its output.
@@ -416,15 +405,11 @@ fn ip_output(args: &[&str], input: &str) -> std::result::Result<String, RunError
         Ok(output) => {
             let text = String::from_utf8_lossy(&output.stderr);
             let first = text.lines().next().unwrap_or("no reason given");
-            Err(RunError::Unable(format!(
-                "addresses and routes cannot be set: ip: {first}"
-            )))
+            Err(RunError::Unable(format!("addresses and routes cannot be set: ip: {first}")))
         }
         Err(e) if e.kind() == ErrorKind::NotFound => Err(RunError::Unable(
             "there is no program \"ip\" (iproute2) to set addresses and routes with".into(),
         )),
-        Err(e) => Err(RunError::Unable(format!(
-            "the program \"ip\" cannot be run: {e}"
-        ))),
+        Err(e) => Err(RunError::Unable(format!("the program \"ip\" cannot be run: {e}"))),
     }
 }

@@ -86,8 +86,7 @@ impl Endpoints {
 
     /// Asks for the addresses of peers with names that are not heard.
     fn ask(&mut self, site: &Site, gateway: &Gateway<impl Sessions>, now: Time) {
-        self.next
-            .retain(|key, _| site.peers.iter().any(|p| p.public_key == *key));
+        self.next.retain(|key, _| site.peers.iter().any(|p| p.public_key == *key));
         for peer in gateway.peers() {
             let Some(Endpoint::Name(host, port)) = &peer.config.endpoint else {
                 continue;
@@ -207,10 +206,7 @@ mod tests {
             questions.send((key, host.into(), 7)).expect("it runs");
             let (of, found) = answers.recv().expect("it answers");
             assert_eq!((of, !found.is_empty()), (key, known), "{host}");
-            assert!(
-                found.iter().all(|a| a.ip().is_loopback() && a.port() == 7),
-                "{found:?}"
-            );
+            assert!(found.iter().all(|a| a.ip().is_loopback() && a.port() == 7), "{found:?}");
         }
     }
 }

@@ -147,15 +147,12 @@ impl Load {
 impl<'a> Driver<'a> {
     fn new(options: &'a Options) -> Result<Driver<'a>, RunError> {
         // Only a process that is a gateway and nothing else is one that the service manager started.
-        let (mut kept, manager) = match options.signals {
-            true => (notify::kept(), Manager::connect()),
-            false => Default::default(),
-        };
+        let (mut kept, manager) =
+            if options.signals { (notify::kept(), Manager::connect()) } else { Default::default() };
         let signals = options.signals.then(signals).transpose()?;
         let site = load(&options.path).map_err(RunError::Config)?;
         let private = PrivateKey::read(&site.interface.key).map_err(RunError::Wrong)?;
-        site.check_own_key(&private.public())
-            .map_err(RunError::Wrong)?;
+        site.check_own_key(&private.public()).map_err(RunError::Wrong)?;
         let sessions = WireGuard::new(&private, &peer_keys(&site)?);
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(|e| RunError::Unable(format!("no randomness: {e}")))?;
@@ -166,15 +163,9 @@ impl<'a> Driver<'a> {
         let (listen, mark, offload) = (interface.listen, interface.fwmark, interface.offload);
         let socket = Socket::bind(listen, mark, offload, &mut kept, &manager)
             .map_err(|e| RunError::Unable(format!("{listen} cannot be bound: {e}")))?;
-        let status = interface
-            .status
-            .as_deref()
-            .map(|path| Door::open(path, parse));
+        let status = interface.status.as_deref().map(|path| Door::open(path, parse));
         let metrics = (interface.metrics).map(|address| Door::listen(address, parse_metrics));
-        let doors = status
-            .into_iter()
-            .chain(metrics)
-            .collect::<Result<_, _>>()?;
+        let doors = status.into_iter().chain(metrics).collect::<Result<_, _>>()?;
         let clock = Clock::new();
         // Before the routes of the site are there, which may be in the way of the resolver.
         let endpoints = Endpoints::open(&site, &mut gateway, clock.now());
@@ -185,10 +176,7 @@ impl<'a> Driver<'a> {
             endpoints,
             clock,
             manager,
-            config: ConfigStatus {
-                loaded_unix_s: unix_time(),
-                error: None,
-            },
+            config: ConfigStatus { loaded_unix_s: unix_time(), error: None },
             told_offloads: Vec::new(),
             told: Vec::new(),
             next_look: Time::ZERO,
@@ -249,10 +237,7 @@ impl<'a> Driver<'a> {
         if let Some(signals) = &self.signals {
             files.push(PollFd::new(signals.as_fd(), PollFlags::POLLIN));
         }
-        let wake = match wake > self.clock.now() {
-            true => wake.max(self.load.at + GRAIN),
-            false => wake,
-        };
+        let wake = if wake > self.clock.now() { wake.max(self.load.at + GRAIN) } else { wake };
         self.clock.wait(wake, &mut files);
     }
 
@@ -277,14 +262,12 @@ impl<'a> Driver<'a> {
                 }
             }
         }
-        let received = self
-            .socket
-            .receive(&self.clock, |out, from, tos, at, datagram| {
-                gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
-                    Output::Packet(packet) => device.push(packet),
-                    Output::Datagram(way, bytes) => out.push(way, bytes),
-                });
+        let received = self.socket.receive(&self.clock, |out, from, tos, at, datagram| {
+            gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
+                Output::Packet(packet) => device.push(packet),
+                Output::Datagram(way, bytes) => out.push(way, bytes),
             });
+        });
         let received = received.map_err(|e| RunError::Unable(format!("the socket fails: {e}")))?;
         self.load.add(count + received, now);
         self.device.flush();
@@ -312,13 +295,14 @@ impl<'a> Driver<'a> {
                 Ask::Status => (200, self.json() + "\n"),
                 Ask::Table => (200, table(&self.status())),
                 Ask::Metrics => (200, metrics(&self.status())),
-                Ask::Mode(peer, mode) => match self.gateway.set_mode(peer, *mode) {
-                    true => {
+                Ask::Mode(peer, mode) => {
+                    if self.gateway.set_mode(peer, *mode) {
                         self.log(&format!("event=mode peer={peer} mode={}", mode.word()));
                         (200, String::new())
+                    } else {
+                        (404, format!("there is no peer {peer}\n"))
                     }
-                    false => (404, format!("there is no peer {peer}\n")),
-                },
+                }
                 Ask::Try(peer, class, rate, length) => {
                     let now = self.clock.now();
                     match (self.gateway).begin_trial(peer, *class, *rate, *length, now) {
@@ -333,10 +317,7 @@ impl<'a> Driver<'a> {
                     }
                 }
                 Ask::Tried(peer) => match self.gateway.trial(peer) {
-                    Some(trial) => (
-                        200,
-                        serde_json::to_string(&trial).unwrap_or_default() + "\n",
-                    ),
+                    Some(trial) => (200, serde_json::to_string(&trial).unwrap_or_default() + "\n"),
                     None => (404, format!("there is no trial of {peer}\n")),
                 },
             };
@@ -354,12 +335,7 @@ impl<'a> Driver<'a> {
     /// Returns the offloads in use, in the order of [`OFFLOADS`].
     fn offloads(&self) -> Vec<&'static str> {
         let (tcp, udp) = self.device.joins();
-        let used = [
-            tcp,
-            udp,
-            self.socket.outgoing.declined.is_none(),
-            self.socket.joins,
-        ];
+        let used = [tcp, udp, self.socket.outgoing.declined.is_none(), self.socket.joins];
         let used = OFFLOADS.into_iter().zip(used).filter(|(_, used)| *used);
         used.map(|(kind, _)| kind).collect()
     }
@@ -379,9 +355,8 @@ impl<'a> Driver<'a> {
             self.log(&format!("event=endpoints-not-kept reason={why:?}"));
         }
         let peers = self.status().peers;
-        let told: Vec<(String, &'static str)> = (peers.into_iter())
-            .map(|p| (p.name, if p.up { p.state } else { "down" }))
-            .collect();
+        let told: Vec<(String, &'static str)> =
+            (peers.into_iter()).map(|p| (p.name, if p.up { p.state } else { "down" })).collect();
         for (peer, state) in told.iter().filter(|entry| !self.told.contains(entry)) {
             self.log(&format!("event=state peer={peer} state={state}"));
         }
@@ -413,10 +388,7 @@ impl<'a> Driver<'a> {
         self.manager.tell("RELOADING=1");
         match self.reloaded() {
             Ok(()) => {
-                self.config = ConfigStatus {
-                    loaded_unix_s: unix_time(),
-                    error: None,
-                };
+                self.config = ConfigStatus { loaded_unix_s: unix_time(), error: None };
                 self.log(&format!("event=reloaded peers={}", self.site.peers.len()));
             }
             Err(e) => {

@@ -78,10 +78,7 @@ impl Splitter {
             self.sizes.resize(count, 0);
         }
         let longest = headers + segment.min(packet.len() - headers);
-        for piece in self.pieces[..count]
-            .iter_mut()
-            .filter(|p| p.len() < longest)
-        {
+        for piece in self.pieces[..count].iter_mut().filter(|p| p.len() < longest) {
             piece.resize(longest, 0);
         }
         let is_v6 = packet[0] >> 4 == 6;
@@ -111,10 +108,7 @@ impl Shape {
     /// Returns the shape of a packet that is exactly as long as it says, if it has one.
     fn of(packet: &[u8]) -> Option<Shape> {
         let two = |at: usize| {
-            Some(usize::from(u16::from_be_bytes([
-                *packet.get(at)?,
-                *packet.get(at + 1)?,
-            ])))
+            Some(usize::from(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?])))
         };
         let (protocol, ip) = match packet.first()? {
             0x45 if two(2)? == packet.len() && two(6)? & 0x3fff == 0 => (*packet.get(9)?, 20),
@@ -127,11 +121,7 @@ impl Shape {
             _ => return None,
         };
         let least = if protocol == TCP { ip + 20 } else { ip + 8 };
-        (headers >= least && headers <= packet.len()).then_some(Shape {
-            protocol,
-            ip,
-            headers,
-        })
+        (headers >= least && headers <= packet.len()).then_some(Shape { protocol, ip, headers })
     }
 
     /// The offset of the checksum of the contents.
@@ -145,9 +135,7 @@ impl Shape {
             20 => &packet[12..20],
             _ => &packet[8..40],
         };
-        let sum = addresses
-            .chunks_exact(2)
-            .map(|w| u64::from(u16::from_be_bytes([w[0], w[1]])));
+        let sum = addresses.chunks_exact(2).map(|w| u64::from(u16::from_be_bytes([w[0], w[1]])));
         sum.sum::<u64>() + u64::from(self.protocol) + length as u64
     }
 
@@ -230,12 +218,7 @@ pub struct Coalescer {
 impl Coalescer {
     /// Creates a coalescer for a device that takes joined packets of these protocols.
     pub fn new(tcp: bool, udp: bool) -> Coalescer {
-        Coalescer {
-            runs: Vec::new(),
-            used: 0,
-            tcp,
-            udp,
-        }
+        Coalescer { runs: Vec::new(), used: 0, tcp, udp }
     }
 
     /// Returns whether there is no room for another packet before [`Coalescer::clear`].
@@ -245,13 +228,8 @@ impl Coalescer {
 
     /// Adds a packet.
     pub fn push(&mut self, packet: &[u8]) {
-        let shape = Shape::of(packet).filter(|s| {
-            if s.protocol == TCP {
-                self.tcp
-            } else {
-                self.udp
-            }
-        });
+        let shape =
+            Shape::of(packet).filter(|s| if s.protocol == TCP { self.tcp } else { self.udp });
         if let Some(shape) = shape {
             let flow = |run: &&mut Run| {
                 run.shape == Some(shape) && shape.same_flow(&run.bytes[HEADER..], packet)
@@ -406,9 +384,8 @@ mod tests {
 
     fn sum(bytes: &[u8]) -> u16 {
         let words = bytes.chunks(2);
-        let total: u32 = words
-            .map(|w| u32::from(w[0]) << 8 | u32::from(*w.get(1).unwrap_or(&0)))
-            .sum();
+        let total: u32 =
+            words.map(|w| u32::from(w[0]) << 8 | u32::from(*w.get(1).unwrap_or(&0))).sum();
         let folded = (total & 0xffff) + (total >> 16);
         ((folded & 0xffff) + (folded >> 16)) as u16
     }
@@ -429,10 +406,7 @@ mod tests {
             inside.extend((0..self.contents).map(|i| (i as u32).wrapping_add(self.sequence) as u8));
             let length = inside.len() as u16;
             let protocol = if self.tcp { TCP } else { UDP };
-            let mut packet = match self.v6 {
-                true => vec![0; 40],
-                false => vec![0; 20],
-            };
+            let mut packet = if self.v6 { vec![0; 40] } else { vec![0; 20] };
             let addresses = if self.v6 { 8..40 } else { 12..20 };
             packet[addresses.clone()].fill(7);
             let mut pseudo = packet[addresses].to_vec();
@@ -441,11 +415,7 @@ mod tests {
             pseudo.extend(&inside);
             let check = !sum(&pseudo) ^ if self.damaged { 0x5555 } else { 0 };
             let at = if self.tcp { 16 } else { 6 };
-            let check = if check == 0 && !self.tcp {
-                0xffff
-            } else {
-                check
-            };
+            let check = if check == 0 && !self.tcp { 0xffff } else { check };
             inside[at..at + 2].copy_from_slice(&check.to_be_bytes());
             if self.v6 {
                 packet[0] = 0x60 | self.tos >> 4;
@@ -612,42 +582,19 @@ mod tests {
     fn what_differs_is_not_joined() {
         for other in [
             Sample { tos: 3, ..SAMPLE },
-            Sample {
-                damaged: true,
-                ..SAMPLE
-            },
-            Sample {
-                flags: ACK | 1,
-                ..SAMPLE
-            },
-            Sample {
-                window: 7,
-                ..SAMPLE
-            },
-            Sample {
-                fragments: true,
-                ..SAMPLE
-            },
-            Sample {
-                contents: 1001,
-                ..SAMPLE
-            },
+            Sample { damaged: true, ..SAMPLE },
+            Sample { flags: ACK | 1, ..SAMPLE },
+            Sample { window: 7, ..SAMPLE },
+            Sample { fragments: true, ..SAMPLE },
+            Sample { contents: 1001, ..SAMPLE },
             Sample { v6: true, ..SAMPLE },
         ] {
-            let next = Sample {
-                sequence: 1000,
-                number: 1,
-                ..other
-            };
+            let next = Sample { sequence: 1000, number: 1, ..other };
             assert_eq!(through(&[SAMPLE.packet(), next.packet()]).1, 2, "{other:?}");
         }
         // A damaged packet first: the others are joined with one another only.
         let mut packets = bulk(5, SAMPLE);
-        packets[0] = Sample {
-            damaged: true,
-            ..SAMPLE
-        }
-        .packet();
+        packets[0] = Sample { damaged: true, ..SAMPLE }.packet();
         let (out, writes) = through(&packets);
         assert_eq!((out, writes), (packets, 2));
     }

@@ -90,10 +90,7 @@ impl Socket {
         let mut found = None;
         if let Some(at) = kept.iter().position(|(name, _)| name == NAME) {
             let udp = UdpSocket::from(kept.swap_remove(at).1);
-            found = udp
-                .local_addr()
-                .is_ok_and(|own| own == address)
-                .then_some(udp);
+            found = udp.local_addr().is_ok_and(|own| own == address).then_some(udp);
             if found.is_none() {
                 manager.forget(NAME);
             }
@@ -111,9 +108,10 @@ impl Socket {
         if mark.is_some() || getsockopt(&udp, sockopt::Mark).is_ok_and(|m| m != 0) {
             setsockopt(&udp, sockopt::Mark, &mark.unwrap_or(0))?;
         }
-        match address.is_ipv4() {
-            true => setsockopt(&udp, sockopt::IpRecvTos, &true)?,
-            false => setsockopt(&udp, sockopt::Ipv6RecvTClass, &true)?,
+        if address.is_ipv4() {
+            setsockopt(&udp, sockopt::IpRecvTos, &true)?
+        } else {
+            setsockopt(&udp, sockopt::Ipv6RecvTClass, &true)?
         }
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
         // With CAP_NET_ADMIN it may be more than others get.
@@ -127,10 +125,7 @@ impl Socket {
         let joins = setsockopt(&udp, sockopt::UdpGroSegment, &offload).is_ok() && offload;
         // Messages are not cut until one asks for it. The result here shows whether the kernel can.
         let cuts = setsockopt(&udp, sockopt::UdpGsoSegment, &0);
-        let declined = match offload {
-            true => cuts.err(),
-            false => Some(Errno::EOPNOTSUPP),
-        };
+        let declined = if offload { cuts.err() } else { Some(Errno::EOPNOTSUPP) };
         let whole = false;
         set_whole(&udp, whole)?;
         Ok(Socket {
@@ -138,10 +133,7 @@ impl Socket {
             room: vec![0; LONGEST],
             told: nix::cmsg_space!(i32, i32, TimeSpec),
             joins,
-            outgoing: Outgoing {
-                declined,
-                ..Outgoing::default()
-            },
+            outgoing: Outgoing { declined, ..Outgoing::default() },
             whole,
         })
     }
@@ -224,23 +216,12 @@ impl Outgoing {
                 return;
             }
         }
-        self.messages.push(Message {
-            way,
-            segment: bytes.len(),
-            start,
-            end,
-        });
+        self.messages.push(Message { way, segment: bytes.len(), start, end });
     }
 
     /// Sends all by a function that sends bytes, in segments of a length if one is given.
     fn flush(&mut self, mut send: impl FnMut(&Way, Option<u16>, &[u8]) -> nix::Result<()>) {
-        for Message {
-            way,
-            segment,
-            start,
-            end,
-        } in self.messages.drain(..)
-        {
+        for Message { way, segment, start, end } in self.messages.drain(..) {
             let (bytes, segment) = (&self.bytes[start..end], segment.max(1));
             let count = bytes.len().div_ceil(segment) as u64;
             if count > 1 && self.declined.is_none() {
@@ -270,9 +251,10 @@ impl Outgoing {
 /// Sets whether datagrams go whole or not at all. Else whoever has to cut them may, and DF is not set.
 /// Messages of ICMP about the path are believed only over IPv6, where only the kernel can cut.
 fn set_whole(udp: &UdpSocket, whole: bool) -> nix::Result<()> {
-    let (v4, v6) = match whole {
-        true => (libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE),
-        false => (libc::IP_PMTUDISC_OMIT, libc::IPV6_PMTUDISC_WANT),
+    let (v4, v6) = if whole {
+        (libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE)
+    } else {
+        (libc::IP_PMTUDISC_OMIT, libc::IPV6_PMTUDISC_WANT)
     };
     // A socket of IPv6 may carry IPv4, too.
     if udp.local_addr().is_ok_and(|own| own.is_ipv6()) {
@@ -327,11 +309,7 @@ mod tests {
     }
 
     fn way(to: SocketAddr, tos: u8) -> Way {
-        Way {
-            to,
-            tos,
-            whole: true,
-        }
+        Way { to, tos, whole: true }
     }
 
     /// Sends datagrams at once, and returns what arrives.
@@ -343,11 +321,7 @@ mod tests {
         }
         from.flush();
         assert_eq!(from.outgoing.refused, 0);
-        assert_eq!(
-            from.outgoing.declined.is_some(),
-            !offload,
-            "loopback can cut"
-        );
+        assert_eq!(from.outgoing.declined.is_some(), !offload, "loopback can cut");
         let mut arrived = Vec::new();
         // A datagram on loopback has arrived when the call returns.
         loop {
@@ -390,24 +364,14 @@ mod tests {
             outgoing.push(way(to, tos), &vec![0; length]);
             outgoing.messages.len()
         };
-        assert_eq!(
-            (push(to, 0, 900), push(to, 0, 900), push(to, 0, 800)),
-            (1, 1, 1)
-        );
-        assert_eq!(
-            push(to, 0, 800),
-            2,
-            "after a shorter one comes a new message"
-        );
+        assert_eq!((push(to, 0, 900), push(to, 0, 900), push(to, 0, 800)), (1, 1, 1));
+        assert_eq!(push(to, 0, 800), 2, "after a shorter one comes a new message");
         assert_eq!(push(to, 0, 801), 3, "none may be longer than the first");
         assert_eq!(push(to, 2, 801), 4, "another octet");
         assert_eq!(push(other, 2, 801), 5, "another place");
         let many: Vec<usize> = (0..70).map(|_| push(other, 2, 801)).collect();
         assert_eq!(many.last(), Some(&6), "no more than 64 datagrams: {many:?}");
-        let cut = Way {
-            whole: false,
-            ..way(other, 2)
-        };
+        let cut = Way { whole: false, ..way(other, 2) };
         outgoing.push(cut, &[0; 801]);
         assert_eq!(outgoing.messages.len(), 7, "another one that may be cut");
     }

@@ -106,11 +106,8 @@ impl Sites {
              route add default dev w\n",
         )
         .expect("set up");
-        ip(
-            &router,
-            "address add 192.0.2.2/30 dev w\nlink set w mtu 1500 txqueuelen 10000 up\n",
-        )
-        .expect("set up");
+        ip(&router, "address add 192.0.2.2/30 dev w\nlink set w mtu 1500 txqueuelen 10000 up\n")
+            .expect("set up");
         let (here, there) = (Ipv4Addr::new(192, 0, 2, 5), Ipv4Addr::new(192, 0, 2, 6));
         join((&router, here), (&ends[1], there)).expect("joined");
         let name = |address: Ipv4Addr| format!("v{:x}", u32::from(address));
@@ -169,12 +166,7 @@ impl Sites {
         let outer = OUTER_V6.map(|a| format!("[{a}]"));
         let inner = INNER_V6.map(|a| format!("{a}/64"));
         let networks = ["fd00:1::/64", "fd00:2::/64"];
-        self.write_of(
-            [&outer[0], &outer[1]],
-            [&inner[0], &inner[1]],
-            networks,
-            more,
-        )
+        self.write_of([&outer[0], &outer[1]], [&inner[0], &inner[1]], networks, more)
     }
 
     fn write_of(
@@ -216,15 +208,10 @@ impl Sites {
     pub fn with_v6(self) -> Sites {
         let dev = format!("v{:x}", u32::from(Ipv4Addr::new(192, 0, 2, 5)));
         let far = format!("v{:x}", u32::from(Ipv4Addr::new(192, 0, 2, 6)));
-        self.router
-            .set("net/ipv6/conf/all/forwarding", "1")
-            .expect("set");
+        self.router.set("net/ipv6/conf/all/forwarding", "1").expect("set");
         let [a, b] = OUTER_V6;
         for (namespace, commands) in [
-            (
-                &self.ends[0],
-                format!("address add {a}/64 dev w nodad\nroute add ::/0 dev w\n"),
-            ),
+            (&self.ends[0], format!("address add {a}/64 dev w nodad\nroute add ::/0 dev w\n")),
             (
                 &self.router,
                 format!(
@@ -262,13 +249,8 @@ impl Sites {
         let (path, stopped) = (path.to_path_buf(), stop.clone());
         let reload = self.reload[end].clone();
         let work = move || {
-            let options = Options {
-                path,
-                stop: stopped,
-                reload,
-                signals: false,
-                log: Box::new(|_| ()),
-            };
+            let options =
+                Options { path, stop: stopped, reload, signals: false, log: Box::new(|_| ()) };
             run(&options).map(|_| ()).map_err(|e| e.to_string())
         };
         let thread = std::thread::spawn(move || {
@@ -335,11 +317,7 @@ impl Sites {
         stream.write_all(settings.as_bytes()).expect("written");
         let mut answer = [0; 64];
         let n = stream.read(&mut answer).expect("an answer");
-        assert!(
-            answer[..n].starts_with(b"errno=0"),
-            "{}",
-            answer[..n].escape_ascii()
-        );
+        assert!(answer[..n].starts_with(b"errno=0"), "{}", answer[..n].escape_ascii());
         let commands = format!(
             "address add {}/24 dev {device}\nlink set {device} mtu 1420 up\n\
              route add 10.1.0.0/24 dev {device}\n",
@@ -406,16 +384,10 @@ impl Sites {
                 };
                 let _ = stream.read(&mut [0; 1024]);
                 let length = text.len();
-                let _ = write!(
-                    stream,
-                    "HTTP/1.0 200 OK\r\nContent-Length: {length}\r\n\r\n{text}"
-                );
+                let _ = write!(stream, "HTTP/1.0 200 OK\r\nContent-Length: {length}\r\n\r\n{text}");
             }
         });
-        Server {
-            stop,
-            thread: Some(thread),
-        }
+        Server { stop, thread: Some(thread) }
     }
 
     /// Starts a TCP connection of the kernel from a to this address of b, with this congestion
@@ -442,9 +414,7 @@ impl Sites {
         let mut stream = called.expect("it is entered").expect("it is answered");
         setsockopt(&stream, sockopt::TcpCongestion, &OsString::from(congestion))
             .expect("there is it");
-        stream
-            .set_write_timeout(Some(Duration::from_millis(200)))
-            .expect("set");
+        stream.set_write_timeout(Some(Duration::from_millis(200))).expect("set");
         let stop = self.stop.clone();
         self.threads.push(std::thread::spawn(move || {
             let data = vec![0; 1 << 16];

@@ -36,12 +36,7 @@ impl Wire {
         let longest = Arc::new(AtomicU64::new(u64::MAX));
         let (stopped, delayed, carried) = (stop.clone(), delay.clone(), longest.clone());
         let work = move || carry(&ends, &delayed, loss_permille, &carried, &stopped);
-        Wire {
-            stop,
-            delay,
-            longest,
-            thread: Some(std::thread::spawn(work)),
-        }
+        Wire { stop, delay, longest, thread: Some(std::thread::spawn(work)) }
     }
 
     /// Changes the delay.
@@ -104,13 +99,8 @@ fn carry(
                 }
             }
         }
-        let due = queues
-            .iter()
-            .filter_map(|q| q.front().map(|(due, _)| *due))
-            .min();
-        let left = due.map_or(Duration::from_millis(50), |due| {
-            due.saturating_duration_since(now)
-        });
+        let due = queues.iter().filter_map(|q| q.front().map(|(due, _)| *due)).min();
+        let left = due.map_or(Duration::from_millis(50), |due| due.saturating_duration_since(now));
         let mut files = [0, 1].map(|i| PollFd::new(ends[i].as_fd(), PollFlags::POLLIN));
         let left = TimeSpec::from(left.min(Duration::from_millis(50)));
         let _ = ppoll(&mut files, Some(left), None);

@@ -149,11 +149,7 @@ impl World {
         let shared = Rc::new(Cell::new(Time::ZERO));
         let sites = [0, 1].map(|i| site(i, &keys[1 - i].public(), gateway, peer));
         let gateways = [0, 1].map(|i| {
-            let peer = PeerKeys {
-                public: keys[1 - i].public(),
-                shared: None,
-                keepalive: None,
-            };
+            let peer = PeerKeys { public: keys[1 - i].public(), shared: None, keepalive: None };
             let sessions = Timed {
                 inner: WireGuard::new(&keys[i], &[peer]),
                 now: shared.clone(),
@@ -205,10 +201,7 @@ impl World {
     /// Forgets the packets of hosts that have not arrived. None of them may be under way.
     #[allow(dead_code, reason = "each test uses its own part")]
     pub fn forget(&mut self) {
-        assert_eq!(
-            self.gateways.each_ref().map(|g| g.peers()[0].edge.len()),
-            [0; 2]
-        );
+        assert_eq!(self.gateways.each_ref().map(|g| g.peers()[0].edge.len()), [0; 2]);
         self.expected = Default::default();
     }
 
@@ -262,15 +255,9 @@ impl World {
     /// Lets time pass until `until`.
     pub fn run(&mut self, until: Time) {
         loop {
-            let arrival = self
-                .under_way
-                .keys()
-                .next()
-                .map_or(Time::MAX, |(at, _)| *at);
-            let wakes = |end: usize| match self.asleep == Some(end) {
-                true => Time::MAX,
-                false => self.wake[end],
-            };
+            let arrival = self.under_way.keys().next().map_or(Time::MAX, |(at, _)| *at);
+            let wakes =
+                |end: usize| if self.asleep == Some(end) { Time::MAX } else { self.wake[end] };
             let next = arrival.min(wakes(0)).min(wakes(1));
             if next > until {
                 self.now = until;
@@ -420,9 +407,10 @@ impl World {
             return;
         }
         self.free[to] = free + self.link.rate.transmission(size);
-        let late = match self.dice.in_thousand(self.malice.late) {
-            true => Duration::from_us(self.dice.below(30_000)),
-            false => Duration::ZERO,
+        let late = if self.dice.in_thousand(self.malice.late) {
+            Duration::from_us(self.dice.below(30_000))
+        } else {
+            Duration::ZERO
         };
         self.number += 1;
         let at = self.free[to] + self.link.delay + late;
@@ -440,19 +428,13 @@ impl Flood {
     pub fn new(world: &World, dice: &mut Dice, strangers: usize) -> Flood {
         let to = world.keys[1];
         let handshakes = (0..strangers).map(|_| {
-            let peer = PeerKeys {
-                public: to,
-                shared: None,
-                keepalive: None,
-            };
+            let peer = PeerKeys { public: to, shared: None, keepalive: None };
             let mut sessions = WireGuard::new(&PrivateKey::new(dice.bytes()), &[peer]);
             let mut bytes = Vec::new();
             assert!(sessions.greet(0, true, &mut bytes));
             bytes
         });
-        Flood {
-            handshakes: handshakes.collect(),
-        }
+        Flood { handshakes: handshakes.collect() }
     }
 
     /// Sends them to the second gateway, each from another address. Returns the number that were
@@ -468,10 +450,7 @@ impl Flood {
                     panic!("a stranger's packet comes out");
                 };
                 // A cookie is shorter than its handshake, so that it does not amplify.
-                assert!(
-                    to == from && bytes.len() == 64 && bytes[0] == 3,
-                    "{bytes:?}"
-                );
+                assert!(to == from && bytes.len() == 64 && bytes[0] == 3, "{bytes:?}");
                 cookies += 1;
             });
         }
@@ -492,10 +471,7 @@ fn owned(output: Output) -> Owned {
 }
 
 fn site(end: usize, peer: &PublicKey, gateway: &str, more: &str) -> Site {
-    let service = match more.contains("service") {
-        true => "",
-        false => "service = { contract = \"5 Mbps\" }",
-    };
+    let service = if more.contains("service") { "" } else { "service = { contract = \"5 Mbps\" }" };
     let text = format!(
         "[gateway]\nkey = \"x\"\nlisten = \"{}\"\nqueue = \"200 KB\"\n{gateway}\n\
          [peer.other]\npublic_key = \"{peer}\"\nendpoint = \"{}\"\nnetworks = [\"10.{}.0.0/16\"]\n\

@@ -8,10 +8,7 @@ use accord_gateway::State;
 use accord_units::{Duration, Rate};
 
 /// A long path, so that a rate that grows by round trips takes a second to be there.
-const LONG: Link = Link {
-    delay: Duration::from_ms(100),
-    ..LINK
-};
+const LONG: Link = Link { delay: Duration::from_ms(100), ..LINK };
 
 /// Nine tenths of the contract, after silences of any length, do not wait and lose nothing.
 #[test]
@@ -32,10 +29,7 @@ fn a_contract_is_there_at_once_after_a_silence() {
             }
             world.run(world.now + Duration::from_ms(1));
             let waiting = world.gateways[0].peers()[0].edge.len();
-            assert!(
-                waiting <= 1,
-                "{waiting} packets wait {ms} ms after {silence} ms"
-            );
+            assert!(waiting <= 1, "{waiting} packets wait {ms} ms after {silence} ms");
         }
         world.run(world.now + Duration::from_ms(300));
         assert_eq!(world.arrived[1] - arrived, 1000, "after {silence} ms");
@@ -48,24 +42,12 @@ fn a_contract_is_there_at_once_after_a_silence() {
 fn a_contract_that_does_not_fit_gives_way() {
     for expedites in [false, true] {
         let rate = Rate::from_bps(4_000_000);
-        let mut world = World::new(
-            52,
-            Link {
-                rate,
-                expedites,
-                buffer: 20_000,
-                ..LINK
-            },
-        );
+        let mut world = World::new(52, Link { rate, expedites, buffer: 20_000, ..LINK });
         let mut dice = Dice(52);
         load(&mut world, &mut dice, 5000);
         let sender = |world: &World| {
             let sender = &world.gateways[0].peers()[0].sender;
-            (
-                sender.state(),
-                sender.losses_and_arrivals(),
-                sender.breaker().trips(),
-            )
+            (sender.state(), sender.losses_and_arrivals(), sender.breaker().trips())
         };
         let (_, (lost_before, before), _) = sender(&world);
         load(&mut world, &mut dice, 60_000);
@@ -120,19 +102,13 @@ fn losses_of_a_contract_are_repaired() {
             }
         };
         send(&mut world, 3000);
-        world.malice = Malice {
-            lost: 30,
-            ..Malice::default()
-        };
+        world.malice = Malice { lost: 30, ..Malice::default() };
         // Packets are kept from the first loss on.
         send(&mut world, 1000);
         let arrived = world.arrived[1];
         send(&mut world, 20_000);
         let part = 1.0 - (world.arrived[1] - arrived) as f64 / 10_000.0;
-        assert!(
-            range.contains(&part),
-            "{contract}: {part} of the packets lost"
-        );
+        assert!(range.contains(&part), "{contract}: {part} of the packets lost");
         world.gateways[0].peers()[0].repairs.count
     });
     assert!((200..500).contains(&lost[0]) && lost[1] == 0, "{lost:?}");

@@ -78,10 +78,7 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
             let peer = &gateway.peers()[0];
             let waiting = peer.edge.counts()[0].waiting.1;
             assert!(waiting <= 200_000, "seed {seed}: {waiting} B wait");
-            assert!(
-                peer.sender.rate() <= Rate::from_bps(30_000_000),
-                "seed {seed}"
-            );
+            assert!(peer.sender.rate() <= Rate::from_bps(30_000_000), "seed {seed}");
             refused += gateway.dropped().refused;
             assert_eq!(gateway.dropped().wrong_message, 0, "seed {seed}");
             assert_eq!(gateway.dropped().wrong_source, 0, "seed {seed}");
@@ -98,10 +95,7 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
         let state = peer.sender.state();
         assert_eq!(state, State::Controlled, "seed {seed}, sessions {open:?}");
         assert!(world.arrived[1] > arrived + 200, "seed {seed}");
-        assert!(
-            (0.75..1.1).contains(&(rate / 2500.0)),
-            "seed {seed}: {rate} B/ms of 2500"
-        );
+        assert!((0.75..1.1).contains(&(rate / 2500.0)), "seed {seed}: {rate} B/ms of 2500");
     }
     assert!(refused > 100 * seeds(), "{refused} datagrams were refused");
 }
@@ -111,10 +105,7 @@ fn a_tunnel_goes_on_at_the_cap_while_no_reports_come() {
     let mut world = World::new(7, LINK);
     let mut dice = Dice(7);
     load(&mut world, &mut dice, 2000);
-    assert_eq!(
-        world.gateways[0].peers()[0].sender.state(),
-        State::Controlled
-    );
+    assert_eq!(world.gateways[0].peers()[0].sender.state(), State::Controlled);
     let arrived = world.arrived[1];
     world.malice.control_lost = 1000;
     load(&mut world, &mut dice, 4000);
@@ -127,15 +118,9 @@ fn a_tunnel_goes_on_at_the_cap_while_no_reports_come() {
     assert!((0.9..1.1).contains(&(rate / 3750.0)), "{rate} B/ms of 3750");
     world.malice.control_lost = 0;
     load(&mut world, &mut dice, 3000);
-    assert_eq!(
-        world.gateways[0].peers()[0].sender.state(),
-        State::Controlled
-    );
+    assert_eq!(world.gateways[0].peers()[0].sender.state(), State::Controlled);
     let rate = rate_of(&mut world, &mut dice, 1000);
-    assert!(
-        (0.8..1.05).contains(&(rate / 2500.0)),
-        "{rate} B/ms of 2500"
-    );
+    assert!((0.8..1.05).contains(&(rate / 2500.0)), "{rate} B/ms of 2500");
 }
 
 #[test]
@@ -147,19 +132,13 @@ fn the_queue_in_the_network_is_what_the_service_asks_for() {
     for _ in 0..40 {
         load(&mut world, &mut dice, 50);
         let peer = &world.gateways[0].peers()[0];
-        sum += peer
-            .sender
-            .latest()
-            .map_or(0.0, |a| f64::from(a.accumulation));
+        sum += peer.sender.latest().map_or(0.0, |a| f64::from(a.accumulation));
         n += 1.0;
     }
     // A target of 3 packets of 1480 bytes, and what carries 5 of 20 Mbps [Har02 eq. 8].
     let expected = 3.0 * 1480.0 / (1.0 - 5.0 / 20.0);
     let mean = sum / n;
-    assert!(
-        (mean / expected - 1.0).abs() < 0.15,
-        "{mean} B of {expected}"
-    );
+    assert!((mean / expected - 1.0).abs() < 0.15, "{mean} B of {expected}");
     let waits = world.gateways[0].peers()[0].edge.len();
     assert!(waits > 20, "the others wait at the edge: {waits}");
 }
@@ -198,10 +177,7 @@ fn a_longer_route_is_no_queue_where_ef_goes_first() {
     // The window grows by a packet per round trip: from 55 KB to 210 KB of 80 ms, some 9 s.
     load(&mut world, &mut dice, 12_000);
     let (by_delay, rate) = seen(&mut world, &mut dice);
-    assert!(
-        !by_delay && is_full(rate),
-        "{by_delay}, {rate} B/ms of 2500"
-    );
+    assert!(!by_delay && is_full(rate), "{by_delay}, {rate} B/ms of 2500");
 }
 
 /// With one FIFO queue a longer route looks like a queue at first. The contract of 5 Mbps holds all the
@@ -289,11 +265,7 @@ fn a_long_time_without_reports_trips_the_breaker_unless_the_file_says_never() {
         let breaker = world.gateways[0].peers()[0].sender.breaker().clone();
         assert_eq!((breaker.trips(), breaker.is_tripped()), (trips, trips == 1));
         let rate = rate_of(&mut world, &mut dice, 1000);
-        let (least, most) = if trips == 1 {
-            (300.0, 394.0)
-        } else {
-            (3000.0, 3750.0)
-        };
+        let (least, most) = if trips == 1 { (300.0, 394.0) } else { (3000.0, 3750.0) };
         assert!((least..most).contains(&rate), "{blind}: {rate} B/ms");
         // Reports re-arm it.
         world.malice.control_lost = 0;
@@ -316,10 +288,7 @@ fn a_tripped_breaker_is_shown_in_shadow_and_rearmed_by_setting_a_mode() {
     let sender = &world.gateways[0].peers()[0].sender;
     assert!(sender.breaker().is_tripped());
     let rate = rate_of(&mut world, &mut dice, 1000);
-    assert!(
-        (0.95..1.02).contains(&(rate / 3480.0)),
-        "{rate} B/ms of 3480 that hosts send"
-    );
+    assert!((0.95..1.02).contains(&(rate / 3480.0)), "{rate} B/ms of 3480 that hosts send");
     assert!(world.gateways[0].set_mode("other", Mode::Enforce));
     let sender = &world.gateways[0].peers()[0].sender;
     assert!(!sender.breaker().is_tripped());
@@ -380,21 +349,11 @@ fn delay_without_load_is_no_queue_where_ef_goes_first() {
 fn load_without_delay_is_not_held_back() {
     for expedites in [false, true] {
         let rate = Rate::from_bps(200_000_000);
-        let mut world = World::new(
-            15,
-            Link {
-                rate,
-                expedites,
-                ..LINK
-            },
-        );
+        let mut world = World::new(15, Link { rate, expedites, ..LINK });
         let mut dice = Dice(15);
         load(&mut world, &mut dice, 6000);
         let rate = rate_of(&mut world, &mut dice, 1000);
-        assert!(
-            (0.95..1.02).contains(&(rate / 3480.0)),
-            "{rate} B/ms of 3480 that hosts send"
-        );
+        assert!((0.95..1.02).contains(&(rate / 3480.0)), "{rate} B/ms of 3480 that hosts send");
         let sender = &world.gateways[0].peers()[0].sender;
         assert_eq!(sender.state(), State::Controlled);
         assert_eq!(sender.losses(), 0);
@@ -460,10 +419,7 @@ fn a_pause_of_both_machines_makes_up_for_no_more_than_a_millisecond() {
         world.run(world.now + Duration::from_us(10));
         // A millisecond of the cap, and a packet that was begun.
         let burst = world.sent[0] - before;
-        assert!(
-            burst <= 3750 + 2 * 1480,
-            "{burst} B at once after {pause:?}"
-        );
+        assert!(burst <= 3750 + 2 * 1480, "{burst} B at once after {pause:?}");
         load(&mut world, &mut dice, 8000);
         let rate = rate_of(&mut world, &mut dice, 1000);
         assert!(is_full(rate), "{rate} B/ms of 2500 after {pause:?}");
@@ -506,11 +462,7 @@ fn thousands_of_short_flows_are_accounted_for() {
 /// A peer whose machine reads 8 Mbit/s and has room for 4 MB: the sender keeps the room nearly empty.
 #[test]
 fn a_peer_that_reads_slowly_is_not_sent_more_than_it_reads() {
-    let link = Link {
-        rate: Rate::from_bps(8_000_000),
-        buffer: 4_000_000,
-        ..LINK
-    };
+    let link = Link { rate: Rate::from_bps(8_000_000), buffer: 4_000_000, ..LINK };
     let mut world = World::new(45, link);
     let mut dice = Dice(45);
     load(&mut world, &mut dice, 15_000);
@@ -522,10 +474,7 @@ fn a_peer_that_reads_slowly_is_not_sent_more_than_it_reads() {
     // The queue is 3 packets of the 3 Mbps beyond the contract: 12 ms of 8 Mbit/s.
     assert!(most < Duration::from_ms(25), "{most:?} are queued");
     let rate = rate_of(&mut world, &mut dice, 2000);
-    assert!(
-        (0.85..1.05).contains(&(rate / 1000.0)),
-        "{rate} B/ms of 1000"
-    );
+    assert!((0.85..1.05).contains(&(rate / 1000.0)), "{rate} B/ms of 1000");
 }
 
 /// Somebody who knows the gateway's public key sends handshakes as fast as he can, from thousands of
@@ -553,10 +502,7 @@ fn a_flood_of_handshakes_costs_cookies_and_the_peer_gets_through() {
 /// above the link's rate the rate of the link.
 #[test]
 fn a_trial_finds_what_its_class_gets() {
-    let link = Link {
-        expedites: true,
-        ..LINK
-    };
+    let link = Link { expedites: true, ..LINK };
     let keys = "mtu = 1420\nloss = \"accumulation\"";
     let mut lost: Vec<f64> = (0..21)
         .map(|seed| {
@@ -579,15 +525,9 @@ fn a_trial_finds_what_its_class_gets() {
             // Nothing is lost, and the queue is empty: packets of 1480 bytes at 4 Mbps for 5 s.
             let found = trial(4, 0);
             let packets = 4_000_000.0 * 5.0 / (8.0 * 1480.0);
-            assert!(
-                (found.sent_packets as f64 - packets).abs() <= 1.0,
-                "{found:?}"
-            );
+            assert!((found.sent_packets as f64 - packets).abs() <= 1.0, "{found:?}");
             assert_eq!(found.loss_ratio, Some(0.0));
-            assert!(
-                found.delay_variation_s.is_some_and(|s| s < 2e-3),
-                "{found:?}"
-            );
+            assert!(found.delay_variation_s.is_some_and(|s| s < 2e-3), "{found:?}");
             // 25 of the 20 Mbps that the link carries: at the edge the packets wait, and are dropped.
             let found = trial(25, 0);
             let rate = found.rate_bytes_per_s.expect("a rate") * 8e-6;

@@ -18,10 +18,7 @@ fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
         let inside = takes - 60;
         let search = world.gateways[0].peers()[0].path_mtu.clone();
         let limit = usize::from(search.expect("a search").limit());
-        assert!(
-            limit <= inside && limit + 8 >= inside.min(1420),
-            "{limit} B of {inside}"
-        );
+        assert!(limit <= inside && limit + 8 >= inside.min(1420), "{limit} B of {inside}");
         assert!(world.told[0] <= inside || inside >= 1400);
         let arrived = world.arrived[1];
         let rate = rate_of(&mut world, &mut dice, 1000);

@@ -42,13 +42,8 @@ fn whatever_is_written_the_contract_holds() {
         };
         let mut world = World::with(seed, Link { expedites, ..LINK }, "", keys);
         let mut dice = Dice(seed ^ 0xd1ce);
-        world.malice = Malice {
-            truncated: 20,
-            flipped: 20,
-            replayed: 20,
-            forged: 20,
-            ..Malice::default()
-        };
+        world.malice =
+            Malice { truncated: 20, flipped: 20, replayed: 20, forged: 20, ..Malice::default() };
         let quiet = dice.below(2) * 2000;
         load(&mut world, &mut dice, quiet);
         let length = Duration::from_us(1000 << dice.below(13));

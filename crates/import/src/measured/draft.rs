@@ -51,10 +51,7 @@ impl Draft {
         let mut names = std::iter::once(short.to_owned()).chain(numbered);
         let unique = names.find(|n| self.names.insert(n.clone()));
         self.flows.insert(name.to_owned(), at);
-        self.measured.flows.push(Flow {
-            name: unique.unwrap_or_default(),
-            samples: Vec::new(),
-        });
+        self.measured.flows.push(Flow { name: unique.unwrap_or_default(), samples: Vec::new() });
         at
     }
 
@@ -66,11 +63,7 @@ impl Draft {
 
     /// Adds a sample.
     pub fn add(&mut self, flow: usize, time: f64, quantity: Quantity, value: f64) {
-        self.measured.flows[flow].samples.push(Sample {
-            time,
-            quantity,
-            value,
-        });
+        self.measured.flows[flow].samples.push(Sample { time, quantity, value });
     }
 
     /// Adds a remark, unless it is there.
@@ -129,9 +122,7 @@ impl Draft {
         }
         if let Some(first) = self.first.take() {
             let (count, place) = (self.damaged, first.to_string());
-            self.remark(format!(
-                "Damaged records, left out: {count}. The first: {place}."
-            ));
+            self.remark(format!("Damaged records, left out: {count}. The first: {place}."));
         }
         self.remark_missing(promised);
         Ok(self.measured)
@@ -158,9 +149,7 @@ impl Draft {
         }
         if !somewhere.is_empty() {
             let list = somewhere.join(", ");
-            self.remark(format!(
-                "Series missing for some flows, with their number: {list}."
-            ));
+            self.remark(format!("Series missing for some flows, with their number: {list}."));
         }
     }
 }

@@ -17,9 +17,7 @@ pub fn read(text: &str, draft: &mut Draft) {
         let mut damage = Vec::new();
         let mended = mend(text, "intervals", is_interval, |at, e| damage.push((at, e)));
         if let Some(file) = mended {
-            damage
-                .iter()
-                .for_each(|(at, e)| draft.damaged_json(text, *at, e));
+            damage.iter().for_each(|(at, e)| draft.damaged_json(text, *at, e));
             draft.remark("The file is truncated or damaged. Its complete part is here.");
             return tests.document(&file, draft);
         }
@@ -81,9 +79,9 @@ impl Tests {
             Some("server_output_json" | "server_output_text") => server_output(draft),
             Some(_) => {}
             None if record.get("start").or(record.get("intervals")).is_some() => {
-                match std::mem::take(&mut self.events) {
-                    true => {}
-                    false => self.document(record, draft),
+                if std::mem::take(&mut self.events) {
+                } else {
+                    self.document(record, draft)
                 }
             }
             None => draft.damage(|| ImportError::whole("there is no list `intervals`")),
@@ -102,10 +100,7 @@ impl Tests {
             draft.damage(|| ImportError::whole(message).hint("iperf3 --json writes it"));
             return;
         };
-        if ["server_output_json", "server_output_text"]
-            .iter()
-            .any(|key| file.get(*key).is_some())
-        {
+        if ["server_output_json", "server_output_text"].iter().any(|key| file.get(*key).is_some()) {
             server_output(draft);
         }
         for interval in intervals {
@@ -129,9 +124,7 @@ impl Tests {
             let (lost, packets) = (number(udp, "lost_packets"), number(udp, "packets"));
             if let (Some(lost), Some(packets)) = (lost, packets)
                 && packets > 0.0
-                && self
-                    .of(udp)
-                    .is_some_and(|flow| draft.has(flow, Quantity::Sent))
+                && self.of(udp).is_some_and(|flow| draft.has(flow, Quantity::Sent))
             {
                 self.mean(udp, Quantity::Arrived, 1.0 - lost / packets, draft);
                 self.total(udp, Quantity::Lost, lost, draft);
@@ -143,8 +136,7 @@ impl Tests {
     fn of(&self, stream: &Value) -> Option<usize> {
         let socket = number(stream, "socket")?;
         let mut all = self.sockets.iter();
-        all.find(|(known, _)| *known == socket)
-            .map(|(_, flow)| *flow)
+        all.find(|(known, _)| *known == socket).map(|(_, flow)| *flow)
     }
 
     /// Adds the mean rate of a part of the bytes of sums.
@@ -234,10 +226,7 @@ impl Tests {
         }
         self.length = self.length.max(part.end);
         // iperf3 3.12 gives its first interval the start of an omitted one.
-        let start = match self.omitted && !known {
-            true => 0.0,
-            false => part.start,
-        };
+        let start = if self.omitted && !known { 0.0 } else { part.start };
         let (start, end) = (self.offset + start, self.offset + part.end);
         let quantity = match stream.get("sender").and_then(Value::as_bool) {
             Some(false) => Quantity::Arrived,
@@ -257,10 +246,9 @@ impl Tests {
             *total += more;
             draft.add(flow, end, quantity, *total);
         }
-        for (name, quantity, unit) in [
-            ("snd_cwnd", Quantity::Cwnd, 1.0),
-            ("rtt", Quantity::Rtt, 1e-6),
-        ] {
+        for (name, quantity, unit) in
+            [("snd_cwnd", Quantity::Cwnd, 1.0), ("rtt", Quantity::Rtt, 1e-6)]
+        {
             if let Some(value) = number(stream, name) {
                 draft.add(flow, end, quantity, value * unit);
             }
@@ -285,10 +273,7 @@ impl Part {
             end: need("end")?,
             bytes: need("bytes")?,
         };
-        match part.end < part.start {
-            true => Err("ends before it starts".into()),
-            false => Ok(part),
-        }
+        if part.end < part.start { Err("ends before it starts".into()) } else { Ok(part) }
     }
 }
 

@@ -39,11 +39,8 @@ pub enum Format {
 
 impl Format {
     /// The formats, with their names.
-    pub const NAMES: [(&'static str, Format); 3] = [
-        ("qlog", Format::Qlog),
-        ("ss", Format::Ss),
-        ("iperf3", Format::Iperf3),
-    ];
+    pub const NAMES: [(&'static str, Format); 3] =
+        [("qlog", Format::Qlog), ("ss", Format::Ss), ("iperf3", Format::Iperf3)];
 
     /// The quantities that files of the format may have.
     fn quantities(self) -> &'static [Quantity] {
@@ -59,12 +56,7 @@ impl Format {
     pub fn guess(text: &str) -> Option<Format> {
         let start = text.trim_start_matches('\u{feff}').trim_start();
         let head: String = start.chars().take(16_000).collect();
-        let is_qlog = [
-            "qlog_version",
-            "urn:ietf:params:qlog",
-            "qlog_format",
-            "vantage_point",
-        ];
+        let is_qlog = ["qlog_version", "urn:ietf:params:qlog", "qlog_format", "vantage_point"];
         if start.starts_with('\u{1e}') || is_qlog.iter().any(|key| head.contains(key)) {
             return Some(Format::Qlog);
         }
@@ -109,12 +101,8 @@ pub enum Quantity {
 
 impl Quantity {
     /// The quantities whose samples are totals.
-    const TOTALS: [Quantity; 4] = [
-        Quantity::Sent,
-        Quantity::Arrived,
-        Quantity::Retransmitted,
-        Quantity::Lost,
-    ];
+    const TOTALS: [Quantity; 4] =
+        [Quantity::Sent, Quantity::Arrived, Quantity::Retransmitted, Quantity::Lost];
 
     /// Returns true if samples are totals.
     pub fn is_total(self) -> bool {

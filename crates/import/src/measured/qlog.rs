@@ -19,9 +19,7 @@ pub fn read(text: &str, draft: &mut Draft) {
         let mut damage = Vec::new();
         let mended = mend(text, "events", is_event, |at, e| damage.push((at, e)));
         if let Some(file) = mended.filter(|file| file.get("traces").is_some()) {
-            damage
-                .iter()
-                .for_each(|(at, e)| draft.damaged_json(text, *at, e));
+            damage.iter().for_each(|(at, e)| draft.damaged_json(text, *at, e));
             draft.remark("The file is truncated or damaged. Its complete part is here.");
             contained(&file, draft);
             return;
@@ -150,12 +148,8 @@ const RECEIVER: &str = "the log has packets received only; that of the sender ha
 const IN_FLIGHT: usize = 1_000_000;
 
 /// The names of events with metrics.
-const METRICS: [&str; 4] = [
-    "recovery_metrics_updated",
-    "metrics_updated",
-    "metric_update",
-    "congestion_metric_update",
-];
+const METRICS: [&str; 4] =
+    ["recovery_metrics_updated", "metrics_updated", "metric_update", "congestion_metric_update"];
 
 impl Trace {
     fn of(about: &Value, place: &str) -> Trace {
@@ -171,10 +165,7 @@ impl Trace {
         ];
         let name = (name.into_iter().filter_map(text)).find(|name| !name.trim().is_empty());
         let format = text(common.get("time_format"));
-        let units = about
-            .get("configuration")
-            .unwrap_or(common)
-            .get("time_units");
+        let units = about.get("configuration").unwrap_or(common).get("time_units");
         let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
         let fields = list(about.get("event_fields")).unwrap_or_default();
         Trace {
@@ -185,9 +176,7 @@ impl Trace {
                 _ => 1e-3,
             },
             now: 0.0,
-            fields: (fields.iter())
-                .map(|f| f.as_str().unwrap_or("").to_lowercase())
-                .collect(),
+            fields: (fields.iter()).map(|f| f.as_str().unwrap_or("").to_lowercase()).collect(),
             groups: list(common.get("group_ids")).unwrap_or_default(),
             flows: BTreeMap::new(),
         }
@@ -206,24 +195,17 @@ impl Trace {
     fn data<'v>(&self, event: &'v Value) -> &'v Value {
         let named = self.field(event, &["data"]);
         let last = || event.as_array()?.iter().rfind(|value| value.is_object());
-        (named.filter(|data| data.is_object()))
-            .or_else(last)
-            .unwrap_or(&Value::Null)
+        (named.filter(|data| data.is_object())).or_else(last).unwrap_or(&Value::Null)
     }
 
     /// Processes an event. If it returns an error, the whole event is skipped.
     fn take(&mut self, event: &Value, draft: &mut Draft) -> Result<(), String> {
         let now = self.time(event)?;
         let name = self.field(event, &["name", "event", "event_type", "type"]);
-        let name = name
-            .and_then(Value::as_str)
-            .ok_or("an event has no `name`")?;
+        let name = name.and_then(Value::as_str).ok_or("an event has no `name`")?;
         let name = name.rsplit(':').next().unwrap_or(name).to_lowercase();
         let data = self.data(event);
-        let path = self
-            .field(event, &["path_id"])
-            .and_then(integer)
-            .unwrap_or(0);
+        let path = self.field(event, &["path_id"]).and_then(integer).unwrap_or(0);
         let key = (self.group(event), path);
         match &name[..] {
             name if METRICS.contains(&name) => {
@@ -363,11 +345,7 @@ fn is_delta(format: &str) -> bool {
 /// Returns the metrics of an event, by their names in drafts and stacks.
 fn metrics(data: &Value, unit: f64) -> Result<Vec<(Quantity, f64)>, String> {
     let known: [(Quantity, f64, &[&str]); 4] = [
-        (
-            Quantity::Cwnd,
-            1.0,
-            &["congestion_window", "cwnd", "current_cwnd"],
-        ),
+        (Quantity::Cwnd, 1.0, &["congestion_window", "cwnd", "current_cwnd"]),
         (Quantity::Ssthresh, 1.0, &["ssthresh"]),
         (Quantity::Rtt, unit, &["smoothed_rtt"]),
         (Quantity::MinRtt, unit, &["min_rtt"]),
@@ -425,11 +403,7 @@ fn space(data: &Value) -> u8 {
     let header = data.get("header").and_then(|h| h.get("packet_type"));
     let own = ["packet_type", "packet_number_space", "packet_num_space"];
     let kind = header.or_else(|| own.iter().find_map(|key| data.get(*key)));
-    match kind
-        .and_then(Value::as_str)
-        .map(str::to_lowercase)
-        .as_deref()
-    {
+    match kind.and_then(Value::as_str).map(str::to_lowercase).as_deref() {
         Some("initial") => 0,
         Some("handshake") => 1,
         _ => 2,

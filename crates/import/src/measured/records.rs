@@ -28,14 +28,7 @@ pub struct Records<'a> {
 impl<'a> Records<'a> {
     /// Creates a reader of a sequence.
     pub fn new(text: &'a str, accept: Accept) -> Records<'a> {
-        Records {
-            text,
-            at: 0,
-            accept,
-            list: false,
-            lost: false,
-            attempts: ATTEMPTS,
-        }
+        Records { text, at: 0, accept, list: false, lost: false, attempts: ATTEMPTS }
     }
 
     /// Returns the next record after a damaged one.
@@ -120,11 +113,7 @@ pub fn mend(
             continue;
         };
         let open = text.len() - rest.len();
-        let mut records = Records {
-            at: open,
-            list: true,
-            ..Records::new(text, accept)
-        };
+        let mut records = Records { at: open, list: true, ..Records::new(text, accept) };
         let mut whole = Vec::new();
         for record in &mut records {
             match record {
@@ -169,9 +158,7 @@ fn fill(value: &mut Value, key: &str, lists: &mut [Vec<Value>]) {
         Value::Array(values) => values.iter_mut().for_each(|v| fill(v, key, lists)),
         Value::Object(values) => {
             for (name, value) in values {
-                let number = value
-                    .as_array()
-                    .filter(|list| name == key && list.len() == 1);
+                let number = value.as_array().filter(|list| name == key && list.len() == 1);
                 match number.and_then(|list| list[0].as_u64()) {
                     Some(i) => *value = std::mem::take(&mut lists[i as usize]).into(),
                     None => fill(value, key, lists),

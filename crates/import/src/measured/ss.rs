@@ -41,19 +41,18 @@ pub fn read(text: &str, draft: &mut Draft) {
             }
             continue;
         }
-        let info = match line.starts_with([' ', '\t']) {
-            true => line,
-            false => {
-                let Some((name, info)) = connection(line) else {
-                    (connected, listens) = (None, false);
-                    let what = format!("{} is neither a time nor a connection", quote(line));
-                    draft.damage(at(what));
-                    continue;
-                };
-                listens = name.ends_with(":*");
-                connected = (!listens).then_some(name);
-                info
-            }
+        let info = if line.starts_with([' ', '\t']) {
+            line
+        } else {
+            let Some((name, info)) = connection(line) else {
+                (connected, listens) = (None, false);
+                let what = format!("{} is neither a time nor a connection", quote(line));
+                draft.damage(at(what));
+                continue;
+            };
+            listens = name.ends_with(":*");
+            connected = (!listens).then_some(name);
+            info
         };
         if listens {
             continue;
@@ -71,9 +70,10 @@ pub fn read(text: &str, draft: &mut Draft) {
             continue;
         };
         // The last word of a truncated file may be incomplete.
-        let info = match whole || i + 1 < lines {
-            true => info,
-            false => info.trim_end_matches(|c: char| !c.is_whitespace()),
+        let info = if whole || i + 1 < lines {
+            info
+        } else {
+            info.trim_end_matches(|c: char| !c.is_whitespace())
         };
         let figures = match figures(info) {
             Ok(figures) if figures.is_empty() => continue,
@@ -87,9 +87,10 @@ pub fn read(text: &str, draft: &mut Draft) {
             quantity.is_total() && figures.iter().any(|f| f.0 == quantity && f.1 < value)
         };
         // Totals that decreased belong to a new connection with the same addresses.
-        let flow = match last.get(name).is_some_and(|old| old.iter().any(less)) {
-            true => draft.new_flow(name),
-            false => draft.flow(name),
+        let flow = if last.get(name).is_some_and(|old| old.iter().any(less)) {
+            draft.new_flow(name)
+        } else {
+            draft.flow(name)
         };
         for (quantity, value) in &figures {
             draft.add(flow, now, *quantity, *value);
@@ -104,18 +105,10 @@ fn begin_totals(flow: &mut Flow) {
     let Some(time) = flow.samples.first().map(|s| s.time) else {
         return;
     };
-    let first = |quantity| {
-        flow.samples
-            .iter()
-            .find(|s: &&Sample| s.quantity == quantity)
-    };
+    let first = |quantity| flow.samples.iter().find(|s: &&Sample| s.quantity == quantity);
     let late = |quantity: &Quantity| first(*quantity).is_some_and(|s| s.time > time);
     let zeros: Vec<Sample> = (Quantity::TOTALS.into_iter().filter(late))
-        .map(|quantity| Sample {
-            time,
-            quantity,
-            value: 0.0,
-        })
+        .map(|quantity| Sample { time, quantity, value: 0.0 })
         .collect();
     flow.samples.splice(0..0, zeros);
 }
@@ -176,11 +169,7 @@ fn figures(line: &str) -> Result<Vec<(Quantity, f64)>, String> {
             let value: Option<f64> = text.parse().ok();
             let sound = |v: &f64| v.is_finite() && *v >= 0.0 && *v < 1e18;
             value.filter(sound).ok_or_else(|| {
-                format!(
-                    "{} of {} is not a number",
-                    quote(value_of(word)),
-                    quote(name)
-                )
+                format!("{} of {} is not a number", quote(value_of(word)), quote(name))
             })
         };
         match name {

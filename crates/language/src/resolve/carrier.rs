@@ -58,9 +58,10 @@ fn kernel(reader: &Reader<'_>) -> Result<Option<Congestion>, Problem> {
 fn unknown(span: Span, name: &str, catalogue: &Catalogue) -> Problem {
     let names: Vec<_> = catalogue.stacks().map(|stack| stack.name).collect();
     let message = format!("this build has no QUIC stack {}", quote(name));
-    match names.is_empty() {
-        true => Problem::new(span, message).hint(WITH_QUIC),
-        false => Problem::new(span, message).known(name, names),
+    if names.is_empty() {
+        Problem::new(span, message).hint(WITH_QUIC)
+    } else {
+        Problem::new(span, message).known(name, names)
     }
 }
 

@@ -92,11 +92,7 @@ fn event(
                     for rider in scenario.riders(i) {
                         let (path, reverse_path) = follow_path(scenario, rider, i, path);
                         *hops += path.len();
-                        follow.push(Change::Route {
-                            flow: rider,
-                            path,
-                            reverse_path,
-                        });
+                        follow.push(Change::Route { flow: rider, path, reverse_path });
                     }
                 }
                 if *hops > limits::HOPS {
@@ -110,10 +106,9 @@ fn event(
             }
             Ok(())
         }
-        _ => Err(
-            Problem::new(reader.span, "an event is of one link or of one flow")
-                .hint("link = \"bottleneck\" with delay or rate; or flow = \"long\" with path or demand_rate"),
-        ),
+        _ => Err(Problem::new(reader.span, "an event is of one link or of one flow").hint(
+            "link = \"bottleneck\" with delay or rate; or flow = \"long\" with path or demand_rate",
+        )),
     }
 }
 
@@ -137,10 +132,8 @@ fn change_link(
     };
     let delay = reader.opt("delay", read::delay)?;
     let rate = reader.opt("rate", read::any_rate)?;
-    if let Some(name) = links
-        .iter()
-        .find_map(|id| fixed(&network.links[*id]))
-        .filter(|_| rate.is_some())
+    if let Some(name) =
+        links.iter().find_map(|id| fixed(&network.links[*id])).filter(|_| rate.is_some())
     {
         return Err(Problem::new(reader.span, name));
     }
@@ -152,9 +145,7 @@ fn change_link(
         let delay = delay.map(|d| Change::Delay(link, d));
         let rate = rate.map(|r| Change::Rate(link, r));
         let changes = delay.into_iter().chain(rate);
-        scenario
-            .events
-            .extend(changes.map(|change| Event { at, change }));
+        scenario.events.extend(changes.map(|change| Event { at, change }));
     }
     Ok(())
 }
@@ -163,13 +154,8 @@ fn change_link(
 fn fixed(link: &Link) -> Option<String> {
     let parts = link.parts.as_ref()?;
     let name = quote(&link.name);
-    let trace = parts
-        .trace
-        .as_ref()
-        .map(|_| "a trace, so it has no rate to change");
-    let shaper = parts
-        .shaper
-        .map(|_| "a shaper, so its rate does not change");
+    let trace = parts.trace.as_ref().map(|_| "a trace, so it has no rate to change");
+    let shaper = parts.shaper.map(|_| "a shaper, so its rate does not change");
     trace.or(shaper).map(|why| format!("{name} has {why}"))
 }
 
@@ -203,20 +189,12 @@ fn reroute(
 ) -> Result<Change, Problem> {
     let path = reader.given("path").ok_or_else(|| reader.missing("path"))?;
     let links = &scenario.flows[flow].path;
-    let (first, last) = (
-        &network.links[links[0]],
-        &network.links[links[links.len() - 1]],
-    );
+    let (first, last) = (&network.links[links[0]], &network.links[links[links.len() - 1]]);
     let attached = |nodes: &mut Vec<NodeId>, backwards: bool| {
-        let (source, sink) = match backwards {
-            false => (
-                (first.attachment, first.to, first.from),
-                (last.attachment, last.from, last.to),
-            ),
-            true => (
-                (last.attachment, last.from, last.to),
-                (first.attachment, first.to, first.from),
-            ),
+        let (source, sink) = if backwards {
+            ((last.attachment, last.from, last.to), (first.attachment, first.to, first.from))
+        } else {
+            ((first.attachment, first.to, first.from), (last.attachment, last.from, last.to))
         };
         if source.0 && nodes[0] == source.1 {
             nodes.insert(0, source.2);
@@ -265,9 +243,7 @@ fn follow_path(
     path.extend(&flow.path[at + old.len()..]);
     // The directions of a duplex link are neighbours.
     let back = |path: &[LinkId]| -> Vec<LinkId> { path.iter().rev().map(|l| l ^ 1).collect() };
-    let reverse = match flow.reverse_path == back(&flow.path) {
-        true => back(&path),
-        false => flow.reverse_path.clone(),
-    };
+    let reverse =
+        if flow.reverse_path == back(&flow.path) { back(&path) } else { flow.reverse_path.clone() };
     (path, reverse)
 }

@@ -83,10 +83,8 @@ fn expectations(
         && across != Across::Each
         && !combines
     {
-        let message = format!(
-            "{} has one value of this, so there is nothing to combine",
-            of.describe()
-        );
+        let message =
+            format!("{} has one value of this, so there is nothing to combine", of.describe());
         return Err(Problem::new(value.span, message));
     }
     if let Some(value) = reader.given("across")
@@ -100,10 +98,8 @@ fn expectations(
     if let (Some(value), Subject::Group(group)) = (reader.given("across"), subject)
         && scenario.groups[group].recorded == Recorded::Group
     {
-        let message = format!(
-            "{} is recorded as one group, so there is nothing to combine",
-            of.describe()
-        );
+        let message =
+            format!("{} is recorded as one group, so there is nothing to combine", of.describe());
         let hint = "its series are sums over the flows; transfers are taken together";
         return Err(Problem::new(value.span, message).hint(hint));
     }
@@ -205,17 +201,15 @@ fn subject(
     }
     let as_one = scenario.groups[group].recorded == Recorded::Group;
     if as_one && metric.of() == Of::Flow && !(whole && metric.adds()) {
-        let message = match whole {
-            true => format!("{name} is recorded as one group, which has no {metric}"),
-            false => format!("{name} is recorded as one group, not flow by flow"),
+        let message = if whole {
+            format!("{name} is recorded as one group, which has no {metric}")
+        } else {
+            format!("{name} is recorded as one group, not flow by flow")
         };
         let hint = format!("record = \"flows\" in [flow.{name}]");
         return Err(Problem::new(of.span, message).hint(hint));
     }
-    Ok(match whole {
-        true => Subject::Group(group),
-        false => Subject::Flow(flows.start),
-    })
+    Ok(if whole { Subject::Group(group) } else { Subject::Flow(flows.start) })
 }
 
 /// Reads an aggregate at a link: "bottleneck.udp".
@@ -233,10 +227,7 @@ fn aggregate(
         let message = format!("{metric} is a metric of an aggregate at a link");
         return Err(refuse(message));
     };
-    let of_link = Value {
-        span: of.span,
-        data: Data::Text(link.to_string()),
-    };
+    let of_link = Value { span: of.span, data: Data::Text(link.to_string()) };
     let link = network.find_link(&of_link)?;
     let told = network.links[link].queue.discipline.family();
     if told.aggregate_params().is_empty() {
@@ -274,10 +265,7 @@ fn target(
                 let message = "either `within` or `beyond`";
                 return Err(Problem::new(both.span, message));
             }
-            if let Some(other) = Engine::ALL
-                .into_iter()
-                .find(|e| value.text() == Some(e.name()))
-            {
+            if let Some(other) = Engine::ALL.into_iter().find(|e| value.text() == Some(e.name())) {
                 if let Some(beyond) = reader.given("beyond") {
                     let message = "`beyond` needs a figure, not an engine";
                     return Err(Problem::new(beyond.span, message));
@@ -286,10 +274,7 @@ fn target(
                     let message = format!("the {engine} engine always agrees with itself");
                     return Err(Problem::new(value.span, message));
                 }
-                return Ok(Target::Engine {
-                    engine: other,
-                    tolerance,
-                });
+                return Ok(Target::Engine { engine: other, tolerance });
             }
             let exact = figure::read(value, metric, plain)?;
             if exact == 0.0 {
@@ -297,14 +282,8 @@ fn target(
                 return Err(Problem::new(value.span, message).hint("use `at_most`"));
             }
             Ok(match beyond {
-                Some(tolerance) => Target::Beyond {
-                    value: exact,
-                    tolerance,
-                },
-                None => Target::Value {
-                    value: exact,
-                    tolerance,
-                },
+                Some(tolerance) => Target::Beyond { value: exact, tolerance },
+                None => Target::Value { value: exact, tolerance },
             })
         }
         (None, least, most) if least.is_some() || most.is_some() => {
@@ -314,21 +293,16 @@ fn target(
                     return Err(Problem::new(given.span, message));
                 }
             }
-            let (min, max) = (
-                bound(least, f64::NEG_INFINITY)?,
-                bound(most, f64::INFINITY)?,
-            );
+            let (min, max) = (bound(least, f64::NEG_INFINITY)?, bound(most, f64::INFINITY)?);
             if min > max {
                 let span = most.or(least).map_or(reader.span, |v| v.span);
                 return Err(Problem::new(span, "`at_most` is less than `at_least`"));
             }
             Ok(Target::Range { min, max })
         }
-        _ => Err(
-            Problem::new(reader.span, "an expectation needs a target").hint(
-                "either `equals` and `within` (or `beyond`), or `at_least` or `at_most` or both",
-            ),
-        ),
+        _ => Err(Problem::new(reader.span, "an expectation needs a target").hint(
+            "either `equals` and `within` (or `beyond`), or `at_least` or `at_most` or both",
+        )),
     }
 }
 
@@ -346,17 +320,12 @@ fn at_point<'a>(
         return Err(Problem::new(value.span, message));
     };
     let name = read::name(by, false)?;
-    let (axis, here) = context
-        .label(name)
-        .ok_or_else(|| no_sweep(by.span, name, context))?;
+    let (axis, here) = context.label(name).ok_or_else(|| no_sweep(by.span, name, context))?;
     for entry in &table.entries {
         axis.check(&entry.key, entry.span)?;
     }
     table.get(here).ok_or_else(|| {
-        Problem::new(
-            value.span,
-            format!("there is no value for {name} = {}", quote(here)),
-        )
+        Problem::new(value.span, format!("there is no value for {name} = {}", quote(here)))
     })
 }
 

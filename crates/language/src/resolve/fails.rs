@@ -76,9 +76,7 @@ fn known(
     plain: bool,
 ) -> Result<Option<KnownFailure>, Problem> {
     let why = entry.get("why", read::word)?;
-    let because = entry
-        .given("because")
-        .ok_or_else(|| entry.missing("because"))?;
+    let because = entry.given("because").ok_or_else(|| entry.missing("because"))?;
     let reason = read::text(because, &Shape::Text)?.trim();
     if reason.is_empty() {
         let message = "a known failure needs a reason";
@@ -98,9 +96,7 @@ fn known(
         }
     }
     let here = listed(entry.given("at"), context)?;
-    let measured = entry
-        .given("measured")
-        .ok_or_else(|| entry.missing("measured"))?;
+    let measured = entry.given("measured").ok_or_else(|| entry.missing("measured"))?;
     let value = match &measured.data {
         Data::Table(table) => by(expectation, entry, table, context, (at, when))?,
         _ => Some(measured),
@@ -129,14 +125,9 @@ fn by<'a>(
         return Err(Problem::new(entry.span, message));
     };
     let name = read::name(by, false)?;
-    let (axis, here) = context
-        .label(name)
-        .ok_or_else(|| no_sweep(by.span, name, context))?;
+    let (axis, here) = context.label(name).ok_or_else(|| no_sweep(by.span, name, context))?;
     if let Some(twice) = at.and_then(|t| t.get(name)) {
-        let message = format!(
-            "{} chooses among the values of `measured` already",
-            quote(name)
-        );
+        let message = format!("{} chooses among the values of `measured` already", quote(name));
         return Err(Problem::new(twice.span, message).hint("leave it out of `at`"));
     }
     if values.entries.is_empty() {
@@ -176,10 +167,8 @@ fn failing(entry: &Reader<'_>, judged: &[Engine]) -> Result<Vec<Engine>, Problem
         Some(engine) => {
             let judged: Vec<_> = judged.iter().map(Engine::to_string).collect();
             let message = format!("the {engine} engine is not judged by this expectation");
-            Err(Problem::new(given.span, message).hint(format!(
-                "`engine` of the expectation has: {}",
-                judged.join(", ")
-            )))
+            Err(Problem::new(given.span, message)
+                .hint(format!("`engine` of the expectation has: {}", judged.join(", "))))
         }
         None => Ok(of),
     }

@@ -141,9 +141,10 @@ impl Flows<'_> {
         self.scenario.flows.reserve(count.min(limits::FLOWS));
         self.members(entry, table, &reader, (group, count, hops))?;
         let of_the_web = |f: &Flow| matches!(f.demand, Demand::Web(_));
-        let usual = match count > MANY || self.scenario.flows[first..].iter().all(of_the_web) {
-            true => Recorded::Group,
-            false => Recorded::Flows,
+        let usual = if count > MANY || self.scenario.flows[first..].iter().all(of_the_web) {
+            Recorded::Group
+        } else {
+            Recorded::Flows
         };
         let given = reader.opt("record", read::word)?;
         self.scenario.groups[group].recorded = given.unwrap_or(usual);
@@ -231,18 +232,13 @@ impl Flows<'_> {
     fn room(&self, spec: &Spec, count: usize, nodes: usize) -> Result<(), Problem> {
         let both = || spec.access.iter().chain(&spec.egress);
         let hosts = both().count();
-        let new: usize = both()
-            .map(|a| a.hosts.map_or(count, |n| n.min(count)))
-            .sum();
+        let new: usize = both().map(|a| a.hosts.map_or(count, |n| n.min(count))).sum();
         if self.network.links.len() + 2 * new > limits::LINKS {
             let message = format!("more than {} directed links", limits::LINKS);
             return Err(Problem::new(spec.span, message));
         }
         if self.hops + 2 * (nodes + hosts) * count > limits::HOPS {
-            let message = format!(
-                "the paths of all flows have more than {} links",
-                limits::HOPS
-            );
+            let message = format!("the paths of all flows have more than {} links", limits::HOPS);
             return Err(Problem::new(spec.span, message));
         }
         Ok(())
@@ -256,10 +252,8 @@ impl Flows<'_> {
         let given = |key| reader.given(key);
         if self.network.hops.is_empty() {
             let span = given("each_hop").map_or(reader.span, |v| v.span);
-            return Err(
-                Problem::new(span, "`each_hop` needs the hops of a parking lot")
-                    .hint("add [topology.parking_lot], or give `from` and `to`"),
-            );
+            return Err(Problem::new(span, "`each_hop` needs the hops of a parking lot")
+                .hint("add [topology.parking_lot], or give `from` and `to`"));
         }
         let way = ["from", "to", "path", "reverse_path"];
         if let Some(value) = way.into_iter().find_map(given) {
@@ -271,10 +265,7 @@ impl Flows<'_> {
 
     fn hop(&self, i: usize) -> Way {
         let link = &self.network.links[self.network.hops[i]];
-        Way {
-            forward: vec![link.from, link.to],
-            reverse: None,
-        }
+        Way { forward: vec![link.from, link.to], reverse: None }
     }
 
     /// Returns the index of the aggregate that `value` names.
@@ -387,13 +378,7 @@ impl Flows<'_> {
         if spec.carrier != Carrier::Ours {
             let (carrier, controller) = (&spec.carrier, &spec.controller);
             let (demand, packet) = (spec.demand, spec.packet);
-            return carrier::check(
-                carrier,
-                controller,
-                demand,
-                packet,
-                (reader, self.catalogue),
-            );
+            return carrier::check(carrier, controller, demand, packet, (reader, self.catalogue));
         }
         let Some(service) = reader.table("service", &keys::SERVICES) else {
             return Ok(());

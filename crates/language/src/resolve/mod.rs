@@ -62,13 +62,7 @@ pub(crate) fn resolve(
         return None;
     }
     let entries = entries(file.given("flow"));
-    let wanted = flow::resolve(
-        entries,
-        context.catalogue,
-        &mut network,
-        &mut scenario,
-        problems,
-    );
+    let wanted = flow::resolve(entries, context.catalogue, &mut network, &mut scenario, problems);
     if !problems.is_empty() {
         return None;
     }
@@ -109,10 +103,7 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
     let id = file.opt("id", |v| read::name(v, false).map(str::to_string))?;
     let steady = match file.given("steady") {
         Some(value) => window(value, Time::ZERO + duration)?,
-        None => Window {
-            start: Time::from_ps(duration.as_ps() / 2),
-            end: Time::ZERO + duration,
-        },
+        None => Window { start: Time::from_ps(duration.as_ps() / 2), end: Time::ZERO + duration },
     };
     Ok(Scenario {
         id: id.unwrap_or_else(|| context.id.to_string()),

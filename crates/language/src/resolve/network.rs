@@ -72,9 +72,10 @@ impl Network {
                 return;
             }
             let link = self.link_index.get(&entry.key);
-            let result = match link.is_some_and(|l| *l < made && l.is_multiple_of(2)) {
-                true => keeps_its_ends(entry),
-                false => self.declared(entry, catalogue, seed),
+            let result = if link.is_some_and(|l| *l < made && l.is_multiple_of(2)) {
+                keeps_its_ends(entry)
+            } else {
+                self.declared(entry, catalogue, seed)
             };
             problems.keep(result);
         }
@@ -121,10 +122,7 @@ impl Network {
         let mut from = self.node(&node(0), entry.span)?;
         for i in 1..=hops {
             let to = self.node(&node(i), entry.span)?;
-            let name = match parking {
-                true => format!("hop{i}"),
-                false => "bottleneck".to_string(),
-            };
+            let name = if parking { format!("hop{i}") } else { "bottleneck".to_string() };
             let over = overrides.get(name.as_str());
             let own = match over.and_then(|e| Some((e.span, e.value.table()?))) {
                 Some((span, table)) => Some(own(table, span, &base, catalogue)?),
@@ -176,9 +174,7 @@ impl Network {
             let message = format!("there is a node {} already", quote(name));
             return Err(Problem::new(span, message));
         }
-        self.nodes.push(Node {
-            name: name.to_string(),
-        });
+        self.nodes.push(Node { name: name.to_string() });
         Ok(id)
     }
 
@@ -233,20 +229,14 @@ impl Network {
         self.limits.push((port.queue.limit, port.queue.span));
         let steps = port.steps.iter().flat_map(|steps| &steps[1..]);
         let id = self.links.len();
-        self.steps.extend(steps.map(|&(at, rate)| Event {
-            at,
-            change: Change::Rate(id, rate),
-        }));
+        self.steps.extend(steps.map(|&(at, rate)| Event { at, change: Change::Rate(id, rate) }));
         self.links.push(Link {
             name,
             from,
             to,
             rate: port.rate,
             delay: port.delay,
-            queue: Queue {
-                discipline: port.queue.discipline,
-                limit: Limit::Unlimited,
-            },
+            queue: Queue { discipline: port.queue.discipline, limit: Limit::Unlimited },
             loss: port.loss,
             control_loss: port.control_loss,
             control_priority: port.control_priority,
@@ -364,9 +354,7 @@ fn arrange_aggregates(
 /// Refuses to move a template's link.
 fn keeps_its_ends(entry: &Entry) -> Result<(), Problem> {
     let entries = entry.value.table().map_or(&[][..], |t| &t.entries);
-    let mut ends = entries
-        .iter()
-        .filter(|e| matches!(e.key.as_str(), "from" | "to"));
+    let mut ends = entries.iter().filter(|e| matches!(e.key.as_str(), "from" | "to"));
     match ends.next() {
         Some(end) => {
             let message = "this link was made by a template, which gives its ends";

@@ -17,12 +17,8 @@ pub(super) fn read(
         trace,
         policer: bucket(reader, "policer", &keys::POLICING)?,
         shaper: bucket(reader, "shaper", &keys::SHAPING)?,
-        jitter: own(reader, "jitter", &keys::JITTERS)
-            .map(|r| jitter(&r))
-            .transpose()?,
-        reorder: own(reader, "reorder", &keys::REORDERING)
-            .map(|r| reorder(&r))
-            .transpose()?,
+        jitter: own(reader, "jitter", &keys::JITTERS).map(|r| jitter(&r)).transpose()?,
+        reorder: own(reader, "reorder", &keys::REORDERING).map(|r| reorder(&r)).transpose()?,
         ack_aggregation: reader.get("ack_aggregation", read::period)?,
         ack_thinning: reader.get("ack_thinning", read::flag)?,
     };
@@ -73,10 +69,7 @@ fn jitter(reader: &Reader<'_>) -> Result<Jitter, Problem> {
             return Err(Problem::new(reader.span, message).hint("jitter = { normal = \"5 ms\" }"));
         }
     };
-    Ok(Jitter {
-        law,
-        reorder: reader.get("reorder", read::flag)?,
-    })
+    Ok(Jitter { law, reorder: reader.get("reorder", read::flag)? })
 }
 
 fn reorder(reader: &Reader<'_>) -> Result<Reorder, Problem> {

@@ -93,10 +93,7 @@ impl Ports {
         match reader.given("queue") {
             Some(value) => read_queue(value, default, catalogue, &mut queues)?,
             None => {
-                let value = Value {
-                    span: reader.span,
-                    data: Data::Text("droptail".to_string()),
-                };
+                let value = Value { span: reader.span, data: Data::Text("droptail".to_string()) };
                 read_queue(&value, default, catalogue, &mut queues)?;
             }
         }
@@ -195,17 +192,10 @@ impl<T: Between> Varied<T> {
             Data::List(list) if list.is_empty() => {
                 Err(Problem::new(value.span, "the list is empty"))
             }
-            Data::List(list) => list
-                .iter()
-                .map(read)
-                .collect::<Result<_, _>>()
-                .map(Varied::List),
+            Data::List(list) => list.iter().map(read).collect::<Result<_, _>>().map(Varied::List),
             Data::Table(table) => match table.get("spread").and_then(Value::list) {
                 Some([first, last]) => Ok(Varied::Spread(read(first)?, read(last)?, count)),
-                _ => Err(Problem::new(
-                    value.span,
-                    "expected { spread = [first, last] }",
-                )),
+                _ => Err(Problem::new(value.span, "expected { spread = [first, last] }")),
             },
             _ => Ok(Varied::List(vec![read(value)?])),
         }
@@ -230,9 +220,7 @@ fn read_queue(
 ) -> Result<(), Problem> {
     let table = value.table();
     if let Some(list) = table.and_then(|t| t.get("random")).and_then(Value::list) {
-        return list
-            .iter()
-            .try_for_each(|v| read_queue(v, default, catalogue, queues));
+        return list.iter().try_for_each(|v| read_queue(v, default, catalogue, queues));
     }
     let mut problems = Problems::default();
     let Some(discipline) = DISCIPLINE.read(value, catalogue.disciplines, &mut problems) else {

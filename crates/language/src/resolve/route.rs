@@ -31,12 +31,7 @@ impl Routes {
             out[link.from].push(id);
             into[link.to].push(id);
         }
-        Routes {
-            out,
-            into,
-            last: None,
-            searched: 0,
-        }
+        Routes { out, into, last: None, searched: 0 }
     }
 
     /// Returns the nodes of the shortest path.

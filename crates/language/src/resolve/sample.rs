@@ -50,12 +50,7 @@ pub fn choose(file: &Reader<'_>, links: &[Link], scenario: &mut Scenario) -> Res
         scenario.sample = default(duration, affordable(links, scenario).clamp(fewest, SAMPLES));
     }
     let value = file.given("steady").or(file.given("sample"));
-    sampled(
-        steady,
-        scenario.sample,
-        duration,
-        value.map_or(file.span, |v| v.span),
-    )
+    sampled(steady, scenario.sample, duration, value.map_or(file.span, |v| v.span))
 }
 
 /// Returns the number of samples whose recording takes a tenth of a run of the packet engine. Each

@@ -16,15 +16,14 @@ pub(super) fn packet(value: &Value) -> Result<(Bytes, Option<PacketSizes>), Prob
     let Data::Table(table) = &value.data else {
         return read::packet(value).map(|size| (size, None));
     };
-    let bounded = |size: Bytes, span: Span| match size.get() < LEAST_PACKET {
-        true => {
-            let message = format!(
-                "{size} is too little: random sizes are at least {} B",
-                LEAST_PACKET
-            );
+    let bounded = |size: Bytes, span: Span| {
+        if size.get() < LEAST_PACKET {
+            let message =
+                format!("{size} is too little: random sizes are at least {} B", LEAST_PACKET);
             Err(Problem::new(span, message))
+        } else {
+            Ok(size)
         }
-        false => Ok(size),
     };
     let size = |v: &Value| bounded(read::packet(v)?, v.span);
     let reader = Reader::new(&keys::PACKET_SIZES, table, value.span);
@@ -44,10 +43,7 @@ pub(super) fn packet(value: &Value) -> Result<(Bytes, Option<PacketSizes>), Prob
         let mix = reader.given("mix").ok_or_else(|| reader.missing("mix"))?;
         let entries = mix.table().map_or(&[][..], |t| &t.entries);
         let one = |e: &Entry| {
-            let text = Value {
-                span: e.span,
-                data: Data::Text(e.key.clone()),
-            };
+            let text = Value { span: e.span, data: Data::Text(e.key.clone()) };
             Ok((size(&text)?, read::whole(&e.value, 1, 1_000_000)?))
         };
         let sizes: Vec<_> = entries.iter().map(one).collect::<Result<_, Problem>>()?;
@@ -77,10 +73,7 @@ pub(super) fn start(value: &Value) -> Result<(Time, Time), Problem> {
     match value.table() {
         Some(table) => match table.get("uniform") {
             Some(interval) => read::interval(interval, true),
-            None => Err(Problem::new(
-                value.span,
-                "expected { uniform = [from, to] }",
-            )),
+            None => Err(Problem::new(value.span, "expected { uniform = [from, to] }")),
         },
         None => read::instant(value).map(|t| (t, t)),
     }
@@ -108,15 +101,10 @@ pub(super) fn demand(value: &Value) -> Result<Demand, Problem> {
         Ok(Demand::OnOff {
             rate: on_off.opt("rate", read::rate)?,
             burst: on_off.get("burst", |v| {
-                law(
-                    v,
-                    (&keys::RANDOM_AMOUNT, &keys::PARETO_AMOUNT),
-                    read::amount,
-                )
+                law(v, (&keys::RANDOM_AMOUNT, &keys::PARETO_AMOUNT), read::amount)
             })?,
-            pause: on_off.get("pause", |v| {
-                law(v, (&keys::RANDOM_SPAN, &keys::PARETO_SPAN), read::span)
-            })?,
+            pause: on_off
+                .get("pause", |v| law(v, (&keys::RANDOM_SPAN, &keys::PARETO_SPAN), read::span))?,
         })
     }
 }

@@ -6,21 +6,11 @@ use accord_language::{Errors, File};
 use accord_scenario::Scenario;
 
 const fn param(name: &'static str, kind: Kind, default: &'static str) -> Param {
-    Param {
-        name,
-        symbol: "",
-        kind,
-        default,
-        doc: "",
-        source: "",
-    }
+    Param { name, symbol: "", kind, default, doc: "", source: "" }
 }
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
-    Family {
-        params,
-        ..Family::new(name, role)
-    }
+    Family { params, ..Family::new(name, role) }
 }
 
 fn accumulation(values: &Values) -> Objective {
@@ -35,9 +25,10 @@ fn vegas(values: &Values) -> Objective {
 
 fn ordered(values: &Values) -> Result<(), String> {
     let bytes = |name| values.size(name).bytes_f64(accord_units::Bytes::new(1000));
-    match bytes("alpha") <= bytes("beta") {
-        true => Ok(()),
-        false => Err("alpha must not be more than beta".to_string()),
+    if bytes("alpha") <= bytes("beta") {
+        Ok(())
+    } else {
+        Err("alpha must not be more than beta".to_string())
     }
 }
 
@@ -49,11 +40,7 @@ static MONACO: Family = family(
         param("policy", Kind::Choice(&["p", "aiad", "mw"]), "p"),
         param("estimator", Kind::Choice(&["monaco", "ideal"]), "monaco"),
         param("paced", Kind::Flag, "true"),
-        param(
-            "window",
-            Kind::Choice(&["outstanding", "open"]),
-            "outstanding",
-        ),
+        param("window", Kind::Choice(&["outstanding", "open"]), "outstanding"),
     ],
     Role::Tunnel(accumulation),
 );
@@ -65,21 +52,14 @@ const VEGAS_PARAMS: &[Param] = &[
     param("k", Kind::Integer { min: 0, max: 1000 }, "0"),
 ];
 
-static VEGAS: Family = Family {
-    check: ordered,
-    ..family("vegas", VEGAS_PARAMS, Role::Controller(vegas))
-};
+static VEGAS: Family =
+    Family { check: ordered, ..family("vegas", VEGAS_PARAMS, Role::Controller(vegas)) };
 
-static VEGAS_K: Family = Family {
-    check: ordered,
-    ..family("vegas-k", VEGAS_PARAMS, Role::Controller(vegas))
-};
+static VEGAS_K: Family =
+    Family { check: ordered, ..family("vegas-k", VEGAS_PARAMS, Role::Controller(vegas)) };
 
 static RENO: Family = Family {
-    stack: Some(StackCode {
-        stack: &STACK,
-        maker: &(),
-    }),
+    stack: Some(StackCode { stack: &STACK, maker: &() }),
     ..family("reno", &[], Role::Controller(|_| Objective::Loss))
 };
 
@@ -128,22 +108,13 @@ static SHARES: Family = family(
 );
 const AVQ_PARAMS: &[Param] = &[
     param("utilisation", Kind::Number { min: 0.5, max: 1.0 }, "0.98"),
-    param(
-        "gain",
-        Kind::Number {
-            min: 0.001,
-            max: 1.0,
-        },
-        "0.15",
-    ),
+    param("gain", Kind::Number { min: 0.001, max: 1.0 }, "0.15"),
 ];
 static AVQ: Family = family("avq", AVQ_PARAMS, Role::Queue(|_| Price::Loss));
 static AVD: Family = family(
     "avd",
     AVQ_PARAMS,
-    Role::Queue(|values| Price::VirtualDelay {
-        utilisation: values.number("utilisation"),
-    }),
+    Role::Queue(|values| Price::VirtualDelay { utilisation: values.number("utilisation") }),
 );
 
 pub const CATALOGUE: Catalogue = Catalogue {
@@ -154,9 +125,7 @@ pub const CATALOGUE: Catalogue = Catalogue {
 /// All points of a text called "test.toml".
 #[allow(dead_code, reason = "not every test binary uses all helpers")]
 pub fn points(text: &str) -> Result<Vec<Scenario>, Errors> {
-    File::parse("test.toml", text)
-        .map_err(Errors::from)?
-        .points(&CATALOGUE, None)
+    File::parse("test.toml", text).map_err(Errors::from)?.points(&CATALOGUE, None)
 }
 
 /// The errors of a text that has to be refused: "line:column: message" and hints.

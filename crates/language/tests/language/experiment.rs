@@ -6,10 +6,7 @@ use super::*;
 fn defaults_are_filled_in() {
     let s = scenario(&format!("{HEAD}{DUMBBELL}{FLOW}"));
     assert_eq!((s.id.as_str(), s.seed), ("test", 1));
-    assert_eq!(
-        (s.sample, s.steady.start),
-        (ms(10), Time::ZERO + Duration::from_secs(5))
-    );
+    assert_eq!((s.sample, s.steady.start), (ms(10), Time::ZERO + Duration::from_secs(5)));
     assert_eq!(s.steady.end, s.end());
     let flow = &s.flows[0];
     assert_eq!((flow.name.as_str(), flow.demand), ("a", Demand::Greedy));
@@ -19,20 +16,13 @@ fn defaults_are_filled_in() {
     assert_eq!(names(&s, &flow.path), ["bottleneck"]);
     assert_eq!(names(&s, &flow.reverse_path), ["bottleneck.reverse"]);
     // 10 Mbps × (10 ms + 0.4 ms in the host + 0.8 ms for a packet + 0.032 ms for an acknowledgement).
-    assert_eq!(
-        link(&s, "bottleneck").queue.limit,
-        Limit::Bytes(Bytes::new(14040))
-    );
+    assert_eq!(link(&s, "bottleneck").queue.limit, Limit::Bytes(Bytes::new(14040)));
 }
 
 #[test]
 fn the_sample_period_is_a_round_number() {
-    for (duration, sample) in [
-        ("50 s", ms(50)),
-        ("30 s", ms(20)),
-        ("1 s", ms(1)),
-        ("90 s", ms(50)),
-    ] {
+    for (duration, sample) in [("50 s", ms(50)), ("30 s", ms(20)), ("1 s", ms(1)), ("90 s", ms(50))]
+    {
         let text = format!("duration = \"{duration}\"\n{DUMBBELL}{FLOW}");
         assert_eq!(scenario(&text).sample, sample, "{duration}");
     }
@@ -56,19 +46,13 @@ fn many_flows_are_read_less_often() {
     assert_eq!(of(1000, "50 s", "").0, 1000.0);
     assert_eq!(of(100_000, "1 ms", "").0, 10.0);
     // Half of the fewest samples are in the means.
-    assert_eq!(
-        of(100_000, "1 ms", "steady = [\"0.9 ms\", \"1 ms\"]").0,
-        50.0
-    );
+    assert_eq!(of(100_000, "1 ms", "steady = [\"0.9 ms\", \"1 ms\"]").0, 50.0);
     assert_eq!(of(100_000, "1 ms", "sample = \"1 us\"").0, 1000.0);
     // A reading costs as much as 20 packet-hops: recording takes a tenth at most.
     for flows in [5000, 100_000] {
         let (samples, hops) = of(flows, "50 s", "");
         assert!((10.0..=1000.0).contains(&samples), "{samples}");
-        assert!(
-            samples * flows as f64 <= 2.5e6 || hops >= 200.0,
-            "{samples} {hops}"
-        );
+        assert!(samples * flows as f64 <= 2.5e6 || hops >= 200.0, "{samples} {hops}");
     }
 }
 
@@ -105,85 +89,36 @@ fn events_change_links_and_paths() {
     let delay = |link| Change::Delay(link, ms(9));
     let rate = |link| Change::Rate(link, Rate::from_bps(1_000_000));
     assert_eq!(changes[..4], [&delay(4), &delay(5), &rate(1), &rate(0)]);
-    let Change::Route {
-        flow,
-        path,
-        reverse_path,
-    } = changes[4]
-    else {
+    let Change::Route { flow, path, reverse_path } = changes[4] else {
         panic!("{:?}", changes[4]);
     };
-    assert_eq!(
-        (*flow, names(&s, path)),
-        (1, vec!["f.2.access", "ab", "bc"])
-    );
-    assert_eq!(
-        names(&s, reverse_path),
-        ["bc.reverse", "ab.reverse", "f.2.access.reverse"]
-    );
+    assert_eq!((*flow, names(&s, path)), (1, vec!["f.2.access", "ab", "bc"]));
+    assert_eq!(names(&s, reverse_path), ["bc.reverse", "ab.reverse", "f.2.access.reverse"]);
 }
 
 #[test]
 fn expectations_speak_the_metric_s_unit() {
     let expect = |keys: &str| {
-        let s = scenario(&format!(
-            "{HEAD}{DUMBBELL}{FLOW}count = 2\n[[expect]]\n{keys}\n"
-        ));
+        let s = scenario(&format!("{HEAD}{DUMBBELL}{FLOW}count = 2\n[[expect]]\n{keys}\n"));
         s.expectations
     };
     let e = expect("metric = \"throughput\"\nof = \"a\"\nequals = \"2 Mbps\"\nwithin = \"5 %\"");
     assert_eq!(e[0].name, "throughput of a, 5 s to 10 s");
     assert_eq!((e[0].engine, e[0].of), (Engine::Packet, Subject::Group(0)));
-    assert_eq!(
-        e[0].target,
-        Target::Value {
-            value: 2e6,
-            tolerance: 0.05
-        }
-    );
+    assert_eq!(e[0].target, Target::Value { value: 2e6, tolerance: 0.05 });
     let e = expect("metric = \"throughput\"\nof = \"a\"\nequals = \"2 Mbps\"\nbeyond = \"5 %\"");
-    assert_eq!(
-        e[0].target,
-        Target::Beyond {
-            value: 2e6,
-            tolerance: 0.05
-        }
-    );
+    assert_eq!(e[0].target, Target::Beyond { value: 2e6, tolerance: 0.05 });
     let e = expect("metric = \"rtt\"\nof = \"a.2\"\nover = \"p99.9\"\nat_most = \"20 ms\"");
-    assert_eq!(
-        (e[0].of, e[0].over),
-        (Subject::Flow(1), Over::Quantile(0.999))
-    );
-    assert_eq!(
-        e[0].target,
-        Target::Range {
-            min: f64::NEG_INFINITY,
-            max: 0.02
-        }
-    );
+    assert_eq!((e[0].of, e[0].over), (Subject::Flow(1), Over::Quantile(0.999)));
+    assert_eq!(e[0].target, Target::Range { min: f64::NEG_INFINITY, max: 0.02 });
     let e = expect(
         "metric = \"utilisation\"\nof = \"bottleneck.reverse\"\nat_least = 0.1\nat_most = \"98 %\"",
     );
-    assert_eq!(
-        (e[0].of, e[0].target),
-        (
-            Subject::Link(1),
-            Target::Range {
-                min: 0.1,
-                max: 0.98
-            }
-        )
-    );
+    assert_eq!((e[0].of, e[0].target), (Subject::Link(1), Target::Range { min: 0.1, max: 0.98 }));
     let e = expect("metric = \"cwnd\"\nof = \"a\"\nacross = \"jain\"\nat_least = 0.9");
     assert_eq!(
         (e[0].across, e[0].target),
-        (
-            Across::Jain,
-            Target::Range {
-                min: 0.9,
-                max: f64::INFINITY
-            }
-        )
+        (Across::Jain, Target::Range { min: 0.9, max: f64::INFINITY })
     );
     let e = expect(
         "metric = \"throughput\"\nof = \"a\"\nengine = [\"theory\", \"packet\"]\nname = \"x\"\nat_least = \"1 Mbps\"",
@@ -191,13 +126,7 @@ fn expectations_speak_the_metric_s_unit() {
     let names: Vec<_> = e.iter().map(|e| (e.name.as_str(), e.engine)).collect();
     assert_eq!(names, [("x", Engine::Theory), ("x", Engine::Packet)]);
     let e = expect("metric = \"throughput\"\nof = \"a\"\nequals = \"theory\"\nwithin = 0.1");
-    assert_eq!(
-        e[0].target,
-        Target::Engine {
-            engine: Engine::Theory,
-            tolerance: 0.1
-        }
-    );
+    assert_eq!(e[0].target, Target::Engine { engine: Engine::Theory, tolerance: 0.1 });
 }
 
 #[test]
@@ -244,10 +173,7 @@ fn aggregates_and_groups_have_metrics_of_their_own() {
         "#
     ));
     let of: Vec<_> = s.expectations.iter().map(|e| e.of).collect();
-    let aggregate = Subject::Aggregate {
-        link: 0,
-        aggregate: 0,
-    };
+    let aggregate = Subject::Aggregate { link: 0, aggregate: 0 };
     assert_eq!(of, [aggregate, Subject::Group(0), Subject::Link(0)]);
 }
 

@@ -4,9 +4,7 @@ use super::*;
 
 /// A dumbbell with a group from left to right, of which `rest` says more.
 fn one_group(rest: &str) -> Scenario {
-    scenario(&format!(
-        "{HEAD}{DUMBBELL}[flow.a]\nfrom = \"left\"\nto = \"right\"\n{rest}"
-    ))
+    scenario(&format!("{HEAD}{DUMBBELL}[flow.a]\nfrom = \"left\"\nto = \"right\"\n{rest}"))
 }
 
 #[test]
@@ -17,31 +15,17 @@ fn hosts_of_their_own() {
         egress = { rate = ["1 Mbps", "2 Mbps"], delay = "1 ms", queue = { discipline = "red", limit = "9 pkt" } }
     "#;
     let s = scenario(&format!("{HEAD}{DUMBBELL}{FLOW}{text}"));
-    assert_eq!(
-        names(&s, &s.flows[2].path),
-        ["a.3.access", "bottleneck", "a.3.egress"]
-    );
+    assert_eq!(names(&s, &s.flows[2].path), ["a.3.access", "bottleneck", "a.3.egress"]);
     assert_eq!(
         names(&s, &s.flows[2].reverse_path),
-        [
-            "a.3.egress.reverse",
-            "bottleneck.reverse",
-            "a.3.access.reverse"
-        ]
+        ["a.3.egress.reverse", "bottleneck.reverse", "a.3.access.reverse"]
     );
-    let delays: Vec<_> = (1..4)
-        .map(|i| link(&s, &format!("a.{i}.access")).delay)
-        .collect();
+    let delays: Vec<_> = (1..4).map(|i| link(&s, &format!("a.{i}.access")).delay).collect();
     assert_eq!(delays, [ms(1), ms(3), ms(5)]);
-    let rates: Vec<_> = (1..4)
-        .map(|i| link(&s, &format!("a.{i}.egress")).rate.as_bps())
-        .collect();
+    let rates: Vec<_> = (1..4).map(|i| link(&s, &format!("a.{i}.egress")).rate.as_bps()).collect();
     assert_eq!(rates, [1_000_000, 2_000_000, 1_000_000]);
     let access = link(&s, "a.1.access.reverse");
-    assert_eq!(
-        (access.delay, access.queue.limit),
-        (ms(7), Limit::Unlimited)
-    );
+    assert_eq!((access.delay, access.queue.limit), (ms(7), Limit::Unlimited));
     assert!(access.attachment && !link(&s, "bottleneck").attachment);
     assert_eq!(link(&s, "a.1.egress").queue.limit, Limit::Packets(9));
     assert!(s.nodes.iter().any(|n| n.name == "a.1.source"));
@@ -66,17 +50,10 @@ fn flows_of_a_group_may_differ() {
         ]
         "#,
     );
-    let paths: Vec<_> = s
-        .flows
-        .iter()
-        .map(|f| names(&s, &f.path).join(" "))
-        .collect();
+    let paths: Vec<_> = s.flows.iter().map(|f| names(&s, &f.path).join(" ")).collect();
     assert_eq!(paths, ["hop1 hop2", "hop1", "hop2.reverse", "hop1 hop2"]);
     assert_eq!(s.flows[1].start, Time::ZERO + Duration::from_secs(2));
-    assert_eq!(
-        (s.flows[1].packet, s.flows[0].packet),
-        (Bytes::new(500), Bytes::new(1000))
-    );
+    assert_eq!((s.flows[1].packet, s.flows[0].packet), (Bytes::new(500), Bytes::new(1000)));
     assert_eq!(s.flows[2].controller.family().name, "reno");
     assert_eq!(s.flows[0].controller.size("target"), Size::Packets(3.0));
     assert_eq!(
@@ -146,17 +123,12 @@ fn flows_go_round_shared_hosts() {
          access = {{ hosts = 3, rate = \"1 Gbps\", delay = {{ spread = [\"1 ms\", \"100 ms\"] }} }}\n\
          egress = {{ hosts = 9, rate = [\"1 Gbps\", \"2 Gbps\"], delay = \"1 ms\" }}\n"
     ));
-    let paths: Vec<_> = (s.flows.iter())
-        .map(|f| names(&s, &f.path).join(" "))
-        .collect();
+    let paths: Vec<_> = (s.flows.iter()).map(|f| names(&s, &f.path).join(" ")).collect();
     let path = |i: u32, j: u32| format!("a.access.{i} bottleneck a.egress.{j}");
     let expected = [path(1, 1), path(2, 2), path(3, 3), path(1, 4), path(2, 5)];
     assert_eq!(paths, expected);
     let delay = |i: u32| link(&s, &format!("a.access.{i}")).delay;
-    assert_eq!(
-        [1, 2, 3].map(delay),
-        [ms(1), Duration::from_us(50_500), ms(100)]
-    );
+    assert_eq!([1, 2, 3].map(delay), [ms(1), Duration::from_us(50_500), ms(100)]);
     assert_eq!(link(&s, "a.egress.4").rate, Rate::from_bps(2_000_000_000));
     // Hosts that no flow uses are not made.
     assert_eq!(s.links.len(), 2 * (1 + 3 + 5));
@@ -257,25 +229,14 @@ fn packets_may_have_random_sizes() {
         let mean = sizes.iter().sum::<u64>() as f64 / n;
         let squares: f64 = sizes.iter().map(|size| (*size as f64 - mean).powi(2)).sum();
         let error = squares.sqrt() / n;
-        assert!(
-            (mean - law.mean()).abs() < 4.0 * error,
-            "{packet}: {mean} {}",
-            law.mean()
-        );
+        assert!((mean - law.mean()).abs() < 4.0 * error, "{packet}: {mean} {}", law.mean());
         law.mean()
     };
     // The bounds add 40 − 1000·(1 − e^−0.04) = 0.8 bytes to the mean.
     let exponential = mean_of(r#"{ exponential = "1000 B" }"#, 40, 65_535);
     assert!((exponential - 1000.79).abs() < 0.1, "{exponential}");
-    assert_eq!(
-        mean_of(r#"{ uniform = ["100 B", "1500 B"] }"#, 100, 1500),
-        800.0
-    );
-    let mix = mean_of(
-        r#"{ mix = { "40 B" = 7, "576 B" = 4, "1500 B" = 1 } }"#,
-        40,
-        1500,
-    );
+    assert_eq!(mean_of(r#"{ uniform = ["100 B", "1500 B"] }"#, 100, 1500), 800.0);
+    let mix = mean_of(r#"{ mix = { "40 B" = 7, "576 B" = 4, "1500 B" = 1 } }"#, 40, 1500);
     assert!((mix - 4084.0 / 12.0).abs() < 1e-9, "{mix}");
 }
 
@@ -301,14 +262,8 @@ fn processing_times_are_resolved() {
     let slowest = flows.links[0].rate.transmission(Bytes::new(1000));
     assert_eq!(longest(0), slowest);
     let us = Duration::from_us;
-    assert_eq!(
-        [longest(1), longest(2), longest(3), longest(4)],
-        [slowest, us(0), us(20), slowest]
-    );
-    assert_eq!(
-        [longest(5), longest(6), longest(7)],
-        [us(0), slowest, us(0)]
-    );
+    assert_eq!([longest(1), longest(2), longest(3), longest(4)], [slowest, us(0), us(20), slowest]);
+    assert_eq!([longest(5), longest(6), longest(7)], [us(0), slowest, us(0)]);
     // Half of it is part of the base round-trip time.
     let now = flows.at(Time::ZERO);
     let less = now.base_rtt(0) - now.base_rtt(2);

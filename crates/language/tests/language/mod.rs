@@ -19,9 +19,7 @@ use accord_units::{Bytes, Duration, Rate, Size, Time};
 fn assert_prints_to_itself(scenario: &Scenario) {
     let text = print(scenario);
     let file = File::parse("print", &text).unwrap_or_else(|e| panic!("{e}"));
-    let again = file
-        .points(&CATALOGUE, None)
-        .unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let again = file.points(&CATALOGUE, None).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert_eq!(again, std::slice::from_ref(scenario), "{text}");
     assert_eq!(print(&again[0]), text);
     assert_eq!(again[0].hash(), scenario.hash());
@@ -47,9 +45,7 @@ fn link<'a>(scenario: &'a Scenario, name: &str) -> &'a Link {
 
 /// The names of the links of a path.
 fn names<'a>(scenario: &'a Scenario, path: &[usize]) -> Vec<&'a str> {
-    path.iter()
-        .map(|&l| scenario.links[l].name.as_str())
-        .collect()
+    path.iter().map(|&l| scenario.links[l].name.as_str()).collect()
 }
 
 const HEAD: &str = "duration = \"10 s\"\n";

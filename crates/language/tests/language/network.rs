@@ -26,14 +26,8 @@ fn the_reverse_direction_says_what_differs() {
         "[link.bottleneck]\nloss = \"1 %\"\nreverse = { rate = \"5 Mbps\", queue = \"red\" }\n";
     let s = scenario(&format!("{HEAD}{DUMBBELL}{FLOW}{own}"));
     let (forward, reverse) = (link(&s, "bottleneck"), link(&s, "bottleneck.reverse"));
-    assert_eq!(
-        (forward.rate, forward.loss),
-        (Rate::from_bps(10_000_000), 0.01)
-    );
-    assert_eq!(
-        (reverse.rate, reverse.loss),
-        (Rate::from_bps(5_000_000), 0.01)
-    );
+    assert_eq!((forward.rate, forward.loss), (Rate::from_bps(10_000_000), 0.01));
+    assert_eq!((reverse.rate, reverse.loss), (Rate::from_bps(5_000_000), 0.01));
     assert_eq!(reverse.delay, ms(5));
     assert_eq!(reverse.queue.discipline.family().name, "red");
     assert_eq!((forward.from, forward.to), (reverse.to, reverse.from));
@@ -50,22 +44,15 @@ fn a_parking_lot_with_a_flow_on_each_hop() {
         flow.short = { each_hop = true, count = 2, controller = "vegas" }
         "#,
     );
-    let rates: Vec<_> = s
-        .links
-        .iter()
-        .step_by(2)
-        .map(|l| l.rate.as_bps() / 1_000_000)
-        .collect();
+    let rates: Vec<_> = s.links.iter().step_by(2).map(|l| l.rate.as_bps() / 1_000_000).collect();
     assert_eq!(rates, [9, 5, 9]);
     assert_eq!(names(&s, &s.flows[0].path), ["hop1", "hop2", "hop3"]);
     assert_eq!(
         names(&s, &s.flows[0].reverse_path),
         ["hop3.reverse", "hop2.reverse", "hop1.reverse"]
     );
-    let hops: Vec<_> = s.flows[1..]
-        .iter()
-        .map(|f| (f.name.as_str(), names(&s, &f.path)[0]))
-        .collect();
+    let hops: Vec<_> =
+        s.flows[1..].iter().map(|f| (f.name.as_str(), names(&s, &f.path)[0])).collect();
     let expected = [
         ("short.1", "hop1"),
         ("short.2", "hop1"),
@@ -93,19 +80,10 @@ fn the_path_of_least_delay_then_fewest_links_then_first_name() {
     };
     assert_eq!(way(&[("s", "t", 9), ("s", "a", 4), ("a", "t", 4)]), "sa at");
     assert_eq!(way(&[("s", "t", 8), ("s", "a", 4), ("a", "t", 4)]), "st");
-    let tie = [
-        ("s", "b", 4),
-        ("b", "t", 4),
-        ("s", "a", 4),
-        ("a", "t", 4),
-        ("s", "c", 4),
-        ("c", "t", 4),
-    ];
+    let tie =
+        [("s", "b", 4), ("b", "t", 4), ("s", "a", 4), ("a", "t", 4), ("s", "c", 4), ("c", "t", 4)];
     assert_eq!(way(&tie), "sa at");
-    assert_eq!(
-        way(&[("s", "a", 0), ("a", "b", 0), ("b", "t", 0), ("a", "t", 0)]),
-        "sa at"
-    );
+    assert_eq!(way(&[("s", "a", 0), ("a", "b", 0), ("b", "t", 0), ("a", "t", 0)]), "sa at");
     // Against the direction in which a link was declared.
     assert_eq!(way(&[("t", "s", 1)]), "ts.reverse");
 }
@@ -160,13 +138,7 @@ fn queues_tell_aggregates_apart() {
     ));
     assert_eq!(s.aggregates, ["default", "udp"]);
     assert_eq!(weights(&s, "hop1"), [("default", 1.0), ("udp", 3.0)]);
-    assert_eq!(
-        weights(&s, "hop1.reverse"),
-        [("default", 1.0), ("udp", 1.0)]
-    );
+    assert_eq!(weights(&s, "hop1.reverse"), [("default", 1.0), ("udp", 1.0)]);
     assert_eq!(weights(&s, "hop2"), []);
-    assert_eq!(
-        s.flows.iter().map(|f| f.aggregate).collect::<Vec<_>>(),
-        [0, 0, 1, 1]
-    );
+    assert_eq!(s.flows.iter().map(|f| f.aggregate).collect::<Vec<_>>(), [0, 0, 1, 1]);
 }

@@ -33,39 +33,20 @@ fn parts_are_read_and_the_reverse_can_be_without_them() {
     ));
     let expected = Parts {
         jitter: Some(Jitter {
-            law: Delay::Normal {
-                deviation: ms(5),
-                longest: ms(15),
-            },
+            law: Delay::Normal { deviation: ms(5), longest: ms(15) },
             reorder: false,
         }),
-        reorder: Some(Reorder {
-            share: 0.02,
-            delay: ms(7),
-            gap: 3,
-        }),
-        policer: Some(Bucket {
-            rate: Rate::from_bps(5_000_000),
-            burst: Bytes::new(30_000),
-        }),
-        shaper: Some(Bucket {
-            rate: Rate::from_bps(6_000_000),
-            burst: Bytes::new(2000),
-        }),
+        reorder: Some(Reorder { share: 0.02, delay: ms(7), gap: 3 }),
+        policer: Some(Bucket { rate: Rate::from_bps(5_000_000), burst: Bytes::new(30_000) }),
+        shaper: Some(Bucket { rate: Rate::from_bps(6_000_000), burst: Bytes::new(2000) }),
         ack_aggregation: Some(ms(4)),
         ack_thinning: true,
         ..Parts::default()
     };
     assert_eq!(s.links[0].parts.as_deref(), Some(&expected));
-    assert_eq!(
-        s.links[0].capacity(s.links[0].rate),
-        Rate::from_bps(5_000_000)
-    );
+    assert_eq!(s.links[0].capacity(s.links[0].rate), Rate::from_bps(5_000_000));
     let reverse = Parts {
-        jitter: Some(Jitter {
-            law: Delay::Uniform(ms(1)),
-            reorder: true,
-        }),
+        jitter: Some(Jitter { law: Delay::Uniform(ms(1)), reorder: true }),
         ..Parts::default()
     };
     assert_eq!(s.links[1].parts.as_deref(), Some(&reverse));
@@ -94,41 +75,26 @@ fn live_video_has_the_defaults_of_its_rfc() {
     let at = |s| Time::ZERO + Duration::from_secs(s);
     assert_eq!(media.pause, Some((at(4), at(6))));
     let said = refused(&with_demand("{ media = { min = \"2 Mbps\" } }"));
-    assert!(
-        said.contains("min, 2 Mbps, is more than max, 1.5 Mbps"),
-        "{said}"
-    );
+    assert!(said.contains("min, 2 Mbps, is more than max, 1.5 Mbps"), "{said}");
     let said = refused(&(with_demand("{ media = {} }") + "kernel = \"cubic\"\n"));
-    assert!(
-        said.contains("does not report an allowed rate to the source of a flow"),
-        "{said}"
-    );
+    assert!(said.contains("does not report an allowed rate to the source of a flow"), "{said}");
 }
 
 #[test]
 fn parts_that_make_no_sense_are_refused() {
     let said = |link: &str| refused(&text(link));
     for (link, expected) in [
-        (
-            "jitter = { normal = \"5 ms\", uniform = \"1 ms\" }",
-            "expected one law",
-        ),
+        ("jitter = { normal = \"5 ms\", uniform = \"1 ms\" }", "expected one law"),
         ("jitter = { at_most = \"5 ms\" }", "expected one law"),
         ("jitter = { uniform = \"0 ms\" }", "must be more than zero"),
         ("jitter = \"5 ms\"", "\"5 ms\" is not known"),
         ("reorder = { share = 0.1 }", "`delay` is missing"),
-        (
-            "reorder = { delay = \"1 ms\", gap = 0 }",
-            "0 is out of range",
-        ),
+        ("reorder = { delay = \"1 ms\", gap = 0 }", "0 is out of range"),
         (
             "policer = { rate = \"5 Mbps\", burst = \"900 B\" }",
             "no packet of 1 KB passes the policer of \"ab\": its burst is 900 B",
         ),
-        (
-            "shaper = { rate = \"0 bps\", burst = \"9 KB\" }",
-            "a rate must be more than zero",
-        ),
+        ("shaper = { rate = \"0 bps\", burst = \"9 KB\" }", "a rate must be more than zero"),
         (
             "shaper = { rate = \"1 Mbps\", burst = \"9 KB\" }\n[[event]]\nat = \"1 s\"\nlink = \"ab\"\nrate = \"2 Mbps\"",
             "\"ab\" has a shaper, so its rate does not change",

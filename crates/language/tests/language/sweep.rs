@@ -31,35 +31,15 @@ fn sweeps_give_all_combinations() {
     );
     let points = points(&text).unwrap_or_else(|e| panic!("{e}"));
     points.iter().for_each(assert_prints_to_itself);
-    let point = |s: &Scenario| {
-        s.point
-            .iter()
-            .map(|(_, v)| v.clone())
-            .collect::<Vec<_>>()
-            .join("/")
-    };
+    let point = |s: &Scenario| s.point.iter().map(|(_, v)| v.clone()).collect::<Vec<_>>().join("/");
     let labels: Vec<_> = points.iter().map(point).collect();
-    assert_eq!(
-        labels,
-        [
-            "plain/5 Mbps/x",
-            "plain/10 Mbps/x",
-            "small/5 Mbps/x",
-            "small/10 Mbps/x"
-        ]
-    );
-    let rates: Vec<_> = points
-        .iter()
-        .map(|s| s.links[1].rate.as_bps() / 1_000_000)
-        .collect();
+    assert_eq!(labels, ["plain/5 Mbps/x", "plain/10 Mbps/x", "small/5 Mbps/x", "small/10 Mbps/x"]);
+    let rates: Vec<_> = points.iter().map(|s| s.links[1].rate.as_bps() / 1_000_000).collect();
     assert_eq!(rates, [5, 10, 5, 10]);
     assert!(points.iter().all(|s| s.flows.len() == 2 && s.seed == 9));
     let expected: Vec<_> = points.iter().map(|s| s.expectations.len()).collect();
     assert_eq!(expected, [1, 1, 2, 2]);
-    let target = Target::Range {
-        min: 2e6,
-        max: f64::INFINITY,
-    };
+    let target = Target::Range { min: 2e6, max: f64::INFINITY };
     assert_eq!(points[3].expectations[0].target, target);
 }
 
@@ -71,10 +51,7 @@ fn values_can_be_set_from_outside() {
     let mut file = File::parse("test.toml", &text).unwrap();
     for (path, value) in [
         ("link.bottleneck.rate", "5Mbps"),
-        (
-            "link.bottleneck.queue",
-            "{ discipline = \"red\", limit = \"9 pkt\" }",
-        ),
+        ("link.bottleneck.queue", "{ discipline = \"red\", limit = \"9 pkt\" }"),
         ("flow.a.controller", "vegas"),
         ("flow.a.controller.alpha", "2 pkt"),
         ("flow.a.count", "3"),
@@ -83,13 +60,8 @@ fn values_can_be_set_from_outside() {
     ] {
         file.set(path, value).unwrap_or_else(|e| panic!("{e}"));
     }
-    let s = &file
-        .points(&CATALOGUE, None)
-        .unwrap_or_else(|e| panic!("{e}"))[0];
-    assert_eq!(
-        (s.links[0].rate, s.links[1].delay),
-        (Rate::from_bps(5_000_000), ms(1))
-    );
+    let s = &file.points(&CATALOGUE, None).unwrap_or_else(|e| panic!("{e}"))[0];
+    assert_eq!((s.links[0].rate, s.links[1].delay), (Rate::from_bps(5_000_000), ms(1)));
     assert_eq!(s.links[0].queue.limit, Limit::Packets(9));
     assert_eq!(s.flows[2].controller.size("alpha"), Size::Packets(2.0));
     assert_eq!(s.events[0].at, Time::ZERO + Duration::from_secs(2));
@@ -101,10 +73,7 @@ fn an_error_in_what_was_set_points_there() {
         let mut file = File::parse("test.toml", &format!("{HEAD}{DUMBBELL}{FLOW}")).unwrap();
         match file.set(path, value) {
             Err(error) => error.to_string(),
-            Ok(()) => file
-                .points(&CATALOGUE, None)
-                .expect_err("it is wrong")
-                .to_string(),
+            Ok(()) => file.points(&CATALOGUE, None).expect_err("it is wrong").to_string(),
         }
     };
     assert_eq!(
@@ -119,10 +88,7 @@ fn an_error_in_what_was_set_points_there() {
         said("link.botleneck.rate", "1 Mbps"),
         "--set:1:1: link \"botleneck\" has no `from`\n  hint: did you mean \"bottleneck\"?"
     );
-    assert_eq!(
-        said("duration.x", "1"),
-        "--set:1:1: \"duration\" is not a table, so has no \"x\""
-    );
+    assert_eq!(said("duration.x", "1"), "--set:1:1: \"duration\" is not a table, so has no \"x\"");
 }
 
 #[test]
@@ -149,8 +115,7 @@ fn a_sweep_of_other_values_keeps_the_expectations_of_the_file() {
         controller = { name = "monaco", gain = 0.5 }
     "#;
     let mut file = File::parse("sweep.toml", text).expect("it is TOML");
-    file.set("sweep.gain.values", "[0.5, 2.0]")
-        .expect("it is there");
+    file.set("sweep.gain.values", "[0.5, 2.0]").expect("it is there");
     let points = file.points(&CATALOGUE, None).expect("it is valid");
     let expectations: Vec<usize> = points.iter().map(|s| s.expectations.len()).collect();
     assert_eq!(expectations, [1, 0], "at 0.5, and not at 2.0");

@@ -30,10 +30,7 @@ fn a_known_failure_has_the_unit_of_the_target() {
          fails = { why = \"setting\", because = \" bursts \", measured = \"4 KB\" }",
     );
     let known = s.expectations[0].fails.clone().expect("it fails");
-    assert_eq!(
-        (known.why, known.because.as_str()),
-        (Cause::Setting, "bursts")
-    );
+    assert_eq!((known.why, known.because.as_str()), (Cause::Setting, "bursts"));
     let record = known.record.expect("it was measured");
     assert_eq!((record.value, record.band), (4000.0, 0.01));
     let s = expectation(
@@ -41,27 +38,15 @@ fn a_known_failure_has_the_unit_of_the_target() {
          fails = { why = \"ours\", because = \"x\", measured = \"40 %\", band = \"5 %\" }",
     );
     let record = s.expectations[0].fails.as_ref().and_then(|k| k.record);
-    assert_eq!(
-        record,
-        Some(Measured {
-            value: 0.4,
-            band: 0.05
-        })
-    );
+    assert_eq!(record, Some(Measured { value: 0.4, band: 0.05 }));
 }
 
 #[test]
 fn a_band_is_relative_and_inclusive() {
-    let record = Measured {
-        value: -4.0,
-        band: 0.25,
-    };
+    let record = Measured { value: -4.0, band: 0.25 };
     assert!(record.holds(-5.0) && record.holds(-3.0));
     assert!(!record.holds(-5.01) && !record.holds(4.0));
-    let none = Measured {
-        value: 0.0,
-        band: 0.25,
-    };
+    let none = Measured { value: 0.0, band: 0.25 };
     assert!(none.holds(0.0) && !none.holds(1e-9));
 }
 

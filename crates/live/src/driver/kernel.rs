@@ -73,9 +73,7 @@ pub struct Poller(Arc<Epoll>);
 
 impl Poller {
     fn new() -> Result<Poller> {
-        Ok(Poller(Arc::new(Epoll::new(
-            EpollCreateFlags::EPOLL_CLOEXEC,
-        )?)))
+        Ok(Poller(Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?)))
     }
 
     fn listen(&self, fd: impl AsFd, flags: EpollFlags, ready: Ready) -> Result<()> {
@@ -131,20 +129,14 @@ impl Kernel {
                 if let Some(socket) = connection.socket() {
                     // Edge-triggered: room becomes free rarely; usually there is room.
                     let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
-                    kernel
-                        .poller
-                        .listen(socket, flags, Ready::SourceSocket(flow))?;
+                    kernel.poller.listen(socket, flags, Ready::SourceSocket(flow))?;
                 }
                 kernel.sources.insert(flow, connection);
             }
             if let Some(drain) = ends.sink.take_if(|_| nodes.contains(&sink)) {
                 let flags = EpollFlags::EPOLLIN;
-                kernel
-                    .poller
-                    .listen(&drain.tun, flags, Ready::SinkDevice(flow))?;
-                kernel
-                    .poller
-                    .listen(drain.listener(), flags, Ready::SinkSocket(flow))?;
+                kernel.poller.listen(&drain.tun, flags, Ready::SinkDevice(flow))?;
+                kernel.poller.listen(drain.listener(), flags, Ready::SinkSocket(flow))?;
                 kernel.sinks.insert(flow, drain);
             }
             for (end, site, node) in [(0, &mut ends.entry, source), (1, &mut ends.exit, sink)] {

@@ -69,12 +69,7 @@ impl Station<'_> {
         };
         let mut datagram = Vec::with_capacity(wire::LEAST + inner.len());
         wire::wrap(&header, inner, &mut datagram);
-        Packet {
-            datagram,
-            header,
-            tos,
-            aggregate: plan.scenario.flows[flow].aggregate as u8,
-        }
+        Packet { datagram, header, tos, aggregate: plan.scenario.flows[flow].aggregate as u8 }
     }
 
     /// Notifies the station that the kernel has taken a data packet of a flow, with these sequence

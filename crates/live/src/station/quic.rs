@@ -77,23 +77,20 @@ impl Station<'_> {
         };
         let Some(payload) = inside.udp() else { return };
         let ecn = inside.tos() & wire::ECN;
-        match header.kind.is_reply() {
-            true => {
-                if let Some(i) = self.source_of[flow]
-                    && let Some(quic) = &mut self.sources[i].quic
-                {
-                    quic.end.receive(payload, ecn, self.now);
-                    self.pump(i);
-                }
+        if header.kind.is_reply() {
+            if let Some(i) = self.source_of[flow]
+                && let Some(quic) = &mut self.sources[i].quic
+            {
+                quic.end.receive(payload, ecn, self.now);
+                self.pump(i);
             }
-            false => {
-                if let Some(i) = self.sink_of[flow]
-                    && let Some(quic) = &mut self.sinks[i].quic
-                {
-                    let fresh = quic.end.receive(payload, ecn, self.now);
-                    self.sinks[i].count(header.size, fresh);
-                    self.pump_server(i);
-                }
+        } else {
+            if let Some(i) = self.sink_of[flow]
+                && let Some(quic) = &mut self.sinks[i].quic
+            {
+                let fresh = quic.end.receive(payload, ecn, self.now);
+                self.sinks[i].count(header.size, fresh);
+                self.pump_server(i);
             }
         }
     }

@@ -38,10 +38,7 @@ pub fn at_bottleneck(s: &Scenario, run: &Run, metric: Metric) -> f64 {
 }
 
 /// Reports a skipped test, not captured by the test harness.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "it has to get past what the harness captures"
-)]
+#[expect(clippy::disallowed_methods, reason = "it has to get past what the harness captures")]
 pub fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }

@@ -5,10 +5,8 @@ use accord_family::Catalogue;
 use accord_language::File;
 use accord_scenario::Scenario;
 
-pub const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+pub const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 pub fn scenario(text: &str) -> Scenario {
     let file = File::parse("test.toml", text).expect("it parses");

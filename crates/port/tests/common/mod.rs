@@ -47,29 +47,20 @@ pub type Arrival = (Time, Pkt);
 /// Rates of all magnitudes, including ones that do not divide a second into whole picoseconds per
 /// bit.
 pub fn any_rate() -> impl Strategy<Value = Rate> {
-    prop_oneof![
-        Just(1_000_000),
-        Just(333_333_333),
-        1_000..10_000u64,
-        1_000..1_000_000_000_000u64,
-    ]
-    .prop_map(Rate::from_bps)
+    prop_oneof![Just(1_000_000), Just(333_333_333), 1_000..10_000u64, 1_000..1_000_000_000_000u64,]
+        .prop_map(Rate::from_bps)
 }
 
 pub fn any_limit() -> impl Strategy<Value = Limit> {
     let packets = prop_oneof![Just(u64::MAX), 1..20u64];
     let bytes = prop_oneof![Just(u64::MAX), 40..20_000u64];
-    (packets, bytes).prop_map(|(packets, bytes)| Limit {
-        packets,
-        bytes: Bytes::new(bytes),
-    })
+    (packets, bytes).prop_map(|(packets, bytes)| Limit { packets, bytes: Bytes::new(bytes) })
 }
 
 pub fn any_discipline() -> impl Strategy<Value = AnyAqm> {
     let values = (0..FAMILIES.len()).prop_flat_map(|i| crate::values::any_values(FAMILIES[i]));
-    (values, any::<bool>()).prop_map(|(values, defaults)| match defaults {
-        true => AnyAqm::build(&values.family().defaults()),
-        false => AnyAqm::build(&values),
+    (values, any::<bool>()).prop_map(|(values, defaults)| {
+        if defaults { AnyAqm::build(&values.family().defaults()) } else { AnyAqm::build(&values) }
     })
 }
 
@@ -103,15 +94,7 @@ pub fn any_arrivals(rate: Rate, classes: &'static [Class]) -> impl Strategy<Valu
                 flow,
             };
             let delay = Duration::ZERO;
-            arrivals.push((
-                now,
-                Pkt {
-                    number,
-                    meta,
-                    marked: false,
-                    delay,
-                },
-            ));
+            arrivals.push((now, Pkt { number, meta, marked: false, delay }));
         }
         arrivals
     })
@@ -179,12 +162,8 @@ impl Clocked {
         self.until(at);
         let (number, before) = (packet.number, self.dropped.len());
         let dropped = &mut self.dropped;
-        (self.port).offer(at, packet, dice, &mut |packet, why| {
-            dropped.push((packet, why))
-        });
-        let own = self.dropped[before..]
-            .iter()
-            .find(|(p, _)| p.number == number);
+        (self.port).offer(at, packet, dice, &mut |packet, why| dropped.push((packet, why)));
+        let own = self.dropped[before..].iter().find(|(p, _)| p.number == number);
         let offered = own.map_or(Ok(()), |(_, why)| Err(*why));
         self.begin();
         offered
@@ -201,18 +180,13 @@ pub struct Computed {
 
 impl Computed {
     pub fn new(rate: Rate, limit: Limit, aqm: AnyAqm) -> Computed {
-        Computed {
-            port: Port::new(rate, limit, aqm, 1),
-            served: Vec::new(),
-            dropped: Vec::new(),
-        }
+        Computed { port: Port::new(rate, limit, aqm, 1), served: Vec::new(), dropped: Vec::new() }
     }
 
     fn begin(&mut self, from: Time) {
         let dropped = &mut self.dropped;
         let begun = (self.port).begin(from, &mut |packet, why| dropped.push((packet, why)));
-        self.served
-            .extend(begun.map(|(packet, to)| Served { from, to, packet }));
+        self.served.extend(begun.map(|(packet, to)| Served { from, to, packet }));
     }
 
     /// Moves the clock on.
@@ -228,17 +202,11 @@ impl Computed {
     pub fn offer(&mut self, at: Time, mut packet: Pkt, dice: &mut Dice) {
         self.until(at);
         match self.port.pass(at, &mut packet, dice) {
-            Some(Ok(to)) => self.served.push(Served {
-                from: at,
-                to,
-                packet,
-            }),
+            Some(Ok(to)) => self.served.push(Served { from: at, to, packet }),
             Some(Err(why)) => self.dropped.push((packet, why)),
             None => {
                 let dropped = &mut self.dropped;
-                (self.port).offer(at, packet, dice, &mut |packet, why| {
-                    dropped.push((packet, why))
-                });
+                (self.port).offer(at, packet, dice, &mut |packet, why| dropped.push((packet, why)));
                 self.begin(at);
             }
         }

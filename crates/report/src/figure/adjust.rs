@@ -13,9 +13,7 @@ pub fn adjust(figure: &mut Figure, request: &Request) -> Result<(), FigureError>
     let lines = matches!(figure.content, Content::Lines(_));
     if request.facet.is_some() && !lines {
         let kind = figure.kind.name();
-        let kinds = [Kind::Time, Kind::Cdf, Kind::Sweep]
-            .map(Kind::name)
-            .join(", ");
+        let kinds = [Kind::Time, Kind::Cdf, Kind::Sweep].map(Kind::name).join(", ");
         return Err(FigureError::wrong(
             format!("a figure of the kind {kind} has no facets"),
             format!("--facet is for lines: --kind {kinds}"),
@@ -57,15 +55,14 @@ fn rename(content: &mut Content, name: &str, text: &str) -> Result<(), FigureErr
     }
     known.retain(|of| !of.is_empty());
     known.dedup();
-    let hint = match known.is_empty() {
-        true => "a single line has no name".into(),
-        false => format!("there are: {}", known.join("; ")),
+    let hint = if known.is_empty() {
+        "a single line has no name".into()
+    } else {
+        format!("there are: {}", known.join("; "))
     };
-    match found {
-        true => Ok(()),
-        false => Err(FigureError::wrong(
-            format!("--label: there is no line \"{name}\""),
-            hint,
-        )),
+    if found {
+        Ok(())
+    } else {
+        Err(FigureError::wrong(format!("--label: there is no line \"{name}\""), hint))
     }
 }

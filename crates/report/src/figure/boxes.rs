@@ -59,26 +59,13 @@ fn one(area: &Area, x: i32, width: i32, (rows, mean): ([i32; 5], i32), b: &BoxOf
     let inside = fill(b.engine, own).filled();
     let corners = [(left, third), (right, first)];
     // Nothing behind the box shows through.
-    area.draw(&Rectangle::new(corners, WHITE.filled()))
-        .expect(SURE);
+    area.draw(&Rectangle::new(corners, WHITE.filled())).expect(SURE);
     area.draw(&Rectangle::new(corners, inside)).expect(SURE);
-    path(vec![
-        (left, third),
-        (right, third),
-        (right, first),
-        (left, first),
-        (left, third),
-    ]);
+    path(vec![(left, third), (right, third), (right, first), (left, first), (left, third)]);
     let bold = BLACK.stroke_width(10);
-    area.draw(&PathElement::new(
-        vec![(left, median), (right, median)],
-        bold,
-    ))
-    .expect(SURE);
-    area.draw(&Circle::new((x, mean), 12, WHITE.filled()))
-        .expect(SURE);
-    area.draw(&Circle::new((x, mean), 12, BLACK.stroke_width(5)))
-        .expect(SURE);
+    area.draw(&PathElement::new(vec![(left, median), (right, median)], bold)).expect(SURE);
+    area.draw(&Circle::new((x, mean), 12, WHITE.filled())).expect(SURE);
+    area.draw(&Circle::new((x, mean), 12, BLACK.stroke_width(5))).expect(SURE);
 }
 
 /// The engines with their fills, in one row.
@@ -89,8 +76,7 @@ fn key(area: &Area, engines: &[Engine]) -> i32 {
         let corners = [(x, y - 3 * POINT), (x + 9 * POINT, y + 3 * POINT)];
         let inside = fill(*engine, BLACK).filled();
         area.draw(&Rectangle::new(corners, inside)).expect(SURE);
-        area.draw(&Rectangle::new(corners, BLACK.stroke_width(5)))
-            .expect(SURE);
+        area.draw(&Rectangle::new(corners, BLACK.stroke_width(5))).expect(SURE);
         let text = engine.to_string();
         let place = (x + 12 * POINT, y);
         write(area, &text, place, &style(BLACK, HPos::Left, VPos::Center));

@@ -99,8 +99,7 @@ pub fn style<'a>(colour: RGBColor, h: HPos, v: VPos) -> TextStyle<'a> {
 }
 
 pub fn write(area: &Area, text: &str, at: (i32, i32), style: &TextStyle) {
-    area.draw(&Text::new(text.to_string(), at, style.clone()))
-        .expect(SURE);
+    area.draw(&Text::new(text.to_string(), at, style.clone())).expect(SURE);
 }
 
 /// The look of an engine's lines, distinct without colours: fluid is broad and pale, packets thin,
@@ -129,9 +128,7 @@ pub fn line(area: &Area, places: &[(i32, i32)], engine: Engine, colour: RGBColor
     let stroke = stroke(engine, colour);
     match engine {
         Engine::Theory => dashed(area, places, stroke),
-        _ => area
-            .draw(&PathElement::new(places.to_vec(), stroke))
-            .expect(SURE),
+        _ => area.draw(&PathElement::new(places.to_vec(), stroke)).expect(SURE),
     }
 }
 
@@ -152,8 +149,7 @@ fn dashed(area: &Area, places: &[(i32, i32)], stroke: ShapeStyle) {
             let place = (at(from.0, to.0), at(from.1, to.1));
             if drawn {
                 piece.push(place);
-                area.draw(&PathElement::new(std::mem::take(&mut piece), stroke))
-                    .expect(SURE);
+                area.draw(&PathElement::new(std::mem::take(&mut piece), stroke)).expect(SURE);
             }
             piece = vec![place];
             drawn = !drawn;
@@ -171,24 +167,16 @@ fn dashed(area: &Area, places: &[(i32, i32)], stroke: ShapeStyle) {
 pub fn mark(area: &Area, (x, y): (i32, i32), engine: Engine, colour: RGBColor) {
     let size = 17;
     let path = |corners: [(i32, i32); 4], style: ShapeStyle| {
-        let places: Vec<_> = corners
-            .iter()
-            .map(|(a, b)| (x + a * size / 10, y + b * size / 10))
-            .collect();
+        let places: Vec<_> =
+            corners.iter().map(|(a, b)| (x + a * size / 10, y + b * size / 10)).collect();
         area.draw(&Polygon::new(places, style)).expect(SURE);
     };
     match engine {
         Engine::Theory => path([(-8, -8), (8, -8), (8, 8), (-8, 8)], GREY.filled()),
-        Engine::Fluid => path(
-            [(-14, 0), (0, -14), (14, 0), (0, 14)],
-            colour.mix(0.5).filled(),
-        ),
-        Engine::Packet => area
-            .draw(&Circle::new((x, y), size, colour.filled()))
-            .expect(SURE),
+        Engine::Fluid => path([(-14, 0), (0, -14), (14, 0), (0, 14)], colour.mix(0.5).filled()),
+        Engine::Packet => area.draw(&Circle::new((x, y), size, colour.filled())).expect(SURE),
         Engine::Live => {
-            area.draw(&Circle::new((x, y), size, WHITE.filled()))
-                .expect(SURE);
+            area.draw(&Circle::new((x, y), size, WHITE.filled())).expect(SURE);
             let ring = colour.stroke_width(7);
             area.draw(&Circle::new((x, y), size, ring)).expect(SURE);
         }
@@ -233,15 +221,13 @@ pub fn sign_of(area: &Area, (x, y): (i32, i32), subject: usize, engine: Engine, 
     };
     let edge = edge.stroke_width(6);
     if corners.is_empty() {
-        area.draw(&Circle::new((x, y), size, fill.filled()))
-            .expect(SURE);
+        area.draw(&Circle::new((x, y), size, fill.filled())).expect(SURE);
         area.draw(&Circle::new((x, y), size, edge)).expect(SURE);
         return;
     }
     let at = |(a, b): &(i32, i32)| (x + a * size / 10, y + b * size / 10);
     let mut places: Vec<_> = corners.iter().map(at).collect();
-    area.draw(&Polygon::new(places.clone(), fill.filled()))
-        .expect(SURE);
+    area.draw(&Polygon::new(places.clone(), fill.filled())).expect(SURE);
     places.push(places[0]);
     area.draw(&PathElement::new(places, edge)).expect(SURE);
 }
@@ -255,9 +241,7 @@ pub fn number(value: f64) -> String {
         return format!("{value:e}");
     }
     let text = format!("{value:.6}");
-    text.trim_end_matches('0')
-        .trim_end_matches('.')
-        .replace('-', "\u{2212}")
+    text.trim_end_matches('0').trim_end_matches('.').replace('-', "\u{2212}")
 }
 
 /// The plot's frame: its position, and the spans of its axes.
@@ -277,16 +261,11 @@ impl Frame {
         let (width, height) = (width as i32, height as i32);
         let scaled = |axis: &Axis| (axis.ends.0 / axis.one, axis.ends.1 / axis.one, axis.log);
         let (sx, sy) = (scaled(x), scaled(y));
-        let marks = |(from, to, log): (f64, f64, bool), count| match log {
-            true => range::decades(from, to),
-            false => range::ticks(from, to, count),
+        let marks = |(from, to, log): (f64, f64, bool), count| {
+            if log { range::decades(from, to) } else { range::ticks(from, to, count) }
         };
         let y_ticks = marks(sy, 5);
-        let widest = y_ticks
-            .iter()
-            .map(|v| text_width(&number(*v)))
-            .max()
-            .unwrap_or(0);
+        let widest = y_ticks.iter().map(|v| text_width(&number(*v))).max().unwrap_or(0);
         let mut frame = Frame {
             left: widest + LINE + 9 * POINT,
             right: width - right.max(6 * POINT),
@@ -307,12 +286,7 @@ impl Frame {
             let tick = vec![(frame.left - 2 * POINT, at), (frame.left, at)];
             area.draw(&PathElement::new(tick, axis)).expect(SURE);
             let place = (frame.left - 4 * POINT, at);
-            write(
-                area,
-                &number(*v),
-                place,
-                &style(BLACK, HPos::Right, VPos::Center),
-            );
+            write(area, &number(*v), place, &style(BLACK, HPos::Right, VPos::Center));
         }
         let below = style(BLACK, HPos::Center, VPos::Top);
         let tick = |at: i32, text: &str| {
@@ -334,19 +308,11 @@ impl Frame {
                 }
             }
         }
-        let corner = vec![
-            (frame.left, frame.top),
-            (frame.left, frame.bottom),
-            (frame.right, frame.bottom),
-        ];
+        let corner =
+            vec![(frame.left, frame.top), (frame.left, frame.bottom), (frame.right, frame.bottom)];
         area.draw(&PathElement::new(corner, axis)).expect(SURE);
         let middle = (frame.left + frame.right) / 2;
-        write(
-            area,
-            &x.label(),
-            (middle, height - LINE - 2 * POINT),
-            &below,
-        );
+        write(area, &x.label(), (middle, height - LINE - 2 * POINT), &below);
         let turned = style(BLACK, HPos::Center, VPos::Top).transform(FontTransform::Rotate270);
         let centre = (frame.top + frame.bottom) / 2;
         write(area, &y.label(), (2 * POINT, centre), &turned);
@@ -371,9 +337,10 @@ impl Frame {
 
 /// The place of a value between the ends of an axis. It stays near, so that it can be drawn.
 fn part(value: f64, (from, to, log): (f64, f64, bool)) -> f64 {
-    let part = match log {
-        true => (value.max(from * 1e-3) / from).ln() / (to / from).ln(),
-        false => (value - from) / (to - from),
+    let part = if log {
+        (value.max(from * 1e-3) / from).ln() / (to / from).ln()
+    } else {
+        (value - from) / (to - from)
     };
     part.clamp(-20.0, 20.0)
 }

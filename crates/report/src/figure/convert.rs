@@ -36,22 +36,13 @@ mod writer {
         let mut options = usvg::Options::default();
         let fonts = Arc::make_mut(&mut options.fontdb);
         fonts.load_system_fonts();
-        let Some(first) = fonts
-            .faces()
-            .find_map(|f| Some(f.families.first()?.0.clone()))
-        else {
+        let Some(first) = fonts.faces().find_map(|f| Some(f.families.first()?.0.clone())) else {
             let why = "there are no fonts on this machine; install one, such as fonts-liberation, \
                        or write SVG";
             return Err(FigureError::Unable(why.into()));
         };
         // The usual substitutes of Helvetica, and then any font.
-        let known = [
-            "Helvetica",
-            "Arial",
-            "Liberation Sans",
-            "Nimbus Sans",
-            "DejaVu Sans",
-        ];
+        let known = ["Helvetica", "Arial", "Liberation Sans", "Nimbus Sans", "DejaVu Sans"];
         let has = |name: &&&str| {
             let mut names = fonts.faces().flat_map(|f| &f.families);
             names.any(|(own, _)| own == *name)

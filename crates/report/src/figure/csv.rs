@@ -13,10 +13,7 @@ pub fn table(figure: &Figure) -> String {
 
 /// Returns a value as text: "" if there is none.
 fn text(value: f64) -> String {
-    match value.is_finite() {
-        true => value.to_string(),
-        false => String::new(),
-    }
+    if value.is_finite() { value.to_string() } else { String::new() }
 }
 
 fn write(figure: &Figure, out: &mut csv::Writer<Vec<u8>>) -> io::Result<()> {

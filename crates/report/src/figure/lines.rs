@@ -102,11 +102,7 @@ fn beside(
     }
     let mut labels: Vec<(f64, usize, String)> = Vec::new();
     // Measured lines say more than models.
-    for t in traces
-        .iter()
-        .filter(|t| t.engine != Engine::Theory)
-        .chain(traces)
-    {
+    for t in traces.iter().filter(|t| t.engine != Engine::Theory).chain(traces) {
         if labels.iter().any(|(_, n, _)| *n == t.colour) {
             continue;
         }
@@ -117,10 +113,7 @@ fn beside(
         labels.push((t.y[last] / figure.y.one, t.colour, t.of.clone()));
     }
     labels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (from, to) = (
-        figure.y.ends.0 / figure.y.one,
-        figure.y.ends.1 / figure.y.one,
-    );
+    let (from, to) = (figure.y.ends.0 / figure.y.one, figure.y.ends.1 / figure.y.one);
     let height = f64::from(size(figure.width).1 - 5 * LINE);
     let apart = |pair: &[(f64, usize, String)]| {
         (pair[1].0 - pair[0].0) / (to - from) * height >= f64::from(LINE)
@@ -145,11 +138,7 @@ impl<'a> Drawn<'a> {
         let mut order: Vec<(usize, Engine)> = traces.iter().map(|t| (t.colour, t.engine)).collect();
         order.sort_by_key(|(n, engine)| (*n, canvas::order(*engine)));
         order.dedup();
-        Drawn {
-            figure,
-            frame,
-            order,
-        }
+        Drawn { figure, frame, order }
     }
 
     fn all(&self, area: &Area, traces: &[&Trace]) {
@@ -167,9 +156,7 @@ impl<'a> Drawn<'a> {
         let known = |(_, y): &(&f64, &f64)| y.is_finite();
         let stretches = both.chunk_by(|a, b| known(a) == known(b));
         let stretches = stretches.filter(|s| known(&s[0]));
-        stretches
-            .map(|s| s.iter().copied().map(place).collect())
-            .collect()
+        stretches.map(|s| s.iter().copied().map(place).collect()).collect()
     }
 
     /// Returns a line with no more samples than can be seen.
@@ -180,13 +167,12 @@ impl<'a> Drawn<'a> {
         let thinning = Thinning::to(MOST_SAMPLES, y.len());
         let values = thinning.line(y);
         let (_, step, _) = thinning.axis(&t.x);
-        match values.len() == y.len() {
-            true => (t.x.clone(), values),
-            false => {
-                let first = t.x[0];
-                let time = (0..values.len()).map(|i| first + step * i as f64);
-                (time.collect(), values)
-            }
+        if values.len() == y.len() {
+            (t.x.clone(), values)
+        } else {
+            let first = t.x[0];
+            let time = (0..values.len()).map(|i| first + step * i as f64);
+            (time.collect(), values)
         }
     }
 
@@ -197,19 +183,10 @@ impl<'a> Drawn<'a> {
         }
         let (x, low) = self.thin(t, &t.low);
         let (_, high) = self.thin(t, &t.high);
-        for (low, high) in self
-            .places(&x, &low)
-            .into_iter()
-            .zip(self.places(&x, &high))
-        {
+        for (low, high) in self.places(&x, &low).into_iter().zip(self.places(&x, &high)) {
             let edge = |(x, y): (i32, i32)| (x, y.clamp(self.frame.top, self.frame.bottom));
-            let around: Vec<_> = low
-                .into_iter()
-                .chain(high.into_iter().rev())
-                .map(edge)
-                .collect();
-            area.draw(&Polygon::new(around, colour(t.colour).mix(0.13).filled()))
-                .expect(SURE);
+            let around: Vec<_> = low.into_iter().chain(high.into_iter().rev()).map(edge).collect();
+            area.draw(&Polygon::new(around, colour(t.colour).mix(0.13).filled())).expect(SURE);
         }
     }
 
@@ -255,19 +232,15 @@ impl<'a> Drawn<'a> {
         let lines = self.order.len() as f64;
         let place = self.order.iter().position(|o| *o == (t.colour, t.engine));
         let place = place.unwrap_or_default() as f64 - (lines - 1.0) / 2.0;
-        let shift = match self.figure.x.ticks.is_some() {
-            true => place * (part / lines).min(most),
-            false => 0.0,
-        };
+        let shift =
+            if self.figure.x.ticks.is_some() { place * (part / lines).min(most) } else { 0.0 };
         for (i, (&x, &y)) in t.x.iter().zip(&t.y).enumerate() {
             if !y.is_finite() {
                 continue;
             }
             let scaled = |v: f64| v / self.figure.y.one;
-            let (px, py) = (
-                self.frame.x_at(x / self.figure.x.one + shift),
-                self.frame.y_at(scaled(y)),
-            );
+            let (px, py) =
+                (self.frame.x_at(x / self.figure.x.one + shift), self.frame.y_at(scaled(y)));
             let seen = (self.frame.left..=self.frame.right).contains(&px)
                 && (self.frame.top..=self.frame.bottom).contains(&py);
             if !seen {
@@ -276,12 +249,10 @@ impl<'a> Drawn<'a> {
             if t.low[i].is_finite() && t.high[i] > t.low[i] {
                 let ends = [t.low[i], t.high[i]].map(|v| self.frame.y_within(scaled(v)));
                 let bar = vec![(px, ends[0]), (px, ends[1])];
-                area.draw(&PathElement::new(bar, own.stroke_width(6)))
-                    .expect(SURE);
+                area.draw(&PathElement::new(bar, own.stroke_width(6))).expect(SURE);
                 for end in ends {
                     let cap = vec![(px - 2 * POINT, end), (px + 2 * POINT, end)];
-                    area.draw(&PathElement::new(cap, own.stroke_width(6)))
-                        .expect(SURE);
+                    area.draw(&PathElement::new(cap, own.stroke_width(6))).expect(SURE);
                 }
             }
             sign(area, (px, py), t.colour, t.engine);

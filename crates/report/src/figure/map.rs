@@ -13,11 +13,7 @@ pub fn draw(figure: &Figure, map: &MapOf) -> String {
     let (width, height) = size(figure.width);
     on_area((width, height + LINE), |area| {
         let widest = map.up.iter().map(|t| text_width(t)).max().unwrap_or(0);
-        let (across, up) = figure
-            .x
-            .name
-            .split_once(" / ")
-            .unwrap_or((&figure.x.name, ""));
+        let (across, up) = figure.x.name.split_once(" / ").unwrap_or((&figure.x.name, ""));
         let left = widest.min(60 * POINT) + LINE + 6 * POINT;
         let titled = map.panels.len() > 1;
         let top = if titled { LINE + 5 * POINT } else { 5 * POINT };
@@ -58,10 +54,7 @@ fn cells(
 ) {
     let (columns, rows) = (map.across.len() as i32, map.up.len() as i32);
     let room = (x1 - x0) / columns;
-    let texts: Vec<String> = values
-        .iter()
-        .map(|v| rounded(v / figure.y.one, figure))
-        .collect();
+    let texts: Vec<String> = values.iter().map(|v| rounded(v / figure.y.one, figure)).collect();
     let roomy = (y1 - y0) / rows > LINE && texts.iter().all(|t| text_width(t) < room);
     for (k, value) in values.iter().enumerate() {
         let (i, j) = (k as i32 % columns, k as i32 / columns);
@@ -71,20 +64,12 @@ fn cells(
             continue;
         }
         let part = part(*value, figure);
-        area.draw(&Rectangle::new(
-            [(left, top), (right, bottom)],
-            shade(part).filled(),
-        ))
-        .expect(SURE);
+        area.draw(&Rectangle::new([(left, top), (right, bottom)], shade(part).filled()))
+            .expect(SURE);
         if roomy {
             let ink = if part > 0.55 { WHITE } else { BLACK };
             let centre = ((left + right) / 2, (top + bottom) / 2);
-            write(
-                area,
-                &texts[k],
-                centre,
-                &style(ink, HPos::Center, VPos::Center),
-            );
+            write(area, &texts[k], centre, &style(ink, HPos::Center, VPos::Center));
         }
     }
     for (i, text) in map.across.iter().enumerate() {
@@ -97,20 +82,13 @@ fn cells(
 /// The place of a value between the least and the largest.
 fn part(value: f64, figure: &Figure) -> f64 {
     let (low, high) = figure.y.ends;
-    match high > low {
-        true => (value - low) / (high - low),
-        false => 0.0,
-    }
+    if high > low { (value - low) / (high - low) } else { 0.0 }
 }
 
 /// From a pale to a dark blue; the lightness falls evenly.
 fn shade(part: f64) -> RGBColor {
     let between = |a: f64, b: f64| (a + part.clamp(0.0, 1.0) * (b - a)).round() as u8;
-    RGBColor(
-        between(235.0, 10.0),
-        between(243.0, 55.0),
-        between(251.0, 110.0),
-    )
+    RGBColor(between(235.0, 10.0), between(243.0, 55.0), between(251.0, 110.0))
 }
 
 /// The number of decimals that makes the values distinct, the same for all.
@@ -121,10 +99,7 @@ fn rounded(value: f64, figure: &Figure) -> String {
         v if v >= 2.0 => 1,
         _ => 2,
     };
-    match value.is_finite() {
-        true => format!("{value:.decimals$}"),
-        false => String::new(),
-    }
+    if value.is_finite() { format!("{value:.decimals$}") } else { String::new() }
 }
 
 fn scale(area: &Area, figure: &Figure, (x, top, bottom): (i32, i32, i32)) {
@@ -132,28 +107,17 @@ fn scale(area: &Area, figure: &Figure, (x, top, bottom): (i32, i32, i32)) {
     for i in 0..steps {
         let [from, to] = [i, i + 1].map(|i| bottom - i * (bottom - top) / steps);
         let fill = shade(f64::from(i) / f64::from(steps - 1)).filled();
-        area.draw(&Rectangle::new([(x, to), (x + 6 * POINT, from)], fill))
-            .expect(SURE);
+        area.draw(&Rectangle::new([(x, to), (x + 6 * POINT, from)], fill)).expect(SURE);
     }
     let (low, high) = figure.y.ends;
     let text = style(BLACK, HPos::Left, VPos::Center);
     for part in [0.0, 0.5, 1.0] {
         let y = bottom - (part * f64::from(bottom - top)) as i32;
         let value = rounded((low + part * (high - low)) / figure.y.one, figure);
-        write(
-            area,
-            &value,
-            (x + 8 * POINT, y.clamp(top + 4 * POINT, bottom - 4 * POINT)),
-            &text,
-        );
+        write(area, &value, (x + 8 * POINT, y.clamp(top + 4 * POINT, bottom - 4 * POINT)), &text);
     }
     let turned = style(BLACK, HPos::Center, VPos::Top)
         .pos(Pos::new(HPos::Center, VPos::Bottom))
         .transform(FontTransform::Rotate270);
-    write(
-        area,
-        &figure.y.label(),
-        (x + SCALE - 9 * POINT, (top + bottom) / 2),
-        &turned,
-    );
+    write(area, &figure.y.label(), (x + SCALE - 9 * POINT, (top + bottom) / 2), &turned);
 }

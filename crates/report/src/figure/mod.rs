@@ -153,10 +153,7 @@ pub enum FigureError {
 
 impl FigureError {
     fn wrong(message: impl Into<String>, hint: impl Into<String>) -> FigureError {
-        FigureError::Wrong {
-            message: message.into(),
-            hint: hint.into(),
-        }
+        FigureError::Wrong { message: message.into(), hint: hint.into() }
     }
 }
 
@@ -315,17 +312,19 @@ impl Figure {
 
 impl Axis {
     fn label(&self) -> String {
-        match self.unit.is_empty() {
-            true => self.name.clone(),
-            false => format!("{} ({})", self.name, self.unit),
+        if self.unit.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{} ({})", self.name, self.unit)
         }
     }
 
     /// Returns the heading of a column with the axis' values: "throughput [bit/s]".
     fn heading(&self) -> String {
-        match self.base.is_empty() {
-            true => self.name.to_lowercase(),
-            false => format!("{} [{}]", self.name.to_lowercase(), self.base),
+        if self.base.is_empty() {
+            self.name.to_lowercase()
+        } else {
+            format!("{} [{}]", self.name.to_lowercase(), self.base)
         }
     }
 }

@@ -47,10 +47,7 @@ pub fn by(request: &Request) -> Result<By, FigureError> {
         Some(by) => {
             let names: Vec<&str> = allowed.iter().map(|by| by.name()).collect();
             let message = format!("{metric} is not recorded by {}", by.name());
-            Err(FigureError::wrong(
-                message,
-                format!("it has --by {}", names.join(" or ")),
-            ))
+            Err(FigureError::wrong(message, format!("it has --by {}", names.join(" or "))))
         }
     }
 }
@@ -70,13 +67,7 @@ pub fn subjects<'a>(
             for (keys, name, entities) in candidates(outline, request.metric, by, request) {
                 known.extend(keys.iter().cloned());
                 if request.of.is_empty() || request.of.iter().any(|of| keys.contains(of)) {
-                    all.push(Subject {
-                        place: place.clone(),
-                        name,
-                        entities,
-                        point,
-                        index,
-                    });
+                    all.push(Subject { place: place.clone(), name, entities, point, index });
                 }
             }
         }
@@ -85,10 +76,7 @@ pub fn subjects<'a>(
     if let Some(of) = missing {
         let message = format!("there is no {} \"{of}\" in these runs", by.name());
         let names: Vec<&str> = known.iter().take(12).map(String::as_str).collect();
-        return Err(FigureError::wrong(
-            message,
-            format!("there is {}", names.join(", ")),
-        ));
+        return Err(FigureError::wrong(message, format!("there is {}", names.join(", "))));
     }
     check_recorded(&all, request)?;
     Ok(all)
@@ -102,9 +90,10 @@ pub fn place(stored: &[Stored], directory: usize, point: &LoadedRun) -> String {
         // A single point of a sweep, whose directory is a number.
         true if !point.label().is_empty() => {
             let id = |s: &Stored| s.points[0].manifest.scenario.id.clone();
-            match stored.iter().all(|s| id(s) == id(results)) {
-                true => point.label(),
-                false => format!("{}, {}", id(results), point.label()),
+            if stored.iter().all(|s| id(s) == id(results)) {
+                point.label()
+            } else {
+                format!("{}, {}", id(results), point.label())
             }
         }
         _ if alike == 1 => results.name(),
@@ -150,15 +139,8 @@ fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> V
         By::Link if metric.of() == Of::Aggregate => outline
             .aggregates(|l| l.shown || request.of.iter().any(|of| of.starts_with(&l.name)))
             .map(|(name, entity)| {
-                let link = name
-                    .split_once('.')
-                    .map_or("", |(link, _)| link)
-                    .to_string();
-                (
-                    vec![name.clone(), link],
-                    show::name(&name, 40),
-                    vec![entity],
-                )
+                let link = name.split_once('.').map_or("", |(link, _)| link).to_string();
+                (vec![name.clone(), link], show::name(&name, 40), vec![entity])
             })
             .collect(),
         By::Link => (outline.links.iter().enumerate())
@@ -174,10 +156,8 @@ fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> V
 /// Returns an error if no run has the metric.
 fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureError> {
     let metric = request.metric;
-    let engines: BTreeSet<Engine> = (subjects.iter())
-        .flat_map(|s| s.engines(request))
-        .map(|(engine, _)| engine)
-        .collect();
+    let engines: BTreeSet<Engine> =
+        (subjects.iter()).flat_map(|s| s.engines(request)).map(|(engine, _)| engine).collect();
     if engines.is_empty() && !subjects.is_empty() {
         let all = subjects.iter().flat_map(|s| &s.point.runs);
         let there: BTreeSet<&str> = all.map(|r| r.manifest.engine.name()).collect();
@@ -240,10 +220,7 @@ pub fn check_number(labels: &[String]) -> Result<(), FigureError> {
     }
     let some: Vec<&str> = labels.iter().take(3).map(String::as_str).collect();
     Err(FigureError::wrong(
-        format!(
-            "{} lines per engine are more than the {MOST} distinct colours",
-            labels.len()
-        ),
+        format!("{} lines per engine are more than the {MOST} distinct colours", labels.len()),
         format!(
             "name some with --of, or the directories of some points of a sweep; there are {}, ...",
             some.join("; ")

@@ -24,11 +24,7 @@ pub fn write_comparison_dir(
     page: &str,
 ) -> Result<(), FileError> {
     let place = Place::claim_if(dir, replaceable)?;
-    let manifest = Manifest {
-        format: FORMAT,
-        format_version: 1,
-        directories,
-    };
+    let manifest = Manifest { format: FORMAT, format_version: 1, directories };
     write(place.path(), MANIFEST, |out| json(out, &manifest))?;
     write(place.path(), COMPARISON, |out| json(out, record))?;
     write(place.path(), PAGE, |out| out.write_all(page.as_bytes()))?;
@@ -41,10 +37,5 @@ pub fn check_comparison_place(dir: &Path) -> Result<(), FileError> {
 }
 
 fn replaceable(target: &Path) -> Result<(), FileError> {
-    replaceable_as(
-        target,
-        FORMAT,
-        "a comparison",
-        &[MANIFEST, COMPARISON, PAGE],
-    )
+    replaceable_as(target, FORMAT, "a comparison", &[MANIFEST, COMPARISON, PAGE])
 }

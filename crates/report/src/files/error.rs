@@ -57,18 +57,11 @@ impl FileError {
     }
 
     pub(super) fn io(action: &'static str, path: &Path, source: std::io::Error) -> FileError {
-        FileError::Io {
-            action,
-            path: path.into(),
-            source,
-        }
+        FileError::Io { action, path: path.into(), source }
     }
 
     pub(super) fn broken(path: &Path, why: impl ToString) -> FileError {
-        FileError::Broken {
-            path: path.into(),
-            why: why.to_string(),
-        }
+        FileError::Broken { path: path.into(), why: why.to_string() }
     }
 }
 

@@ -28,10 +28,7 @@ impl Kept {
     /// Returns the kept runs of the result directory `target`. `build` distinguishes programs of
     /// one version. A run is returned only to the program that made it.
     pub fn beside(target: &Path, build: &str) -> Result<Kept, FileError> {
-        Ok(Kept {
-            dir: hidden(&resolved(target), "resume")?,
-            build: build.into(),
-        })
+        Ok(Kept { dir: hidden(&resolved(target), "resume")?, build: build.into() })
     }
 
     /// Returns the run of this scenario, if it is there and complete.

@@ -62,9 +62,7 @@ fn is_at(mut file: &File, path: &Path) -> bool {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let n = COUNT.fetch_add(1, Ordering::Relaxed);
     let mark = format!("{}-{n}\n", std::process::id());
-    let written = file
-        .set_len(0)
-        .and_then(|()| file.write_all(mark.as_bytes()));
+    let written = file.set_len(0).and_then(|()| file.write_all(mark.as_bytes()));
     // A full disk takes nothing, and is reported when the result is written.
     written.is_err() || fs::read_to_string(path).is_ok_and(|text| text == mark)
 }

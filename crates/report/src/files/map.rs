@@ -23,19 +23,10 @@ struct MapManifest<'a> {
 /// alone, and is an error.
 pub fn write_map_dir(dir: &Path, map: &StabilityMap) -> Result<(), FileError> {
     let place = Place::claim_if(dir, replaceable)?;
-    let manifest = MapManifest {
-        format: FORMAT,
-        format_version: 1,
-        id: &map.id,
-        axes: &map.axes,
-    };
+    let manifest = MapManifest { format: FORMAT, format_version: 1, id: &map.id, axes: &map.axes };
     write(place.path(), MANIFEST, |out| json(out, &manifest))?;
-    write(place.path(), TABLE, |out| {
-        out.write_all(map.csv().as_bytes())
-    })?;
-    write(place.path(), PAGE, |out| {
-        out.write_all(map.page().as_bytes())
-    })?;
+    write(place.path(), TABLE, |out| out.write_all(map.csv().as_bytes()))?;
+    write(place.path(), PAGE, |out| out.write_all(map.page().as_bytes()))?;
     place.publish()
 }
 

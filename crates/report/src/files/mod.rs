@@ -117,13 +117,8 @@ pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), 
     })?;
     let all: Vec<Point> = points.iter().map(|contents| contents.point).collect();
     let table = summary::summary(&all);
-    for (name, format) in [
-        (SUMMARY_CSV, Format::Csv),
-        (SUMMARY_PARQUET, Format::Parquet),
-    ] {
-        write(place.path(), name, |out| {
-            table.write(out, format, "summary")
-        })?;
+    for (name, format) in [(SUMMARY_CSV, Format::Csv), (SUMMARY_PARQUET, Format::Parquet)] {
+        write(place.path(), name, |out| table.write(out, format, "summary"))?;
     }
     let path = place.path().join(PAGE);
     std::fs::write(&path, page).map_err(|e| FileError::io("write", &path, e))?;
@@ -140,22 +135,14 @@ pub fn check_place(dir: &Path) -> Result<(), FileError> {
 fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     let runs = contents.point.runs();
     let outline = Outline::of(contents.point.scenario);
-    let sum = write(dir, SCENARIO, |out| {
-        out.write_all(contents.scenario_toml.as_bytes())
-    })?;
+    let sum = write(dir, SCENARIO, |out| out.write_all(contents.scenario_toml.as_bytes()))?;
     let sums = BTreeMap::from([(SCENARIO.to_string(), sum)]);
     record(dir, &outline, &runs, sums)?;
-    write(dir, SUMMARY, |out| {
-        json(out, &Summary::of(&outline, &contents.point))
-    })?;
+    write(dir, SUMMARY, |out| json(out, &Summary::of(&outline, &contents.point)))?;
     if contents.csv {
-        write(dir, CSV, |out| {
-            series::write(out, Format::Csv, &outline, &runs)
-        })?;
+        write(dir, CSV, |out| series::write(out, Format::Csv, &outline, &runs))?;
         if has_transfers(&runs) {
-            write(dir, TRANSFERS_CSV, |out| {
-                transfers::write(out, Format::Csv, &outline, &runs)
-            })?;
+            write(dir, TRANSFERS_CSV, |out| transfers::write(out, Format::Csv, &outline, &runs))?;
         }
     }
     if let Some(page) = contents.page {
@@ -176,19 +163,13 @@ fn record(
     manifest.checksums = checksums;
     let mut add = |name: &str, sum: String| manifest.checksums.insert(name.into(), sum);
     if has_transfers(runs) {
-        let sum = write(dir, TRANSFERS, |out| {
-            transfers::write(out, Format::Parquet, outline, runs)
-        })?;
+        let sum =
+            write(dir, TRANSFERS, |out| transfers::write(out, Format::Parquet, outline, runs))?;
         add(TRANSFERS, sum);
     }
-    let sum = write(dir, PARQUET, |out| {
-        series::write(out, Format::Parquet, outline, runs)
-    })?;
+    let sum = write(dir, PARQUET, |out| series::write(out, Format::Parquet, outline, runs))?;
     add(PARQUET, sum);
-    write(dir, MANIFEST, |out| {
-        out.write_all(manifest.text()?.as_bytes())
-    })
-    .map(drop)
+    write(dir, MANIFEST, |out| out.write_all(manifest.text()?.as_bytes())).map(drop)
 }
 
 fn has_transfers(runs: &[&Run]) -> bool {

@@ -80,11 +80,7 @@ pub(super) fn resolved(target: &Path) -> PathBuf {
 }
 
 fn replaceable(target: &Path) -> Result<(), FileError> {
-    let occupied = |why: String| FileError::Occupied {
-        path: target.into(),
-        wanted: RUN_DIR,
-        why,
-    };
+    let occupied = |why: String| FileError::Occupied { path: target.into(), wanted: RUN_DIR, why };
     let entries = fs::read_dir(target).map_err(|e| occupied(e.to_string()))?;
     let (mut empty, mut sweep) = (true, false);
     for entry in entries {
@@ -99,11 +95,10 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
         }
         empty = false;
     }
-    match empty || sweep {
-        true => Ok(()),
-        false => StoredManifest::read(target)
-            .map(drop)
-            .map_err(|e| occupied(e.to_string())),
+    if empty || sweep {
+        Ok(())
+    } else {
+        StoredManifest::read(target).map(drop).map_err(|e| occupied(e.to_string()))
     }
 }
 
@@ -119,11 +114,7 @@ pub(super) fn replaceable_as(
     struct Head {
         format: String,
     }
-    let occupied = |why: String| FileError::Occupied {
-        path: target.into(),
-        wanted,
-        why,
-    };
+    let occupied = |why: String| FileError::Occupied { path: target.into(), wanted, why };
     let entries = fs::read_dir(target).map_err(|e| occupied(e.to_string()))?;
     let mut empty = true;
     for entry in entries {
@@ -174,10 +165,7 @@ fn sweep_away(target: &Path) {
     let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
         return;
     };
-    let parent = match parent.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => parent,
-    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     let prefix = format!(".{}.", name.display());
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries {
@@ -209,13 +197,10 @@ fn is_ours(dir: &Path) -> bool {
     entries.into_iter().all(|entry| {
         entry.is_ok_and(|entry| {
             let (name, kind) = (entry.file_name(), entry.file_type());
-            match kind.is_ok_and(|kind| kind.is_dir()) {
-                true => is_point(&name) && is_ours(&entry.path()),
-                false => OWN
-                    .iter()
-                    .chain(&MAP_OWN)
-                    .chain(&[COMPARISON])
-                    .any(|own| name == *own),
+            if kind.is_ok_and(|kind| kind.is_dir()) {
+                is_point(&name) && is_ours(&entry.path())
+            } else {
+                OWN.iter().chain(&MAP_OWN).chain(&[COMPARISON]).any(|own| name == *own)
             }
         })
     })
@@ -244,8 +229,5 @@ impl Drop for Partial {
 /// Removes the file or directory at a path, if there is one. A failure is ignored, because nothing
 /// can be done about a file system that refuses.
 pub(super) fn remove(path: &Path) {
-    let _ = match path.is_dir() {
-        true => fs::remove_dir_all(path),
-        false => fs::remove_file(path),
-    };
+    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }

@@ -43,10 +43,7 @@ impl LoadedRun {
 
 /// Reads a run directory: manifest and series.
 pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
-    let no_run = |why| FileError::NoRun {
-        path: path.into(),
-        why,
-    };
+    let no_run = |why| FileError::NoRun { path: path.into(), why };
     if !path.exists() {
         return Err(no_run("there is nothing of this name"));
     }
@@ -78,11 +75,7 @@ pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
             return Err(broken(why));
         }
     }
-    let mut loaded = LoadedRun {
-        path: path.into(),
-        manifest,
-        runs,
-    };
+    let mut loaded = LoadedRun { path: path.into(), manifest, runs };
     let file = path.join(TRANSFERS);
     match File::open(&file) {
         Ok(opened) => {
@@ -102,9 +95,10 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
             engine: record.engine.parse::<Engine>()?,
             // Engines give their version as a literal, so the field has that type. A program reads
             // few directories of other versions, and each leaks a few bytes.
-            version: match record.version == env!("CARGO_PKG_VERSION") {
-                true => env!("CARGO_PKG_VERSION"),
-                false => String::leak(record.version.clone()),
+            version: if record.version == env!("CARGO_PKG_VERSION") {
+                env!("CARGO_PKG_VERSION")
+            } else {
+                String::leak(record.version.clone())
             },
             scenario_hash: record.scenario_hash.clone(),
             seed: record.seed,
@@ -114,20 +108,12 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
         time: vec![],
         series: vec![],
         transfers: vec![],
-        statistics: Statistics {
-            packet_hops: record.packet_hops,
-            steps: record.steps,
-        },
-        certificates: (record.certificates.iter())
-            .map(CertificateRecord::certificate)
-            .collect(),
+        statistics: Statistics { packet_hops: record.packet_hops, steps: record.steps },
+        certificates: (record.certificates.iter()).map(CertificateRecord::certificate).collect(),
         notes: record.notes.clone(),
         unfit: record.unfit.clone(),
         skipped: (record.skipped_ps.iter())
-            .map(|&(start, end)| Window {
-                start: Time::from_ps(start),
-                end: Time::from_ps(end),
-            })
+            .map(|&(start, end)| Window { start: Time::from_ps(start), end: Time::from_ps(end) })
             .collect(),
         stalls: Vec::new(),
     })
@@ -139,23 +125,15 @@ struct Names(BTreeMap<(&'static str, String), Entity>);
 impl Names {
     fn of(outline: &Outline) -> Names {
         let flows = outline.groups.iter().flat_map(|g| &g.flows);
-        let flows = flows
-            .enumerate()
-            .map(|(i, f)| (("flow", f.clone()), Entity::Flow(i)));
+        let flows = flows.enumerate().map(|(i, f)| (("flow", f.clone()), Entity::Flow(i)));
         let groups = outline.groups.iter().enumerate();
         let groups = groups.map(|(i, g)| (("group", g.name.clone()), Entity::Group(i)));
-        let quantiles = outline
-            .quantiles()
-            .map(|(name, entity)| (("quantile", name), entity));
+        let quantiles = outline.quantiles().map(|(name, entity)| (("quantile", name), entity));
         let links = outline.links.iter().enumerate();
         let links = links.map(|(i, l)| (("link", l.name.clone()), Entity::Link(i)));
         let aggregates = outline.aggregates(|_| true);
         let aggregates = aggregates.map(|(name, entity)| (("aggregate", name), entity));
-        let all = flows
-            .chain(groups)
-            .chain(quantiles)
-            .chain(links)
-            .chain(aggregates);
+        let all = flows.chain(groups).chain(quantiles).chain(links).chain(aggregates);
         Names(all.collect())
     }
 

@@ -25,11 +25,6 @@ pub fn replaced(dir: &Path, scenarios: &[&Scenario]) -> Option<String> {
     let (hash, seed, point) =
         other.find(|(hash, seed, _)| !new.iter().any(|(h, s)| (h, s) == (hash, seed)))?;
     let short: String = hash.chars().take(8).collect();
-    let point = point
-        .iter()
-        .map(|(name, value)| format!(", {name} = {value}"));
-    Some(format!(
-        "scenario {short}, seed {seed}{}",
-        point.collect::<String>()
-    ))
+    let point = point.iter().map(|(name, value)| format!(", {name} = {value}"));
+    Some(format!("scenario {short}, seed {seed}{}", point.collect::<String>()))
 }

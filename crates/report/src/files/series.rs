@@ -60,11 +60,8 @@ struct Named<'a> {
 }
 
 fn named<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Named<'a>> {
-    let flows: Vec<&str> = outline
-        .groups
-        .iter()
-        .flat_map(|g| g.flows.iter().map(String::as_str))
-        .collect();
+    let flows: Vec<&str> =
+        outline.groups.iter().flat_map(|g| g.flows.iter().map(String::as_str)).collect();
     let mut all = Vec::new();
     for (i, run) in runs.iter().enumerate() {
         for series in &run.series {

@@ -25,10 +25,7 @@ impl Stored {
             manifest: StoredManifest::of(&outline, &point.runs()),
             runs: point.runs.to_vec(),
         };
-        Stored {
-            path: PathBuf::new(),
-            points: vec![loaded],
-        }
+        Stored { path: PathBuf::new(), points: vec![loaded] }
     }
 
     /// Returns the last part of the directory's path.
@@ -53,8 +50,5 @@ pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
         dirs.push(path.into());
     }
     let points = dirs.iter().map(|dir| load_run_dir(dir));
-    Ok(Stored {
-        path: path.into(),
-        points: points.collect::<Result<_, _>>()?,
-    })
+    Ok(Stored { path: path.into(), points: points.collect::<Result<_, _>>()? })
 }

@@ -60,17 +60,10 @@ pub(super) fn summary(points: &[Point]) -> Table<'static> {
             found.map_or(String::new(), |(_, value)| value.clone())
         };
         let values: Vec<String> = points.iter().map(setting).collect();
-        let column = match own.contains(name.as_str()) {
-            true => format!("sweep_{name}"),
-            false => name.clone(),
-        };
+        let column =
+            if own.contains(name.as_str()) { format!("sweep_{name}") } else { name.clone() };
         let doc = format!("value of the sweep {name}, as the scenario names it");
-        table.add(
-            &column,
-            &doc,
-            Kind::Text,
-            text(&|r| values[rows[r].point].clone()),
-        );
+        table.add(&column, &doc, Kind::Text, text(&|r| values[rows[r].point].clone()));
         let texts: Vec<&str> = values.iter().map(String::as_str).collect();
         if let Some((numbers, unit)) = axis::plain_numbers(&texts) {
             let doc = format!("the same as a number, in {unit}");
@@ -84,37 +77,17 @@ pub(super) fn summary(points: &[Point]) -> Table<'static> {
         Subject::Aggregate(name) => ("aggregate", name.clone()),
     };
     let about = "group, link or aggregate";
-    table.add(
-        "entity_kind",
-        about,
-        Kind::Text,
-        text(&|r| subject(r).0.into()),
-    );
+    table.add("entity_kind", about, Kind::Text, text(&|r| subject(r).0.into()));
     let about = "name in the scenario; of an aggregate LINK.AGGREGATE";
     table.add("entity", about, Kind::Text, text(&|r| subject(r).1));
     let about = "the quantity; throughput_spread is the standard deviation over the mean of a group's flows, estimator_bias the estimated over the true accumulation, less one";
-    table.add(
-        "metric",
-        about,
-        Kind::Text,
-        text(&|r| rows[r].metric.into()),
-    );
+    table.add("metric", about, Kind::Text, text(&|r| rows[r].metric.into()));
     let about = "unit of mean and half_width: bit/s, B, s, pkt (packets), 1 (ratio)";
     table.add("unit", about, Kind::Text, text(&|r| rows[r].unit.into()));
     let about = "the engine that ran";
-    table.add(
-        "engine",
-        about,
-        Kind::Text,
-        text(&|r| rows[r].engine.clone()),
-    );
+    table.add("engine", about, Kind::Text, text(&|r| rows[r].engine.clone()));
     let about = "mean over the steady part, of a group over its flows, and over repetitions";
-    table.add(
-        "mean",
-        about,
-        Kind::Optional,
-        number(&|r| rows[r].value.mean),
-    );
+    table.add("mean", about, Kind::Optional, number(&|r| rows[r].value.mean));
     let about = "half-width of the 95 % confidence interval of the mean; missing for a single run";
     let half_width = number(&|r| rows[r].value.half_width.unwrap_or(f64::NAN));
     table.add("half_width", about, Kind::Optional, half_width);
@@ -124,14 +97,5 @@ pub(super) fn summary(points: &[Point]) -> Table<'static> {
 }
 
 /// The columns that every table has.
-const OWN: [&str; 9] = [
-    "point",
-    "entity_kind",
-    "entity",
-    "metric",
-    "unit",
-    "engine",
-    "mean",
-    "half_width",
-    "runs",
-];
+const OWN: [&str; 9] =
+    ["point", "entity_kind", "entity", "metric", "unit", "engine", "mean", "half_width", "runs"];

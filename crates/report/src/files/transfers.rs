@@ -45,9 +45,8 @@ pub(super) fn write(
     outline: &Outline,
     runs: &[&Run],
 ) -> io::Result<()> {
-    let flows: Vec<&str> = (outline.groups.iter())
-        .flat_map(|g| g.flows.iter().map(String::as_str))
-        .collect();
+    let flows: Vec<&str> =
+        (outline.groups.iter()).flat_map(|g| g.flows.iter().map(String::as_str)).collect();
     let all: Vec<(usize, &Transfer)> = (runs.iter().enumerate())
         .flat_map(|(i, run)| run.transfers.iter().map(move |t| (i, t)))
         .collect();

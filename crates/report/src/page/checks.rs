@@ -174,10 +174,7 @@ impl Columns {
         if checks.iter().any(|c| c.class != Class::Met) {
             let across =
                 6 + usize::from(self.sweep) + usize::from(self.papers) + self.engines.len() - 1;
-            _ = write!(
-                out,
-                "<tr class=\"why {class}\"><td></td><td colspan=\"{across}\">"
-            );
+            _ = write!(out, "<tr class=\"why {class}\"><td></td><td colspan=\"{across}\">");
             for failed in checks.iter().filter(|c| c.class != Class::Met) {
                 let (engine, reason) = (failed.engine, escape(&failed.reason, 300));
                 _ = write!(out, "<p class=\"reason\">{engine}: {reason}</p>");

@@ -18,10 +18,7 @@ const LEAST_RANGE: f64 = 0.1;
 /// Differences of less than a few percent are pale, however little the others differ.
 pub fn shade(value: f64, (least, most): (f64, f64)) -> f64 {
     let range = (most - least).max(LEAST_RANGE * most.abs());
-    match range > 0.0 && value.is_finite() {
-        true => (value - least) / range,
-        false => 0.0,
-    }
+    if range > 0.0 && value.is_finite() { (value - least) / range } else { 0.0 }
 }
 
 /// Returns a map for each expectation that all points share, or nothing unless two variables make a
@@ -37,11 +34,12 @@ pub fn maps(points: &[Point]) -> String {
     for check in checks {
         map(&mut maps, &grid, points, check);
     }
-    match maps.is_empty() {
-        true => maps,
-        false => format!(
+    if maps.is_empty() {
+        maps
+    } else {
+        format!(
             "<section id=\"maps\" aria-label=\"Maps\">\n<h2>Over the grid</h2>\n{maps}</section>"
-        ),
+        )
     }
 }
 
@@ -52,11 +50,7 @@ fn find<'a>(point: &Point<'a>, check: &Check) -> Option<&'a Check> {
 }
 
 fn map(out: &mut String, grid: &Grid, points: &[Point], check: &Check) {
-    let cells: Vec<Option<&Check>> = grid
-        .points
-        .iter()
-        .map(|&i| find(&points[i], check))
-        .collect();
+    let cells: Vec<Option<&Check>> = grid.points.iter().map(|&i| find(&points[i], check)).collect();
     let value = |c: &Option<&Check>| c.and_then(Check::measured).map(|v| v.mean);
     let known = || cells.iter().filter_map(value).filter(|v| v.is_finite());
     let least = known().fold(f64::INFINITY, f64::min);
@@ -80,14 +74,15 @@ fn map(out: &mut String, grid: &Grid, points: &[Point], check: &Check) {
         out.push_str("</tr>\n");
     }
     let text = |v| show::quantity(v, check.unit);
-    let range = match least <= most {
-        true => format!(
+    let range = if least <= most {
+        format!(
             "<p class=\"signs\">From {} (pale) to {} (strong), and hardly shaded where they differ \
              little; with a word: not met.</p>\n",
             text(least),
             text(most)
-        ),
-        false => String::new(),
+        )
+    } else {
+        String::new()
     };
     _ = write!(out, "</tbody></table></div>\n{range}");
 }

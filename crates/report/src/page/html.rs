@@ -22,12 +22,11 @@ pub fn header(points: &[Point]) -> String {
     let scenario = first.scenario;
     let id = escape(&scenario.id, 100);
     let mut facts = Vec::new();
-    let heading = match scenario.title.is_empty() {
-        true => id,
-        false => {
-            facts.push(format!("<code>{id}</code>"));
-            escape(&scenario.title, 200)
-        }
+    let heading = if scenario.title.is_empty() {
+        id
+    } else {
+        facts.push(format!("<code>{id}</code>"));
+        escape(&scenario.title, 200)
     };
     if !scenario.source.is_empty() {
         facts.push(escape(&scenario.source, 300));
@@ -49,10 +48,7 @@ pub fn verdict(points: &[Point]) -> String {
     }
     let class = style_of(Tally::of(checks().map(|c| c.class)).worst());
     let gap = gap(points).map_or(String::new(), |gap| format!(" {gap}."));
-    format!(
-        "<p class=\"verdict {class}\">{}.{gap}</p>",
-        sentence(checks(), Style::default())
-    )
+    format!("<p class=\"verdict {class}\">{}.{gap}</p>", sentence(checks(), Style::default()))
 }
 
 /// Completion times of transfers, of all points; nothing where there are none.
@@ -123,15 +119,11 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
         return String::new();
     }
     let list = |items: &[String]| {
-        let items = items
-            .iter()
-            .map(|i| format!("<li>{}</li>\n", escape(i, 4000)));
+        let items = items.iter().map(|i| format!("<li>{}</li>\n", escape(i, 4000)));
         format!("<ul>\n{}</ul>\n", items.collect::<String>())
     };
-    let (first, rest) = items.split_at(match items.len() <= MOST_NOTES + 1 {
-        true => items.len(),
-        false => MOST_NOTES,
-    });
+    let (first, rest) =
+        items.split_at(if items.len() <= MOST_NOTES + 1 { items.len() } else { MOST_NOTES });
     let kept = &rest[..rest.len().min(MOST_FOLDED)];
     let mut rest_html = String::new();
     if !rest.is_empty() {
@@ -140,10 +132,7 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
             0 => String::new(),
             left => format!("<p>... and {left} that the page leaves out</p>\n"),
         };
-        rest_html = format!(
-            "<details><summary>{n}</summary>{}{left}</details>\n",
-            list(kept)
-        );
+        rest_html = format!("<details><summary>{n}</summary>{}{left}</details>\n", list(kept));
     }
     format!(
         "<section id=\"notes\" aria-label=\"Notes\">\n<h2>Notes</h2>\n{}{rest_html}</section>",
@@ -164,12 +153,7 @@ pub fn runs(points: &[Point]) -> String {
     for point in points {
         for run in point.runs {
             let label = sweep.then(|| format!("<td>{}</td>", escape(&point.label(), 100)));
-            _ = writeln!(
-                out,
-                "<tr>{}{}</tr>",
-                label.unwrap_or_default(),
-                run_cells(run)
-            );
+            _ = writeln!(out, "<tr>{}{}</tr>", label.unwrap_or_default(), run_cells(run));
         }
     }
     out.push_str("</tbody></table></div>\n");
@@ -216,10 +200,7 @@ fn certificates(points: &[Point]) -> String {
     for point in points {
         let run = point.runs.iter().find(|run| !run.certificates.is_empty());
         for c in run.iter().flat_map(|run| &run.certificates) {
-            let phase = show::window(Window {
-                start: c.start,
-                end: c.end,
-            });
+            let phase = show::window(Window { start: c.start, end: c.end });
             let phase = match points.len() {
                 1 => phase,
                 _ => format!("{}, {phase}", point.label()),
@@ -243,10 +224,7 @@ fn run_cells(run: &Run) -> String {
     let m = &run.manifest;
     let short = |hex: &str| {
         let title = escape(hex, 200);
-        format!(
-            "<td><code title=\"{title}\">{}</code></td>",
-            escape(hex, 13)
-        )
+        format!("<td><code title=\"{title}\">{}</code></td>", escape(hex, 13))
     };
     format!(
         "<td>{}</td><td>{}</td><td class=\"n\">{}</td>{}{}<td class=\"n\">{}</td><td class=\"n\">{}</td>",

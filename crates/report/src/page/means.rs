@@ -82,10 +82,8 @@ pub(super) fn of_point(out: &mut String, columns: &[Column], rows: &[Row]) {
     }
     out.push_str("</p>\n");
     let shown = &rows[..rows.len().min(MOST_ROWS)];
-    let (first, rest) = shown.split_at(match shown.len() <= MOST_OPEN + 4 {
-        true => shown.len(),
-        false => MOST_OPEN,
-    });
+    let (first, rest) =
+        shown.split_at(if shown.len() <= MOST_OPEN + 4 { shown.len() } else { MOST_OPEN });
     table(out, columns, first, verdicts);
     if !rest.is_empty() {
         let n = show::count(rest.len(), "more row");
@@ -115,9 +113,10 @@ fn table(out: &mut String, columns: &[Column], rows: &[Row], errors: bool) {
     let mut last: Option<&Subject> = None;
     for row in rows {
         let values = show::row(&row.values, row.unit);
-        let name = match last.replace(&row.of) == Some(&row.of) {
-            true => String::new(),
-            false => escape(&subject(columns, &row.of), 60),
+        let name = if last.replace(&row.of) == Some(&row.of) {
+            String::new()
+        } else {
+            escape(&subject(columns, &row.of), 60)
         };
         let metric = row.quantity.replace('_', " ");
         _ = write!(out, "<tr><th scope=\"row\">{name}</th><td>{metric}</td>");
@@ -127,11 +126,7 @@ fn table(out: &mut String, columns: &[Column], rows: &[Row], errors: bool) {
         if errors {
             let error = row.error().map_or(show::NONE.into(), show::error);
             let verdict = agreement(row);
-            let class = if verdict == DIFFERS {
-                " class=\"differs\""
-            } else {
-                ""
-            };
+            let class = if verdict == DIFFERS { " class=\"differs\"" } else { "" };
             _ = write!(out, "<td class=\"n\">{error}</td><td{class}>{verdict}</td>");
         }
         out.push_str("</tr>\n");

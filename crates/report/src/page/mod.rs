@@ -168,9 +168,8 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
     let lines: usize = plans[..drawn].iter().map(panels::Plan::lines).sum();
     let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
     let longest = plans[..drawn].iter().map(panels::Plan::samples).max();
-    let plots: Vec<panels::PointPlots> = (plans[..drawn].par_iter())
-        .map(|plan| plan.plots(samples))
-        .collect();
+    let plots: Vec<panels::PointPlots> =
+        (plans[..drawn].par_iter()).map(|plan| plan.plots(samples)).collect();
     // Distributions of as many points as there is room for.
     let mut spreads = Vec::new();
     let mut lines = 0;
@@ -188,18 +187,15 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
     }
     let with = spreads.len();
     if with < drawn {
-        remarks.push(format!(
-            "The first {with} of {drawn} points have distributions here."
-        ));
+        remarks.push(format!("The first {with} of {drawn} points have distributions here."));
     }
     if let Some(longest) = longest.filter(|n| *n > samples) {
         remarks.push(format!(
             "The plots show at most {samples} of {longest} samples a line: the smallest and the largest of each stretch. All samples are in the series file."
         ));
     }
-    let of_points: Vec<Vec<String>> = (plans[..drawn].par_iter())
-        .map(panels::Plan::remarks)
-        .collect();
+    let of_points: Vec<Vec<String>> =
+        (plans[..drawn].par_iter()).map(panels::Plan::remarks).collect();
     for remark in of_points.into_iter().flatten() {
         if !remarks.contains(&remark) {
             remarks.push(remark);

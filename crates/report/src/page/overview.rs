@@ -78,10 +78,7 @@ pub fn overview(points: &[Point]) -> String {
     out.push_str("</tbody></table></div>\n");
     if points.len() > MOST_POINTS {
         let n = points.len();
-        _ = writeln!(
-            out,
-            "<p class=\"signs\">The first {MOST_POINTS} of {n} points.</p>"
-        );
+        _ = writeln!(out, "<p class=\"signs\">The first {MOST_POINTS} of {n} points.</p>");
     }
     out + "</section>"
 }
@@ -92,9 +89,7 @@ fn range(overview: &Overview, Shown { key, engines }: &Shown, points: usize) -> 
     let all = measured.flat_map(|e| (0..points).filter_map(move |i| overview.value(i, key, e)));
     all.map(|v| v.mean)
         .filter(|v| v.is_finite())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| {
-            (low.min(v), high.max(v))
-        })
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
 }
 
 fn cell(out: &mut String, value: Option<Estimate>, key: &Key, range: Option<(f64, f64)>) {
@@ -106,10 +101,7 @@ fn cell(out: &mut String, value: Option<Estimate>, key: &Key, range: Option<(f64
     _ = match range {
         Some(range) => {
             let part = shade(value.mean, range);
-            write!(
-                out,
-                "<td class=\"n heat\" style=\"--part:{part:.2}\">{text}</td>"
-            )
+            write!(out, "<td class=\"n heat\" style=\"--part:{part:.2}\">{text}</td>")
         }
         None => write!(out, "<td class=\"n\">{text}</td>"),
     };

@@ -84,10 +84,7 @@ impl<'a> Plan<'a> {
             point: *point,
             outline: Outline::of(point.scenario),
             repetitions: by_engine.iter().map(|(_, r)| r.len()).max().unwrap_or(0),
-            runs: by_engine
-                .into_iter()
-                .map(|(e, runs)| (e, runs[0]))
-                .collect(),
+            runs: by_engine.into_iter().map(|(e, runs)| (e, runs[0])).collect(),
         }
     }
 
@@ -118,10 +115,7 @@ impl<'a> Plan<'a> {
         };
         let packets = self.runs.iter().filter(|(e, _)| *e != Engine::Theory);
         let of_run = |run| {
-            Metric::plotted()
-                .into_iter()
-                .map(move |metric| lines(metric, run))
-                .sum::<usize>()
+            Metric::plotted().into_iter().map(move |metric| lines(metric, run)).sum::<usize>()
         };
         packets.map(|(_, run)| of_run(*run)).sum()
     }
@@ -139,9 +133,7 @@ impl<'a> Plan<'a> {
         let links = self.outline.links.iter().filter(|l| l.shown).count();
         for (n, what) in [(groups.len(), "groups"), (links, "links")] {
             if n > MOST_SUBJECTS {
-                remarks.push(format!(
-                    "The first {MOST_SUBJECTS} of {n} {what} are drawn."
-                ));
+                remarks.push(format!("The first {MOST_SUBJECTS} of {n} {what} are drawn."));
             }
         }
         let larger = groups.iter().take(MOST_SUBJECTS).filter(|g| !g.as_one);
@@ -167,16 +159,14 @@ impl<'a> Plan<'a> {
         }
         let series = self.runs.iter().flat_map(|(_, run)| &run.series);
         let drops = series.filter(|s| s.metric == Metric::Drops);
-        let known: Vec<f64> = drops
-            .flat_map(|s| &s.values)
-            .copied()
-            .filter(|v| !v.is_nan())
-            .collect();
+        let known: Vec<f64> =
+            drops.flat_map(|s| &s.values).copied().filter(|v| !v.is_nan()).collect();
         if !known.is_empty() && known.iter().all(|v| *v == 0.0) {
             let at = show::clean(&self.point.label(), 120);
-            remarks.push(match at.is_empty() {
-                true => "No packet was dropped.".into(),
-                false => format!("No packet was dropped with {at}."),
+            remarks.push(if at.is_empty() {
+                "No packet was dropped.".into()
+            } else {
+                format!("No packet was dropped with {at}.")
             });
         }
         remarks
@@ -201,11 +191,7 @@ impl<'a> Plan<'a> {
                 0..40 => inner.map(|cut| cut.as_secs_f64()).collect(),
                 _ => vec![],
             },
-            axes: self
-                .runs
-                .iter()
-                .map(|(_, run)| thin(run).axis(&run.time))
-                .collect(),
+            axes: self.runs.iter().map(|(_, run)| thin(run).axis(&run.time)).collect(),
             engines: self.runs.iter().map(|(engine, _)| engine.name()).collect(),
             panels: panels.collect(),
         }
@@ -251,9 +237,7 @@ impl<'a> Plan<'a> {
         let lines = raw.into_iter().map(|(of, engine, mut line)| {
             line.values.iter_mut().for_each(|v| *v /= one);
             let run = self.runs[engine].1;
-            let flow = line
-                .flow
-                .map(|f| show::name(&self.point.scenario.flows[f].name, 60));
+            let flow = line.flow.map(|f| show::name(&self.point.scenario.flows[f].name, 60));
             PanelLine {
                 of,
                 engine,
@@ -309,12 +293,7 @@ impl<'a> Plan<'a> {
             return named.collect();
         }
         if metric.of() == Of::Link {
-            let links = self
-                .outline
-                .links
-                .iter()
-                .enumerate()
-                .filter(|(_, l)| l.shown);
+            let links = self.outline.links.iter().enumerate().filter(|(_, l)| l.shown);
             let named = links.map(|(i, l)| (show::name(&l.name, 60), vec![Entity::Link(i)]));
             return named.take(MOST_SUBJECTS).collect();
         }
@@ -334,10 +313,9 @@ impl<'a> Plan<'a> {
 fn is_by_packets(run: &Run, group: usize) -> bool {
     let values = |entity| run.series(Metric::Throughput, entity).map(|s| &s.values);
     let percent = 50;
-    let (Some(median), Some(sum)) = (
-        values(Entity::Quantile { group, percent }),
-        values(Entity::Group(group)),
-    ) else {
+    let (Some(median), Some(sum)) =
+        (values(Entity::Quantile { group, percent }), values(Entity::Group(group)))
+    else {
         return false;
     };
     let busy = median.iter().zip(sum).filter(|(_, sum)| **sum > 0.0);

@@ -43,16 +43,13 @@ pub fn spreads(plan: &Plan) -> Vec<Spread> {
     for metric in Metric::placed(|row| Some(row.distribution?.0)) {
         let title = metric.row().distribution.map_or("", |(_, title)| title);
         let subjects = plan.subjects(metric);
-        let of_runs = subjects
-            .iter()
-            .take(MOST_SUBJECTS)
-            .flat_map(|(of, entities)| {
-                let runs = plan.runs.iter();
-                runs.map(move |(engine, run)| {
-                    let values = samples(plan, run, metric, entities);
-                    (of.clone(), engine.name(), values)
-                })
-            });
+        let of_runs = subjects.iter().take(MOST_SUBJECTS).flat_map(|(of, entities)| {
+            let runs = plan.runs.iter();
+            runs.map(move |(engine, run)| {
+                let values = samples(plan, run, metric, entities);
+                (of.clone(), engine.name(), values)
+            })
+        });
         let about = "samples of the steady part, of all flows of a group";
         spreads.extend(spread(title, about, metric.unit(), of_runs));
     }
@@ -67,12 +64,7 @@ pub fn spreads(plan: &Plan) -> Vec<Spread> {
         })
     });
     let about = "transfers that ended in the steady part";
-    spreads.extend(spread(
-        "Completion time",
-        about,
-        MetricUnit::Seconds,
-        transfers,
-    ));
+    spreads.extend(spread("Completion time", about, MetricUnit::Seconds, transfers));
     spreads
 }
 
@@ -80,12 +72,8 @@ pub fn spreads(plan: &Plan) -> Vec<Spread> {
 fn samples(plan: &Plan, run: &Run, metric: Metric, entities: &[Entity]) -> Vec<f64> {
     let series = all(run, metric, entities);
     let steady = plan.point.scenario.steady;
-    let stride = (series.len() * run.time.len())
-        .div_ceil(MOST_SAMPLES)
-        .max(1);
-    let values = series
-        .iter()
-        .flat_map(|(_, v)| within(&run.time, v, steady));
+    let stride = (series.len() * run.time.len()).div_ceil(MOST_SAMPLES).max(1);
+    let values = series.iter().flat_map(|(_, v)| within(&run.time, v, steady));
     values.step_by(stride).collect()
 }
 
@@ -115,10 +103,5 @@ fn spread(
             q: Line((0..=STEPS).map(at).collect()),
         }
     };
-    Some(Spread {
-        title,
-        about,
-        unit,
-        lines: known.into_iter().map(line).collect(),
-    })
+    Some(Spread { title, about, unit, lines: known.into_iter().map(line).collect() })
 }

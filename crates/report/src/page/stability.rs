@@ -27,13 +27,10 @@ impl StabilityMap {
     pub fn page(&self) -> String {
         let title = format!("Stability of {}", self.id);
         let stable = self.cells.iter().filter(|c| c.growth_per_s < 0.0).count();
-        let dots = match self
-            .cells
-            .iter()
-            .any(|c| c.packet_queue_variation.is_some())
-        {
-            true => " Dots: packet simulations; the larger, the more the longest queue varies.",
-            false => "",
+        let dots = if self.cells.iter().any(|c| c.packet_queue_variation.is_some()) {
+            " Dots: packet simulations; the larger, the more the longest queue varies."
+        } else {
+            ""
         };
         let body = format!(
             "<header><h1>{}</h1>\n<p>{stable} of {} places are stable</p></header>\n<main>\n<section \
@@ -134,9 +131,12 @@ impl StabilityMap {
 
     /// The findings on a place, in one line.
     fn says(&self, c: &Cell) -> String {
-        let at = self.values(c).map(|(axis, v)| match axis.unit.is_empty() {
-            true => format!("{} = {}", axis.path, digits(v)),
-            false => format!("{} = {} {}", axis.path, digits(v), axis.unit),
+        let at = self.values(c).map(|(axis, v)| {
+            if axis.unit.is_empty() {
+                format!("{} = {}", axis.path, digits(v))
+            } else {
+                format!("{} = {} {}", axis.path, digits(v), axis.unit)
+            }
         });
         let at: Vec<_> = at.collect();
         let at = at.join(", ");
@@ -146,11 +146,7 @@ impl StabilityMap {
                 "{at}: gain margin {}, delay margin {}, small deviations {} by e in {}",
                 margin(c),
                 delay(c.delay_margin_s),
-                if c.growth_per_s < 0.0 {
-                    "decay"
-                } else {
-                    "grow"
-                },
+                if c.growth_per_s < 0.0 { "decay" } else { "grow" },
                 show::quantity(1.0 / c.growth_per_s.abs(), MetricUnit::Seconds),
             ),
         }
@@ -169,18 +165,10 @@ impl StabilityMap {
             text((LEFT + part * WIDTH, TOP + height + 15.0), "middle", &tick);
         }
         let middle = LEFT + WIDTH / 2.0;
-        text(
-            (middle, TOP + height + 32.0),
-            "middle",
-            &self.axes[0].named(),
-        );
+        text((middle, TOP + height + 32.0), "middle", &self.axes[0].named());
         if let Some(axis) = self.axes.get(1) {
             for (part, tick) in axis.ticks() {
-                text(
-                    (LEFT - 6.0, TOP + (1.0 - part) * height + 4.0),
-                    "end",
-                    &tick,
-                );
+                text((LEFT - 6.0, TOP + (1.0 - part) * height + 4.0), "end", &tick);
             }
             text((4.0, TOP - 8.0), "start", &axis.named());
         }
@@ -189,9 +177,10 @@ impl StabilityMap {
 
 impl Parameter {
     fn named(&self) -> String {
-        match self.unit.is_empty() {
-            true => self.path.clone(),
-            false => format!("{} ({})", self.path, self.unit),
+        if self.unit.is_empty() {
+            self.path.clone()
+        } else {
+            format!("{} ({})", self.path, self.unit)
         }
     }
 
@@ -221,9 +210,10 @@ fn margin(c: &Cell) -> String {
 }
 
 fn delay(seconds: f64) -> String {
-    match seconds.is_finite() {
-        true => show::quantity(seconds, MetricUnit::Seconds),
-        false => show::NONE.into(),
+    if seconds.is_finite() {
+        show::quantity(seconds, MetricUnit::Seconds)
+    } else {
+        show::NONE.into()
     }
 }
 
@@ -252,13 +242,8 @@ fn scale(svg: &mut String, y: f64) {
             wide / f64::from(steps) + 0.2
         );
     }
-    for (place, text) in [
-        (0.0, "≤ 1/4"),
-        (0.25, "1/2"),
-        (0.5, "1"),
-        (0.75, "2"),
-        (1.0, "≥ 4"),
-    ] {
+    for (place, text) in [(0.0, "≤ 1/4"), (0.25, "1/2"), (0.5, "1"), (0.75, "2"), (1.0, "≥ 4")]
+    {
         let x = left + wide * place;
         _ = writeln!(
             svg,

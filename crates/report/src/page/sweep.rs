@@ -115,12 +115,7 @@ impl Table {
         let lines = &mut self.0[i].lines;
         let known = |l: &Figures| l.of == of && l.engine == engine;
         let i = lines.iter().position(known).unwrap_or_else(|| {
-            lines.push(Figures {
-                of,
-                engine,
-                means: vec![f64::NAN; n],
-                halves: vec![f64::NAN; n],
-            });
+            lines.push(Figures { of, engine, means: vec![f64::NAN; n], halves: vec![f64::NAN; n] });
             lines.len() - 1
         });
         &mut lines[i]

@@ -19,11 +19,7 @@ pub fn comparison_page(all: &[Versus], stored: &[Stored], engines: &[Engine]) ->
         .collect();
     let titles = show::once(titles.into_iter().filter(|title| !title.is_empty()));
     let titles: Vec<String> = titles.iter().map(|t| escape(t, 200)).collect();
-    _ = write!(
-        body,
-        "{}</p>\n</header>\n<main id=\"main\">\n",
-        titles.join(" · ")
-    );
+    _ = write!(body, "{}</p>\n</header>\n<main id=\"main\">\n", titles.join(" · "));
     if all.len() > 1 {
         glance(&mut body, all);
     }
@@ -73,11 +69,8 @@ fn glance(out: &mut String, all: &[Versus]) {
 fn figures(out: &mut String, stored: &[Stored], engines: &[Engine]) {
     let mut drawn = String::new();
     for metric in Metric::placed(|row| row.compared) {
-        let request = Request {
-            engines: engines.to_vec(),
-            width: Width::Page,
-            ..Request::of(metric)
-        };
+        let request =
+            Request { engines: engines.to_vec(), width: Width::Page, ..Request::of(metric) };
         // A figure with too many lines, or without values, is left out; the tables have its data.
         if let Ok(figure) = Figure::of(stored, &request) {
             _ = writeln!(

@@ -63,12 +63,7 @@ pub fn lines(
     window: usize,
     steady: Window,
 ) -> Vec<Raw> {
-    let line = |kind, values| Raw {
-        kind,
-        flow: None,
-        values,
-        figures: None,
-    };
+    let line = |kind, values| Raw { kind, flow: None, values, figures: None };
     // Theory's flows of a group hardly differ, and where they do, packets show it.
     let theory = run.manifest.engine == Engine::Theory;
     let quantiles: Vec<Raw> = (entities.iter())
@@ -77,9 +72,7 @@ pub fn lines(
             let values = &run.series(metric, *entity)?.values;
             let main = kind == Kind::Main;
             (main || !theory).then(|| Raw {
-                figures: main
-                    .then(|| Figures::of(&run.time, values, steady))
-                    .flatten(),
+                figures: main.then(|| Figures::of(&run.time, values, steady)).flatten(),
                 ..line(kind, smoothed(values, window))
             })
         })
@@ -176,11 +169,10 @@ fn so_far(values: &[f64]) -> Vec<f64> {
 
 /// Some of `n` flows, from the first to the last.
 fn chosen(n: usize) -> Vec<usize> {
-    match n <= MOST_FLOWS {
-        true => (0..n).collect(),
-        false => (0..MOST_FLOWS)
-            .map(|i| i * (n - 1) / (MOST_FLOWS - 1))
-            .collect(),
+    if n <= MOST_FLOWS {
+        (0..n).collect()
+    } else {
+        (0..MOST_FLOWS).map(|i| i * (n - 1) / (MOST_FLOWS - 1)).collect()
     }
 }
 
@@ -194,10 +186,7 @@ fn smoothed(values: &[f64], window: usize) -> Vec<f64> {
     let mut sums = vec![(0.0, 0usize)];
     for v in values {
         let (sum, n) = sums[sums.len() - 1];
-        sums.push(match v.is_finite() {
-            true => (sum + v, n + 1),
-            false => (sum, n),
-        });
+        sums.push(if v.is_finite() { (sum + v, n + 1) } else { (sum, n) });
     }
     let half = window / 2;
     let around = |i: usize| {
@@ -244,10 +233,7 @@ mod tests {
         // One packet in every second period is half a packet in each.
         let teeth: Vec<f64> = (0..100).map(|i| f64::from(i % 2)).collect();
         let even = smoothed(&teeth, 21);
-        assert!(
-            even[10..90].iter().all(|v| (v - 0.5).abs() < 0.03),
-            "{even:?}"
-        );
+        assert!(even[10..90].iter().all(|v| (v - 0.5).abs() < 0.03), "{even:?}");
         assert_eq!(smoothed(&teeth, 1), teeth);
         let nan = f64::NAN;
         let gap = smoothed(&[2.0, 4.0, nan, 6.0], 3);
@@ -262,10 +248,7 @@ mod tests {
     fn figures_are_of_the_steady_part_only() {
         let time: Vec<f64> = (1..=200).map(|i| f64::from(i) * 0.1).collect();
         let values: Vec<f64> = (1..=200).map(f64::from).collect();
-        let steady = Window {
-            start: Time::from_secs_f64(10.0),
-            end: Time::from_secs_f64(20.0),
-        };
+        let steady = Window { start: Time::from_secs_f64(10.0), end: Time::from_secs_f64(20.0) };
         let Figures(known) = Figures::of(&time, &values, steady).unwrap();
         assert_eq!(known, [101.0, 150.5, 150.5, 195.05, 199.01, 200.0]);
         assert_eq!(Figures::of(&time, &[f64::NAN; 200], steady), None);

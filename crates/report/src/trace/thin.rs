@@ -12,12 +12,7 @@ pub struct Thinning {
 impl Thinning {
     /// Creates the thinning of lines of `samples` to at most `most`.
     pub fn to(most: usize, samples: usize) -> Thinning {
-        Thinning {
-            factor: match samples <= most {
-                true => 1,
-                false => (2 * samples).div_ceil(most.max(2)),
-            },
-        }
+        Thinning { factor: if samples <= most { 1 } else { (2 * samples).div_ceil(most.max(2)) } }
     }
 
     /// Returns the thinned line. The smallest and the largest value of each stretch remain, in the
@@ -156,10 +151,7 @@ mod tests {
     fn nothing_remains_only_where_there_was_nothing() {
         let nan = f64::NAN;
         let line = Thinning { factor: 2 }.line(&[nan, 1.0, nan, nan, 3.0, 2.0, nan]);
-        assert_eq!(
-            format!("{line:?}"),
-            "[1.0, 1.0, NaN, NaN, 3.0, 2.0, NaN, NaN]"
-        );
+        assert_eq!(format!("{line:?}"), "[1.0, 1.0, NaN, NaN, 3.0, 2.0, NaN, NaN]");
     }
 
     #[test]

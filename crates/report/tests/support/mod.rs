@@ -73,11 +73,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
         steady: window(2, seconds),
         aggregates: vec!["default".into()],
         fluid: Default::default(),
-        nodes: (0..=links.len())
-            .map(|i| Node {
-                name: format!("n{i}"),
-            })
-            .collect(),
+        nodes: (0..=links.len()).map(|i| Node { name: format!("n{i}") }).collect(),
         links: links
             .iter()
             .enumerate()
@@ -87,10 +83,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
                 to: i + 1,
                 rate: Rate::from_bps(30_000_000),
                 delay: Duration::from_ms(2),
-                queue: Queue {
-                    discipline: QUEUE.defaults(),
-                    limit: Limit::Packets(90),
-                },
+                queue: Queue { discipline: QUEUE.defaults(), limit: Limit::Packets(90) },
                 loss: 0.0,
                 control_loss: 0.0,
                 control_priority: true,
@@ -130,11 +123,7 @@ pub fn run_at(
     };
     let parts: Vec<_> = series.iter().flat_map(parts).collect();
     let mut series: Vec<Series> = (series.into_iter().chain(parts))
-        .map(|(metric, entity, values)| Series {
-            metric,
-            entity,
-            values,
-        })
+        .map(|(metric, entity, values)| Series { metric, entity, values })
         .collect();
     series.sort_by_key(|s| (s.entity, s.metric));
     let manifest = Manifest {

@@ -48,10 +48,7 @@ pub(super) fn trace(trace: &Trace) -> String {
 }
 
 fn bucket(bucket: &Bucket) -> String {
-    table(&[
-        ("rate", quoted(bucket.rate)),
-        ("burst", quoted(bucket.burst)),
-    ])
+    table(&[("rate", quoted(bucket.rate)), ("burst", quoted(bucket.burst))])
 }
 
 fn jitter(jitter: &Jitter) -> String {
@@ -88,9 +85,7 @@ pub(super) fn media(media: &Media) -> String {
         ("burst_size", number(media.burst_size)),
         ("change", number(media.change)),
     ];
-    let pause = media
-        .pause
-        .map(|(start, end)| list([quoted(start), quoted(end)]));
+    let pause = media.pause.map(|(start, end)| list([quoted(start), quoted(end)]));
     keys.extend(pause.map(|pause| ("pause", pause)));
     table(&[("media", table(&keys))])
 }

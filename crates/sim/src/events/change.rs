@@ -28,11 +28,7 @@ impl EventsEngine<'_> {
                 self.path_changed(Some(*link));
             }
             Change::Demand { flow, rate } => self.core.flows[*flow].session.set_rate(*rate),
-            Change::Route {
-                flow,
-                path,
-                reverse_path,
-            } => {
+            Change::Route { flow, path, reverse_path } => {
                 let f = &mut self.core.flows[*flow];
                 let through = self.core.scenario.flows[*flow].through;
                 let inside = through.map(|tunnel| (tunnel, self.core.state.path(tunnel)));

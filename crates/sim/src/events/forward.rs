@@ -16,9 +16,7 @@ impl EventsEngine<'_> {
         let Some(handle) = self.core.pool.pop(in_flight) else {
             return debug_assert!(false, "an event means a packet");
         };
-        self.core
-            .calendar
-            .push(in_flight.time(), EventKind::Arrive, link);
+        self.core.calendar.push(in_flight.time(), EventKind::Arrive, link);
         let hop = self.paths.hop(self.core.pool.packet(handle).hop);
         if hop.is_end() {
             self.deliver(handle);
@@ -91,11 +89,7 @@ impl EventsEngine<'_> {
     #[inline(always)]
     fn await_arrival(&mut self, handle: Handle, exit: WireExit) {
         let WireExit { link, at } = exit;
-        if self
-            .core
-            .pool
-            .push(&mut self.wires[link].in_flight, handle, at)
-        {
+        if self.core.pool.push(&mut self.wires[link].in_flight, handle, at) {
             self.core.calendar.push(at, EventKind::Arrive, link);
         }
     }
@@ -158,11 +152,7 @@ impl EventsEngine<'_> {
         let EventPort::Pipe(pipe) = &mut self.wires[link].port else {
             return self.traverse(handle, hop, at);
         };
-        let sent = pipe.offer(
-            at,
-            self.core.pool.packet(handle).bytes(),
-            self.core.limits.end,
-        );
+        let sent = pipe.offer(at, self.core.pool.packet(handle).bytes(), self.core.limits.end);
         self.depart(link, handle, sent);
     }
 
@@ -173,9 +163,10 @@ impl EventsEngine<'_> {
             return;
         }
         let hop = self.paths.hop(self.core.pool.packet(handle).hop);
-        match hop.is_cut_through() {
-            true => self.traverse(handle, hop, exit.at),
-            false => self.await_arrival(handle, exit),
+        if hop.is_cut_through() {
+            self.traverse(handle, hop, exit.at)
+        } else {
+            self.await_arrival(handle, exit)
         }
     }
 }

@@ -67,10 +67,7 @@ impl CutThroughLinks {
         let links = ports.survey.sources.iter().zip(&ports.forms);
         let cut_through =
             links.map(|(feed, form)| *form == Form::Pipe && *feed != PacketSource::Several);
-        CutThroughLinks {
-            cut_through: cut_through.collect(),
-            ports,
-        }
+        CutThroughLinks { cut_through: cut_through.collect(), ports }
     }
 
     fn ends(self, scenario: &Scenario, flows: &[Flow]) -> CutThroughReceivers {
@@ -91,16 +88,9 @@ impl CutThroughLinks {
                 }
         };
         let end = |id| {
-            if ahead(id) {
-                Hop::END_CUT_THROUGH
-            } else {
-                Hop::END
-            }
+            if ahead(id) { Hop::END_CUT_THROUGH } else { Hop::END }
         };
-        CutThroughReceivers {
-            ends: (0..flows.len()).map(end).collect(),
-            cut_through: self,
-        }
+        CutThroughReceivers { ends: (0..flows.len()).map(end).collect(), cut_through: self }
     }
 }
 
@@ -111,10 +101,7 @@ impl CutThroughReceivers {
         let parts = |id: LinkId| scenario.links[id].parts.as_deref();
         let changing =
             |id: LinkId| ports.survey.changed[id] || parts(id).is_some_and(|p| p.delays());
-        let mut paths = Paths {
-            hops: Vec::new(),
-            cut_through,
-        };
+        let mut paths = Paths { hops: Vec::new(), cut_through };
         for (id, (flow, end)) in flows.iter_mut().zip(self.ends).enumerate() {
             let f = &scenario.flows[id];
             let changes = ports.survey.rerouted[id] || f.path.iter().any(|&link| changing(link));
@@ -123,10 +110,7 @@ impl CutThroughReceivers {
             flow.path = paths.add_with(&f.path, inside, tunnels, end);
             flow.reverse_path = paths.add(&f.reverse_path, None, tunnels);
         }
-        EventsLayout {
-            forms: ports.forms,
-            paths,
-        }
+        EventsLayout { forms: ports.forms, paths }
     }
 }
 
@@ -175,9 +159,8 @@ impl Paths {
         end: Hop,
     ) -> u32 {
         let first = self.hops.len() as u32;
-        let hop = |&link: &LinkId| match self.cut_through[link] {
-            true => Hop::cut_through(link),
-            false => Hop::link(link),
+        let hop = |&link: &LinkId| {
+            if self.cut_through[link] { Hop::cut_through(link) } else { Hop::link(link) }
         };
         let (before, after) = around(path, inside.map(|(_, path)| path));
         self.hops.extend(before.iter().map(hop));

@@ -18,10 +18,7 @@ impl EventsEngine<'_> {
             return;
         };
         held.port.offer(&mut self.core, handle);
-        match held.port.port.is_serving() {
-            true => self.await_next(link),
-            false => self.resume(link),
-        }
+        if held.port.port.is_serving() { self.await_next(link) } else { self.resume(link) }
     }
 
     /// Begins a service at a port that holds packets, if the port is free and a packet waits.
@@ -85,9 +82,10 @@ impl EventsEngine<'_> {
             {
                 self.core.flows[packet.flow as usize].hold_up(sent, held_up);
             }
-            match unordered {
-                false => self.leave(link, handle, self.core.now, arrival),
-                true => self.leave_unordered(link, handle, arrival),
+            if unordered {
+                self.leave_unordered(link, handle, arrival)
+            } else {
+                self.leave(link, handle, self.core.now, arrival)
             }
         }
         self.resume(link);

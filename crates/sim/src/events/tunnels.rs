@@ -41,10 +41,7 @@ impl EventsEngine<'_> {
         packet.hop += 1;
         let hop = self.paths.hop(packet.hop);
         let handle = self.core.pool.insert(packet);
-        match hop.is_end() {
-            true => self.deliver(handle),
-            false => self.traverse(handle, hop, self.core.now),
-        }
+        if hop.is_end() { self.deliver(handle) } else { self.traverse(handle, hop, self.core.now) }
     }
 
     /// Opens a tunnel, which sends from now on the packets that wait at its edge.

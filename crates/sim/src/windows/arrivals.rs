@@ -32,9 +32,7 @@ impl Arrival {
     /// Compares two arrivals as the calendar compares their events.
     #[inline]
     fn order(&self, other: &Arrival) -> Ordering {
-        self.at
-            .cmp(&other.at)
-            .then_with(|| self.key().cmp(&other.key()))
+        self.at.cmp(&other.at).then_with(|| self.key().cmp(&other.key()))
     }
 
     #[inline(never)]
@@ -152,10 +150,7 @@ impl ArrivalQueue {
             }
             self.first = last;
             for arrival in std::mem::take(&mut self.far) {
-                match arrival.at < until {
-                    true => due.push(arrival),
-                    false => self.push(arrival),
-                }
+                if arrival.at < until { due.push(arrival) } else { self.push(arrival) }
             }
         }
         let index = self.slot_index(last);
@@ -223,10 +218,7 @@ impl Sorter {
             sorted[*next as usize] = *arrival;
             *next += 1;
         }
-        match most > MOST {
-            true => sorted.sort_by(Arrival::order),
-            false => insert(sorted),
-        }
+        if most > MOST { sorted.sort_by(Arrival::order) } else { insert(sorted) }
     }
 
     /// Takes a vector of arrivals back for reuse.

@@ -35,10 +35,7 @@ impl CutThroughLink {
     /// Returns the exit of a packet that enters the wire at `sent`.
     #[inline(always)]
     pub fn leaves(&self, sent: Time) -> WireExit {
-        WireExit {
-            link: self.link,
-            at: sent + self.delay,
-        }
+        WireExit { link: self.link, at: sent + self.delay }
     }
 }
 

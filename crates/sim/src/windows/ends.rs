@@ -13,13 +13,12 @@ impl WindowsEngine<'_> {
     fn send(&mut self, handle: Handle, first: u32) {
         let hop = self.net.paths.hops[first as usize];
         let now = self.core.now;
-        match hop.is_cut_through() {
-            false => self.enqueue(handle, hop, now, self.event),
-            true => {
-                if let Some(exit) = self.pass(handle, hop, now) {
-                    self.forward(handle, exit);
-                }
+        if hop.is_cut_through() {
+            if let Some(exit) = self.pass(handle, hop, now) {
+                self.forward(handle, exit);
             }
+        } else {
+            self.enqueue(handle, hop, now, self.event)
         }
     }
 
@@ -54,10 +53,7 @@ impl WindowsEngine<'_> {
         loop {
             let sent = self.core.now;
             let sender = &mut self.core.flows[id].sender;
-            let paced = match sent < self.known {
-                true => sender.paced(sent),
-                false => None,
-            };
+            let paced = if sent < self.known { sender.paced(sent) } else { None };
             let again = if let Some((number, again)) = paced {
                 self.emit(id, Segment::Data { number, sent });
                 if again == sent {

@@ -94,11 +94,7 @@ fn room(core: &Core, net: &Network) -> usize {
             links[id as usize] = true;
         }
     }
-    let packets = net
-        .shared_links
-        .iter()
-        .zip(links)
-        .filter(|(_, has_data)| *has_data);
+    let packets = net.shared_links.iter().zip(links).filter(|(_, has_data)| *has_data);
     let packets = packets.map(|(shared_link, _)| {
         let link = &core.scenario.links[shared_link.link];
         let queued = match link.queue.limit {

@@ -116,11 +116,7 @@ impl<'a> Suited<'a> {
             let ordered = ports.survey.sources[id] != survey::PacketSource::Several;
             ports.forms[id] == Form::Pipe && ordered || free[id].is_some()
         });
-        CutThrough {
-            cut_through: cut_through.collect(),
-            free,
-            suited: self,
-        }
+        CutThrough { cut_through: cut_through.collect(), free, suited: self }
     }
 }
 
@@ -195,16 +191,12 @@ impl<'a> CutThrough<'a> {
         }
         let list = |feeds: Feeds| {
             let feeds = feeds.into_iter();
-            feeds
-                .map(|(from, lookahead)| Feed { from, lookahead })
-                .collect()
+            feeds.map(|(from, lookahead)| Feed { from, lookahead }).collect()
         };
         let shared_links = shared_links.into_iter();
         Parts {
             indices: indices.into_iter().flatten().collect(),
-            shared_links: shared_links
-                .map(|(link, feeds)| (link, list(feeds)))
-                .collect(),
+            shared_links: shared_links.map(|(link, feeds)| (link, list(feeds))).collect(),
             cut_through,
             uncontended_ports,
             unused,
@@ -220,19 +212,13 @@ impl<'a> Parts<'a> {
     /// packet per part.
     fn long(self) -> Result<LongEnough<'a>, Because> {
         let scenario = self.links.suited.scenario;
-        let fed = self
-            .shared_links
-            .iter()
-            .filter(|(_, feeds)| !feeds.is_empty());
+        let fed = self.shared_links.iter().filter(|(_, feeds)| !feeds.is_empty());
         let rate = fed.map(|(link, _)| scenario.links[*link].rate).max();
         let packet = scenario.flows.iter().map(|f| f.packet.get()).max();
         let bytes = rate.unwrap_or_default().bytes_in(self.span()).get();
         let packets = bytes / packet.unwrap_or(1).max(1);
         let parts = scenario.flows.len() + self.shared_links.len();
-        match packets as usize >= parts {
-            true => Ok(LongEnough(self)),
-            false => Err(Because::Short),
-        }
+        if packets as usize >= parts { Ok(LongEnough(self)) } else { Err(Because::Short) }
     }
 
     /// Returns the mean length of windows that no event ends.
@@ -271,28 +257,24 @@ impl LongEnough<'_> {
             of_it.map(|(_, pipe)| *pipe).collect::<Vec<_>>()
         };
         let port = |link| link_port(scenario, ports, link);
-        let shared_links = shared_links
-            .into_iter()
-            .enumerate()
-            .map(|(id, (link, feeds))| {
-                let port = port(link);
-                SharedLink {
-                    link,
-                    timer: port.next_timer(),
-                    port,
-                    delay: scenario.links[link].delay,
-                    feeds,
-                    clock: Time::ZERO,
-                    arrivals: ArrivalQueue::new(least, scenario.flows.len()),
-                    priority_pipes: priority_pipes_of(Some(id)),
-                }
-            });
+        let shared_links = shared_links.into_iter().enumerate().map(|(id, (link, feeds))| {
+            let port = port(link);
+            SharedLink {
+                link,
+                timer: port.next_timer(),
+                port,
+                delay: scenario.links[link].delay,
+                feeds,
+                clock: Time::ZERO,
+                arrivals: ArrivalQueue::new(least, scenario.flows.len()),
+                priority_pipes: priority_pipes_of(Some(id)),
+            }
+        });
         let cut_through = cut_through.into_iter().map(|link| CutThroughLink {
-            port: match ports.survey.control_first[link] {
-                true => {
-                    CutThroughPort::Priority(Box::new(PriorityPipe::new(scenario.links[link].rate)))
-                }
-                false => CutThroughPort::Pipe(Pipe::new(scenario.links[link].rate)),
+            port: if ports.survey.control_first[link] {
+                CutThroughPort::Priority(Box::new(PriorityPipe::new(scenario.links[link].rate)))
+            } else {
+                CutThroughPort::Pipe(Pipe::new(scenario.links[link].rate))
             },
             delay: scenario.links[link].delay,
             link,
@@ -306,15 +288,9 @@ impl LongEnough<'_> {
             cut_through: memory::collect_in_huge_pages(cut_through),
             uncontended_ports: uncontended_ports.collect(),
             unused: unused.into_iter().map(port).collect(),
-            paths: Routes {
-                hops: Vec::new(),
-                uncontended_paths: Vec::new(),
-                late: Vec::new(),
-            },
+            paths: Routes { hops: Vec::new(), uncontended_paths: Vec::new(), late: Vec::new() },
             indices,
-            has_tunnels: flows
-                .iter()
-                .any(|flow| matches!(flow.sender, Sender::Tunnel(_))),
+            has_tunnels: flows.iter().any(|flow| matches!(flow.sender, Sender::Tunnel(_))),
         };
         for (f, flow) in scenario.flows.iter().zip(flows) {
             let mut add = |path, size, end| network.add(scenario, &links.free, path, size, end);
@@ -323,11 +299,7 @@ impl LongEnough<'_> {
         }
         network.paths.hops.shrink_to_fit();
         network.paths.uncontended_paths.shrink_to_fit();
-        WindowsLayout {
-            network,
-            senders,
-            priority_pipes: priority_pipes_of(None),
-        }
+        WindowsLayout { network, senders, priority_pipes: priority_pipes_of(None) }
     }
 }
 
@@ -398,9 +370,7 @@ impl WindowsLayout {
         scenario: &Scenario,
         flows: &mut [Flow],
     ) -> Result<WindowsLayout, Because> {
-        let parts = Suited::new(scenario, flows, ports)?
-            .cut_through(flows)
-            .parts();
+        let parts = Suited::new(scenario, flows, ports)?.cut_through(flows).parts();
         Ok(parts.long()?.lay(flows))
     }
 }

@@ -56,10 +56,7 @@ impl SharedLink {
     /// Returns the exit of a packet that enters the wire at `sent`.
     #[inline(always)]
     pub fn leaves(&self, sent: Time) -> WireExit {
-        WireExit {
-            link: self.link,
-            at: sent + self.delay,
-        }
+        WireExit { link: self.link, at: sent + self.delay }
     }
 }
 
@@ -145,9 +142,7 @@ pub fn safe_time(
     shared_link: impl Fn(usize) -> Time,
     end: Time,
 ) -> Time {
-    let known = feeds
-        .iter()
-        .map(|feed| feed.from.map_or(senders, &shared_link) + feed.lookahead);
+    let known = feeds.iter().map(|feed| feed.from.map_or(senders, &shared_link) + feed.lookahead);
     known.fold(end, Time::min)
 }
 
@@ -155,11 +150,7 @@ impl Network {
     /// Counts the packets that have reached the pipes of uncontended paths by the end of the run,
     /// `end`.
     pub fn count_pipes(&mut self, scenario: &Scenario, flows: &[Flow], end: Time) {
-        let Routes {
-            hops,
-            uncontended_paths,
-            late,
-        } = &mut self.paths;
+        let Routes { hops, uncontended_paths, late } = &mut self.paths;
         late.sort_unstable();
         for (f, flow) in scenario.flows.iter().zip(flows) {
             let there = (flow.path, &f.path, flow.packet);

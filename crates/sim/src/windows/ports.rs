@@ -55,10 +55,7 @@ impl UncontendedPort {
     }
 
     fn packets(&self, packets: u64) -> Count {
-        Count {
-            packets,
-            bytes: packets * self.size.get(),
-        }
+        Count { packets, bytes: packets * self.size.get() }
     }
 
     /// Returns the packets that have left.
@@ -125,9 +122,10 @@ impl PriorityQueues {
     /// Panics if no packet waits.
     #[inline]
     fn pop(&mut self, pool: &Pool) -> (Handle, Bytes, Priority) {
-        let priority = match self.queues[Priority::High as usize].is_empty() {
-            true => Priority::Low,
-            false => Priority::High,
+        let priority = if self.queues[Priority::High as usize].is_empty() {
+            Priority::Low
+        } else {
+            Priority::High
         };
         let queue = &mut self.queues[priority as usize];
         let (handle, size) = queue.pop().expect("a packet waits");
@@ -159,19 +157,13 @@ pub struct PriorityPort {
 impl PriorityPort {
     /// Creates an empty port.
     pub fn new(state: PortState) -> PriorityPort {
-        PriorityPort {
-            state,
-            waiting: PriorityQueues::default(),
-        }
+        PriorityPort { state, waiting: PriorityQueues::default() }
     }
 
     /// Returns the end of the service in progress if packets wait for it, or `Time::MAX`.
     #[inline]
     pub fn next(&self) -> Time {
-        match self.waiting.is_empty() {
-            true => Time::MAX,
-            false => self.state.service_end(),
-        }
+        if self.waiting.is_empty() { Time::MAX } else { self.state.service_end() }
     }
 
     /// Offers a packet that arrives at `now`, after the services that end by then. Returns its

@@ -16,10 +16,7 @@ impl WindowsEngine<'_> {
     pub fn advance_shared_link(&mut self, id: usize, end: Time) -> bool {
         let until = self.safe_time(&self.net.shared_links[id].feeds, end);
         let shared_link = &mut self.net.shared_links[id];
-        debug_assert!(
-            until >= shared_link.clock,
-            "the clock of a shared link goes back"
-        );
+        debug_assert!(until >= shared_link.clock, "the clock of a shared link goes back");
         let mut from = std::mem::replace(&mut shared_link.clock, until);
         let mut timer = shared_link.timer;
         let last = until.min(self.core.limits.end);
@@ -36,9 +33,10 @@ impl WindowsEngine<'_> {
         }
         if timer <= until {
             // A window may end with a sample. Nothing happens after the end of the run.
-            match until == last {
-                true => self.act(id, until, EventKind::Sample),
-                false => self.act(id, last, EventKind::Start),
+            if until == last {
+                self.act(id, until, EventKind::Sample)
+            } else {
+                self.act(id, last, EventKind::Start)
             };
         }
         self.serve(id, last);
@@ -172,11 +170,10 @@ impl WindowsEngine<'_> {
             }
             LinkPort::Timeline(_) | LinkPort::Pipe(_) => return,
         };
-        match port.stepped {
-            false => {
-                port.port.complete();
-            }
-            true => self.end_lossy(id),
+        if port.stepped {
+            self.end_lossy(id)
+        } else {
+            port.port.complete();
         }
         self.begin(id);
     }
@@ -192,9 +189,10 @@ impl WindowsEngine<'_> {
         let (Some(loss), Some(handle)) = (loss, port.complete(now)) else {
             return;
         };
-        match loss.takes(self.core.pool.packet(handle).is_control()) {
-            true => self.core.lost(handle),
-            false => self.depart(id, handle, now),
+        if loss.takes(self.core.pool.packet(handle).is_control()) {
+            self.core.lost(handle)
+        } else {
+            self.depart(id, handle, now)
         }
     }
 
@@ -223,8 +221,5 @@ impl WindowsEngine<'_> {
 /// Returns the time at which the service of a port ends, if the port has to know.
 #[inline]
 fn next_end(port: &BufferedPort) -> Option<Time> {
-    match port.stepped {
-        true => port.port.busy_until(),
-        false => port.port.next(),
-    }
+    if port.stepped { port.port.busy_until() } else { port.port.next() }
 }

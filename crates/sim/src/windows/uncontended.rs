@@ -67,11 +67,7 @@ impl UncontendedPath {
         for &id in links {
             let link = &scenario.links[id];
             if let LinkIndex::Uncontended(port) = indices[id] {
-                ports.push(CountingPort {
-                    port: port as usize,
-                    after: span,
-                    known: 0,
-                });
+                ports.push(CountingPort { port: port as usize, after: span, known: 0 });
             }
             (span, last) = (span + link.rate.transmission(size) + link.delay, id);
         }
@@ -84,12 +80,7 @@ impl UncontendedPath {
                 arrivals: Vec::new(),
             })
         });
-        UncontendedPath {
-            span,
-            passed: 0,
-            last: last as u32,
-            counting,
-        }
+        UncontendedPath { span, passed: 0, last: last as u32, counting }
     }
 
     /// Passes a packet that arrives at `at`. Returns its exit, unless that is after the end of the
@@ -99,10 +90,7 @@ impl UncontendedPath {
         if let Some(counting) = &mut self.counting {
             counting.enter(at, limits);
         }
-        let exit = WireExit {
-            link: self.last as LinkId,
-            at: at + self.span,
-        };
+        let exit = WireExit { link: self.last as LinkId, at: at + self.span };
         if exit.at > limits.end {
             return None;
         }

@@ -12,10 +12,8 @@ use accord_traffic::Demand;
 use accord_units::*;
 use std::sync::Arc;
 
-pub const CATALOGUE: Catalogue = Catalogue {
-    controllers: accord_control::FAMILIES,
-    disciplines: accord_aqm::FAMILIES,
-};
+pub const CATALOGUE: Catalogue =
+    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 /// The first point of a scenario file.
 pub fn scenario(text: &str) -> Scenario {
@@ -33,10 +31,7 @@ pub fn discipline(name: &str, params: &[(&str, Raw)]) -> Values {
 }
 
 fn values(families: &'static [&'static Family], name: &str, params: &[(&str, Raw)]) -> Values {
-    let family = families
-        .iter()
-        .find(|f| f.name == name)
-        .expect("a known family");
+    let family = families.iter().find(|f| f.name == name).expect("a known family");
     let mut values = family.defaults();
     for (name, raw) in params {
         values.set(name, raw).expect("a valid parameter");
@@ -69,14 +64,7 @@ impl Dumbbell {
                 end: Time::ZERO + duration,
             },
             fluid: Default::default(),
-            nodes: vec![
-                Node {
-                    name: "left".into(),
-                },
-                Node {
-                    name: "right".into(),
-                },
-            ],
+            nodes: vec![Node { name: "left".into() }, Node { name: "right".into() }],
             links: vec![],
             groups: vec![],
             flows: vec![],
@@ -91,10 +79,7 @@ impl Dumbbell {
                 to,
                 rate: rate.parse().unwrap(),
                 delay: delay.parse().unwrap(),
-                queue: Queue {
-                    discipline: discipline.clone(),
-                    limit,
-                },
+                queue: Queue { discipline: discipline.clone(), limit },
                 loss: 0.0,
                 control_loss: 0.0,
                 control_priority: true,
@@ -115,9 +100,8 @@ impl Dumbbell {
     ) -> [LinkId; 2] {
         let s = &mut self.0;
         let mut ids = [0; 2];
-        for (i, (suffix, from, to)) in [("", from, to), (".reverse", to, from)]
-            .into_iter()
-            .enumerate()
+        for (i, (suffix, from, to)) in
+            [("", from, to), (".reverse", to, from)].into_iter().enumerate()
         {
             ids[i] = s.links.len();
             s.links.push(Link {
@@ -212,40 +196,13 @@ impl Dumbbell {
 }
 
 pub fn window(start: f64, end: f64) -> Window {
-    Window {
-        start: Time::from_secs_f64(start),
-        end: Time::from_secs_f64(end),
-    }
+    Window { start: Time::from_secs_f64(start), end: Time::from_secs_f64(end) }
 }
 
 pub fn fig6(controller: Values, queue: Values, packets: u64) -> Scenario {
     Dumbbell::new("30 Mbps", "2 ms", queue, Limit::Packets(packets), "50 s")
-        .flows(
-            "set1",
-            10,
-            controller.clone(),
-            "10 Mbps",
-            (1000, 1000),
-            ("0 s", Some("30 s")),
-            true,
-        )
-        .flows(
-            "set2",
-            5,
-            controller.clone(),
-            "10 Mbps",
-            (1000, 6000),
-            ("10 s", Some("40 s")),
-            true,
-        )
-        .flows(
-            "set3",
-            5,
-            controller,
-            "10 Mbps",
-            (1000, 11000),
-            ("20 s", None),
-            true,
-        )
+        .flows("set1", 10, controller.clone(), "10 Mbps", (1000, 1000), ("0 s", Some("30 s")), true)
+        .flows("set2", 5, controller.clone(), "10 Mbps", (1000, 6000), ("10 s", Some("40 s")), true)
+        .flows("set3", 5, controller, "10 Mbps", (1000, 11000), ("20 s", None), true)
         .0
 }

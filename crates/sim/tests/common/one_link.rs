@@ -31,15 +31,7 @@ pub fn over_droptail(
     let queue = discipline("droptail", &[]);
     let duration = format!("{until} s");
     let mut s = Dumbbell::new(rate, delay, queue, limit, &duration)
-        .flows(
-            "flow",
-            flows,
-            sender,
-            access,
-            (5000, 5000),
-            ("0 s", None),
-            true,
-        )
+        .flows("flow", flows, sender, access, (5000, 5000), ("0 s", None), true)
         .0;
     s.links[1].queue.limit = Limit::Unlimited;
     s.steady = window(from, until);
@@ -54,10 +46,7 @@ pub fn packets_a_second(s: &mut Scenario, seeds: u64) -> (f64, f64) {
         .map(|seed| {
             s.seed = seed;
             let run = run(s, &mut Quiet).expect("runs");
-            let rate = |f| {
-                run.mean(Metric::Goodput, Entity::Flow(f), s.steady)
-                    .unwrap()
-            };
+            let rate = |f| run.mean(Metric::Goodput, Entity::Flow(f), s.steady).unwrap();
             mean((0..flows).map(rate)) / PACKET
         })
         .collect();

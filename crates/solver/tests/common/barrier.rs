@@ -2,10 +2,7 @@
 //! `[Xia05 eq. 13]` by a logarithmic barrier on the capacities, with dense Newton steps on the
 //! rates. It knows utilities, not demands, and has no prices.
 
-#![allow(
-    clippy::needless_range_loop,
-    reason = "matrices read better with indices"
-)]
+#![allow(clippy::needless_range_loop, reason = "matrices read better with indices")]
 
 use accord_solver::{Demand, Problem};
 
@@ -38,11 +35,7 @@ fn interior(problem: &Problem) -> Vec<f64> {
     let base: Vec<f64> = problem.demands().iter().map(least).collect();
     let loads = problem.routes().loads(&base);
     let count = problem.demands().len() as f64;
-    let more = problem
-        .capacities()
-        .iter()
-        .zip(loads)
-        .map(|(c, y)| (c - y) / (2.0 * count));
+    let more = problem.capacities().iter().zip(loads).map(|(c, y)| (c - y) / (2.0 * count));
     let more = more.fold(f64::INFINITY, f64::min);
     assert!(more > 0.0, "the problem is infeasible");
     let demands = problem.demands().iter().zip(base);
@@ -74,35 +67,20 @@ fn utility(demand: &Demand, x: f64, barrier: f64) -> (f64, f64, f64) {
         Demand::Capped { cap, .. } if x >= cap => (f64::NEG_INFINITY, 0.0, 0.0),
         Demand::Capped { weight, cap } => {
             let (u, slack) = (log(weight, x), cap - x);
-            (
-                u.0 + barrier * slack.ln(),
-                u.1 - barrier / slack,
-                u.2 - barrier / (slack * slack),
-            )
+            (u.0 + barrier * slack.ln(), u.1 - barrier / slack, u.2 - barrier / (slack * slack))
         }
-        Demand::Contract {
-            weight,
-            floor,
-            limit,
-            ..
-        } if limit.is_infinite() => log(weight, x - floor),
-        Demand::Contract {
-            weight,
-            floor,
-            limit,
-            ..
-        } => {
+        Demand::Contract { weight, floor, limit, .. } if limit.is_infinite() => {
+            log(weight, x - floor)
+        }
+        Demand::Contract { weight, floor, limit, .. } => {
             // Marginal utility A/x up to where a share ā/(x − x̂) is worth less.
             let knee = limit * floor / (limit - weight);
             if limit <= weight || x <= knee {
                 log(limit, x)
             } else {
                 let (u, at_knee) = (log(weight, x - floor), (knee - floor).max(1e-300));
-                let offset = if floor == 0.0 {
-                    0.0
-                } else {
-                    limit * knee.ln() - weight * at_knee.ln()
-                };
+                let offset =
+                    if floor == 0.0 { 0.0 } else { limit * knee.ln() - weight * at_knee.ln() };
                 (u.0 + offset, u.1, u.2)
             }
         }
@@ -137,20 +115,10 @@ fn utility(demand: &Demand, x: f64, barrier: f64) -> (f64, f64, f64) {
 fn value(problem: &Problem, rates: &[f64], barrier: f64) -> f64 {
     let loads = problem.routes().loads(rates);
     let slacks = problem.capacities().iter().zip(loads).map(|(c, y)| c - y);
-    let links: f64 = slacks
-        .map(|s| {
-            if s > 0.0 {
-                barrier * s.ln()
-            } else {
-                f64::NEG_INFINITY
-            }
-        })
-        .sum();
+    let links: f64 =
+        slacks.map(|s| if s > 0.0 { barrier * s.ln() } else { f64::NEG_INFINITY }).sum();
     let flows = problem.demands().iter().zip(rates);
-    flows
-        .map(|(demand, &x)| utility(demand, x, barrier).0)
-        .sum::<f64>()
-        + links
+    flows.map(|(demand, &x)| utility(demand, x, barrier).0).sum::<f64>() + links
 }
 
 /// Newton's method for one weight of the barrier.
@@ -158,12 +126,7 @@ fn centre(problem: &Problem, rates: &mut Vec<f64>, barrier: f64) {
     for _ in 0..60 {
         let flows = rates.len();
         let loads = problem.routes().loads(rates);
-        let slack: Vec<f64> = problem
-            .capacities()
-            .iter()
-            .zip(loads)
-            .map(|(c, y)| c - y)
-            .collect();
+        let slack: Vec<f64> = problem.capacities().iter().zip(loads).map(|(c, y)| c - y).collect();
         let mut gradient = vec![0.0; flows];
         let mut hessian = vec![vec![0.0; flows]; flows];
         for i in 0..flows {
@@ -191,11 +154,7 @@ fn centre(problem: &Problem, rates: &mut Vec<f64>, barrier: f64) {
         let here = value(problem, rates, barrier);
         let mut length = 1.0;
         loop {
-            let next: Vec<f64> = rates
-                .iter()
-                .zip(&step)
-                .map(|(x, d)| x + length * d)
-                .collect();
+            let next: Vec<f64> = rates.iter().zip(&step).map(|(x, d)| x + length * d).collect();
             if value(problem, &next, barrier) >= here + 1e-4 * length * rise {
                 *rates = next;
                 break;
@@ -215,9 +174,7 @@ fn centre(problem: &Problem, rates: &mut Vec<f64>, barrier: f64) {
 fn eliminate(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for k in 0..n {
-        let pivot = (k..n)
-            .max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))
-            .unwrap();
+        let pivot = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs())).unwrap();
         a.swap(k, pivot);
         b.swap(k, pivot);
         for i in k + 1..n {

@@ -63,12 +63,8 @@ pub fn mixed_problem(seed: u64, flows: usize, links: usize) -> Problem {
     let problem = random_problem(seed, flows, links);
     let mut random = Random::new(seed + 1);
     let demands = (0..flows).map(|_| any_demand(&mut random, 0.1 / flows as f64));
-    Problem::new(
-        problem.routes().clone(),
-        problem.capacities().to_vec(),
-        demands.collect(),
-    )
-    .expect("the parameters are in range")
+    Problem::new(problem.routes().clone(), problem.capacities().to_vec(), demands.collect())
+        .expect("the parameters are in range")
 }
 
 /// A demand of any kind that insists on `part` at most.
@@ -89,17 +85,10 @@ pub fn any_demand(random: &mut Random, part: f64) -> Demand {
             limit: random.between(0.5, 3.0),
             cap: f64::INFINITY,
         },
-        3 => Demand::AlphaFair {
-            weight,
-            alpha: random.between(0.5, 4.0),
-        },
+        3 => Demand::AlphaFair { weight, alpha: random.between(0.5, 4.0) },
         4 => Demand::vegas(weight, 1.0, random.between(-0.5, 1.0)),
-        5 => Demand::Reno {
-            round_trip: random.between(1.0, 30.0),
-        },
-        6 => Demand::Fixed {
-            rate: part * random.unit(),
-        },
+        5 => Demand::Reno { round_trip: random.between(1.0, 30.0) },
+        6 => Demand::Fixed { rate: part * random.unit() },
         _ => Demand::Log { weight },
     }
 }
@@ -115,10 +104,7 @@ pub fn backbone_problem(seed: u64, flows: usize, nodes: usize) -> Problem {
     let mut random = Random::new(seed);
     let mut links: Vec<(usize, usize)> = Vec::new();
     for node in 0..nodes {
-        let ends = [
-            (node + 1) % nodes,
-            (node + 2 + random.below(nodes - 3)) % nodes,
-        ];
+        let ends = [(node + 1) % nodes, (node + 2 + random.below(nodes - 3)) % nodes];
         links.extend(ends.into_iter().flat_map(|end| [(node, end), (end, node)]));
     }
     // The link by which each node is reached first, from each source.
@@ -152,11 +138,7 @@ pub fn backbone_problem(seed: u64, flows: usize, nodes: usize) -> Problem {
         })
         .collect();
     let capacities = links.iter().map(|_| 10f64.powf(random.unit())).collect();
-    let demands = (0..flows)
-        .map(|_| Demand::Log {
-            weight: random.between(0.5, 2.0),
-        })
-        .collect();
+    let demands = (0..flows).map(|_| Demand::Log { weight: random.between(0.5, 2.0) }).collect();
     let routes = Routes::new(links.len(), paths).expect("the paths are sound");
     Problem::new(routes, capacities, demands).expect("the parameters are in range")
 }
@@ -175,11 +157,7 @@ fn random_network(
         })
         .collect();
     let capacities = (0..links).map(|_| 10f64.powf(random.unit())).collect();
-    let demands = (0..flows)
-        .map(|_| Demand::Log {
-            weight: random.between(0.5, 2.0),
-        })
-        .collect();
+    let demands = (0..flows).map(|_| Demand::Log { weight: random.between(0.5, 2.0) }).collect();
     let routes = Routes::new(links, paths).expect("the paths are sound");
     Problem::new(routes, capacities, demands).expect("the parameters are in range")
 }

@@ -57,10 +57,7 @@ impl<'a> GradientProjection<'a> {
     pub fn rates(&self, prices: &[f64]) -> Vec<f64> {
         let path_prices = self.problem.routes().path_prices(prices);
         let demands = self.problem.demands().iter();
-        demands
-            .zip(path_prices)
-            .map(|(demand, q)| demand.rate(q).min(self.largest_rate))
-            .collect()
+        demands.zip(path_prices).map(|(demand, q)| demand.rate(q).min(self.largest_rate)).collect()
     }
 
     /// Makes one step of size γ for all prices `[Low02 eq. 11]`.

@@ -81,11 +81,7 @@ impl VegasNetwork {
         let loads = self.routes.loads(&rates);
         for (source, window) in self.windows.iter_mut().enumerate() {
             let missing = self.targets[source] - rates[source] * path_prices[source];
-            let sign = if missing == 0.0 {
-                0.0
-            } else {
-                missing.signum()
-            };
+            let sign = if missing == 0.0 { 0.0 } else { missing.signum() };
             *window = (*window + sign / round_trips[source]).max(0.0);
         }
         let links = self.prices.iter_mut().zip(&self.capacities).zip(loads);

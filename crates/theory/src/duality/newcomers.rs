@@ -34,11 +34,7 @@ pub fn persistent_congestion(capacity: f64, alpha: f64, delay: f64, sources: usi
             && middle > low
             && middle < high
         {
-            *(if total(middle) > capacity {
-                &mut low
-            } else {
-                &mut high
-            }) = middle;
+            *(if total(middle) > capacity { &mut low } else { &mut high }) = middle;
         }
         periods.push(Period {
             queuing_delay: high,
@@ -76,11 +72,7 @@ pub fn newcomers(
             let path = routes.path(flow).iter();
             path.map(|&link| solution.prices[link as usize]).sum()
         });
-        demands.push(Demand::vegas(
-            alpha[flow],
-            delays[flow],
-            found / delays[flow],
-        ));
+        demands.push(Demand::vegas(alpha[flow], delays[flow], found / delays[flow]));
         let started = Routes::new(routes.links(), routes.iter().take(flow + 1))?;
         let problem = Problem::new(started, capacities.to_vec(), demands.clone())?;
         solutions.push(solve(&problem, settings));

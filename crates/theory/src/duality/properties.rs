@@ -45,9 +45,7 @@ pub fn overflowing(capacities: &[f64], prices: &[f64], buffers: &[f64]) -> Vec<u
 /// rates of weighted proportional fairness `[Low02 §3.2]`.
 pub fn fairness_inequality(weights: &[f64], fair: &[f64], rates: &[f64]) -> f64 {
     let flows = weights.iter().zip(fair).zip(rates);
-    flows
-        .map(|((w, fair), rate)| w * (rate - fair) / fair)
-        .sum()
+    flows.map(|((w, fair), rate)| w * (rate - fair) / fair).sum()
 }
 
 /// Returns Jain's index (Σx)²/(n·Σx²). It is 1 if all rates are equal, and 1/n if one flow has

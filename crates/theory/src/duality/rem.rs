@@ -15,9 +15,7 @@ impl Rem {
     /// Creates REM with the base φ. Returns `None` if φ is not above 1.
     pub fn new(base: f64) -> Option<Self> {
         let valid = base > 1.0 && base.is_finite();
-        valid.then(|| Self {
-            log_base: base.ln(),
-        })
+        valid.then(|| Self { log_base: base.ln() })
     }
 
     /// Returns the probability that a packet is marked at a price of a link, or of a path

@@ -25,13 +25,7 @@ impl StreamReceiver {
     pub fn on_data(&mut self, number: u64, sent: Time, marked: bool) -> (bool, Segment) {
         match self.on_next(number, marked) {
             Some((next, marked)) => {
-                let ack = Segment::Ack {
-                    next,
-                    block: 0,
-                    block_len: 0,
-                    echo: sent,
-                    marked,
-                };
+                let ack = Segment::Ack { next, block: 0, block_len: 0, echo: sent, marked };
                 (true, ack)
             }
             None => self.out_of_order(number, sent),
@@ -79,16 +73,7 @@ impl StreamReceiver {
             Some((from, to)) => ((from - self.next) as u32, (to - from) as u32),
             None => (0, 0),
         };
-        (
-            new,
-            Segment::Ack {
-                next: self.next,
-                block,
-                block_len,
-                echo: sent,
-                marked: self.marked,
-            },
-        )
+        (new, Segment::Ack { next: self.next, block, block_len, echo: sent, marked: self.marked })
     }
 
     /// Returns the block that holds a packet.

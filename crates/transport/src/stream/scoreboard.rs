@@ -288,11 +288,7 @@ impl Scoreboard {
     /// [`Scoreboard::take_lost`], and marks it as sent twice [RFC 6675 §4, NextSeg (3)].
     pub fn take_doubtful(&mut self) -> Option<u64> {
         let (last, _) = *self.known.blocks.back()?;
-        let from = self
-            .known
-            .doubts
-            .max(self.known.losses)
-            .max(self.known.base);
+        let from = self.known.doubts.max(self.known.losses).max(self.known.base);
         let number = (from..last)
             .find(|number| self.states[(number - self.known.base) as usize] == State::Out)?;
         let i = number - self.known.base;

@@ -96,10 +96,7 @@ pub struct StreamSender<C = AnyController> {
     gated: bool,
     /// The latest time of sending of each packet in flight, for a controller that checks the age of
     /// the first one.
-    #[expect(
-        clippy::box_collection,
-        reason = "small where it is not used: most flows"
-    )]
+    #[expect(clippy::box_collection, reason = "small where it is not used: most flows")]
     sent: Option<Box<VecDeque<Time>>>,
     /// The per-packet state of packets in flight, for controllers that ask for it.
     log: Option<Box<Log>>,
@@ -190,10 +187,7 @@ pub struct Settings {
 
 impl Settings {
     /// The settings of Linux without the queue discipline `fq`.
-    pub const LINUX: Settings = Settings {
-        min_rto: Duration::from_ms(200),
-        pacing: false,
-    };
+    pub const LINUX: Settings = Settings { min_rto: Duration::from_ms(200), pacing: false };
 }
 
 impl<C: Controller> StreamSender<C> {
@@ -255,10 +249,7 @@ impl<C: Controller> StreamSender<C> {
     }
 
     fn settings(&self) -> Settings {
-        Settings {
-            min_rto: self.rtt.min_rto(),
-            pacing: self.pacing,
-        }
+        Settings { min_rto: self.rtt.min_rto(), pacing: self.pacing }
     }
 
     /// Adds `packets` packets of the application to send, or unlimited packets with `u64::MAX`.
@@ -316,11 +307,7 @@ impl<C: Controller> StreamSender<C> {
         }
         // An acknowledgement that was overtaken has a lower count than the latest.
         let news = marked.wrapping_sub(self.marked);
-        let marks = if news <= u32::MAX / 2 {
-            u64::from(news)
-        } else {
-            0
-        };
+        let marks = if news <= u32::MAX / 2 { u64::from(news) } else { 0 };
         if marks > 0 {
             self.marked = marked;
             if self.capabilities.marks == Marks::Loss {
@@ -328,9 +315,10 @@ impl<C: Controller> StreamSender<C> {
             }
         }
         if next > self.una {
-            match self.log.is_some() {
-                false => self.advance::<false>(next, block, block_len, echo, marks, now),
-                true => self.advance_logged(next, block, block_len, echo, marks, now),
+            if self.log.is_some() {
+                self.advance_logged(next, block, block_len, echo, marks, now)
+            } else {
+                self.advance::<false>(next, block, block_len, echo, marks, now)
             }
         } else if next < self.una {
             self.overtaken(self.una - next, block, block_len, echo, now);
@@ -532,16 +520,18 @@ impl<C: Controller> StreamSender<C> {
         let (window, packet) = (allowance.window.max(self.packet).get(), self.packet.get());
         let in_flight = self.in_flight();
         // Most acknowledgements let one packet go, which takes no division.
-        let room = match (in_flight + 2) * packet > window {
-            true => u64::from((in_flight + 1) * packet <= window),
-            false => (window / packet).saturating_sub(in_flight),
+        let room = if (in_flight + 2) * packet > window {
+            u64::from((in_flight + 1) * packet <= window)
+        } else {
+            (window / packet).saturating_sub(in_flight)
         };
         let waiting = self.available - self.next;
         let first = self.next;
         self.next += room.min(waiting);
-        match room <= waiting {
-            true => self.full_to = self.next,
-            false => self.note_flight(),
+        if room <= waiting {
+            self.full_to = self.next
+        } else {
+            self.note_flight()
         }
         if let Some(sent) = &mut self.sent {
             for _ in first..self.next {

@@ -26,10 +26,7 @@ impl CountSchedule {
             per_round_trip,
             pair: None,
             spacing: Duration::ZERO,
-            next: match per_round_trip > 0.0 {
-                true => Time::ZERO,
-                false => Time::MAX,
-            },
+            next: if per_round_trip > 0.0 { Time::ZERO } else { Time::MAX },
         }
     }
 
@@ -51,10 +48,8 @@ impl CountSchedule {
         if let Some(before) = self.pair.replace(now) {
             let spacing = now.since(before).mul_f64(1.0 / self.per_round_trip);
             // The time between two pairs exceeds a round trip after a pause or a lost pair.
-            self.spacing = match self.spacing.is_zero() {
-                true => spacing,
-                false => spacing.min(self.spacing * 2),
-            };
+            self.spacing =
+                if self.spacing.is_zero() { spacing } else { spacing.min(self.spacing * 2) };
             self.next = now + self.spacing;
         }
     }

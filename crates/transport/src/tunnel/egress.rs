@@ -110,12 +110,7 @@ impl Egress {
         truth: Option<f64>,
         now: Time,
     ) -> Option<Segment> {
-        let arrival = Arrival::InBand {
-            pair,
-            sent_bytes,
-            virtual_delay,
-            truth,
-        };
+        let arrival = Arrival::InBand { pair, sent_bytes, virtual_delay, truth };
         let report = self.meter.on_arrival(arrival, now)?;
         self.counts.on_pair(now);
         self.packet_time = report.egress_rate.transmission(self.largest);

@@ -110,11 +110,7 @@ mod tests {
         let mut floor = Floor::default();
         let times = (0..10 * seconds).map(|i| Time::ZERO + Duration::from_ms(100 * i));
         let found: Vec<f64> = times
-            .map(|now| {
-                floor
-                    .observe((raw(now.as_secs_f64()) * MS) as i64, now)
-                    .as_ms_f64()
-            })
+            .map(|now| floor.observe((raw(now.as_secs_f64()) * MS) as i64, now).as_ms_f64())
             .collect();
         found[found.len() - 200..].to_vec()
     }

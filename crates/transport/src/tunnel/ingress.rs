@@ -218,10 +218,8 @@ impl<C: Controller> Ingress<C> {
             self.pair += 1;
         }
         self.to_send = 2;
-        self.place_by = match self.sending.by_turns {
-            true => now + self.rtt.smoothed().mul_f64(PLACING),
-            false => now,
-        };
+        self.place_by =
+            if self.sending.by_turns { now + self.rtt.smoothed().mul_f64(PLACING) } else { now };
         self.placed_from = self.numbers;
         self.deadline = now + self.patience();
     }
@@ -258,16 +256,9 @@ impl<C: Controller> Ingress<C> {
         if self.out.len() == MOST_OUT {
             self.out.pop_front();
         }
-        self.out.push_back(Pair {
-            number: self.pair,
-            at: now,
-            sent: self.sent,
-        });
+        self.out.push_back(Pair { number: self.pair, at: now, sent: self.sent });
         self.deadline = now + self.patience();
-        Segment::OutOfBand {
-            pair: self.pair,
-            sent: now,
-        }
+        Segment::OutOfBand { pair: self.pair, sent: now }
     }
 
     /// The bytes sent since the last pair.
@@ -324,9 +315,10 @@ impl<C: Controller> Ingress<C> {
     /// bytes include virtually queued ones.
     fn make_room(&mut self) {
         let (window, rtt) = (self.allowance.window, self.rtt.latest().as_secs_f64());
-        self.room = match self.virtual_s > 0.0 && rtt > 0.0 {
-            true => (window.as_f64() / (1.0 + self.virtual_s / rtt)) as u64,
-            false => window.get(),
+        self.room = if self.virtual_s > 0.0 && rtt > 0.0 {
+            (window.as_f64() / (1.0 + self.virtual_s / rtt)) as u64
+        } else {
+            window.get()
         };
     }
 
@@ -451,10 +443,7 @@ impl<C: Controller> Ingress<C> {
             2 if !self.awaits_data(now) => return Ok(self.out_of_band(now)),
             1 => {
                 self.to_send = 0;
-                return Ok(Segment::InBand {
-                    pair: self.pair,
-                    sent_bytes: self.sent,
-                });
+                return Ok(Segment::InBand { pair: self.pair, sent_bytes: self.sent });
             }
             _ => {}
         }
@@ -476,9 +465,10 @@ impl<C: Controller> Ingress<C> {
         }
         let number = self.poll_data(self.next, now).ok()?;
         let next = self.pacer.next();
-        match next < self.deadline && self.has_data() {
-            true => Some((number, next.max(now))),
-            false => Some((number, now)),
+        if next < self.deadline && self.has_data() {
+            Some((number, next.max(now)))
+        } else {
+            Some((number, now))
         }
     }
 

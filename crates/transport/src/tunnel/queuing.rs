@@ -85,10 +85,7 @@ impl Queuing {
 
     /// The signal in use: pairs or delay.
     pub fn signal(&self) -> Signal {
-        match self.by_delay {
-            true => Signal::Delay,
-            false => Signal::Pairs,
-        }
+        if self.by_delay { Signal::Delay } else { Signal::Pairs }
     }
 
     /// Takes the out-of-band half of a pair, which was sent at `sent` by the sender's clock.
@@ -188,11 +185,7 @@ mod tests {
             let own = Rate::from_bps_f64(rate.as_bps_f64() * part);
             queuing.set_packet_time(own.transmission(PACKET));
             let packet = rate.transmission(PACKET);
-            Path {
-                queuing,
-                packet,
-                pairs: 0,
-            }
+            Path { queuing, packet, pairs: 0 }
         }
 
         /// Sends a pair. `out` and `inside` are the backlogs ahead of its halves, in packets, and

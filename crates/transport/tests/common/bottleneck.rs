@@ -66,10 +66,7 @@ impl Link {
         if let Some((rate, depth)) = self.policer {
             let (tokens, since) = self.tokens;
             let gained = rate.as_bps_f64() / 8.0 * now.since(since).as_secs_f64();
-            let tokens = match since == Time::ZERO {
-                true => depth,
-                false => (tokens + gained).min(depth),
-            };
+            let tokens = if since == Time::ZERO { depth } else { (tokens + gained).min(depth) };
             let enough = tokens >= PACKET.as_f64();
             let spent = if enough { PACKET.as_f64() } else { 0.0 };
             self.tokens = (tokens - spent, now);
@@ -88,11 +85,7 @@ impl Link {
 
 #[derive(Clone, Copy)]
 enum Event {
-    Arrive {
-        number: u64,
-        sent: Time,
-        marked: bool,
-    },
+    Arrive { number: u64, sent: Time, marked: bool },
     Ack(Segment),
     Application,
 }
@@ -178,14 +171,7 @@ impl<C: Controller> Path<C> {
                     match self.link.pass(self.now, &mut self.dice) {
                         Some((at, marked)) => {
                             let half = self.link.propagation.mul_f64(0.5);
-                            self.push(
-                                at + half,
-                                Event::Arrive {
-                                    number,
-                                    sent,
-                                    marked,
-                                },
-                            );
+                            self.push(at + half, Event::Arrive { number, sent, marked });
                         }
                         None => self.dropped += 1,
                     }
@@ -214,11 +200,7 @@ impl<C: Controller> Path<C> {
         let ((at, _), event) = self.events.pop_first().expect("there is one");
         self.now = at;
         match event {
-            Event::Arrive {
-                number,
-                sent,
-                marked,
-            } => {
+            Event::Arrive { number, sent, marked } => {
                 let (fresh, ack) = self.receiver.on_data(number, sent, marked);
                 self.arrived += u64::from(fresh);
                 let mut back = at + self.link.propagation.mul_f64(0.5);
@@ -227,13 +209,7 @@ impl<C: Controller> Path<C> {
                 }
                 self.push(back, Event::Ack(ack));
             }
-            Event::Ack(Segment::Ack {
-                next,
-                block,
-                block_len,
-                echo,
-                marked,
-            }) => {
+            Event::Ack(Segment::Ack { next, block, block_len, echo, marked }) => {
                 self.sender.on_ack(next, block, block_len, echo, marked, at);
             }
             Event::Ack(other) => panic!("{other:?}"),

@@ -51,8 +51,7 @@ impl Hand {
     pub fn send(&mut self) -> Vec<u64> {
         let mut numbers = Vec::new();
         while let Ok(Segment::Data { number, .. }) = self.sender.poll(self.now) {
-            self.sent
-                .resize(self.sent.len().max(number as usize + 1), self.now);
+            self.sent.resize(self.sent.len().max(number as usize + 1), self.now);
             self.sent[number as usize] = self.now;
             numbers.push(number);
         }
@@ -66,14 +65,7 @@ impl Hand {
     /// The same of the transmission at `sent`.
     pub fn receive_of(&mut self, number: u64, sent: Time, marked: bool) -> Vec<u64> {
         let (_, ack) = self.receiver.on_data(number, sent, marked);
-        let Segment::Ack {
-            next,
-            block,
-            block_len,
-            echo,
-            marked,
-        } = ack
-        else {
+        let Segment::Ack { next, block, block_len, echo, marked } = ack else {
             unreachable!("it acknowledges");
         };
         (self.sender).on_ack(next, block, block_len, echo, marked, self.now);

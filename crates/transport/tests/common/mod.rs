@@ -41,12 +41,8 @@ pub struct Weather {
 }
 
 impl Weather {
-    pub const FAIR: Weather = Weather {
-        delay: Duration::from_ms(20),
-        loss: 0.0,
-        twice: 0.0,
-        jitter: Duration::ZERO,
-    };
+    pub const FAIR: Weather =
+        Weather { delay: Duration::from_ms(20), loss: 0.0, twice: 0.0, jitter: Duration::ZERO };
 }
 
 /// Any effects of a network, as long as some packets get through.
@@ -63,10 +59,7 @@ pub fn foul() -> impl Strategy<Value = Weather> {
 
 /// Losses only: packets arrive in order, and once.
 pub fn lossy() -> impl Strategy<Value = Weather> {
-    (0.0..0.4f64).prop_map(|loss| Weather {
-        loss,
-        ..Weather::FAIR
-    })
+    (0.0..0.4f64).prop_map(|loss| Weather { loss, ..Weather::FAIR })
 }
 
 /// The packets on their way, by arrival and sequence.
@@ -78,10 +71,7 @@ pub struct Air<T> {
 
 impl<T: Copy> Air<T> {
     pub fn new() -> Air<T> {
-        Air {
-            flying: BTreeMap::new(),
-            sequence: 0,
-        }
+        Air { flying: BTreeMap::new(), sequence: 0 }
     }
 
     pub fn send(&mut self, what: T, now: Time, weather: &Weather, dice: &mut Dice) {

@@ -43,10 +43,7 @@ impl Stream {
                 "leave it out; the least time-out of a tunnel's control pairs is `min_rto` of its controller",
             ),
         };
-        let asked = [
-            ("min_rto", self.min_rto != MIN_RTO),
-            ("pacing", self.pacing),
-        ];
+        let asked = [("min_rto", self.min_rto != MIN_RTO), ("pacing", self.pacing)];
         match asked.into_iter().find(|(_, asked)| *asked) {
             Some((key, _)) => {
                 let at = reader.given(key).map_or(reader.span, |v| v.span);

@@ -49,11 +49,7 @@ impl Flows<'_> {
         let found =
             event::flows(value, self.network, self.scenario).map_err(|p| self.below(value, p))?;
         let tunnel = found.start;
-        let flow = self
-            .scenario
-            .flows
-            .get(tunnel)
-            .filter(|_| !found.is_empty());
+        let flow = self.scenario.flows.get(tunnel).filter(|_| !found.is_empty());
         let name = value.describe();
         match flow {
             None => Err(Problem::new(value.span, "flows do not ride in themselves")),
@@ -75,13 +71,11 @@ impl Flows<'_> {
         let name = read::name(value, true).unwrap_or_default();
         let group = name.split('.').next().unwrap_or_default();
         let known = self.network.groups.contains_key(group);
-        match !known && self.groups.iter().any(|entry| entry.key == group) {
-            true => Problem::new(
-                value.span,
-                format!("{} stands further down in the file", quote(name)),
-            )
-            .hint("put the tunnel above the flows that ride in it"),
-            false => unknown,
+        if !known && self.groups.iter().any(|entry| entry.key == group) {
+            Problem::new(value.span, format!("{} stands further down in the file", quote(name)))
+                .hint("put the tunnel above the flows that ride in it")
+        } else {
+            unknown
         }
     }
 
@@ -134,10 +128,8 @@ impl Flows<'_> {
         let overhead = flow.tunnel.expect("it is a tunnel").overhead;
         let size = spec.packet + overhead;
         if size > flow.packet {
-            let message = format!(
-                "a packet has {size} in {name}, where {} is the most",
-                flow.packet
-            );
+            let message =
+                format!("a packet has {size} in {name}, where {} is the most", flow.packet);
             let hint =
                 format!("give the tunnel `packet = \"{size}\"`, or this flow smaller packets");
             return Err(Problem::new(spec.span, message).hint(hint));

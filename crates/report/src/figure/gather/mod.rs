@@ -19,15 +19,10 @@ use time::over_time;
 
 /// Gathers the data of a figure.
 pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureError> {
-    let kind = request
-        .kind
-        .unwrap_or_else(|| fitting(stored, request.metric));
+    let kind = request.kind.unwrap_or_else(|| fitting(stored, request.metric));
     if kind == Kind::Time && request.metric.of() == Of::Transfer {
         return Err(FigureError::wrong(
-            format!(
-                "{} is of single transfers, which have no line over time",
-                request.metric
-            ),
+            format!("{} is of single transfers, which have no line over time", request.metric),
             "choose --kind cdf, box or sweep",
         ));
     }
@@ -39,9 +34,8 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
         Kind::Sweep => sweep(stored, &subjects, request)?,
         Kind::Map => map(stored, &subjects, request)?,
     };
-    let ids: BTreeSet<&str> = (stored.iter().flat_map(|s| &s.points))
-        .map(|p| p.manifest.scenario.id.as_str())
-        .collect();
+    let ids: BTreeSet<&str> =
+        (stored.iter().flat_map(|s| &s.points)).map(|p| p.manifest.scenario.id.as_str()).collect();
     let ids: Vec<&str> = ids.into_iter().collect();
     let mut figure = Figure {
         title: format!("{} of {}", words(request.metric), ids.join(", ")),
@@ -86,23 +80,13 @@ fn words(metric: Metric) -> String {
 }
 
 fn window(subject: &Subject, request: &Request) -> Window {
-    request
-        .time
-        .unwrap_or(subject.point.manifest.scenario.steady())
+    request.time.unwrap_or(subject.point.manifest.scenario.steady())
 }
 
 /// An axis of the metric's values. `largest` chooses the unit.
 fn values_axis(request: &Request, name: String, largest: f64, ends: (f64, f64), log: bool) -> Axis {
     let (one, unit) = show::scale(largest, request.metric.unit());
-    Axis {
-        name,
-        unit,
-        one,
-        base: request.metric.unit().symbol(),
-        ticks: None,
-        ends,
-        log,
-    }
+    Axis { name, unit, one, base: request.metric.unit().symbol(), ticks: None, ends, log }
 }
 
 fn log_y(request: &Request) -> bool {
@@ -126,11 +110,8 @@ type Gathered = (Axis, Axis, Content);
 
 /// A vertical axis that holds all values, and zero where the metric begins there.
 fn means_axis(request: &Request, name: String, values: impl Iterator<Item = f64>) -> Axis {
-    let mut shown = range::Shown {
-        low: f64::INFINITY,
-        high: f64::NEG_INFINITY,
-        positive: f64::INFINITY,
-    };
+    let mut shown =
+        range::Shown { low: f64::INFINITY, high: f64::NEG_INFINITY, positive: f64::INFINITY };
     for v in values.filter(|v| v.is_finite()) {
         shown.low = shown.low.min(v);
         shown.high = shown.high.max(v);
@@ -140,9 +121,10 @@ fn means_axis(request: &Request, name: String, values: impl Iterator<Item = f64>
     }
     let log = log_y(request);
     let metric = request.metric;
-    let ends = match log {
-        true => range::log_ends(shown),
-        false => range::ends(shown, metric.row().from_zero, metric.row().most),
+    let ends = if log {
+        range::log_ends(shown)
+    } else {
+        range::ends(shown, metric.row().from_zero, metric.row().most)
     };
     values_axis(request, name, shown.high.abs(), ends, log)
 }

@@ -38,13 +38,7 @@ pub fn distribution(subjects: &[Subject], request: &Request) -> Result<Gathered,
             // The last per cent may be far away.
             low = low.min(quantile(&samples, 0.002));
             high = high.max(quantile(&samples, 0.995));
-            positive = positive.min(
-                samples
-                    .iter()
-                    .copied()
-                    .find(|v| *v > 0.0)
-                    .unwrap_or(positive),
-            );
+            positive = positive.min(samples.iter().copied().find(|v| *v > 0.0).unwrap_or(positive));
             let shares = || (0..=STEPS).map(share);
             traces.push(Trace {
                 of: of.clone(),
@@ -60,16 +54,9 @@ pub fn distribution(subjects: &[Subject], request: &Request) -> Result<Gathered,
     if traces.is_empty() {
         return Err(nothing(request));
     }
-    let shown = range::Shown {
-        low,
-        high,
-        positive,
-    };
+    let shown = range::Shown { low, high, positive };
     let log = log_x(request);
-    let ends = match log {
-        true => range::log_ends(shown),
-        false => range::ends(shown, false, None),
-    };
+    let ends = if log { range::log_ends(shown) } else { range::ends(shown, false, None) };
     let x = values_axis(request, words(request.metric), high.abs(), ends, log);
     let what = match request.metric.of() {
         Of::Transfer => "Share of transfers",
@@ -112,11 +99,7 @@ pub fn boxes(subjects: &[Subject], request: &Request) -> Result<Gathered, Figure
     if boxes.is_empty() {
         return Err(nothing(request));
     }
-    let all = || {
-        boxes
-            .iter()
-            .flat_map(|b| b.quantiles.into_iter().chain([b.mean]))
-    };
+    let all = || boxes.iter().flat_map(|b| b.quantiles.into_iter().chain([b.mean]));
     let y = means_axis(request, words(request.metric), all());
     let last = order.len() as f64 - 0.5;
     let x = Axis {

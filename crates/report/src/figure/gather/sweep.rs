@@ -52,9 +52,7 @@ pub fn sweep(
         }
     };
     let first: Vec<usize> = (stored.iter())
-        .scan(0, |next, s| {
-            Some(std::mem::replace(next, *next + s.points.len()))
-        })
+        .scan(0, |next, s| Some(std::mem::replace(next, *next + s.points.len())))
         .collect();
     let names: BTreeSet<&str> = subjects.iter().map(|s| s.name.as_str()).collect();
     let names = names.len() > 1;
@@ -62,11 +60,8 @@ pub fn sweep(
     let mut traces: Vec<Trace> = Vec::new();
     for subject in subjects {
         let path = &subject.point.path;
-        let own = |s: &Stored| {
-            s.points
-                .iter()
-                .any(|p| std::ptr::eq(p, subject.point) && p.path == *path)
-        };
+        let own =
+            |s: &Stored| s.points.iter().any(|p| std::ptr::eq(p, subject.point) && p.path == *path);
         let directory = stored.iter().position(own).unwrap_or(0);
         let at = swept.at[first[directory] + subject.index];
         let settings = &subject.point.manifest.scenario.point;
@@ -112,9 +107,7 @@ pub fn sweep(
     if traces.is_empty() {
         return Err(nothing(request));
     }
-    let all = traces
-        .iter()
-        .flat_map(|t| t.y.iter().chain(&t.low).chain(&t.high));
+    let all = traces.iter().flat_map(|t| t.y.iter().chain(&t.low).chain(&t.high));
     let mut name = words(request.metric);
     if subjects.iter().any(|s| s.entities.len() > 1) {
         name += " of a flow";
@@ -165,13 +158,10 @@ pub fn map(
                 1 => engine.to_string(),
                 _ => format!("{}, {engine}", subject.name),
             };
-            let i = panels
-                .iter()
-                .position(|(t, _)| *t == title)
-                .unwrap_or_else(|| {
-                    panels.push((title, vec![f64::NAN; settings.len()]));
-                    panels.len() - 1
-                });
+            let i = panels.iter().position(|(t, _)| *t == title).unwrap_or_else(|| {
+                panels.push((title, vec![f64::NAN; settings.len()]));
+                panels.len() - 1
+            });
             if let Some((mean, _)) = mean(subject, &runs, request)
                 && let Some(place) = grid.points.iter().position(|p| *p == subject.index)
             {
@@ -185,25 +175,15 @@ pub fn map(
     }
     if panels.len() > MOST_MAPS {
         return Err(FigureError::wrong(
-            format!(
-                "{} maps are more than the {MOST_MAPS} that fit",
-                panels.len()
-            ),
+            format!("{} maps are more than the {MOST_MAPS} that fit", panels.len()),
             "name one with --engine, --of or both",
         ));
     }
     let values = panels.iter().flat_map(|(_, v)| v.iter().copied());
     let finite = values.filter(|v| v.is_finite());
-    let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| {
-        (a.min(v), b.max(v))
-    });
-    let value = values_axis(
-        request,
-        words(request.metric),
-        high.abs(),
-        (low, high),
-        false,
-    );
+    let (low, high) =
+        finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+    let value = values_axis(request, words(request.metric), high.abs(), (low, high), false);
     // Numbers of one unit share it.
     let side = |i: usize| -> (String, Vec<String>) {
         let name = show::clean(grid.names[i], 60);
@@ -213,9 +193,10 @@ pub fn map(
             return (name, words.collect());
         }
         let numbers = axis.at.iter().map(|at| number(axis.x[*at])).collect();
-        match axis.unit.is_empty() {
-            true => (name, numbers),
-            false => (format!("{name} ({})", axis.unit), numbers),
+        if axis.unit.is_empty() {
+            (name, numbers)
+        } else {
+            (format!("{name} ({})", axis.unit), numbers)
         }
     };
     let ((up_name, up), (across_name, across)) = (side(0), side(1));

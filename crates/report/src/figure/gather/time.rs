@@ -55,11 +55,7 @@ pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, Fi
     let plotted: Vec<Plotted> = (traces.iter().zip(&roles))
         .flat_map(|(t, role)| {
             let line = |y, role| Plotted { x: &t.x, y, role };
-            [
-                line(&t.y, *role),
-                line(&t.low, Role::Span),
-                line(&t.high, Role::Span),
-            ]
+            [line(&t.y, *role), line(&t.low, Role::Span), line(&t.high, Role::Span)]
         })
         .collect();
     let start = request.time.map_or(0.0, |w| w.start.as_secs_f64());
@@ -67,9 +63,10 @@ pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, Fi
     let shown = range::robust(&plotted, (start, end), steady.unwrap_or_default());
     let shown = shown.ok_or_else(|| nothing(request))?;
     let log = log_y(request);
-    let ends = match log {
-        true => range::log_ends(shown),
-        false => range::ends(shown, metric.row().from_zero, metric.row().most),
+    let ends = if log {
+        range::log_ends(shown)
+    } else {
+        range::ends(shown, metric.row().from_zero, metric.row().most)
     };
     let mut name = words(metric);
     if metric.fold() == Fold::Sum {

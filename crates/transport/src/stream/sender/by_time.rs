@@ -122,9 +122,10 @@ impl<C: Controller> StreamSender<C> {
             self.recover = self.next;
             if is_news {
                 let flight = self.flight();
-                match self.board.first_is_lost() {
-                    true => self.answer_loss(Congestion::Loss, &flight, now),
-                    false => self.answer(Congestion::Loss, &flight, now),
+                if self.board.first_is_lost() {
+                    self.answer_loss(Congestion::Loss, &flight, now)
+                } else {
+                    self.answer(Congestion::Loss, &flight, now)
                 }
             }
             self.repair_now = true;
@@ -256,10 +257,7 @@ impl<C: Controller> StreamSender<C> {
             return None;
         }
         (rack.probe_now, rack.sampled) = (false, false);
-        rack.probe = Some(Probe {
-            end: next,
-            again: true,
-        });
+        rack.probe = Some(Probe { end: next, again: true });
         self.board.repeat_last(out);
         Some(out - 1)
     }
@@ -271,10 +269,7 @@ impl<C: Controller> StreamSender<C> {
             && rack.probe_now
         {
             (rack.probe_now, rack.sampled) = (false, false);
-            rack.probe = Some(Probe {
-                end: next,
-                again: false,
-            });
+            rack.probe = Some(Probe { end: next, again: false });
             self.repair_now = false;
         }
     }

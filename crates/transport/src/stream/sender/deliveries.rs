@@ -53,10 +53,7 @@ struct Sent {
 
 impl Deliveries {
     pub fn new(packet: u64) -> Deliveries {
-        Deliveries {
-            packet,
-            ..Deliveries::default()
-        }
+        Deliveries { packet, ..Deliveries::default() }
     }
 
     /// OnPacketSent(P) [§4.1.2.2], for a packet that is not in the list yet.
@@ -160,9 +157,10 @@ impl Deliveries {
         let send_elapsed = newest.send_time.since(newest.first_send_time);
         let interval = ack_elapsed.max(send_elapsed);
         let delivered = self.delivered - newest.delivered;
-        let rate = match interval < min_rtt || interval.is_zero() {
-            true => Rate::ZERO,
-            false => Rate::from_bps_f64(delivered as f64 * 8.0 / interval.as_secs_f64()),
+        let rate = if interval < min_rtt || interval.is_zero() {
+            Rate::ZERO
+        } else {
+            Rate::from_bps_f64(delivered as f64 * 8.0 / interval.as_secs_f64())
         };
         Some(Delivery {
             total: self.delivered,

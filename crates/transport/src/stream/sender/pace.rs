@@ -33,10 +33,7 @@ impl<C: Controller> StreamSender<C> {
             return;
         }
         let ssthresh = (self.controller.ssthresh()).map_or(u64::MAX, |bytes| bytes.get());
-        let spread = match window < ssthresh / 2 {
-            true => SPREAD_SLOW_START,
-            false => SPREAD,
-        };
+        let spread = if window < ssthresh / 2 { SPREAD_SLOW_START } else { SPREAD };
         let window = window.max(self.in_flight() * self.packet.get());
         let seconds = srtt.as_secs_f64() * spread;
         let rate = Rate::from_bps_f64(window as f64 * 8.0 / seconds);

@@ -30,14 +30,7 @@ pub(super) struct Prr {
 impl Prr {
     /// Begins an episode with a target of `ssthresh` bytes.
     pub fn new(recover_fs: u64, ssthresh: u64, packet: u64) -> Prr {
-        Prr {
-            recover_fs: recover_fs.max(1),
-            ssthresh,
-            packet,
-            delivered: 0,
-            out: 0,
-            credit: 0,
-        }
+        Prr { recover_fs: recover_fs.max(1), ssthresh, packet, delivered: 0, out: 0, credit: 0 }
     }
 
     /// Takes an acknowledgement of `delivered` packets that leaves `in_flight`.

@@ -142,13 +142,7 @@ impl Rack {
     fn transmit(&mut self, number: u64, again: bool, now: Time) -> PacketState {
         self.serial += 1;
         self.order.push_back((self.serial, number));
-        PacketState {
-            sent: now,
-            serial: self.serial,
-            again,
-            arrived: false,
-            lost: false,
-        }
+        PacketState { sent: now, serial: self.serial, again, arrived: false, lost: false }
     }
 
     /// Takes an acknowledgement that was caused by a packet sent at `echo`. Step 1 [§6.2].
@@ -319,11 +313,7 @@ struct RecentMin {
 
 impl Default for RecentMin {
     fn default() -> RecentMin {
-        RecentMin {
-            now: Duration::MAX,
-            before: Duration::MAX,
-            since: Time::ZERO,
-        }
+        RecentMin { now: Duration::MAX, before: Duration::MAX, since: Time::ZERO }
     }
 }
 
@@ -392,11 +382,7 @@ mod tests {
             rack.grow_window(rack.first + 5);
             rack.grow_window(rack.first + 5);
             let expected = MS(25 * (n + 1)).min(MS(110));
-            assert_eq!(
-                rack.window(0, false, MS(110)),
-                expected,
-                "once a round trip"
-            );
+            assert_eq!(rack.window(0, false, MS(110)), expected, "once a round trip");
             (0..5).for_each(|_| rack.send(at(200)));
             rack.acknowledge(5, at(200), at(300));
         }
@@ -463,10 +449,7 @@ mod tests {
         let timer = rack.detect(MS(25), at(127), |i| lost.push(i));
         assert_eq!(lost, [0, 1], "packets 1 and 2");
         assert_eq!(timer, Some(at(128)));
-        assert_eq!(
-            rack.detect(MS(25), at(127), |_| panic!("reported before")),
-            timer
-        );
+        assert_eq!(rack.detect(MS(25), at(127), |_| panic!("reported before")), timer);
         assert_eq!(rack.detect(MS(25), at(128), |i| assert_eq!(i, 2)), None);
     }
 

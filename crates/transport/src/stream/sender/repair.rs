@@ -12,10 +12,7 @@ impl<C: Controller> StreamSender<C> {
     /// lost, too, and packets would go on beyond the hole until the timer runs out.
     pub(super) fn flight(&self) -> PathView {
         let window = self.controller.allowance().window.max(self.packet);
-        PathView {
-            in_flight: self.outstanding().min(window),
-            ..self.path()
-        }
+        PathView { in_flight: self.outstanding().min(window), ..self.path() }
     }
 
     /// The packets that are sent and not acknowledged.
@@ -200,10 +197,7 @@ impl<C: Controller> StreamSender<C> {
         now: Time,
     ) {
         let end = u64::from(block) + u64::from(block_len);
-        let (from, to) = (
-            u64::from(block).saturating_sub(below),
-            end.saturating_sub(below),
-        );
+        let (from, to) = (u64::from(block).saturating_sub(below), end.saturating_sub(below));
         if self.is_selective() && from < to {
             self.duplicate(from as u32, (to - from) as u32, echo, 0, now);
         }
@@ -232,10 +226,7 @@ impl<C: Controller> StreamSender<C> {
         }
         if new > 0 || marks > 0 {
             let ack = Acked {
-                bytes: match sack {
-                    true => Bytes::new(new * self.packet.get()),
-                    false => Bytes::ZERO,
-                },
+                bytes: if sack { Bytes::new(new * self.packet.get()) } else { Bytes::ZERO },
                 rtt: None,
                 round_ended: false,
                 window_limited: self.was_full(),
@@ -254,10 +245,7 @@ impl<C: Controller> StreamSender<C> {
             }
             return;
         }
-        let lost = match sack {
-            true => self.find_losses(now),
-            false => self.duplicates >= 3,
-        };
+        let lost = if sack { self.find_losses(now) } else { self.duplicates >= 3 };
         if self.una < self.recover {
             return;
         }
@@ -344,9 +332,10 @@ impl<C: Controller> StreamSender<C> {
         }
         self.loss_state.timeouts += 1;
         self.rtt.back_off();
-        let what = match self.loss_state.timed_out == Some(self.una) {
-            true => Congestion::RepeatedTimeout,
-            false => Congestion::Timeout,
+        let what = if self.loss_state.timed_out == Some(self.una) {
+            Congestion::RepeatedTimeout
+        } else {
+            Congestion::Timeout
         };
         let mut flight = self.flight();
         // The loss of a repair is a second congestion [RFC 5681 §4.3]. A loss in a window that was
