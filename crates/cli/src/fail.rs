@@ -27,6 +27,7 @@ pub enum Failure {
     /// The user stopped it.
     Interrupted,
     /// The user stopped a service, which has no result.
+    #[cfg_attr(not(any(feature = "gateway", feature = "kernel")), allow(dead_code))]
     Ended,
 }
 

@@ -31,7 +31,7 @@ use accord_family::Service;
 const MADE_UP: f64 = 0.2;
 
 /// The part of the data whose loss keeps a flow at the rate of arrival, once it has given way.
-const MOST_LOST: f64 = 0.07;
+const MOST_LOST: f64 = 0.05;
 
 /// The part of the data that may be lost where the losses are those of others.
 const MOST_OF_OTHERS: f64 = 1.0 / 3.0;
@@ -92,7 +92,9 @@ impl Floor {
             false if self.of_others => MOST_OF_OTHERS,
             false => MADE_UP,
         };
-        if lost <= most {
+        // A flow with little to send shows nothing of its contract.
+        let is_sending = *arriving >= 0.5 * (1.0 - lost) * self.rate;
+        if lost <= most || !is_sending {
             let room = (1.0 - queued).max(0.0);
             self.rate = (self.rate + STEP * passed * room * self.contract).min(self.contract);
             self.lossy = 0.0;
@@ -101,7 +103,9 @@ impl Floor {
             let (long, gave_way) = (self.lossy > PATIENCE, self.rate < self.contract);
             if long && gave_way {
                 (self.rate, self.of_others) = (self.contract, true);
-            } else if long || gave_way {
+            } else if gave_way {
+                self.rate = self.rate.min(egress.max(*arriving));
+            } else if long {
                 self.rate = self.rate.min(*arriving);
             }
             if long {
