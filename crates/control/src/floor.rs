@@ -62,7 +62,7 @@ pub(crate) struct Floor {
     /// The round trips for which too much has been lost.
     lossy: f64,
     /// The round trips for which at most [`MOST_LOST`] has been lost.
-    calm: f64,
+    clear: f64,
     /// True if the losses are those of others.
     of_others: bool,
 }
@@ -85,8 +85,8 @@ impl Floor {
         let arriving = self.arriving.get_or_insert(egress);
         *arriving += (FADES * passed).min(1.0) * (egress - *arriving);
         self.lost = lost;
-        self.calm = if lost > MOST_LOST { 0.0 } else { self.calm + passed };
-        self.of_others &= self.calm < PATIENCE;
+        self.clear = if lost > MOST_LOST { 0.0 } else { self.clear + passed };
+        self.of_others &= self.clear < PATIENCE;
         let most = match self.rate < self.contract {
             true => MOST_LOST,
             false if self.of_others => MOST_OF_OTHERS,
