@@ -187,7 +187,7 @@ impl Sender {
         if now >= self.pair.1
             && let Some(answer) = self.early.take()
         {
-            self.heed(&answer, now);
+            self.apply(&answer, now);
         }
         self.look(now);
         let controlled = matches!(self.state, State::Controlled | State::Blind);
@@ -326,7 +326,7 @@ impl Sender {
         if answer.number == self.pair.0 && now < self.pair.1 {
             self.early = Some(*answer)
         } else {
-            self.heed(answer, now)
+            self.apply(answer, now)
         }
     }
 
@@ -339,7 +339,7 @@ impl Sender {
     }
 
     /// Lets the controller have a report.
-    fn heed(&mut self, answer: &Answer, now: Time) {
+    fn apply(&mut self, answer: &Answer, now: Time) {
         // No more can be queued than was in flight, when the pair was sent or since. A delay that is not
         // of the network, such as that of a thread that has to wait for its processor, times a high rate
         // would seem to be more.
