@@ -111,7 +111,7 @@ def main():
     parser.add_argument("--limit", default="100 KB")
     parser.add_argument("--breaker", type=float, default=0.25, help="the lost part that trips the circuit breaker")
     options = parser.parse_args()
-    sites.need("ip", "tc", "ping", "chrt")
+    sites.need("ip", "tc", "ping", "nice")
     systems = options.systems.split(",")
     if systems != ["gateway"]:
         sites.need("wg")
