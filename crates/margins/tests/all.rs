@@ -2,6 +2,7 @@
 
 mod common;
 
+mod equations;
 mod hostile;
 mod margins;
 mod rounds;
