@@ -4,6 +4,7 @@ mod common;
 
 mod equations;
 mod hostile;
+mod loops;
 mod margins;
 mod rounds;
 mod services;

@@ -208,28 +208,34 @@ fn losses_of_the_wire_take_their_part_of_a_loop() {
     };
     let (wire, flows) = (0.004, 10.0);
     let plain = "discipline = \"droptail\", limit = \"unlimited\"";
-    let s = scenario(
-        &("duration = \"1 s\"\nfluid = { link_model = \"ack-clocked\" }\n".to_owned()
-            + &hop("one", "a", "b", "100 Mbps", wire, plain)
-            + &hop("two", "b", "c", "10 Mbps", 0.0, &red(true))
-            + &format!(
-                "[flow.f]\nfrom = \"a\"\nto = \"c\"\ncount = 10\nprocessing = \"0 s\"\ncontroller = {}\n",
-                reno(true)
-            )),
-    );
-    let r = &rest(&s)[0];
-    let (x, m, d) = (r.rate, r.signal, r.base_rtt);
-    let (round, marks) = (d + r.queue, 1.0 - (1.0 - m) / (1.0 - wire));
-    near(flows * x * (1.0 - wire), C, 1e-7);
-    let p = marks / (2.0 - marks);
-    near(r.queue * C / PACKET, 5.0 + 95.0 * p / 0.2, 1e-6);
-    let slope = 0.2 / 95.0 * 2.0 / (1.0 + p).powi(2) * C / PACKET;
-    let pace = -(0.98f64.ln()) * C / PACKET;
-    solves(&s, |s| {
-        let queue = flows * (1.0 - wire) / C;
-        let share = queue * slope * pace / (s + pace) * (1.0 - wire);
-        s + x * m / PACKET + PACKET / (round * m) * (-s * round).exp() * share
-    });
+    for model in MODELS {
+        let s = scenario(
+            &(format!("duration = \"1 s\"\nfluid = {{ link_model = \"{model}\" }}\n")
+                + &hop("one", "a", "b", "100 Mbps", wire, plain)
+                + &hop("two", "b", "c", "10 Mbps", 0.0, &red(true))
+                + &format!(
+                    "[flow.f]\nfrom = \"a\"\nto = \"c\"\ncount = 10\nprocessing = \"0 s\"\ncontroller = {}\n",
+                    reno(true)
+                )),
+        );
+        let r = &rest(&s)[0];
+        let (x, m, d) = (r.rate, r.signal, r.base_rtt);
+        let (round, marks) = (d + r.queue, 1.0 - (1.0 - m) / (1.0 - wire));
+        let come = flows * (1.0 - wire);
+        near(come * x, C, 1e-7);
+        let p = marks / (2.0 - marks);
+        near(r.queue * C / PACKET, 5.0 + 95.0 * p / 0.2, 1e-6);
+        let slope = 0.2 / 95.0 * 2.0 / (1.0 + p).powi(2) * C / PACKET;
+        let pace = -(0.98f64.ln()) * C / PACKET;
+        solves(&s, |s| {
+            let queue = match model {
+                "integrator" => come / C / (s * round + (-s * d).exp()),
+                _ => Complex::new(come / C, 0.0),
+            };
+            let share = queue * slope * pace / (s + pace) * (1.0 - wire);
+            s + x * m / PACKET + PACKET / (round * m) * (-s * round).exp() * share
+        });
+    }
 }
 
 /// AVQ: m = 1 − C̃/y, dC̃/dt = α·(γ·c − y). REM that drops: dr/dt = γ·(y − c), m = 1 − φ^(−r). A full buffer: m = 1 −
