@@ -215,10 +215,13 @@ fn flows_that_do_not_move_together_have_bounds_only() {
     // The long flow is alone on the first link, and has the queue of the second in its round trip.
     let behind = link
         + &hop("two", "b", "c", "20 Mbps", PLAIN)
-        + &flow("f", "a", "c", &monaco("gain = 0.3"), "")
+        + &flow("f", "a", "c", &monaco("gain = 0.3, target = \"6 pkt\""), "")
         + &flow("g", "b", "c", &monaco("gain = 0.3"), "");
     let all = found(&parsed("ack-clocked", &behind));
     assert!(all.rest[0].mode.is_none() && all.rest[0].bound.is_some(), "{:?}", all.rest[0]);
+    let (long, other) = (&all.rest[0], &all.rest[1]);
+    near(long.rate, C, 1e-9);
+    assert!(long.queue > 1.5 * other.queue, "{all:?}");
 }
 
 /// The integrator has no windows that bound the data outstanding: its margins are those of the equations.
