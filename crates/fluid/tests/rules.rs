@@ -154,7 +154,8 @@ fn a_wire_that_changes_brings_no_more_than_its_line() {
         assert!(least >= 0.0, "{model}, {delay} ms: {least}");
         let most = arrivals.iter().copied().fold(0.0, f64::max) * 8000.0 / 0.01;
         assert!(most < 20e6 * (1.0 + 1e-6), "{model}, {delay} ms: {most}");
-        if delay == 300 {
+        // Where windows are conserved, they set the rate at once.
+        if delay == 300 && model == "integrator" {
             let period = run.time[1] - run.time[0];
             let gap = run.time.iter().zip(arrivals).filter(|(t, a)| **t > 1.0 && **a == 0.0);
             let gap = period * gap.count() as f64;
