@@ -143,6 +143,45 @@ fn a_virtual_delay_waits_in_the_queue_behind() {
     });
 }
 
+/// A flow over two queues, the second of which another shares: windows over the sums of delays. The first link is
+/// full of the long flow, x·δ(p + p′) = δw, and the second of both.
+#[test]
+fn two_queues_follow_from_both_windows() {
+    let s = parsed(
+        "ack-clocked",
+        &(hop("one", "a", "b", "10 Mbps", PLAIN)
+            + &hop("two", "b", "c", "20 Mbps", PLAIN)
+            + &flow("long", "a", "c", &monaco("gain = 0.3, target = \"12 pkt\""), "")
+            + &flow("x", "b", "c", &monaco("gain = 0.3, target = \"4 pkt\""), "")),
+    );
+    let model = Model::new(&s).expect("laws");
+    let network = model.network(Time::ZERO);
+    let after = |class: usize, hop: usize| network.paths[class].hops[hop].after;
+    let all = found(&s);
+    let (long, other) = (&all.rest[0], &all.rest[1]);
+    near(other.queue, 4000.0 / C, 1e-8);
+    near(long.queue, 12_000.0 / C, 1e-8);
+    let (big, small) = (long.base_rtt + long.queue, other.base_rtt + other.queue);
+    solves(&s, |s| {
+        let late = |time: f64| (-s * time).exp();
+        // The delays of the second queue and of both, by either window.
+        let sum = late(after(0, 0)) / C;
+        let second_long = (late(after(0, 1)) - late(after(0, 0))) / big * small / C;
+        let second_other = late(after(1, 0)) / C;
+        let gain = |round: f64, queue: f64| 0.3 / round * C * (1.0 - queue / round);
+        let (k, l) = (gain(big, long.queue), gain(small, other.queue));
+        let (one, two) = (late(long.base_rtt - after(0, 0)), late(long.base_rtt - after(0, 1)));
+        let back = late(other.base_rtt - after(1, 0));
+        let a = s
+            + 0.3 * long.queue / (big * big)
+            + k * ((sum - second_long) * one + second_long * two);
+        let b = k * second_other * (two - one);
+        let c = l * second_long * back;
+        let d = s + 0.3 * other.queue / (small * small) + l * second_other * back;
+        a * d - b * c
+    });
+}
+
 /// Mo and Walrand's law, κ·d/D·e/w, whose loop of a round trip has the gain κ·d/w.
 #[test]
 fn the_law_of_mo_and_walrand_has_its_equation() {
