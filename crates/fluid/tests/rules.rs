@@ -279,3 +279,32 @@ fn what_a_wire_loses_does_not_accumulate() {
         near(longest - backlog, 1000.0 + 0.5 * 0.1 * 0.4e6 / 8.0, 1e-3);
     }
 }
+
+/// AVQ takes its virtual capacity down by α·(y − γ·c) while a flow sends more than γ·c, and what it drops does not
+/// arrive, though the link is not full [Xia05 §IV-D].
+#[test]
+fn data_that_a_discipline_drops_does_not_arrive() {
+    for model in MODELS {
+        let avq = "discipline = \"avq\", utilisation = 0.95, gain = 0.3, limit = \"unlimited\"";
+        let text = head(model, 20, "100 ms")
+            + &hop("one", "a", "b", 10, &queue(avq))
+            + &flow("f", "a", "b", "\"none\"", "demand = { constant = \"9900 Kbps\" }");
+        let (_, run) = fluid(&text);
+        near(last(&run, Metric::Throughput, Entity::Flow(0)), 9.5e6 - 0.3 * 0.4e6 * 20.0, 0.01);
+    }
+}
+
+/// A flow keeps its 3000 bytes at its host link, if that is the narrowest of its path.
+#[test]
+fn a_narrow_host_link_has_a_queue() {
+    for model in MODELS {
+        let access = "access = { rate = \"2 Mbps\", delay = \"1 ms\" }";
+        let text = head(model, 60, "1 s")
+            + "[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\n"
+            + &flow("f", "left", "right", "\"monaco\"", access);
+        let (s, run) = fluid(&text);
+        let base = s.at(Time::ZERO).base_rtt(0).as_secs_f64();
+        near(last(&run, Metric::SendingRate, Entity::Flow(0)), 2e6, 1e-6);
+        near(last(&run, Metric::Rtt, Entity::Flow(0)) - base, 3000.0 * 8.0 / 2e6, 1e-3);
+    }
+}
