@@ -210,8 +210,8 @@ mod tests {
         assert!((is - should).abs() < 1e-9 * should.abs() + 1e-15, "{is} {should}");
     }
 
-    /// A tenth of what comes in a second at the rate of the link stays behind 0.9 of it, which is 1/9 s of that
-    /// capacity; the capacity follows that of the link.
+    /// Of arrivals at the rate of the link a tenth stays behind 0.9 of it, 1/9 s of that capacity per second; the
+    /// capacity follows that of the link.
     #[test]
     fn a_virtual_queue_is_behind_a_part_of_the_capacity() {
         let mut queue = avd(0.0, false);
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(inside.virtual_delay(0.002), 0.0);
     }
 
-    /// It shows its longest delay as that, and is empty after as long, whatever came before.
+    /// A virtual queue of any arrivals shows its longest delay at most, and is empty after as long.
     #[test]
     fn a_virtual_queue_has_a_longest_delay() {
         let mut queue = avd(0.0, true);

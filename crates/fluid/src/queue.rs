@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(queue.sums.longest, 4e4);
     }
 
-    /// A queue that fills holds no more than has arrived, less what is dropped of it, and serves its rate.
+    /// A queue that fills holds no more than its arrivals less drops, and serves its rate.
     #[test]
     fn a_queue_that_fills_holds_no_more_than_has_come() {
         let mut queue = queue(QueueLaw::DropTail);
@@ -326,7 +326,7 @@ mod tests {
         assert!((with(&queue) - 0.045).abs() < 1e-12, "{}", with(&queue));
     }
 
-    /// Once a discipline drops nothing of what comes, as much enters as is served.
+    /// Without drops as much enters as is served.
     #[test]
     fn drops_end_with_their_cause() {
         let mut queue = queue(QueueLaw::DropTail);

@@ -53,8 +53,8 @@ fn near(is: f64, should: f64, within: f64) {
     assert!((is / should - 1.0).abs() < within, "{is} {should}");
 }
 
-/// 12 Mbps fill a buffer of 50 KB behind 10 Mbps in 0.2 s. What is lost then is missed after the packets ahead
-/// of it, 40 ms, and the way back; behind a second link, also after those that wait there.
+/// 12 Mbps fill a buffer of 50 KB behind 10 Mbps in 0.2 s. The source sees a loss after the packets ahead of
+/// it, 40 ms, and the way back; behind a second link, also after those that wait there.
 #[test]
 fn a_loss_is_missed_after_the_queues_ahead() {
     for model in MODELS {
@@ -79,7 +79,7 @@ fn a_loss_is_missed_after_the_queues_ahead() {
     }
 }
 
-/// CoDel drops at departure: nothing is ahead of what it drops.
+/// CoDel drops at departure: no packets are ahead of a drop.
 #[test]
 fn a_packet_that_codel_drops_is_missed_at_once() {
     for model in MODELS {
@@ -133,7 +133,7 @@ fn marks_of_two_links_settle_at_their_prices() {
     }
 }
 
-/// A wire of 100 ms that becomes one of 10 ms brings what is on it at the rate of its line of 20 Mbps, which the
+/// A wire of 100 ms that becomes one of 10 ms brings its data at the rate of its line of 20 Mbps, which the
 /// next link takes at once. Where it becomes one of 300 ms, nothing comes for 0.2 s.
 #[test]
 fn a_wire_that_changes_brings_no_more_than_its_line() {
@@ -154,7 +154,7 @@ fn a_wire_that_changes_brings_no_more_than_its_line() {
         assert!(least >= 0.0, "{model}, {delay} ms: {least}");
         let most = arrivals.iter().copied().fold(0.0, f64::max) * 8000.0 / 0.01;
         assert!(most < 20e6 * (1.0 + 1e-6), "{model}, {delay} ms: {most}");
-        // Where windows are conserved, they set the rate at once.
+        // Conserved windows set the rate at once.
         if delay == 300 && model == "integrator" {
             let period = run.time[1] - run.time[0];
             let gap = run.time.iter().zip(arrivals).filter(|(t, a)| **t > 1.0 && **a == 0.0);
@@ -280,8 +280,8 @@ fn what_a_wire_loses_does_not_accumulate() {
     }
 }
 
-/// AVQ takes its virtual capacity down by α·(y − γ·c) while a flow sends more than γ·c, and what it drops does not
-/// arrive, though the link is not full [Xia05 §IV-D].
+/// AVQ takes its virtual capacity down by α·(y − γ·c) while a flow sends more than γ·c. Its drops do not arrive,
+/// though the link is not full [Xia05 §IV-D].
 #[test]
 fn data_that_a_discipline_drops_does_not_arrive() {
     for model in MODELS {

@@ -110,7 +110,7 @@ fn the_second_hop_is_full_of_what_comes_there() {
     }
 }
 
-/// REM goes by what arrives, with what it drops.
+/// The price of REM follows the arrivals, dropped ones included.
 #[test]
 fn rem_rests_where_arrivals_are_the_capacity() {
     let rem = "discipline = \"rem\", gain = 0.02, phi = 1.05, ecn = false, limit = \"unlimited\"";
@@ -141,7 +141,7 @@ fn a_round_trip_has_the_queue_of_the_way_back() {
     assert_eq!(r.virtual_delay, 0.0);
 }
 
-/// Host links with queues of their own are as many as flows: each flow has what one alone has.
+/// Host links with queues of their own are as many as flows: each flow rests as one alone does.
 #[test]
 fn private_queues_of_three_flows_are_those_of_one() {
     let of = |model: &str, count: u32| {

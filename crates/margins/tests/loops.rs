@@ -92,8 +92,8 @@ fn a_virtual_queue_and_a_contract_have_their_equation() {
     }
 }
 
-/// A flow over a virtual queue and then a real one, which another shares. What the first puts on arrivals
-/// waits with them in the second.
+/// A flow over a virtual queue and then a real one, which another shares. The virtual delay of arrivals waits with
+/// them in the second.
 #[test]
 fn a_virtual_delay_waits_in_the_queue_behind() {
     let controller = monaco("gain = 0.3, target = \"8 pkt\"");
@@ -121,7 +121,7 @@ fn a_virtual_delay_waits_in_the_queue_behind() {
         // δp of the second queue, by either window.
         let all = long.rate / big + other.rate / small;
         let (by_long, by_other) = (late(after(0, 1)) / big / all, late(after(1, 0)) / small / all);
-        // What comes to the first, and the virtual delay.
+        // The virtual delay, by the arrivals at the first.
         let shown = ((1.0 + 0.3 / s) / s + v * 0.3 / s) / (0.9 * C);
         let (v_long, v_other) = (
             shown * (late(after(0, 0)) / big - long.rate / big * by_long),

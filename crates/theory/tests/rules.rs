@@ -1,4 +1,4 @@
-//! Boundary cases of an equilibrium's rules: what a flow has measured, which limit binds, what is not counted.
+//! Boundary cases of an equilibrium's rules: measured bases, limits, packets, marks and transfers.
 
 use crate::assumptions::{PLAIN, VEGAS, dumbbell, group, of, of_link, run, says, scenario};
 use accord_record::Quiet;
@@ -38,7 +38,7 @@ fn a_queue_of_the_way_back_counts_in_a_measured_base() {
     assert!((excess - 1.6e-3).abs() < 1e-9, "{excess}");
 }
 
-/// A flow's accumulation is on its way there; what it sees on its way back is another's.
+/// A flow's accumulation is on its way there; the queue of its way back is another's.
 #[test]
 fn accumulations_add_up_to_the_backlog_of_the_way_there() {
     let flows = group("a", "left", "right", VEGAS, "") + &group("b", "right", "left", VEGAS, "");
@@ -51,7 +51,7 @@ fn accumulations_add_up_to_the_backlog_of_the_way_there() {
 }
 
 /// Against 3 packets on the way back, 2 packets do not fill the way there: x·b = α. The fixed point is found
-/// by halving, and the certificate has what is left.
+/// by halving, and the certificate has the remainder.
 #[test]
 fn what_is_left_of_a_fixed_point_is_in_the_certificate() {
     let more = VEGAS.replace("2 pkt", "3 pkt");
