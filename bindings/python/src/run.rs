@@ -139,7 +139,7 @@ pub fn named(metric: &str) -> PyResult<Metric> {
     })
 }
 
-const HINT: &str = "accord explain metric lists them";
+const HINT: &str = "accord list metrics lists them";
 
 /// Returns the scenario of runs of one point.
 pub fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {

@@ -58,7 +58,6 @@ mod json;
 mod markdown;
 mod markup;
 mod measure;
-pub mod metrics;
 mod overview;
 mod page;
 mod papers;
