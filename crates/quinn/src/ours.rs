@@ -36,7 +36,7 @@ use std::time::Instant;
 pub struct Refused {
     /// The controller.
     pub name: &'static str,
-    /// What is missing.
+    /// The reason, as the rest of a sentence about it.
     pub why: &'static str,
 }
 
