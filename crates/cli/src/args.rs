@@ -54,8 +54,7 @@ pub enum Command {
         after_help = "Example:\n  accord plot runs/xia05-fig6 --metric throughput -o fig.svg"
     )]
     Plot(crate::plot::Args),
-    /// Explains why packets differ from theory by removing one effect at a time; or defines a
-    /// metric.
+    /// Explains why packets differ from theory by removing one effect at a time.
     #[command(after_help = "Example:\n  accord explain xia05-fig9 --set sweep.N.values=[5]")]
     Explain(Explain),
     /// Reproduces experiments of the literature.
@@ -173,11 +172,8 @@ pub struct Check {
 
 #[derive(Group)]
 pub struct Explain {
-    /// The scenario: a file, or the id of one that comes with the program; or "metric".
+    /// The scenario: a file, or the id of one that comes with the program.
     pub scenario: String,
-    /// The metric to define, after "metric"; by default all are listed.
-    #[arg(value_name = "METRIC")]
-    pub metric: Option<String>,
     /// The engine in question: fluid or packet, compared with theory, or live, compared with
     /// packet.
     #[arg(short, long, default_value = "packet")]
@@ -315,13 +311,6 @@ pub struct Schema {
     pub output: Option<String>,
 }
 
-/// A simulator that has the workloads of `accord bench`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Rival {
-    /// ns-2, the program `ns`.
-    Ns2,
-}
-
 #[derive(Group)]
 pub struct Bench {
     /// The workload; by default all simulated ones. `live` moves real packets for a minute, at one
@@ -330,10 +319,6 @@ pub struct Bench {
     /// The medium of the workload `live`: loopback or namespaces.
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
-    /// Runs each workload here and in this simulator in turn, five times, and prints the ratios of
-    /// their speeds. The simulator has to be installed.
-    #[arg(long, value_name = "SIMULATOR", conflicts_with_all = ["set", "live"])]
-    pub against: Option<Rival>,
     /// Sets a value of the simulated workloads, such as flow.newreno.controller=reno.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
