@@ -311,6 +311,13 @@ pub struct Schema {
     pub output: Option<String>,
 }
 
+/// A simulator that has the workloads of `accord bench`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Rival {
+    /// ns-2, the program `ns`.
+    Ns2,
+}
+
 #[derive(Group)]
 pub struct Bench {
     /// The workload; by default all simulated ones. `live` moves real packets for a minute, at one
@@ -319,6 +326,10 @@ pub struct Bench {
     /// The medium of the workload `live`: loopback or namespaces.
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
+    /// Runs each workload here and in this simulator in turn, five times, and prints the ratios of
+    /// their speeds. The simulator has to be installed.
+    #[arg(long, value_name = "SIMULATOR", conflicts_with_all = ["set", "live"])]
+    pub against: Option<Rival>,
     /// Sets a value of the simulated workloads, such as flow.newreno.controller=reno.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,

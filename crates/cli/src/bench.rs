@@ -1,9 +1,10 @@
 //! `accord bench`: the speed of the packet engine on workloads also measured on other simulators,
 //! and the cost of live runs. The workloads are scenario files in `crates/cli/benches`.
 
+mod against;
 mod live;
 
-use crate::args::Bench;
+use crate::args::{Bench, Rival};
 use crate::cost::cpu_seconds;
 use crate::fail::Failure;
 use crate::output;
@@ -94,7 +95,10 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
         let e = Failure::new(format!("unknown workload \"{}\"", name.unwrap_or_default()));
         return Err(e.hint(format!("there are: {}", known.join(", "))));
     }
-    let measured = works.iter().map(|work| measure(work, args, catalogue));
+    if let Some(Rival::Ns2) = args.against {
+        return against::run(&works, args, catalogue);
+    }
+    let measured = works.iter().map(|work| measure(work, args, catalogue, true));
     let results: Vec<Measured> = measured.collect::<Result<_, _>>()?;
     if json {
         output::json(&results)?;
@@ -119,14 +123,22 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Runs a workload.
-fn measure(work: &Work, args: &Bench, catalogue: &Catalogue) -> Result<Measured, Failure> {
+/// Runs a workload. Without `series` there is one sample, at the end.
+fn measure(
+    work: &Work,
+    args: &Bench,
+    catalogue: &Catalogue,
+    series: bool,
+) -> Result<Measured, Failure> {
     let mut file = File::parse(work.name, work.text)?;
     if let Some(discipline) = work.discipline {
         file.set("topology.dumbbell.queue.discipline", discipline)?;
     }
     accord::set(&mut file, &args.set)?;
-    let scenario = file.points(catalogue, None)?.swap_remove(0);
+    let mut scenario = file.points(catalogue, None)?.swap_remove(0);
+    if !series {
+        scenario.sample = scenario.duration;
+    }
     let before = cpu_seconds();
     let progress = Progress::new(scenario.duration, true);
     let options = accord::Options::default();

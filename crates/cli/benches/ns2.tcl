@@ -1,6 +1,6 @@
-# The works of `accord bench` in ns-2, for speed.py.
+# The works of `accord bench` in ns-2, for `accord bench --against ns2`.
 #
-#     ns speed.tcl NAME
+#     ns ns2.tcl NAME
 #
 # Prints the packet-hops and the CPU seconds of the simulation, without its set-up. Only the
 # headers that TCP uses are kept, as whoever wants speed of ns-2 does.
