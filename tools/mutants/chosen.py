@@ -80,7 +80,9 @@ def build(crate):
 
 def run(program, crate, number, filters, limit):
     """Returns true if the tests pass."""
-    environment = dict(os.environ, MUTANT=str(number))
+    environment = dict(
+        os.environ, MUTANT=str(number), PROPTEST_DISABLE_FAILURE_PERSISTENCE="1"
+    )
     with subprocess.Popen(
         [program, *filters],
         cwd=ROOT / f"crates/{crate}",

@@ -285,6 +285,15 @@ fn jitter_of_a_round_trip_halves_a_window() {
     near(r.halving_jitter(), r.base_rtt + 20_000.0 / C, 1e-9);
 }
 
+/// A single packet is never late to CoDel, however low its target: flows that keep less have margins.
+#[test]
+fn a_packet_behind_codel_is_an_equilibrium() {
+    let codel = "discipline = \"codel\", target = \"200 us\", limit = \"unlimited\"";
+    let flows = flow("f", "a", "b", &monaco("gain = 0.3, target = \"900 B\""), "");
+    let all = found(&parsed("ack-clocked", &(hop("one", "a", "b", "10 Mbps", codel) + &flows)));
+    near(all.rest[0].queue, 900.0 / C, 1e-8);
+}
+
 /// Equilibria that are not known are refused, with the reason.
 #[test]
 fn losses_of_wires_and_full_buffers_in_a_row_are_refused() {
