@@ -4,7 +4,7 @@
 use accord::Catalogue;
 use accord::language::File;
 use accord::record::Quiet;
-use accord::report::{Point, RunDir, load_run_dir, rows, write_run_dir};
+use accord::report::{Point, RunDir, columns, load_run_dir, rows, write_run_dir};
 use std::path::{Path, PathBuf};
 
 const CATALOGUE: Catalogue =
@@ -66,7 +66,10 @@ impl Whole {
         write(this, bytes);
         write(other, &self.files[other]);
         match load_run_dir(&self.dir) {
-            Ok(loaded) => drop(rows(&loaded.columns())),
+            Ok(loaded) => {
+                let runs: Vec<_> = loaded.runs.iter().collect();
+                drop(rows(&columns(&loaded.manifest.scenario, &runs)));
+            }
             Err(e) => {
                 assert!(!e.to_string().is_empty());
                 return false;

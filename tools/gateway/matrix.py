@@ -34,7 +34,7 @@ CEILINGS = {"right": 28.5, "low": 15, "high": 60, "autorate": 20}
 SETTLE = 5
 
 
-def gateways(crossing, program, limit, breaker):
+def gateways(crossing, program, options):
     """Starts a pair of gateways per site."""
     sides = {1: (0, HERE), 2: (1, THERE)}
     keys = {
@@ -42,16 +42,16 @@ def gateways(crossing, program, limit, breaker):
         for side in sides for site in SITES
     }
     for site, contract, weight in zip(SITES, CONTRACTS, WEIGHTS):
-        bound = f', limit = "{limit}"' if contract and limit else ""
+        bound = f', limit = "{options.limit}"' if contract and options.limit else ""
         for side, (end, address) in sides.items():
             other = 3 - side
             file = crossing.folder / f"{side}{site}.toml"
             file.write_text(
                 f'[gateway]\nkey = "{side}{site}.key"\nlisten = "{address}:{51820 + site}"\ndevice = "gw{site}"\n'
-                f'address = ["{inner(side, site)}/24"]\nstatus = "{side}{site}.sock"\n'
+                f'address = ["{inner(side, site)}/24"]\ntarget = "{options.target}"\nstatus = "{side}{site}.sock"\n'
                 f'[peer.other]\npublic_key = "{keys[other, site]}"\n'
                 f'endpoint = "{sides[other][1]}:{51820 + site}"\nnetworks = ["10.{other}.{site}.0/24"]\n'
-                f'cap = "50 Mbps"\nbreaker = {{ loss = {breaker} }}\nservice = {{ contract = "{contract} Mbps", weight = {weight}{bound} }}\n'
+                f'cap = "50 Mbps"\nbreaker = {{ loss = {options.breaker} }}\nservice = {{ contract = "{contract} Mbps", weight = {weight}{bound} }}\n'
             )
             log = open(file.with_suffix(".log"), "w")
             crossing.start(end, *PRIORITY, program, "gateway", "run", file, stderr=log)
@@ -89,7 +89,7 @@ def wireguards(crossing, program):
 def run(options, system, outside, congestion, buffer, seconds):
     with Crossing(MBPS, round(buffer * BDP)) as crossing:
         if system == "gateway":
-            gateways(crossing, options.accord, options.limit, options.breaker)
+            gateways(crossing, options.accord, options)
         else:
             wireguards(crossing, wireguard_go())
         if system in CEILINGS:
@@ -109,9 +109,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--limit", default="100 KB")
+    parser.add_argument("--target", default="3 pkt", help="the accumulation of a tunnel of weight 1")
     parser.add_argument("--breaker", type=float, default=0.25, help="the lost part that trips the circuit breaker")
     options = parser.parse_args()
-    sites.need("ip", "tc", "ping", "chrt")
+    sites.need("ip", "tc", "ping", "nice")
     systems = options.systems.split(",")
     if systems != ["gateway"]:
         sites.need("wg")

@@ -6,12 +6,13 @@ use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
 use accord::report::{
-    DERIVED, Estimate, Experiment, Point, RunDir, Style, Subject, checks, checks_table,
-    load_run_dir, mean_of, page, show, table, write_run_dir,
+    DERIVED, Estimate, Outline, Point, RunDir, Style, all_rows, check_record, checks, checks_table,
+    columns, experiment_record, load_run_dir, mean_of, page, show, table, write_run_dir,
 };
 use accord::scenario::{Entity, Metric, print};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -139,7 +140,7 @@ pub fn named(metric: &str) -> PyResult<Metric> {
     })
 }
 
-const HINT: &str = "accord explain metric lists them";
+const HINT: &str = "accord list metrics lists them";
 
 /// Returns the scenario of runs of one point.
 pub fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
@@ -170,8 +171,7 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
     let all: Vec<&accord::Run> = runs.iter().collect();
     let checks = checks(scenario, &all);
     let point = Point { scenario, runs: &runs, checks: &checks };
-    let record = Experiment::of(&scenario.id, &[point]);
-    let json = serde_json::to_string(&record).map_err(|e| failed(e.to_string()))?;
+    let json = experiment_record(&scenario.id, &[point], None).to_string();
     let style = Style { width, ..Style::default() };
     let mut text = if scenario.title.is_empty() {
         scenario.id.clone()
@@ -191,27 +191,22 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
 pub type Mean = (&'static str, String, &'static str, &'static str, String, f64);
 
 /// Returns the means of runs of one point, and the checks as JSON.
-pub fn measured(
-    scenario: &accord::Scenario,
-    runs: &[accord::Run],
-) -> PyResult<(Vec<Mean>, String)> {
-    let checks = checks(scenario, &runs.iter().collect::<Vec<_>>());
-    let point = Point { scenario, runs, checks: &checks };
-    let record = Experiment::of(&scenario.id, &[point]);
-    let means = record.points.into_iter().flat_map(|point| point.means);
-    let means = means.flat_map(|row| {
-        let (kind, name) = match row.of {
-            Subject::Group(name) => ("group", name),
-            Subject::Link(name) => ("link", name),
-            Subject::Aggregate(name) => ("aggregate", name),
+pub fn measured(scenario: &accord::Scenario, runs: &[accord::Run]) -> (Vec<Mean>, String) {
+    let all: Vec<&accord::Run> = runs.iter().collect();
+    let outline = Outline::of(scenario);
+    let columns = columns(&outline, &all);
+    let means = all_rows(scenario, &columns).into_iter().flat_map(|row| {
+        let (kind, unit) = (row.of.kind(), row.unit.symbol());
+        let known = columns.iter().zip(row.values);
+        let known = known.filter_map(|(column, value)| Some((column.label.clone(), value?.mean)));
+        let with_name = move |(engine, mean)| {
+            (kind, row.of.name().to_string(), row.quantity, unit, engine, mean)
         };
-        let known = row.values.into_iter();
-        let known = known.filter_map(|v| Some((v.column, v.estimate?.mean)));
-        known.map(move |(engine, mean)| (kind, name.clone(), row.quantity, row.unit, engine, mean))
+        known.map(with_name).collect::<Vec<_>>()
     });
     let means = means.collect();
-    let checks = serde_json::to_string(&record.checks).map_err(|e| failed(e.to_string()))?;
-    Ok((means, checks))
+    let checks: Value = checks(scenario, &all).iter().map(check_record).collect();
+    (means, checks.to_string())
 }
 
 /// Reads a run directory, which any program may have written.

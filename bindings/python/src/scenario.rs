@@ -205,7 +205,7 @@ impl Scenario {
         for engine in engines {
             runs.push(self.ran(py, &scenario, &engine, progress.as_ref(), skip_steady)?);
         }
-        py.detach(|| measured(&scenario, &runs))
+        Ok(py.detach(|| measured(&scenario, &runs)))
     }
 
     #[pyo3(signature = (engine, seed=None, point=1, progress=None, skip_steady=false))]

@@ -54,8 +54,7 @@ pub enum Command {
         after_help = "Example:\n  accord plot runs/xia05-fig6 --metric throughput -o fig.svg"
     )]
     Plot(crate::plot::Args),
-    /// Explains why packets differ from theory by removing one effect at a time; or defines a
-    /// metric.
+    /// Explains why packets differ from theory by removing one effect at a time.
     #[command(after_help = "Example:\n  accord explain xia05-fig9 --set sweep.N.values=[5]")]
     Explain(Explain),
     /// Reproduces experiments of the literature.
@@ -173,11 +172,8 @@ pub struct Check {
 
 #[derive(Group)]
 pub struct Explain {
-    /// The scenario: a file, or the id of one that comes with the program; or "metric".
+    /// The scenario: a file, or the id of one that comes with the program.
     pub scenario: String,
-    /// The metric to define, after "metric"; by default all are listed.
-    #[arg(value_name = "METRIC")]
-    pub metric: Option<String>,
     /// The engine in question: fluid or packet, compared with theory, or live, compared with
     /// packet.
     #[arg(short, long, default_value = "packet")]

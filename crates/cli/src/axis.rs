@@ -9,11 +9,9 @@ pub struct Axis {
     pub path: String,
     /// The smallest value.
     pub from: f64,
-    /// The largest value.
     pub to: f64,
     /// The unit of both, or "".
     pub unit: String,
-    /// The number of steps.
     pub count: usize,
 }
 
@@ -38,7 +36,6 @@ impl Axis {
         Ok(Axis { path: path.trim().into(), from, to, unit: other, count })
     }
 
-    /// Returns the value of a step.
     pub fn value(&self, i: usize) -> f64 {
         let part = i as f64 / (self.count - 1).max(1) as f64;
         self.from + part * (self.to - self.from)

@@ -21,7 +21,6 @@ struct State {
 }
 
 impl CaptureFile {
-    /// Creates the file.
     pub fn create(path: &Path) -> Result<CaptureFile, Failure> {
         let file = File::create(path)
             .map_err(|e| Failure::new(format!("cannot create {}: {e}", path.display())))?;
@@ -40,7 +39,6 @@ impl CaptureFile {
         }
     }
 
-    /// Finishes the file.
     pub fn finish(self) -> Result<(), Failure> {
         let mut state = self.lock();
         let failed = state.failed.take().or_else(|| state.out.flush().err());

@@ -1,7 +1,7 @@
 //! `accord check`: validity of a scenario, and warnings of theory before a run.
 
 use crate::args::Check;
-use crate::cost::{self, Cost, twins};
+use crate::cost::{self, twins};
 use crate::fail::Failure;
 use crate::output::{data, escaped, json, note, prose};
 use crate::source::load;
@@ -13,8 +13,9 @@ use accord::report::{Point, show::count};
 use accord::scenario::{self, Flow, Scenario, print};
 use accord::set;
 use accord::theory::{Outcome, Shortfall, unmet_contracts};
-use accord::units::{Bytes, Rate};
+use accord::units::{Bytes, Rate, Time};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The maximum number of printed warnings; the others are counted.
@@ -39,19 +40,20 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     let cost = cost::estimate(&points, &args.engine, args.reps, catalogue);
     let plan = accord::sim::plan(s).to_string();
     if args.json {
-        json(&Valid {
-            cost: &cost,
-            plan: &plan,
-            alike: twins.iter().map(|&(a, b)| [a, b].map(|i| point(&points[i]).label())).collect(),
-            id: &s.id,
-            points: points.len(),
-            nodes: s.nodes.len(),
-            links: s.links.len(),
-            flows: s.flows.len(),
-            expectations: s.expectations.len(),
-            duration_s: s.duration.as_secs_f64(),
-            warnings: &warnings,
-        })?;
+        let alike = twins.iter().map(|&(a, b)| [a, b].map(|i| label(&points[i])));
+        json(&json!({
+            "id": s.id,
+            "points": points.len(),
+            "nodes": s.nodes.len(),
+            "links": s.links.len(),
+            "flows": s.flows.len(),
+            "expectations": s.expectations.len(),
+            "duration_s": s.duration.as_secs_f64(),
+            "warnings": warnings,
+            "cost": cost,
+            "plan": plan,
+            "alike": alike.collect::<Vec<_>>(),
+        }))?;
         return Ok(true);
     }
     let runs = match points.len() {
@@ -70,12 +72,8 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     prose(format_args!("accord run: {}", cost.text()))?;
     prose(format_args!("packet engine: {plan}"))?;
     for (a, b) in twins.iter().take(SHOWN) {
-        let label = |i: usize| point(&points[i]).label();
-        note(format_args!(
-            "warning: {} and {} cannot differ: no run depends on the swept value",
-            label(*a),
-            label(*b)
-        ));
+        let (a, b) = (label(&points[*a]), label(&points[*b]));
+        note(format_args!("warning: {a} and {b} cannot differ: no run depends on the swept value"));
     }
     for w in warnings.iter().take(SHOWN) {
         let point = match w.point.as_str() {
@@ -91,24 +89,6 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// A valid scenario.
-#[derive(Serialize)]
-struct Valid<'a> {
-    id: &'a str,
-    points: usize,
-    nodes: usize,
-    links: usize,
-    flows: usize,
-    expectations: usize,
-    duration_s: f64,
-    warnings: &'a [Warning],
-    cost: &'a Cost,
-    /// The plan of the packet engine for the first point: "windows", or "events: " and the reason.
-    plan: &'a str,
-    /// Pairs of points of the sweep that cannot differ.
-    alike: Vec<[String; 2]>,
-}
-
 /// Unmet contracts in a phase, gains that make a queue cycle, or prices without a bound.
 #[derive(Serialize)]
 struct Warning {
@@ -122,25 +102,23 @@ struct Warning {
     /// "idle" for a price that rises without end.
     outcome: &'static str,
     /// The links whose contracts exceed their capacity.
-    oversubscribed: Vec<Link>,
+    oversubscribed: Vec<Value>,
     /// The flows below their guaranteed rate.
-    held: Vec<Flows>,
+    held: Vec<Value>,
 }
 
-#[derive(Serialize)]
-struct Link {
-    link: String,
-    contracts_bps: f64,
-    capacity_bps: f64,
-}
-
-#[derive(Serialize)]
-struct Flows {
-    flows: Vec<String>,
-    rate_bps: f64,
-    due_bps: f64,
-    contract_bps: f64,
-    limit_bytes: Option<u64>,
+impl Warning {
+    fn of(scenario: &Scenario, (start, end): (Time, Time), outcome: &'static str) -> Warning {
+        Warning {
+            point: label(scenario),
+            start_s: start.as_secs_f64(),
+            end_s: end.as_secs_f64(),
+            text: String::new(),
+            outcome,
+            oversubscribed: Vec::new(),
+            held: Vec::new(),
+        }
+    }
 }
 
 fn warnings(scenario: &Scenario) -> Vec<Warning> {
@@ -171,8 +149,6 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
     if !scenario.flows.iter().any(large) {
         return Vec::new();
     }
-    let (runs, checks) = (&[], &[]);
-    let label = Point { scenario, runs, checks }.label();
     let mut found = Vec::new();
     for phase in scenario.phases() {
         // Without an equilibrium or a linearisation, stability is unknown.
@@ -191,18 +167,13 @@ fn unstable(scenario: &Scenario) -> Vec<Warning> {
             };
             if named.insert(rest.group) {
                 found.push(Warning {
-                    point: label.clone(),
-                    start_s: phase.start.as_secs_f64(),
-                    end_s: phase.end.as_secs_f64(),
                     text: format!(
                         "a gain of {:.3} for {} is beyond {:.3}, {outcome}; accord stability has the margins",
                         closed.gain,
                         scenario.groups[rest.group].name,
                         closed.largest,
                     ),
-                    outcome: "cycle",
-                    oversubscribed: Vec::new(),
-                    held: Vec::new(),
+                    ..Warning::of(scenario, (phase.start, phase.end), "cycle")
                 });
             }
         }
@@ -243,9 +214,6 @@ fn unmarkable(scenario: &Scenario) -> Vec<Warning> {
             }
             let name = link.queue.discipline.family().name;
             found.push(Warning {
-                point: point(scenario).label(),
-                start_s: phase.start.as_secs_f64(),
-                end_s: phase.end.as_secs_f64(),
                 text: format!(
                     "{} counts {} of unmarkable, unresponsive traffic on {} even where it drops \
                      it: as little as {:.0} % of {} may be used; count_dropped = false counts the \
@@ -256,50 +224,46 @@ fn unmarkable(scenario: &Scenario) -> Vec<Warning> {
                     100.0 * (1.0 - fixed[l] / rate).max(0.0),
                     state.rate[l],
                 ),
-                outcome: "idle",
-                oversubscribed: Vec::new(),
-                held: Vec::new(),
+                ..Warning::of(scenario, (phase.start, phase.end), "idle")
             });
         }
     }
     found
 }
 
-/// Returns a point without runs, for its label.
-fn point(scenario: &Scenario) -> Point<'_> {
+/// Returns the settings of a point of a sweep in one line, or "".
+fn label(scenario: &Scenario) -> String {
     let (runs, checks) = (&[], &[]);
-    Point { scenario, runs, checks }
+    Point { scenario, runs, checks }.label()
 }
 
 fn warning(scenario: &Scenario, shortfall: &Shortfall) -> Warning {
-    let point = point(scenario);
-    let oversubscribed = shortfall.oversubscribed.iter().map(|o| Link {
-        link: scenario.links[o.link].name.clone(),
-        contracts_bps: o.contracts,
-        capacity_bps: o.capacity,
+    let oversubscribed = shortfall.oversubscribed.iter().map(|o| {
+        json!({
+            "link": scenario.links[o.link].name,
+            "contracts_bps": o.contracts,
+            "capacity_bps": o.capacity,
+        })
     });
-    let names = |flows: &[usize]| {
-        let names = flows.iter().map(|&f| scenario.flows[f].name.clone());
-        names.collect()
+    let held = shortfall.held.iter().map(|h| {
+        let names = h.flows.iter().map(|&f| &scenario.flows[f].name);
+        json!({
+            "flows": names.collect::<Vec<_>>(),
+            "rate_bps": h.rate,
+            "due_bps": h.due,
+            "contract_bps": h.contract,
+            "limit_bytes": h.limit.map(|limit| limit.get()),
+        })
+    });
+    let outcome = match shortfall.outcome {
+        Outcome::Equilibrium => "equilibrium",
+        Outcome::FullBuffers(_) => "full buffers",
+        Outcome::None => "none",
     };
-    let held = shortfall.held.iter().map(|h| Flows {
-        flows: names(&h.flows),
-        rate_bps: h.rate,
-        due_bps: h.due,
-        contract_bps: h.contract,
-        limit_bytes: h.limit.map(|limit| limit.get()),
-    });
     Warning {
-        point: point.label(),
-        start_s: shortfall.start.as_secs_f64(),
-        end_s: shortfall.end.as_secs_f64(),
         text: shortfall.text(scenario),
-        outcome: match shortfall.outcome {
-            Outcome::Equilibrium => "equilibrium",
-            Outcome::FullBuffers(_) => "full buffers",
-            Outcome::None => "none",
-        },
         oversubscribed: oversubscribed.collect(),
         held: held.collect(),
+        ..Warning::of(scenario, (shortfall.start, shortfall.end), outcome)
     }
 }

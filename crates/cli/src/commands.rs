@@ -37,7 +37,9 @@ use crate::stability;
 use crate::watch;
 use accord::Catalogue;
 use accord::report::show::visible;
-use accord::report::{Class, Lock, check_place, checks_table, output_schema, overview, table};
+use accord::report::{
+    Class, Lock, Tally, check_place, checks_table, output_schema, overview, table,
+};
 use accord::set;
 use accord_evaluate::junit_of_checks;
 use std::path::Path;
@@ -150,7 +152,8 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         explain::after_run(&file, catalogue, &args.options)?;
     }
     live::fit(outcomes.iter().flat_map(|o| &o.runs))?;
-    Ok(experiment.class != Class::Unknown)
+    let classes = outcomes.iter().flat_map(|o| &o.checks).map(|c| c.class);
+    Ok(Tally::of(classes).worst() != Class::Unknown)
 }
 
 /// Prints the tables.

@@ -3,8 +3,8 @@
 use crate::fail::Failure;
 use crate::output::{data, json, note, prose, style};
 use accord::report::{
-    Comparison, Stored, Versus, check_comparison_place, comparison_page, differences, load_stored,
-    versus, versus_table, write_comparison_dir,
+    Stored, Versus, check_comparison_place, comparison_page, comparison_record, differences,
+    load_stored, versus, versus_table, write_comparison_dir,
 };
 use accord::scenario::Engine;
 use std::path::PathBuf;
@@ -35,7 +35,6 @@ pub struct Args {
     pub quiet: bool,
 }
 
-/// Compares, and prints or writes the result.
 pub fn run(args: &Args) -> Result<bool, Failure> {
     if let Some(dir) = &args.output {
         check_comparison_place(dir)?;
@@ -66,7 +65,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         };
         return Err(Failure::new(why).hint(hint));
     }
-    let record = Comparison::of(&all);
+    let record = comparison_record(&all);
     if args.json {
         json(&record)?;
     } else if let [one] = &all[..] {

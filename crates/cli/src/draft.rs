@@ -17,11 +17,9 @@ pub struct Draft {
 
 /// A link of a draft.
 pub struct Line {
-    /// The name.
     pub name: String,
     /// The nodes at its ends.
     pub ends: [String; 2],
-    /// The rate.
     pub rate: Rate,
     /// The propagation delay.
     pub delay: Duration,
@@ -68,7 +66,6 @@ impl Draft {
         }
     }
 
-    /// Returns the text so far.
     pub fn finish(self) -> String {
         self.text
     }

@@ -25,7 +25,6 @@ pub struct Outcome {
     pub scenario: Scenario,
     /// Runs by seed, then engine.
     pub runs: Vec<Run>,
-    /// The checks.
     pub checks: Vec<Check>,
 }
 

@@ -3,10 +3,8 @@
 use crate::args::Explain;
 use crate::fail::Failure;
 use crate::live;
-use crate::metrics;
 use crate::output::{json, prose};
 use crate::progress::Progress;
-use crate::qlogs::QlogVersion;
 use crate::run_options::{FINER, RunOptions};
 use crate::source::load;
 use accord::explain::{Attribution, Job, Pair, Reading, Which, attribute, text};
@@ -18,13 +16,6 @@ use accord::{Catalogue, File, Run, run_all};
 
 /// Explains every point of a scenario. Returns `Ok(false)` if a gap is left unexplained.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
-    if args.scenario == "metric" {
-        return metrics::explain(args.metric.as_deref(), args.json);
-    }
-    if let Some(more) = &args.metric {
-        let why = format!("only one scenario can be explained; \"{more}\" is unexpected");
-        return Err(Failure::new(why).hint("`accord explain metric NAME` defines a metric"));
-    }
     let which = if args.standard { Which::Standard } else { Which::Expected };
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.set)?;
@@ -34,18 +25,9 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         seed: args.seed,
         reps: args.reps,
         set: args.set,
-        point: vec![],
-        show: vec![],
-        details: false,
-        pcap: None,
-        qlog: None,
-        qlog_version: QlogVersion::default(),
-        skip: None,
-        fresh: false,
         json: args.json,
-        memory: None,
         quiet: args.quiet,
-        record: false,
+        ..RunOptions::default()
     };
     let all = explain(&file, catalogue, &options, args.engine, (which, args.finer))?;
     if args.json {

@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The options of `accord export`.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -26,7 +25,6 @@ pub enum Format {
     Flent(Flent),
 }
 
-/// The options of `accord export flent`.
 #[derive(clap::Args)]
 pub struct Flent {
     /// The run directory; of a sweep, the directory of a point.
@@ -47,7 +45,6 @@ const VERSION: u32 = 3;
 /// The start time in the file. A run has no date.
 const BEGAN: &str = "1970-01-01T00:00:00.000000Z";
 
-/// Carries out the command.
 pub fn run(args: &Args) -> Result<bool, Failure> {
     let Format::Flent(args) = &args.format;
     let loaded = load_run_dir(&args.run)?;

@@ -16,12 +16,7 @@ pub enum Failure {
     /// The scenario is wrong.
     Scenario(Errors),
     /// Another error.
-    Other {
-        /// The message.
-        message: String,
-        /// A hint for the user.
-        hint: Option<String>,
-    },
+    Other { message: String, hint: Option<String> },
     /// The machine or the user's permissions do not allow it.
     Unable(String),
     /// The user stopped it.
@@ -32,7 +27,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns a failure with a message.
     pub fn new(message: impl Display) -> Failure {
         Failure::Other { message: message.to_string(), hint: None }
     }
@@ -42,7 +36,6 @@ impl Failure {
         if is_refused(e) { Failure::Unable(message) } else { Failure::new(message) }
     }
 
-    /// Adds a hint.
     pub fn hint(self, text: impl Into<String>) -> Failure {
         match self {
             Failure::Other { message, .. } => Failure::Other { message, hint: Some(text.into()) },

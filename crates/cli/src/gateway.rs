@@ -95,7 +95,6 @@ pub fn run(_: &Gateway, _: &Catalogue) -> Result<bool, Failure> {
     ))
 }
 
-/// Carries out a command.
 #[cfg(feature = "gateway")]
 pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
     match &args.command {
@@ -244,7 +243,6 @@ mod parts {
         Err(Failure::Unable("the gateway needs Linux".into()))
     }
 
-    /// Returns the peer of this name.
     pub fn named<'s>(site: &'s Site, peer: &str) -> Result<&'s PeerConfig, Failure> {
         site.peers.iter().find(|p| p.name == peer).ok_or_else(|| {
             let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();

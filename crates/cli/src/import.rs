@@ -14,7 +14,6 @@ use clap::{Args, Subcommand};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The options of `accord import`.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Import {
@@ -76,7 +75,6 @@ pub enum What {
 }
 
 impl Import {
-    /// Returns the path of the topology.
     fn topology(&self) -> &Path {
         // Without a subcommand it is required.
         self.topology.as_deref().unwrap_or(Path::new(""))
@@ -98,7 +96,6 @@ const FIBRE: f64 = 200_000.0;
 /// The lowest rate of links and demands that are kept, in bit/s.
 const LEAST: f64 = 1000.0;
 
-/// Carries out the command.
 pub fn run(args: &Import, catalogue: &Catalogue) -> Result<bool, Failure> {
     if let Some(What::Run(args)) = &args.what {
         return crate::measured::run(args);

@@ -121,7 +121,6 @@ mod parts {
         }
     }
 
-    /// Carries out a command.
     pub fn run(args: &Kernel, catalogue: &Catalogue) -> Result<bool, Failure> {
         match &args.command {
             Command::Run { choice, line } => command(choice, line, catalogue),

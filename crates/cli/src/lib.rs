@@ -33,7 +33,6 @@ mod list;
 mod live;
 mod manual;
 mod measured;
-mod metrics;
 mod new;
 mod output;
 mod plot;

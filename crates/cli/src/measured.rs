@@ -14,7 +14,6 @@ use flate2::read::MultiGzDecoder;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The options of `accord import run`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The measurements: qlog, the output of `ss -ti` with times, or the JSON of iperf3.
@@ -52,7 +51,6 @@ const VALUES: f64 = 5e7;
 /// The assumed packet size, for tables that classify small amounts.
 const PACKET: f64 = 1500.0;
 
-/// Carries out the command.
 pub fn run(args: &Args) -> Result<bool, Failure> {
     let path = &args.file;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -37,11 +37,21 @@ fn wrapped(line: &str, width: usize) -> String {
     if shown(line) <= width || words.contains("  ") {
         return line.to_string();
     }
-    let (mut out, mut column) = (" ".repeat(indent), indent);
-    for (i, word) in words.split(' ').enumerate() {
+    fill(" ".repeat(indent), words.split(' '), indent + 2, width)
+}
+
+/// Adds words to a line, and begins further ones with an indent where they would exceed `width`.
+pub fn fill<'a>(
+    mut out: String,
+    words: impl Iterator<Item = &'a str>,
+    indent: usize,
+    width: usize,
+) -> String {
+    let mut column = shown(&out);
+    for (i, word) in words.enumerate() {
         let length = shown(word);
         if i > 0 && column + 1 + length > width {
-            column = indent + 2;
+            column = indent;
             out += &format!("\n{:column$}", "");
         } else if i > 0 {
             out.push(' ');

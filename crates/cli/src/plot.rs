@@ -15,7 +15,7 @@ pub struct Args {
     /// Run directories, or directories of sweeps.
     #[arg(required = true, value_name = "DIR")]
     pub runs: Vec<PathBuf>,
-    /// The quantity, such as throughput; `accord explain metric` lists them.
+    /// The quantity, such as throughput; `accord list metrics` lists them.
     #[arg(short, long)]
     pub metric: String,
     /// The entities that have a line each; by default group for metrics of flows.
@@ -84,14 +84,12 @@ fn one_of<T: Words + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(T::words()).try_map(|name| T::read_word(&name))
 }
 
-/// The formats of files.
 enum Format {
     Svg,
     Pdf,
     Png,
 }
 
-/// Draws the figure.
 pub fn run(args: &Args) -> Result<bool, Failure> {
     // Errors of the command line are reported before anything is read.
     let format = format(&args.output)?;
@@ -157,7 +155,7 @@ pub fn metric(name: &str) -> Result<Metric, Failure> {
         let known = Metric::ALL.iter().map(|m| m.name());
         let hint = accord::language::suggest(name, known);
         let hint = hint.map_or(String::new(), |hint| format!("{hint} "));
-        Failure::new(why).hint(format!("{hint}`accord explain metric` lists them"))
+        Failure::new(why).hint(format!("{hint}`accord list metrics` lists them"))
     })
 }
 

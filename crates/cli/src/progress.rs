@@ -55,9 +55,31 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
 }
 
+/// A bar on a terminal, removed at its end.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new(length: u64, quiet: bool, template: &str) -> Bar {
+        let target = if quiet || is_dumb() {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(5)
+        };
+        let bar = ProgressBar::with_draw_target(Some(length), target);
+        bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
+        Bar(bar)
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// The progress of an iteration towards its tolerance, in digits.
 pub struct Convergence {
-    bar: ProgressBar,
+    bar: Bar,
     digits: f64,
 }
 
@@ -65,101 +87,59 @@ impl Convergence {
     /// Returns a bar from a residual of 1 down to `tolerance`. It is drawn on a terminal only, and
     /// not if `quiet`.
     pub fn new(tolerance: f64, quiet: bool) -> Convergence {
-        let target = if quiet || is_dumb() {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr_with_hz(5)
-        };
-        let bar = ProgressBar::with_draw_target(Some(100), target);
-        let style = ProgressStyle::with_template("{bar:30} {msg}  {elapsed} gone");
-        bar.set_style(style.expect("a valid template"));
-        let digits = -tolerance.log10();
-        Convergence { bar, digits }
+        let bar = Bar::new(100, quiet, "{bar:30} {msg}  {elapsed} gone");
+        Convergence { bar, digits: -tolerance.log10() }
     }
 
-    /// Shows the residual after `steps` steps.
     pub fn show(&self, steps: usize, residual: f64) {
         let done = (-residual.log10() / self.digits).clamp(0.0, 1.0);
-        self.bar.set_position((100.0 * done) as u64);
-        self.bar.set_message(format!("step {steps}, residual {residual:.0e}"));
-    }
-}
-
-impl Drop for Convergence {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.bar.0.set_position((100.0 * done) as u64);
+        self.bar.0.set_message(format!("step {steps}, residual {residual:.0e}"));
     }
 }
 
 /// Progress over parts of a task of about the same duration.
-pub struct Parts {
-    bar: ProgressBar,
-}
+pub struct Parts(Bar);
 
 impl Parts {
     /// Returns a bar for a number of parts. It is drawn on a terminal only, and not if `quiet`.
     pub fn new(parts: usize, quiet: bool) -> Parts {
-        let target = if quiet || is_dumb() {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr_with_hz(5)
-        };
-        let bar = ProgressBar::with_draw_target(Some(parts as u64), target);
-        let style = "{bar:30} {pos} of {len} points  {elapsed} gone";
-        bar.set_style(ProgressStyle::with_template(style).expect("a valid template"));
+        let bar = Bar::new(parts as u64, quiet, "{bar:30} {pos} of {len} points  {elapsed} gone");
         // A single part can take long, so that the elapsed time is updated as well.
-        bar.enable_steady_tick(std::time::Duration::from_millis(500));
-        Parts { bar }
+        bar.0.enable_steady_tick(std::time::Duration::from_millis(500));
+        Parts(bar)
     }
 
     /// Counts a part as done.
     pub fn done(&self) {
-        self.bar.inc(1);
-    }
-}
-
-impl Drop for Parts {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.0.0.inc(1);
     }
 }
 
 /// Progress over several runs at once.
-pub struct Progress {
-    bar: ProgressBar,
-}
+pub struct Progress(Bar);
 
 impl Progress {
     /// Returns a bar for `total` of simulated time. It is drawn on a terminal only, and not if
     /// `quiet`.
     pub fn new(total: Duration, quiet: bool) -> Progress {
-        let target = if quiet || is_dumb() {
-            ProgressDrawTarget::hidden()
-        } else {
-            ProgressDrawTarget::stderr_with_hz(5)
-        };
-        let bar = ProgressBar::with_draw_target(Some(millis(total)), target);
-        let style = ProgressStyle::with_template(
-            "{bar:30} {percent:>3} %  {msg}  {elapsed} gone, {eta} left",
-        )
-        .expect("a valid template");
-        bar.set_style(style);
-        Progress { bar }
+        let template = "{bar:30} {percent:>3} %  {msg}  {elapsed} gone, {eta} left";
+        Progress(Bar::new(millis(total), quiet, template))
     }
 
     /// Prints a message above the bar.
     pub fn note(&self, text: impl Display) {
-        self.bar.suspend(|| note(text));
+        self.0.0.suspend(|| note(text));
     }
 
     /// Runs `print` above the bar.
     pub fn above<T>(&self, print: impl FnOnce() -> T) -> T {
-        self.bar.suspend(print)
+        self.0.0.suspend(print)
     }
 
     /// Counts runs of this simulated time as done.
     pub fn pass(&self, time: Duration) {
-        self.bar.inc(millis(time));
+        self.0.0.inc(millis(time));
     }
 
     /// Returns an observer for one run, which writes its packets to `capture`, and the logs of its
@@ -170,12 +150,6 @@ impl Progress {
         logs: Option<&'a QlogDir>,
     ) -> Observing<'a> {
         Observing { progress: self, reached: Time::ZERO, capture, logs }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
     }
 }
 
@@ -216,7 +190,7 @@ impl Observer for Observing<'_> {
         if INTERRUPTED.load(Ordering::SeqCst) {
             return Err(Interrupted);
         }
-        let bar = &self.progress.bar;
+        let bar = &self.progress.0.0;
         bar.inc(millis(now.since_start()) - millis(self.reached.since_start()));
         self.reached = now;
         if !bar.is_hidden() {

@@ -18,11 +18,12 @@ use crate::summary;
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{
-    Class, Experiment, ExperimentRow, Experiments, Kept, Lock, Point, Results, Tally, check_place,
+    Class, ExperimentRow, FORMAT_VERSION, Kept, Lock, Point, Results, Tally, check_place,
     checks_table, overview, remarks, rewrite, totals,
 };
 use accord::units::Duration;
 use accord::{BUILT_IN, load, papers, set};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -78,7 +79,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     let time = (tasks.iter()).fold(Duration::ZERO, |sum, task| sum + task.work.duration());
     let progress = Progress::new(time, options.quiet || options.json);
     let (mut unfit, mut captured) = (Ok(()), Ok(()));
-    let (mut experiments, mut rows) = (Vec::new(), Vec::new());
+    let (mut experiments, mut tallies, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     let mut results = Results::default();
     let take = |made: Reproduced| {
         if !args.summary {
@@ -87,6 +88,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         keep_first(&mut unfit, made.unfit);
         keep_first(&mut captured, made.captured);
         experiments.push(made.experiment);
+        tallies.push((made.id, made.tally));
         rows.push(made.row);
         results.extend(made.results);
         Ok(())
@@ -97,14 +99,14 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.summary {
         summary::print(&rows, args.options.json)?;
     } else if args.options.json {
-        json(&Experiments::of(experiments.clone()))?;
-    } else if experiments.len() > 1 && !args.options.record {
-        show(&experiments, &rows, args.all)?;
+        json(&json!({ "format_version": FORMAT_VERSION, "experiments": experiments }))?;
+    } else if tallies.len() > 1 && !args.options.record {
+        show(&tallies, &rows, args.all)?;
     }
     let same = recorded.settle(&args, &results, &rows)?;
     captured?;
     unfit?;
-    Ok(same && experiments.iter().all(|e| e.class != Class::Unknown))
+    Ok(same && tallies.iter().all(|(_, tally)| tally.worst() != Class::Unknown))
 }
 
 /// Keeps the first error.
@@ -178,6 +180,8 @@ impl<'a> Task<'a> {
             notes.push(results::ending(&outcomes, &page));
         }
         Ok(Reproduced {
+            id: self.id.into(),
+            tally: Tally::of(outcomes.iter().flat_map(|o| &o.checks).map(|c| c.class)),
             experiment: experiment(self.id, &outcomes, &self.dir),
             row: ExperimentRow::of(self.id, &points),
             results,
@@ -191,7 +195,9 @@ impl<'a> Task<'a> {
 
 /// The remains of an experiment after its series are written.
 struct Reproduced {
-    experiment: Experiment,
+    id: String,
+    tally: Tally,
+    experiment: Value,
     row: ExperimentRow,
     results: Results,
     text: Vec<String>,
@@ -283,11 +289,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Prints a line for each experiment, and the counts over all. Figures and tables of papers are
 /// counted only if the experiments are `all`.
-fn show(experiments: &[Experiment], rows: &[ExperimentRow], all: bool) -> Result<(), Failure> {
-    for e in experiments {
-        let tally = Tally::of(e.checks.iter().map(|c| c.class));
-        let line = format!("{:12}  {}", e.id, tally.sentence());
-        data(style().paint(e.class, &line))?;
+fn show(tallies: &[(String, Tally)], rows: &[ExperimentRow], all: bool) -> Result<(), Failure> {
+    for (id, tally) in tallies {
+        let line = format!("{id:12}  {}", tally.sentence());
+        data(style().paint(tally.worst(), &line))?;
     }
     data("")?;
     if all {

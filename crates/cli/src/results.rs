@@ -5,10 +5,11 @@ use crate::fail::Failure;
 use crate::output::note;
 use crate::run_options::RunOptions;
 use accord::report::{
-    Experiment, Kept, Point, RunDir, gap, page, replaced, write_run_dir, write_sweep_dir,
+    Kept, Point, RunDir, experiment_record, gap, page, replaced, write_run_dir, write_sweep_dir,
 };
 use accord::scenario::print;
 use accord::{Catalogue, File as Source};
+use serde_json::Value;
 use std::fs::File;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -76,9 +77,9 @@ pub fn build() -> String {
 }
 
 /// Returns the JSON of the results.
-pub fn experiment(id: &str, outcomes: &[Outcome], dir: &Path) -> Experiment {
+pub fn experiment(id: &str, outcomes: &[Outcome], dir: &Path) -> Value {
     let points: Vec<Point> = outcomes.iter().map(Outcome::point).collect();
-    Experiment::of(id, &points).written(dir)
+    experiment_record(id, &points, Some(dir))
 }
 
 /// Reports the place of the finished runs of a result that could not be written.

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub const FINER: u64 = 4;
 
 /// The options of all commands that run scenarios.
-#[derive(Group, Clone)]
+#[derive(Group, Clone, Default)]
 pub struct RunOptions {
     /// Engines to run, separated by commas; by default theory, packet, and those with expectations
     /// in the scenario, as far as this machine can run them.
@@ -37,7 +37,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "POINT")]
     pub point: Vec<String>,
     /// The quantities of the overview of a sweep, separated by commas, in place of the key figures;
-    /// `accord explain metric` lists them.
+    /// `accord list metrics` lists them.
     #[arg(long, value_name = "METRIC", value_delimiter = ',', value_parser = quantity)]
     pub show: Vec<Metric>,
     /// Prints the tables of each point of a sweep in addition to the overview.
@@ -99,7 +99,7 @@ fn quantity(text: &str) -> Result<Metric, String> {
     crate::plot::metric(text).map_err(|_| {
         let known = Metric::ALL.iter().map(|m| m.name());
         let hint = accord::language::suggest(text, known);
-        let hint = hint.unwrap_or_else(|| "`accord explain metric` lists them".into());
+        let hint = hint.unwrap_or_else(|| "`accord list metrics` lists them".into());
         format!("there is no such metric; {hint}")
     })
 }

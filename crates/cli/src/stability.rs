@@ -15,7 +15,6 @@ use accord::scenario::{Phase, Scenario};
 use accord::set;
 use accord::units::Rate;
 
-/// A phase, and its margins.
 type Found = (Phase, Result<Stability, MarginsError>);
 
 /// Carries out the command. Returns `Ok(false)` if an equilibrium is not stable.
@@ -52,7 +51,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
     }
     if args.json {
-        json(&record::all(records))?;
+        json(&record::all(&records))?;
     }
     Ok(stable)
 }

@@ -133,7 +133,12 @@ fn cases_can_be_run_alone_and_packs_are_listed() {
 fn the_commands_of_a_dossier_work() {
     let dir = folder(&[]);
     evaluate(dir.path(), &["-s", "vegas,alpha=2 pkt", "--reps", "2", "-o", "out"]).with(0);
-    let dossier = fs::read_to_string(dir.path().join("out/dossier.md")).expect("written");
+    let dossier = fs::read_to_string(dir.path().join("out/index.html")).expect("written");
+    let dossier = dossier
+        .replace("<pre>", "\n")
+        .replace("</pre>", "\n")
+        .replace("&#x27;", "'")
+        .replace("&quot;", "\"");
     let commands = dossier.lines().filter(|line| line.starts_with("accord "));
     let mut ran = 0;
     for command in commands {
@@ -156,7 +161,7 @@ fn several_engines_have_a_dossier_each() {
     let engines = ["-s", "vegas", "--engine", "theory,packet", "-o", "both"];
     evaluate(at, &[&engines[..], &["--reps", "1"]].concat()).with(0);
     for engine in ["theory", "packet"] {
-        let page = fs::read_to_string(at.join("both").join(engine).join("dossier.md"));
+        let page = fs::read_to_string(at.join("both").join(engine).join("index.html"));
         assert!(page.expect("written").contains(engine));
     }
     let twice = evaluate(at, &["-s", "vegas", "--engine", "packet,packet"]).with(2);

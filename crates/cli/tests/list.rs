@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use accord::family::Family;
+use accord::report::DERIVED;
 use accord::scenario::Metric;
 
 fn list(args: &[&str]) -> Ended {
@@ -41,7 +42,7 @@ fn families_are_whole() {
 #[test]
 fn metrics_have_units_and_engines() {
     let json = list(&["metrics", "--json"]).json();
-    assert_eq!(json.as_array().map(Vec::len), Some(Metric::ALL.len()));
+    assert_eq!(json.as_array().map(Vec::len), Some(Metric::ALL.len() + DERIVED.len()));
     let text = list(&["metrics", "goodput"]).stdout;
     assert!(text.contains("bit/s, of a flow") && text.contains("fluid"), "{text}");
 }

@@ -287,23 +287,22 @@ fn an_engine_without_values_is_no_reference() {
 #[test]
 fn metrics_are_defined() {
     let dir = folder(&[]);
-    for row in ["throughput spread", "estimator bias", "accumulation estimate"] {
-        accord(dir.path(), &["explain", "metric", row]).with(0);
+    for row in ["throughput_spread", "estimator_bias", "accumulation_estimate"] {
+        accord(dir.path(), &["list", "metrics", row]).with(0);
     }
-    let one = accord(dir.path(), &["explain", "metric", "queuing-delay"]).with(0);
+    let one = accord(dir.path(), &["list", "metrics", "queuing_delay"]).with(0);
     for text in [
         "queuing_delay: Waiting time of the data",
-        "seconds",
-        "links",
+        "s, of a link",
         "backlog over link_rate",
         "theory, fluid",
     ] {
         assert!(one.stdout.contains(text), "{text}: {one:#?}");
     }
-    let all = accord(dir.path(), &["explain", "metric"]).with(0);
+    let all = accord(dir.path(), &["list", "metrics"]).with(0);
     assert!(all.stdout.lines().count() > 40, "{all:#?}");
-    let json = accord(dir.path(), &["explain", "metric", "rtt", "--json"]).with(0).json();
-    assert_eq!(json[0]["unit"], "s");
-    let wrong = accord(dir.path(), &["explain", "metric", "rt"]).with(2);
+    let json = accord(dir.path(), &["list", "metrics", "rtt", "--json"]).with(0).json();
+    assert_eq!(json["unit"], "s");
+    let wrong = accord(dir.path(), &["list", "metrics", "rt"]).with(2);
     assert!(wrong.stderr.contains("rtt"), "{wrong:#?}");
 }

@@ -16,9 +16,10 @@
 //!
 //! Departures from the source. Linux keeps rates as whole packets per 2²⁴ µs, windows in packets and
 //! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
-//! trips, where Linux keeps three candidates. A time-out ends no interval of the policer's detector. No packet waits below the transport, so that all
-//! data in flight is in the network. The first phase of ProbeBW is drawn from the picoseconds of the
-//! time, since controllers have no random stream.
+//! trips, where Linux keeps three candidates. No packet waits below the transport, so that all data
+//! in flight is in the network. Losses that a timer finds count with the next acknowledgement. The
+//! first phase of ProbeBW is drawn from the picoseconds of the time, since controllers have no
+//! random stream.
 
 mod policer;
 
@@ -131,8 +132,12 @@ pub struct Bbr1 {
     idle_restart: bool,
     in_recovery: bool,
     packet_conservation: bool,
-    /// The bytes lost since the last acknowledgement.
+    /// The bytes lost since the last acknowledgement, apart from those of a time-out.
     losses: u64,
+    /// The time-out since the last acknowledgement.
+    timed_out: Option<Time>,
+    /// The time of the last acknowledgement.
+    acked_at: Time,
     policer: Policer,
     ack_epoch: Time,
     ack_epoch_acked: u64,
@@ -175,6 +180,8 @@ impl Bbr1 {
             in_recovery: false,
             packet_conservation: false,
             losses: 0,
+            timed_out: None,
+            acked_at: Time::ZERO,
             policer: Policer::default(),
             ack_epoch: Time::ZERO,
             ack_epoch_acked: 0,
@@ -261,7 +268,7 @@ impl Bbr1 {
             let slot = (self.round % self.bw.len() as u64) as usize;
             self.bw[slot] = 0.0;
         }
-        self.sample_policer(rs, now);
+        self.sample_policer(rs, self.losses > 0, self.round_start, now);
         let rate = rs.rate.as_bps_f64() / 8.0;
         if !rs.app_limited || rate >= self.max_bw() {
             let slot = (self.round % self.bw.len() as u64) as usize;
@@ -269,13 +276,12 @@ impl Bbr1 {
         }
     }
 
-    fn sample_policer(&mut self, rs: &Delivery, now: Time) {
+    fn sample_policer(&mut self, rs: &Delivery, losses: bool, round_start: bool, now: Time) {
         if !self.config.policer {
             return;
         }
         let probing = self.state == State::ProbeBw;
-        let losses = self.losses > 0;
-        if (self.policer).sample(rs, losses, self.round_start, probing, now) {
+        if (self.policer).sample(rs, losses, round_start, probing, now) {
             self.start_probe_bw(now);
         }
     }
@@ -464,7 +470,13 @@ impl Controller for Bbr1 {
     fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}
 
     fn on_delivery(&mut self, rs: &Delivery, path: &PathView, now: Time) -> bool {
-        self.delivered = rs.total;
+        // A time-out ends a round trip of the detector, at the last delivery. The packets that it
+        // lost are known by now.
+        if self.timed_out.take().is_some() {
+            let last = Delivery { total: self.delivered, app_limited: false, ..*rs };
+            self.sample_policer(&last, true, true, self.acked_at);
+        }
+        (self.delivered, self.acked_at) = (rs.total, now);
         self.update_bw(rs, now);
         self.update_extra_acked(rs, now);
         self.update_phase(rs, path, now);
@@ -483,14 +495,17 @@ impl Controller for Bbr1 {
         mark
     }
 
-    fn on_lost(&mut self, packet: &Lost, _: Time) {
-        self.losses = self.losses.saturating_add(packet.size);
+    fn on_lost(&mut self, packet: &Lost, now: Time) {
+        if self.timed_out != Some(now) {
+            self.losses = self.losses.saturating_add(packet.size);
+        }
         self.policer.lose(packet.size);
     }
 
-    fn on_congestion(&mut self, what: Congestion, _: &PathView, _: Time) {
+    fn on_congestion(&mut self, what: Congestion, _: &PathView, now: Time) {
         self.save_cwnd();
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
+            self.timed_out = Some(now);
             // All that was in flight is taken for lost. Packets are not conserved then.
             self.in_recovery = true;
             self.packet_conservation = false;

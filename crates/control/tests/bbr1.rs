@@ -2,7 +2,7 @@
 
 use crate::common::{PACKET, path};
 use accord_control::bbr1::{Config, State};
-use accord_control::{Bbr1, Controller, Delivery, Lost, PathView};
+use accord_control::{Bbr1, Congestion, Controller, Delivery, Lost, PathView};
 use accord_units::{Bytes, Duration, Rate, Time};
 
 const MS: fn(u64) -> Duration = Duration::from_ms;
@@ -317,6 +317,36 @@ fn a_policer_is_kept_to_for_48_round_trips() {
     }
     flow.round(100.0, BDP);
     assert!(!flow.bbr.is_policed());
+}
+
+/// bbr_set_state(): a time-out is the end of a round trip, and its losses are the interval's. The acknowledgement
+/// after it reports none of them.
+#[test]
+fn a_time_out_ends_an_interval() {
+    let found = |timeouts: bool| {
+        let mut flow = Flow::probing();
+        flow.lose(PACKET);
+        flow.ack(flow.amid(100.0), Duration::ZERO, BDP);
+        for _ in 0..2 {
+            for _ in 0..3 {
+                flow.round(100.0, BDP);
+            }
+            if timeouts {
+                flow.now += MS(1);
+                flow.bbr.on_congestion(Congestion::Timeout, &path(125), flow.now);
+            }
+            flow.lose(200_000);
+            flow.ack(flow.amid(100.0), Duration::ZERO, BDP);
+        }
+        flow
+    };
+    assert!(!found(false).bbr.is_policed(), "three round trips are too few");
+    let flow = found(true);
+    assert!(flow.bbr.is_policed());
+    // An interval lasts until the last delivery: 375 KB in 30 ms, then 376 KB in 31 ms.
+    let got = flow.bbr.bandwidth().as_bps_f64() / 1e6;
+    let mean = 8.0 * (375.0 / 30.0 + 376.0 / 31.0) / 2.0;
+    assert!((got / mean - 1.0).abs() < 1e-6, "{got} {mean}");
 }
 
 /// bbr_set_cwnd(): in ProbeBW two products, the data acknowledged beyond the bandwidth, and three bursts, in an even

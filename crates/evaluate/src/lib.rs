@@ -2,7 +2,7 @@
 //!
 //! A [`Pack`] is a standard as data: sections, the cases that answer each, and the measures. An
 //! [`Order`] names the subjects, and [`Plan::of`] makes the runs of it. [`attempt`] makes one of
-//! them. An [`Evaluation`] holds the results. [`markdown`], [`html`] and [`tidy`] show it, and
+//! them. An [`Evaluation`] holds the results. [`html`] and [`tidy`] show it, and
 //! [`compare`] compares it with an earlier one.
 
 mod kept;
@@ -33,7 +33,7 @@ pub use tidy::{Baseline, tidy};
 
 mod dossier;
 
-pub use dossier::{Dossier, Line, html, markdown};
+pub use dossier::{Dossier, Line, html};
 
 mod ci;
 

@@ -186,9 +186,8 @@ fn check_parameters(pack: &Pack, catalogue: &Catalogue) -> Result<(), Errors> {
     for parameter in &pack.parameters {
         if !known().any(|name| name == parameter.name) {
             let message = format!("no {} has a parameter \"{}\"", pack.role.name(), parameter.name);
-            let mut error = crate::pack::error_at(pack, parameter.span.clone(), message);
-            error.hint = suggest(&parameter.name, known());
-            return Err(error.into());
+            let (span, hint) = (parameter.span.clone(), suggest(&parameter.name, known()));
+            return Err(ScenarioError::at(&pack.origin, span, message, hint).into());
         }
     }
     Ok(())
@@ -249,8 +248,7 @@ fn source_of(file: &File) -> accord::language::Source {
 /// Returns an error at the place of the case in the pack.
 fn of_case(pack: &Pack, case: &Case, why: &str) -> Errors {
     let message = format!("case \"{}\": {why}", case.name);
-    let error: ScenarioError = crate::pack::error_at(pack, case.span.clone(), message);
-    error.into()
+    ScenarioError::at(&pack.origin, case.span.clone(), message, None).into()
 }
 
 /// Returns the scenarios by seed and point with the subject in them, or why it does not fit.

@@ -106,4 +106,30 @@ mod tests {
         assert!((again(2.0) - first).abs() < 1e-9);
         assert!(again(1.0) > 2.0 * first, "{} {first}", again(1.0));
     }
+
+    /// The interval of lateness before an episode counts among the sixteen.
+    #[test]
+    fn an_episode_resumes_up_to_sixteen_intervals_later() {
+        let again = |pause: f64| {
+            let mut codel = Codel::default();
+            drops(&mut codel, true, 2.0);
+            drops(&mut codel, false, pause);
+            drops(&mut codel, true, 0.3)
+        };
+        let first = drops(&mut Codel::default(), true, 0.3);
+        assert!(again(1.45) > 2.0 * first && (again(1.55) - first).abs() < 1e-9);
+    }
+
+    /// A third episode resumes the drops of the second one alone: with n of them, n + 1/2 in the next interval
+    /// at √n per interval to first order.
+    #[test]
+    fn an_episode_resumes_the_drops_of_the_last_one() {
+        let mut codel = Codel::default();
+        drops(&mut codel, true, 2.0);
+        drops(&mut codel, false, 0.2);
+        let second = drops(&mut codel, true, 0.4);
+        drops(&mut codel, false, 0.2);
+        let third = drops(&mut codel, true, 2.0 * INTERVAL);
+        assert!((third - 0.5 - second.sqrt()).abs() < 0.6, "{third} after {second}");
+    }
 }

@@ -205,4 +205,16 @@ mod tests {
         }
         assert!(window.is_finite());
     }
+
+    /// Without a loss a window begins on the plateau, and grows from there at once [RFC 9438 §4.10]: by C·t³ and
+    /// the spread of ages, 0.4·125 packets in 5 s at least.
+    #[test]
+    fn a_window_begins_on_the_plateau() {
+        let mut window = 100.0;
+        let mut epoch = Epoch::begin(&CUBIC, window);
+        for _ in 0..5000 {
+            window = epoch.advance(&CUBIC, window, 0.1, 0.0, 1e-3);
+        }
+        assert!((150.0..190.0).contains(&window), "{window}");
+    }
 }

@@ -190,3 +190,133 @@ impl Discipline {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A link of 1e6 B/s, and packets of 1000 bytes.
+    const C: f64 = 1e6;
+
+    fn of(law: QueueLaw, ecn: bool) -> Discipline {
+        Discipline::new(QueueDynamics { law, ecn }, true, C)
+    }
+
+    fn avd(gain: f64, holds_physical: bool) -> Discipline {
+        of(QueueLaw::Avd { utilisation: 0.9, gain, longest: 0.1, holds_physical }, false)
+    }
+
+    fn near(is: f64, should: f64) {
+        assert!((is - should).abs() < 1e-9 * should.abs() + 1e-15, "{is} {should}");
+    }
+
+    /// Of arrivals at the rate of the link a tenth stays behind 0.9 of it, 1/9 s of that capacity per second; the
+    /// capacity follows that of the link.
+    #[test]
+    fn a_virtual_queue_is_behind_a_part_of_the_capacity() {
+        let mut queue = avd(0.0, false);
+        queue.step(C * 0.01, 0.0, C, 0.01);
+        near(queue.virtual_delay(0.05), 0.01 / 9.0);
+        queue.scale(0.5);
+        near(queue.virtual_delay(0.0), 0.02 / 9.0);
+        let mut inside = avd(0.0, true);
+        inside.step(C * 0.01, 0.0, C, 0.01);
+        near(inside.virtual_delay(0.001), 0.001 / 9.0);
+        assert_eq!(inside.virtual_delay(0.002), 0.0);
+    }
+
+    /// A virtual queue of any arrivals shows its longest delay at most, and is empty after as long.
+    #[test]
+    fn a_virtual_queue_has_a_longest_delay() {
+        let mut queue = avd(0.0, true);
+        queue.step(10.0 * C, 0.0, C, 0.01);
+        assert_eq!(queue.virtual_delay(0.02), 0.1);
+        queue.step(0.0, 0.0, C, 0.05);
+        near(queue.virtual_delay(0.02), 0.03);
+    }
+
+    /// While nothing comes the virtual capacity rises to that of the link, and not above.
+    #[test]
+    fn a_virtual_capacity_is_at_most_that_of_the_link() {
+        let mut queue = avd(1e-3, false);
+        queue.step(0.0, 0.0, C, 1e6);
+        queue.step(2e-3 * C, 0.0, C, 1e-3);
+        assert!((queue.virtual_delay(0.0) - 1e-3).abs() < 1e-5, "{}", queue.virtual_delay(0.0));
+    }
+
+    /// AVQ refuses what overflows once: afterwards as much as it serves fits again.
+    #[test]
+    fn what_a_virtual_buffer_refuses_is_not_kept() {
+        let law = QueueLaw::Avq { utilisation: 0.9, gain: 0.0, buffer: 5000.0 };
+        let mut queue = of(law, true);
+        near(queue.step(1e4 + 9000.0, 0.0, C, 0.01).marked, 5000.0);
+        near(queue.step(9000.0, 0.0, C, 0.01).marked, 0.0);
+    }
+
+    /// [Low02 eq. 30]: γ·(μ·b + y − c), where marked bytes arrive; the price is that of the marks alone.
+    #[test]
+    fn the_price_of_rem_by_hand() {
+        let law = QueueLaw::Rem { ln_phi: 0.1, gain: 1e-3, backlog: 0.5, dropped: false };
+        let mut queue = of(law, true);
+        queue.step(C * 0.1, 2000.0, C, 0.1);
+        near(queue.price(0.7), 1e-3 * 1e-3 * 0.5 * 2000.0 * 0.1);
+        let mut high = of(law, true);
+        high.step(C * 0.1 + 1e4, 0.0, C, 0.1);
+        let marked = high.step(C * 0.1 + 1e4, 0.0, C, 0.1).marked;
+        near(high.price(0.0), 1e-3 * 1e-3 * 2e4);
+        near(marked, (C * 0.1 + 1e4) * (1.0 - f64::exp(-2.0)));
+        // A packet that is dropped does not arrive.
+        let mut drops = of(law, false);
+        drops.step(C * 0.1 + 1e4, 0.0, C, 0.1);
+        let enters = (C * 0.1 + 1e4) * f64::exp(-1.0);
+        drops.step(C * 0.1 + 1e4, 0.0, C, 0.1);
+        near(drops.price(0.0), 1e-6 * (1e4 + enters - C * 0.1).max(0.0));
+    }
+
+    fn red(gentle: bool) -> QueueLaw {
+        let ln_keep = 0.998f64.ln();
+        let (unit, packet) = (1000.0, 1000.0);
+        QueueLaw::Red { min: 5.0, max: 15.0, unit, packet, ln_keep, probability: 0.1, gentle }
+    }
+
+    /// While the queue is empty the average falls as if packets came at the rate of the link [FJ93].
+    #[test]
+    fn red_s_average_falls_over_an_empty_queue() {
+        let mut queue = of(red(true), false);
+        queue.level = 10.0;
+        queue.step(0.0, 0.0, C, 0.1);
+        near(queue.level, 10.0 * 0.998f64.powf(100.0));
+        queue.step(0.0, 4000.0, C, 0.1);
+        near(queue.level, 10.0 * 0.998f64.powf(100.0));
+    }
+
+    /// One in 1 to 1/p packets, (1 + 1/p)/2 in the mean: p rises from the upper threshold to 1 at twice of it, or
+    /// is 1 there. RED drops all of that, rather than marking it.
+    #[test]
+    fn red_above_its_upper_threshold() {
+        let share = |level: f64, gentle: bool| of(red(gentle), true).share(level).0;
+        near(share(10.0, true), 2.0 / (1.0 + 1.0 / 0.05));
+        near(share(22.5, true), 2.0 / (1.0 + 1.0 / 0.55));
+        assert_eq!((share(22.5, false), share(30.0, true)), (1.0, 1.0));
+        let slope = of(red(true), true).share(10.0).1;
+        near(slope, 0.01 * 2.0 / 1.05f64.powi(2));
+        let mut queue = of(red(false), true);
+        queue.level = 20.0;
+        let refused = queue.step(1000.0, 20_000.0, C, 1e-3);
+        assert_eq!((refused.dropped, refused.marked), (1000.0, 0.0));
+    }
+
+    /// A single packet is never late, and no more is dropped than comes [RFC 8289 §4.4].
+    #[test]
+    fn codel_leaves_a_packet_and_drops_no_more_than_comes() {
+        let law = QueueLaw::Codel { target: 1e-4, interval: 0.1, packet: 1000.0 };
+        let dropped = |backlog: f64, arrived: f64| {
+            let mut queue = of(law, false);
+            let steps = (0..1000).map(|_| queue.step(arrived, backlog, C, 1e-2).dropped);
+            steps.fold((0.0, 0.0), |(sum, most): (f64, f64), d| (sum + d, most.max(d)))
+        };
+        assert_eq!(dropped(1000.0, 1e4).0, 0.0);
+        assert!(dropped(1001.0, 1e4).0 > 0.0);
+        assert_eq!(dropped(5000.0, 10.0).1, 10.0);
+    }
+}

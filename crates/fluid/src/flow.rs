@@ -126,3 +126,48 @@ impl Flow {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::law::tests::control;
+    use accord_family::WindowLaw;
+    use accord_units::Time;
+
+    fn flow(control: Control) -> Flow {
+        let (members, start) = (vec![0], Time::ZERO);
+        let (offered, size) = (f64::INFINITY, f64::INFINITY);
+        Flow::new(&Class { members, control, start, offered, size }, 0)
+    }
+
+    /// Of a memory of 200 bytes the first ones count equally, and each later one for itself. The price is that of
+    /// the share [Low02 eq. 31], in milliseconds; it is finite if all is marked.
+    #[test]
+    fn the_share_of_marks_is_remembered_by_bytes() {
+        let mut reads = control(WindowLaw::Reno);
+        reads.dynamics.reads = Reads::Marks { ln_phi: 0.1, memory: 200.0 };
+        let mut flow = flow(reads);
+        let mut price = |marks: f64, bytes: f64| {
+            let mut seen = Seen::default();
+            flow.signal(&reads, &mut seen, marks, bytes);
+            1.0 - f64::exp(-0.1 * seen.price * 1e3)
+        };
+        for (marks, share) in [(0.5, 0.5), (0.0, 0.25), (0.0, 0.125), (1.0, 0.5625)] {
+            let found = price(marks, 100.0);
+            assert!((found - share).abs() < 1e-12, "{found} {share}");
+        }
+        assert!((price(1.0, 200.0) - 1.0).abs() < 1e-9);
+        let mut seen = Seen::default();
+        flow.signal(&reads, &mut seen, 1.0, 200.0);
+        assert!(seen.price.is_finite(), "{}", seen.price);
+    }
+
+    /// Of a half that is lost, and of the other half a half that is marked, three quarters count.
+    #[test]
+    fn marks_count_among_what_is_not_lost() {
+        let reno = control(WindowLaw::Reno);
+        let mut seen = Seen { loss: 0.5, ..Seen::default() };
+        flow(reno).signal(&reno, &mut seen, 0.5, 100.0);
+        assert_eq!(seen.loss, 0.75);
+    }
+}

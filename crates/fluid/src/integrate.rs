@@ -283,7 +283,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 hops.for_each(|hop| shorter[hop.queue] = true);
             }
             self.motion.base_rtt[k] = path.base_rtt;
-            self.motion.most[k] = path.peak.min(flow.offered);
+            self.motion.most[k] = path.peak;
         }
         self.hops = self.equations.routes.longest();
         self.equations.dead = self.queues.iter().map(Queue::is_dead).collect();

@@ -320,3 +320,150 @@ impl Control {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use accord_family::BaseRtt;
+
+    /// A control of 1000-byte packets without a service.
+    pub(crate) fn control(law: WindowLaw) -> Control {
+        let dynamics = WindowDynamics {
+            law,
+            reads: Reads::Delay,
+            base: BaseRtt::Known,
+            initial: 1000.0,
+            leave: 3000.0,
+            keep: 0.5,
+            ..WindowDynamics::UNRESPONSIVE
+        };
+        Control { dynamics, service: Service::FAIR, packet: 1000.0 }
+    }
+
+    /// A round trip of 0.2 s, half of which is queue.
+    const BASE: f64 = 0.1;
+
+    fn lost(loss: f64) -> Seen {
+        Seen { queue: 0.1, price: 0.0, loss }
+    }
+
+    fn near(is: f64, should: f64) {
+        assert!((is - should).abs() < 1e-9 * should.abs(), "{is} {should}");
+    }
+
+    /// Of a window of 20000 bytes 10000 are queued: −κ·d/rtt·e/w [Xia05 eq. 5], of at most a packet per
+    /// round trip.
+    #[test]
+    fn the_law_of_mo_and_walrand_by_hand() {
+        let slope = |target: f64| {
+            let mut mw = control(WindowLaw::MoWalrand { gain: 50_000.0, target });
+            mw.dynamics.most = 1000.0;
+            mw.slope(20_000.0, BASE, &lost(0.0))
+        };
+        near(slope(3000.0), -50_000.0 * 0.1 / 0.2 * 7000.0 / 20_000.0);
+        near(slope(30_000.0), 1000.0 / 0.2);
+    }
+
+    /// Reno sends a packet more per round trip and halves its window at a loss, at most once per round trip:
+    /// 1 loss per second at 1 %, and 5 instead of 50 at a half.
+    #[test]
+    fn a_window_is_halved_once_per_round_trip_at_most() {
+        let reno = control(WindowLaw::Reno);
+        near(reno.slope(20_000.0, BASE, &lost(0.01)), 0.99 * 5000.0 - 10_000.0);
+        near(reno.slope(20_000.0, BASE, &lost(0.5)), 0.5 * 5000.0 - 5.0 * 10_000.0);
+        let cubic = control(WindowLaw::Cubic { c: 0.4, beta: 0.7, hystart: true });
+        let Some(law) = cubic.cubic() else { unreachable!("it is CUBIC") };
+        let after = |loss: f64| {
+            let mut epoch = Epoch::begin(&law, 20.0);
+            cubic.grown(&law, &mut epoch, 20_000.0, 0.2, &lost(loss), 0.01)
+        };
+        assert_eq!(after(0.25), after(0.5));
+        assert!(after(0.01) > after(0.25));
+    }
+
+    /// 1e5 B/s with a contract of 4e4 keep 6000 bytes of their own. A loss takes half of them, or the step if
+    /// that is more, from the part of round trips that lose something; above the bound it halves the window.
+    #[test]
+    fn a_loss_halves_an_accumulation() {
+        let slope = |gain: f64, loss: f64, bound: f64| {
+            let mut p = control(WindowLaw::Proportional { gain, target: 3000.0 });
+            p.service.contract = 4e4;
+            p.dynamics.gives_up = GivesUp::Accumulation { bound };
+            p.slope(20_000.0, BASE, &lost(loss))
+        };
+        near(slope(0.5, 0.02, 0.5), (0.6 * -1500.0 + 0.4 * -3000.0) / 0.2);
+        near(slope(0.5, 0.2, 0.5), -3000.0 / 0.2);
+        near(slope(2.0, 0.02, 0.5), -6000.0 / 0.2);
+        near(slope(0.5, 0.2, 0.05), -1500.0 / 0.2 - 5.0 * 10_000.0);
+    }
+
+    /// Accumulations as they are read: by the queue and the virtual delay, by round-trip times, and by marks
+    /// alone.
+    #[test]
+    fn a_share_is_of_the_delays_that_a_source_reads() {
+        let seen = Seen { queue: 0.1, price: 0.02, loss: 0.0 };
+        let share = |reads: Reads| {
+            let mut any = control(WindowLaw::Reno);
+            any.dynamics.reads = reads;
+            any.share(BASE, 0.12, &seen)
+        };
+        near(share(Reads::Delay), 0.12 / 0.2);
+        near(share(Reads::RoundTrip), 1.0 - 0.12 / 0.2);
+        near(share(Reads::Marks { ln_phi: 0.1, memory: 1.0 }), 0.02 / 0.2);
+    }
+
+    /// The surface of a law of the sign: x̂ + a*/q or A/q, times the round trip. Windows move by a packet
+    /// per round trip, and stop on it.
+    #[test]
+    fn laws_of_the_sign_stop_on_their_surface() {
+        let next = |w: f64, limit: f64| {
+            let mut aiad = control(WindowLaw::Additive { gain: 1000.0, target: 3000.0 });
+            aiad.service = Service { contract: 4e4, limit };
+            aiad.next(w, BASE, BASE, &lost(0.0), &lost(0.0), 0.2)
+        };
+        near(next(13_500.0, f64::INFINITY), 14_000.0);
+        near(next(12_500.0, f64::INFINITY), 13_500.0);
+        near(next(14_500.0, f64::INFINITY), 14_000.0);
+        near(next(10_500.0, 5000.0), 10_000.0);
+    }
+
+    /// Vegas reads 1 − 0.12/0.2 of its window as queued. Its thresholds in packets per second are taken over
+    /// the base round-trip time that it has measured.
+    #[test]
+    fn thresholds_per_second_are_over_the_measured_base() {
+        let next = |unit: f64, per_second: bool| {
+            let mut vegas = control(WindowLaw::Vegas { low: unit, high: unit, per_second });
+            vegas.dynamics.reads = Reads::RoundTrip;
+            vegas.next(6500.0, BASE, 0.12, &lost(0.0), &lost(0.0), 0.2)
+        };
+        near(next(20_000.0, true), 0.12 * 20_000.0 / 0.4);
+        near(next(2400.0, false), 6000.0);
+    }
+
+    /// At its surface of 14000 bytes a law of the sign loses half of its window, or of its own 3000 bytes, per
+    /// loss, and does so once per round trip at most.
+    #[test]
+    fn losses_move_laws_of_the_sign() {
+        let next = |loss: f64, gives_up: GivesUp| {
+            let mut aiad = control(WindowLaw::Additive { gain: 1000.0, target: 3000.0 });
+            aiad.service.contract = 4e4;
+            aiad.dynamics.gives_up = gives_up;
+            aiad.next(14_000.0, BASE, BASE, &lost(loss), &lost(loss), 0.01)
+        };
+        near(next(0.01, GivesUp::Window), 14_000.0 - 0.5 * 14_000.0 * 0.7 * 0.01);
+        near(next(0.5, GivesUp::Window), 14_000.0 - 0.5 * 14_000.0 * 5.0 * 0.01);
+        let own = GivesUp::Accumulation { bound: 0.05 };
+        near(next(0.01, own), 14_000.0 - 0.5 * 3000.0 * 0.7 * 0.01);
+    }
+
+    /// A flow below its contract has no accumulation to share; one of 1e5 B/s at 0.1 s is held by limits below
+    /// 4000 bytes of contract and its target of 3000.
+    #[test]
+    fn a_contract_is_taken_off_and_a_limit_holds() {
+        let with = |contract, limit| Service { contract, limit };
+        assert_eq!(with(2e5, f64::INFINITY).excess(1e4, 0.1, 3000.0), -3000.0);
+        near(with(4e4, 5000.0).excess(1e4, 0.1, 3000.0), 5000.0);
+        assert!(with(4e4, 6999.0).limited(1e5, 0.1, 3000.0));
+        assert!(!with(4e4, 7001.0).limited(1e5, 0.1, 3000.0));
+    }
+}

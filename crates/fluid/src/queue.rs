@@ -261,3 +261,78 @@ impl Queue {
         self.delay = delay;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord_family::QueueDynamics;
+
+    /// A queue of 1e6 B/s with room for 1e5 bytes.
+    fn queue(law: QueueLaw) -> Queue {
+        Queue::new(Discipline::new(QueueDynamics::plain(law), true, 1e6), 1e6, 1e5)
+    }
+
+    /// A queue fills by arrivals when its rate falls or comes back, and follows its windows when it rises.
+    #[test]
+    fn a_queue_fills_after_a_fall_and_an_outage() {
+        let after = |rates: &[f64]| {
+            let mut queue = queue(QueueLaw::DropTail);
+            for &rate in rates {
+                queue.fills = false;
+                queue.set_capacity(rate);
+            }
+            queue.fills
+        };
+        assert!(after(&[5e5]) && after(&[0.0]) && after(&[0.0, 2e6]));
+        assert!(!after(&[2e6]) && !after(&[1e6]));
+    }
+
+    /// A virtual capacity changes with the rate; over a dead link it is the last one, so that arrivals at that
+    /// rate change no price.
+    #[test]
+    fn a_discipline_follows_the_last_rate() {
+        let longest = 10.0;
+        let (utilisation, gain, holds_physical) = (1.0, 0.0, false);
+        let mut queue = queue(QueueLaw::Avd { utilisation, gain, longest, holds_physical });
+        queue.integrate(2e4, 0.01);
+        assert!((queue.discipline.virtual_delay(0.0) - 0.01).abs() < 1e-12);
+        queue.set_capacity(5e5);
+        assert!((queue.discipline.virtual_delay(0.0) - 0.02).abs() < 1e-12);
+        queue.set_capacity(0.0);
+        queue.integrate(5e5 * 0.01, 0.01);
+        assert!((queue.discipline.virtual_delay(0.0) - 0.02).abs() < 1e-12);
+    }
+
+    /// From empty to 0.04 s in a step: the mean price of the sample is half of that, and its longest backlog the
+    /// last one.
+    #[test]
+    fn a_sample_has_the_mean_price_and_the_longest_backlog() {
+        let mut queue = queue(QueueLaw::DropTail);
+        queue.integrate(5e4, 0.01);
+        assert!((queue.sums.price - 0.01 * 0.02).abs() < 1e-12, "{:?}", queue.sums);
+        assert_eq!(queue.sums.longest, 4e4);
+    }
+
+    /// A queue that fills holds no more than its arrivals less drops, and serves its rate.
+    #[test]
+    fn a_queue_that_fills_holds_no_more_than_has_come() {
+        let mut queue = queue(QueueLaw::DropTail);
+        queue.integrate(5e4, 0.01);
+        assert_eq!(queue.bounds(5e4, 0.01), (0.03, 0.1));
+        queue.fills = true;
+        let with = |queue: &Queue| queue.bounds(3e4, 0.01).1 * (1.0 - NEAR);
+        assert!((with(&queue) - 0.06).abs() < 1e-12, "{}", with(&queue));
+        queue.drops = 0.5;
+        assert!((with(&queue) - 0.045).abs() < 1e-12, "{}", with(&queue));
+    }
+
+    /// Without drops as much enters as is served.
+    #[test]
+    fn drops_end_with_their_cause() {
+        let mut queue = queue(QueueLaw::DropTail);
+        queue.drops = 0.5;
+        assert_eq!(queue.admits(), 2e6);
+        queue.set(0.0, 2e6, 0.01);
+        assert_eq!(queue.admits(), 1e6);
+    }
+}

@@ -103,4 +103,15 @@ mod tests {
         }
         assert!(last > 1.9, "{last}");
     }
+
+    /// From 0.2 s to 2 s at 10 s, and to 0.5 s at 11 s: at 10.3 s all that left before 10 s has arrived, and nothing
+    /// that left later.
+    #[test]
+    fn a_byte_that_has_arrived_stays_arrived() {
+        let mut wire = Wire::new(0.2, 0.0);
+        wire.change(10.0, 2.0, 0.0);
+        wire.change(11.0, 0.5, 0.0);
+        assert_eq!([10.3, 11.2].map(|t| wire.left(t)), [10.0, 10.0]);
+        assert!((wire.left(12.5) - 10.5).abs() < 1e-12);
+    }
 }

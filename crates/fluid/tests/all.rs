@@ -7,6 +7,7 @@ mod equilibrium;
 mod events;
 mod hostile;
 mod order;
+mod rules;
 mod services;
 mod signals;
 mod starts;

@@ -1,68 +1,16 @@
 //! The page's view of a scenario that is being written: its errors and its network.
 
 use accord::language::ScenarioError;
+use accord::report::Point;
 use accord::scenario::Scenario;
 use accord::{Catalogue, Error, File};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 /// The maximum number of nodes and links drawn.
 const MOST_DRAWN: usize = 400;
 
 /// The maximum number of flows of a group whose paths are drawn.
 const MOST_WAYS: usize = 64;
-
-/// A parsed scenario text.
-#[derive(Debug, Default, Serialize)]
-pub struct Draft {
-    /// The errors. Empty if the scenario can run.
-    pub errors: Vec<Mark>,
-    /// The labels of the points of its sweep, or one empty label.
-    pub points: Vec<String>,
-    /// The network of the first point.
-    pub network: Option<Network>,
-}
-
-/// An error, with its place in the text.
-#[derive(Debug, Serialize)]
-pub struct Mark {
-    message: String,
-    hint: Option<String>,
-    /// The place, in UTF-16 units, as in browsers.
-    from: usize,
-    to: usize,
-    line: usize,
-}
-
-/// A network for drawing.
-#[derive(Debug, Serialize)]
-pub struct Network {
-    id: String,
-    title: String,
-    nodes: Vec<String>,
-    links: Vec<Link>,
-    groups: Vec<Group>,
-    /// True if only a part of the network is included.
-    cut: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Link {
-    name: String,
-    from: usize,
-    to: usize,
-    rate: String,
-    delay: String,
-    discipline: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct Group {
-    name: String,
-    count: usize,
-    controller: &'static str,
-    /// The indices of the nodes on the paths of the flows, without duplicates.
-    paths: Vec<Vec<usize>>,
-}
 
 /// Reads a scenario text under the name of its file.
 pub fn read(name: &str, text: &str, catalogue: &Catalogue) -> Result<(File, Vec<Scenario>), Error> {
@@ -71,59 +19,47 @@ pub fn read(name: &str, text: &str, catalogue: &Catalogue) -> Result<(File, Vec<
     Ok((file, points))
 }
 
-/// Returns the view of a text.
-pub fn draft(name: &str, text: &str, catalogue: &Catalogue) -> Draft {
-    match read(name, text, catalogue) {
-        Ok((_, points)) => Draft {
-            errors: vec![],
-            points: points.iter().map(label).collect(),
-            network: points.first().map(network),
-        },
-        Err(Error::Scenario(errors)) => {
-            Draft { errors: errors.iter().map(|e| mark(e, text)).collect(), ..Draft::default() }
+/// Returns the view of a text: its errors with their places in UTF-16 units, as in browsers; the labels
+/// of the points of its sweep, or one empty label; and the network of the first point.
+pub fn draft(name: &str, text: &str, catalogue: &Catalogue) -> Value {
+    let errors = match read(name, text, catalogue) {
+        Ok((_, points)) => {
+            let labels: Vec<String> = points.iter().map(label).collect();
+            let network = points.first().map(network);
+            return json!({ "errors": [], "points": labels, "network": network });
         }
-        Err(e) => Draft {
-            errors: vec![Mark { message: e.to_string(), hint: e.hint(), from: 0, to: 0, line: 1 }],
-            ..Draft::default()
-        },
-    }
-}
-
-fn label(point: &Scenario) -> String {
-    let settings: Vec<String> =
-        (point.point.iter()).map(|(key, value)| format!("{key} = {value}")).collect();
-    settings.join(", ")
-}
-
-fn mark(e: &ScenarioError, text: &str) -> Mark {
-    let units = |byte: usize| {
-        let before = text.get(..byte).unwrap_or(text);
-        before.encode_utf16().count()
+        Err(Error::Scenario(errors)) => errors.iter().map(|e| mark(e, text)).collect(),
+        Err(e) => vec![
+            json!({ "message": e.to_string(), "hint": e.hint(), "from": 0, "to": 0, "line": 1 }),
+        ],
     };
-    Mark {
-        message: e.message.clone(),
-        hint: e.hint.clone(),
-        from: units(e.span.start),
-        to: units(e.span.end),
-        line: e.line,
-    }
+    json!({ "errors": errors, "points": [], "network": null })
 }
 
-fn network(scenario: &Scenario) -> Network {
+fn label(scenario: &Scenario) -> String {
+    let (runs, checks) = (&[], &[]);
+    Point { scenario, runs, checks }.label()
+}
+
+fn mark(e: &ScenarioError, text: &str) -> Value {
+    let units = |byte: usize| text.get(..byte).unwrap_or(text).encode_utf16().count();
+    json!({
+        "message": e.message,
+        "hint": e.hint,
+        "from": units(e.span.start),
+        "to": units(e.span.end),
+        "line": e.line,
+    })
+}
+
+/// Returns the network for drawing. "cut" is true if only a part of it is included; the paths of a
+/// group are the indices of the nodes of its flows' paths, without duplicates.
+fn network(scenario: &Scenario) -> Value {
     // The reverse direction of a link is drawn with it; hosts added for flows are not drawn.
     let shown = |link: &&accord::scenario::Link| {
         !link.attachment && !link.name.ends_with(".reverse") && link.from.max(link.to) < MOST_DRAWN
     };
-    let links: Vec<Link> = (scenario.links.iter().filter(shown).take(MOST_DRAWN))
-        .map(|link| Link {
-            name: link.name.clone(),
-            from: link.from,
-            to: link.to,
-            rate: link.rate.to_string(),
-            delay: link.delay.to_string(),
-            discipline: link.queue.discipline.family().name,
-        })
-        .collect();
+    let links: Vec<_> = scenario.links.iter().filter(shown).take(MOST_DRAWN).collect();
     let mut used: Vec<usize> = links.iter().flat_map(|l| [l.from, l.to]).collect();
     used.sort_unstable();
     used.dedup();
@@ -143,23 +79,31 @@ fn network(scenario: &Scenario) -> Network {
                 paths.push(path);
             }
         }
-        Some(Group {
-            name: group.name.clone(),
-            count: group.flows.len(),
-            controller: flow.controller.family().name,
-            paths,
+        Some(json!({
+            "name": group.name,
+            "count": group.flows.len(),
+            "controller": flow.controller.family().name,
+            "paths": paths,
+        }))
+    });
+    let links = links.iter().map(|link| {
+        json!({
+            "name": link.name,
+            "from": place(link.from),
+            "to": place(link.to),
+            "rate": link.rate.to_string(),
+            "delay": link.delay.to_string(),
+            "discipline": link.queue.discipline.family().name,
         })
     });
-    Network {
-        id: scenario.id.clone(),
-        title: scenario.title.clone(),
-        nodes: (used.iter().map(|&n| scenario.nodes[n].name.clone())).collect(),
-        cut: scenario.links.iter().filter(|l| !l.attachment).count() > 2 * MOST_DRAWN,
-        groups: groups.collect(),
-        links: (links.into_iter())
-            .filter_map(|l| Some(Link { from: place(l.from)?, to: place(l.to)?, ..l }))
-            .collect(),
-    }
+    json!({
+        "id": scenario.id,
+        "title": scenario.title,
+        "nodes": used.iter().map(|&n| &scenario.nodes[n].name).collect::<Vec<_>>(),
+        "links": links.collect::<Vec<_>>(),
+        "groups": groups.collect::<Vec<_>>(),
+        "cut": scenario.links.iter().filter(|l| !l.attachment).count() > 2 * MOST_DRAWN,
+    })
 }
 
 #[cfg(test)]
@@ -183,10 +127,8 @@ each_hop = true
 controller = \"vegas\"
 ";
         let draft = draft("x.toml", text, &accord::catalogue());
-        let network = draft.network.expect("it is valid");
-        let ways = network.groups.iter().map(|g| &g.paths);
-        let ways: Vec<_> = ways.collect();
-        assert_eq!(ways[0], &[vec![0, 1, 2, 3]]);
-        assert_eq!(ways[1], &[vec![0, 1], vec![1, 2], vec![2, 3]]);
+        let groups = &draft["network"]["groups"];
+        assert_eq!(groups[0]["paths"], json!([[0, 1, 2, 3]]));
+        assert_eq!(groups[1]["paths"], json!([[0, 1], [1, 2], [2, 3]]));
     }
 }

@@ -1,6 +1,6 @@
 //! The scenarios offered by the page: lessons, and the experiments of the papers.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 
 macro_rules! lessons {
     ($($name:literal),* $(,)?) => {
@@ -29,23 +29,9 @@ lessons![
 /// The lesson shown at first if no file is open.
 pub const FIRST: &str = "01-aimd";
 
-/// An entry of the gallery.
-#[derive(Debug, Serialize)]
-pub struct Entry {
-    id: &'static str,
-    title: String,
-    lesson: bool,
-}
-
 /// Returns all entries: the lessons, then the experiments.
-pub fn entries() -> Vec<Entry> {
-    let entry = |lesson: bool| {
-        move |(id, text): &(&'static str, &'static str)| Entry {
-            id,
-            title: title(text).unwrap_or(id).to_string(),
-            lesson,
-        }
-    };
+pub fn entries() -> Vec<Value> {
+    let entry = |lesson: bool| move |(id, text): &(&str, &str)| json!({ "id": id, "title": title(text).unwrap_or(id), "lesson": lesson });
     let lessons = LESSONS.iter().map(entry(true));
     lessons.chain(accord::BUILT_IN.iter().map(entry(false))).collect()
 }

@@ -1,6 +1,6 @@
 //! The file that is open: its text as last read or saved, and the rules for replacing it.
 
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::fmt;
 use std::fs;
 use std::io::{Error, ErrorKind, Write};
@@ -15,15 +15,6 @@ pub struct Opened {
     path: PathBuf,
     /// The text as last read or saved.
     pub text: String,
-}
-
-/// The names of a file.
-#[derive(Debug, Serialize)]
-pub struct Place {
-    /// The path as it was given.
-    pub file: String,
-    /// The absolute path, which is the same from every working directory.
-    key: String,
 }
 
 /// The reason why a text was not saved.
@@ -107,11 +98,15 @@ impl Opened {
         Ok(())
     }
 
-    /// Returns the names of the file.
-    pub fn place(&self) -> Place {
+    /// Returns the path as it was given.
+    pub fn file(&self) -> String {
+        self.path.strip_prefix(".").unwrap_or(&self.path).display().to_string()
+    }
+
+    /// Returns the names of the file. The key is the same from every working directory.
+    pub fn place(&self) -> Value {
         let whole = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        let plain = self.path.strip_prefix(".").unwrap_or(&self.path);
-        Place { file: plain.display().to_string(), key: whole.display().to_string() }
+        json!({ "file": self.file(), "key": whole.display().to_string() })
     }
 }
 

@@ -1,10 +1,10 @@
 //! The server: the addresses and their access control.
 
 use crate::Settings;
-use crate::draft::{Draft, draft, read};
+use crate::draft::{draft, read};
 use crate::exercise::{Exercise, Task};
 use crate::gallery::{FIRST, entries, text};
-use crate::place::{Opened, Place, Refused};
+use crate::place::{Opened, Refused};
 use crate::run::{Event, Request, run};
 use accord::report::{Point, RunDir, checks, page, write_run_dir};
 use accord::scenario::{Scenario, print};
@@ -17,7 +17,8 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use futures_channel::mpsc;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -116,24 +117,14 @@ async fn guard(
     response
 }
 
-/// The initial data of the page.
-#[derive(Serialize)]
-struct Start {
-    /// The open file, if there is one.
-    file: Option<Place>,
-    /// The text of the file.
-    text: String,
-    /// The lesson shown without a file.
-    lesson: &'static str,
-}
-
-async fn start(State(lab): Lab) -> Json<Start> {
+/// Returns the initial data of the page: the open file with its text, or else the lesson to show.
+async fn start(State(lab): Lab) -> Json<Value> {
     let opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
-    Json(Start {
-        file: opened.as_ref().map(Opened::place),
-        text: opened.as_ref().map_or(String::new(), |o| o.text.clone()),
-        lesson: FIRST,
-    })
+    Json(json!({
+        "file": opened.as_ref().map(Opened::place),
+        "text": opened.as_ref().map_or("", |o| &o.text),
+        "lesson": FIRST,
+    }))
 }
 
 #[derive(Deserialize)]
@@ -145,7 +136,7 @@ async fn scenario(Query(Id { id }): Query<Id>) -> Result<&'static str, Refusal> 
     text(&id).ok_or(Refusal(StatusCode::NOT_FOUND, format!("unknown scenario \"{id}\"")))
 }
 
-async fn schema(State(lab): Lab) -> Json<serde_json::Value> {
+async fn schema(State(lab): Lab) -> Json<Value> {
     Json(accord::language::schema(&lab.settings.catalogue))
 }
 
@@ -154,7 +145,7 @@ struct Text {
     text: String,
 }
 
-async fn check(State(lab): Lab, Json(Text { text }): Json<Text>) -> Result<Json<Draft>, Refusal> {
+async fn check(State(lab): Lab, Json(Text { text }): Json<Text>) -> Result<Json<Value>, Refusal> {
     let name = lab.name();
     let checked = blocking(move || draft(&name, &text, &lab.settings.catalogue)).await?;
     Ok(Json(checked))
@@ -226,16 +217,11 @@ struct Export {
     run: u64,
 }
 
-#[derive(Serialize)]
-struct Exported {
-    directory: String,
-}
-
 /// Writes a result as a new run directory.
 async fn export(
     State(lab): Lab,
     Json(Export { run }): Json<Export>,
-) -> Result<Json<Exported>, Refusal> {
+) -> Result<Json<Value>, Refusal> {
     let found = lab.results.lock().unwrap_or_else(PoisonError::into_inner).kept.get(&run).cloned();
     let gone =
         || Refusal(StatusCode::NOT_FOUND, "this result is no longer kept; run it again".into());
@@ -257,8 +243,7 @@ async fn export(
         Ok(dir)
     })
     .await??;
-    let directory = directory.display().to_string();
-    Ok(Json(Exported { directory }))
+    Ok(Json(json!({ "directory": directory.display().to_string() })))
 }
 
 #[derive(Deserialize)]
@@ -274,7 +259,7 @@ struct Save {
 /// Saves the text. With a name, that file becomes the open one.
 ///
 /// Answers 409 if a text would be lost that the page does not know.
-async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Place>, Refusal> {
+async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Value>, Refusal> {
     blocking(move || {
         let Save { text, name, replace } = request;
         let mut opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
@@ -317,24 +302,18 @@ struct Attempt {
     answer: f64,
 }
 
-#[derive(Serialize)]
-struct Grade {
-    right: bool,
-    message: String,
-}
-
 /// Grades an answer by running the lesson with it.
 async fn grade(
     State(lab): Lab,
     Json(Attempt { id, seed, answer }): Json<Attempt>,
-) -> Result<Json<Grade>, Refusal> {
+) -> Result<Json<Value>, Refusal> {
     let exercise = Exercise::of(&id);
     let none = || Refusal(StatusCode::NOT_FOUND, format!("{id} has no exercise"));
     let exercise = exercise.ok_or_else(none)?;
     let graded =
         blocking(move || exercise.grade(&id, &seed, answer, &lab.settings.catalogue)).await?;
     let (right, message) = graded.map_err(|e| Refusal(StatusCode::BAD_REQUEST, e.to_string()))?;
-    Ok(Json(Grade { right, message }))
+    Ok(Json(json!({ "right": right, "message": message })))
 }
 
 /// Runs blocking work off the server's threads.
@@ -361,7 +340,7 @@ impl Shared {
     /// holds the files that the scenario names.
     fn name(&self) -> String {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = opened.as_ref().map(|o| o.place().file);
+        let name = opened.as_ref().map(|o| o.file());
         name.unwrap_or_else(|| "lab.toml".into())
     }
 

@@ -48,6 +48,30 @@ pub struct Also {
     pub what: &'static str,
 }
 
+impl ScenarioError {
+    /// Returns an error at a place of a text.
+    pub fn at(
+        origin: &Arc<Source>,
+        span: Range<usize>,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> ScenarioError {
+        let text = &origin.text;
+        let start = text.floor_char_boundary(span.start);
+        let before = &text[..start];
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        ScenarioError {
+            message: message.into(),
+            hint,
+            also: None,
+            span: start..text.floor_char_boundary(span.end).max(start),
+            line: before.bytes().filter(|b| *b == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            origin: Arc::clone(origin),
+        }
+    }
+}
+
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.origin.name;
@@ -150,22 +174,10 @@ impl Problem {
 
     /// Turns the problem into an error that includes its text.
     pub fn locate(self, sources: &[Arc<Source>]) -> ScenarioError {
-        let origin = Arc::clone(&sources[self.span.source as usize]);
-        let mut start = (self.span.start as usize).min(origin.text.len());
-        while !origin.text.is_char_boundary(start) {
-            start -= 1;
-        }
-        let before = &origin.text[..start];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        ScenarioError {
-            message: self.message,
-            hint: self.hint,
-            also: self.also,
-            span: start..(self.span.end as usize).clamp(start, origin.text.len()),
-            line: before.bytes().filter(|b| *b == b'\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            origin,
-        }
+        let Span { source, start, end } = self.span;
+        let span = start as usize..end as usize;
+        let error = ScenarioError::at(&sources[source as usize], span, self.message, self.hint);
+        ScenarioError { also: self.also, ..error }
     }
 }
 

@@ -2,7 +2,7 @@
 //! of the flows that have it.
 
 use crate::LiveError;
-use crate::clock::sharpen;
+use crate::thread::sharpen;
 use accord_family::Values;
 use accord_kernel::{Attached, Ended, Error, Status};
 use accord_scenario::{Carrier, Congestion, Flow};

@@ -12,13 +12,14 @@
 mod kernel;
 
 use self::kernel::Kernel;
-use crate::clock::{Clock, sharpen, used};
 use crate::collect::Part;
 use crate::connection::Ends;
 use crate::packet::Packet;
 use crate::plan::Plan;
 use crate::socket::{BATCH, Exchange, LONGEST, Socket};
 use crate::station::{Departure, Station, Tally};
+use crate::thread::{LONGEST_WAIT, sharpen, used};
+use accord_host::Clock;
 use accord_scenario::NodeId;
 use accord_transport::wire;
 use accord_units::{Duration, Time};
@@ -196,9 +197,9 @@ impl<'a> Driver<'a> {
             // Events of the kernel's connections have no time stamp, so that they are handled at
             // once.
             let something = if listens {
-                clock.wait(deadline, &mut polls)
+                clock.wait(deadline, LONGEST_WAIT, &mut polls)
             } else {
-                clock.wait(deadline.min(horizon), &mut polls[nodes.len()..])
+                clock.wait(deadline.min(horizon), LONGEST_WAIT, &mut polls[nodes.len()..])
             };
             let now = clock.now().min(end);
             self.release(now.min(horizon), &mut exchange)?;
@@ -206,7 +207,7 @@ impl<'a> Driver<'a> {
                 continue;
             }
             if !listens {
-                clock.wait(Time::ZERO, &mut polls);
+                clock.wait(Time::ZERO, LONGEST_WAIT, &mut polls);
             }
             let ready: Vec<bool> = polls.iter().map(|p| p.any() != Some(false)).collect();
             looked = clock.now().min(end);

@@ -11,14 +11,15 @@
 
 use crate::LiveError;
 use crate::Program;
-use crate::clock::Clock;
 use crate::connection::Ends;
 use crate::namespace::Namespace;
 use crate::packet::addresses;
 use crate::riders::{OVERHEAD, SET};
 use crate::site::{LatestReport, Report, Site};
+use crate::thread::LONGEST_WAIT;
 use crate::tun::Tun;
 use accord_family::{Signal, Value};
+use accord_host::Clock;
 use accord_scenario::{Change, Flow, Scenario};
 use accord_units::{Bytes, Rate, Time};
 use nix::poll::{PollFd, PollFlags};
@@ -145,7 +146,7 @@ impl Gateways {
                 routes.push((exit, entry, network.reverse_path(id), VecDeque::new()));
             }
         }
-        let clock = Clock::starting_in(Duration::ZERO);
+        let clock = Clock::starting_in(Duration::ZERO.into());
         let mut buffer = vec![0; LONGEST];
         let end = Time::ZERO + MEETING;
         let mut next_look = Time::ZERO;
@@ -189,7 +190,7 @@ impl Gateways {
             let mut polls: Vec<PollFd> = (routes.iter())
                 .map(|(from, ..)| PollFd::new(from.wan.as_fd(), PollFlags::POLLIN))
                 .collect();
-            clock.wait(due.min(next_look), &mut polls);
+            clock.wait(due.min(next_look), LONGEST_WAIT, &mut polls);
         }
     }
 

@@ -52,8 +52,6 @@ mod agenda;
 #[cfg(target_os = "linux")]
 mod arrived;
 #[cfg(target_os = "linux")]
-mod clock;
-#[cfg(target_os = "linux")]
 mod collect;
 #[cfg(target_os = "linux")]
 mod connection;
@@ -96,6 +94,8 @@ mod socket;
 mod station;
 #[cfg(target_os = "linux")]
 mod tcp_info;
+#[cfg(target_os = "linux")]
+mod thread;
 #[cfg(target_os = "linux")]
 mod tun;
 

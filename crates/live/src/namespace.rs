@@ -6,14 +6,14 @@
 //! do not affect each other.
 
 use crate::LiveError;
+use accord_host::Error;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// A private network namespace, with only a loopback device that is down.
 #[derive(Debug)]
@@ -84,30 +84,16 @@ pub fn join(a: (&Namespace, Ipv4Addr), b: (&Namespace, Ipv4Addr)) -> Result<(), 
 
 /// Runs commands of iproute2 in a namespace.
 pub fn ip(namespace: &Namespace, commands: &str) -> Result<(), LiveError> {
-    let run = || -> io::Result<std::process::Output> {
-        let mut child = Command::new("ip")
-            .args(["-batch", "-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        if let Some(mut input) = child.stdin.take() {
-            input.write_all(commands.as_bytes())?;
+    match namespace.within(|| accord_host::ip(&["-batch", "-"], commands))? {
+        Ok(_) => Ok(()),
+        Err(Error::Refused(why)) => {
+            Err(LiveError::Unable(format!("cannot set up a virtual network: ip: {why}")))
         }
-        child.wait_with_output()
-    };
-    match namespace.within(run)? {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stderr);
-            let first = text.lines().next().unwrap_or("no reason given");
-            Err(LiveError::Unable(format!("cannot set up a virtual network: ip: {first}")))
-        }
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Err(LiveError::Unable(
+        Err(Error::Missing) => Err(LiveError::Unable(
             "the program \"ip\" is missing, which sets up a virtual network; install iproute2"
                 .into(),
         )),
-        Err(e) => Err(LiveError::system("run the program \"ip\"", e)),
+        Err(Error::System(e)) => Err(LiveError::system("run the program \"ip\"", e)),
     }
 }
 

@@ -2,7 +2,6 @@
 //! clock. The state machines are those of the packet engine. Only the arrival times depend on the
 //! computer.
 
-use crate::clock::Clock;
 use crate::driver::{Driver, Medium, Tape};
 use crate::fabric::Fabric;
 use crate::packet::Packet;
@@ -10,8 +9,9 @@ use crate::plan::Plan;
 use crate::run::crews;
 use crate::socket::Socket;
 use crate::station::{Departure, Station};
+use accord_host::Clock;
 use accord_scenario::{NodeId, Scenario};
-use accord_units::Time;
+use accord_units::{Duration, Time};
 use std::net::SocketAddrV4;
 use std::sync::mpsc;
 
@@ -23,7 +23,7 @@ fn sockets(s: &Scenario) -> (Vec<Option<Socket>>, Vec<SocketAddrV4>) {
 /// Returns the tapes of a live run, by crew.
 fn live(s: &Scenario) -> Vec<Tape> {
     let (mut sockets, next) = sockets(s);
-    let clock = Clock::starting_in(std::time::Duration::from_millis(50));
+    let clock = Clock::starting_in(Duration::from_ms(50));
     let (plan, medium) = (Plan::new(s, 1, false), Medium::new(clock, next));
     let drivers: Vec<_> = (crews(s).iter())
         .map(|crew| {

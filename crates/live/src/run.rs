@@ -1,6 +1,5 @@
 //! A live run: it sets up the network, starts the stations, collects their samples, and summarises.
 
-use crate::clock::Clock;
 use crate::collect::{Collector, digest};
 use crate::deciders;
 use crate::driver::{Counters, Driver, Medium};
@@ -12,6 +11,7 @@ use crate::riders;
 use crate::socket::{BATCH, Exchange};
 use crate::{Cost, Effort, LiveError, Mode, Setting};
 use accord_elements::ends;
+use accord_host::Clock;
 use accord_record::{Interrupted, Manifest, Observer, Run, Stalls, Statistics, Transfers};
 use accord_scenario::{Carrier, Engine, NodeId, Scenario};
 use accord_transport::wire::header;
@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 
 /// The time from the end of the set-up to the start.
-const NOTICE: std::time::Duration = std::time::Duration::from_millis(50);
+const NOTICE: Duration = Duration::from_ms(50);
 
 /// The maximum share of time that a gateway waits for a processor in a judged run. With twice as
 /// much the queue of a bottleneck sometimes ran dry.

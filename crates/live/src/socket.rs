@@ -1,8 +1,8 @@
 //! A UDP socket with the DSCP and ECN of each packet, in both directions, and the time at which
 //! each packet arrived. Packets go to and from the kernel in batches.
 
-use crate::clock::Clock;
-use accord_units::Time;
+use accord_host::Clock;
+use accord_units::{Duration, Time};
 use nix::errno::Errno;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmmsg,
@@ -125,7 +125,9 @@ impl Socket {
             for control in message.cmsgs()? {
                 match control {
                     ControlMessageOwned::Ipv4Tos(value) => tos = value,
-                    ControlMessageOwned::ScmTimestampns(stamp) => at = calendar.time(stamp, now),
+                    ControlMessageOwned::ScmTimestampns(stamp) => {
+                        at = calendar.time(stamp, Duration::MAX).min(now)
+                    }
                     _ => {}
                 }
             }

@@ -133,7 +133,7 @@ impl Balance<'_, '_> {
 
     /// Returns the most that a kind sends.
     fn most(&self, k: usize) -> f64 {
-        self.network.paths[k].peak.min(self.model.classes[k].offered)
+        self.network.paths[k].peak
     }
 
     /// Returns the rate of a flow of a kind.

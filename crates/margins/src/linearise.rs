@@ -151,8 +151,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
     // A window that its application or a host link bounds does not move.
     let free = |k: &usize| {
         let (kind, path) = (&model.classes[*k], &network.paths[*k]);
-        let most = path.peak.min(kind.offered);
-        kind.control.dynamics.law != WindowLaw::Reno || at_rest.rates[kind.members[0]] < most
+        kind.control.dynamics.law != WindowLaw::Reno || at_rest.rates[kind.members[0]] < path.peak
     };
     let (moving, flows): (Vec<usize>, Vec<usize>) =
         (moving.into_iter().zip(flows)).filter(|(k, _)| free(k)).unzip();

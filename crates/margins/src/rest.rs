@@ -2,7 +2,7 @@
 
 use crate::error::MarginsError;
 use crate::rounds::Loop;
-use accord_family::{QueueLaw, WindowLaw};
+use accord_family::WindowLaw;
 use accord_fluid::Model;
 use accord_fluid::{Hop, Network};
 use accord_record::Quiet;
@@ -195,25 +195,11 @@ impl Equilibrium {
             let backlog = self.delays[l] * rates[l].as_bps_f64() / 8.0;
             let name = &model.scenario.links[l].name;
             let packets = backlog / model.packets[q];
-            let discipline = model.rule(q, 1.0);
-            let why = if backlog > model.buffer(q) * (1.0 + 1e-9) {
-                format!(
-                    "{packets:.1} pkt, more than its buffer holds: flows lose packets and do not rest there"
-                )
-            } else if (discipline.average(backlog)).is_some_and(|a| discipline.share(a).0 > 0.0) {
-                format!(
-                    "{packets:.1} pkt, of which red drops or marks some: flows do not rest there"
-                )
-            } else if let QueueLaw::Codel { target, .. } = discipline.law
-                && self.delays[l] >= target
-            {
-                format!(
-                    "{packets:.1} pkt, of which codel drops or marks some: flows do not rest there"
-                )
-            } else {
-                continue;
-            };
-            return Err(MarginsError::NoEquilibrium(format!("the queue of {name} would be {why}")));
+            if backlog > model.buffer(q) * (1.0 + 1e-9) {
+                return Err(MarginsError::NoEquilibrium(format!(
+                    "the queue of {name} would be {packets:.1} pkt, more than its buffer holds: flows lose packets and do not rest there"
+                )));
+            }
         }
         Ok(())
     }

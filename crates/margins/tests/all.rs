@@ -2,7 +2,9 @@
 
 mod common;
 
+mod equations;
 mod hostile;
+mod loops;
 mod margins;
 mod rounds;
 mod services;

@@ -60,10 +60,66 @@ fn margins_of_a_delayed_scalar() {
     assert!((m.delay_frequency - 0.5).abs() < 1e-9, "{m:?}");
     assert!((m.delay - (FRAC_PI_2 - 0.5) / 0.5).abs() < 1e-9, "{m:?}");
     let m = margins(&scalar(2.0), false);
+    assert_eq!(m.delay, 0.0);
     assert!((m.gain - FRAC_PI_2 / 2.0).abs() < 1e-9, "{m:?}");
     // Beyond 5π/2 two pairs grow; it is stable only below both.
     let m = margins(&scalar(8.0), false);
     assert!((m.gain - FRAC_PI_2 / 8.0).abs() < 1e-9, "{m:?}");
+}
+
+/// s³ + g·(s + 1)²·e^(−s·τ): stable above g = ½, until the delay counts. The real crossings have 2·atan ω =
+/// π/2 + ω·τ and g = ω³/(1 + ω²).
+fn conditional(gain: f64) -> Linear {
+    let term = |row, column, delay, coefficient| {
+        let feedbacks = u32::from(row == 0);
+        Term { row, column, delay, coefficient, feedbacks }
+    };
+    let terms = vec![
+        term(0, 0, 0.01, -gain),
+        term(0, 1, 0.01, -2.0 * gain),
+        term(0, 2, 0.01, -gain),
+        term(1, 0, 0.0, 1.0),
+        term(2, 1, 0.0, 1.0),
+    ];
+    Linear { windows: 1, open: false, size: 3, terms }
+}
+
+/// The gain margin is the first gain on the way up, if the loop is stable; a loop that is not, and is not
+/// below either, has none.
+#[test]
+fn a_gain_margin_is_above_one_or_there_is_none() {
+    assert!(rightmost_roots(&conditional(1.0), 1.0)[0].re < 0.0);
+    let (mut low, mut high) = (10.0f64, 300.0f64);
+    for _ in 0..100 {
+        let w = 0.5 * (low + high);
+        if 2.0 * w.atan() - std::f64::consts::FRAC_PI_2 > 0.01 * w { low = w } else { high = w }
+    }
+    let found = margins(&conditional(1.0), true);
+    assert!((found.gain / (low.powi(3) / (1.0 + low * low)) - 1.0).abs() < 1e-6, "{found:?}");
+    assert!(rightmost_roots(&conditional(0.4), 1.0)[0].re > 0.0);
+    let none = margins(&conditional(0.4), false);
+    assert_eq!((none.gain, none.delay), (0.0, 0.0));
+}
+
+/// A window that goes by an average a million times slower than a round trip: s·(s + ε) + ε²·e^(−s) crosses
+/// at ω² = ε²·(√5 − 1)/2.
+#[test]
+fn a_slow_average_has_its_crossing() {
+    let slow = 1e-6;
+    let term = |row, column, delay, coefficient, feedbacks| Term {
+        row,
+        column,
+        delay,
+        coefficient,
+        feedbacks,
+    };
+    let terms =
+        vec![term(0, 1, 1.0, -slow, 1), term(1, 0, 0.0, slow, 0), term(1, 1, 0.0, -slow, 0)];
+    let found = margins(&Linear { windows: 1, open: false, size: 2, terms }, true);
+    let part = (0.5 * (5f64.sqrt() - 1.0)).sqrt();
+    assert!((found.delay_frequency / (part * slow) - 1.0).abs() < 1e-6, "{found:?}");
+    let delay = (std::f64::consts::FRAC_PI_2 - part.atan()) / (part * slow) - 1.0;
+    assert!((found.delay / delay - 1.0).abs() < 1e-6, "{found:?} {delay}");
 }
 
 /// Many identical flows over one link, whose queuing delay is small against the round trip.

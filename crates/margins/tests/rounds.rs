@@ -83,3 +83,29 @@ fn a_gain_of_a_half_is_stable_under_every_law() {
         assert!(Loop::whole(rounds, 0.5, RTT).root.re < 0.0, "{pace:?}");
     }
 }
+
+/// Growth and frequency of the whole loop are those of the iterated equations, and the frequency of its cycle is
+/// that at the limit.
+#[test]
+fn growth_and_frequency_are_those_of_iterated_deviations() {
+    for pace in [Pace::Latest, Pace::Smoothed, Pace::Least] {
+        for turns in [true, false] {
+            let rounds = Rounds { pace, turns };
+            let limit = largest(rounds);
+            for part in [0.8, 1.3] {
+                let found = Loop::whole(rounds, part * limit, RTT);
+                let growth = grown(rounds, part * limit, 1.0) / 400_000.0;
+                let off = (found.root.re * RTT - growth).abs();
+                assert!(off < 2e-3 + 0.02 * growth.abs(), "{rounds:?}, {part}: {found:?} {growth}");
+                let cycle = Loop::whole(rounds, limit, RTT).root.im;
+                assert!((found.frequency - cycle).abs() < 1e-9, "{rounds:?}: {found:?}");
+            }
+            // At the limit the sign of the growth is that of the verdict, whatever a circle that is not
+            // whole adds.
+            for gain in [limit, limit * (1.0 + 1e-12)] {
+                let found = Loop::whole(rounds, gain, RTT);
+                assert_eq!(found.is_stable(), found.root.re < 0.0, "{found:?}");
+            }
+        }
+    }
+}

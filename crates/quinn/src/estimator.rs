@@ -6,17 +6,23 @@
 //! packet of this connection that is acknowledged after the sample's time, on a private clock.
 
 use crate::clock::{ours, theirs};
-use crate::pair::{Link, Pair, SERVER};
+use crate::end::End;
+use crate::plain::Plain;
 use accord_units::Duration;
 use bytes::BytesMut;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 use quinn_proto::{
-    Connection, ConnectionHandle, DatagramEvent, Endpoint, RttEstimator, TransportConfig,
+    Connection, ConnectionHandle, DatagramEvent, Endpoint, RttEstimator, ServerConfig,
+    TransportConfig,
 };
 use std::any::Any;
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+
+/// The address of either end, which is arbitrary.
+const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 2);
 
 /// The latest copy of the estimator.
 type Seen = Arc<Mutex<Option<RttEstimator>>>;
@@ -50,13 +56,11 @@ impl Estimator {
     /// Panics if quinn does not connect to itself in memory.
     pub fn new() -> Estimator {
         let seen = Seen::default();
-        let transport = Arc::new(transport(&seen));
-        let mut pair = Pair::new(transport.clone(), transport, Link::WIDE);
-        pair.connect();
-        let client_id = source(&pair.first).expect("the first packet has a long header");
-        let now = pair.now();
-        let open = pair.client.end.into_parts();
-        let (endpoint, handle, mut connection) = open.expect("it is connected");
+        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
+        let now = Instant::now();
+        let (client, first) = connected(Arc::new(transport(&seen)), now);
+        let client_id = source(&first).expect("the first packet has a long header");
+        let (endpoint, handle, mut connection) = client.into_parts().expect("it is connected");
         // The round trips of the handshake took no time. A new path resets the estimator.
         connection.path_changed(now);
         Estimator {
@@ -108,7 +112,7 @@ impl Estimator {
         packet.extend([0, 0, 0]);
         packet.extend([0; 16]);
         let (now, buffer) = (self.now, &mut self.buffer);
-        let event = (self.endpoint).handle(now, SERVER, None, None, packet, buffer);
+        let event = (self.endpoint).handle(now, PEER, None, None, packet, buffer);
         if let Some(DatagramEvent::ConnectionEvent(handle, event)) = event
             && handle == self.handle
         {
@@ -153,6 +157,34 @@ impl fmt::Debug for Estimator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Estimator").field("shown", &self.shown()).finish_non_exhaustive()
     }
+}
+
+/// Connects two ends without a delay between them. Returns the client and its first packet.
+fn connected(transport: Arc<TransportConfig>, now: Instant) -> (End, Vec<u8>) {
+    let end = |server: Option<ServerConfig>| {
+        let config = Arc::new(Plain::endpoint());
+        End::new(Endpoint::new(config, server.map(Arc::new), false, Some([3; 32])), PEER)
+    };
+    let (mut config, mut accepting) = (Plain::client(), Plain::server());
+    config.transport_config(transport.clone());
+    accepting.transport_config(transport);
+    let (mut client, mut server) = (end(None), end(Some(accepting)));
+    client.connect(now, config).expect("the settings are sound");
+    let mut sent = Vec::new();
+    // The server never hears that the client is connected: it would make it retire its identifier.
+    while client.connection().is_none_or(Connection::is_handshaking) {
+        let before = sent.len();
+        while let Some((ecn, data)) = client.transmit(now) {
+            server.arrive(now, ecn, &data);
+            sent.push(data);
+        }
+        assert!(sent.len() > before, "quinn does not connect");
+        while let Some((ecn, data)) = server.transmit(now) {
+            client.arrive(now, ecn, &data);
+        }
+    }
+    while client.transmit(now).is_some() {}
+    (client, sent.swap_remove(0))
 }
 
 /// Returns the number of a packet with a short header, which contains only its last bytes. `last`

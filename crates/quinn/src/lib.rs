@@ -8,9 +8,6 @@
 //!   [`STACK`] into a catalogue: transfers of quinn that carry flows of the live engine.
 //! - [`family`](fn@family) makes a family of any other controller with that trait.
 //!
-//! [`trace`] records a controller's inputs and decisions in one stack, for the other. [`pair`] is a
-//! connection of quinn in memory, through a bottleneck.
-//!
 //! ```
 //! use accord_quinn::FAMILIES;
 //!
@@ -27,10 +24,8 @@ mod estimator;
 mod factories;
 mod families;
 mod ours;
-pub mod pair;
 mod plain;
 mod theirs;
-pub mod trace;
 
 pub use accord_family::Family;
 pub use clock::Clock;

@@ -31,41 +31,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The reason why a controller cannot work in quinn.
+/// The controller cannot run in quinn, which lacks an input that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// The controller needs control packets.
-    ControlPackets(&'static str),
-    /// The controller does not respond to the network, so that it has no window.
-    NoWindow(&'static str),
-    /// The controller needs samples of the delivery rate.
-    Deliveries(&'static str),
-    /// The controller reads the number of marked packets.
-    CountedMarks(&'static str),
-    /// The family is a queue discipline.
-    NotAController(&'static str),
+pub struct Refused {
+    /// The controller.
+    pub name: &'static str,
+    /// The reason, as the rest of a sentence about it.
+    pub why: &'static str,
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, why) = match self {
-            Refused::ControlPackets(name) => {
-                (name, "is fed by pairs of control packets, and QUIC has acknowledgements only")
-            }
-            Refused::NoWindow(name) => {
-                (name, "does not respond to the network, and quinn needs a window")
-            }
-            Refused::Deliveries(name) => (
-                name,
-                "needs samples of the delivery rate and a pace of its own, and quinn's trait \
-                 carries neither",
-            ),
-            Refused::CountedMarks(name) => {
-                (name, "counts marked packets, and quinn reports only that there were some")
-            }
-            Refused::NotAController(name) => (name, "is a queue discipline"),
-        };
-        write!(f, "{name} cannot run in quinn: it {why}")
+        write!(f, "{} cannot run in quinn: it {}", self.name, self.why)
     }
 }
 
@@ -106,24 +83,10 @@ impl Factory {
     /// Fails if the controller needs an input that quinn does not have.
     pub fn new(values: &Values) -> Result<Factory, Refused> {
         let family = values.family();
-        let name = family.name;
-        let Some(maker) = maker(family) else {
-            return Err(Refused::NotAController(name));
-        };
-        match maker.transport {
-            Transport::Stream => {}
-            Transport::Tunnel { .. } => return Err(Refused::ControlPackets(name)),
-            Transport::Open => return Err(Refused::NoWindow(name)),
+        match obstacle(family, values) {
+            Some(why) => Err(Refused { name: family.name, why }),
+            None => Ok(Factory { values: values.clone(), packet: PACKET }),
         }
-        let controller = (maker.build)(values, PACKET);
-        let wants = controller.capabilities();
-        if wants.deliveries {
-            return Err(Refused::Deliveries(name));
-        }
-        if wants.marks == Marks::Price || counts_marks(&controller, PACKET) {
-            return Err(Refused::CountedMarks(name));
-        }
-        Ok(Factory { values: values.clone(), packet: PACKET })
     }
 
     /// Sets the packet size that is the controller's unit. The default are 1452 bytes, the maximum
@@ -135,8 +98,32 @@ impl Factory {
     }
 }
 
-fn maker(family: &Family) -> Option<&'static Maker> {
-    family.maker.downcast_ref()
+/// Returns the reason why a controller cannot run in quinn, if there is one.
+fn obstacle(family: &Family, values: &Values) -> Option<&'static str> {
+    let Some(maker) = family.maker.downcast_ref::<Maker>() else {
+        return Some("is a queue discipline");
+    };
+    match maker.transport {
+        Transport::Stream => {}
+        Transport::Tunnel { .. } => {
+            return Some("is fed by pairs of control packets, and QUIC has acknowledgements only");
+        }
+        Transport::Open => {
+            return Some("does not respond to the network, and quinn needs a window");
+        }
+    }
+    let controller = (maker.build)(values, PACKET);
+    let wants = controller.capabilities();
+    if wants.deliveries {
+        Some(
+            "needs samples of the delivery rate and a pace of its own, and quinn's trait carries \
+             neither",
+        )
+    } else if wants.marks == Marks::Price || counts_marks(&controller, PACKET) {
+        Some("counts marked packets, and quinn reports only that there were some")
+    } else {
+        None
+    }
 }
 
 /// Returns true if the number of marked packets in acknowledgements affects the controller.

@@ -1,9 +1,12 @@
 //! The bursts of quinn's pacer, in a connection of quinn and in the shim for its controllers.
 
+#[path = "support/pair.rs"]
+mod pair;
+
 use accord::units::{Bytes, Duration as Span, Time};
 use accord_quinn::Theirs;
-use accord_quinn::pair::{Link, Pair};
 use accord_transport::stream::{Settings, StreamSender};
+use pair::{Link, Pair};
 use quinn_proto::congestion::{self, ControllerFactory, ControllerMetrics};
 use quinn_proto::{RttEstimator, TransportConfig};
 use std::any::Any;
@@ -93,7 +96,8 @@ impl Bursts {
 /// A connection of quinn, with a round trip of a second.
 fn bursts_of_quinn(packets: u64) -> Bursts {
     let window = packets * u64::from(MTU);
-    let link = Link { delay: Duration::from_millis(500), ..Link::WIDE };
+    let delay = Duration::from_millis(500);
+    let link = Link { rate: 1_000_000_000_000_000, buffer: u64::MAX, delay };
     let mut pair = Pair::new(transport(window), transport(window), link);
     pair.connect();
     pair.send(1, Duration::from_secs(10));

@@ -1,6 +1,11 @@
 //! Decision traces: the calls of a controller in one stack yield the same windows in the other, and
 //! alone.
 
+#[path = "support/pair.rs"]
+mod pair;
+#[path = "support/trace.rs"]
+mod trace;
+
 use accord::control::{
     Acked, Allowance, AnyController, Capabilities, Congestion, Controller, Maker, Marks, PathView,
     Transport,
@@ -10,13 +15,13 @@ use accord::record::{Quiet, Run};
 use accord::scenario::{Entity, Metric, Window};
 use accord::units::{Bytes, Time};
 use accord::{Engine, File, Options};
-use accord_quinn::pair::{Link, Pair};
-use accord_quinn::trace::{Call, Decision, Recorder, Recording, Trace, replay};
 use accord_quinn::{Factory, Theirs};
+use pair::{Link, Pair};
 use quinn_proto::TransportConfig;
 use quinn_proto::congestion::{self, BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
+use trace::{Call, Decision, Recorder, Recording, Trace, replay};
 
 /// 20 Mbit/s, a round trip of 40 ms, and a buffer of one bandwidth-delay product.
 const LINK: Link = Link { rate: 20_000_000, buffer: 100_000, delay: Duration::from_millis(20) };

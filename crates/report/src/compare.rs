@@ -218,6 +218,28 @@ pub enum Subject {
     Aggregate(String),
 }
 
+impl Subject {
+    /// Returns "group", "link" or "aggregate".
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Subject::Group(_) => "group",
+            Subject::Link(_) => "link",
+            Subject::Aggregate(_) => "aggregate",
+        }
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        let (Subject::Group(name) | Subject::Link(name) | Subject::Aggregate(name)) = self;
+        name
+    }
+
+    /// Returns the name of a quantity of it: "throughput of long".
+    pub(crate) fn label(&self, quantity: &str, limit: usize) -> String {
+        format!("{} of {}", quantity.replace('_', " "), name(self.name(), limit))
+    }
+}
+
 /// Runs that share a column: repetitions of one engine's run.
 #[derive(Clone, Debug)]
 pub struct Column<'a> {
@@ -356,7 +378,7 @@ pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Opti
 
 /// Returns the rows of [`data_rows`] and those that only sweeps show: the fairness and the losses
 /// of groups, the delays of queues, and the metrics that `scenario` has expectations of.
-pub(crate) fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
+pub fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     let mut rows = data_rows(columns);
     let known = |row: &Row| row.values.iter().any(Option::is_some);
     for subject in subjects(columns) {

@@ -1,27 +1,21 @@
 //! Results for programs.
 
 use crate::check::Check;
-use crate::class::Class;
-use crate::compare::{Column, Row, Subject};
-use crate::compare::{Outline, all_rows, columns};
-use crate::estimate::Estimate;
+use crate::compare::{Column, Outline, Row, all_rows, columns};
 use crate::verdict::Tally;
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario};
 use rayon::prelude::*;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// The version of what `--json` prints. It is raised when a program that reads the last version
 /// would misread it. New keys do not raise it.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The settings of a point of a sweep, by name.
-pub type SettingsRecord = Map<String, Value>;
-
 /// Returns settings as an object of texts.
-pub fn settings_record(settings: &[(String, String)]) -> SettingsRecord {
+pub fn settings_record(settings: &[(String, String)]) -> Value {
     let pairs = settings.iter().cloned();
     pairs.map(|(name, value)| (name, Value::String(value))).collect()
 }
@@ -49,274 +43,116 @@ impl<'a> Point<'a> {
     }
 }
 
-/// The result of one experiment, over all points of its sweep.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Experiment {
-    /// The version of the format.
-    pub format_version: u32,
-    /// The scenario's id.
-    pub id: String,
-    /// The title for people.
-    pub title: String,
-    /// True if every expectation is met.
-    pub pass: bool,
-    /// The worst class of its checks.
-    pub class: Class,
-    /// The directory with the results, if they are written.
-    pub directory: Option<String>,
-    /// The points of the sweep; one without a sweep.
-    pub points: Vec<PointRecord>,
-    /// The records of all expectations, point by point.
-    pub checks: Vec<CheckRecord>,
-}
-
-/// A point of a sweep with its means.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PointRecord {
-    /// The number of the point, from 1.
-    pub point: usize,
-    /// The settings in one line, or "".
-    pub label: String,
-    /// The settings by name.
-    pub settings: SettingsRecord,
-    /// The directory of the point, if it is written.
-    pub directory: Option<String>,
-    /// The file with all series, if it is written.
-    pub series: Option<String>,
-    /// The start and the end of the steady part, over which means are, in seconds.
-    pub steady_s: (f64, f64),
-    /// The runs.
-    pub runs: Vec<RunOf>,
-    /// The means over the steady part, as the tables of sweeps have them.
-    pub means: Vec<RowRecord>,
-}
-
-/// The attributes that distinguish a run from others of its point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RunOf {
-    /// The engine.
-    pub engine: &'static str,
-    /// The seed.
-    pub seed: u64,
-    /// The hash of the resolved scenario, in hexadecimal.
-    pub scenario_hash: String,
-    /// The digest of all that happened, in hexadecimal.
-    pub digest: String,
-    /// The plan of the packet engine: "windows", or "events: " and the reason for events; null of other engines.
-    pub plan: Option<String>,
-    /// The reason why no verdict may be drawn from it, or null.
-    pub unfit: Option<String>,
-    /// The time that was skipped, in seconds.
-    pub skipped_s: f64,
-}
-
-impl PointRecord {
-    fn of(number: usize, point: &Point) -> PointRecord {
-        let outline = Outline::of(point.scenario);
-        let runs = point.runs();
-        let columns = columns(&outline, &runs);
-        PointRecord {
-            point: number,
-            label: point.label(),
-            settings: settings_record(&point.scenario.point),
-            directory: None,
-            series: None,
-            steady_s: outline.steady_s,
-            runs: (point.runs.iter())
-                .map(|run| RunOf {
-                    engine: run.manifest.engine.name(),
-                    seed: run.manifest.seed,
-                    scenario_hash: run.manifest.scenario_hash.clone(),
-                    digest: run.manifest.digest.clone(),
-                    plan: run.manifest.plan.clone(),
-                    unfit: run.unfit.clone(),
-                    skipped_s: run.skipped().as_secs_f64(),
-                })
-                .collect(),
-            means: RowRecord::of(&columns, &all_rows(point.scenario, &columns)),
-        }
+/// Returns the entries of `first`, then those of `more`, whose null is no entry.
+pub fn joined(first: impl Serialize, more: Value) -> Value {
+    let mut all = json!(first);
+    if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
+        all.extend(more);
     }
+    all
 }
 
-/// Several experiments.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Experiments {
-    /// The version of the format.
-    pub format_version: u32,
-    /// The experiments, in the order in which they were asked for.
-    pub experiments: Vec<Experiment>,
-}
-
-impl Experiments {
-    /// Returns the record of `experiments`.
-    pub fn of(experiments: Vec<Experiment>) -> Experiments {
-        Experiments { format_version: FORMAT_VERSION, experiments }
-    }
-}
-
-impl Experiment {
-    /// Returns the result of the experiment `id`. In a sweep, the names of checks are followed by
-    /// their point in brackets.
-    pub fn of(id: &str, points: &[Point]) -> Experiment {
-        let records = |point: &Point| -> Vec<CheckRecord> {
-            let label = point.label();
-            let mut records: Vec<_> = point.checks.iter().map(CheckRecord::of).collect();
-            let number = points.iter().position(|p| std::ptr::eq(p, point)).map_or(1, |i| i + 1);
-            records.iter_mut().for_each(|r| r.point = number);
-            for record in records.iter_mut().filter(|_| points.len() > 1) {
-                record.name = format!("{} [{label}]", record.name);
-            }
-            records
+/// Returns the result of the experiment `id`, over all points of its sweep. In a sweep, the names of
+/// checks are followed by their point in brackets. `dir` is where
+/// [`write_run_dir`](crate::write_run_dir) or [`write_sweep_dir`](crate::write_sweep_dir) wrote the
+/// results, if they are written.
+pub fn experiment_record(id: &str, points: &[Point], dir: Option<&Path>) -> Value {
+    let several = points.len() > 1;
+    let records = points.par_iter().enumerate().map(|(i, point)| {
+        let dir =
+            dir.map(|dir| if several { dir.join(format!("{:03}", i + 1)) } else { dir.into() });
+        point_record(i + 1, point, dir.as_deref())
+    });
+    let records: Vec<Value> = records.collect();
+    let checks = points.iter().enumerate().flat_map(|(i, point)| {
+        let label = if several { format!(" [{}]", point.label()) } else { String::new() };
+        let record = move |check: &Check| {
+            let mut record = check_record(check);
+            record["name"] = format!("{}{label}", check.name).into();
+            record["point"] = (i + 1).into();
+            record
         };
-        let checks: Vec<_> = points.iter().flat_map(records).collect();
-        Experiment {
-            format_version: FORMAT_VERSION,
-            id: id.into(),
-            title: points.first().map_or(String::new(), |p| p.scenario.title.clone()),
-            directory: None,
-            points: (points.par_iter().enumerate())
-                .map(|(i, point)| PointRecord::of(i + 1, point))
-                .collect(),
-            pass: checks.iter().all(|c| c.pass),
-            class: Tally::of(checks.iter().map(|c| c.class)).worst(),
-            checks,
-        }
-    }
+        point.checks.iter().map(record)
+    });
+    let all = || points.iter().flat_map(|point| point.checks);
+    json!({
+        "format_version": FORMAT_VERSION,
+        "id": id,
+        "title": points.first().map_or("", |p| &p.scenario.title),
+        "pass": all().all(|c| c.pass),
+        "class": Tally::of(all().map(|c| c.class)).worst(),
+        "directory": dir.map(|dir| dir.display().to_string()),
+        "points": records,
+        "checks": checks.collect::<Vec<Value>>(),
+    })
 }
 
-impl Experiment {
-    /// Says where the results are: what [`write_run_dir`](crate::write_run_dir) or
-    /// [`write_sweep_dir`](crate::write_sweep_dir) wrote into `dir`.
-    pub fn written(mut self, dir: &Path) -> Experiment {
-        let several = self.points.len() > 1;
-        for point in &mut self.points {
-            let own = if several { dir.join(format!("{:03}", point.point)) } else { dir.into() };
-            point.series = Some(own.join("series.parquet").display().to_string());
-            point.directory = Some(own.display().to_string());
-        }
-        self.directory = Some(dir.display().to_string());
-        self
-    }
+fn point_record(number: usize, point: &Point, dir: Option<&Path>) -> Value {
+    let outline = Outline::of(point.scenario);
+    let columns = columns(&outline, &point.runs());
+    let run = |run: &Run| {
+        json!({
+            "engine": run.manifest.engine.name(),
+            "seed": run.manifest.seed,
+            "scenario_hash": run.manifest.scenario_hash,
+            "digest": run.manifest.digest,
+            "plan": run.manifest.plan,
+            "unfit": run.unfit,
+            "skipped_s": run.skipped().as_secs_f64(),
+        })
+    };
+    json!({
+        "point": number,
+        "label": point.label(),
+        "settings": settings_record(&point.scenario.point),
+        "directory": dir.map(|dir| dir.display().to_string()),
+        "series": dir.map(|dir| dir.join("series.parquet").display().to_string()),
+        "steady_s": outline.steady_s,
+        "runs": point.runs.iter().map(run).collect::<Vec<_>>(),
+        "means": row_records(&columns, &all_rows(point.scenario, &columns)),
+    })
 }
 
-/// A [`Check`] as plain numbers, in the unit that it names. Missing numbers are null.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CheckRecord {
-    /// The expectation's name.
-    pub name: String,
-    /// The number of the point of the sweep, from 1.
-    pub point: usize,
-    /// The engine that is judged.
-    pub engine: &'static str,
-    /// The paper's claim, as text, or "".
-    pub paper: String,
-    /// The figure of theory.
-    pub theory: Option<f64>,
-    /// The measured figure: the mean over repetitions.
-    pub measured: Option<f64>,
-    /// The half-width of the 95 % confidence interval of `measured`, for repetitions.
-    pub half_width: Option<f64>,
-    /// The difference from the target, relative to the target.
-    pub error: Option<f64>,
-    /// The relative error that is allowed. It is null for a range.
-    pub tolerance: Option<f64>,
-    /// The target, as text: "3 Mbps ± 5 %".
-    pub allowed: String,
-    /// True if the expectation is met.
-    pub pass: bool,
-    /// The reason of the verdict, in words.
-    pub reason: String,
-    /// The class of the verdict.
-    pub class: Class,
-    /// The author of the claim: "paper", "theory" or "ours".
-    pub claim: &'static str,
-    /// The cause of a known failure: "paper", "setting" or "ours".
-    pub why: Option<&'static str>,
-    /// The cause of a known failure in words.
-    pub because: Option<String>,
-    /// The recorded figure of a known failure.
-    pub recorded: Option<f64>,
-    /// The quantity.
-    pub metric: &'static str,
-    /// The flow, group or link.
-    pub of: String,
-    /// The unit of `theory`, `measured` and `half_width`.
-    pub unit: &'static str,
-    /// The start and the end of the part of the run that counts, in seconds.
-    pub during_s: (f64, f64),
+/// Returns the record of a check: plain numbers in the unit that it names.
+pub fn check_record(check: &Check) -> Value {
+    let (measured, known) = (check.measured(), check.known.as_ref());
+    json!({
+        "name": check.name,
+        "point": 1,
+        "engine": check.engine.name(),
+        "paper": check.paper,
+        "theory": check.value(Engine::Theory).map(|v| v.mean),
+        "measured": measured.map(|v| v.mean),
+        "half_width": measured.and_then(|v| v.half_width),
+        "error": check.error,
+        "tolerance": check.tolerance(),
+        "allowed": crate::show::allowed(check.target, check.unit),
+        "pass": check.pass,
+        "reason": check.reason,
+        "class": check.class,
+        "claim": check.claim.name(),
+        "why": known.map(|k| k.why.name()),
+        "because": known.map(|k| &k.because),
+        "recorded": known.and_then(|k| Some(k.record?.value)),
+        "metric": check.metric.name(),
+        "of": check.of,
+        "unit": check.unit.symbol(),
+        "during_s": [check.during.start.as_secs_f64(), check.during.end.as_secs_f64()],
+    })
 }
 
-impl CheckRecord {
-    /// Returns the record of `check`.
-    pub fn of(check: &Check) -> CheckRecord {
-        let measured = check.measured();
-        CheckRecord {
-            name: check.name.clone(),
-            point: 1,
-            engine: check.engine.name(),
-            paper: check.paper.clone(),
-            theory: check.value(Engine::Theory).map(|v| v.mean),
-            measured: measured.map(|v| v.mean),
-            half_width: measured.and_then(|v| v.half_width),
-            error: check.error,
-            tolerance: check.tolerance(),
-            allowed: crate::show::allowed(check.target, check.unit),
-            pass: check.pass,
-            reason: check.reason.clone(),
-            class: check.class,
-            claim: check.claim.name(),
-            why: check.known.as_ref().map(|k| k.why.name()),
-            because: check.known.as_ref().map(|k| k.because.clone()),
-            recorded: check.known.as_ref().and_then(|k| Some(k.record?.value)),
-            metric: check.metric.name(),
-            of: check.of.clone(),
-            unit: check.unit.symbol(),
-            during_s: (check.during.start.as_secs_f64(), check.during.end.as_secs_f64()),
-        }
-    }
-}
-
-/// The record of a [`Row`], with the labels of its columns.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RowRecord {
-    /// The group or link.
-    #[serde(flatten)]
-    pub of: Subject,
-    /// The quantity.
-    pub quantity: &'static str,
-    /// The unit of the values.
-    pub unit: &'static str,
-    /// The value of each column.
-    pub values: Vec<ValueRecord>,
-    /// The largest relative difference from the first column.
-    pub error: Option<f64>,
-}
-
-/// One column's value in a row.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ValueRecord {
-    /// The engine, or the run directory.
-    pub column: String,
-    /// The value. It is null if there is none.
-    #[serde(flatten)]
-    pub estimate: Option<Estimate>,
-}
-
-impl RowRecord {
-    /// Returns the records of `rows`, made from `columns`.
-    pub fn of(columns: &[Column], rows: &[Row]) -> Vec<RowRecord> {
-        let value = |(column, estimate): (&Column, &Option<Estimate>)| ValueRecord {
-            column: column.label.clone(),
-            estimate: *estimate,
-        };
-        rows.iter()
-            .map(|row| RowRecord {
-                of: row.of.clone(),
-                quantity: row.quantity,
-                unit: row.unit.symbol(),
-                values: columns.iter().zip(&row.values).map(value).collect(),
-                error: row.error(),
-            })
-            .collect()
-    }
+/// Returns the records of `rows`, made from `columns`.
+pub(crate) fn row_records(columns: &[Column], rows: &[Row]) -> Vec<Value> {
+    let record = |row: &Row| {
+        let values = columns.iter().zip(&row.values);
+        let values = values.map(|(c, v)| joined(json!({ "column": c.label }), json!(v)));
+        let more = json!({
+            "quantity": row.quantity,
+            "unit": row.unit.symbol(),
+            "values": values.collect::<Vec<_>>(),
+            "error": row.error(),
+        });
+        joined(&row.of, more)
+    };
+    rows.iter().map(record).collect()
 }

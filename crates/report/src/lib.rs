@@ -58,7 +58,6 @@ mod json;
 mod markdown;
 mod markup;
 mod measure;
-pub mod metrics;
 mod overview;
 mod page;
 mod papers;
@@ -77,8 +76,8 @@ mod versus;
 pub use check::{Check, checks, figure_values};
 pub use class::Class;
 pub use compare::{
-    Column, DERIVED, GroupOutline, LinkOutline, Outline, Row, Subject, columns, mean_of, rows,
-    with_values,
+    Column, DERIVED, GroupOutline, LinkOutline, Outline, Row, Subject, all_rows, columns, mean_of,
+    rows, with_values,
 };
 pub use estimate::Estimate;
 pub use figure::{By, Facet, Figure, FigureError, Kind as FigureKind, Line, Log, Request, Width};
@@ -89,10 +88,7 @@ pub use files::{
     write_sweep_dir,
 };
 pub use gap::gap;
-pub use json::{
-    CheckRecord, Experiment, Experiments, FORMAT_VERSION, Point, PointRecord, RowRecord, RunOf,
-    SettingsRecord, ValueRecord, settings_record,
-};
+pub use json::{FORMAT_VERSION, Point, check_record, experiment_record, joined, settings_record};
 pub use markdown::{ExperimentRow, rewrite};
 pub use markup::escape;
 pub use overview::overview;
@@ -108,4 +104,4 @@ pub use style::Style;
 pub use table::{AGREE, checks_table, comparison, comparison_of, remarks, table};
 pub use transfers::TransferRow;
 pub use verdict::{Kind, Tally, totals};
-pub use versus::{ComparedPoint, Comparison, Versus, differences, versus, versus_table};
+pub use versus::{Versus, comparison_record, differences, versus, versus_table};

@@ -64,9 +64,7 @@ pub(crate) struct Key {
 impl Key {
     /// Returns the name: "throughput of long".
     pub fn label(&self) -> String {
-        let (Subject::Group(name) | Subject::Link(name) | Subject::Aggregate(name)) = &self.of;
-        let quantity = self.quantity.replace('_', " ");
-        format!("{quantity} of {}", show::name(name, 60))
+        self.of.label(self.quantity, 60)
     }
 }
 
@@ -264,8 +262,7 @@ impl<'a> Overview<'a> {
         // The common part of neighbours stands over the first of them.
         let mut before: Option<&Key> = None;
         for Shown { key, engines } in shown {
-            let (Subject::Group(of) | Subject::Link(of) | Subject::Aggregate(of)) = &key.of;
-            let mut of = show::name(of, 16);
+            let mut of = show::name(key.of.name(), 16);
             let mut quantity = if before.replace(key).is_some_and(|l| l.quantity == key.quantity) {
                 String::new()
             } else {

@@ -1,14 +1,14 @@
 //! Comparison of run directories and sweeps: points matched by label, with a chosen reference.
 
-use crate::compare::{Column, Row, Subject, columns, rows, with_values};
+use crate::compare::{Column, Row, columns, rows, with_values};
 use crate::files::{LoadedRun, Stored};
-use crate::json::{FORMAT_VERSION, RowRecord, SettingsRecord, settings_record};
+use crate::json::{FORMAT_VERSION, row_records, settings_record};
 use crate::show;
 use crate::style::Style;
 use crate::table::{DIFFERS, agreement, align_right, comparison, fill, finish, new_table, paint};
 use accord_record::Run;
 use accord_scenario::Engine;
-use serde::Serialize;
+use serde_json::{Value, json};
 
 /// The comparison at one point: columns of all directories that have it.
 #[derive(Clone, Debug)]
@@ -149,8 +149,7 @@ pub fn differences(all: &[Versus], style: Style) -> String {
 
 /// Returns the quantity of a row: "rtt of set1".
 pub(crate) fn told(row: &Row) -> String {
-    let (Subject::Group(of) | Subject::Link(of) | Subject::Aggregate(of)) = &row.of;
-    format!("{} of {}", row.quantity.replace('_', " "), show::clean(of, 26))
+    format!("{} of {}", row.quantity.replace('_', " "), show::clean(row.of.name(), 26))
 }
 
 /// Returns the table of one point, under its label.
@@ -160,37 +159,15 @@ pub fn versus_table(versus: &Versus, style: Style) -> String {
     head + &comparison(&versus.columns, style)
 }
 
-/// A comparison of run directories.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
-    /// The version of the format.
-    pub format_version: u32,
-    /// The points that are compared; one without sweeps.
-    pub points: Vec<ComparedPoint>,
-}
-
-/// The comparison at one point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ComparedPoint {
-    /// The settings in one line, or "".
-    pub label: String,
-    /// The settings by name.
-    pub settings: SettingsRecord,
-    /// The column that errors are relative to: the first.
-    pub reference: String,
-    /// The rows.
-    pub rows: Vec<RowRecord>,
-}
-
-impl Comparison {
-    /// Returns the record of a comparison.
-    pub fn of(all: &[Versus]) -> Comparison {
-        let points = all.iter().map(|versus| ComparedPoint {
-            label: versus.label(),
-            settings: settings_record(versus.point),
-            reference: versus.columns.first().map_or(String::new(), |c| c.label.clone()),
-            rows: RowRecord::of(&versus.columns, &versus.rows()),
-        });
-        Comparison { format_version: FORMAT_VERSION, points: points.collect() }
-    }
+/// Returns the record of a comparison, for `--json`.
+pub fn comparison_record(all: &[Versus]) -> Value {
+    let points = all.iter().map(|versus| {
+        json!({
+            "label": versus.label(),
+            "settings": settings_record(versus.point),
+            "reference": versus.columns.first().map_or("", |c| &c.label),
+            "rows": row_records(&versus.columns, &versus.rows()),
+        })
+    });
+    json!({ "format_version": FORMAT_VERSION, "points": points.collect::<Vec<_>>() })
 }

@@ -5,8 +5,8 @@ use crate::support;
 use crate::support::{expectation, run, scenario, window};
 use accord_record::{Certificate, Run};
 use accord_report::{
-    Experiment, FileError, Point, RunDir, Style, check_place, checks, comparison, load_run_dir,
-    write_run_dir, write_sweep_dir,
+    FileError, Point, RunDir, Style, check_place, checks, comparison, experiment_record,
+    load_run_dir, load_stored, versus, write_run_dir, write_sweep_dir,
 };
 use accord_scenario::{Engine, Entity, Metric, Scenario, Target};
 use std::fs;
@@ -133,9 +133,9 @@ fn directories_are_compared_by_name() {
     let mut other = support::scenario(&[("extra", 1), ("short", 2)], &["b1"], 4);
     other.id = "other".into();
     write(&b, &other, &runs[..1]).unwrap();
-    let (a, b) = (load_run_dir(&a).unwrap(), load_run_dir(&b).unwrap());
-    let columns: Vec<_> = a.columns().into_iter().chain(b.columns()).collect();
-    let text = comparison(&columns, Style::default());
+    let stored = [a, b].map(|dir| load_stored(&dir).unwrap());
+    let compared = versus(&stored, &[], None).unwrap();
+    let text = comparison(&compared[0].columns, Style::default());
     let line =
         |i: usize| -> Vec<&str> { text.lines().nth(i).unwrap().split_whitespace().collect() };
     let of = ["flow", "or", "link", "metric", "a", "a", "b", "error"];
@@ -276,8 +276,7 @@ fn the_record_of_an_experiment() {
     let all: Vec<&Run> = runs.iter().collect();
     let checks = checks(&scenario, &all);
     let point = Point { scenario: &scenario, runs: &runs, checks: &checks };
-    let record = Experiment::of("by-hand", &[point, point]);
-    let json = serde_json::to_value(&record).unwrap();
+    let json = experiment_record("by-hand", &[point, point], None);
     assert_eq!((&json["id"], &json["pass"]), (&"by-hand".into(), &false.into()));
     assert_eq!(json["checks"][1]["name"], "an expectation [reverse = 5 Mbps]");
     let check = json["checks"][0].as_object().unwrap();

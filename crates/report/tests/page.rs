@@ -205,36 +205,6 @@ fn the_bundle_is_that_of_the_sources() {
     assert!(bundle.starts_with(&line), "run `npm run build` in crates/report/web");
 }
 
-/// A full grid of two variables is a map of each expectation; lines of a sweep are not.
-#[test]
-fn a_grid_is_a_map() {
-    let grid = |rows: usize, columns: usize| -> Vec<(Scenario, Vec<Run>)> {
-        let pairs = (0..rows).flat_map(|a| (0..columns).map(move |b| (a, b)));
-        let point = |(a, b): (usize, usize)| {
-            let mut s = scenario(&[("f", 1)], &["l"], 4);
-            s.point = vec![("a".into(), format!("a{a}")), ("b".into(), format!("b<{b}"))];
-            let target = Target::Range { min: 25e3, max: 1e9 };
-            s.expectations = vec![expectation(target)];
-            let values = vec![(a * 10 + b) as f64 * 1e3; 4];
-            let series = vec![(Metric::Throughput, Entity::Flow(0), values)];
-            (s, vec![run(Engine::Packet, 1, series)])
-        };
-        pairs.map(point).collect()
-    };
-    let page = page_of(&grid(3, 4));
-    let (_, map) = page.split_once("id=\"maps\"").expect("there is a map");
-    let (map, rest) = map.split_once("</section>").unwrap();
-    assert!(rest.contains("id=\"plots\""), "the map comes first");
-    assert_eq!(map.matches("<td").count(), 12);
-    assert_eq!(map.matches("style=\"--part:").count(), 12);
-    // 0 to 3, 10 to 13 and 20 to 23 kbit/s, all of them below 25.
-    assert_eq!(map.matches(" unknown</td>").count(), 12);
-    assert!(map.contains("12.00 Kbps") && map.contains("b&lt;3"), "{map}");
-    for few in [grid(2, 4), grid(3, 4)[..11].to_vec(), grid(1, 1)] {
-        assert!(!page_of(&few).contains("id=\"maps\""));
-    }
-}
-
 /// A run in which one flow has `mbps` at all times.
 fn steady(engine: Engine, mbps: f64) -> Run {
     let values = vec![mbps * 1e6; 4];

@@ -3,8 +3,8 @@
 use crate::support::{expectation, run, scenario};
 use accord_record::Run;
 use accord_report::{
-    Check, Class, Experiment, ExperimentRow, Kind, Papers, Point, Results, Style, Tally, checks,
-    checks_table, rewrite, totals,
+    Check, Class, ExperimentRow, Kind, Papers, Point, Results, Style, Tally, checks, checks_table,
+    experiment_record, rewrite, totals,
 };
 use accord_scenario::{
     Cause, Claim, Engine, Entity, Expectation, KnownFailure, Measured, Metric, Scenario, Target,
@@ -106,7 +106,7 @@ fn programs_get_class_claim_and_cause() {
     let runs = [packets(3.0)];
     let judged = checks(&s, &[&runs[0]]);
     let point = Point { scenario: &s, runs: &runs, checks: &judged };
-    let json = serde_json::to_value(Experiment::of("e", &[point])).expect("plain data");
+    let json = experiment_record("e", &[point], None);
     assert_eq!(json["class"], "open");
     assert_eq!(json["pass"], false);
     let check = &json["checks"][0];

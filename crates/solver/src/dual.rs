@@ -331,3 +331,38 @@ impl Evaluate<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Demand, Problem, Routes};
+
+    #[test]
+    fn the_polynomial_is_the_logarithm() {
+        for i in -1000..=1000 {
+            let x = f64::from(i) / 1000.0 / 256.0;
+            let exact = x.ln_1p();
+            assert!((ln_1p(x) - exact).abs() <= 2.0 * f64::EPSILON * exact.abs(), "{x}");
+        }
+    }
+
+    /// A flow of 1/q over a link of 3 is cut off at twice that rate, below the price 1/6. From 1/12 to 1/3
+    /// its area is 6/12 below that price and ln 2 above.
+    #[test]
+    fn the_difference_of_two_points_has_the_area_below_a_cut() {
+        let routes = Routes::new(1, [[0]]).unwrap();
+        let demands = vec![Demand::Log { weight: 1.0 }];
+        let merged = Merged::new(&Problem::new(routes, vec![3.0], demands).unwrap());
+        let mut dual = Dual::new(&merged);
+        let mut change = |from: f64, to: f64| {
+            let (mut before, mut after) = (Point::new(&merged), Point::new(&merged));
+            (before.prices[0], after.prices[0]) = (from, to);
+            dual.evaluate(&mut before, None);
+            dual.evaluate(&mut after, Some(&before))
+        };
+        let across = 0.75 - 0.5 - f64::ln(2.0);
+        assert!((change(1.0 / 12.0, 1.0 / 3.0) - across).abs() < 1e-15);
+        assert!((change(1.0 / 3.0, 1.0 / 12.0) + across).abs() < 1e-15);
+        assert!((change(0.0, 1.0 / 12.0) - (0.25 - 0.5)).abs() < 1e-15);
+    }
+}

@@ -401,3 +401,35 @@ impl<'a> Solver<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Routes;
+
+    /// Returns the residuals of a flow of weight 1 over a link of 1 at a price, of at most `limit`.
+    fn residuals(price: f64, limit: f64) -> Residuals {
+        let routes = Routes::new(1, [[0]]).unwrap();
+        let problem = Problem::new(routes, vec![1.0], vec![Demand::Log { weight: 1.0 }]).unwrap();
+        let merged = Merged::new(&problem.with_price_limits(vec![limit]).unwrap());
+        let (settings, mut system) = (Settings::default(), System::default());
+        let mut solver = Solver::new(&settings, &merged, &mut system, &[1.0], &[price]);
+        solver.dual.evaluate(&mut solver.at, None);
+        solver.residuals(&solver.at)
+    }
+
+    /// At the price 2 the flow sends ½ and half of the link is unused; at ½ it sends 2.
+    #[test]
+    fn residuals_count_capacity_that_is_paid_and_unused_and_overload() {
+        let of = |price| residuals(price, f64::INFINITY);
+        assert_eq!((of(1.0).total, of(1.0).spending), (0.0, 1.0));
+        assert_eq!((of(2.0).total, of(2.0).overload), (1.0, 0.0));
+        assert_eq!((of(0.5).total, of(0.5).overload), (1.5, 1.0));
+    }
+
+    /// Beyond the highest price the excess is dropped, and is no residual.
+    #[test]
+    fn an_overload_at_the_highest_price_is_no_residual() {
+        assert_eq!((residuals(0.5, 0.5).total, residuals(0.5, 0.5).overload), (0.0, 0.0));
+    }
+}

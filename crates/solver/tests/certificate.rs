@@ -121,6 +121,52 @@ fn the_gap_bounds_what_is_missing() {
     }
 }
 
+/// One flow of 1 + 1/q over a link of 2 + δ less than it asks for. Scaled down it has the optimal rate, so
+/// that only the area between two prices is left: δ²/((x − 1)·(c − 1)), of second order. A bound that
+/// scaled the contract as well would be of first order, or infinite.
+#[test]
+fn what_a_contract_insists_on_is_not_scaled() {
+    let limit = f64::INFINITY;
+    let demand = Demand::Contract { weight: 1.0, floor: 1.0, limit, cap: f64::INFINITY };
+    let routes = Routes::new(1, [[0]]).unwrap();
+    for excess in [0.1, 1e-3, 1e-5] {
+        let problem = Problem::new(routes.clone(), vec![2.0], vec![demand]).unwrap();
+        let rate = 2.0 + excess;
+        let found = Certificate::new(&problem, &[rate], &[1.0 / (rate - 1.0)]);
+        let exact = excess * excess / (rate - 1.0);
+        assert!((found.gap - exact).abs() < 1e-14 + 1e-9 * exact, "{excess}: {found:?}");
+    }
+}
+
+/// Rates that no price lowers are more than the link: no scaling makes them feasible.
+#[test]
+fn an_overload_of_fixed_rates_has_no_finite_gap() {
+    let routes = || Routes::new(1, [[0]]).unwrap();
+    let of = |capacity| Problem::new(routes(), vec![capacity], vec![Demand::Fixed { rate: 2.0 }]);
+    let gap = |problem: Problem| Certificate::new(&problem, &[2.0], &[0.0]).gap;
+    assert_eq!(gap(of(1.9).unwrap()), f64::INFINITY);
+    assert_eq!(gap(of(2.0).unwrap()), 0.0);
+}
+
+/// A fixed rate takes its part of the capacity, and changes no residual of the others.
+#[test]
+fn a_fixed_rate_is_no_spending() {
+    let log = Demand::Log { weight: 1.0 };
+    let alone = Problem::new(Routes::new(1, [[0]]).unwrap(), vec![2.0], vec![log]).unwrap();
+    let routes = Routes::new(1, [[0], [0]]).unwrap();
+    let both = Problem::new(routes, vec![10.0], vec![log, Demand::Fixed { rate: 8.0 }]).unwrap();
+    for price in [0.4, 0.5, 0.6] {
+        let rate = 1.0 / price;
+        let expected = Certificate::new(&alone, &[rate], &[price]);
+        let found = Certificate::new(&both, &[rate, 8.0], &[price]);
+        let near = |is: f64, should: f64| {
+            assert!((is - should).abs() < 1e-13, "{price}: {found:?} {expected:?}");
+        };
+        near(found.relative_gap, expected.relative_gap);
+        near(found.complementarity, expected.complementarity);
+    }
+}
+
 /// Each kind of demand, at prices off the optimum: the optimal rates are where they must be.
 #[test]
 fn rate_bounds_hold_and_shrink() {

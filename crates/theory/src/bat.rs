@@ -67,7 +67,7 @@ pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, Pro
         let rates = max_min(&Problem::new(routes, vec![capacity], demands)?)?;
         let mut settled = true;
         for ((a, fixed), rate) in aggregates.iter().zip(&mut at_floor).zip(&rates.rates) {
-            if !*fixed && *rate < a.floor.min(a.cap) {
+            if !*fixed && *rate < a.floor {
                 *fixed = true;
                 settled = false;
             }

@@ -142,7 +142,6 @@ impl State<'_> {
         let through = self.getting_through(phase, &solution.rates);
         let flows = phase.active.iter().zip(&solution.rates).zip(through);
         let held = flows
-            .filter(|((flow, _), _)| self.used_contract(**flow) > 0.0)
             .map(|((&flow, &due), rate)| self.held(flow, rate, due, None))
             .filter(Held::breaks_contract);
         Ok(Some((full, self.gathered(held.collect()))))

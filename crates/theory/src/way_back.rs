@@ -78,7 +78,6 @@ impl State<'_> {
             let seen: Vec<f64> = phase.active.iter().map(sees).collect();
             let paid = solved.routes().path_prices(&solution.prices);
             let apart = (seen.iter().zip(&*back).zip(paid))
-                .filter(|((seen, back), _)| seen != back)
                 .map(|((seen, back), q)| (seen - back).abs() / (q + seen.max(*back)))
                 .fold(0.0, f64::max);
             if apart <= SAME {

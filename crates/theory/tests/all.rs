@@ -8,6 +8,7 @@ mod bat;
 mod duality;
 mod papers;
 mod phases;
+mod rules;
 mod services;
 mod transfers;
 mod tunnels;

@@ -8,46 +8,46 @@ use accord_scenario::{Entity, Metric, Scenario};
 const CATALOGUE: Catalogue =
     Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
-const VEGAS: &str =
+pub const VEGAS: &str =
     "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\", base_rtt = \"known\" }";
 
-fn scenario(text: &str) -> Scenario {
+pub fn scenario(text: &str) -> Scenario {
     let file = File::parse("test.toml", text).unwrap_or_else(|e| panic!("{e}"));
     let points = file.points(&CATALOGUE, None);
     points.unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
 
-fn run(text: &str) -> (Scenario, Run) {
+pub fn run(text: &str) -> (Scenario, Run) {
     let s = scenario(text);
     let run = accord_theory::run(&s, &mut Quiet).expect("a valid problem");
     (s, run)
 }
 
 /// A dumbbell of 10 Mbps and 10 ms with flows.
-fn dumbbell(queue: &str, flows: &str) -> String {
+pub fn dumbbell(queue: &str, flows: &str) -> String {
     format!(
         "duration = \"60 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\n\
          queue = {queue}\n{flows}"
     )
 }
 
-const PLAIN: &str = "{ discipline = \"droptail\", limit = \"200 pkt\" }";
+pub const PLAIN: &str = "{ discipline = \"droptail\", limit = \"200 pkt\" }";
 
-fn group(name: &str, from: &str, to: &str, controller: &str, more: &str) -> String {
+pub fn group(name: &str, from: &str, to: &str, controller: &str, more: &str) -> String {
     format!("[flow.{name}]\nfrom = \"{from}\"\nto = \"{to}\"\ncontroller = {controller}\n{more}\n")
 }
 
-fn of(s: &Scenario, run: &Run, metric: Metric, flow: &str) -> f64 {
+pub fn of(s: &Scenario, run: &Run, metric: Metric, flow: &str) -> f64 {
     let id = s.flows.iter().position(|f| f.name == flow).expect("a flow");
     run.mean(metric, Entity::Flow(id), s.steady).expect("a value")
 }
 
-fn of_link(s: &Scenario, run: &Run, metric: Metric, link: &str) -> f64 {
+pub fn of_link(s: &Scenario, run: &Run, metric: Metric, link: &str) -> f64 {
     let id = s.links.iter().position(|l| l.name == link).expect("a link");
     run.mean(metric, Entity::Link(id), s.steady).expect("a value")
 }
 
-fn says(run: &Run, what: &str) -> bool {
+pub fn says(run: &Run, what: &str) -> bool {
     run.notes.iter().any(|note| note.contains(what))
 }
 

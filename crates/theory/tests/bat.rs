@@ -67,4 +67,6 @@ fn traffic_that_does_not_respond_takes_gains_up_to_two() {
     // Half of the measurement is old: overshoot comes by delay, no longer by the sign.
     assert!(step_is_stable(1.99, 1.0, 0.5) && !step_is_stable(2.01, 1.0, 0.5));
     assert!(!step_is_stable(1.5, 1.0, 1.0));
+    // Without a gain an error stays, and it grows if the sign of the response is the wrong one.
+    assert!(!step_is_stable(0.0, 1.0, 0.0) && !step_is_stable(0.5, -1.0, 0.0));
 }

@@ -337,3 +337,34 @@ fn a_step_of_the_network_is_that_of_the_paper() {
     assert_eq!(network.prices[0], 0.5 + 0.05 * (13.5 - 10.0));
     assert_eq!(network.windows[0], 40.5 - 1.0 / 3.0);
 }
+
+/// Windows whose paths hold their targets stay [Low02 eq. 17], and no price falls below zero
+/// [Low02 eqs. 11, 16]: 2 packets over 4 units of time at the price ½, then none over a link of 10.
+#[test]
+fn a_step_keeps_what_is_in_equilibrium_and_no_price_falls_below_zero() {
+    let routes = Routes::new(1, [[0]]).unwrap();
+    let problem = Problem::new(routes, vec![10.0], vec![Demand::Log { weight: 0.25 }]).unwrap();
+    let mut network = VegasNetwork::new(&problem, vec![2.0], 0.25).unwrap();
+    (network.prices, network.windows) = (vec![0.5], vec![2.0]);
+    assert_eq!(network.rates(), [0.5]);
+    network.step();
+    assert_eq!(network.windows, [2.0]);
+    (network.prices, network.windows) = (vec![0.125], vec![0.0]);
+    network.step();
+    assert_eq!(network.prices, [0.0]);
+
+    let projection = GradientProjection::new(&problem, 5.0).unwrap();
+    assert_eq!(projection.rates(&[0.0]), [5.0]);
+    assert_eq!(projection.rates(&[0.125]), [2.0]);
+    let mut prices = [0.125];
+    projection.step(1.0, &mut prices);
+    assert_eq!(prices, [0.0]);
+}
+
+/// A buffer that holds the backlog to the packet does not overflow; and Σ w·(x − x*)/x* in numbers.
+#[test]
+fn a_full_buffer_and_a_sum_of_relative_changes_by_hand() {
+    assert_eq!(backlogs(&[8.0], &[0.5]), [4.0]);
+    assert_eq!(overflowing(&[8.0, 8.0], &[0.5, 0.5], &[4.0, 3.5]), [1]);
+    assert_eq!(fairness_inequality(&[1.0, 3.0], &[2.0, 4.0], &[1.0, 8.0]), -0.5 + 3.0);
+}

@@ -171,6 +171,19 @@ fn a_known_base_or_a_start_together_keeps_the_queue_linear() {
     }
 }
 
+/// A phase of 19 round trips leaves no queue behind, one of 21 does; a flow that knows its base finds none.
+#[test]
+fn queues_form_in_twenty_round_trips() {
+    for (family, gap, found) in
+        [(&MEASURED, 0.19, 0.0), (&MEASURED, 0.21, 3.33333), (&KNOWN, 0.21, 0.0)]
+    {
+        let run = accord_theory::run(&scenario(family, &DROPTAIL, gap, &[10; 2]), &mut Quiet)
+            .expect("a problem");
+        let base = value(&run, Metric::MinRtt, Entity::Flow(1), gap, 1).expect("active");
+        near(base * 1e3, 10.0 + found);
+    }
+}
+
 /// [Low02 §6.3]: prices, marking probabilities and rates over REM; no queue.
 #[test]
 fn rem_has_prices_without_queues() {

@@ -264,3 +264,65 @@ fn many_flows_make_few_words() {
     assert!(notes[0].contains(" and 6 more kinds of flows"), "{}", notes[0]);
     assert!(notes[0].len() < 1000);
 }
+
+/// Contracts that use a link up do not oversubscribe it [Har02 eq. 15].
+#[test]
+fn contracts_may_use_a_link_up() {
+    let flows = [
+        ("a", 0..1, service(60, 1.0, Some(60)), (0, 10)),
+        ("b", 0..1, service(40, 1.0, Some(40)), (0, 10)),
+    ];
+    let run = accord_theory::run(&scenario(&[&DROPTAIL], &flows), &mut Quiet).expect("a problem");
+    assert!((mbps(&run, 0, 0, 10).expect("an equilibrium") - 60.0).abs() < 1e-3);
+    let shortfalls = unmet_contracts(&scenario(&[&DROPTAIL], &flows), &mut Quiet);
+    assert_eq!(shortfalls.expect("a problem"), []);
+}
+
+/// Held at 3 KB, a flow has half of the link, less than the 60 Mbit/s of its share and its contract, and more
+/// than its contract: that is met.
+#[test]
+fn a_flow_at_its_limit_may_have_its_contract() {
+    let flows = [
+        ("a", 0..1, service(10, 1.0, Some(3)), (0, 10)),
+        ("b", 0..1, service(0, 1.0, None), (0, 10)),
+    ];
+    let s = scenario(&[&DROPTAIL], &flows);
+    let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
+    assert!((mbps(&run, 0, 0, 10).expect("an equilibrium") - 50.0).abs() < 1e-3);
+    assert_eq!(services(&run).len(), 1);
+    assert_eq!(unmet_contracts(&s, &mut Quiet).expect("a problem"), []);
+}
+
+/// An application of 10 Mbit/s has no use for a contract of 60. With 3 of 60 KB in the queue it has 5.
+#[test]
+fn a_contract_counts_as_far_as_it_is_used() {
+    let flows = [
+        ("voice", 0..1, service(60, 1.0, Some(3)), (0, 10)),
+        ("rest", 0..1, service(0, 19.0, None), (0, 10)),
+    ];
+    let mut s = scenario(&[&DROPTAIL], &flows);
+    s.flows[0].demand = Demand::Constant(Rate::from_bps(10_000_000));
+    let shortfalls = unmet_contracts(&s, &mut Quiet).expect("a problem");
+    let held = &shortfalls[0].held[0];
+    assert!((held.rate / 5e6 - 1.0).abs() < 1e-6, "{held:?}");
+    assert_eq!((held.contract, held.due), (10e6, 10e6));
+}
+
+/// Three hops of 100 Mbit/s whose buffers of 20 ms are full. Of the 80 + 0.4 Mbit/s of the long flow, and the
+/// 60 + 1.2 of each cross flow, 100/141.6 pass the first hop, 100/117.98 the second, 100/109.33 the third.
+#[test]
+fn losses_on_the_way_leave_room_on_the_next_hop() {
+    let flows = [
+        ("long", 0..3, service(80, 1.0, None), (0, 10)),
+        ("x", 0..1, service(60, 1.0, None), (0, 10)),
+        ("y", 1..2, service(60, 1.0, None), (0, 10)),
+        ("z", 2..3, service(60, 1.0, None), (0, 10)),
+    ];
+    let s = scenario(&[&DROPTAIL; 3], &flows);
+    let shortfalls = unmet_contracts(&s, &mut Quiet).expect("a problem");
+    assert_eq!(shortfalls[0].outcome, Outcome::FullBuffers(vec![0, 1, 2]));
+    for (flow, expected) in [44.02, 43.22, 51.87, 55.98].into_iter().enumerate() {
+        let held = shortfalls[0].held.iter().find(|held| held.flows == [flow]).expect("held");
+        assert!((held.rate / 1e6 - expected).abs() < 0.01, "{held:?}");
+    }
+}

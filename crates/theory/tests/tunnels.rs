@@ -10,7 +10,7 @@ const CATALOGUE: Catalogue =
     Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 /// Three tunnels over 30 Mbps: contracts of 10, 5 and 0 Mbps, weights of 1, 2 and 1.
-fn scenario(lan: &str, rest: &str) -> Scenario {
+pub fn scenario(lan: &str, rest: &str) -> Scenario {
     let mut text = format!(
         "duration = \"20 s\"\n\
          [link.core]\nfrom = \"west\"\nto = \"hub\"\nrate = \"30 Mbps\"\ndelay = \"10 ms\"\n\
@@ -29,11 +29,11 @@ fn scenario(lan: &str, rest: &str) -> Scenario {
     points.unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
 
-fn rider(name: &str, tunnel: &str, rest: &str) -> String {
+pub fn rider(name: &str, tunnel: &str, rest: &str) -> String {
     format!("[flow.{name}]\nthrough = \"{tunnel}\"\nfrom = \"lan\"\n{rest}\n")
 }
 
-const GREEDY: &str = "controller = \"bbr1\"";
+pub const GREEDY: &str = "controller = \"bbr1\"";
 
 fn constant(mbps: u32) -> String {
     format!("controller = \"none\"\ndemand = {{ constant = \"{mbps} Mbps\" }}")

@@ -99,7 +99,7 @@ class Run:
         A value is NaN where there is none.
 
         Args:
-            metric: The quantity; ``accord explain metric`` lists them.
+            metric: The quantity; ``accord list metrics`` lists them.
             kind: ``"flow"``, ``"group"``, ``"quantile"`` (over the flows of a group that is
                 recorded as one), ``"link"`` or ``"aggregate"``; by default all.
 
@@ -124,7 +124,7 @@ class Run:
         """Return the mean of a metric over the steady part.
 
         Args:
-            metric: The quantity; ``accord explain metric`` lists them. ``throughput_spread`` and
+            metric: The quantity; ``accord list metrics`` lists them. ``throughput_spread`` and
                 ``estimator_bias`` of groups are among them.
             of: The name of a group, a flow, a link or an aggregate at a link
                 (``"bottleneck.udp"``). That of a group is the mean over its flows.
@@ -156,7 +156,7 @@ class Run:
         A group is the mean of its flows with their span, smoothed where a sample holds few packets.
 
         Args:
-            metric: The quantity; ``accord explain metric`` lists them.
+            metric: The quantity; ``accord list metrics`` lists them.
             by: The entities that have a line each: ``"flow"``, ``"group"`` or ``"link"``; by
                 default ``"group"`` for metrics of flows.
             of: The names of the flows, groups or links; by default all.

@@ -47,10 +47,10 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = load(&args.scenario)?;
     set(&mut file, &args.set)?;
     let original = file.points(catalogue, None)?.swap_remove(0);
-    let property = Property::parse(&args.property, &original)?;
+    let mut property = Property::parse(&args.property, &original)?;
     file.set("expect", &property.expectation(args.engine))?;
     // The entities of the property must exist.
-    file.points(catalogue, None)?;
+    property.settle(&file.points(catalogue, None)?[0]);
     let ranges = ranges::of(&args.vary, &original, &file)?;
     let id = format!("attack-{}", original.id);
     let path = args.output.clone().unwrap_or_else(|| Path::new(&id).with_extension("toml"));
@@ -140,7 +140,6 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the settings of a point.
     fn settings(&self, point: &Point) -> Vec<String> {
         let pairs = self.ranges.iter().zip(point);
         pairs.filter_map(|(range, value)| Some(range.setting((*value)?))).collect()

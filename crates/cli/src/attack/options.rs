@@ -4,7 +4,6 @@ use accord::scenario::Engine;
 use clap::Args as Group;
 use std::path::PathBuf;
 
-/// The options of `accord attack`.
 #[derive(Group)]
 pub struct Args {
     /// The scenario: a file, or the id of one that comes with the program. Of a sweep, its first

@@ -1,15 +1,14 @@
 //! Properties: METRIC [of ENTITY], a comparison, and a value.
 
+use crate::axis::number;
 use crate::fail::Failure;
 use accord::language::suggest;
 use accord::report::show::quantity;
-use accord::scenario::{Engine, Metric, Of, Scenario};
+use accord::scenario::{Engine, Metric, Of, Scenario, Target};
 
-/// A property.
 pub struct Property {
     /// The text of the property.
     pub given: String,
-    /// The metric.
     pub metric: Metric,
     of: String,
     at_least: bool,
@@ -41,43 +40,27 @@ impl Property {
             (Some("of"), Some(entity), None) => entity.to_string(),
             _ => return Err(wrong("it has not exactly one name after \"of\"".into())),
         };
-        let end = value.find(|c: char| c.is_ascii_alphabetic() && c != 'e' || c == '%');
-        let number = value[..end.unwrap_or(value.len())].trim().parse::<f64>();
-        let number = number.map_err(|_| wrong(format!("\"{value}\" is not a value")))?;
-        let plain = end.is_none();
+        let (number, unit) =
+            number(value).ok_or_else(|| wrong(format!("\"{value}\" is not a value")))?;
         Ok(Property {
             given: text.trim().to_string(),
             metric,
             of,
             at_least: right.starts_with('>'),
-            value: if plain {
+            value: if unit.is_empty() {
                 format!("{number:?}")
             } else {
                 format!("\"{}\"", value.replace(['"', '\\'], ""))
             },
             bound: f64::NAN,
-        }
-        .with_bound(number))
+        })
     }
 
-    fn with_bound(mut self, number: f64) -> Property {
-        let unit = self.value.trim_matches('"');
-        let unit = unit.trim_start_matches(|c: char| !c.is_ascii_alphabetic() && c != '%');
-        let factor = match unit {
-            "%" => 0.01,
-            "Kbps" | "KB" => 1e3,
-            "Mbps" | "MB" => 1e6,
-            "Gbps" | "GB" => 1e9,
-            "Tbps" => 1e12,
-            "min" => 60.0,
-            "ms" => 1e-3,
-            "us" => 1e-6,
-            "ns" => 1e-9,
-            "ps" => 1e-12,
-            _ => 1.0,
-        };
-        self.bound = number * factor;
-        self
+    /// Takes the bound from the expectation of a scenario that has it.
+    pub fn settle(&mut self, scenario: &Scenario) {
+        if let Some(Target::Range { min, max }) = scenario.expectations.first().map(|e| e.target) {
+            self.bound = if self.at_least { min } else { max };
+        }
     }
 
     /// Returns the property as the list of expectations of a scenario file.

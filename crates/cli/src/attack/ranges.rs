@@ -71,7 +71,6 @@ fn written(file: &File, axis: &Axis) -> Option<f64> {
 }
 
 impl Range {
-    /// Returns the smallest value.
     pub fn from(&self) -> f64 {
         self.axis.from
     }

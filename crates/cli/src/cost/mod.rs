@@ -25,7 +25,6 @@ pub use speed::cpu_seconds;
 pub struct Cost {
     /// Runs: points times seeds times engines.
     pub runs: usize,
-    /// The engines.
     pub engines: Vec<&'static str>,
     /// Packets that cross a link, over all runs of the packet engine.
     pub packet_hops: f64,

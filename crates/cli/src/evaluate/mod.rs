@@ -108,7 +108,7 @@ fn in_engine(
     }
     if !args.quiet {
         note(format_args!(
-            "\ndossier: {0}/index.html, {0}/dossier.md\ndata:    {0}/evaluation.csv, {0}/evaluation.parquet",
+            "\ndossier: {0}/index.html\ndata:    {0}/evaluation.csv, {0}/evaluation.parquet",
             directory.display()
         ));
     }

@@ -5,7 +5,6 @@ use accord::scenario::Engine;
 use clap::{Args as Group, ValueEnum};
 use std::path::PathBuf;
 
-/// The options of `accord evaluate`.
 #[derive(Group)]
 pub struct Args {
     /// Packs, separated by commas: names from `accord list packs`, or directories; by default all

@@ -3,11 +3,11 @@
 use crate::fail::Failure;
 use crate::output::style;
 use accord::columns::Format;
-use accord::report::{Class, Estimate, FORMAT_VERSION, show};
+use accord::report::{Class, FORMAT_VERSION, show};
 use accord_evaluate::{
-    Changes, Dossier, Evaluation, Finding, Measurements, Subject, html, markdown, sentence, tidy,
+    Changes, Dossier, Evaluation, Finding, Measurements, Subject, html, sentence, tidy,
 };
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
@@ -35,7 +35,7 @@ pub fn claim(
         let hint = "choose another directory with -o, or remove it";
         return Err(Failure::new(format!("{shown} contains other files")).hint(hint));
     }
-    fs::create_dir_all(directory.join("plots"))
+    fs::create_dir_all(&directory)
         .map_err(|e| Failure::io(format!("{shown} cannot be created: {e}"), &e))?;
     Ok(directory)
 }
@@ -49,19 +49,9 @@ pub fn write(directory: &Path, evaluation: &Evaluation, dossier: &Dossier) -> Re
         made.map_err(|e| Failure::io(format!("the table cannot be written: {e}"), &e))?;
         put(directory, &format!("evaluation.{}", format.extension()), &bytes)?;
     }
-    let plots = directory.join("plots");
-    let old = fs::read_dir(&plots).into_iter().flatten().flatten();
-    for entry in old.filter(|e| e.path().extension().is_some_and(|ending| ending == "svg")) {
-        let _ = fs::remove_file(entry.path());
-    }
-    for (name, svg) in dossier.plots() {
-        put(directory, &name, svg.as_bytes())?;
-    }
-    put(directory, "dossier.md", markdown(dossier).as_bytes())?;
     put(directory, "index.html", html(dossier).as_bytes())
 }
 
-/// Writes a file atomically.
 pub fn put(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Failure> {
     put_at(&directory.join(name), bytes)
 }
@@ -129,105 +119,59 @@ fn figures(evaluation: &Evaluation) -> String {
     out
 }
 
-/// The JSON record of an evaluation.
-#[derive(Serialize)]
-pub struct Record<'a> {
-    format_version: u32,
-    subject: &'a str,
-    rivals: Vec<&'a str>,
-    tier: &'static str,
-    engine: &'static str,
-    seed: u64,
-    reps: u64,
-    pass: bool,
-    rows: Vec<RowRecord<'a>>,
-    /// Thresholds of standards that are not met.
-    unmet: Vec<Sentence>,
-    /// Runs of the subject that failed.
-    failures: Vec<Sentence>,
-    /// Measures worse than those of the baseline; null without one.
-    regressions: Option<Vec<Sentence>>,
-}
-
-#[derive(Serialize)]
-struct RowRecord<'a> {
-    pack: &'a str,
-    section: &'a str,
-    case: &'a str,
-    point: &'a str,
-    measure: &'a str,
-    unit: &'static str,
-    better: &'static str,
-    figures: Vec<FigureRecord<'a>>,
-}
-
-#[derive(Serialize)]
-struct FigureRecord<'a> {
-    of: &'a str,
-    estimate: Option<Estimate>,
-    /// The relation of the subject to this rival; null for the subject itself.
-    subject_is: Option<&'static str>,
-}
-
-#[derive(Serialize)]
-struct Sentence {
-    of: String,
-    why: String,
-}
-
-/// Returns the record of an evaluation.
-pub fn record<'a>(evaluation: &'a Evaluation, changes: Option<&Changes>) -> Record<'a> {
+/// Returns the JSON record of an evaluation. "subject_is" is the relation of the subject to a rival,
+/// and "regressions" are null without a baseline.
+pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
     let order = &evaluation.order;
     let rivals = 1..order.subjects.len();
     let against: Vec<_> = rivals.map(|r| evaluation.against(r)).collect();
     let rows = evaluation.rows().enumerate().map(|(n, (result, case, row))| {
         let (section, definition) = result.case_of(case);
         let measure = result.measure(row);
-        let figures = order.subjects.iter().enumerate().map(|(i, subject)| FigureRecord {
-            of: &subject.label,
-            estimate: row.estimate(i),
-            subject_is: (i > 0).then(|| word(against[i - 1][n].finding)),
+        let figures = order.subjects.iter().enumerate().map(|(i, subject)| {
+            json!({
+                "of": subject.label,
+                "estimate": row.estimate(i),
+                "subject_is": (i > 0).then(|| word(against[i - 1][n].finding)),
+            })
         });
-        RowRecord {
-            pack: &result.pack.name,
-            section: &section.number,
-            case: &definition.name,
-            point: &row.point,
-            measure: &measure.name,
-            unit: row.unit.symbol(),
-            better: measure.better.name(),
-            figures: figures.collect(),
-        }
+        json!({
+            "pack": result.pack.name,
+            "section": section.number,
+            "case": definition.name,
+            "point": row.point,
+            "measure": measure.name,
+            "unit": row.unit.symbol(),
+            "better": measure.better.name(),
+            "figures": figures.collect::<Vec<_>>(),
+        })
     });
-    let unmet =
-        evaluation.unmet().into_iter().map(|(key, why)| Sentence { of: key.to_string(), why });
-    let failures = evaluation.failures().into_iter().map(|(key, failure)| Sentence {
-        of: format!("{key}, seed {}", failure.seed),
-        why: failure.why.clone(),
+    let said = |of: String, why: &str| json!({ "of": of, "why": why });
+    let unmet = evaluation.unmet();
+    let unmet: Vec<Value> = unmet.iter().map(|(key, why)| said(key.to_string(), why)).collect();
+    let failures = evaluation.failures().into_iter();
+    let failures: Vec<Value> = failures
+        .map(|(key, failure)| said(format!("{key}, seed {}", failure.seed), &failure.why))
+        .collect();
+    let regressions: Option<Vec<Value>> = changes.map(|changes| {
+        let all = changes.regressions();
+        all.map(|compared| said(compared.key.to_string(), &sentence(compared))).collect()
     });
-    let (unmet, failures): (Vec<_>, Vec<_>) = (unmet.collect(), failures.collect());
-    let regressions = changes.map(|changes| {
-        let regressions = changes
-            .regressions()
-            .map(|compared| Sentence { of: compared.key.to_string(), why: sentence(compared) });
-        regressions.collect::<Vec<_>>()
-    });
-    Record {
-        format_version: FORMAT_VERSION,
-        subject: &order.subjects[0].label,
-        rivals: order.subjects[1..].iter().map(|s| s.label.as_str()).collect(),
-        tier: order.tier.name(),
-        engine: order.engine.name(),
-        seed: order.seed,
-        reps: order.reps,
-        pass: unmet.is_empty()
-            && failures.is_empty()
-            && regressions.as_ref().is_none_or(Vec::is_empty),
-        rows: rows.collect(),
-        unmet,
-        failures,
-        regressions,
-    }
+    let worse = regressions.as_ref().is_some_and(|all| !all.is_empty());
+    json!({
+        "format_version": FORMAT_VERSION,
+        "subject": order.subjects[0].label,
+        "rivals": order.subjects[1..].iter().map(|s| &s.label).collect::<Vec<_>>(),
+        "tier": order.tier.name(),
+        "engine": order.engine.name(),
+        "seed": order.seed,
+        "reps": order.reps,
+        "pass": unmet.is_empty() && failures.is_empty() && !worse,
+        "rows": rows.collect::<Vec<_>>(),
+        "unmet": unmet,
+        "failures": failures,
+        "regressions": regressions,
+    })
 }
 
 fn word(finding: Finding) -> &'static str {

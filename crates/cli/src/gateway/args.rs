@@ -5,7 +5,6 @@ use clap::Args;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The arguments of `accord gateway import`.
 #[derive(Args)]
 pub struct Import {
     /// The file of wg-quick. Its name is that of the interface, as for wg-quick.
@@ -18,7 +17,6 @@ pub struct Import {
     pub to: PathBuf,
 }
 
-/// The options of `accord gateway predict`.
 #[derive(Args)]
 pub struct Predict {
     /// The site file.
@@ -43,9 +41,7 @@ pub struct Predict {
 )]
 #[derive(Clone, Debug, Default)]
 pub struct Given {
-    /// The name of the peer.
     pub peer: String,
-    /// The rate of the bottleneck.
     pub rate: Option<Rate>,
     /// The round-trip time over empty queues.
     pub round_trip: Option<Duration>,
@@ -73,7 +69,6 @@ impl FromStr for Given {
     }
 }
 
-/// The options of `accord gateway accept`.
 #[derive(Args)]
 pub struct Accept {
     /// The site file of the running gateway.

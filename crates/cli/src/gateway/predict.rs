@@ -34,7 +34,6 @@ fn node(peer: &str) -> String {
     format!("peer.{peer}")
 }
 
-/// Carries out the command.
 pub fn run(args: &Predict, catalogue: &Catalogue) -> Result<bool, Failure> {
     let place = Place { file: args.output.as_ref(), force: args.force };
     place.check()?;

@@ -1,8 +1,6 @@
 //! `accord list`: controllers, disciplines, metrics, experiments, templates and packs.
 
 mod entries;
-mod family;
-mod packs;
 mod show;
 
 use crate::fail::Failure;
@@ -13,14 +11,10 @@ use accord::scenario::Metric;
 use accord::{BUILT_IN, Catalogue};
 use accord_evaluate::pack::built_in;
 use clap::{Args, ValueEnum};
-use entries::{Experiment, Quantity, experiments, metrics};
-use family::Family;
-use packs::{Pack, packs};
-use serde::Serialize;
+use entries::entries;
+use serde_json::{Map, Value};
 use show::Entry;
-pub use show::hang;
 
-/// The options of `accord list`.
 #[derive(Args)]
 pub struct List {
     /// The type of entries to list; by default the names of all entries.
@@ -50,74 +44,62 @@ pub enum Kind {
     Packs,
 }
 
-/// Carries out the command.
+impl Kind {
+    /// Returns the word of the command line.
+    fn word(self) -> String {
+        self.to_possible_value().expect("none is hidden").get_name().into()
+    }
+}
+
 pub fn run(args: &List, catalogue: &Catalogue) -> Result<bool, Failure> {
-    match (args.kind, args.json) {
-        (None, false) => overview(catalogue)?,
-        (None, true) => json(&Everything {
-            controllers: family::all(catalogue.controllers),
-            disciplines: family::all(catalogue.disciplines),
-            metrics: metrics(),
-            experiments: experiments(catalogue)?,
-            templates: TEMPLATES,
-            packs: packs()?,
-        })?,
-        (Some(kind), _) => {
-            let name = args.name.as_deref();
-            match kind {
-                Kind::Controllers => print(args, name, &family::all(catalogue.controllers))?,
-                Kind::Disciplines => print(args, name, &family::all(catalogue.disciplines))?,
-                Kind::Metrics => print(args, name, &metrics())?,
-                Kind::Experiments => print(args, name, &experiments(catalogue)?)?,
-                Kind::Templates => print(args, name, TEMPLATES)?,
-                Kind::Packs => print(args, name, &packs()?)?,
-            }
+    match args.kind {
+        None if args.json => {
+            let all = Kind::value_variants().iter().map(|kind| {
+                let entries = entries(*kind, catalogue)?;
+                Ok((kind.word(), entries.into_iter().map(|entry| entry.record).collect()))
+            });
+            json(&all.collect::<Result<Map<String, Value>, Failure>>()?)?;
         }
+        None => overview(catalogue)?,
+        Some(kind) => print(args, kind, entries(kind, catalogue)?)?,
     }
     Ok(true)
 }
 
-/// Prints all entries, or the one of that name.
-fn print<T: Entry + Serialize>(args: &List, name: Option<&str>, all: &[T]) -> Result<(), Failure> {
-    let Some(name) = name else {
-        if args.json {
-            json(&all)?
-        } else {
-            data(show::brief(all).trim_end())?
+/// Prints all entries, or the one that is named.
+fn print(args: &List, kind: Kind, all: Vec<Entry>) -> Result<(), Failure> {
+    match &args.name {
+        None if args.json => {
+            json(&all.into_iter().map(|entry| entry.record).collect::<Vec<_>>())?;
         }
-        return Ok(());
-    };
-    match all.iter().find(|entry| entry.name() == name) {
-        Some(entry) if args.json => Ok(json(entry)?),
-        Some(entry) => Ok(data(show::full(entry).trim_end())?),
-        None => {
-            let kind = args.kind.and_then(|k| k.to_possible_value());
-            let kind = kind.expect("a name needs its kind before it");
-            let kind = kind.get_name();
-            let what = kind.trim_end_matches('s');
-            let failure = Failure::new(format!("unknown {what} \"{name}\""));
-            let near = suggest(name, all.iter().map(Entry::name));
-            Err(failure.hint(near.unwrap_or(format!("accord list {kind} shows all"))))
-        }
+        None => data(show::brief(&all).trim_end())?,
+        Some(name) => match all.iter().find(|entry| entry.name == *name) {
+            Some(entry) if args.json => json(&entry.record)?,
+            Some(entry) => data(show::full(entry).trim_end())?,
+            None => {
+                let kind = kind.word();
+                let what = kind.trim_end_matches('s');
+                let failure = Failure::new(format!("unknown {what} \"{name}\""));
+                let near = suggest(name, all.iter().map(|entry| entry.name.as_str()));
+                return Err(failure.hint(near.unwrap_or(format!("accord list {kind} shows all"))));
+            }
+        },
     }
+    Ok(())
 }
 
 /// Everything that can be listed, by name.
 fn overview(catalogue: &Catalogue) -> Result<(), Failure> {
-    let names = |families: &[&'static accord::family::Family]| {
-        let names: Vec<_> = families.iter().map(|f| f.name).collect();
-        names.join(", ")
-    };
     let kinds = [
-        ("controllers", names(catalogue.controllers)),
-        ("disciplines", names(catalogue.disciplines)),
+        ("controllers", join(catalogue.controllers.iter().map(|f| f.name))),
+        ("disciplines", join(catalogue.disciplines.iter().map(|f| f.name))),
         ("metrics", join(Metric::ALL.iter().map(|m| m.name()))),
         ("experiments", join(BUILT_IN.iter().map(|(id, _)| *id))),
         ("templates", join(TEMPLATES.iter().map(|t| t.name))),
         ("packs", join(built_in().map(|pack| pack.name))),
     ];
     for (kind, names) in kinds {
-        data(show::hang(&format!("{kind:13}"), &names))?;
+        data(show::hang(&format!("{kind:13}"), &names).trim_end())?;
     }
     data("\naccord list KIND describes them, and accord list KIND NAME one of them in full.")?;
     Ok(())
@@ -125,15 +107,4 @@ fn overview(catalogue: &Catalogue) -> Result<(), Failure> {
 
 fn join<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
-}
-
-/// The JSON of all entries.
-#[derive(Serialize)]
-struct Everything {
-    controllers: Vec<Family>,
-    disciplines: Vec<Family>,
-    metrics: Vec<Quantity>,
-    experiments: Vec<Experiment>,
-    templates: &'static [crate::new::Template],
-    packs: Vec<Pack>,
 }

@@ -8,7 +8,6 @@ use accord::units::{Duration, Rate};
 /// A network and the paths of its flows.
 #[derive(Default)]
 pub struct Graph {
-    /// The links.
     pub links: Vec<Line>,
     /// The nodes on each flow's path, or its two ends for the shortest path.
     pub ways: Vec<Vec<String>>,
@@ -62,7 +61,6 @@ impl Maker {
         self.pairs(sizes.of("flows"), &leaves)
     }
 
-    /// Returns a ring.
     pub fn ring(mut self, sizes: &Sizes) -> Graph {
         let nodes = named("n", sizes.of("nodes"));
         for (i, node) in nodes.iter().enumerate() {

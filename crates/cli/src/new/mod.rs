@@ -18,7 +18,6 @@ use template::Sizes;
 
 pub use template::{Size, TEMPLATES, Template};
 
-/// The options of `accord new`.
 #[derive(Args)]
 pub struct New {
     /// The template; `accord list templates` shows them with their sizes.
@@ -81,7 +80,6 @@ pub struct New {
     pub set: Vec<String>,
 }
 
-/// Carries out the command.
 pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
     if let Some(name) = &args.example {
         return example::write(name, args.output.as_deref(), args.force);

@@ -3,23 +3,18 @@
 use crate::fail::Failure;
 use serde::Serialize;
 
-/// A template.
 #[derive(Serialize)]
 pub struct Template {
-    /// The name.
     pub name: &'static str,
     /// A sentence that describes it.
     pub doc: &'static str,
-    /// The sizes.
     pub sizes: &'static [Size],
 }
 
-/// A size of a template.
 #[derive(Clone, Copy, Serialize)]
 pub struct Size {
     /// The name of its option, without the dashes.
     pub name: &'static str,
-    /// The default.
     pub default: usize,
     /// The minimum and the maximum.
     pub range: [usize; 2],
@@ -36,7 +31,6 @@ const fn flows(default: usize) -> Size {
     size("flows", default, [1, 10_000], doc)
 }
 
-/// The templates.
 pub const TEMPLATES: &[Template] = &[
     Template {
         name: "dumbbell",

@@ -6,7 +6,6 @@ use accord::solver::{
 };
 use rayon::prelude::*;
 
-/// The certificate.
 pub enum Proof {
     /// The certificate for utilities.
     Utility {
@@ -78,7 +77,6 @@ impl Answer {
         }
     }
 
-    /// Returns the status as one word.
     pub fn status_word(&self) -> &'static str {
         match self.status {
             Status::Solved => "solved",

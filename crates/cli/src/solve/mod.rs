@@ -10,7 +10,7 @@ use crate::args::Solve;
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::{Convergence, interrupted};
-use accord::solver::{Settings, Status, max_min, solve_watched};
+use accord::solver::{Progress, Settings, Status, max_min, solve_watched};
 use answer::Answer;
 use network::Network;
 use std::ops::ControlFlow;
@@ -19,30 +19,26 @@ use std::ops::ControlFlow;
 pub fn run(args: Solve) -> Result<bool, Failure> {
     let network = Network::open(&args.network)?;
     let problem = &network.problem;
-    let (found, seconds) = timed(|| {
-        if args.max_min {
-            max_min(problem).map(Found::MaxMin)
-        } else {
-            let settings = Settings::default();
-            let progress = Convergence::new(settings.tolerance, args.quiet || args.json);
-            let solution = solve_watched(problem, &settings, &mut |now| {
-                progress.show(now.iterations, now.residual);
-                if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            Ok(Found::Utility(solution))
-        }
-    });
+    let answer = if args.max_min {
+        let (found, seconds) = timed(|| max_min(problem));
+        let found = found.map_err(|e| {
+            let e = Failure::new(format!("{}: {e}", args.network.display()));
+            e.hint("remove --max-min, or give these flows the utility log")
+        })?;
+        Answer::of_max_min(problem, found, seconds)
+    } else {
+        let settings = Settings::default();
+        let progress = Convergence::new(settings.tolerance, args.quiet || args.json);
+        let mut watch = |now: Progress| {
+            progress.show(now.iterations, now.residual);
+            if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let (solution, seconds) = timed(|| solve_watched(problem, &settings, &mut watch));
+        Answer::of_utilities(problem, solution, seconds)
+    };
     if interrupted() {
         return Err(Failure::Interrupted);
     }
-    let answer = match found {
-        Ok(Found::Utility(solution)) => Answer::of_utilities(problem, solution, seconds),
-        Ok(Found::MaxMin(found)) => Answer::of_max_min(problem, found, seconds),
-        Err(e) => {
-            let e = Failure::new(format!("{}: {e}", args.network.display()));
-            return Err(e.hint("remove --max-min, or give these flows the utility log"));
-        }
-    };
     if let Some(dir) = &args.output {
         write::write(dir, &network, &answer)?;
     }
@@ -52,11 +48,6 @@ pub fn run(args: Solve) -> Result<bool, Failure> {
         output::data(show::text(&network, &answer, args.top).trim_end())?
     }
     Ok(answer.status == Status::Solved)
-}
-
-enum Found {
-    Utility(accord::solver::Solution),
-    MaxMin(accord::solver::MaxMin),
 }
 
 #[allow(clippy::disallowed_methods, reason = "the duration is not part of the result")]

@@ -139,7 +139,6 @@ impl<'a> Demands<'a> {
         }
     }
 
-    /// Returns the demand in a row.
     fn of(&self, row: usize) -> Result<Demand, Failure> {
         let named = self.utility.and_then(|column| self.table.text(row, column));
         let named = named.as_deref().unwrap_or("log");

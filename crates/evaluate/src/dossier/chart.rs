@@ -1,7 +1,7 @@
 //! Plots of a dossier: means with their intervals, and ellipses of delay and goodput.
 //!
 //! The charts are as wide as a telephone's screen, so that their text has one size everywhere. They
-//! take their colours from the page, or have light and dark ones of their own.
+//! take their colours from the page.
 
 use crate::evaluation::Row;
 use crate::pack::Better;
@@ -11,10 +11,8 @@ use std::fmt::Write;
 
 /// A plot.
 pub(super) struct Chart {
-    /// The title, in a few words.
-    pub title: String,
-    /// The same for people who do not see it.
-    pub says: String,
+    /// The title for people who do not see it.
+    says: String,
     height: f64,
     content: String,
 }
@@ -30,9 +28,6 @@ const HEAD: f64 = 26.0;
 const MOST_POINTS: usize = 24;
 /// The number of colours.
 const COLOURS: usize = 8;
-
-/// The colours of a plot that stands alone.
-const ALONE: &str = "<style>:root{--text:#1c2128;--soft:#57606a;--grid:#e6e9ee;--panel:#fff;--line-0:#0072b2;--line-1:#d55e00;--line-2:#009e73;--line-3:#b0568f;--line-4:#b38600;--line-5:#2b9bd6;--line-6:#444;--line-7:#8a6d3b}@media (prefers-color-scheme:dark){:root{--text:#e6e9ee;--soft:#a3adb9;--grid:#2b333e;--panel:#1a2028;--line-0:#56b4e9;--line-1:#ff9a52;--line-2:#2fc79c;--line-3:#e59bc8;--line-4:#f0d442;--line-5:#8cc8ff;--line-6:#bbb;--line-7:#c9a86a}}svg{background:var(--panel)}</style>";
 
 impl Chart {
     /// Returns a plot of a measure: a line per point and subject. There is none without values.
@@ -97,13 +92,11 @@ impl Chart {
             String::new()
         };
         let sign = better.sign();
-        let title = format!("{name}{cut}");
-        let head = format!("{title} {sign} ({})", axis.symbol);
+        let head = format!("{name}{cut} {sign} ({})", axis.symbol);
         Some(Chart {
             says: format!("{name}: means with 95 % confidence intervals"),
             height: bottom + 22.0,
             content: format!("{}{grid}{content}", heading(&head)),
-            title,
         })
     }
 
@@ -171,18 +164,15 @@ impl Chart {
             says: format!("{title}: a point per seed, and ellipses of one standard deviation"),
             height: key,
             content: head + &content + &foot,
-            title,
         })
     }
 
-    /// Returns the plot as SVG, with colours of its own if it stands alone.
-    pub fn svg(&self, alone: bool) -> String {
+    /// Returns the plot as SVG.
+    pub fn svg(&self) -> String {
         let (height, content) = (self.height, &self.content);
-        let (name, style) =
-            if alone { (" xmlns=\"http://www.w3.org/2000/svg\"", ALONE) } else { ("", "") };
         let says = escape(&self.says, 300);
         format!(
-            "<svg{name} viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{says}\" font-family=\"system-ui, sans-serif\" font-size=\"11.5\" fill=\"var(--text)\">{style}<style>.s{{fill:var(--soft);font-size:10.5px}}.g{{stroke:var(--grid)}}</style>{content}</svg>"
+            "<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{says}\" font-family=\"system-ui, sans-serif\" font-size=\"11.5\" fill=\"var(--text)\"><style>.s{{fill:var(--soft);font-size:10.5px}}.g{{stroke:var(--grid)}}</style>{content}</svg>"
         )
     }
 }

@@ -170,7 +170,7 @@ fn case(out: &mut String, dossier: &Dossier, result: &PackResult, case: &CaseRes
     }
     out.push_str("<div class=\"plots\">\n");
     for chart in dossier.charts(result, case) {
-        _ = writeln!(out, "{}", chart.svg(false));
+        _ = writeln!(out, "{}", chart.svg());
     }
     let commands = dossier.commands(result, case).join("\n");
     // A command is quoted whole; names in it are checked and subjects are escaped.

@@ -3,11 +3,9 @@
 
 mod chart;
 mod html;
-mod markdown;
 mod verdict;
 
 pub use html::html;
-pub use markdown::markdown;
 pub use verdict::Line;
 pub(crate) use verdict::beside;
 
@@ -41,17 +39,6 @@ impl<'a> Dossier<'a> {
         let rivals = 1..evaluation.order.subjects.len();
         let compared: Vec<_> = rivals.map(|r| evaluation.against(r)).collect();
         Dossier { evaluation, against: compared.iter().map(findings).collect(), compared, changes }
-    }
-
-    /// Returns the files with plots: the name of each below the directory of the dossier, and SVG.
-    pub fn plots(&self) -> Vec<(String, String)> {
-        let mut plots = Vec::new();
-        for (result, case) in self.cases() {
-            for chart in self.charts(result, case) {
-                plots.push((self.plot_file(result, case, &chart), chart.svg(true)));
-            }
-        }
-        plots
     }
 
     /// Returns the lines of the verdict: for each rival the measures that are worse, the farthest
@@ -133,11 +120,6 @@ impl<'a> Dossier<'a> {
             );
         }
         lines
-    }
-
-    fn cases(&self) -> impl Iterator<Item = (&'a PackResult, &'a CaseResult)> {
-        let packs = self.evaluation.packs.iter();
-        packs.flat_map(|result| result.cases.iter().map(move |case| (result, case)))
     }
 
     /// Returns the texts of a row: the point, the measure, and a figure per subject.
@@ -241,18 +223,6 @@ impl<'a> Dossier<'a> {
             }
         }
         charts
-    }
-
-    fn plot_file(&self, result: &PackResult, case: &CaseResult, chart: &Chart) -> String {
-        let (_, definition) = result.case_of(case);
-        let plain = |text: &str| {
-            let c = |c: char| {
-                if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }
-            };
-            text.chars().map(c).collect::<String>()
-        };
-        let (pack, case) = (&result.pack.name, &definition.name);
-        format!("plots/{pack}-{case}-{}.svg", plain(&chart.title))
     }
 }
 

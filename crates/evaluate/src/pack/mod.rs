@@ -271,12 +271,3 @@ impl Pack {
         }
     }
 }
-
-/// Returns an error at a place of the pack's text.
-pub(crate) fn error_at(
-    pack: &Pack,
-    span: std::ops::Range<usize>,
-    message: String,
-) -> accord::language::ScenarioError {
-    read::at(&pack.origin, span, message, None)
-}

@@ -99,34 +99,6 @@ const RELEVANT: f64 = 0.05;
 /// The largest number of cases and of measures.
 const MOST: usize = 500;
 
-/// Returns an error at a place of a text.
-pub(super) fn at(
-    origin: &Arc<Source>,
-    span: Range<usize>,
-    message: impl Into<String>,
-    hint: Option<String>,
-) -> ScenarioError {
-    let mut start = span.start.min(origin.text.len());
-    while !origin.text.is_char_boundary(start) {
-        start -= 1;
-    }
-    let mut end = span.end.clamp(start, origin.text.len());
-    while !origin.text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let before = &origin.text[..start];
-    let line = before.rfind('\n').map_or(0, |i| i + 1);
-    ScenarioError {
-        message: message.into(),
-        hint,
-        also: None,
-        span: start..end,
-        line: before.bytes().filter(|b| *b == b'\n').count() + 1,
-        column: before[line..].chars().count() + 1,
-        origin: Arc::clone(origin),
-    }
-}
-
 /// Reads a pack. `text_of` returns the text of the scenario of a name.
 pub(super) fn read(
     origin: Arc<Source>,
@@ -135,9 +107,9 @@ pub(super) fn read(
 ) -> Result<Pack, Errors> {
     let raw: RawPack = toml::from_str(&origin.text).map_err(|e| {
         let span = e.span().unwrap_or(0..0);
-        at(&origin, span, e.message(), None)
+        ScenarioError::at(&origin, span, e.message(), None)
     })?;
-    let wrong = |span, message: String, hint| at(&origin, span, message, hint);
+    let wrong = |span, message: String, hint| ScenarioError::at(&origin, span, message, hint);
     let name = checked(&origin, &raw.name)?;
     let mut measures: Vec<Measure> = Vec::new();
     if raw.measure.len() > MOST || raw.section.len() > MOST {
@@ -250,7 +222,7 @@ fn checked(origin: &Arc<Source>, name: &Spanned<String>) -> Result<String, Scena
     } else {
         let hint = "use up to 60 letters, digits, \"-\" and \"_\"";
         let message = format!("{text:?} is no name");
-        Err(at(origin, name.span(), message, Some(hint.into())))
+        Err(ScenarioError::at(origin, name.span(), message, Some(hint.into())))
     }
 }
 
@@ -263,7 +235,7 @@ fn measure(
     let raw = entry.into_inner();
     let span = raw.name.span();
     let wrong = |span: Range<usize>, message: String, hint: Option<String>| {
-        Err(at(origin, span, message, hint))
+        Err(ScenarioError::at(origin, span, message, hint))
     };
     let name = raw.name.get_ref().clone();
     if name.is_empty() || name.chars().any(char::is_control) || name.len() > 100 {
@@ -335,11 +307,11 @@ fn wanted(
     let Ok(parsed) = metric.get_ref().parse::<Metric>() else {
         let message = format!("there is no metric \"{}\"", metric.get_ref());
         let hint = suggest(metric.get_ref(), Metric::ALL.iter().map(|m| m.name()));
-        return Err(at(origin, metric.span(), message, hint));
+        return Err(ScenarioError::at(origin, metric.span(), message, hint));
     };
     let Some(of) = &raw.of else {
         let message = format!("measure \"{}\" lacks `of`", raw.name.get_ref());
-        return Err(at(origin, raw.name.span(), message, None));
+        return Err(ScenarioError::at(origin, raw.name.span(), message, None));
     };
     let mut entry = Table::new();
     let mut put = |key: &str, value: Value| drop(entry.insert(key.into(), value));

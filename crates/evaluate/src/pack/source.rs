@@ -1,9 +1,9 @@
 //! The sources of packs: built in, or a directory.
 
 use super::Pack;
-use super::read::{at, read};
+use super::read::read;
 use accord::PACK_FILES;
-use accord::language::{Errors, Source, suggest};
+use accord::language::{Errors, ScenarioError, Source, suggest};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub fn open(name: &str) -> Result<Pack, Errors> {
             let hint = suggest(name, built_in().map(|pack| pack.name));
             let hint = hint.unwrap_or_default() + " accord list packs shows them";
             let message = format!("there is no pack and no directory \"{name}\"");
-            Err(at(&source, 0..0, message, Some(hint.trim().to_string())).into())
+            Err(ScenarioError::at(&source, 0..0, message, Some(hint.trim().to_string())).into())
         }
     }
 }
@@ -61,7 +61,7 @@ fn from_directory(directory: &Path) -> Result<Pack, Errors> {
     let text = text_of(&path).map_err(|why| {
         let source = Arc::new(Source { name: name.clone(), text: String::new() });
         let hint = "a pack is a directory with the file pack.toml and the scenarios that it names";
-        at(&source, 0..0, format!("\"{name}\" {why}"), Some(hint.into()))
+        ScenarioError::at(&source, 0..0, format!("\"{name}\" {why}"), Some(hint.into()))
     })?;
     let shown = directory.display().to_string();
     let shown = shown.trim_end_matches('/').to_string();

@@ -4,11 +4,11 @@ use super::notify::Manager;
 use super::offload::{Coalescer, HEADER, LONGEST, Splitter};
 use crate::config::{Network, Site};
 use crate::error::RunError;
+use accord_host::Error as Unable;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
-use std::io::{Error, ErrorKind, Result, Write};
+use std::io::{Error, Result};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::process::{Command, Stdio};
 use tun_rs::DeviceBuilder;
 
 /// The packets that the device holds for us. Packets beyond it are dropped, so that packets wait at the
@@ -385,31 +385,14 @@ fn ip(commands: &str) -> std::result::Result<(), RunError> {
 }
 
 /// Runs iproute2 with this input. Returns its output.
-fn ip_output(args: &[&str], input: &str) -> std::result::Result<String, RunError> {
-    let run = || -> Result<std::process::Output> {
-        let mut child = Command::new("ip")
-            .args(args)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        if let Some(mut to) = child.stdin.take() {
-            to.write_all(input.as_bytes())?;
-        }
-        child.wait_with_output()
-    };
-    match run() {
-        Ok(output) if output.status.success() => {
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-        }
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stderr);
-            let first = text.lines().next().unwrap_or("no reason given");
-            Err(RunError::Unable(format!("addresses and routes cannot be set: ip: {first}")))
-        }
-        Err(e) if e.kind() == ErrorKind::NotFound => Err(RunError::Unable(
-            "there is no program \"ip\" (iproute2) to set addresses and routes with".into(),
-        )),
-        Err(e) => Err(RunError::Unable(format!("the program \"ip\" cannot be run: {e}"))),
-    }
+fn ip_output(arguments: &[&str], input: &str) -> std::result::Result<String, RunError> {
+    accord_host::ip(arguments, input).map_err(|e| {
+        RunError::Unable(match e {
+            Unable::Missing => {
+                "there is no program \"ip\" (iproute2) to set addresses and routes with".into()
+            }
+            Unable::System(e) => format!("the program \"ip\" cannot be run: {e}"),
+            Unable::Refused(why) => format!("addresses and routes cannot be set: ip: {why}"),
+        })
+    })
 }

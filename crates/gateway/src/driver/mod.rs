@@ -4,7 +4,6 @@
 //! datagrams, calls the gateway, and writes its outputs.
 
 mod ask;
-mod clock;
 mod device;
 mod endpoints;
 mod notify;
@@ -12,7 +11,6 @@ mod offload;
 mod socket;
 
 use self::ask::{Ask, parse, parse_metrics};
-use self::clock::Clock;
 use self::device::Device;
 use self::endpoints::Endpoints;
 use self::notify::Manager;
@@ -24,6 +22,7 @@ use crate::keys::{PrivateKey, SharedKey};
 use crate::status::{ConfigStatus, OFFLOADS, metrics, status, table};
 use crate::wireguard::{PeerKeys, WireGuard};
 use accord_door::Door;
+use accord_host::Clock;
 use accord_units::{Duration, Time};
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, Signal};
@@ -49,6 +48,9 @@ const MUCH: f64 = 6e4;
 const AVERAGED: Duration = Duration::from_ms(1);
 /// The time from one look at the peers for the log to the next.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// The longest wait before signals and the stop flag are examined again.
+const LONGEST_WAIT: Duration = Duration::from_ms(500);
 
 /// The options of a run.
 pub struct Options {
@@ -166,7 +168,9 @@ impl<'a> Driver<'a> {
         let status = interface.status.as_deref().map(|path| Door::open(path, parse));
         let metrics = (interface.metrics).map(|address| Door::listen(address, parse_metrics));
         let doors = status.into_iter().chain(metrics).collect::<Result<_, _>>()?;
-        let clock = Clock::new();
+        // The kernel wakes this thread at the time asked for, not up to 50 µs later.
+        let _ = nix::sys::prctl::set_timerslack(1);
+        let clock = Clock::at_one_second();
         // Before the routes of the site are there, which may be in the way of the resolver.
         let endpoints = Endpoints::open(&site, &mut gateway, clock.now());
         Ok(Driver {
@@ -224,11 +228,12 @@ impl<'a> Driver<'a> {
     fn wait(&self, wake: Time) {
         let rested = self.load.at + REST;
         if self.load.is_much() {
-            return self.clock.wait(rested, &mut []);
+            self.clock.wait(rested, LONGEST_WAIT, &mut []);
+            return;
         }
         if self.gateway.is_waiting() {
             // Packets for a queue that waits for its pace cannot go before the rest of it.
-            self.clock.wait(rested, &mut []);
+            self.clock.wait(rested, LONGEST_WAIT, &mut []);
         }
         let mut files = vec![
             PollFd::new(self.device.as_fd(), PollFlags::POLLIN),
@@ -238,7 +243,7 @@ impl<'a> Driver<'a> {
             files.push(PollFd::new(signals.as_fd(), PollFlags::POLLIN));
         }
         let wake = if wake > self.clock.now() { wake.max(self.load.at + GRAIN) } else { wake };
-        self.clock.wait(wake, &mut files);
+        self.clock.wait(wake, LONGEST_WAIT, &mut files);
     }
 
     fn log(&self, line: &str) {

@@ -5,10 +5,10 @@
 //! as it can (`UDP_SEGMENT`). What arrives comes joined, too (`UDP_GRO`), and only where the octets are
 //! equal.
 
-use super::clock::Clock;
 use super::notify::Manager;
 use crate::way::Way;
-use accord_units::Time;
+use accord_host::Clock;
+use accord_units::{Duration, Time};
 use nix::errno::Errno;
 use nix::sys::socket::{
     ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, getsockopt, recvmsg, sendmsg,
@@ -33,6 +33,8 @@ sockopt_impl!(
 const NAME: &str = "udp";
 /// The bytes for datagrams that arrive while the thread is busy. The kernel may give less.
 const BUFFER: usize = 4 << 20;
+/// The most time between the stamp of a datagram and its reading, unless the calendar was set.
+const APART: Duration = Duration::from_secs(1);
 /// The most messages that come from the kernel at once. Each may be many datagrams.
 const BATCH: usize = 16;
 /// The longest message.
@@ -176,7 +178,7 @@ impl Socket {
                 match told {
                     ControlMessageOwned::Ipv4Tos(value) => tos = value,
                     ControlMessageOwned::Ipv6TClass(value) => tos = value as u8,
-                    ControlMessageOwned::ScmTimestampns(stamp) => at = calendar.time(stamp),
+                    ControlMessageOwned::ScmTimestampns(stamp) => at = calendar.time(stamp, APART),
                     ControlMessageOwned::UdpGroSegments(size) => segment = size,
                     _ => {}
                 }
@@ -300,7 +302,7 @@ impl AsFd for Socket {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::clock::Clock;
+    use accord_host::Clock;
     use proptest::prelude::*;
 
     fn socket(offload: bool) -> Socket {
@@ -315,7 +317,7 @@ mod tests {
     /// Sends datagrams at once, and returns what arrives.
     fn across(offload: bool, joins: bool, datagrams: &[(u8, Vec<u8>)]) -> Vec<(u8, Vec<u8>)> {
         let (mut from, mut to) = (socket(offload), socket(joins));
-        let (clock, address) = (Clock::new(), to.udp.local_addr().expect("bound"));
+        let (clock, address) = (Clock::at_one_second(), to.udp.local_addr().expect("bound"));
         for (tos, bytes) in datagrams {
             from.outgoing.push(way(address, *tos), bytes);
         }

@@ -2,7 +2,7 @@
 
 use super::canvas::*;
 use super::legend::{Entry, legend, legend_height};
-use super::{Facet, Figure, Kind, Trace, canvas};
+use super::{Facet, Figure, Kind, Line, canvas};
 use crate::trace::thin::Thinning;
 use accord_scenario::Engine;
 use plotters::prelude::*;
@@ -17,8 +17,8 @@ const WIDEST: i32 = 62 * POINT;
 const CIRCLES: usize = 9;
 
 /// Draws the figure.
-pub fn draw(figure: &Figure, traces: &[Trace]) -> String {
-    let mut traces: Vec<&Trace> = traces.iter().collect();
+pub fn draw(figure: &Figure, traces: &[Line]) -> String {
+    let mut traces: Vec<&Line> = traces.iter().collect();
     traces.sort_by_key(|t| order(t.engine));
     let subjects: BTreeSet<(usize, &str)> =
         traces.iter().map(|t| (t.colour, t.of.as_str())).collect();
@@ -74,8 +74,8 @@ pub fn draw(figure: &Figure, traces: &[Trace]) -> String {
 }
 
 /// The lines of each plot, with its title. There is a single one unless facets are asked for.
-fn facets<'a>(figure: &Figure, traces: &[&'a Trace]) -> Vec<(String, Vec<&'a Trace>)> {
-    let mut found: Vec<(String, Vec<&Trace>)> = Vec::new();
+fn facets<'a>(figure: &Figure, traces: &[&'a Line]) -> Vec<(String, Vec<&'a Line>)> {
+    let mut found: Vec<(String, Vec<&Line>)> = Vec::new();
     for t in traces {
         let title = match figure.facet {
             None => String::new(),
@@ -92,11 +92,7 @@ fn facets<'a>(figure: &Figure, traces: &[&'a Trace]) -> Vec<(String, Vec<&'a Tra
 
 /// The labels at the ends of the lines, each with its value and colour, if all lines end at the
 /// edge and far enough from each other.
-fn beside(
-    figure: &Figure,
-    traces: &[&Trace],
-    subjects: usize,
-) -> Option<Vec<(f64, usize, String)>> {
+fn beside(figure: &Figure, traces: &[&Line], subjects: usize) -> Option<Vec<(f64, usize, String)>> {
     if subjects < 2 || figure.kind == Kind::Cdf || figure.y.log {
         return None;
     }
@@ -134,14 +130,14 @@ struct Drawn<'a> {
 const DODGE: (f64, f64) = (0.7, 0.16);
 
 impl<'a> Drawn<'a> {
-    fn new(figure: &'a Figure, frame: Frame, traces: &[&Trace]) -> Drawn<'a> {
+    fn new(figure: &'a Figure, frame: Frame, traces: &[&Line]) -> Drawn<'a> {
         let mut order: Vec<(usize, Engine)> = traces.iter().map(|t| (t.colour, t.engine)).collect();
         order.sort_by_key(|(n, engine)| (*n, canvas::order(*engine)));
         order.dedup();
         Drawn { figure, frame, order }
     }
 
-    fn all(&self, area: &Area, traces: &[&Trace]) {
+    fn all(&self, area: &Area, traces: &[&Line]) {
         traces.iter().for_each(|t| self.band(area, t));
         traces.iter().for_each(|t| self.line(area, t));
     }
@@ -160,7 +156,7 @@ impl<'a> Drawn<'a> {
     }
 
     /// Returns a line with no more samples than can be seen.
-    fn thin(&self, t: &Trace, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    fn thin(&self, t: &Line, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
         if self.figure.kind != Kind::Time {
             return (t.x.clone(), y.to_vec());
         }
@@ -177,7 +173,7 @@ impl<'a> Drawn<'a> {
     }
 
     /// The span of a group's flows.
-    fn band(&self, area: &Area, t: &Trace) {
+    fn band(&self, area: &Area, t: &Line) {
         if self.figure.kind != Kind::Time || t.low.is_empty() {
             return;
         }
@@ -190,7 +186,7 @@ impl<'a> Drawn<'a> {
         }
     }
 
-    fn line(&self, area: &Area, t: &Trace) {
+    fn line(&self, area: &Area, t: &Line) {
         let (x, y) = self.thin(t, &t.y);
         let own = colour(t.colour);
         let words = self.figure.x.ticks.is_some();
@@ -226,7 +222,7 @@ impl<'a> Drawn<'a> {
 
     /// The points of a sweep with their intervals. Over words they stand next to each other, so
     /// that none hides another.
-    fn points(&self, area: &Area, t: &Trace) {
+    fn points(&self, area: &Area, t: &Line) {
         let own = colour(t.colour);
         let (part, most) = DODGE;
         let lines = self.order.len() as f64;

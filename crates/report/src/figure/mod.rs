@@ -189,24 +189,9 @@ pub(crate) struct Axis {
 
 #[derive(Debug)]
 pub(crate) enum Content {
-    Lines(Vec<Trace>),
+    Lines(Vec<Line>),
     Boxes(Vec<BoxOf>),
     Map(MapOf),
-}
-
-/// A line: of a subject in an engine, in the units of the data.
-#[derive(Debug)]
-pub(crate) struct Trace {
-    /// The subject, or "" if there is only one.
-    of: String,
-    /// The number of the subject, for its colour.
-    colour: usize,
-    engine: Engine,
-    x: Vec<f64>,
-    y: Vec<f64>,
-    /// The ends of a band or of intervals, each as long as `y`, or both empty.
-    low: Vec<f64>,
-    high: Vec<f64>,
 }
 
 /// A box: the 5th percentile, the quartiles, and the 95th percentile.
@@ -229,7 +214,7 @@ pub(crate) struct MapOf {
     panels: Vec<(String, Vec<f64>)>,
 }
 
-/// A line of a figure, in the units of the axes.
+/// A line of a figure. A figure keeps it in the units of the data.
 #[derive(Clone, Debug)]
 pub struct Line {
     /// The group, flow or link, or "" if there is only one.
@@ -242,31 +227,27 @@ pub struct Line {
     pub x: Vec<f64>,
     /// The values; NaN where there is none.
     pub y: Vec<f64>,
-    /// The lower ends of a band, as many as `y`, or none.
+    /// The lower ends of a band or of intervals, as many as `y`, or none.
     pub low: Vec<f64>,
-    /// The upper ends of the band.
+    /// The upper ends.
     pub high: Vec<f64>,
 }
 
 impl Figure {
-    /// Returns the lines of a figure that has lines, in the order in which they are drawn.
+    /// Returns the lines of a figure that has lines, in the order in which they are drawn and in the
+    /// units of the axes.
     pub fn lines(&self) -> Vec<Line> {
-        let Content::Lines(traces) = &self.content else {
+        let Content::Lines(lines) = &self.content else {
             return Vec::new();
         };
-        let mut traces: Vec<&Trace> = traces.iter().collect();
-        traces.sort_by_key(|t| canvas::order(t.engine));
-        let scaled = |values: &[f64], axis: &Axis| values.iter().map(|v| v / axis.one).collect();
-        let line = |t: &Trace| Line {
-            of: t.of.clone(),
-            colour: t.colour,
-            engine: t.engine,
-            x: scaled(&t.x, &self.x),
-            y: scaled(&t.y, &self.y),
-            low: scaled(&t.low, &self.y),
-            high: scaled(&t.high, &self.y),
-        };
-        traces.into_iter().map(line).collect()
+        let mut lines = lines.clone();
+        lines.sort_by_key(|line| canvas::order(line.engine));
+        for line in &mut lines {
+            line.x.iter_mut().for_each(|v| *v /= self.x.one);
+            let values = [&mut line.y, &mut line.low, &mut line.high];
+            values.into_iter().flatten().for_each(|v| *v /= self.y.one);
+        }
+        lines
     }
 
     /// Returns the labels of the horizontal and the vertical axis, with their units.

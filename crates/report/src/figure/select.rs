@@ -153,6 +153,17 @@ fn candidates(outline: &Outline, metric: Metric, by: By, request: &Request) -> V
     }
 }
 
+/// Returns the kind of entity of a metric, in words.
+const fn entity(of: Of) -> &'static str {
+    match of {
+        Of::Flow => "flows",
+        Of::Group => "groups of flows",
+        Of::Link => "links",
+        Of::Aggregate => "aggregates at links",
+        Of::Transfer => "transfers",
+    }
+}
+
 /// Returns an error if no run has the metric.
 fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureError> {
     let metric = request.metric;
@@ -181,8 +192,8 @@ fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureE
     Err(FigureError::wrong(
         format!("these runs have no {metric} of the requested subjects"),
         format!(
-            "it is recorded of {} by {}; accord explain metric {metric} says more",
-            crate::metrics::entity(metric.of()),
+            "it is recorded of {} by {}; accord list metrics {metric} says more",
+            entity(metric.of()),
             recording.join(", ")
         ),
     ))

@@ -1,32 +1,25 @@
 //! The directory of a comparison: its page, its figures as JSON, and a manifest that marks it as ours.
 
 use super::place::{Place, replaceable_as};
-use super::{COMPARISON, FileError, MANIFEST, PAGE, json, write};
-use serde::Serialize;
+use super::{COMPARISON, FileError, MANIFEST, PAGE, put_json, write};
+use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
 
 const FORMAT: &str = "accord-comparison";
-
-#[derive(Serialize)]
-struct Manifest {
-    format: &'static str,
-    format_version: u32,
-    directories: Vec<String>,
-}
 
 /// Writes a comparison of `directories` into the directory `dir`. An earlier comparison is replaced.
 /// Anything else there is left alone, and is an error.
 pub fn write_comparison_dir(
     dir: &Path,
     directories: Vec<String>,
-    record: &impl Serialize,
+    record: &Value,
     page: &str,
 ) -> Result<(), FileError> {
     let place = Place::claim_if(dir, replaceable)?;
-    let manifest = Manifest { format: FORMAT, format_version: 1, directories };
-    write(place.path(), MANIFEST, |out| json(out, &manifest))?;
-    write(place.path(), COMPARISON, |out| json(out, record))?;
+    let manifest = json!({ "format": FORMAT, "format_version": 1, "directories": directories });
+    write(place.path(), MANIFEST, |out| put_json(out, &manifest))?;
+    write(place.path(), COMPARISON, |out| put_json(out, record))?;
     write(place.path(), PAGE, |out| out.write_all(page.as_bytes()))?;
     place.publish()
 }

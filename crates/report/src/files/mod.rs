@@ -41,17 +41,16 @@ pub use read::{LoadedRun, load_run_dir};
 pub use replaced::replaced;
 pub use stored::{Stored, load_stored};
 
-use crate::class::Class;
 use crate::compare::{Outline, columns, data_rows};
-use crate::json::{CheckRecord, Point, RowRecord};
-use crate::transfers::{TransferRow, transfer_rows};
+use crate::json::{Point, check_record, row_records};
+use crate::transfers::transfer_rows;
 use crate::verdict::Tally;
 use accord_columns::Format;
 use accord_record::Run;
 use place::Place;
 pub(crate) use place::is_point;
 use rayon::prelude::*;
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -138,7 +137,7 @@ fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     let sum = write(dir, SCENARIO, |out| out.write_all(contents.scenario_toml.as_bytes()))?;
     let sums = BTreeMap::from([(SCENARIO.to_string(), sum)]);
     record(dir, &outline, &runs, sums)?;
-    write(dir, SUMMARY, |out| json(out, &Summary::of(&outline, &contents.point)))?;
+    write(dir, SUMMARY, |out| put_json(out, &summary_record(&outline, &contents.point)))?;
     if contents.csv {
         write(dir, CSV, |out| series::write(out, Format::Csv, &outline, &runs))?;
         if has_transfers(&runs) {
@@ -212,46 +211,33 @@ fn write(
         .map_err(|source| FileError::io("write", &path, source))
 }
 
-/// The text of `summary.json`: the content of the tables, as numbers.
-#[derive(Serialize)]
-struct Summary<'a> {
-    id: &'a str,
-    title: &'a str,
-    point: &'a [(String, String)],
-    pass: bool,
-    class: Class,
-    checks: Vec<CheckRecord>,
-    steady_s: (f64, f64),
-    comparison: Vec<RowRecord>,
-    /// The completion times of the transfers that ended in the steady part.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    transfers: Vec<TransferRow>,
-    /// The certificates of the first run that has some: the precision of theory, phase by phase.
-    certificates: Vec<CertificateRecord>,
-}
-
-impl<'a> Summary<'a> {
-    fn of(outline: &'a Outline, point: &Point) -> Summary<'a> {
-        let runs = point.runs();
-        let columns = columns(outline, &runs);
-        Summary {
-            id: &outline.id,
-            title: &outline.title,
-            point: &outline.point,
-            pass: point.checks.iter().all(|c| c.pass),
-            class: Tally::of(point.checks.iter().map(|c| c.class)).worst(),
-            checks: point.checks.iter().map(CheckRecord::of).collect(),
-            steady_s: outline.steady_s,
-            comparison: RowRecord::of(&columns, &data_rows(&columns)),
-            transfers: transfer_rows(outline, &runs),
-            certificates: (runs.iter().find(|r| !r.certificates.is_empty()))
-                .map(|r| r.certificates.iter().map(CertificateRecord::of).collect())
-                .unwrap_or_default(),
-        }
+/// Returns the content of `summary.json`: the content of the tables, as numbers, and the precision of
+/// theory, phase by phase.
+fn summary_record(outline: &Outline, point: &Point) -> Value {
+    let runs = point.runs();
+    let columns = columns(outline, &runs);
+    let mut record = json!({
+        "id": outline.id,
+        "title": outline.title,
+        "point": outline.point,
+        "pass": point.checks.iter().all(|c| c.pass),
+        "class": Tally::of(point.checks.iter().map(|c| c.class)).worst(),
+        "checks": point.checks.iter().map(check_record).collect::<Vec<_>>(),
+        "steady_s": outline.steady_s,
+        "comparison": row_records(&columns, &data_rows(&columns)),
+    });
+    let transfers = transfer_rows(outline, &runs);
+    if !transfers.is_empty() {
+        record["transfers"] = json!(transfers);
     }
+    let certified = runs.iter().find(|r| !r.certificates.is_empty());
+    let certificates = certified.map_or(&[][..], |r| &r.certificates);
+    let certificates = certificates.iter().map(CertificateRecord::of);
+    record["certificates"] = certificates.map(|c| json!(c)).collect();
+    record
 }
 
-fn json(out: &mut impl Write, value: &impl Serialize) -> std::io::Result<()> {
+fn put_json(out: &mut impl Write, value: &Value) -> std::io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     out.write_all(b"\n")
 }

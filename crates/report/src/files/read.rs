@@ -3,7 +3,7 @@
 use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
 use super::series::fields;
 use super::{FileError, MANIFEST, PARQUET, SCENARIO, TRANSFERS};
-use crate::compare::{Column, Outline};
+use crate::compare::Outline;
 use accord_columns::{Damaged, Reader};
 use accord_record::{Manifest, Run, Series, Statistics};
 use accord_scenario::{Engine, Entity, Window};
@@ -27,17 +27,6 @@ impl LoadedRun {
     /// Returns the values that distinguish the point from the others of its sweep, or "".
     pub fn label(&self) -> String {
         crate::axis::label(&self.manifest.scenario.point)
-    }
-
-    /// Returns columns to compare, one per engine: "directory: engine".
-    pub fn columns(&self) -> Vec<Column<'_>> {
-        let runs: Vec<&Run> = self.runs.iter().collect();
-        let mut columns = crate::compare::columns(&self.manifest.scenario, &runs);
-        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
-        for column in &mut columns {
-            column.label = format!("{}: {}", name.display(), column.label);
-        }
-        columns
     }
 }
 

@@ -71,15 +71,10 @@ pub(super) fn summary(points: &[Point]) -> Table<'static> {
             table.add(&format!("{column}_number"), &doc, Kind::Optional, cells);
         }
     }
-    let subject = |r: usize| match &rows[r].of {
-        Subject::Group(name) => ("group", name.clone()),
-        Subject::Link(name) => ("link", name.clone()),
-        Subject::Aggregate(name) => ("aggregate", name.clone()),
-    };
     let about = "group, link or aggregate";
-    table.add("entity_kind", about, Kind::Text, text(&|r| subject(r).0.into()));
+    table.add("entity_kind", about, Kind::Text, text(&|r| rows[r].of.kind().into()));
     let about = "name in the scenario; of an aggregate LINK.AGGREGATE";
-    table.add("entity", about, Kind::Text, text(&|r| subject(r).1));
+    table.add("entity", about, Kind::Text, text(&|r| rows[r].of.name().into()));
     let about = "the quantity; throughput_spread is the standard deviation over the mean of a group's flows, estimator_bias the estimated over the true accumulation, less one";
     table.add("metric", about, Kind::Text, text(&|r| rows[r].metric.into()));
     let about = "unit of mean and half_width: bit/s, B, s, pkt (packets), 1 (ratio)";

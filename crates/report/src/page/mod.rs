@@ -5,7 +5,6 @@
 //! page. Nothing is loaded from anywhere, so the page works from a file, for ever.
 
 mod checks;
-mod heat;
 mod html;
 mod means;
 mod overview;
@@ -85,13 +84,12 @@ pub fn page(points: &[Point]) -> String {
     // The figure, the verdict, the tables, and then all plots.
     let body = format!(
         "<a class=\"skip\" href=\"#plots\">To all plots</a>\n{header}\n<main id=\"main\">\n<section id=\"figure\" aria-label=\"Figure\"><noscript><p>The plots need \
-         JavaScript; the figures are in the tables.</p></noscript></section>\n{verdict}\n{overview}\n{first}\n{checks}\n{maps}\n<section id=\"plots\" tabindex=\"-1\" aria-label=\"Plots\"></section>\n{details}\n{transfers}\n\
+         JavaScript; the figures are in the tables.</p></noscript></section>\n{verdict}\n{overview}\n{first}\n{checks}\n<section id=\"plots\" tabindex=\"-1\" aria-label=\"Plots\"></section>\n{details}\n{transfers}\n\
          {remarks}\n{runs}\n</main>\n<script type=\"application/json\" \
          id=\"data\">{json}</script>\n<script>{SCRIPT}</script>\n",
         header = html::header(points),
         verdict = html::verdict(points),
         overview = overview::overview(points),
-        maps = heat::maps(points),
         checks = checks::checks(points),
         transfers = html::transfers(points),
         remarks = html::remarks(points, &remarks),

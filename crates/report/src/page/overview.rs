@@ -5,7 +5,6 @@ use crate::estimate::Estimate;
 use crate::json::Point;
 use crate::markup::{escape, style_of};
 use crate::overview::{Key, Overview, Shown};
-use crate::page::heat::shade;
 use crate::show;
 use crate::verdict::Tally;
 use std::fmt::Write;
@@ -90,6 +89,16 @@ fn range(overview: &Overview, Shown { key, engines }: &Shown, points: usize) -> 
     all.map(|v| v.mean)
         .filter(|v| v.is_finite())
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
+}
+
+/// The difference that takes the whole shade, at least, relative to the largest value.
+const LEAST_RANGE: f64 = 0.1;
+
+/// Returns how strongly a value is shaded, from 0 to 1, among values from the least to the most.
+/// Differences of less than a few percent are pale, however little the others differ.
+fn shade(value: f64, (least, most): (f64, f64)) -> f64 {
+    let range = (most - least).max(LEAST_RANGE * most.abs());
+    if range > 0.0 && value.is_finite() { (value - least) / range } else { 0.0 }
 }
 
 fn cell(out: &mut String, value: Option<Estimate>, key: &Key, range: Option<(f64, f64)>) {

@@ -124,14 +124,12 @@ impl Table {
 
 impl Gathered {
     fn scaled(self) -> Quantity {
-        let (Subject::Group(name) | Subject::Link(name) | Subject::Aggregate(name)) = &self.of;
-        let quantity = self.quantity.replace('_', " ");
         let values = self.lines.iter().flat_map(|l| &l.means);
         let largest = values.filter(|v| v.is_finite()).map(|v| v.abs());
         let (one, unit) = show::scale(largest.fold(0.0, f64::max), self.unit);
         let scale = |values: Vec<f64>| Line(values.into_iter().map(|v| v / one).collect());
         Quantity {
-            label: format!("{quantity} of {}", show::name(name, 60)),
+            label: self.of.label(self.quantity, 60),
             unit,
             lines: self
                 .lines

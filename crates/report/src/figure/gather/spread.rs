@@ -2,7 +2,7 @@
 
 use super::{Gathered, log_x, means_axis, nothing, values_axis, window, words};
 use crate::figure::select::{Subject, labels};
-use crate::figure::{Axis, BoxOf, Content, FigureError, Request, Trace};
+use crate::figure::{Axis, BoxOf, Content, FigureError, Line, Request};
 use crate::measure::quantile;
 use crate::range;
 use accord_record::Run;
@@ -40,7 +40,7 @@ pub fn distribution(subjects: &[Subject], request: &Request) -> Result<Gathered,
             high = high.max(quantile(&samples, 0.995));
             positive = positive.min(samples.iter().copied().find(|v| *v > 0.0).unwrap_or(positive));
             let shares = || (0..=STEPS).map(share);
-            traces.push(Trace {
+            traces.push(Line {
                 of: of.clone(),
                 colour,
                 engine,

@@ -4,7 +4,7 @@ use super::{Gathered, log_x, means_axis, nothing, settings, values_axis, window,
 use crate::axis::{Axis as Swept, Grid, Settings};
 use crate::figure::canvas::number;
 use crate::figure::select::{Subject, check_number, place};
-use crate::figure::{Axis, Content, FigureError, MapOf, Request, Trace};
+use crate::figure::{Axis, Content, FigureError, Line, MapOf, Request};
 use crate::files::Stored;
 use crate::measure;
 use crate::show;
@@ -57,7 +57,7 @@ pub fn sweep(
     let names: BTreeSet<&str> = subjects.iter().map(|s| s.name.as_str()).collect();
     let names = names.len() > 1;
     let mut order: Vec<String> = Vec::new();
-    let mut traces: Vec<Trace> = Vec::new();
+    let mut traces: Vec<Line> = Vec::new();
     for subject in subjects {
         let path = &subject.point.path;
         let own =
@@ -85,10 +85,10 @@ pub fn sweep(
             let Some((mean, half)) = mean(subject, &runs, request) else {
                 continue;
             };
-            let known = |t: &Trace| t.of == of && t.engine == engine;
+            let known = |t: &Line| t.of == of && t.engine == engine;
             let i = traces.iter().position(known).unwrap_or_else(|| {
                 let none = vec![f64::NAN; swept.x.len()];
-                traces.push(Trace {
+                traces.push(Line {
                     of: of.clone(),
                     colour,
                     engine,

@@ -2,9 +2,9 @@
 
 use super::{Gathered, log_y, nothing, values_axis, words};
 use crate::figure::select::{Subject, labels};
-use crate::figure::{Axis, Content, FigureError, Request, Trace};
+use crate::figure::{Axis, Content, FigureError, Line, Request};
 use crate::range::{self, Plotted, Role};
-use crate::trace::lines::{self, Kind as Line};
+use crate::trace::lines::{self, Kind};
 use crate::trace::smooth;
 use accord_record::Run;
 use accord_scenario::{Engine, Fold, Window};
@@ -32,7 +32,7 @@ pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, Fi
                 let found = raw.iter().find(|l| l.kind == kind && l.flow.is_none());
                 found.map_or(vec![], |l| l.values[part.clone()].to_vec())
             };
-            let (y, low, high) = (line(Line::Main), line(Line::Low), line(Line::High));
+            let (y, low, high) = (line(Kind::Main), line(Kind::Low), line(Kind::High));
             if y.iter().all(|v| v.is_nan()) {
                 continue;
             }
@@ -41,7 +41,7 @@ pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, Fi
                 Engine::Theory => Role::Model,
                 _ => Role::Line,
             });
-            traces.push(Trace {
+            traces.push(Line {
                 of: of.clone(),
                 colour: *colour,
                 engine,

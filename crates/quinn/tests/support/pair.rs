@@ -3,8 +3,13 @@
 //! Both ends are quinn's own state machines. There are no sockets, no threads and no time of the
 //! machine, so that a transfer over minutes takes a moment.
 
-use crate::Plain;
-use crate::end::End;
+#![allow(dead_code, reason = "each test uses a part")]
+
+#[path = "../../src/end.rs"]
+mod end;
+
+use accord_quinn::Plain;
+use end::End;
 use quinn_proto::{Connection, Dir, EcnCodepoint, Endpoint, StreamId, TransportConfig};
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -13,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// The addresses of the ends, which are arbitrary.
 const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
-pub(crate) const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 2);
+const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 2);
 
 /// The overhead of a UDP payload on the wire: the headers of IPv4 and UDP.
 const HEADERS: u64 = 28;
@@ -21,7 +26,7 @@ const HEADERS: u64 = 28;
 /// The path from the client to the server. The reverse path has the same delay and no bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The rate in bit/s. At 0 there is no bottleneck.
+    /// The rate in bit/s.
     pub rate: u64,
     /// The size of the buffer in bytes, including the headers of IPv4 and UDP.
     pub buffer: u64,
@@ -29,20 +34,15 @@ pub struct Link {
     pub delay: Duration,
 }
 
-impl Link {
-    /// A path without delay.
-    pub const WIDE: Link = Link { rate: 0, buffer: u64::MAX, delay: Duration::ZERO };
-}
-
 /// An end of the connection, and the datagrams in flight to it in the order of their arrival.
-pub(crate) struct Host {
-    pub end: End,
+struct Host {
+    end: End,
     coming: VecDeque<(Instant, Option<EcnCodepoint>, Vec<u8>)>,
 }
 
 /// A client that sends to a server.
 pub struct Pair {
-    pub(crate) client: Host,
+    client: Host,
     server: Host,
     config: quinn_proto::ClientConfig,
     link: Link,
@@ -55,8 +55,6 @@ pub struct Pair {
     left: u64,
     received: u64,
     dropped: u64,
-    /// The first packet of the client.
-    pub(crate) first: Vec<u8>,
 }
 
 impl Pair {
@@ -85,7 +83,6 @@ impl Pair {
             left: 0,
             received: 0,
             dropped: 0,
-            first: Vec::new(),
         }
     }
 
@@ -178,9 +175,6 @@ impl Pair {
         self.feed();
         self.received += self.server.end.read();
         while let Some((ecn, data)) = self.client.end.transmit(self.now) {
-            if self.first.is_empty() {
-                self.first.clone_from(&data);
-            }
             if let Some(at) = self.forward(data.len() as u64 + HEADERS) {
                 self.server.coming.push_back((at, ecn, data));
             }
@@ -193,9 +187,6 @@ impl Pair {
 
     /// Returns the arrival time of a packet of `bytes` bytes, unless it is dropped.
     fn forward(&mut self, bytes: u64) -> Option<Instant> {
-        if self.link.rate == 0 {
-            return Some(self.now + self.link.delay);
-        }
         let busy = self.free.saturating_duration_since(self.now);
         let queued = (busy.as_secs_f64() * self.link.rate as f64 / 8.0) as u64;
         if queued + bytes > self.link.buffer {

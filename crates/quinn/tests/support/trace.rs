@@ -13,7 +13,6 @@ use std::time::Instant;
 
 /// A call of quinn's trait.
 #[derive(Clone, Copy)]
-#[expect(missing_docs, reason = "the fields are the arguments of the trait")]
 pub enum Call {
     /// `on_sent`.
     Sent { now: Instant, bytes: u64, last_packet_number: u64 },

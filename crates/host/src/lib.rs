@@ -1,0 +1,8 @@
+//! The host of programs that move real packets (Linux): its clock, and its network commands.
+#![cfg(target_os = "linux")]
+
+mod clock;
+mod iproute;
+
+pub use clock::{Calendar, Clock};
+pub use iproute::{Error, ip};
