@@ -14,11 +14,11 @@ import tempfile
 
 WORKS = ("newreno-10", "newreno-250", "vegas-250")
 GROUPS = {
-    "`Core::reply`": ("Core::reply", "acknowledgements at senders"),
-    "`Engine::pump`": ("Engine::(pump|emit|process|deliver$)", "data that senders send, through their host and access link"),
-    "`Engine::offer_all`": ("Engine::(offer|enter|follow|act$)", "ports, and the stretches behind them"),
-    "`Engine::turn_round`": ("turn_round", "receivers, and the ways of their answers"),
-    "`Engine::advance`": ("Sorter|Arrival|Engine::(run|advance)", "the loops over the parts of a window, and arrivals put in order"),
+    "`acknowledge`": (r"Engine::acknowledge|Core::reply|Sender|Controller>::on_ack", "acknowledgements at senders"),
+    "`emit_data`": (r"Engine::(pump|emit|process)", "data that senders send, through their host and access link"),
+    "`offer_all`": (r"Engine::(offer|enter|follow|act$)", "ports, and the uncontended paths behind them"),
+    "`answer_ahead`": ("answer_ahead|out_of_order", "receivers, and the paths of their answers"),
+    "`advance`": (r"Sorter|Arrival|Engine::(run|advance)", "the loops over the parts of a window, and arrivals put in order"),
     "`Flow::deliver_until`": ("deliver_until", "counts and delays of data that arrives after the next sample"),
     "`Core::sample`": ("sample|area|record|read", "samples and series"),
     "the rest": ("", "reading the scenario, columns, losses, allocation"),

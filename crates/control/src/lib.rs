@@ -272,6 +272,17 @@ pub trait Controller {
     /// Notifies the controller that data was acknowledged.
     fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time);
 
+    /// Notifies the controller as [`Controller::on_ack`] does, and returns its allowance. `path`
+    /// makes the view of the path for a controller that reads it.
+    #[inline(always)]
+    fn acknowledge(&mut self, ack: Acked, path: impl FnOnce() -> PathView, now: Time) -> Allowance
+    where
+        Self: Sized,
+    {
+        self.on_ack(&ack, &path(), now);
+        self.allowance()
+    }
+
     /// Notifies the controller that data was lost or marked. [`PathView::in_flight`] is the value
     /// before that was found: the FlightSize of RFC 5681.
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);

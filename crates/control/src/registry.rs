@@ -74,6 +74,13 @@ macro_rules! any_controller {
             pub fn place(&self) -> (*const u8, usize) {
                 any_controller!(@each [$($variant)*] self, c => c.place())
             }
+
+            /// Calls [`Controller::on_ack`]. With references to its arguments the caller would have
+            /// to put them in memory for all controllers.
+            #[inline(never)]
+            fn on_ack_by_value(&mut self, ack: Acked, path: PathView, now: Time) {
+                self.on_ack(&ack, &path, now)
+            }
         }
 
         impl Controller for AnyController {
@@ -88,6 +95,20 @@ macro_rules! any_controller {
                         c.on_ack(ack, path, now)
                     }
                 }
+            }
+            #[inline(always)]
+            fn acknowledge(
+                &mut self,
+                ack: Acked,
+                path: impl FnOnce() -> PathView,
+                now: Time,
+            ) -> Allowance {
+                // The window of Reno does not depend on the path, so that no view is made.
+                if let AnyController::Reno(c) | AnyController::NewReno(c) = self {
+                    return c.acknowledge(ack, path, now);
+                }
+                self.on_ack_by_value(ack, path(), now);
+                self.allowance()
             }
             fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
                 any_controller!(@each [$($variant)*] self, c => c.on_congestion(what, path, now))

@@ -103,12 +103,13 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     }
 }
 
-/// TCP Reno or NewReno.
+/// TCP Reno or NewReno. The fields are in the order of their use.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Reno {
-    cwnd: TcpWindow,
     /// The bytes acknowledged in congestion avoidance that have not grown the window yet.
     counted: u64,
+    cwnd: TcpWindow,
     capabilities: Capabilities,
 }
 
@@ -124,7 +125,7 @@ impl Reno {
 }
 
 impl Controller for Reno {
-    #[inline]
+    #[inline(always)]
     fn on_ack(&mut self, ack: &Acked, _: &PathView, _: Time) {
         if ack.in_recovery || !ack.window_limited {
             return;

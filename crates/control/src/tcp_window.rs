@@ -59,7 +59,10 @@ pub(crate) fn rack(values: &Values, otherwise: Recovery) -> Capabilities {
 }
 
 /// A window in bytes, and the threshold below which it grows fast.
+///
+/// The fields are in the order of their use.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct TcpWindow {
     /// The congestion window `cwnd` in bytes, at least one packet.
     pub window: u64,

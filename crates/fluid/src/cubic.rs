@@ -29,6 +29,8 @@ pub(crate) struct Epoch {
     since: f64,
     w_max: f64,
     w_est: f64,
+    /// K.
+    k: f64,
 }
 
 /// The parameters of CUBIC.
@@ -47,43 +49,81 @@ const STEEPEST: f64 = 0.5;
 impl Epoch {
     /// Begins congestion avoidance at a window that no loss has ended.
     pub fn begin(cubic: &Cubic, window: f64) -> Epoch {
-        let mut epoch = Epoch { since: 0.0, w_max: window, w_est: window };
-        epoch.since = epoch.k(cubic);
-        epoch
+        let k = (window * (1.0 - cubic.beta) / cubic.c).cbrt();
+        Epoch { since: k, w_max: window, w_est: window, k }
     }
 
-    fn k(&self, cubic: &Cubic) -> f64 {
-        (self.w_max * (1.0 - cubic.beta) / cubic.c).cbrt()
+    /// Updates K after a change of W_max. A step of Halley's method takes a small change, up to a
+    /// relative error of 1e-13.
+    #[inline]
+    fn update_k(&mut self, cubic: &Cubic) {
+        let (cube, new) = (self.k.powi(3), self.w_max * (1.0 - cubic.beta) / cubic.c);
+        self.k = if (new - cube).abs() < 1e-4 * new {
+            self.k * (cube + 2.0 * new) / (2.0 * cube + new)
+        } else {
+            new.cbrt()
+        };
     }
 
     /// Returns the window after `h`, with `losses` losses per second.
     pub fn advance(&mut self, cubic: &Cubic, window: f64, rtt: f64, losses: f64, h: f64) -> f64 {
         // The fraction of flows that lose a packet, and the time by which the others age.
-        let lose = -(-losses * h).exp_m1();
-        let ages = if lose > 1e-9 { lose / losses } else { h };
+        let mean = mean_exp(losses * h);
+        let (lose, ages) = (losses * h * mean, h * mean);
         let alpha = 3.0 * (1.0 - cubic.beta) / (1.0 + cubic.beta);
+        let rounds = h / rtt;
         self.since = self.since * (1.0 - lose) + ages;
-        self.w_max += lose * (window - self.w_max);
-        self.w_est += alpha * h / rtt + lose * (cubic.beta * window - self.w_est);
-        let past = self.since - self.k(cubic);
+        if lose > 0.0 {
+            self.w_max += lose * (window - self.w_max);
+            self.update_k(cubic);
+        }
+        self.w_est += alpha * rounds + lose * (cubic.beta * window - self.w_est);
+        let past = self.since - self.k;
         let cube = past.powi(3) + 3.0 * past * AGES * self.since.powi(2);
         let curve = cubic.c * cube + self.w_max;
-        let most = window * (1.0 + STEEPEST * h / rtt);
+        let most = window * (1.0 + STEEPEST * rounds);
         // The flows that lose a packet in this round trip do not grow.
         let growth = STEEPEST * (1.0 - (losses * rtt).min(1.0));
-        let bound = window * (1.0 + growth * h / rtt);
+        let bound = window * (1.0 + growth * rounds);
         if curve > bound {
             // Time does not pass while the window is bounded.
-            self.since = self.k(cubic) + ((bound - self.w_max) / cubic.c).cbrt();
+            self.since = self.k + ((bound - self.w_max) / cubic.c).cbrt();
         }
         self.w_est = self.w_est.min(most);
         curve.min(bound).max(self.w_est)
     }
 }
 
+/// Returns (1 − e^−x)/x, the mean of e^−t for t from 0 to x.
+#[inline]
+fn mean_exp(x: f64) -> f64 {
+    if x < 1e-3 {
+        // The next term is 1e-14.
+        return 1.0 - x * (1.0 / 2.0 - x * (1.0 / 6.0 - x * (1.0 / 24.0)));
+    }
+    -(-x).exp_m1() / x
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The series and the step of Halley's method are as exact as the functions that they replace.
+    #[test]
+    fn series_and_steps_are_exact() {
+        for i in 0..4000 {
+            let x = f64::powf(10.0, f64::from(i) / 1000.0 - 4.5);
+            let exact = -(-x).exp_m1() / x;
+            assert!((mean_exp(x) / exact - 1.0).abs() < 1e-12, "{x}");
+        }
+        let mut epoch = Epoch::begin(&CUBIC, 100.0);
+        for i in 0..10_000 {
+            epoch.w_max *= 1.0 + 2e-4 * f64::sin(f64::from(i));
+            epoch.update_k(&CUBIC);
+            let exact = (epoch.w_max * 0.3 / 0.4).cbrt();
+            assert!((epoch.k / exact - 1.0).abs() < 1e-12, "{} after {i}", epoch.k);
+        }
+    }
 
     const CUBIC: Cubic = Cubic { c: 0.4, beta: 0.7 };
 

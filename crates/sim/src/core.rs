@@ -4,7 +4,7 @@ use crate::calendar::{Calendar, EventKind};
 use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::gateway::Gateway;
-use crate::packet::{Packet, UNREAD};
+use crate::packet::Packet;
 use crate::pool::{Handle, Pool};
 use crate::skip::Skip;
 use accord_aqm::Ecn;
@@ -12,6 +12,7 @@ use accord_record::{Interrupted, Observer, Recorder, Transfers};
 use accord_scenario::{Scenario, State};
 use accord_transport::{Datagrams, Receiver, Segment, Sender};
 use accord_units::{Duration, Time};
+use std::ops::Range;
 
 /// The number of events between two reports of progress.
 const PROGRESS: u64 = 1 << 18;
@@ -212,6 +213,17 @@ impl<'a> Core<'a> {
         })
     }
 
+    /// Records the next wake-up as [`Core::await_wake`] does, after [`Core::acknowledge`] has
+    /// returned packets.
+    #[inline(always)]
+    pub fn await_next_wake(&mut self, id: usize) -> Option<Time> {
+        // Most wake-ups are pending since an earlier acknowledgement.
+        if self.wakes[id] <= self.flows[id].sender.earliest_wake() {
+            return None;
+        }
+        self.await_wake(id, Time::MAX)
+    }
+
     /// Wakes the sender of a flow, if its pending wake-up is now. Returns whether it was. A wake-up
     /// event may be stale, because an earlier deadline was set and handled after it was scheduled.
     #[inline]
@@ -250,45 +262,74 @@ impl<'a> Core<'a> {
     /// time at which the host has processed it, if that takes time.
     #[inline(always)]
     pub fn put(&mut self, id: usize, segment: Segment) -> (Handle, u32, Option<Time>) {
+        if let Segment::Data { number, .. } = segment {
+            return self.put_data(id, number);
+        }
         let flow = &mut self.flows[id];
-        let data = matches!(segment, Segment::Data { .. });
-        let (size, ecn) =
-            if data { (flow.packet, flow.ecn) } else { (flow.control, Ecn::NotCapable) };
-        let virtual_s = match flow.receiver {
-            Receiver::Tunnel(_) => 0.0,
-            Receiver::Stream(_) | Receiver::Datagrams => UNREAD,
-        };
         let (handle, packet) = self.pool.place();
         *packet = Packet {
             segment,
             flow: id as u32,
             hop: flow.path,
-            virtual_s,
-            size,
-            ecn,
+            virtual_s: flow.virtual_s,
+            size: flow.control,
+            ecn: Ecn::NotCapable,
             aggregate: flow.aggregate,
         };
-        let mut at = None;
-        if data {
-            if let Some(host) = &mut flow.host {
-                host.load(packet, &mut flow.sender, self.now);
-                at = host.take(self.now);
-            }
-            flow.sent.add(packet.bytes());
-            flow.remember(self.now);
-        }
+        (handle, flow.path, None)
+    }
+
+    /// Makes the data packet of this number, as [`Core::put`] does.
+    #[inline(always)]
+    pub fn put_data(&mut self, id: usize, number: u64) -> (Handle, u32, Option<Time>) {
+        let (flow, now) = (&mut self.flows[id], self.now);
+        let (handle, packet) = self.pool.place();
+        *packet = Packet {
+            segment: Segment::Data { number, sent: now },
+            flow: id as u32,
+            hop: flow.path,
+            virtual_s: flow.virtual_s,
+            size: flow.data,
+            ecn: flow.ecn,
+            aggregate: flow.aggregate,
+        };
+        flow.host.load(packet, &mut flow.sender, now);
+        let at = flow.host.take(now);
+        flow.sent.add(packet.bytes());
+        flow.remember(now);
         (handle, flow.path, at)
     }
 
-    /// Delivers a reply to its sender. Returns the flow.
-    #[inline]
-    pub fn reply(&mut self, handle: Handle) -> usize {
+    /// Delivers an acknowledgement of a stream to its sender. Returns the flow, and the packets that
+    /// the sender sends now, if they are known: see [`Sender::burst`].
+    #[inline(always)]
+    pub fn acknowledge(&mut self, handle: Handle) -> (usize, Option<Range<u64>>) {
         let now = self.now;
-        let packet = self.pool.remove(handle);
-        match packet.segment {
-            Segment::Ack { next, block, .. } => self.digest.ack(now, packet.flow, next, block),
-            _ => self.digest.delivered(now, &packet),
+        let (packet, id) = self.pool.free(handle);
+        let Segment::Ack { next, block, block_len, echo, marked } = packet.segment else {
+            debug_assert!(false, "it is an acknowledgement");
+            return (id as usize, None);
+        };
+        self.digest.ack(now, id, next, block);
+        let flow = &mut self.flows[id as usize];
+        if flow.wake_up() {
+            self.awake.push(id);
         }
+        match flow.sender.acknowledge(next, block, block_len, echo, marked, now) {
+            Some(numbers) => (id as usize, numbers),
+            None => {
+                let ack = Segment::Ack { next, block, block_len, echo, marked };
+                flow.sender.on_reply(&ack, now);
+                (id as usize, None)
+            }
+        }
+    }
+
+    /// Delivers a reply of any kind to its sender. Returns the flow.
+    #[inline(never)]
+    pub fn reply(&mut self, handle: Handle) -> usize {
+        let (now, packet) = (self.now, self.pool.remove(handle));
+        self.digest.delivered(now, &packet);
         let flow = &mut self.flows[packet.flow as usize];
         if flow.wake_up() {
             self.awake.push(packet.flow);
@@ -314,7 +355,7 @@ impl<'a> Core<'a> {
                 Some((next, marked)) => {
                     flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
                     let ack = Segment::Ack { next, block: 0, block_len: 0, echo: sent, marked };
-                    *packet = flow.answer(id, ack);
+                    *packet = flow.answer(id, packet.aggregate, ack);
                     return true;
                 }
                 None => return self.deliver_out_of_order(handle, number, sent, at),
@@ -323,13 +364,11 @@ impl<'a> Core<'a> {
             Receiver::Datagrams => None,
         };
         flow.deliver_later(self.limits.unread, at, sent, packet.size, true);
-        match reply {
-            Some(reply) => {
-                *packet = flow.answer(id, reply);
-                true
-            }
-            None => false,
+        let is_answered = reply.is_some();
+        if let Some(reply) = reply {
+            *packet = flow.answer(id, packet.aggregate, reply);
         }
+        is_answered
     }
 
     /// Delivers a data packet of a stream that is not the next one, as [`Core::deliver_ahead`] does.
@@ -343,7 +382,7 @@ impl<'a> Core<'a> {
         };
         let (fresh, ack) = r.out_of_order(number, sent);
         flow.deliver_later(self.limits.unread, at, sent, packet.size, fresh);
-        *packet = flow.answer(packet.flow, ack);
+        *packet = flow.answer(packet.flow, packet.aggregate, ack);
         true
     }
 
@@ -354,13 +393,11 @@ impl<'a> Core<'a> {
         self.digest.delivered(at, packet);
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
-        match flow.receive(packet, at).reply {
-            Some(reply) => {
-                *packet = flow.answer(id, reply);
-                true
-            }
-            None => false,
-        }
+        let Some(reply) = flow.receive(packet, at).reply else {
+            return false;
+        };
+        *packet = flow.answer(id, packet.aggregate, reply);
+        true
     }
 
     /// Removes a lost packet, and counts it.

@@ -9,6 +9,7 @@ use accord_elements::{Session, ends};
 use accord_port::Count;
 use accord_record::Delays;
 use accord_scenario::State;
+use accord_transport::stream::StreamSender;
 use accord_transport::{Receipt, Receiver, Segment, Sender, wire};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
@@ -18,7 +19,8 @@ use std::ops::Range;
 /// A flow with its ends, its application and its counts.
 ///
 /// The fields are in the order of their use. So a flow that is in no near cache takes two cache
-/// lines for a packet that arrives, and those of [`Flow::SENDER`] for a packet that is sent.
+/// lines for a packet that arrives, and four for an acknowledgement and the packet that it lets go:
+/// those of [`Flow::SENDER`].
 #[repr(C, align(64))]
 pub struct Flow {
     /// The receiving end.
@@ -31,8 +33,8 @@ pub struct Flow {
     pub fresh_bytes: u64,
     /// The one-way delay of a data packet over empty queues, including the host's.
     pub one_way: Duration,
-    /// The first hop of the forward path.
-    pub path: u32,
+    /// The one-way delay of a packet of size zero.
+    pub propagation: Duration,
     /// The first hop of the reverse path.
     pub reverse_path: u32,
     /// The size of a data packet in bytes, or the mean size if the host draws sizes.
@@ -41,32 +43,36 @@ pub struct Flow {
     pub ack: u16,
     /// The size of a control packet, in bytes.
     pub control: u16,
+    /// True if `pending` is not empty.
+    has_pending: bool,
+    /// The data sent recently. Kept if the estimator asks for the true accumulation, or if the path
+    /// changes.
+    pub outgoing: Option<Box<Outgoing>>,
+    /// The first hop of the forward path.
+    pub path: u32,
+    /// The virtual delay of a new packet: zero, or [`UNREAD`].
+    pub virtual_s: f32,
+    /// The size of a data packet, as `packet`: the sender does not read that line.
+    pub data: u16,
     /// The ECN codepoint of its data packets.
     pub ecn: Ecn,
     /// The index of its aggregate in the scenario.
     pub aggregate: u8,
     /// The need of samples to read the flow.
     activity: Activity,
-    /// True if `pending` is not empty.
-    has_pending: bool,
-    /// The host, if it draws sizes or takes time for packets.
-    pub host: Option<Box<Host>>,
-    /// The data sent recently. Kept if the estimator asks for the true accumulation, or if the path
-    /// changes.
-    pub outgoing: Option<Box<Outgoing>>,
     /// The data sent.
     pub sent: Count,
+    /// The host.
+    pub host: Host,
     /// The sending end.
     pub sender: Sender,
-    /// The data packets that were delivered ahead of the clock and are not counted yet, in the
-    /// order of their delivery.
-    pending: VecDeque<PendingDelivery>,
     /// The packets of any type that were dropped or lost.
     pub losses: u64,
     /// The data that was dropped or lost.
     pub data_lost: Count,
-    /// The one-way delay of a packet of size zero.
-    pub propagation: Duration,
+    /// The data packets that were delivered ahead of the clock and are not counted yet, in the
+    /// order of their delivery.
+    pending: VecDeque<PendingDelivery>,
     /// The application.
     pub session: Session,
 }
@@ -85,6 +91,8 @@ enum Activity {
 }
 
 const _: () = assert!(size_of::<Flow>() <= 576);
+const _: () = assert!(Flow::RECEIVER.end == 2 && Flow::SENDER.end == 6);
+const _: () = assert!(offset_of!(Flow, pending) == 512);
 
 /// The data that would not have arrived yet over empty queues.
 #[derive(Default)]
@@ -117,10 +125,10 @@ struct PendingDelivery {
 
 impl Flow {
     /// The cache lines of the receiving end.
-    pub const RECEIVER: Range<usize> = 0..offset_of!(Flow, host).div_ceil(LINE);
+    pub const RECEIVER: Range<usize> = 0..offset_of!(Flow, outgoing).div_ceil(LINE);
     /// The cache lines of the sending end.
-    pub const SENDER: Range<usize> =
-        offset_of!(Flow, path) / LINE..offset_of!(Flow, pending).div_ceil(LINE);
+    pub const SENDER: Range<usize> = offset_of!(Flow, outgoing) / LINE
+        ..(offset_of!(Flow, sender) + StreamSender::HOT).div_ceil(LINE);
 
     /// Creates flow `id`, which has not started, in the present state of the network. The layout
     /// sets its hops.
@@ -135,12 +143,17 @@ impl Flow {
                 _ => Ecn::NotCapable,
             },
             aggregate: f.aggregate as u8,
+            virtual_s: match receiver {
+                Receiver::Tunnel(_) => 0.0,
+                Receiver::Stream(_) | Receiver::Datagrams => UNREAD,
+            },
             sender,
             receiver,
             session: Session::default(),
             path: 0,
             reverse_path: 0,
             packet: f.packet.get() as u16,
+            data: f.packet.get() as u16,
             ack: f.ack.get() as u16,
             control: f.control.get() as u16,
             pending: VecDeque::new(),
@@ -226,9 +239,10 @@ impl Flow {
         self.sent.bytes - self.delivered.bytes - self.data_lost.bytes
     }
 
-    /// Returns the packet with the receiver's answer. `id` is the flow's index.
+    /// Returns the packet with the receiver's answer. `id` is the flow's index, and `aggregate` is
+    /// that of its packets.
     #[inline]
-    pub fn answer(&self, id: u32, segment: Segment) -> Packet {
+    pub fn answer(&self, id: u32, aggregate: u8, segment: Segment) -> Packet {
         let size = match segment {
             Segment::Ack { .. } => self.ack,
             _ => self.control,
@@ -240,7 +254,7 @@ impl Flow {
             virtual_s: UNREAD,
             size,
             ecn: Ecn::NotCapable,
-            aggregate: self.aggregate,
+            aggregate,
         }
     }
 
@@ -364,18 +378,17 @@ impl Flow {
 impl Flow {
     /// The gateways of the flow, if it is a tunnel.
     pub fn gateway(&self) -> Option<&Gateway> {
-        self.host.as_deref()?.gateway()
+        self.host.gateway()
     }
 
     /// The gateways of the flow, mutably.
     pub fn gateway_mut(&mut self) -> Option<&mut Gateway> {
-        self.host.as_deref_mut()?.gateway_mut()
+        self.host.gateway_mut()
     }
 
     /// Passes the state of the edge queue to the sender of a tunnel.
     pub fn offer(&mut self, now: Time) {
-        let gateway = self.host.as_deref_mut().and_then(|h| h.gateway_mut());
-        if let Some(gateway) = gateway {
+        if let Some(gateway) = self.host.gateway_mut() {
             gateway.offer(&mut self.sender, now);
         }
     }

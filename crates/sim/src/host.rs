@@ -18,57 +18,67 @@ enum Content {
     Others(Box<Gateway>),
 }
 
-/// A host that draws the sizes of packets, takes time for each packet before it sends it, or is a
-/// gateway.
+/// The host of a flow, which may draw the sizes of packets, take time for each packet before it sends
+/// it, or be a gateway.
 ///
 /// A host takes one packet after the other. Its time per packet is random and uniform, which breaks
 /// the phase effects of lines of equal rates [Floyd and Jacobson 1991; RFC 5166 §2.9].
 pub struct Host {
-    content: Content,
     /// The upper bound of the time per packet, in picoseconds.
     longest: f64,
     dice: Dice,
     /// The time at which the host has processed the latest packet.
     free: Time,
+    /// Boxed, because most hosts have none.
+    rest: Option<Box<Rest>>,
+}
+
+/// The contents of packets other than those of one size, and the packets in processing.
+struct Rest {
+    content: Content,
     /// The packets in processing, by the time of completion.
     waiting: Queue,
 }
 
+/// The longest time per packet, in picoseconds: 53 days. A longer one is shortened.
+const LONGEST: u64 = 1 << 62;
+
 impl Host {
-    /// Creates the host of flow `id` if it draws sizes, takes time or is a gateway.
-    pub fn new(flow: &Flow, id: usize, scenario: &Scenario) -> Option<Box<Host>> {
+    /// Creates the host of flow `id`.
+    pub fn new(flow: &Flow, id: usize, scenario: &Scenario) -> Host {
         let seed = scenario.seed;
         let sizes = flow.sizes.as_ref().map(|law| Sizer::new(law, id, seed));
         let content = match (sizes, Gateway::new(scenario, id)) {
-            (Some(sizes), _) => Content::Sized(Box::new(sizes)),
-            (None, Some(gateway)) => Content::Others(Box::new(gateway)),
-            (None, None) => Content::Plain,
+            (Some(sizes), _) => Some(Content::Sized(Box::new(sizes))),
+            (None, Some(gateway)) => Some(Content::Others(Box::new(gateway))),
+            (None, None) => None,
         };
-        let plain = matches!(content, Content::Plain);
-        (!plain || !flow.processing.is_zero()).then(|| {
-            Box::new(Host {
-                content,
-                longest: flow.processing.as_ps() as f64,
-                dice: Dice::new(seed, id, Purpose::Processing),
-                free: Time::ZERO,
-                waiting: Queue::EMPTY,
-            })
-        })
+        Host {
+            longest: flow.processing.as_ps().min(LONGEST) as f64,
+            dice: Dice::new(seed, id, Purpose::Processing),
+            free: Time::ZERO,
+            rest: content.map(|content| Box::new(Rest { content, waiting: Queue::EMPTY })),
+        }
+    }
+
+    /// Returns true if all data packets of a new flow have one size.
+    pub fn is_plain(&self) -> bool {
+        self.rest.is_none()
     }
 
     /// Sets the size, or the contents, of the next packet.
     #[inline]
     pub fn load(&mut self, packet: &mut Packet, sender: &mut Sender, now: Time) {
-        match &mut self.content {
-            Content::Plain => {}
-            Content::Sized(sizes) => packet.size = sizes.draw().get() as u16,
-            Content::Others(gateway) => gateway.load(packet, sender, now),
+        match self.rest.as_mut().map(|rest| &mut rest.content) {
+            None | Some(Content::Plain) => {}
+            Some(Content::Sized(sizes)) => packet.size = sizes.draw().get() as u16,
+            Some(Content::Others(gateway)) => gateway.load(packet, sender, now),
         }
     }
 
     /// The gateways, if the host is one.
     pub fn gateway(&self) -> Option<&Gateway> {
-        match &self.content {
+        match &self.rest.as_ref()?.content {
             Content::Others(gateway) => Some(gateway),
             Content::Plain | Content::Sized(_) => None,
         }
@@ -76,7 +86,7 @@ impl Host {
 
     /// The gateways, mutably.
     pub fn gateway_mut(&mut self) -> Option<&mut Gateway> {
-        match &mut self.content {
+        match &mut self.rest.as_mut()?.content {
             Content::Others(gateway) => Some(gateway),
             Content::Plain | Content::Sized(_) => None,
         }
@@ -84,24 +94,30 @@ impl Host {
 
     /// Takes a packet at `now`. Returns the time at which it is processed, if that takes time.
     #[inline]
+    #[allow(unsafe_code)]
     pub fn take(&mut self, now: Time) -> Option<Time> {
         if self.longest == 0.0 {
             return None;
         }
         let time = self.dice.uniform() * self.longest;
-        // The conversion by way of a signed integer is one instruction.
-        self.free = self.free.max(now) + Duration::from_ps(time as i64 as u64);
+        // SAFETY: the product is at least zero and at most `LONGEST`, which an `i64` holds, because a
+        // uniform number is at least zero and below 1.
+        let time = unsafe { time.to_int_unchecked::<i64>() };
+        self.free = self.free.max(now) + Duration::from_ps(time as u64);
         Some(self.free)
     }
 
     /// Keeps a packet until it is processed. Returns true if no packet is before it.
     pub fn hold(&mut self, pool: &mut Pool, handle: Handle, until: Time) -> bool {
-        pool.push(&mut self.waiting, handle, until)
+        let plain = || Box::new(Rest { content: Content::Plain, waiting: Queue::EMPTY });
+        let rest = self.rest.get_or_insert_with(plain);
+        pool.push(&mut rest.waiting, handle, until)
     }
 
     /// Returns the packet that has been processed, and the completion time of the next one.
     pub fn done(&mut self, pool: &mut Pool) -> Option<(Handle, Time)> {
-        let handle = pool.pop(&mut self.waiting)?;
-        Some((handle, self.waiting.time()))
+        let waiting = &mut self.rest.as_mut()?.waiting;
+        let handle = pool.pop(waiting)?;
+        Some((handle, waiting.time()))
     }
 }

@@ -155,26 +155,33 @@ impl Pool {
     }
 
     /// Removes a packet, which must not be in a queue.
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, handle: Handle) -> Packet {
-        let Some(node) = self.near.get_mut(handle.0 as usize) else {
-            return self.remove_far(handle);
-        };
-        node.next = std::mem::replace(&mut self.free, handle.0);
-        let packet = node.packet;
-        node.packet.flow = FREE;
-        packet
+        let (packet, flow) = self.free(handle);
+        Packet { flow, ..*packet }
     }
 
-    /// Removes a packet in `far`.
+    /// Removes a packet. Returns its place, which has its contents until the next packet is placed
+    /// except for the flow, and the flow.
+    #[inline(always)]
+    pub fn free(&mut self, handle: Handle) -> (&Packet, u32) {
+        let packet = if (handle.0 as usize) < self.near.len() {
+            let node = &mut self.near[handle.0 as usize];
+            node.next = std::mem::replace(&mut self.free, handle.0);
+            &mut node.packet
+        } else {
+            self.free_far(handle)
+        };
+        let flow = std::mem::replace(&mut packet.flow, FREE);
+        (packet, flow)
+    }
+
+    /// Adds a node of `far` to the free ones.
     #[cold]
     #[inline(never)]
-    fn remove_far(&mut self, handle: Handle) -> Packet {
+    fn free_far(&mut self, handle: Handle) -> &mut Packet {
         self.far_free.push(handle.0);
-        let packet = &mut self.far(handle.0).packet;
-        let removed = *packet;
-        packet.flow = FREE;
-        removed
+        &mut self.far(handle.0).packet
     }
 
     /// Returns a packet.

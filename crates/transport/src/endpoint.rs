@@ -260,6 +260,35 @@ impl Sender {
         }
     }
 
+    /// Takes an acknowledgement as [`Sender::on_reply`] does, if it is the next one of a stream in
+    /// order. Returns the result of [`Sender::burst`], or `None` if it is another one, which is not
+    /// taken.
+    #[inline(always)]
+    pub fn acknowledge(
+        &mut self,
+        next: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marked: u32,
+        now: Time,
+    ) -> Option<Option<Range<u64>>> {
+        let Sender::Stream(s) = self else {
+            return None;
+        };
+        let allowance = s.acknowledge(next, block, block_len, echo, marked, now)?;
+        Some(s.next_burst(allowance, now))
+    }
+
+    /// A time at or before [`Sender::next_wake`] after [`Sender::acknowledge`].
+    #[inline]
+    pub fn earliest_wake(&self) -> Time {
+        match self {
+            Sender::Stream(s) => s.earliest_wake(),
+            _ => Time::ZERO,
+        }
+    }
+
     /// Takes an answer of the receiver: an acknowledgement, a report or a count. It ignores any other
     /// packet.
     #[inline]
@@ -268,7 +297,9 @@ impl Sender {
             Sender::Stream(s) => s,
             other => return other.on_other_reply(reply, now),
         };
-        if let Segment::Ack { next, block, block_len, echo, marked } = *reply {
+        if let Segment::Ack { next, block, block_len, echo, marked } = *reply
+            && stream.acknowledge(next, block, block_len, echo, marked, now).is_none()
+        {
             stream.on_ack(next, block, block_len, echo, marked, now);
         }
     }

@@ -8,8 +8,8 @@ pub struct RoundTrip {
     min: Duration,
     variation: u64,
     srtt: u64,
-    min_rto: Duration,
     latest: Duration,
+    min_rto: Duration,
     /// The number of times in a row that the timer ran out.
     backoff: u32,
     max_backoff: u32,
@@ -30,7 +30,7 @@ impl RoundTrip {
             min: Duration::MAX,
             latest: Duration::ZERO,
             backoff: 0,
-            min_rto,
+            min_rto: min_rto.min(MAX_RTO),
             max_backoff: max_backoff.min(16),
         }
     }
@@ -39,17 +39,29 @@ impl RoundTrip {
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
         let r = rtt.as_ps();
-        if self.srtt == 0 {
-            self.srtt = r;
-            self.variation = r / 2;
-        } else {
-            // RFC 6298 §2.3, alpha = 1/8, beta = 1/4.
-            self.variation = self.variation - self.variation / 4 + self.srtt.abs_diff(r) / 4;
-            self.srtt = self.srtt - self.srtt / 8 + r / 8;
+        self.backoff = 0;
+        if self.srtt > 0 {
+            return self.sample_next(rtt);
         }
+        (self.srtt, self.variation) = (r, r / 2);
         self.min = self.min.min(rtt);
         self.latest = rtt;
-        self.backoff = 0;
+    }
+
+    /// Takes a sample after another one, if [`RoundTrip::is_fresh`] is true.
+    #[inline]
+    pub(crate) fn sample_next(&mut self, rtt: Duration) {
+        let r = rtt.as_ps();
+        // RFC 6298 §2.3, alpha = 1/8, beta = 1/4.
+        self.variation = self.variation - self.variation / 4 + self.srtt.abs_diff(r) / 4;
+        self.srtt = self.srtt - self.srtt / 8 + r / 8;
+        self.min = self.min.min(rtt);
+        self.latest = rtt;
+    }
+
+    /// Returns true if there is a sample, and the timer has not run out since the latest one.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.srtt > 0 && self.backoff == 0
     }
 
     /// The smoothed round-trip time. It is zero before the first sample.

@@ -130,14 +130,13 @@ pub(super) fn links(
     nodes: &[NodeId],
     span: Span,
 ) -> Result<Vec<LinkId>, Problem> {
-    nodes
-        .windows(2)
-        .map(|pair| {
-            network
-                .between(pair[0], pair[1])
-                .ok_or_else(|| unlinked(network, pair[0], pair[1], span))
-        })
-        .collect()
+    // Each flow keeps its links, so that there is no room for more.
+    let mut links = Vec::with_capacity(nodes.len().saturating_sub(1));
+    for pair in nodes.windows(2) {
+        let link = network.between(pair[0], pair[1]);
+        links.push(link.ok_or_else(|| unlinked(network, pair[0], pair[1], span))?);
+    }
+    Ok(links)
 }
 
 fn unlinked(network: &Network, a: NodeId, b: NodeId, span: Span) -> Problem {

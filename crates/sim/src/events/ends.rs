@@ -5,6 +5,7 @@ use crate::calendar::EventKind;
 use crate::pool::Handle;
 use accord_transport::Segment;
 use accord_units::Time;
+use std::ops::Range;
 
 impl EventsEngine<'_> {
     /// Puts a new packet at the first port of its path, the hop of index `first`.
@@ -17,11 +18,18 @@ impl EventsEngine<'_> {
     /// Delivers a packet to its endpoint.
     #[inline]
     pub fn deliver(&mut self, handle: Handle) {
-        if let Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. } =
-            self.core.pool.packet(handle).segment
-        {
-            let id = self.core.reply(handle);
-            return self.pump(id);
+        match self.core.pool.packet(handle).segment {
+            Segment::Ack { .. } => {
+                return match self.core.acknowledge(handle) {
+                    (id, Some(numbers)) => self.send_all(id, Some(numbers)),
+                    (id, None) => self.pump(id),
+                };
+            }
+            Segment::Report { .. } | Segment::Count { .. } => {
+                let id = self.core.reply(handle);
+                return self.pump(id);
+            }
+            _ => {}
         }
         let packet = self.core.pool.remove(handle);
         let id = packet.flow as usize;
@@ -35,7 +43,7 @@ impl EventsEngine<'_> {
         let Some(reply) = receipt.reply else {
             return self.leave_tunnel(&packet);
         };
-        let reply = flow.answer(packet.flow, reply);
+        let reply = flow.answer(packet.flow, packet.aggregate, reply);
         let handle = self.core.pool.insert(reply);
         self.send(handle, reply.hop);
         // The tunnel counts the datagram, and the packet in it goes on.
@@ -47,8 +55,14 @@ impl EventsEngine<'_> {
     /// Sends the packets of a sender that are due, and sets its timer.
     #[inline]
     pub fn pump(&mut self, id: usize) {
+        let numbers = self.core.flows[id].sender.burst(self.core.now);
+        self.send_all(id, numbers);
+    }
+
+    /// Sends these packets of a sender, or one by one those that are due, and sets its timer.
+    fn send_all(&mut self, id: usize, numbers: Option<Range<u64>>) {
         let sent = self.core.now;
-        let again = match self.core.flows[id].sender.burst(sent) {
+        let again = match numbers {
             Some(numbers) => {
                 for number in numbers {
                     self.emit(id, Segment::Data { number, sent });
@@ -92,17 +106,16 @@ impl EventsEngine<'_> {
         if hop.is_cut_through() && at <= self.core.limits.end {
             return self.enter_path(handle, hop, at);
         }
-        if let Some(host) = &mut self.core.flows[id].host
-            && host.hold(&mut self.core.pool, handle, at)
-        {
+        let host = &mut self.core.flows[id].host;
+        if host.hold(&mut self.core.pool, handle, at) {
             self.core.calendar.push(at, EventKind::Processed, id);
         }
     }
 
     /// Puts a packet that its host has completed at the first port of its path.
     pub fn processed(&mut self, id: usize) {
-        let host = self.core.flows[id].host.as_deref_mut();
-        let Some((handle, next)) = host.and_then(|host| host.done(&mut self.core.pool)) else {
+        let host = &mut self.core.flows[id].host;
+        let Some((handle, next)) = host.done(&mut self.core.pool) else {
             return debug_assert!(false, "an event means a packet");
         };
         self.core.calendar.push(next, EventKind::Processed, id);

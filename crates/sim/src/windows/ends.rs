@@ -14,7 +14,8 @@ impl WindowsEngine<'_> {
         let hop = self.net.paths.hops[first as usize];
         let now = self.core.now;
         if hop.is_cut_through() {
-            if let Some(exit) = self.pass(handle, hop, now) {
+            let size = self.core.pool.packet(handle).bytes();
+            if let Some(exit) = self.pass(handle, hop, now, size) {
                 self.forward(handle, exit);
             }
         } else {
@@ -22,21 +23,45 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Delivers a reply to its sender.
+    /// Delivers a reply to its sender, which sends the packets that are due.
     #[inline]
     pub fn deliver(&mut self, handle: Handle) {
-        let id = self.core.reply(handle);
-        self.pump(id);
+        if self.net.has_tunnels {
+            let id = self.core.reply(handle);
+            return self.pump(id);
+        }
+        self.acknowledge(handle);
+    }
+
+    /// Delivers an acknowledgement of a stream.
+    #[inline(never)]
+    fn acknowledge(&mut self, handle: Handle) {
+        let (id, numbers) = self.core.acknowledge(handle);
+        let Some(numbers) = numbers else {
+            return self.pump(id);
+        };
+        for number in numbers {
+            self.emit_data(id, number);
+        }
+        self.core.await_next_wake(id);
+    }
+
+    /// Sends a data packet of a sender. With [`WindowsEngine::acknowledge`] in one function it would
+    /// take more registers than there are.
+    #[inline(never)]
+    fn emit_data(&mut self, id: usize, number: u64) {
+        let put = self.core.put_data(id, number);
+        self.begin_path(id, put);
     }
 
     /// Sends the packets of a sender that are due, and sets its timer.
-    #[inline]
+    #[inline(never)]
     pub fn pump(&mut self, id: usize) {
         let sent = self.core.now;
         let again = match self.core.flows[id].sender.burst(sent) {
             Some(numbers) => {
                 for number in numbers {
-                    self.emit(id, Segment::Data { number, sent });
+                    self.emit_any(id, Segment::Data { number, sent });
                 }
                 Time::MAX
             }
@@ -89,14 +114,22 @@ impl WindowsEngine<'_> {
     /// Sends a packet of a sender.
     #[inline(always)]
     fn emit(&mut self, id: usize, segment: Segment) {
-        match self.core.put(id, segment) {
+        let put = self.core.put(id, segment);
+        self.begin_path(id, put);
+    }
+
+    /// Puts a new packet at the first link of its path, by way of its host. Takes the result of
+    /// [`Core::put`](crate::core::Core::put).
+    #[inline(always)]
+    fn begin_path(&mut self, id: usize, put: (Handle, u32, Option<Time>)) {
+        match put {
             (handle, first, None) => self.send(handle, first),
             (handle, first, Some(at)) => self.process(id, handle, first, at),
         }
     }
 
     /// Gives a new data packet of a flow to its host, which completes it at `at`.
-    #[inline]
+    #[inline(always)]
     fn process(&mut self, id: usize, handle: Handle, first: u32, at: Time) {
         // Nothing happens after the end of the run.
         if at > self.core.limits.end {
@@ -105,8 +138,10 @@ impl WindowsEngine<'_> {
         let hop = self.net.paths.hops[first as usize];
         if !hop.is_cut_through() {
             let event = EventId::new(EventKind::Processed, id);
-            self.enqueue(handle, hop, at, event);
-        } else if let Some(exit) = self.pass(handle, hop, at) {
+            return self.enqueue(handle, hop, at, event);
+        }
+        let size = self.core.pool.packet(handle).bytes();
+        if let Some(exit) = self.pass(handle, hop, at, size) {
             self.forward(handle, exit);
         }
     }

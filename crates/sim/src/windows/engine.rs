@@ -233,22 +233,25 @@ impl<'a> WindowsEngine<'a> {
 
     /// Handles the replies and timers of a flow before `until`.
     fn advance_sender(&mut self, id: usize, until: Time) {
+        let is_large = self.core.pool.is_large();
         loop {
+            let wake = self.core.wakes[id];
             let replies = &mut self.senders.replies[id];
-            let (reply, wake) = (replies.time(), self.core.wakes[id]);
-            if reply.min(wake) >= until {
-                break;
-            }
-            self.core.events += 1;
-            if wake <= reply {
-                (self.core.now, self.event) = (wake, EventId::new(EventKind::Wake, id));
-                self.wake(id);
-            } else if let Some(Reply { handle, .. }) = replies.queue.pop() {
-                if let Some(later) = replies.queue.get(REPLIES_AHEAD - 1) {
+            // A wake-up comes before a reply of the same time.
+            let due = replies.queue.pop_if(|Reply { at, .. }| at < wake.min(until));
+            if let Some(Reply { at, handle }) = due {
+                if is_large && let Some(later) = replies.queue.get(REPLIES_AHEAD - 1) {
                     self.core.pool.prepare_packet(later.handle);
                 }
-                (self.core.now, self.event) = (reply, replies.event);
+                (self.core.now, self.event) = (at, replies.event);
+                self.core.events += 1;
                 self.deliver(handle);
+            } else if wake < until {
+                (self.core.now, self.event) = (wake, EventId::new(EventKind::Wake, id));
+                self.core.events += 1;
+                self.wake(id);
+            } else {
+                break;
             }
         }
     }

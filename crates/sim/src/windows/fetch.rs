@@ -36,9 +36,6 @@ impl WindowsEngine<'_> {
                 self.core.pool.prepare_packet(reply.handle);
             }
             let flow = &self.core.flows[id + 3];
-            if let Some(host) = flow.host.as_deref() {
-                fetch_all(host);
-            }
             let hop: Hop = self.net.paths.hops[flow.path as usize];
             if hop.is_cut_through_link() {
                 fetch_all(&self.net.cut_through[hop.index()]);

@@ -6,7 +6,7 @@ use super::engine::{Reply, WindowsEngine};
 use crate::calendar::EventKind;
 use crate::hop::{Hop, WireExit};
 use crate::pool::Handle;
-use accord_units::Time;
+use accord_units::{Bytes, Time};
 
 impl WindowsEngine<'_> {
     /// Moves a packet on from the far end of a wire, through cut-through links, uncontended paths
@@ -26,10 +26,13 @@ impl WindowsEngine<'_> {
             match next {
                 (hop, false) => return self.hand_over(handle, hop, exit),
                 (hop, true) if hop.is_end() => return self.answer_ahead(handle, exit),
-                (hop, true) => match self.pass(handle, hop, exit.at) {
-                    Some(at) => exit = at,
-                    None => return,
-                },
+                (hop, true) => {
+                    let size = self.core.pool.packet(handle).bytes();
+                    match self.pass(handle, hop, exit.at, size) {
+                        Some(at) => exit = at,
+                        None => return,
+                    }
+                }
             }
             let packet = self.core.pool.packet(handle);
             next = (self.net.paths).step(packet, &mut exit, self.core.limits);
@@ -60,15 +63,17 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Passes a packet through a cut-through link. Returns its exit, unless it has to wait in a
-    /// priority pipe.
+    /// Passes a packet of `size` through a cut-through link. Returns its exit, unless it has to wait
+    /// in a priority pipe.
     #[inline(always)]
-    pub fn pass(&mut self, handle: Handle, hop: Hop, at: Time) -> Option<WireExit> {
+    pub fn pass(&mut self, handle: Handle, hop: Hop, at: Time, size: Bytes) -> Option<WireExit> {
         debug_assert!(hop.is_cut_through_link());
         let link = &mut self.net.cut_through[hop.index()];
-        let size = self.core.pool.packet(handle).bytes();
         let sent = match &mut link.port {
-            CutThroughPort::Pipe(pipe) => pipe.offer(at, size, self.core.limits.end),
+            CutThroughPort::Pipe(pipe) => {
+                let sent = pipe.offer(at, size, self.core.limits.end);
+                return Some(link.leaves(sent));
+            }
             CutThroughPort::Priority(pipe) => match pipe.next() {
                 None => match pipe.offer(at, size, self.core.limits.end) {
                     Some(sent) => sent,
@@ -77,26 +82,27 @@ impl WindowsEngine<'_> {
                         return None;
                     }
                 },
-                Some(_) => return self.queue(handle, hop, at),
+                Some(_) => self.queue(handle, hop, at)?,
             },
         };
-        Some(link.leaves(sent))
+        Some(self.net.cut_through[hop.index()].leaves(sent))
     }
 
-    /// Passes a packet through a priority pipe in which others wait.
+    /// Passes a packet through a priority pipe in which others wait. Returns its departure, unless it
+    /// has to wait.
     #[inline(never)]
-    fn queue(&mut self, handle: Handle, hop: Hop, at: Time) -> Option<WireExit> {
+    fn queue(&mut self, handle: Handle, hop: Hop, at: Time) -> Option<Time> {
         self.flush(hop.index(), at);
         let link = &mut self.net.cut_through[hop.index()];
         let packet = self.core.pool.packet(handle);
         let CutThroughPort::Priority(pipe) = &mut link.port else {
             return None;
         };
-        let Some(sent) = pipe.offer(at, packet.bytes(), self.core.limits.end) else {
+        let sent = pipe.offer(at, packet.bytes(), self.core.limits.end);
+        if sent.is_none() {
             pipe.keep(handle, packet);
-            return None;
-        };
-        Some(link.leaves(sent))
+        }
+        sent
     }
 
     /// Sends the packets of a priority pipe whose service begins by `until`.
@@ -118,15 +124,24 @@ impl WindowsEngine<'_> {
     /// Delivers a packet to its receiver ahead of the clock, and moves the answer on.
     #[inline(never)]
     fn answer_ahead(&mut self, handle: Handle, mut exit: WireExit) {
+        let limits = self.core.limits;
         if !self.core.deliver_ahead(handle, exit.at) {
             self.core.pool.remove(handle);
             return;
         }
         let packet = self.core.pool.packet(handle);
-        match (self.net.paths).reach(&mut packet.hop, &mut exit, self.core.limits) {
+        let size = packet.bytes();
+        match (self.net.paths).reach(&mut packet.hop, &mut exit, limits) {
             (hop, true) => {
-                if let Some(exit) = self.pass(handle, hop, exit.at) {
+                if let Some(exit) = self.pass(handle, hop, exit.at, size) {
                     self.forward(handle, exit);
+                }
+            }
+            (hop, false) if hop.is_end() => {
+                // Nothing happens after the end of the run.
+                if exit.at <= limits.end {
+                    let reply = Reply { at: exit.at, handle };
+                    self.senders.replies[packet.flow as usize].queue.push(reply);
                 }
             }
             (hop, false) => self.hand_over(handle, hop, exit),

@@ -57,6 +57,14 @@ impl<T: Copy + Default> Ring<T> {
         Some(first)
     }
 
+    /// Removes the first value if `is_due` says so.
+    #[inline(always)]
+    pub fn pop_if(&mut self, is_due: impl FnOnce(T) -> bool) -> Option<T> {
+        let first = self.first().filter(|&first| is_due(first))?;
+        self.left += 1;
+        Some(first)
+    }
+
     #[cold]
     fn grow(&mut self) {
         let (old, len) = (&self.places, self.places.len());

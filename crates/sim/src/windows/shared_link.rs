@@ -52,11 +52,11 @@ impl WindowsEngine<'_> {
     fn offer_all(&mut self, id: usize, arrivals: &[Arrival], mut timer: Time) -> Time {
         let port = &self.net.shared_links[id].port;
         let serves = matches!(port, LinkPort::Buffered(_) | LinkPort::Priority(_));
-        let is_huge = self.core.pool.is_huge();
+        let (is_large, is_huge) = (self.core.pool.is_large(), self.core.pool.is_huge());
         for (i, &Arrival { at, handle, .. }) in arrivals.iter().enumerate() {
             if is_huge {
                 self.fetch_arrivals(arrivals, i);
-            } else if let Some(later) = arrivals.get(i + AHEAD) {
+            } else if is_large && let Some(later) = arrivals.get(i + AHEAD) {
                 self.core.pool.prepare_packet(later.handle);
             }
             if timer <= at {

@@ -1,6 +1,7 @@
 //! A sender's knowledge of the packets in flight beyond the first gap [RFC 6675].
 
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -16,6 +17,54 @@ enum State {
     Twice,
 }
 
+/// The scoreboard of a sender, which has none before its first loss.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Board(Option<Box<Scoreboard>>);
+
+static EMPTY: Scoreboard = Scoreboard {
+    states: VecDeque::new(),
+    sacked: 0,
+    lost: 0,
+    twice: 0,
+    known: Searched {
+        base: 0,
+        again: 0,
+        blocks: VecDeque::new(),
+        losses: 0,
+        doubts: 0,
+        repairs: 0,
+    },
+};
+
+impl Deref for Board {
+    type Target = Scoreboard;
+
+    #[inline]
+    fn deref(&self) -> &Scoreboard {
+        self.0.as_deref().unwrap_or(&EMPTY)
+    }
+}
+
+impl DerefMut for Board {
+    fn deref_mut(&mut self) -> &mut Scoreboard {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl Board {
+    /// [`Scoreboard::acknowledge`].
+    #[inline]
+    pub fn acknowledge(&mut self, n: u64) -> u64 {
+        self.0.as_mut().map_or(n, |board| board.acknowledge(n))
+    }
+
+    /// [`Scoreboard::take_lost`].
+    #[inline]
+    pub fn take_lost(&mut self) -> Option<u64> {
+        self.0.as_mut()?.take_lost()
+    }
+}
+
 /// The states of the packets from the first unacknowledged one on. Empty, and without cost, while
 /// all is in order.
 ///
@@ -27,8 +76,7 @@ pub(crate) struct Scoreboard {
     sacked: u64,
     lost: u64,
     twice: u64,
-    /// Boxed, since it is idle while nothing is lost.
-    known: Box<Searched>,
+    known: Searched,
 }
 
 /// The results of earlier searches: the blocks that arrived, and the ends of the ranges that were
@@ -123,7 +171,7 @@ impl Scoreboard {
             new -= u64::from(state == State::Sacked);
             self.uncount(state);
         }
-        let known = &mut *self.known;
+        let known = &mut self.known;
         while let Some(first) = known.blocks.front_mut() {
             first.0 = first.0.max(known.base);
             if first.0 < first.1 {

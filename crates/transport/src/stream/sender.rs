@@ -1,6 +1,7 @@
 //! The sending half of a stream.
 
 mod by_time;
+mod calm;
 mod deliveries;
 mod notify;
 mod pace;
@@ -11,13 +12,14 @@ mod repair;
 use self::deliveries::Deliveries;
 use self::prr::Prr;
 use self::rack::Rack;
-use super::scoreboard::Scoreboard;
+use super::scoreboard::Board;
 use crate::{Pacer, RoundTrip, Segment};
 use accord_control::{
-    Acked, AnyController, Burst, Capabilities, Controller, Marks, PathView, Recovery,
+    Acked, Allowance, AnyController, Burst, Capabilities, Controller, Marks, PathView, Recovery,
 };
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
+use std::mem::offset_of;
 use std::ops::Range;
 
 /// Sends packets by a controller's window, finds losses and repairs them.
@@ -56,7 +58,8 @@ use std::ops::Range;
 /// again. There is no latch (ECE) to be reset by CWR, since the count of marks does not need one;
 /// retransmissions may be marked, too.
 ///
-/// The fields are in the order of their use: an acknowledgement in order reads those up to `log`.
+/// The fields are in the order of their use: an acknowledgement in order reads those up to the
+/// controller's window.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct StreamSender<C = AnyController> {
@@ -72,42 +75,46 @@ pub struct StreamSender<C = AnyController> {
     held_to: u64,
     /// The packet whose acknowledgement ends the round trip.
     round_end: u64,
-    /// The deadline of the retransmission timer, or `Time::MAX` while nothing is in flight.
-    deadline: Time,
-    /// The duplicate acknowledgements since the window last moved. Each is the arrival of a packet,
-    /// whose number Reno and NewReno do not know.
-    duplicates: u64,
-    rtt: RoundTrip,
-    packet: Bytes,
     /// The time at which this connection was opened.
     opened: Time,
-    board: Scoreboard,
-    controller: C,
-    capabilities: Capabilities,
+    /// The latest acknowledgement of a calm sender, which restarted the retransmission timer.
+    restarted: Time,
+    rtt: RoundTrip,
+    packet: Bytes,
     /// The receiver's latest count of marked packets.
     marked: u32,
-    /// True while losses are repaired, until all packets before `recover` are acknowledged.
+    /// True if packets are in flight, all in order, and only the window limits them. The sender
+    /// then takes most acknowledgements by [`StreamSender::acknowledge`].
+    calm: bool,
+    /// True while losses are repaired, until all packets before
+    /// [`LossState::recover`] are acknowledged.
     recovering: bool,
     /// True if the next lost packet goes even though the window has no room.
     repair_now: bool,
-    /// True if the packets of a window are spaced in time.
-    pacing: bool,
-    /// True if more than the window limits a packet: `pacing`, or a regulated recovery.
+    /// True if more than the window limits a packet: pacing, or a regulated recovery.
     gated: bool,
     /// The latest time of sending of each packet in flight, for a controller that checks the age of
     /// the first one.
     #[expect(clippy::box_collection, reason = "small where it is not used: most flows")]
     sent: Option<Box<VecDeque<Time>>>,
+    controller: C,
     /// The per-packet state of packets in flight, for controllers that ask for it.
     log: Option<Box<Log>>,
-    /// The packet before which all must be acknowledged before another recovery [RFC 6582 §3.2].
-    recover: u64,
-    /// While nothing is in flight, the time at which the last packet was sent.
-    idle_since: Time,
+    /// The deadline of the retransmission timer, or `Time::MAX` while nothing is in flight. That of
+    /// a calm sender follows from `restarted`.
+    deadline: Time,
+    /// The duplicate acknowledgements since the window last moved. Each is the arrival of a packet,
+    /// whose number Reno and NewReno do not know.
+    duplicates: u64,
     pacer: Pacer,
+    board: Board,
     /// Boxed, because it is unused while nothing is lost or marked.
     loss_state: Box<LossState>,
 }
+
+/// The enumeration of senders has its tag in the last flag, which is on a line that an
+/// acknowledgement reads.
+const _: () = assert!(size_of::<StreamSender>() <= 264);
 
 /// The optional per-packet state of packets in flight, behind one pointer, so that other senders
 /// test once.
@@ -132,9 +139,16 @@ impl Log {
     }
 }
 
-/// The state of losses and marks.
+/// The state of losses and marks, and the settings that only they read.
 #[derive(Clone, Debug, Default)]
 struct LossState {
+    capabilities: Capabilities,
+    /// True if the packets of a window are spaced in time.
+    pacing: bool,
+    /// The packet before which all must be acknowledged before another recovery [RFC 6582 §3.2].
+    recover: u64,
+    /// While nothing is in flight, the time at which the last packet was sent.
+    idle_since: Time,
     /// The packets sent again, and the number of time-outs.
     retransmissions: u64,
     timeouts: u64,
@@ -190,35 +204,43 @@ impl Settings {
     pub const LINUX: Settings = Settings { min_rto: Duration::from_ms(200), pacing: false };
 }
 
+impl StreamSender {
+    /// The bytes from the start of a sender that an acknowledgement in order reads, with the window
+    /// of the most common controllers.
+    pub const HOT: usize = offset_of!(StreamSender, controller) + 24;
+}
+
 impl<C: Controller> StreamSender<C> {
     /// Creates a sender of packets of `packet` bytes, with nothing to send yet.
     pub fn new(controller: C, packet: Bytes, settings: Settings) -> StreamSender<C> {
         let capabilities = controller.capabilities();
         StreamSender {
-            capabilities,
             packet,
             rtt: RoundTrip::new(settings.min_rto, 16),
             pacer: Pacer::default(),
             una: 0,
             next: 0,
             available: 0,
-            board: Scoreboard::default(),
+            board: Board::default(),
             duplicates: 0,
             recovering: false,
-            recover: 0,
             repair_now: false,
             held_to: 0,
             marked: 0,
             round_end: 0,
+            calm: false,
+            restarted: Time::ZERO,
             deadline: Time::MAX,
             full_to: 0,
-            pacing: settings.pacing,
             gated: settings.pacing,
-            idle_since: Time::ZERO,
             sent: (capabilities.early_retransmission).then(Box::default),
             log: Log::new(&capabilities, packet, 0),
             opened: Time::ZERO,
-            loss_state: Box::default(),
+            loss_state: Box::new(LossState {
+                capabilities,
+                pacing: settings.pacing,
+                ..LossState::default()
+            }),
             controller,
         }
     }
@@ -231,6 +253,9 @@ impl<C: Controller> StreamSender<C> {
     /// closed port would be. There is no handshake.
     pub fn reconnect(&mut self, controller: C, now: Time) {
         let loss_state = LossState {
+            capabilities: controller.capabilities(),
+            pacing: self.loss_state.pacing,
+            idle_since: now,
             retransmissions: self.loss_state.retransmissions,
             timeouts: self.loss_state.timeouts,
             ..LossState::default()
@@ -243,13 +268,12 @@ impl<C: Controller> StreamSender<C> {
             available: self.next,
             marked: self.marked,
             opened: now,
-            idle_since: now,
             ..StreamSender::new(controller, self.packet, self.settings())
         };
     }
 
     fn settings(&self) -> Settings {
-        Settings { min_rto: self.rtt.min_rto(), pacing: self.pacing }
+        Settings { min_rto: self.rtt.min_rto(), pacing: self.loss_state.pacing }
     }
 
     /// Adds `packets` packets of the application to send, or unlimited packets with `u64::MAX`.
@@ -295,6 +319,20 @@ impl<C: Controller> StreamSender<C> {
         marked: u32,
         now: Time,
     ) {
+        self.end_calm();
+        self.take_ack(next, block, block_len, echo, marked, now);
+        self.begin_calm(now);
+    }
+
+    fn take_ack(
+        &mut self,
+        next: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marked: u32,
+        now: Time,
+    ) {
         let last = match block_len {
             0 => next,
             _ => next.saturating_add(u64::from(block) + u64::from(block_len)),
@@ -310,7 +348,7 @@ impl<C: Controller> StreamSender<C> {
         let marks = if news <= u32::MAX / 2 { u64::from(news) } else { 0 };
         if marks > 0 {
             self.marked = marked;
-            if self.capabilities.marks == Marks::Loss {
+            if self.loss_state.capabilities.marks == Marks::Loss {
                 self.answer_marks(echo, now);
             }
         }
@@ -359,7 +397,7 @@ impl<C: Controller> StreamSender<C> {
     #[inline(never)]
     fn note_pacing(&mut self) {
         self.note_flight();
-        if self.pacing && self.next < self.available {
+        if self.loss_state.pacing && self.next < self.available {
             self.loss_state.paced_to = self.next;
         }
     }
@@ -413,10 +451,10 @@ impl<C: Controller> StreamSender<C> {
         self.deadline = if self.next > self.una {
             now + self.rtt.timeout()
         } else {
-            self.idle_since = echo;
+            self.loss_state.idle_since = echo;
             Time::MAX
         };
-        if LOGGED && self.capabilities.recovery == Recovery::Rack {
+        if LOGGED && self.loss_state.capabilities.recovery == Recovery::Rack {
             new += self.repair_by_time(new, block, block_len, echo, now);
             held |= self.recovering;
         } else if self.recovering || self.duplicates > 0 || block_len > 0 || disordered {
@@ -444,7 +482,7 @@ impl<C: Controller> StreamSender<C> {
     /// The time at which to call [`StreamSender::on_wake`], or `Time::MAX` for never.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        self.deadline
+        if self.calm { self.restarted + self.rtt.timeout() } else { self.deadline }
     }
 
     /// Returns a packet to send now, or the time at which to ask again. `Err(Time::MAX)` means
@@ -510,15 +548,24 @@ impl<C: Controller> StreamSender<C> {
     pub fn burst(&mut self, now: Time) -> Option<Range<u64>> {
         let allowance = self.controller.allowance();
         let unusual = self.recovering || self.repair_now || self.gated || self.log.is_some();
-        if unusual
-            || allowance.pacing.is_some()
-            || self.deadline == Time::MAX
-            || self.board.lost() > 0
-        {
+        if unusual || self.deadline == Time::MAX || self.board.lost() > 0 {
+            return None;
+        }
+        self.fill_window(allowance, self.in_flight(), now)
+    }
+
+    /// Sends packets up to the window. Returns `None` if the controller paces them.
+    #[inline(always)]
+    fn fill_window(
+        &mut self,
+        allowance: Allowance,
+        in_flight: u64,
+        now: Time,
+    ) -> Option<Range<u64>> {
+        if allowance.pacing.is_some() {
             return None;
         }
         let (window, packet) = (allowance.window.max(self.packet).get(), self.packet.get());
-        let in_flight = self.in_flight();
         // Most acknowledgements let one packet go, which takes no division.
         let room = if (in_flight + 2) * packet > window {
             u64::from((in_flight + 1) * packet <= window)
@@ -545,7 +592,7 @@ impl<C: Controller> StreamSender<C> {
     fn begin_to_send(&mut self, now: Time) {
         let timeout = self.rtt.timeout();
         self.deadline = now + timeout;
-        if now.since(self.idle_since) > timeout {
+        if now.since(self.loss_state.idle_since) > timeout {
             self.controller.on_idle();
             self.loss_state.most = 0;
         }

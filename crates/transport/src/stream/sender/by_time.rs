@@ -20,7 +20,7 @@ impl<C: Controller> StreamSender<C> {
 
     /// Returns true in fast recovery or in recovery from a time-out.
     fn in_recovery(&self) -> bool {
-        self.una < self.recover
+        self.una < self.loss_state.recover
     }
 
     /// Handles a move of the window by `delivered` newly acknowledged packets. Returns the number
@@ -119,7 +119,7 @@ impl<C: Controller> StreamSender<C> {
         if begins || is_news {
             self.recovering = true;
             self.loss_state.partials = 0;
-            self.recover = self.next;
+            self.loss_state.recover = self.next;
             if is_news {
                 let flight = self.flight();
                 if self.board.first_is_lost() {
@@ -160,7 +160,7 @@ impl<C: Controller> StreamSender<C> {
     }
 
     fn begin_to_regulate(&mut self, delivered: u64) {
-        if !self.capabilities.proportional {
+        if !self.loss_state.capabilities.proportional {
             return;
         }
         let recover_fs = self.next - self.una - self.board.sacked() + delivered;
@@ -172,7 +172,7 @@ impl<C: Controller> StreamSender<C> {
 
     fn stop_regulating(&mut self) {
         self.loss_state.prr = None;
-        self.gated = self.pacing;
+        self.gated = self.loss_state.pacing;
     }
 
     /// The steps of PRR for an acknowledgement.
@@ -214,7 +214,7 @@ impl<C: Controller> StreamSender<C> {
     /// the controller does not.
     #[cold]
     pub(super) fn passed_gate(&mut self, spaced: bool, window: u64, now: Time) {
-        if self.pacing && spaced {
+        if self.loss_state.pacing && spaced {
             self.pace(window, now);
         }
         if let Some(prr) = &mut self.loss_state.prr {

@@ -135,8 +135,11 @@ impl<C: Controller> StreamSender<C> {
         let Some(sample) = d.sample(rtt, min_rtt) else {
             return;
         };
-        let delivery =
-            Delivery { in_recovery: self.una < self.recover, window_limited: full, ..sample };
+        let delivery = Delivery {
+            in_recovery: self.una < self.loss_state.recover,
+            window_limited: full,
+            ..sample
+        };
         let path = self.path();
         if self.controller.on_delivery(&delivery, &path, now) {
             self.note_app_limited();

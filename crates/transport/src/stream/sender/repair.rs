@@ -24,7 +24,7 @@ impl<C: Controller> StreamSender<C> {
     pub(super) fn answer(&mut self, what: Congestion, flight: &PathView, now: Time) {
         // A mark of a scalable flow does not stand for a loss, so losses in the same round trip are
         // answered as usual [RFC 9331 §4.3].
-        if what != Congestion::Ecn || !self.capabilities.scalable {
+        if what != Congestion::Ecn || !self.loss_state.capabilities.scalable {
             self.loss_state.answered = self.next;
             self.loss_state.answered_flight = flight.in_flight;
             self.loss_state.cut = now;
@@ -78,13 +78,13 @@ impl<C: Controller> StreamSender<C> {
         // Unnecessary repairs cause duplicate acknowledgements, which only blocks distinguish from
         // others.
         if self.is_selective() {
-            self.recover = self.una;
+            self.loss_state.recover = self.una;
         }
         self.controller.on_spurious(now);
     }
 
     fn is_selective(&self) -> bool {
-        matches!(self.capabilities.recovery, Recovery::Sack | Recovery::Rack)
+        matches!(self.loss_state.capabilities.recovery, Recovery::Sack | Recovery::Rack)
     }
 
     /// Handles marks in the acknowledgement of a packet sent at `echo`. They are new congestion if
@@ -92,7 +92,7 @@ impl<C: Controller> StreamSender<C> {
     #[cold]
     pub(super) fn answer_marks(&mut self, echo: Time, now: Time) {
         if echo >= self.loss_state.answer_from {
-            if !self.capabilities.scalable {
+            if !self.loss_state.capabilities.scalable {
                 self.held_to = self.next;
             }
             self.answer(Congestion::Ecn, &self.flight(), now);
@@ -114,7 +114,7 @@ impl<C: Controller> StreamSender<C> {
         let mut new = 0;
         self.repair_now = false;
         self.resolve(echo, now);
-        if self.capabilities.recovery == Recovery::Sack {
+        if self.loss_state.capabilities.recovery == Recovery::Sack {
             new = self.sack(block, block_len, Time::ZERO, now);
             if self.recovering {
                 self.find_losses(now);
@@ -122,7 +122,7 @@ impl<C: Controller> StreamSender<C> {
         }
         if !self.recovering {
             self.duplicates = 0;
-        } else if self.una >= self.recover {
+        } else if self.una >= self.loss_state.recover {
             self.recovering = false;
             self.duplicates = 0;
         } else {
@@ -130,8 +130,11 @@ impl<C: Controller> StreamSender<C> {
         }
         // Losses of packets sent after the last recovery began, or after the time-out, are a second
         // congestion [RFC 5681 §4.3].
-        let over = !self.recovering && self.una >= self.recover;
-        if over && self.capabilities.recovery == Recovery::Sack && self.board.has_losses() {
+        let over = !self.recovering && self.una >= self.loss_state.recover;
+        if over
+            && self.loss_state.capabilities.recovery == Recovery::Sack
+            && self.board.has_losses()
+        {
             self.recover_from(Congestion::Loss, now);
         }
         new
@@ -139,12 +142,12 @@ impl<C: Controller> StreamSender<C> {
 
     /// Handles a partial acknowledgement of `n` packets.
     fn partial(&mut self, n: u64, timer: Time) {
-        match self.capabilities.recovery {
+        match self.loss_state.capabilities.recovery {
             Recovery::Reno => {
                 self.recovering = false;
                 self.duplicates = 0;
                 // Three duplicates of its own reveal the next hole.
-                self.recover = self.una;
+                self.loss_state.recover = self.una;
             }
             // The next hole is lost, too, and sent again now. The count of duplicates replaces the
             // inflated window of RFC 6582 §3.2, which deflates by the acknowledged packets less
@@ -166,7 +169,7 @@ impl<C: Controller> StreamSender<C> {
     /// repairs do not restart it.
     fn timer_runs_on(&self) -> bool {
         self.recovering
-            && self.capabilities.recovery == Recovery::NewReno
+            && self.loss_state.capabilities.recovery == Recovery::NewReno
             && self.loss_state.partials > 1
     }
 
@@ -204,8 +207,8 @@ impl<C: Controller> StreamSender<C> {
     }
 
     fn count_duplicate(&mut self, block: u32, block_len: u32, echo: Time, marks: u64, now: Time) {
-        let by_time = self.capabilities.recovery == Recovery::Rack;
-        let sack = self.capabilities.recovery == Recovery::Sack || by_time;
+        let by_time = self.loss_state.capabilities.recovery == Recovery::Rack;
+        let sack = self.loss_state.capabilities.recovery == Recovery::Sack || by_time;
         if by_time {
             self.on_echo(echo, now);
         }
@@ -216,7 +219,7 @@ impl<C: Controller> StreamSender<C> {
             // 3042 §2].
             false => {
                 let out = self.next - self.una - self.board.lost().max(1);
-                let may_recover = self.recovering || self.una >= self.recover;
+                let may_recover = self.recovering || self.una >= self.loss_state.recover;
                 let most = if may_recover { out } else { out.min(2) };
                 u64::from(self.duplicates < most)
             }
@@ -246,7 +249,7 @@ impl<C: Controller> StreamSender<C> {
             return;
         }
         let lost = if sack { self.find_losses(now) } else { self.duplicates >= 3 };
-        if self.una < self.recover {
+        if self.una < self.loss_state.recover {
             return;
         }
         if lost {
@@ -267,13 +270,13 @@ impl<C: Controller> StreamSender<C> {
     /// Begins a recovery: the first lost packet goes at once, before the flight is compared with
     /// the window [RFC 5681 §3.2 step 3, RFC 6675 §5 step 4.3].
     fn recover_from(&mut self, what: Congestion, now: Time) {
-        if self.capabilities.recovery != Recovery::Sack {
+        if self.loss_state.capabilities.recovery != Recovery::Sack {
             self.board.lose_first();
         }
         self.repair_now = self.board.first_is_lost();
         self.recovering = true;
         self.loss_state.partials = 0;
-        self.recover = self.next;
+        self.loss_state.recover = self.next;
         self.loss_state.rescue = self.una;
         // A loss in a round trip that was answered, for its marks or for another hole of Reno's, is
         // not new.
@@ -287,17 +290,17 @@ impl<C: Controller> StreamSender<C> {
     /// NextSeg (3), (4)].
     #[cold]
     pub(super) fn last_resort(&mut self) -> Option<u64> {
-        if self.capabilities.recovery == Recovery::Rack {
+        if self.loss_state.capabilities.recovery == Recovery::Rack {
             return self.probe_again();
         }
-        if self.capabilities.recovery != Recovery::Sack || !self.recovering {
+        if self.loss_state.capabilities.recovery != Recovery::Sack || !self.recovering {
             return None;
         }
         self.board.take_doubtful().or_else(|| {
             if self.una <= self.loss_state.rescue {
                 return None;
             }
-            self.loss_state.rescue = self.recover;
+            self.loss_state.rescue = self.loss_state.recover;
             self.board.last_missing(self.next - self.una)
         })
     }
@@ -327,6 +330,7 @@ impl<C: Controller> StreamSender<C> {
 
     /// Notifies the sender that the time of [`StreamSender::next_wake`] may have come.
     pub fn on_wake(&mut self, now: Time) {
+        self.end_calm();
         if now < self.deadline || self.alarmed(now) {
             return;
         }
@@ -352,7 +356,7 @@ impl<C: Controller> StreamSender<C> {
         }
         self.loss_state.timed_out = Some(self.una);
         // Packets taken for lost are sent again, in order.
-        if self.capabilities.recovery == Recovery::Rack {
+        if self.loss_state.capabilities.recovery == Recovery::Rack {
             self.lose_by_time(now);
         } else {
             if self.log.is_some() {
@@ -366,7 +370,7 @@ impl<C: Controller> StreamSender<C> {
         self.repair_now = false;
         // Packets that are sent unnecessarily now cause duplicate acknowledgements up to here. Only
         // one of a later packet rules that out [RFC 6582 §3.2 step 2].
-        self.recover = self.next + u64::from(!self.is_selective());
+        self.loss_state.recover = self.next + u64::from(!self.is_selective());
         self.round_end = self.una;
         self.set_rto(now + self.rtt.timeout());
     }

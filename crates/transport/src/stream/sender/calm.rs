@@ -1,0 +1,96 @@
+//! The path of an acknowledgement in order, if packets are in flight, all in order, and only the
+//! window limits them. It has the results of the general path, and tests one flag.
+
+use super::StreamSender;
+use accord_control::{Acked, Allowance, Controller, PathView};
+use accord_units::{Bytes, Rate, Time};
+use std::ops::Range;
+
+impl<C: Controller> StreamSender<C> {
+    /// Takes an acknowledgement as [`StreamSender::on_ack`] does, if it is the next one of a calm
+    /// sender. Returns the allowance of the controller, or `None` if it is another one, which is not
+    /// taken.
+    #[inline(always)]
+    pub fn acknowledge(
+        &mut self,
+        next: u64,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marked: u32,
+        now: Time,
+    ) -> Option<Allowance> {
+        let (n, out) = (next.wrapping_sub(self.una), self.next - self.una);
+        let is_next = self.calm && block | block_len == 0 && (1..out).contains(&n);
+        if !is_next || echo < self.opened || marked != self.marked {
+            return None;
+        }
+        let window_limited = self.was_full() || self.may_grow_on();
+        let in_recovery = self.una < self.held_to;
+        let rtt = now.since(echo);
+        self.una = next;
+        self.restarted = now;
+        self.rtt.sample_next(rtt);
+        if let Some(sent) = &mut self.sent {
+            for _ in 0..n {
+                sent.pop_front();
+            }
+        }
+        let round_ended = next > self.round_end;
+        if round_ended {
+            self.round_end = self.next;
+        }
+        let packet = self.packet;
+        let ack = Acked {
+            bytes: Bytes::new(n * packet.get()),
+            rtt: Some(rtt),
+            round_ended,
+            window_limited,
+            in_recovery,
+            marked: 0,
+        };
+        let path = || PathView {
+            packet,
+            srtt: self.rtt.smoothed(),
+            rtt,
+            min_rtt: self.rtt.min(),
+            in_flight: Bytes::new((self.next - next) * packet.get()),
+            sent_in_round: Bytes::ZERO,
+            had_too_little: false,
+            delivery_rate: Rate::ZERO,
+        };
+        Some(self.controller.acknowledge(ack, path, now))
+    }
+
+    /// Makes the sender calm, if it is and an acknowledgement restarts the retransmission timer at
+    /// `now`.
+    pub(super) fn begin_calm(&mut self, now: Time) {
+        let unusual = self.recovering || self.repair_now || self.gated || self.log.is_some();
+        let in_order = self.board.is_empty() && self.duplicates == 0;
+        if !unusual && in_order && self.next > self.una && self.rtt.is_fresh() {
+            self.restarted = now;
+            self.calm = self.deadline == now + self.rtt.timeout();
+        }
+    }
+
+    /// Prepares the sender for an event other than [`StreamSender::acknowledge`].
+    pub(super) fn end_calm(&mut self) {
+        if self.calm {
+            self.calm = false;
+            self.deadline = self.restarted + self.rtt.timeout();
+        }
+    }
+
+    /// A time at or before [`StreamSender::next_wake`] after [`StreamSender::acknowledge`].
+    #[inline]
+    pub fn earliest_wake(&self) -> Time {
+        self.restarted + self.rtt.min_rto()
+    }
+
+    /// Returns the packets of [`StreamSender::burst`] after [`StreamSender::acknowledge`], which has
+    /// returned this allowance.
+    #[inline(always)]
+    pub fn next_burst(&mut self, allowance: Allowance, now: Time) -> Option<Range<u64>> {
+        self.fill_window(allowance, self.next - self.una, now)
+    }
+}
