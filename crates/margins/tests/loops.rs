@@ -233,8 +233,8 @@ fn a_loop_that_grows_is_the_first_root() {
     assert_eq!(wild.margins.delay, 0.0);
     let between = one("gain = 0.8");
     assert!(between.is_stable() && !between.is_guaranteed());
-    let calm = one("gain = 0.3");
-    assert!(calm.is_stable() && calm.is_guaranteed());
+    let slow = one("gain = 0.3");
+    assert!(slow.is_stable() && slow.is_guaranteed());
 }
 
 /// Flows of two gains at a link, or of two full links, move apart: none has a mode of its own, each a bound,

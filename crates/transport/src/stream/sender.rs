@@ -1,8 +1,8 @@
 //! The sending half of a stream.
 
 mod by_time;
-mod calm;
 mod deliveries;
+mod fast_path;
 mod notify;
 mod pace;
 mod prr;
@@ -77,7 +77,7 @@ pub struct StreamSender<C = AnyController> {
     round_end: u64,
     /// The time at which this connection was opened.
     opened: Time,
-    /// The latest acknowledgement of a calm sender, which restarted the retransmission timer.
+    /// The latest acknowledgement on the fast path, which restarted the retransmission timer.
     restarted: Time,
     rtt: RoundTrip,
     packet: Bytes,
@@ -85,7 +85,7 @@ pub struct StreamSender<C = AnyController> {
     marked: u32,
     /// True if packets are in flight, all in order, and only the window limits them. The sender
     /// then takes most acknowledgements by [`StreamSender::acknowledge`].
-    calm: bool,
+    fast: bool,
     /// True while losses are repaired, until all packets before
     /// [`LossState::recover`] are acknowledged.
     recovering: bool,
@@ -101,7 +101,7 @@ pub struct StreamSender<C = AnyController> {
     /// The per-packet state of packets in flight, for controllers that ask for it.
     log: Option<Box<Log>>,
     /// The deadline of the retransmission timer, or `Time::MAX` while nothing is in flight. That of
-    /// a calm sender follows from `restarted`.
+    /// the fast path follows from `restarted`.
     deadline: Time,
     /// The duplicate acknowledgements since the window last moved. Each is the arrival of a packet,
     /// whose number Reno and NewReno do not know.
@@ -228,7 +228,7 @@ impl<C: Controller> StreamSender<C> {
             held_to: 0,
             marked: 0,
             round_end: 0,
-            calm: false,
+            fast: false,
             restarted: Time::ZERO,
             deadline: Time::MAX,
             full_to: 0,
@@ -319,9 +319,9 @@ impl<C: Controller> StreamSender<C> {
         marked: u32,
         now: Time,
     ) {
-        self.end_calm();
+        self.leave_fast_path();
         self.take_ack(next, block, block_len, echo, marked, now);
-        self.begin_calm(now);
+        self.enter_fast_path(now);
     }
 
     fn take_ack(
@@ -482,7 +482,7 @@ impl<C: Controller> StreamSender<C> {
     /// The time at which to call [`StreamSender::on_wake`], or `Time::MAX` for never.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        if self.calm { self.restarted + self.rtt.timeout() } else { self.deadline }
+        if self.fast { self.restarted + self.rtt.timeout() } else { self.deadline }
     }
 
     /// Returns a packet to send now, or the time at which to ask again. `Err(Time::MAX)` means

@@ -330,7 +330,7 @@ impl<C: Controller> StreamSender<C> {
 
     /// Notifies the sender that the time of [`StreamSender::next_wake`] may have come.
     pub fn on_wake(&mut self, now: Time) {
-        self.end_calm();
+        self.leave_fast_path();
         if now < self.deadline || self.alarmed(now) {
             return;
         }

@@ -1,5 +1,5 @@
-//! The path of an acknowledgement in order, if packets are in flight, all in order, and only the
-//! window limits them. It has the results of the general path, and tests one flag.
+//! The fast path of acknowledgements: packets are in flight, all in order, and only the window
+//! limits them. Its results are those of the general path, and it tests one flag.
 
 use super::StreamSender;
 use accord_control::{Acked, Allowance, Controller, PathView};
@@ -7,8 +7,8 @@ use accord_units::{Bytes, Rate, Time};
 use std::ops::Range;
 
 impl<C: Controller> StreamSender<C> {
-    /// Takes an acknowledgement as [`StreamSender::on_ack`] does, if it is the next one of a calm
-    /// sender. Returns the allowance of the controller, or `None` if it is another one, which is not
+    /// Takes an acknowledgement as [`StreamSender::on_ack`] does, if the sender is on
+    /// the fast path and this is the next one. Returns the allowance of the controller, or `None` if it is another one, which is not
     /// taken.
     #[inline(always)]
     pub fn acknowledge(
@@ -21,7 +21,7 @@ impl<C: Controller> StreamSender<C> {
         now: Time,
     ) -> Option<Allowance> {
         let (n, out) = (next.wrapping_sub(self.una), self.next - self.una);
-        let is_next = self.calm && block | block_len == 0 && (1..out).contains(&n);
+        let is_next = self.fast && block | block_len == 0 && (1..out).contains(&n);
         if !is_next || echo < self.opened || marked != self.marked {
             return None;
         }
@@ -62,21 +62,21 @@ impl<C: Controller> StreamSender<C> {
         Some(self.controller.acknowledge(ack, path, now))
     }
 
-    /// Makes the sender calm, if it is and an acknowledgement restarts the retransmission timer at
-    /// `now`.
-    pub(super) fn begin_calm(&mut self, now: Time) {
+    /// Enters the fast path if its conditions hold and an acknowledgement restarts the
+    /// retransmission timer at `now`.
+    pub(super) fn enter_fast_path(&mut self, now: Time) {
         let unusual = self.recovering || self.repair_now || self.gated || self.log.is_some();
         let in_order = self.board.is_empty() && self.duplicates == 0;
         if !unusual && in_order && self.next > self.una && self.rtt.is_fresh() {
             self.restarted = now;
-            self.calm = self.deadline == now + self.rtt.timeout();
+            self.fast = self.deadline == now + self.rtt.timeout();
         }
     }
 
-    /// Prepares the sender for an event other than [`StreamSender::acknowledge`].
-    pub(super) fn end_calm(&mut self) {
-        if self.calm {
-            self.calm = false;
+    /// Leaves the fast path for an event other than [`StreamSender::acknowledge`].
+    pub(super) fn leave_fast_path(&mut self) {
+        if self.fast {
+            self.fast = false;
             self.deadline = self.restarted + self.rtt.timeout();
         }
     }
