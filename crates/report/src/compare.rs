@@ -376,7 +376,7 @@ pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Opti
     found.map(|estimate| estimate.mean).or_else(flow)
 }
 
-/// Returns the rows of [`data_rows`] and those that only sweeps show: the fairness and the losses
+/// Returns the rows of tables and those that only sweeps show: the fairness and the losses
 /// of groups, the delays of queues, and the metrics that `scenario` has expectations of.
 pub fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     let mut rows = data_rows(columns);

@@ -5,7 +5,7 @@
 //! repetitions are shown and judged.
 //!
 //! - [`checks`] compares runs with the expectations of the scenario.
-//! - [`table`], [`checks_table`] and, for a sweep, [`overview`] print for people, and [`Experiment`] for programs.
+//! - [`table`], [`checks_table`] and, for a sweep, [`overview`] print for people, and [`experiment_record`] is JSON for programs.
 //! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk.
 //! - [`Kept`] holds the runs of a command that has not ended yet.
 //! - [`page()`] draws a run, and [`Figure`] draws for papers.
