@@ -227,7 +227,7 @@ fn memory_is_proportional_to_flows_and_packets() {
     let wide = most("wide", &fast(10_000), both);
     println!("{wide} bytes for 10 000 flows that fill 100 Gbps");
     assert!(wide < 102_000_000, "{wide} bytes for 10 000 flows");
-    for (controller, limit) in [("newreno", 1900.0), ("monaco", 2950.0)] {
+    for (controller, limit) in [("newreno", 1750.0), ("monaco", 2950.0)] {
         let [few, many] = [10_000, 20_000].map(|flows| {
             let name = format!("{controller}-{flows}");
             most(&name, &crowded(flows, controller), "packet")
