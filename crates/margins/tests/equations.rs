@@ -1,6 +1,6 @@
 //! Equilibria by sums of rates, and roots that solve characteristic equations written out by hand.
 
-use crate::common::scenario;
+use crate::common::{near, scenario, solves};
 use accord_margins::{Complex, Rest, linearise, rightmost_roots, stability};
 use accord_scenario::Scenario;
 use accord_units::Time;
@@ -35,23 +35,6 @@ fn reno(ecn: bool) -> String {
 
 fn rest(s: &Scenario) -> Vec<Rest> {
     linearise(s, Time::ZERO).expect("at rest").1
-}
-
-fn near(is: f64, should: f64, within: f64) {
-    assert!((is / should - 1.0).abs() < within, "{is} {should}");
-}
-
-/// Newton's correction of the rightmost roots is nothing to `f`, which is zero at a root.
-fn solves(s: &Scenario, f: impl Fn(Complex<f64>) -> Complex<f64>) {
-    let (linear, _) = linearise(s, Time::ZERO).expect("at rest");
-    let roots = rightmost_roots(&linear, 1.0);
-    assert!(roots.len() > 1, "{roots:?}");
-    for &root in roots.iter().take(3) {
-        let h = 1e-6 * (root.norm() + 1.0);
-        let slope = (f(root + h) - f(root - h)) / (2.0 * h);
-        let step = (f(root) / slope).norm();
-        assert!(step < 1e-5 * (root.norm() + 1.0), "{root} is off by {step}: {roots:?}");
-    }
 }
 
 /// w = packet·√(2·(1 − m)/m), m the losses of the wire alone.

@@ -1,9 +1,9 @@
 //! Loops of flows that keep an accumulation: their equations by hand, and which of their limits counts.
 
-use crate::common::scenario;
+use crate::common::{near, scenario, solves};
 use accord_family::{Pace, Rounds};
 use accord_fluid::Model;
-use accord_margins::{Complex, Stability, largest, linearise, margins, rightmost_roots, stability};
+use accord_margins::{Stability, largest, linearise, margins, stability};
 use accord_scenario::Scenario;
 use accord_units::Time;
 
@@ -43,23 +43,6 @@ fn found(s: &Scenario) -> Stability {
 fn one(parameters: &str) -> Stability {
     let flows = flow("f", "a", "b", &monaco(parameters), "count = 2");
     found(&parsed("ack-clocked", &(hop("one", "a", "b", "10 Mbps", PLAIN) + &flows)))
-}
-
-fn near(is: f64, should: f64, within: f64) {
-    assert!((is / should - 1.0).abs() < within, "{is} {should}");
-}
-
-/// Newton's correction of the rightmost roots is nothing to `f`, which is zero at a root.
-fn solves(s: &Scenario, f: impl Fn(Complex<f64>) -> Complex<f64>) {
-    let (linear, _) = linearise(s, Time::ZERO).expect("at rest");
-    let roots = rightmost_roots(&linear, 1.0);
-    assert!(roots.len() > 1, "{roots:?}");
-    for &root in roots.iter().take(3) {
-        let h = 1e-6 * (root.norm() + 1.0);
-        let slope = (f(root + h) - f(root - h)) / (2.0 * h);
-        let step = (f(root) / slope).norm();
-        assert!(step < 1e-5 * (root.norm() + 1.0), "{root} is off by {step}: {roots:?}");
-    }
 }
 
 /// N flows of x over a virtual queue of C̃ = γ·c, whose delay is v: dV/dt = y − C̃, dC̃/dt = α·(γ·c − y), v = V/C̃,

@@ -1,9 +1,11 @@
-//! Scenarios from text.
+//! Scenarios from text, and the roots of their equations.
 #![allow(dead_code)]
 
 use accord_family::Catalogue;
 use accord_language::File;
+use accord_margins::{Complex, linearise, rightmost_roots};
 use accord_scenario::Scenario;
+use accord_units::Time;
 
 pub const CATALOGUE: Catalogue =
     Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
@@ -12,6 +14,23 @@ pub fn scenario(text: &str) -> Scenario {
     let file = File::parse("test.toml", text).expect("it parses");
     let points = file.points(&CATALOGUE, None);
     points.expect("it is valid").swap_remove(0)
+}
+
+pub fn near(is: f64, should: f64, within: f64) {
+    assert!((is / should - 1.0).abs() < within, "{is} {should}");
+}
+
+/// Newton's correction of the rightmost roots is nothing to `f`, which is zero at a root.
+pub fn solves(s: &Scenario, f: impl Fn(Complex<f64>) -> Complex<f64>) {
+    let (linear, _) = linearise(s, Time::ZERO).expect("at rest");
+    let roots = rightmost_roots(&linear, 1.0);
+    assert!(roots.len() > 1, "{roots:?}");
+    for &root in roots.iter().take(3) {
+        let h = 1e-6 * (root.norm() + 1.0);
+        let slope = (f(root + h) - f(root - h)) / (2.0 * h);
+        let step = (f(root) / slope).norm();
+        assert!(step < 1e-5 * (root.norm() + 1.0), "{root} is off by {step}: {roots:?}");
+    }
 }
 
 /// Five classes of 50 flows over one link of 2.4 Gbps [Low02 §6.1.1], with a controller that
