@@ -53,10 +53,10 @@ mod resolve;
 mod schema;
 mod shape;
 mod sweep;
+#[cfg(test)]
+mod tests;
 mod trace;
 mod tree;
-#[cfg(test)]
-mod words;
 
 pub use error::{Also, Errors, ScenarioError, Source, suggest};
 pub use file::File;

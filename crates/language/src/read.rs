@@ -53,56 +53,58 @@ where
     }
 }
 
+/// Reads a quantity up to `most`, and above zero if `positive` has that zero.
+fn within<T>(
+    value: &Value,
+    shape: &Shape,
+    positive: Option<T>,
+    most: T,
+    what: &str,
+) -> Result<T, Problem>
+where
+    T: FromStr<Err = ParseError> + PartialOrd + std::fmt::Display,
+{
+    bounded(value, quantity(value, shape)?, positive, most, what)
+}
+
 pub(crate) fn rate(value: &Value) -> Result<Rate, Problem> {
-    let x = quantity(value, &Shape::Rate)?;
-    bounded(value, x, Some(Rate::ZERO), limits::RATE, "a rate")
+    within(value, &Shape::Rate, Some(Rate::ZERO), limits::RATE, "a rate")
 }
 
 /// Reads a rate, which may be zero.
 pub(crate) fn any_rate(value: &Value) -> Result<Rate, Problem> {
-    let x = quantity(value, &Shape::AnyRate)?;
-    bounded(value, x, None, limits::RATE, "a rate")
+    within(value, &Shape::AnyRate, None, limits::RATE, "a rate")
 }
 
 pub(crate) fn delay(value: &Value) -> Result<Duration, Problem> {
-    let x = quantity(value, &Shape::Delay)?;
-    bounded(value, x, None, limits::DELAY, "a delay")
+    within(value, &Shape::Delay, None, limits::DELAY, "a delay")
 }
 
 pub(crate) fn span(value: &Value) -> Result<Duration, Problem> {
-    let x = quantity(value, &Shape::Span)?;
-    let zero = Some(Duration::ZERO);
-    bounded(value, x, zero, limits::SPAN, "a span of time")
+    within(value, &Shape::Span, Some(Duration::ZERO), limits::SPAN, "a span of time")
 }
 
 pub(crate) fn instant(value: &Value) -> Result<Time, Problem> {
-    let x: Duration = quantity(value, &Shape::Instant)?;
-    bounded(value, x, None, limits::SPAN, "a time").map(|d| Time::ZERO + d)
+    within(value, &Shape::Instant, None, limits::SPAN, "a time").map(|d| Time::ZERO + d)
 }
 
 pub(crate) fn amount(value: &Value) -> Result<Bytes, Problem> {
-    let x = quantity(value, &Shape::Amount)?;
-    let zero = Some(Bytes::ZERO);
-    bounded(value, x, zero, limits::AMOUNT, "an amount")
+    within(value, &Shape::Amount, Some(Bytes::ZERO), limits::AMOUNT, "an amount")
 }
 
 pub(crate) fn packet(value: &Value) -> Result<Bytes, Problem> {
-    let x = quantity(value, &Shape::Packet)?;
-    let zero = Some(Bytes::ZERO);
-    bounded(value, x, zero, limits::PACKET, "the size of a packet")
+    within(value, &Shape::Packet, Some(Bytes::ZERO), limits::PACKET, "the size of a packet")
 }
 
 pub(crate) fn processing(value: &Value) -> Result<Processing, Problem> {
     if let Some(word) = value.text().and_then(Processing::of_word) {
         return Ok(word);
     }
-    let x = quantity(value, &Shape::Processing)?;
-    bounded(value, x, None, limits::SPAN, "a time").map(Processing::Time)
+    within(value, &Shape::Processing, None, limits::SPAN, "a time").map(Processing::Time)
 }
 
 pub(crate) fn timeout(value: &Value) -> Result<Duration, Problem> {
-    let x = quantity(value, &Shape::Timeout)?;
-    bounded(value, x, None, limits::MIN_RTO, "a least time-out")
+    within(value, &Shape::Timeout, None, limits::MIN_RTO, "a least time-out")
 }
 
 pub(crate) fn flag(value: &Value) -> Result<bool, Problem> {
@@ -303,6 +305,11 @@ impl<'a> Reader<'a> {
     pub fn or(mut self, base: &Reader<'a>) -> Reader<'a> {
         self.layers.extend(&base.layers);
         self
+    }
+
+    /// Returns the place of the value given for `key`, or of the table.
+    pub fn at(&self, key: &str) -> Span {
+        self.given(key).map_or(self.span, |v| v.span)
     }
 
     /// Returns the value given for `key`, if there is one.

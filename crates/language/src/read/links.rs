@@ -1,6 +1,6 @@
 //! Readers of what links have beyond a rate and a delay.
 
-use super::{bounded, quantity, whole, wrong};
+use super::{whole, within, wrong};
 use crate::error::Problem;
 use crate::limits;
 use crate::shape::Shape;
@@ -37,19 +37,17 @@ pub(crate) fn trace(value: &Value) -> Result<Trace, Problem> {
 pub(crate) fn period(value: &Value) -> Result<Option<Duration>, Problem> {
     match value.text() {
         Some(OFF) => Ok(None),
-        _ => delay_above_zero(value, &Shape::Period).map(Some),
+        _ => above_zero(value, &Shape::Period).map(Some),
     }
 }
 
-fn delay_above_zero(value: &Value, shape: &Shape) -> Result<Duration, Problem> {
-    let x = quantity(value, shape)?;
-    let zero = Some(Duration::ZERO);
-    bounded(value, x, zero, limits::DELAY, "a delay")
+fn above_zero(value: &Value, shape: &Shape) -> Result<Duration, Problem> {
+    within(value, shape, Some(Duration::ZERO), limits::DELAY, "a delay")
 }
 
 /// Reads a delay on a wire that is more than zero.
 pub(crate) fn wire_delay(value: &Value) -> Result<Duration, Problem> {
-    delay_above_zero(value, &Shape::Delay)
+    above_zero(value, &Shape::Delay)
 }
 
 /// Reads the steps of a link's rate, from a file that was read.

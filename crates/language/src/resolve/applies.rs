@@ -1,10 +1,10 @@
 //! The engines and points of a sweep that something applies to.
 
-use super::super::error::{Problem, Span, quote};
-use super::super::read;
-use super::super::shape::Shape;
-use super::super::tree::{Data, Value};
 use super::Context;
+use crate::error::{Problem, Span, quote};
+use crate::read;
+use crate::sweep::Axis;
+use crate::tree::{Data, Value};
 use accord_scenario::Engine;
 
 /// Returns whether `points`, a table of values of sweeps, lists this point. Every point is listed
@@ -35,8 +35,23 @@ pub(super) fn labels(value: &Value) -> Vec<&Value> {
     }
 }
 
+/// Returns the sweep that `by` names, which chooses among the values of a table at `span`, and the
+/// label that it has at this point.
+pub(super) fn by<'a>(
+    by: Option<&Value>,
+    span: Span,
+    context: &'a Context<'_>,
+) -> Result<(&'a Axis, &'a str), Problem> {
+    let Some(by) = by else {
+        let message = "a table of values needs `by`, the sweep that chooses among them";
+        return Err(Problem::new(span, message));
+    };
+    let name = read::name(by, false)?;
+    context.label(name).ok_or_else(|| no_sweep(by.span, name, context))
+}
+
 /// Returns the problem that there is no such sweep.
-pub(super) fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem {
+fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem {
     Problem::new(span, format!("there is no sweep {}", quote(name)))
         .known(name, context.axes.iter().map(|a| a.name.as_str()))
 }
@@ -44,12 +59,7 @@ pub(super) fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem
 /// Reads one engine, or a list of them.
 pub(super) fn engines(value: &Value) -> Result<Vec<Engine>, Problem> {
     match &value.data {
-        Data::List(list) => list.iter().map(engine).collect(),
-        _ => Ok(vec![engine(value)?]),
+        Data::List(list) => list.iter().map(read::word).collect(),
+        _ => Ok(vec![read::word(value)?]),
     }
-}
-
-fn engine(value: &Value) -> Result<Engine, Problem> {
-    let engine: Result<Engine, String> = read::text(value, &Shape::Text)?.parse();
-    engine.map_err(|e| Problem::new(value.span, e))
 }

@@ -1,12 +1,11 @@
 //! The carrier of a flow in the live engine: our transport, the operating system's TCP or a QUIC
 //! stack.
 
-use super::super::error::{Problem, Span, quote};
-use super::super::family::WITH_QUIC;
-use super::super::read::{self, Reader};
-use accord_family::Catalogue;
-use accord_family::Values;
-use accord_scenario::{Carrier, Congestion};
+use crate::error::{Problem, Span, quote};
+use crate::family::WITH_QUIC;
+use crate::read::{self, Reader};
+use accord_family::{Catalogue, Values};
+use accord_scenario::{Carrier, Congestion, Flow};
 use accord_traffic::Demand;
 use accord_units::Bytes;
 
@@ -33,10 +32,9 @@ pub(super) fn read(reader: &Reader<'_>, catalogue: &Catalogue) -> Result<Carrier
         (Some(congestion), None) => Ok(Carrier::Kernel(congestion)),
         (None, Some(stack)) => Ok(Carrier::Quic(stack)),
         (Some(_), Some(_)) => {
-            let at = at(reader, "quic");
             let message =
                 "a flow is carried by the kernel's TCP or by QUIC, and this one asks for both";
-            Err(Problem::new(at, message).hint("leave out `kernel` or `quic`"))
+            Err(Problem::new(reader.at("quic"), message).hint("leave out `kernel` or `quic`"))
         }
     }
 }
@@ -78,7 +76,7 @@ pub(super) fn model(
             let message = "kernel = \"accord\" runs the flow's `controller` in the kernel's TCP, and \
                            `controller` is missing";
             let hint = "controller = \"copa\", or another one with a window";
-            return Err(Problem::new(at(reader, "kernel"), message).hint(hint));
+            return Err(Problem::new(reader.at("kernel"), message).hint(hint));
         }
     };
     let mut known = catalogue.controllers.iter();
@@ -88,37 +86,35 @@ pub(super) fn model(
             format!("there is no model of the kernel's {name}, so `controller` is missing");
         let hint =
             "controller = \"newreno\", or another one that engines without a kernel run in its place";
-        Problem::new(at(reader, "kernel"), message).hint(hint)
+        Problem::new(reader.at("kernel"), message).hint(hint)
     })
 }
 
 /// Refuses requests that the carrier of a flow cannot fulfil.
 pub(super) fn check(
-    carrier: &Carrier,
-    controller: &Values,
-    demand: Demand,
-    packet: Bytes,
-    (reader, catalogue): (&Reader<'_>, &Catalogue),
+    flow: &Flow,
+    reader: &Reader<'_>,
+    catalogue: &Catalogue,
 ) -> Result<(), Problem> {
-    let (key, who, least) = match carrier {
+    let (key, who, least) = match &flow.carrier {
         Carrier::Ours => return Ok(()),
         Carrier::Kernel(congestion) => {
             if *congestion == Congestion::Accord
-                && let Some(why) = controller.unfit_for_tcp()
+                && let Some(why) = flow.controller.unfit_for_tcp()
             {
                 let hint =
                     "leave out `kernel`, or choose a controller with a window, such as \"vegas\"";
-                return Err(Problem::new(at(reader, "controller"), why).hint(hint));
+                return Err(Problem::new(reader.at("controller"), why).hint(hint));
             }
             ("kernel", "the kernel's TCP", LEAST_TCP)
         }
         Carrier::Quic(stack) => {
-            (stack.check)(controller).map_err(|why| {
+            (stack.check)(&flow.controller).map_err(|why| {
                 let able = catalogue.controllers.iter();
                 let able = able.filter(|family| (stack.check)(&family.defaults()).is_ok());
                 let able: Vec<_> = able.map(|family| family.name).collect();
                 let hint = format!("{} runs: {}", stack.name, able.join(", "));
-                Problem::new(at(reader, "controller"), why).hint(hint)
+                Problem::new(reader.at("controller"), why).hint(hint)
             })?;
             ("quic", stack.name, LEAST_QUIC)
         }
@@ -126,28 +122,24 @@ pub(super) fn check(
     if reader.given("service").is_some() {
         let message = format!("{who} can hold no service");
         let hint = format!("leave out `{key}` or `service`");
-        return Err(Problem::new(at(reader, "service"), message).hint(hint));
+        return Err(Problem::new(reader.at("service"), message).hint(hint));
     }
-    if matches!(demand, Demand::Media(_)) {
+    if matches!(flow.demand, Demand::Media(_)) {
         let message = format!("{who} does not report an allowed rate to the source of a flow");
         let hint = format!("demand = {{ constant = \"1 Mbps\" }}, or no `{key}`");
-        return Err(Problem::new(at(reader, "demand"), message).hint(hint));
+        return Err(Problem::new(reader.at("demand"), message).hint(hint));
     }
-    if matches!(demand, Demand::Web(_)) {
+    if matches!(flow.demand, Demand::Web(_)) {
         let message =
             format!("a flow of {who} is one connection, and a web user has one for each file");
         let hint = "demand = { on_off = { burst = \"100 KB\", pause = \"1 s\" } }";
-        return Err(Problem::new(at(reader, "demand"), message).hint(hint));
+        return Err(Problem::new(reader.at("demand"), message).hint(hint));
     }
+    let packet = flow.packet;
     if !(least..=MOST).contains(&packet) {
         let message = format!("{who} has packets of {least} to {MOST}, and not of {packet}");
         let hint = "packet = \"1500 B\"";
-        return Err(Problem::new(at(reader, "packet"), message).hint(hint));
+        return Err(Problem::new(reader.at("packet"), message).hint(hint));
     }
     Ok(())
-}
-
-/// The place of a key, or of its table where it is not given.
-fn at(reader: &Reader<'_>, key: &str) -> Span {
-    reader.given(key).map_or(reader.span, |v| v.span)
 }

@@ -1,12 +1,11 @@
 //! Events: changes during the run.
 
-use super::super::error::{Problem, Problems, quote};
-use super::super::keys;
-use super::super::limits;
-use super::super::read::{self, Reader};
-use super::super::tree::Value;
 use super::network::Network;
 use super::route;
+use crate::error::{Problem, Problems, quote};
+use crate::read::{self, Reader};
+use crate::tree::Value;
+use crate::{keys, limits};
 use accord_scenario::{Change, Direction, Event, Link, LinkId, NodeId, Scenario};
 use accord_units::Time;
 use std::ops::Range;
@@ -190,34 +189,28 @@ fn reroute(
     let path = reader.given("path").ok_or_else(|| reader.missing("path"))?;
     let links = &scenario.flows[flow].path;
     let (first, last) = (&network.links[links[0]], &network.links[links[links.len() - 1]]);
-    let attached = |nodes: &mut Vec<NodeId>, backwards: bool| {
-        let (source, sink) = if backwards {
-            ((last.attachment, last.from, last.to), (first.attachment, first.to, first.from))
-        } else {
-            ((first.attachment, first.to, first.from), (last.attachment, last.from, last.to))
-        };
+    // The ends of the path: whether a host is attached, the router, and the node of the end.
+    let source = (first.attachment, first.to, first.from);
+    let sink = (last.attachment, last.from, last.to);
+    let resolve = |value: &Value, source: (bool, NodeId, NodeId), sink: (bool, NodeId, NodeId)| {
+        let mut nodes = route::listed(value, network)?;
         if source.0 && nodes[0] == source.1 {
             nodes.insert(0, source.2);
         }
         if sink.0 && nodes[nodes.len() - 1] == sink.1 {
             nodes.push(sink.2);
         }
-        (source.2, sink.2)
-    };
-    let resolve = |value: &Value, backwards: bool| {
-        let mut nodes = route::listed(value, network)?;
-        let (source, sink) = attached(&mut nodes, backwards);
-        if (nodes[0], nodes[nodes.len() - 1]) != (source, sink) {
+        if (nodes[0], nodes[nodes.len() - 1]) != (source.2, sink.2) {
             let name = |n: NodeId| quote(&network.nodes[n].name);
-            let message = format!("it does not lead from {} to {}", name(source), name(sink));
+            let message = format!("it does not lead from {} to {}", name(source.2), name(sink.2));
             return Err(Problem::new(value.span, message)
                 .hint("a new path begins and ends where the old one did"));
         }
         Ok(nodes)
     };
-    let nodes = resolve(path, false)?;
+    let nodes = resolve(path, source, sink)?;
     let backwards = match reader.given("reverse_path") {
-        Some(value) => resolve(value, true)?,
+        Some(value) => resolve(value, sink, source)?,
         None => nodes.iter().rev().copied().collect(),
     };
     Ok(Change::Route {

@@ -1,17 +1,15 @@
 //! Expectations.
 
-use super::super::error::{Problem, Problems, quote};
-use super::super::figure;
-use super::super::keys;
-use super::super::limits;
-use super::super::read::{self, Reader};
-use super::super::shape::Shape;
-use super::super::tree::{Data, Value};
-use super::applies::{engines, listed, no_sweep};
+use super::applies::{by, engines, listed};
 use super::fails::Failures;
 use super::network::Network;
 use super::sample::sampled;
 use super::{Context, event, window};
+use crate::error::{Problem, Problems, quote};
+use crate::read::{self, Reader};
+use crate::shape::Shape;
+use crate::tree::{Data, Value};
+use crate::{figure, keys, limits};
 use accord_scenario::{
     Across, Claim, Engine, Expectation, Metric, Of, Over, Recorded, Scenario, Subject, Target,
     Window, percentile,
@@ -66,42 +64,31 @@ fn expectations(
     network: &Network,
     scenario: &Scenario,
 ) -> Result<Vec<Expectation>, Problem> {
-    if !applies(reader, context)? {
+    if !listed(reader.given("when"), context)? {
         return Ok(Vec::new());
     }
-    let metric = reader.get("metric", |v| {
-        let name = read::text(v, &Shape::Text)?;
-        let metric: Result<Metric, String> = name.parse();
-        metric.map_err(|e| Problem::new(v.span, e))
-    })?;
+    let metric: Metric = reader.get("metric", read::word)?;
     let of = reader.given("of").ok_or_else(|| reader.missing("of"))?;
     let subject = subject(of, metric, network, scenario)?;
     let over = reader.get("over", read::over)?;
     let across = reader.get("across", read::word::<Across>)?;
-    let combines = matches!(subject, Subject::Group(_)) && metric.of() == Of::Flow;
-    if let Some(value) = reader.given("across")
-        && across != Across::Each
-        && !combines
-    {
-        let message =
-            format!("{} has one value of this, so there is nothing to combine", of.describe());
-        return Err(Problem::new(value.span, message));
-    }
-    if let Some(value) = reader.given("across")
-        && across == Across::Sum
-        && metric.of() == Of::Flow
-        && !metric.adds()
-    {
-        let message = format!("the {metric} of several flows does not add up to anything");
-        return Err(Problem::new(value.span, message).hint("across = \"mean\""));
-    }
-    if let (Some(value), Subject::Group(group)) = (reader.given("across"), subject)
-        && scenario.groups[group].recorded == Recorded::Group
-    {
-        let message =
-            format!("{} is recorded as one group, so there is nothing to combine", of.describe());
-        let hint = "its series are sums over the flows; transfers are taken together";
-        return Err(Problem::new(value.span, message).hint(hint));
+    if let Some(value) = reader.given("across") {
+        let as_one = |group: usize| scenario.groups[group].recorded == Recorded::Group;
+        let refuse = |message: String| Problem::new(value.span, message);
+        let combines = matches!(subject, Subject::Group(_)) && metric.of() == Of::Flow;
+        let nothing = "so there is nothing to combine";
+        let of = of.describe();
+        if across != Across::Each && !combines {
+            return Err(refuse(format!("{of} has one value of this, {nothing}")));
+        }
+        if across == Across::Sum && metric.of() == Of::Flow && !metric.adds() {
+            let message = format!("the {metric} of several flows does not add up to anything");
+            return Err(refuse(message).hint("across = \"mean\""));
+        }
+        if matches!(subject, Subject::Group(group) if as_one(group)) {
+            let hint = "its series are sums over the flows; transfers are taken together";
+            return Err(refuse(format!("{of} is recorded as one group, {nothing}")).hint(hint));
+        }
     }
     let during = match reader.given("during") {
         Some(value) => {
@@ -144,11 +131,6 @@ fn expectations(
             })
         })
         .collect()
-}
-
-/// Returns whether `when` lists this point.
-fn applies(reader: &Reader<'_>, context: &Context<'_>) -> Result<bool, Problem> {
-    listed(reader.given("when"), context)
 }
 
 /// Returns the author of the claim: the one that the file names, or the one that follows from the
@@ -315,17 +297,13 @@ fn at_point<'a>(
     let Data::Table(table) = &value.data else {
         return Ok(value);
     };
-    let Some(by) = reader.given("by") else {
-        let message = "a table of values needs `by`, the sweep that chooses among them";
-        return Err(Problem::new(value.span, message));
-    };
-    let name = read::name(by, false)?;
-    let (axis, here) = context.label(name).ok_or_else(|| no_sweep(by.span, name, context))?;
+    let (axis, here) = by(reader.given("by"), value.span, context)?;
     for entry in &table.entries {
         axis.check(&entry.key, entry.span)?;
     }
     table.get(here).ok_or_else(|| {
-        Problem::new(value.span, format!("there is no value for {name} = {}", quote(here)))
+        let message = format!("there is no value for {} = {}", axis.name, quote(here));
+        Problem::new(value.span, message)
     })
 }
 

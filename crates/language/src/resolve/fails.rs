@@ -1,13 +1,12 @@
 //! Known failures of expectations.
 
-use super::super::error::{Problem, Span, quote};
-use super::super::figure;
-use super::super::keys;
-use super::super::read::{self, Reader};
-use super::super::shape::Shape;
-use super::super::tree::{Data, Table, Value};
 use super::Context;
-use super::applies::{engines, labels, listed, no_sweep};
+use super::applies::{by, engines, labels, listed};
+use crate::error::{Problem, Span, quote};
+use crate::read::{self, Reader};
+use crate::shape::Shape;
+use crate::tree::{Data, Table, Value};
+use crate::{figure, keys};
 use accord_scenario::{Engine, KnownFailure, Measured, Metric};
 
 /// The known failures of an expectation that apply at this point.
@@ -98,7 +97,7 @@ fn known(
     let here = listed(entry.given("at"), context)?;
     let measured = entry.given("measured").ok_or_else(|| entry.missing("measured"))?;
     let value = match &measured.data {
-        Data::Table(table) => by(expectation, entry, table, context, (at, when))?,
+        Data::Table(table) => chosen(expectation, entry, table, context, (at, when))?,
         _ => Some(measured),
     };
     let band = entry.get("band", read::tolerance)?;
@@ -113,19 +112,16 @@ fn known(
 }
 
 /// Returns the value that applies at this point, out of a table of those that were measured.
-fn by<'a>(
+fn chosen<'a>(
     expectation: &Reader<'_>,
     entry: &Reader<'_>,
     values: &'a Table,
     context: &Context<'_>,
     (at, when): (Option<&Table>, Option<&Table>),
 ) -> Result<Option<&'a Value>, Problem> {
-    let Some(by) = entry.given("by").or(expectation.given("by")) else {
-        let message = "a table of values needs `by`, the sweep that chooses among them";
-        return Err(Problem::new(entry.span, message));
-    };
-    let name = read::name(by, false)?;
-    let (axis, here) = context.label(name).ok_or_else(|| no_sweep(by.span, name, context))?;
+    let given = entry.given("by").or(expectation.given("by"));
+    let (axis, here) = by(given, entry.span, context)?;
+    let name = axis.name.as_str();
     if let Some(twice) = at.and_then(|t| t.get(name)) {
         let message = format!("{} chooses among the values of `measured` already", quote(name));
         return Err(Problem::new(twice.span, message).hint("leave it out of `at`"));

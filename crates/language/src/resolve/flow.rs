@@ -4,28 +4,22 @@ mod path;
 mod stream;
 mod tunnel;
 
-use super::super::error::{Problem, Problems, Span};
-use super::super::family::CONTROLLER;
-use super::super::keys;
-use super::super::limits;
-use super::super::read::{self, Reader};
-use super::super::shape::Processing;
-use super::super::tree::{Entry, Table};
-use super::carrier;
-use super::list;
 use super::network::Network;
 use super::port::{ATTACHMENT_LIMIT, Duplex};
 use super::processing::Wanted;
 use super::route::Routes;
-use super::traffic;
-use accord_family::Catalogue;
-use accord_family::{Objective, Service, Values};
-use accord_scenario::{Carrier, Flow, Group, NodeId, Recorded, Scenario, Tunnel};
+use super::{carrier, list, traffic};
+use crate::error::{Problem, Problems, Span};
+use crate::family::CONTROLLER;
+use crate::read::{self, Reader};
+use crate::shape::Processing;
+use crate::tree::{Entry, Table};
+use crate::{keys, limits};
+use accord_family::{Catalogue, Objective, Service};
+use accord_scenario::{Carrier, Flow, Group, NodeId, Recorded, Scenario};
 use accord_traffic::Demand;
-use accord_traffic::PacketSizes;
-use accord_units::{Bytes, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use std::sync::Arc;
-use stream::Stream;
 
 /// The flows of a group above which it is recorded as one unless the file asks for its flows. A
 /// thousand flows fill the memory of recorders, and a thousand curves cannot be read.
@@ -34,24 +28,11 @@ const MANY: usize = 1000;
 /// The properties that flows of a group share.
 struct Spec {
     span: Span,
-    controller: Arc<Values>,
-    carrier: Carrier,
-    service: Service,
-    demand: Demand,
+    /// A flow of the group, without its name, paths, start and processing time.
+    flow: Flow,
     /// The earliest and the latest start.
     start: (Time, Time),
-    stop: Option<Time>,
-    aggregate: usize,
-    share: Option<f64>,
-    packet: Bytes,
-    sizes: Option<PacketSizes>,
-    ack: Bytes,
-    control: Bytes,
-    processing: Processing,
-    processing_span: Span,
-    stream: Stream,
-    tunnel: Option<Tunnel>,
-    through: Option<usize>,
+    processing: Wanted,
     access: Option<Attachment>,
     egress: Option<Attachment>,
 }
@@ -139,7 +120,7 @@ impl Flows<'_> {
             recorded: Recorded::default(),
         });
         self.scenario.flows.reserve(count.min(limits::FLOWS));
-        self.members(entry, table, &reader, (group, count, hops))?;
+        self.members(entry, table, &reader, (count, hops))?;
         let of_the_web = |f: &Flow| matches!(f.demand, Demand::Web(_));
         let usual = if count > MANY || self.scenario.flows[first..].iter().all(of_the_web) {
             Recorded::Group
@@ -157,7 +138,7 @@ impl Flows<'_> {
         entry: &Entry,
         table: &Table,
         reader: &Reader<'_>,
-        (group, count, hops): (usize, usize, Option<usize>),
+        (count, hops): (usize, Option<usize>),
     ) -> Result<(), Problem> {
         let name = |i: usize| match count {
             1 => entry.key.clone(),
@@ -181,9 +162,9 @@ impl Flows<'_> {
                 };
                 let reader = Reader::new(&keys::FLOW, table, member.span).or(reader);
                 let spec = self.spec(&reader, count)?;
-                let way = self.way(&reader, spec.through)?;
+                let way = self.way(&reader, spec.flow.through)?;
                 self.room(&spec, 1, way.forward.len())?;
-                self.flow(name(i), group, i, &spec, &way)?;
+                self.flow(name(i), i, &spec, &way)?;
             }
             return Ok(());
         }
@@ -193,13 +174,13 @@ impl Flows<'_> {
                 self.room(&spec, count, 2)?;
                 (0..count).try_for_each(|i| {
                     let way = self.hop(i * hops / count);
-                    self.flow(name(i), group, i, &spec, &way)
+                    self.flow(name(i), i, &spec, &way)
                 })
             }
             None => {
-                let way = self.way(reader, spec.through)?;
+                let way = self.way(reader, spec.flow.through)?;
                 self.room(&spec, count, way.forward.len())?;
-                (0..count).try_for_each(|i| self.flow(name(i), group, i, &spec, &way))
+                (0..count).try_for_each(|i| self.flow(name(i), i, &spec, &way))
             }
         }
     }
@@ -221,9 +202,8 @@ impl Flows<'_> {
             }
         };
         if self.scenario.flows.len() + size > limits::FLOWS {
-            let span = reader.given("count").map_or(reader.span, |v| v.span);
             let message = format!("more than {} flows", limits::FLOWS);
-            return Err(Problem::new(span, message));
+            return Err(Problem::new(reader.at("count"), message));
         }
         Ok(size)
     }
@@ -251,9 +231,11 @@ impl Flows<'_> {
         }
         let given = |key| reader.given(key);
         if self.network.hops.is_empty() {
-            let span = given("each_hop").map_or(reader.span, |v| v.span);
-            return Err(Problem::new(span, "`each_hop` needs the hops of a parking lot")
-                .hint("add [topology.parking_lot], or give `from` and `to`"));
+            return Err(Problem::new(
+                reader.at("each_hop"),
+                "`each_hop` needs the hops of a parking lot",
+            )
+            .hint("add [topology.parking_lot], or give `from` and `to`"));
         }
         let way = ["from", "to", "path", "reverse_path"];
         if let Some(value) = way.into_iter().find_map(given) {
@@ -276,9 +258,8 @@ impl Flows<'_> {
             return Ok(i);
         }
         if names.len() == limits::AGGREGATES {
-            let span = reader.given("aggregate").map_or(reader.span, |v| v.span);
             let message = format!("more than {} aggregates", limits::AGGREGATES);
-            return Err(Problem::new(span, message));
+            return Err(Problem::new(reader.at("aggregate"), message));
         }
         names.push(name);
         Ok(names.len() - 1)
@@ -312,25 +293,38 @@ impl Flows<'_> {
             })?,
         };
         let (packet, sizes) = reader.get("packet", traffic::packet)?;
+        let tunnel = tunnel::tunnel(reader, &controller)?;
+        let through = self.through(reader)?;
+        let service = service(reader)?;
         let spec = Spec {
             span: reader.span,
-            tunnel: tunnel::tunnel(reader, &controller)?,
-            through: self.through(reader)?,
-            controller: Arc::new(controller),
-            carrier,
-            service: service(reader)?,
-            demand: reader.get("demand", traffic::demand)?,
+            flow: Flow {
+                name: String::new(),
+                group: self.scenario.groups.len() - 1,
+                path: Vec::new(),
+                reverse_path: Vec::new(),
+                tunnel,
+                through,
+                controller: Arc::new(controller),
+                carrier,
+                service,
+                demand: reader.get("demand", traffic::demand)?,
+                start: Time::ZERO,
+                stop: reader.opt("stop", read::instant)?,
+                aggregate: self.aggregate(reader)?,
+                share: reader
+                    .opt("share", |v| read::number(v, 1e-6, 1e9))?
+                    .unwrap_or(service.weight),
+                packet,
+                sizes,
+                ack: reader.get("ack", read::packet)?,
+                control: reader.get("control", read::packet)?,
+                processing: Duration::ZERO,
+                min_rto: reader.get("min_rto", read::timeout)?,
+                pacing: reader.get("pacing", read::flag)?,
+            },
             start: reader.get("start", traffic::start)?,
-            stop: reader.opt("stop", read::instant)?,
-            aggregate: self.aggregate(reader)?,
-            share: reader.opt("share", |v| read::number(v, 1e-6, 1e9))?,
-            packet,
-            sizes,
-            ack: reader.get("ack", read::packet)?,
-            control: reader.get("control", read::packet)?,
-            processing: reader.get("processing", read::processing)?,
-            processing_span: reader.given("processing").map_or(reader.span, |v| v.span),
-            stream: Stream::read(reader)?,
+            processing: (reader.get("processing", read::processing)?, reader.at("processing")),
             access: attachment("access")?,
             egress: attachment("egress")?,
         };
@@ -339,21 +333,21 @@ impl Flows<'_> {
     }
 
     fn check(&self, spec: &Spec, reader: &Reader<'_>) -> Result<(), Problem> {
-        let at = |key| reader.given(key).map_or(reader.span, |v| v.span);
+        let (flow, at) = (&spec.flow, |key| reader.at(key));
         let end = self.scenario.end();
         if spec.start.1 >= end {
             let message = format!("it starts at {}, but the run ends at {end}", spec.start.1);
             return Err(Problem::new(at("start"), message));
         }
-        if let Some(stop) = spec.stop
+        if let Some(stop) = flow.stop
             && stop <= spec.start.1
         {
             let message = format!("it stops at {stop}, but may start at {}", spec.start.1);
             return Err(Problem::new(at("stop"), message));
         }
-        let family = spec.controller.family();
-        let objective = family.role.objective(&spec.controller);
-        if objective == Some(Objective::Unresponsive) && !spec.demand.is_rated() {
+        let family = flow.controller.family();
+        let objective = family.role.objective(&flow.controller);
+        if objective == Some(Objective::Unresponsive) && !flow.demand.is_rated() {
             let span = reader.given("demand").map_or(at("controller"), |v| v.span);
             let message = format!(
                 "{} does not respond to congestion, so the demand has to give a rate",
@@ -362,23 +356,20 @@ impl Flows<'_> {
             let hint = "demand = { constant = \"5 Mbps\" }";
             return Err(Problem::new(span, message).hint(hint));
         }
-        if spec.sizes.is_some() && objective != Some(Objective::Unresponsive) {
+        if flow.sizes.is_some() && objective != Some(Objective::Unresponsive) {
             let message = format!("{} needs packets of one size", family.name);
             let hint = "packet = \"1000 B\", or controller = \"none\"";
             return Err(Problem::new(at("packet"), message).hint(hint));
         }
-        let stream = spec.controller.is_stream();
-        let takes_time = |p| matches!(p, Processing::Time(time) if !time.is_zero());
-        if !stream && takes_time(spec.processing) {
+        let takes_time = matches!(spec.processing.0, Processing::Time(time) if !time.is_zero());
+        if takes_time && !flow.controller.is_stream() {
             let message = format!("{} is no stream, so its host takes no time", family.name);
             let hint = "leave out `processing`";
-            return Err(Problem::new(spec.processing_span, message).hint(hint));
+            return Err(Problem::new(spec.processing.1, message).hint(hint));
         }
-        (spec.stream).check(&spec.controller, &spec.carrier, reader)?;
-        if spec.carrier != Carrier::Ours {
-            let (carrier, controller) = (&spec.carrier, &spec.controller);
-            let (demand, packet) = (spec.demand, spec.packet);
-            return carrier::check(carrier, controller, demand, packet, (reader, self.catalogue));
+        stream::check(flow, reader)?;
+        if flow.carrier != Carrier::Ours {
+            return carrier::check(flow, reader, self.catalogue);
         }
         let Some(service) = reader.table("service", &keys::SERVICES) else {
             return Ok(());
@@ -386,8 +377,8 @@ impl Flows<'_> {
         let name = family.name;
         if objective == Some(Objective::WeightedLoss) {
             let held = [
-                ("contract", spec.service.contract > Rate::ZERO),
-                ("limit", spec.service.limit.is_some()),
+                ("contract", flow.service.contract > Rate::ZERO),
+                ("limit", flow.service.limit.is_some()),
             ];
             for (key, _) in held.into_iter().filter(|(_, asked)| *asked) {
                 if let Some(value) = service.given(key) {
@@ -396,7 +387,7 @@ impl Flows<'_> {
                 }
             }
             return match service.given("weight") {
-                Some(value) if spec.service.weight < 1.0 => {
+                Some(value) if flow.service.weight < 1.0 => {
                     let message = format!("{name} stands for one flow at least");
                     Err(Problem::new(value.span, message))
                 }
@@ -410,8 +401,8 @@ impl Flows<'_> {
             let message = format!("{name} does not steer an accumulation, so can hold no service");
             return Err(Problem::new(service.span, message).hint("controller = \"monaco\""));
         };
-        let target = spec.service.weight * target.bytes_f64(spec.packet);
-        match (spec.service.limit, service.given("limit")) {
+        let target = flow.service.weight * target.bytes_f64(flow.packet);
+        match (flow.service.limit, service.given("limit")) {
             (Some(limit), Some(value)) if limit.as_f64() < target => {
                 let message = format!(
                     "the flow is to keep {} queued, and this is less",

@@ -15,15 +15,15 @@ mod route;
 mod sample;
 mod traffic;
 
-use super::error::{Problem, Problems, Span};
-use super::keys;
-use super::read::{self, Reader};
-use super::sweep::Axis;
-use super::tree::{Entry, Table, Value};
+use crate::error::{Problem, Problems, Span};
+use crate::keys;
+use crate::read::{self, Reader};
+use crate::shape::Shape;
+use crate::sweep::Axis;
+use crate::tree::{Entry, Table, Value};
 use accord_family::Catalogue;
-use accord_scenario::Window;
-use accord_scenario::{Fluid, Metric, Scenario};
-use accord_units::{Time, Words};
+use accord_scenario::{Fluid, Scenario, Window};
+use accord_units::Time;
 use network::Network;
 
 /// The context in which a point of a file is resolved.
@@ -72,8 +72,6 @@ pub(crate) fn resolve(
     if scenario.flows.is_empty() {
         let problem = Problem::new(file.span, "there are no flows");
         problems.push(problem.hint("a group of flows is a table [flow.NAME]"));
-    }
-    if !problems.is_empty() {
         return None;
     }
     problems.keep(sample::choose(&file, &network.links, &mut scenario))?;
@@ -96,10 +94,7 @@ fn list(value: Option<&Value>) -> &[Value] {
 /// Reads the keys that are not about the network.
 fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
     let duration = file.get("duration", read::span)?;
-    let text = |key| {
-        let read = |v: &Value| read::text(v, &super::shape::Shape::Text).map(str::to_string);
-        file.get(key, read)
-    };
+    let text = |key| file.get(key, |v| read::text(v, &Shape::Text).map(str::to_string));
     let id = file.opt("id", |v| read::name(v, false).map(str::to_string))?;
     let steady = match file.given("steady") {
         Some(value) => window(value, Time::ZERO + duration)?,
@@ -110,12 +105,7 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
         title: text("title")?,
         source: text("source")?,
         notes: text("notes")?,
-        figure: file.opt("figure", |v| {
-            let plotted = Metric::plotted();
-            let words: Vec<_> = plotted.iter().map(|m| m.name()).collect();
-            let word = read::choice(v, &words)?;
-            Ok(Metric::of_word(word).expect("it is one of the words"))
-        })?,
+        figure: file.opt("figure", read::word)?,
         point: context
             .axes
             .iter()
@@ -141,13 +131,13 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
 }
 
 fn fluid(file: &Reader<'_>) -> Result<Fluid, Problem> {
-    let Some((table, span)) = file.given("fluid").and_then(|v| Some((v.table()?, v.span))) else {
+    let Some(reader) = file.table("fluid", &keys::FLUID) else {
         return Ok(Fluid::default());
     };
-    let reader = Reader::new(&keys::FLUID, table, span);
-    let link_model = reader.get("link_model", read::word)?;
-    let step = reader.opt("step", read::span)?;
-    Ok(Fluid { link_model, step })
+    Ok(Fluid {
+        link_model: reader.get("link_model", read::word)?,
+        step: reader.opt("step", read::span)?,
+    })
 }
 
 /// Reads a window of a run that ends at `end`.

@@ -1,15 +1,13 @@
 //! Nodes and links.
 
-use super::super::error::{Problem, Problems, Span, quote};
-use super::super::keys;
-use super::super::limits;
-use super::super::read::{self, RawLimit, Reader};
-use super::super::tree::{Entry, Table, Value};
-use super::port::{Duplex, LINK_LIMIT, Port};
+use super::port::{Duplex, LINK_LIMIT, Ports};
 use super::{entries, list};
-use accord_family::Catalogue;
-use accord_family::Values;
-use accord_scenario::{Change, Event, Limit, Link, LinkId, Node, NodeId, Queue, Scenario};
+use crate::error::{Problem, Problems, Span, quote};
+use crate::read::{self, RawLimit, Reader};
+use crate::tree::{Entry, Table, Value};
+use crate::{keys, limits};
+use accord_family::{Catalogue, Values};
+use accord_scenario::{Change, Event, Limit, Link, LinkId, Node, NodeId, Scenario};
 use accord_units::{Bytes, Duration, Size, Time};
 use std::collections::BTreeMap;
 
@@ -124,10 +122,9 @@ impl Network {
             let to = self.node(&node(i), entry.span)?;
             let name = if parking { format!("hop{i}") } else { "bottleneck".to_string() };
             let over = overrides.get(name.as_str());
-            let own = match over.and_then(|e| Some((e.span, e.value.table()?))) {
-                Some((span, table)) => Some(own(table, span, &base, catalogue)?),
-                None => None,
-            };
+            let own = over.and_then(|e| Some(Reader::new(&keys::LINK, e.value.table()?, e.span)));
+            let own = own.map(|own| Duplex::read(&own.or(&base), LINK_LIMIT, 1, catalogue));
+            let own = own.transpose()?;
             let duplex = own.as_ref().unwrap_or(&common);
             let link = self.duplex(&name, entry.span, (from, to), (duplex, 0), seed)?;
             if parking {
@@ -212,37 +209,24 @@ impl Network {
         self.link_index.insert(reverse.clone(), id + 1);
         self.pairs.insert((from, to), id);
         self.pairs.insert((to, from), id + 1);
-        self.directed(name.to_string(), from, to, ports.forward.port(i, id, seed))?;
-        self.directed(reverse, to, from, ports.reverse.port(i, id + 1, seed))?;
+        self.directed((name.to_string(), from, to), (&ports.forward, i), seed)?;
+        self.directed((reverse, to, from), (&ports.reverse, i), seed)?;
         Ok(id)
     }
 
     fn directed(
         &mut self,
-        name: String,
-        from: NodeId,
-        to: NodeId,
-        port: Port,
+        link: (String, NodeId, NodeId),
+        (ports, i): (&Ports, usize),
+        seed: u64,
     ) -> Result<(), Problem> {
-        let told = port.queue.discipline.aggregates().len();
-        self.count_aggregates(told, port.queue.span)?;
-        self.limits.push((port.queue.limit, port.queue.span));
-        let steps = port.steps.iter().flat_map(|steps| &steps[1..]);
         let id = self.links.len();
+        let (link, queue) = ports.link(i, link, (id, seed));
+        self.count_aggregates(queue.discipline.aggregates().len(), queue.span)?;
+        self.limits.push((queue.limit, queue.span));
+        let steps = ports.steps.iter().flat_map(|steps| &steps[1..]);
         self.steps.extend(steps.map(|&(at, rate)| Event { at, change: Change::Rate(id, rate) }));
-        self.links.push(Link {
-            name,
-            from,
-            to,
-            rate: port.rate,
-            delay: port.delay,
-            queue: Queue { discipline: port.queue.discipline, limit: Limit::Unlimited },
-            loss: port.loss,
-            control_loss: port.control_loss,
-            control_priority: port.control_priority,
-            parts: port.parts,
-            attachment: false,
-        });
+        self.links.push(link);
         Ok(())
     }
 
@@ -362,15 +346,4 @@ fn keeps_its_ends(entry: &Entry) -> Result<(), Problem> {
         }
         None => Ok(()),
     }
-}
-
-/// Reads the ports of a template's link that has a table of its own.
-fn own(
-    table: &Table,
-    span: Span,
-    base: &Reader<'_>,
-    catalogue: &Catalogue,
-) -> Result<Duplex, Problem> {
-    let reader = Reader::new(&keys::LINK, table, span).or(base);
-    Duplex::read(&reader, LINK_LIMIT, 1, catalogue)
 }

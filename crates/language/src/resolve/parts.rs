@@ -1,9 +1,9 @@
 //! The reader of a link's parts: buckets, jitter, reordering and filters of acknowledgements.
 
-use super::super::error::Problem;
-use super::super::keys;
-use super::super::read::{self, Reader};
-use super::super::shape::Section;
+use crate::error::Problem;
+use crate::keys;
+use crate::read::{self, Reader};
+use crate::shape::Section;
 use accord_scenario::{Bucket, Jitter, Parts, Reorder, Trace};
 use accord_traffic::Delay;
 use accord_units::Duration;
@@ -23,9 +23,8 @@ pub(super) fn read(
         ack_thinning: reader.get("ack_thinning", read::flag)?,
     };
     if parts.trace.is_some() && parts.shaper.is_some() {
-        let span = reader.given("shaper").map_or(reader.span, |v| v.span);
         let message = "a shaper does not go with a trace, which says when the link sends";
-        return Err(Problem::new(span, message));
+        return Err(Problem::new(reader.at("shaper"), message));
     }
     Ok((parts != Parts::default()).then(|| Box::new(parts)))
 }

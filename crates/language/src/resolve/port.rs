@@ -1,14 +1,13 @@
 //! Ports of links, one for each direction.
 
-use super::super::error::{Problem, Problems, Span};
-use super::super::family::DISCIPLINE;
-use super::super::keys;
-use super::super::read::{self, RawLimit, Reader};
-use super::super::tree::{Data, Steps, Value};
 use super::parts;
-use accord_family::Catalogue;
-use accord_family::Values;
-use accord_scenario::{Parts, Trace};
+use crate::error::{Problem, Problems, Span};
+use crate::family::DISCIPLINE;
+use crate::keys;
+use crate::read::{self, RawLimit, Reader};
+use crate::tree::{Data, Steps, Value};
+use accord_family::{Catalogue, Values};
+use accord_scenario::{Limit, Link, LinkId, NodeId, Parts, Queue, Trace};
 use accord_traffic::{Purpose, stream};
 use accord_units::{Duration, Rate};
 use rand_xoshiro::rand_core::Rng;
@@ -23,7 +22,7 @@ pub(super) const ATTACHMENT_LIMIT: RawLimit = RawLimit::Unlimited;
 pub(super) struct Ports {
     rate: Varied<Rate>,
     /// The steps of the rate after the first.
-    steps: Option<Steps>,
+    pub steps: Option<Steps>,
     delay: Varied<Duration>,
     /// The queue, or several to draw from.
     queues: Vec<RawQueue>,
@@ -48,19 +47,6 @@ pub(super) struct RawQueue {
     pub span: Span,
     pub discipline: Values,
     pub limit: RawLimit,
-}
-
-/// One port.
-#[derive(Clone, Debug)]
-pub(super) struct Port {
-    pub rate: Rate,
-    pub steps: Option<Steps>,
-    pub delay: Duration,
-    pub queue: RawQueue,
-    pub loss: f64,
-    pub control_loss: f64,
-    pub control_priority: bool,
-    pub parts: Option<Box<Parts>>,
 }
 
 impl Duplex {
@@ -88,15 +74,10 @@ impl Ports {
         catalogue: &Catalogue,
     ) -> Result<Ports, Problem> {
         let mut queues = Vec::new();
-        let table = reader.given("queue").and_then(Value::table);
-        let draw = table.and_then(|t| t.get("seed")).map(seed).transpose()?;
-        match reader.given("queue") {
-            Some(value) => read_queue(value, default, catalogue, &mut queues)?,
-            None => {
-                let value = Value { span: reader.span, data: Data::Text("droptail".to_string()) };
-                read_queue(&value, default, catalogue, &mut queues)?;
-            }
-        }
+        let usual = Value { span: reader.span, data: Data::Text("droptail".to_string()) };
+        let queue = reader.given("queue").unwrap_or(&usual);
+        let draw = queue.table().and_then(|t| t.get("seed")).map(seed).transpose()?;
+        read_queue(queue, default, catalogue, &mut queues)?;
         let (rate, steps, trace) = reader.get("rate", |v| read_rate(v, count))?;
         Ok(Ports {
             rate,
@@ -111,24 +92,35 @@ impl Ports {
         })
     }
 
-    /// Returns the port of the `i`-th link, which has the index `link` in the scenario.
-    pub fn port(&self, i: usize, link: usize, seed: u64) -> Port {
+    /// Returns the `i`-th link, which has the index `id` in the scenario, and its queue as the file has
+    /// it.
+    pub fn link(
+        &self,
+        i: usize,
+        (name, from, to): (String, NodeId, NodeId),
+        (id, seed): (LinkId, u64),
+    ) -> (Link, &RawQueue) {
         let seed = self.draw.unwrap_or(seed);
         let drawn = match self.queues.len() {
             1 => 0,
             // The bias of the remainder is below 2^-40 for lists that fit a file.
-            n => (stream(seed, link, Purpose::Discipline).next_u64() % n as u64) as usize,
+            n => (stream(seed, id, Purpose::Discipline).next_u64() % n as u64) as usize,
         };
-        Port {
+        let queue = &self.queues[drawn];
+        let link = Link {
+            name,
+            from,
+            to,
             rate: self.rate.at(i),
-            steps: self.steps.clone(),
             delay: self.delay.at(i),
-            queue: self.queues[drawn].clone(),
+            queue: Queue { discipline: queue.discipline.clone(), limit: Limit::Unlimited },
             loss: self.loss,
             control_loss: self.control_loss,
             control_priority: self.control_priority,
             parts: self.parts.clone(),
-        }
+            attachment: false,
+        };
+        (link, queue)
     }
 }
 

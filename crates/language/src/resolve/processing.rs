@@ -1,8 +1,8 @@
 //! Processing times of hosts. They come after the events, since a host must not be slower than its
 //! path is at any time of the run.
 
-use super::super::error::{Problem, Problems, Span};
-use super::super::shape::Processing;
+use crate::error::{Problem, Problems, Span};
+use crate::shape::Processing;
 use accord_family::{Objective, Values};
 use accord_scenario::{Change, Link, LinkId, Scenario};
 use accord_units::{Duration, Rate};

@@ -1,9 +1,9 @@
 //! Paths through the network.
 
-use super::super::error::{Problem, Span, quote};
-use super::super::limits;
-use super::super::tree::Value;
 use super::network::Network;
+use crate::error::{Problem, Span, quote};
+use crate::limits;
+use crate::tree::Value;
 use accord_scenario::{LinkId, NodeId};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

@@ -1,11 +1,10 @@
 //! The traffic of flows as a file gives it: starts, demands and sizes of packets.
 
-use super::super::error::{Problem, Span};
-use super::super::keys;
-use super::super::limits;
-use super::super::read::{self, Reader};
-use super::super::shape::Section;
-use super::super::tree::{Data, Entry, Value};
+use crate::error::{Problem, Span};
+use crate::read::{self, Reader};
+use crate::shape::Section;
+use crate::tree::{Data, Entry, Value};
+use crate::{keys, limits};
 use accord_scenario::GREEDY;
 use accord_traffic::{Demand, Draw, LEAST_PACKET, Media, PacketSizes, Purpose, Web, stream};
 use accord_units::{Bytes, Time};

@@ -1,11 +1,10 @@
 //! The path of a flow, with the hosts at its ends that the flow brings along.
 
-use super::super::super::error::{Problem, Span};
-use super::super::super::read::Reader;
 use super::super::{route, traffic};
 use super::{Attachment, End, Flows, Spec, Way};
+use crate::error::{Problem, Span};
+use crate::read::Reader;
 use accord_scenario::{Flow, NodeId};
-use accord_units::Duration;
 
 impl Flows<'_> {
     /// Returns the path that a file gives to a flow.
@@ -57,7 +56,6 @@ impl Flows<'_> {
     pub(super) fn flow(
         &mut self,
         name: String,
-        group: usize,
         i: usize,
         spec: &Spec,
         way: &Way,
@@ -90,30 +88,13 @@ impl Flows<'_> {
         }
         let path = route::links(self.network, &nodes, spec.span)?;
         self.fits(spec, &nodes, &path)?;
-        let wanted = (spec.processing, spec.processing_span);
-        self.processing.push(wanted);
+        self.processing.push(spec.processing);
         self.scenario.flows.push(Flow {
             name,
-            group,
             path,
             reverse_path: route::links(self.network, &backwards, spec.span)?,
-            controller: spec.controller.clone(),
-            carrier: spec.carrier.clone(),
-            service: spec.service,
-            demand: spec.demand,
             start: traffic::draw(spec.start, self.scenario.seed, index),
-            stop: spec.stop,
-            aggregate: spec.aggregate,
-            share: spec.share.unwrap_or(spec.service.weight),
-            packet: spec.packet,
-            sizes: spec.sizes.clone(),
-            ack: spec.ack,
-            control: spec.control,
-            processing: Duration::ZERO,
-            min_rto: spec.stream.min_rto,
-            pacing: spec.stream.pacing,
-            tunnel: spec.tunnel,
-            through: spec.through,
+            ..spec.flow.clone()
         });
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Tunnels between gateways, and the flows that ride in them.
 
-use super::super::super::error::{Problem, Span, quote};
-use super::super::super::keys;
-use super::super::super::read::{self, Reader};
-use super::super::super::tree::Value;
 use super::super::event;
 use super::super::network::Network;
 use super::{Flows, Spec};
+use crate::error::{Problem, Span, quote};
+use crate::keys;
+use crate::read::{self, Reader};
+use crate::tree::Value;
 use accord_family::{Role, Values};
 use accord_scenario::{LinkId, NodeId, Tunnel};
 
@@ -108,7 +108,7 @@ impl Flows<'_> {
         nodes: &[NodeId],
         path: &[LinkId],
     ) -> Result<(), Problem> {
-        let Some(tunnel) = spec.through else {
+        let Some(tunnel) = spec.flow.through else {
             return Ok(());
         };
         let flow = &self.scenario.flows[tunnel];
@@ -126,7 +126,7 @@ impl Flows<'_> {
             return Err(Problem::new(spec.span, message).hint(hint));
         }
         let overhead = flow.tunnel.expect("it is a tunnel").overhead;
-        let size = spec.packet + overhead;
+        let size = spec.flow.packet + overhead;
         if size > flow.packet {
             let message =
                 format!("a packet has {size} in {name}, where {} is the most", flow.packet);
