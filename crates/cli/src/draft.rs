@@ -1,12 +1,13 @@
 //! Scenario files that the program writes.
 
-use crate::fail::Failure;
+use crate::fail::{Failure, unwritable};
 use crate::output::{data, escaped, note};
 use accord::report::show::count;
 use accord::units::{Duration, Rate};
 use accord::{Catalogue, File};
 use std::fmt::{Display, Write as _};
-use std::io::Write as _;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The text of a scenario file in progress.
@@ -47,6 +48,12 @@ impl Draft {
     /// Adds a key with a text, a quantity or a name.
     pub fn text(&mut self, key: &str, value: impl Display) {
         self.line(format_args!("{key} = {}", quote(&value.to_string())));
+    }
+
+    /// Adds the key for start times within a tenth of the run and a second, drawn per flow.
+    pub fn start(&mut self, duration: Duration) {
+        let latest = Duration::from_secs(1).min(Duration::from_ps(duration.as_ps() / 10));
+        self.line(format_args!("start = {{ uniform = [\"0 s\", \"{latest}\"] }}"));
     }
 
     /// Adds the table of links, one line each, with the queue discipline if there is one.
@@ -105,21 +112,7 @@ impl Place<'_> {
         let Some(path) = self.file else {
             return Ok(data(escaped(text.trim_end()))?);
         };
-        let mut options = std::fs::OpenOptions::new();
-        if self.force {
-            options.create(true).truncate(true)
-        } else {
-            options.create_new(true)
-        };
-        let file = options.write(true).open(path);
-        match file.and_then(|mut file| file.write_all(text.as_bytes())) {
-            Ok(()) => {}
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => return Err(taken(path)),
-            Err(e) => {
-                let message = format!("{} cannot be written: {e}", path.display());
-                return Err(Failure::io(message, &e));
-            }
-        }
+        write_new(path, text.as_bytes(), self.force)?;
         let s = &points[0];
         note(format_args!(
             "{name}: {}, {}, {}\nnext: accord run {name}",
@@ -129,6 +122,20 @@ impl Place<'_> {
         ));
         Ok(())
     }
+}
+
+/// Writes a file, in place of an existing one only by `force`.
+pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
+    let mut options = OpenOptions::new();
+    match force {
+        true => options.create(true).truncate(true),
+        false => options.create_new(true),
+    };
+    let written = options.write(true).open(path).and_then(|mut file| file.write_all(bytes));
+    written.map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => taken(path),
+        _ => unwritable(path)(e),
+    })
 }
 
 fn taken(path: &Path) -> Failure {

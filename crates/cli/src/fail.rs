@@ -2,11 +2,13 @@
 
 use crate::output::{NoOutput, note, notes_are_coloured, report};
 use accord::Error;
-use accord::language::{Errors, ScenarioError};
+use accord::language::{Errors, ScenarioError, suggest};
 use accord::report::is_refused;
 use accord::report::show::visible;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Display;
+use std::io;
+use std::path::Path;
 
 /// The message of an interrupted program.
 pub const INTERRUPTED_TEXT: &str = "interrupted; the unfinished result was not written";
@@ -32,8 +34,22 @@ impl Failure {
     }
 
     /// Returns the failure of a system call. A full or read-only disk is not a mistake of the user.
-    pub fn io(message: String, e: &std::io::Error) -> Failure {
+    pub fn io(message: String, e: &io::Error) -> Failure {
         if is_refused(e) { Failure::Unable(message) } else { Failure::new(message) }
+    }
+
+    /// Returns the failure of a name that is not one of `known`.
+    pub fn unknown<'a>(
+        what: &str,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Failure {
+        Failure::new(format_args!("unknown {what} \"{name}\"")).hinted(suggest(name, known))
+    }
+
+    /// Adds a hint, if there is one.
+    pub fn hinted(self, hint: Option<String>) -> Failure {
+        hint.into_iter().fold(self, Failure::hint)
     }
 
     pub fn hint(self, text: impl Into<String>) -> Failure {
@@ -67,6 +83,16 @@ impl Failure {
         }
         2
     }
+}
+
+/// Returns the failure to read a file, for `map_err`.
+pub fn unreadable(path: &Path) -> impl Fn(io::Error) -> Failure {
+    move |e| Failure::io(format!("{} cannot be read: {e}", path.display()), &e)
+}
+
+/// Returns the failure to write a file, for `map_err`.
+pub fn unwritable(path: &Path) -> impl Fn(io::Error) -> Failure {
+    move |e| Failure::io(format!("{} cannot be written: {e}", path.display()), &e)
 }
 
 /// Prints an error as rustc does, with its place in a scenario if it has one.
@@ -104,8 +130,8 @@ impl From<Error> for Failure {
             Error::Unable(_) => Failure::Unable(e.to_string()),
             Error::Interrupted => Failure::Interrupted,
             e => {
-                let failure = Failure::new(&e);
-                e.hint().into_iter().fold(failure, Failure::hint)
+                let hint = e.hint();
+                Failure::new(e).hinted(hint)
             }
         }
     }

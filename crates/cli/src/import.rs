@@ -9,7 +9,9 @@ use accord::Catalogue;
 use accord::report::show::{TITLE, clean, count};
 use accord::traffic::{Dice, Purpose};
 use accord::units::{Duration, Rate};
-use accord_import::{Format, ImportError, Topology, Units, decoded, demands, limits, read};
+use accord_import::{
+    Demand, Format, ImportError, Link, Topology, Units, decoded, demands, limits, read,
+};
 use clap::{Args, Subcommand};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,8 +21,7 @@ use std::path::{Path, PathBuf};
 pub struct Import {
     #[command(subcommand)]
     pub what: Option<What>,
-    /// The topology: GraphML, GML, SNDlib (native or XML), node-link JSON, REPETITA, or a list of
-    /// links in CSV.
+    /// The topology: GraphML, GML, SNDlib's native format, node-link JSON, or a list of links in CSV.
     #[arg(required = true)]
     pub topology: Option<PathBuf>,
     /// The file to write; by default the scenario goes to standard output.
@@ -30,7 +31,7 @@ pub struct Import {
     #[arg(long)]
     pub force: bool,
     /// The format, if neither the name nor the content of the file determines it: graphml, gml,
-    /// sndlib, sndlib-xml, json, csv or repetita.
+    /// sndlib, json or csv.
     #[arg(long)]
     pub format: Option<Format>,
     /// Demands in CSV, with columns from, to and rate, instead of those of the topology.
@@ -163,29 +164,25 @@ fn made(args: &Import) -> Result<(String, Topology), Failure> {
 /// Keeps the demands between connected nodes, and only the largest if their number is limited.
 fn choose(topology: &mut Topology, args: &Import) {
     let parts = topology.parts();
-    let before = topology.demands.len();
-    topology.demands.retain(|d| parts[d.from] == parts[d.to]);
-    match before - topology.demands.len() {
-        0 => {}
-        apart => (topology.remarks)
-            .push(format!("Demands between unconnected parts, left out: {apart}.")),
-    }
-    let before = topology.demands.len();
-    (topology.demands).retain(|d| d.rate * args.scale >= LEAST);
-    match before - topology.demands.len() {
-        0 => {}
-        small => (topology.remarks).push(format!("Demands below {LEAST} bps, left out: {small}.")),
-    }
-    if let Some(n) = args.flows
-        && n < topology.demands.len()
-    {
+    let retain = |topology: &mut Topology, what: &str, keep: &dyn Fn(&Demand) -> bool| {
+        let before = topology.demands.len();
+        topology.demands.retain(keep);
+        let count = before - topology.demands.len();
+        if count > 0 {
+            topology.remarks.push(format!("Demands {what}, left out: {count}."));
+        }
+    };
+    retain(topology, "between unconnected parts", &|d| parts[d.from] == parts[d.to]);
+    let all = topology.demands.len();
+    retain(topology, &format!("below {LEAST} bps"), &|d| d.rate * args.scale >= LEAST);
+    if let Some(n) = args.flows.filter(|n| *n < topology.demands.len()) {
         let mut order: Vec<usize> = (0..topology.demands.len()).collect();
         order.sort_by(|a, b| topology.demands[*b].rate.total_cmp(&topology.demands[*a].rate));
         order.truncate(n);
         // In the order of the file.
         order.sort_unstable();
         topology.demands = order.iter().map(|&i| topology.demands[i].clone()).collect();
-        topology.remarks.push(format!("The {n} largest demands of {before}."));
+        topology.remarks.push(format!("The {n} largest demands of {all}."));
     }
 }
 
@@ -203,8 +200,7 @@ fn refused(path: &Path, e: ImportError) -> Failure {
         Some(line) => format!("{}:{line}", path.display()),
         None => path.display().to_string(),
     };
-    let failure = Failure::new(format!("{place}: {}", e.message));
-    e.hint.into_iter().fold(failure, Failure::hint)
+    Failure::new(format!("{place}: {}", e.message)).hinted(e.hint)
 }
 
 /// Returns a unique name, and adds it to `names`. It has at most the length that the language
@@ -238,28 +234,21 @@ impl Writer<'_> {
             count(t.links.len(), "link"),
             clean(&file, TITLE)
         ));
-        let without = t.links.iter().filter(|l| l.rate.is_none()).count();
-        let missing = t.links.iter().filter(|l| l.delay.is_none() && t.length(l).is_none());
-        let missing = missing.count();
+        let links = |of: &dyn Fn(&&Link) -> bool| t.links.iter().filter(of).count();
+        let (rate, delay, scale) = (args.rate, args.delay, args.scale);
         draft.comment("");
-        match without {
-            0 => draft.comment("Rates are those of the file."),
-            n => draft.comment(&format!(
-                "Rates: {} on {} without a rate in the file.",
-                args.rate,
-                count(n, "link")
-            )),
-        }
-        if args.scale != 1.0 {
-            draft.comment(&format!("All rates of the file are multiplied by {}.", args.scale));
+        draft.comment(&match links(&|l| l.rate.is_none()) {
+            0 => "Rates are those of the file.".into(),
+            n => format!("Rates: {rate} on {} without a rate in the file.", count(n, "link")),
+        });
+        if scale != 1.0 {
+            draft.comment(&format!("All rates of the file are multiplied by {scale}."));
         }
         draft.comment("Delays: as in the file, or else of the length, at 200 km per ms.");
+        let missing = links(&|l| l.delay.is_none() && t.length(l).is_none());
         if missing > 0 {
-            draft.comment(&format!(
-                "Delays without either: {} on {}.",
-                args.delay,
-                count(missing, "link")
-            ));
+            draft
+                .comment(&format!("Delays without either: {delay} on {}.", count(missing, "link")));
         }
         for remark in &t.remarks {
             draft.comment(&clean(remark, 200));
@@ -311,7 +300,6 @@ impl Writer<'_> {
 
     fn flows(&self, draft: &mut Draft) -> Result<(), Failure> {
         let (args, t) = (self.args, self.topology);
-        let name = |i: usize| &t.nodes[i].name;
         draft.line("");
         if t.demands.is_empty() {
             draft.comment("Unlimited transfers between nodes drawn by the seed.")
@@ -320,25 +308,18 @@ impl Writer<'_> {
         }
         draft.line("[flow.all]");
         draft.text("controller", &args.controller);
-        let latest = Duration::from_secs(1).min(Duration::from_ps(args.duration.as_ps() / 10));
-        draft.line(format_args!("start = {{ uniform = [\"0 s\", \"{latest}\"] }}"));
+        draft.start(args.duration);
         draft.line("each = [");
+        let mut line = |from: usize, to: usize, demand: &str| {
+            let [from, to] = [from, to].map(|i| &t.nodes[i].name);
+            draft.line(format_args!("    {{ from = \"{from}\", to = \"{to}\"{demand} }},"));
+        };
         for d in &t.demands {
             let rate = Rate::from_bps_f64((d.rate * args.scale).min(1e14));
-            draft.line(format_args!(
-                "    {{ from = \"{}\", to = \"{}\", demand = {{ constant = \"{rate}\" }} }},",
-                name(d.from),
-                name(d.to),
-            ));
+            line(d.from, d.to, &format!(", demand = {{ constant = \"{rate}\" }}"));
         }
         if t.demands.is_empty() {
-            for (from, to) in self.drawn()? {
-                draft.line(format_args!(
-                    "    {{ from = \"{}\", to = \"{}\" }},",
-                    name(from),
-                    name(to)
-                ));
-            }
+            self.drawn()?.into_iter().for_each(|(from, to)| line(from, to, ""));
         }
         draft.line("]");
         Ok(())

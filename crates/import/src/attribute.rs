@@ -39,16 +39,19 @@ pub(crate) enum Meaning {
     Other,
 }
 
-const RATES: &[(&str, Option<f64>)] = &[
-    // The Topology Zoo gives `LinkSpeed` as a number, its unit elsewhere, and both together raw.
-    ("linkspeedraw", Some(1.0)),
-    ("rate", None),
-    ("capacity", None),
-    ("bandwidth", None),
-    ("bw", None),
+/// A kind of quantity: the names of its attributes, its units, its property and its least value.
+type Kind = (&'static [&'static str], fn(&str) -> Option<f64>, fn(f64) -> Property, f64);
+
+/// The name of a rate in bit/s. The Topology Zoo gives `LinkSpeed` as a number, its unit elsewhere, and
+/// both together raw.
+const RAW: &str = "linkspeedraw";
+const ABOVE_ZERO: f64 = f64::MIN_POSITIVE;
+
+const KINDS: [Kind; 3] = [
+    (&[RAW, "rate", "capacity", "bandwidth", "bw"], rate_unit, Property::Rate, ABOVE_ZERO),
+    (&["delay", "latency", "propagationdelay"], time_unit, Property::Delay, 0.0),
+    (&["dist", "distance", "length"], length_unit, Property::Length, 0.0),
 ];
-const DELAYS: &[&str] = &["delay", "latency", "propagationdelay"];
-const LENGTHS: &[&str] = &["dist", "distance", "length"];
 
 /// Returns the meaning of the attribute `name` with the value `text`. Names may end in their unit:
 /// `capacity_gbps`, `delay_ms`, `dist_km`.
@@ -56,47 +59,22 @@ pub(crate) fn meaning(name: &str, text: &str, units: &Units) -> Meaning {
     let name = name.to_ascii_lowercase();
     let bare: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
     let number = finite(text);
-    if let Some((_, unit)) = RATES.iter().find(|(key, _)| bare == *key) {
-        return match (unit, number, quantity(text, rate_unit)) {
-            (_, None, Some(rate)) if rate > 0.0 => Meaning::Property(Property::Rate(rate)),
-            (Some(unit), Some(x), _) if x > 0.0 => Meaning::Property(Property::Rate(x * unit)),
-            (None, Some(x), _) if x > 0.0 => Meaning::Assumed(Property::Rate(x * units.rate)),
-            _ => Meaning::Unclear,
+    for (names, unit, property, least) in KINDS {
+        let in_name = names.iter().filter_map(|name| bare.strip_prefix(name)).find_map(unit);
+        let value = match (in_name, number) {
+            (Some(unit), number) => number.map(|x| x * unit),
+            (None, _) if !names.contains(&bare.as_str()) => continue,
+            (None, None) => quantity(text, unit),
+            (None, Some(x)) => match property(x) {
+                Property::Rate(x) if bare != RAW && x > 0.0 => {
+                    return Meaning::Assumed(Property::Rate(x * units.rate));
+                }
+                Property::Delay(_) => None,
+                _ => Some(x),
+            },
         };
-    }
-    let with_unit = |keys: &mut dyn Iterator<Item = &'static str>,
-                     unit: fn(&str) -> Option<f64>| {
-        keys.filter_map(|key| bare.strip_prefix(key)).find_map(unit)
-    };
-    if let Some(unit) = with_unit(&mut RATES.iter().map(|(key, _)| *key), rate_unit) {
-        return match number {
-            Some(x) if x > 0.0 => Meaning::Property(Property::Rate(x * unit)),
-            _ => Meaning::Unclear,
-        };
-    }
-    if let Some(unit) = with_unit(&mut DELAYS.iter().copied(), time_unit) {
-        return match number {
-            Some(x) if x >= 0.0 => Meaning::Property(Property::Delay(x * unit)),
-            _ => Meaning::Unclear,
-        };
-    }
-    if DELAYS.contains(&bare.as_str()) {
-        return match quantity(text, time_unit) {
-            Some(delay) if delay >= 0.0 => Meaning::Property(Property::Delay(delay)),
-            _ => Meaning::Unclear,
-        };
-    }
-    if LENGTHS.contains(&bare.as_str()) {
-        return match number.or_else(|| quantity(text, length_unit)) {
-            Some(x) if x >= 0.0 => Meaning::Property(Property::Length(x)),
-            _ => Meaning::Unclear,
-        };
-    }
-    if let Some(unit) = with_unit(&mut LENGTHS.iter().copied(), length_unit) {
-        return match number {
-            Some(x) if x >= 0.0 => Meaning::Property(Property::Length(x * unit)),
-            _ => Meaning::Unclear,
-        };
+        let sound = value.filter(|x| *x >= least);
+        return sound.map_or(Meaning::Unclear, |x| Meaning::Property(property(x)));
     }
     match (bare.as_str(), number) {
         ("longitude" | "lon" | "lng", Some(x)) => Meaning::Property(Property::Longitude(x)),

@@ -1,6 +1,6 @@
 //! The common part of the readers: nodes by key, one link per pair of nodes, limits.
 
-use crate::attribute::{Meaning, Property, place};
+use crate::attribute::{Meaning, Property, Units, meaning, place};
 use crate::error::{ImportError, quote};
 use crate::limits;
 use crate::topology::{Demand, Link, Node, Topology};
@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Builds a topology.
 #[derive(Default)]
 pub(crate) struct Builder {
+    pub units: Units,
     topology: Topology,
     /// Nodes by their key in the file.
     keys: BTreeMap<String, usize>,
@@ -38,10 +39,12 @@ pub(crate) struct Builder {
 /// The properties of a link during reading.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Properties {
-    rate: Option<f64>,
+    /// In bit/s.
+    pub rate: Option<f64>,
     delay: Option<f64>,
     length: Option<f64>,
-    assumed: bool,
+    /// True if the rate had no unit.
+    pub assumed: bool,
 }
 
 impl Properties {
@@ -68,13 +71,13 @@ impl Properties {
 
 impl Builder {
     /// Creates a builder of a graph, directed or not.
-    pub fn new(directed: bool) -> Builder {
-        Builder { directed, ..Builder::default() }
+    pub fn new(directed: bool, units: &Units) -> Builder {
+        Builder { directed, units: *units, ..Builder::default() }
     }
 
-    /// Counts a record that could not be read, which is left out.
-    pub fn record(&mut self, read: Result<(), ImportError>) {
-        if let Err(e) = read {
+    /// Reads a record. One that cannot be read is counted and left out.
+    pub fn record(&mut self, read: impl FnOnce(&mut Builder) -> Result<(), ImportError>) {
+        if let Err(e) = read(self) {
             self.damaged += 1;
             self.first.get_or_insert(e);
         }
@@ -137,6 +140,32 @@ impl Builder {
         if let [Some(longitude), Some(latitude)] = self.places[node] {
             self.topology.nodes[node].place = place(longitude, latitude);
         }
+    }
+
+    /// Stores the attributes of a node.
+    pub fn attributes<'a, V: AsRef<str>>(
+        &mut self,
+        node: usize,
+        attributes: impl Iterator<Item = (&'a str, V)>,
+    ) {
+        for (name, value) in attributes {
+            self.locate(node, meaning(name, value.as_ref(), &self.units));
+        }
+    }
+
+    /// Returns the properties of an edge by its attributes. Invalid ones are left out.
+    pub fn properties<'a, V: AsRef<str>>(
+        &mut self,
+        attributes: impl Iterator<Item = (&'a str, V)>,
+    ) -> Properties {
+        let mut properties = Properties::default();
+        for (name, value) in attributes {
+            if properties.take(meaning(name, value.as_ref(), &self.units)).is_err() {
+                let name = quote(name);
+                self.remark(format!("{name} of an edge is not a valid quantity and is left out."));
+            }
+        }
+        properties
     }
 
     /// Returns the node of a key.
@@ -217,15 +246,12 @@ impl Builder {
             return Err(full);
         }
         if self.topology.nodes.is_empty() || self.topology.links.is_empty() {
-            let none = || {
-                if self.topology.nodes.is_empty() {
-                    ImportError::whole("there are no nodes")
-                        .hint("if the file has another format, name it with --format")
-                } else {
-                    ImportError::whole("there are no links")
-                }
+            let none = match self.topology.nodes.is_empty() {
+                true => ImportError::whole("there are no nodes")
+                    .hint("if the file has another format, name it with --format"),
+                false => ImportError::whole("there are no links"),
             };
-            return Err(self.first.unwrap_or_else(none));
+            return Err(self.first.unwrap_or(none));
         }
         if let Some(first) = self.first.take() {
             let count = self.damaged;

@@ -81,29 +81,22 @@ impl Table {
 pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     let example = "for example: from,to,rate,delay, or from,to,rate_mbps,distance_km";
     let table = Table::read(text, example)?;
-    let mut builder = Builder::new(true);
+    let mut builder = Builder::new(true, units);
     for (line, row) in &table.rows {
-        let read = link(&mut builder, &table, (*line, row), units);
-        builder.record(read);
+        let line = *line;
+        builder.record(|builder| {
+            let ends = (table.cell(row, table.from, line)?, table.cell(row, table.to, line)?);
+            let mut properties = Properties::default();
+            for (head, cell) in table.others(row) {
+                let taken = properties.take(meaning(head, cell, units));
+                taken.map_err(|()| no_quantity(line, head, cell))?;
+            }
+            let from = builder.find_or_make(ends.0, line)?;
+            let to = builder.find_or_make(ends.1, line)?;
+            builder.link((from, to), properties, line)
+        });
     }
     builder.finish()
-}
-
-fn link(
-    builder: &mut Builder,
-    table: &Table,
-    (line, row): (usize, &StringRecord),
-    units: &Units,
-) -> Result<(), ImportError> {
-    let ends = (table.cell(row, table.from, line)?, table.cell(row, table.to, line)?);
-    let mut properties = Properties::default();
-    for (head, cell) in table.others(row) {
-        let taken = properties.take(meaning(head, cell, units));
-        taken.map_err(|()| no_quantity(line, head, cell))?;
-    }
-    let from = builder.find_or_make(ends.0, line)?;
-    let to = builder.find_or_make(ends.1, line)?;
-    builder.link((from, to), properties, line)
 }
 
 /// Returns the delimiter of the first row: a comma, or else a semicolon, as spreadsheets write where

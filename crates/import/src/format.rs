@@ -8,34 +8,22 @@ pub enum Format {
     /// GML, the Graph Modelling Language.
     Gml,
     /// The native format of SNDlib.
-    SndlibNative,
-    /// The XML of SNDlib.
-    SndlibXml,
+    Sndlib,
     /// Node-link JSON, as networkx and topohub write it.
     Json,
     /// A list of links in CSV.
     Csv,
-    /// The format of REPETITA.
-    Repetita,
 }
 
 impl Format {
     /// The formats, with their names.
-    pub const NAMES: [(&'static str, Format); 7] = [
+    pub const NAMES: [(&'static str, Format); 5] = [
         ("graphml", Format::GraphMl),
         ("gml", Format::Gml),
-        ("sndlib", Format::SndlibNative),
-        ("sndlib-xml", Format::SndlibXml),
+        ("sndlib", Format::Sndlib),
         ("json", Format::Json),
         ("csv", Format::Csv),
-        ("repetita", Format::Repetita),
     ];
-
-    /// Returns the name of the format.
-    pub fn name(self) -> &'static str {
-        let found = Format::NAMES.iter().find(|(_, f)| *f == self);
-        found.expect("all are listed").0
-    }
 
     /// Returns the format of a file by the extension of its name (`""` without one) and by its
     /// content, or `None` if neither determines it.
@@ -50,23 +38,17 @@ impl Format {
             _ => {}
         }
         if head.starts_with("?SNDlib") {
-            return Some(Format::SndlibNative);
+            return Some(Format::Sndlib);
         }
         if head.starts_with('<') {
-            return [("<graphml", Format::GraphMl), ("<network", Format::SndlibXml)]
-                .into_iter()
-                .find(|(tag, _)| head.contains(tag))
-                .map(|(_, format)| format);
+            return head.contains("<graphml").then_some(Format::GraphMl);
         }
         if head.starts_with('{') {
             return Some(Format::Json);
         }
         let has = |section: &str| text.lines().any(|l| l.trim_start().starts_with(section));
         if has("NODES") && has("LINKS") {
-            return Some(Format::SndlibNative);
-        }
-        if head.starts_with("NODES") && has("EDGES") {
-            return Some(Format::Repetita);
+            return Some(Format::Sndlib);
         }
         if has("graph") && head.contains('[') {
             return Some(Format::Gml);

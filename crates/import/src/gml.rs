@@ -2,8 +2,7 @@
 //! it: keys with numbers, texts or lists in brackets.
 
 use crate::Units;
-use crate::attribute::meaning;
-use crate::builder::{Builder, Properties};
+use crate::builder::Builder;
 use crate::error::{ImportError, quote};
 use crate::limits;
 use crate::topology::Topology;
@@ -31,55 +30,35 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     let Some(graph) = graph else {
         return Err(ImportError::whole("there is no `graph [ ... ]`"));
     };
-    let mut builder = Builder::new(word(graph, "directed") == Some("1"));
-    builder.record(damage.map_or(Ok(()), Err));
+    let mut builder = Builder::new(word(graph, "directed") == Some("1"), units);
+    builder.record(|_| damage.map_or(Ok(()), Err));
     if let Some(name) = ["Network", "name", "label"].iter().find_map(|k| word(graph, k)) {
         builder.name(&decode_html_entities(name));
     }
     for (list, line) in lists(graph, "node") {
-        let read = node(&mut builder, list, line, units);
-        builder.record(read);
+        builder.record(|builder| node(builder, list, line));
     }
     for (list, line) in lists(graph, "edge") {
-        let read = edge(&mut builder, list, line, units);
-        builder.record(read);
+        builder.record(|builder| edge(builder, list, line));
     }
     builder.finish()
 }
 
-fn node(
-    builder: &mut Builder,
-    node: &[Entry<'_>],
-    line: usize,
-    units: &Units,
-) -> Result<(), ImportError> {
+fn node(builder: &mut Builder, node: &[Entry<'_>], line: usize) -> Result<(), ImportError> {
     let id = required(node, "id", "node", line)?;
     let label = word(node, "label").or(word(node, "name")).unwrap_or(id);
     // Texts are ASCII, with entities for other characters.
     let index = builder.node(id, &decode_html_entities(label), line)?;
     // networkx writes layouts of yEd and others as `graphics [ x .. y .. ]`, which are not
     // geographic places.
-    for (name, value) in words(node) {
-        builder.locate(index, meaning(name, value, units));
-    }
+    builder.attributes(index, words(node));
     Ok(())
 }
 
-fn edge(
-    builder: &mut Builder,
-    edge: &[Entry<'_>],
-    line: usize,
-    units: &Units,
-) -> Result<(), ImportError> {
+fn edge(builder: &mut Builder, edge: &[Entry<'_>], line: usize) -> Result<(), ImportError> {
     let from = builder.find(required(edge, "source", "edge", line)?, line)?;
     let to = builder.find(required(edge, "target", "edge", line)?, line)?;
-    let mut properties = Properties::default();
-    for (name, value) in words(edge) {
-        if properties.take(meaning(name, value, units)).is_err() {
-            let name = quote(name);
-            builder.remark(format!("{name} of an edge is not a valid quantity and is left out."));
-        }
-    }
+    let properties = builder.properties(words(edge));
     builder.link((from, to), properties, line)
 }
 

@@ -4,9 +4,8 @@
 //! a graph counts as a node only if an edge ends at it.
 
 use crate::Units;
-use crate::attribute::meaning;
-use crate::builder::{Builder, Properties};
-use crate::error::{ImportError, quote};
+use crate::builder::Builder;
+use crate::error::ImportError;
 use crate::topology::Topology;
 use crate::xml::{Xml, children, text};
 use roxmltree::Node;
@@ -45,7 +44,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
     let Some(graph) = graphs.next() else {
         return Err(ImportError::at(xml.line(root), "there is no <graph>"));
     };
-    let mut builder = Builder::new(graph.attribute("edgedefault") == Some("directed"));
+    let mut builder = Builder::new(graph.attribute("edgedefault") == Some("directed"), units);
     match graphs.count() {
         0 => {}
         more => builder.remark(format!("Graphs after the first, left out: {more}.")),
@@ -73,8 +72,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
             groups += 1;
             continue;
         }
-        let read = node(&mut builder, &xml, element, &keys, units);
-        builder.record(read);
+        builder.record(|builder| node(builder, &xml, element, &keys));
     }
     if groups > 0 {
         builder.remark(format!("Nodes that only contain others, left out: {groups}."));
@@ -87,8 +85,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
         };
         match ends[..] {
             [from, to] => {
-                let read = edge(&mut builder, (&xml, element), [from, to], &keys, units);
-                builder.record(read);
+                builder.record(|builder| edge(builder, (&xml, element), [from, to], &keys));
             }
             _ => many += 1,
         }
@@ -104,15 +101,12 @@ fn node(
     xml: &Xml<'_>,
     node: Node<'_, '_>,
     keys: &Keys<'_>,
-    units: &Units,
 ) -> Result<(), ImportError> {
     let id = xml.required(node, "id")?;
     let label = data(node, keys).find(|(name, _)| matches!(*name, "label" | "name"));
     let label = label.map(|(_, label)| label).or_else(|| drawn(node));
     let index = builder.node(id, label.unwrap_or(id), xml.line(node))?;
-    for (name, value) in data(node, keys) {
-        builder.locate(index, meaning(name, value, units));
-    }
+    builder.attributes(index, data(node, keys));
     Ok(())
 }
 
@@ -128,7 +122,6 @@ fn edge(
     (xml, edge): (&Xml<'_>, Node<'_, '_>),
     ends: [Option<&str>; 2],
     keys: &Keys<'_>,
-    units: &Units,
 ) -> Result<(), ImportError> {
     let at = xml.line(edge);
     let [Some(from), Some(to)] = ends else {
@@ -136,21 +129,8 @@ fn edge(
         return Err(ImportError::at(at, message));
     };
     let ends = (builder.find(from, at)?, builder.find(to, at)?);
-    let mut properties = Properties::default();
-    for (name, value) in data(edge, keys) {
-        if properties.take(meaning(name, value, units)).is_err() {
-            builder.remark(format!(
-                "\"{}\" of an edge is not a valid quantity and is left out.",
-                short(name)
-            ));
-        }
-    }
+    let properties = builder.properties(data(edge, keys));
     builder.link(ends, properties, at)
-}
-
-/// Shortens a name of the file for a remark.
-fn short(name: &str) -> String {
-    quote(name).trim_matches('"').to_string()
 }
 
 /// Returns the attributes of an element, by the names of their keys, including defaults.

@@ -1,8 +1,8 @@
 //! Node-link JSON, as written by networkx and topohub.
 
 use crate::Units;
-use crate::attribute::{Meaning, Property, meaning};
-use crate::builder::{Builder, Properties};
+use crate::attribute::{Meaning, Property};
+use crate::builder::Builder;
 use crate::error::{ImportError, quote};
 use crate::text::numbers;
 use crate::topology::Topology;
@@ -14,7 +14,7 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
         .map_err(|e| ImportError::at(e.line(), format!("invalid JSON: {e}")))?;
     let nodes = list(&file, &["nodes"])?;
     let links = list(&file, &["edges", "links"])?;
-    let mut builder = Builder::new(file.get("directed") != Some(&Value::Bool(false)));
+    let mut builder = Builder::new(file.get("directed") != Some(&Value::Bool(false)), units);
     let about = file.get("graph").and_then(Value::as_object);
     if let Some(name) = about.and_then(|g| g.get("name")).and_then(Value::as_str) {
         builder.name(name);
@@ -22,23 +22,20 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     // Demands may use the names of nodes instead of their ids.
     let mut by_name = Names::new();
     for (i, value) in nodes.iter().enumerate() {
-        let read = node(&mut builder, (i, value), units, &mut by_name);
-        builder.record(read);
+        builder.record(|builder| node(builder, (i, value), &mut by_name));
     }
     for (i, value) in links.iter().enumerate() {
-        let read = link(&mut builder, (i, value), units);
-        builder.record(read);
+        builder.record(|builder| link(builder, (i, value)));
     }
     if let Some(demands) = about.and_then(|g| g.get("demands")?.as_object()) {
         for (from, row) in demands {
             let place = format!("graph.demands.{}", quote(from));
-            let read = object(row, &place).map(|row| {
-                for (to, value) in row {
-                    let read = demand(&mut builder, (from, to, value), units, &by_name);
-                    builder.record(read);
+            builder.record(|builder| {
+                for (to, value) in object(row, &place)? {
+                    builder.record(|builder| demand(builder, (from, to, value), &by_name));
                 }
+                Ok(())
             });
-            builder.record(read);
         }
     }
     builder.finish()
@@ -50,7 +47,6 @@ type Names<'a> = BTreeMap<&'a str, usize>;
 fn node<'a>(
     builder: &mut Builder,
     (i, node): (usize, &'a Value),
-    units: &Units,
     by_name: &mut Names<'a>,
 ) -> Result<(), ImportError> {
     let place = format!("nodes[{i}]");
@@ -61,9 +57,7 @@ fn node<'a>(
     let id = id.unwrap_or_else(|| i.to_string());
     let index = placed(builder.node(&id, label.unwrap_or(&id), 0), &place)?;
     by_name.extend(label.map(|label| (label, index)));
-    for (name, value) in scalars(node) {
-        builder.locate(index, meaning(name, &value, units));
-    }
+    builder.attributes(index, scalars(node));
     if let Some([x, y]) = node.get("pos").and_then(Value::as_array).map(Vec::as_slice) {
         let x = x.as_f64().map(Property::Longitude);
         let y = y.as_f64().map(Property::Latitude);
@@ -74,11 +68,7 @@ fn node<'a>(
     Ok(())
 }
 
-fn link(
-    builder: &mut Builder,
-    (i, link): (usize, &Value),
-    units: &Units,
-) -> Result<(), ImportError> {
+fn link(builder: &mut Builder, (i, link): (usize, &Value)) -> Result<(), ImportError> {
     let place = format!("edges[{i}]");
     let link = object(link, &place)?;
     let end = |name: &str| match link.get(name).and_then(key) {
@@ -86,20 +76,13 @@ fn link(
         None => Err(ImportError::whole(format!("{place} has no `{name}`"))),
     };
     let ends = (end("source")?, end("target")?);
-    let mut properties = Properties::default();
-    for (name, value) in scalars(link) {
-        if properties.take(meaning(name, &value, units)).is_err() {
-            let name = quote(name);
-            builder.remark(format!("{name} of an edge is not a valid quantity and is left out."));
-        }
-    }
+    let properties = builder.properties(scalars(link));
     placed(builder.link(ends, properties, 0), &place)
 }
 
 fn demand(
     builder: &mut Builder,
     (from, to, value): (&str, &str, &Value),
-    units: &Units,
     by_name: &Names<'_>,
 ) -> Result<(), ImportError> {
     let place = format!("graph.demands.{}", quote(from));
@@ -113,7 +96,7 @@ fn demand(
         return Err(ImportError::whole(message));
     };
     builder.remark("Capacities and demands without a unit are taken in that of --unit.");
-    placed(builder.demand(ends.0, ends.1, value * units.rate, 0), &place)
+    placed(builder.demand(ends.0, ends.1, value * builder.units.rate, 0), &place)
 }
 
 /// Adds the place in the document to an error of the builder, which has no lines of JSON.

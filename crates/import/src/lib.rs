@@ -1,6 +1,5 @@
-//! Readers of network topologies: GraphML, GML, SNDlib (native and XML), node-link JSON, REPETITA
-//! and CSV lists of links; and of demand matrices in CSV. [`measured`] reads the measurements of other
-//! programs.
+//! Readers of network topologies: GraphML, GML, SNDlib's native format, node-link JSON and CSV lists of
+//! links; and of demand matrices in CSV. [`measured`] reads the measurements of other programs.
 //!
 //! A reader returns a [`Topology`], or an [`ImportError`] with the place of the error. The size of
 //! texts is limited ([`limits`]). [`Topology::remarks`] lists everything that a reader leaves out.
@@ -26,9 +25,7 @@ mod graphml;
 mod json;
 pub mod limits;
 pub mod measured;
-mod repetita;
-mod sndlib_native;
-mod sndlib_xml;
+mod sndlib;
 mod text;
 mod topology;
 mod xml;
@@ -53,10 +50,8 @@ pub fn read(format: Format, text: &str, units: &Units) -> Result<Topology, Impor
     match format {
         Format::GraphMl => graphml::read(text, units),
         Format::Gml => gml::read(text, units),
-        Format::SndlibNative => sndlib_native::read(text, units),
-        Format::SndlibXml => sndlib_xml::read(text, units),
+        Format::Sndlib => sndlib::read(text, units),
         Format::Json => json::read(text, units),
         Format::Csv => csv_lists::read(text, units),
-        Format::Repetita => repetita::read(text),
     }
 }

@@ -2,10 +2,9 @@
 //! an entry per line.
 
 use crate::Units;
-use crate::attribute::{Meaning, Property, finite};
+use crate::attribute::{Meaning, Property, finite, rate_unit};
 use crate::builder::{Builder, Properties};
 use crate::error::{ImportError, quote};
-use crate::sndlib_xml::unit;
 use crate::topology::Topology;
 
 /// The sections that are read; others are skipped.
@@ -19,7 +18,7 @@ enum Section {
 }
 
 pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
-    let mut builder = Builder::new(true);
+    let mut builder = Builder::new(true, units);
     let mut section = None;
     // The open parentheses in a skipped section.
     let mut open = 0usize;
@@ -43,22 +42,13 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
                 if let Some((key, value)) = content.split_once('=')
                     && key.trim() == "unit"
                 {
-                    rate = unit(value);
+                    // Such as MBITPERSEC.
+                    rate = rate_unit(&value.trim().to_ascii_lowercase());
                 }
             }
-            Section::Nodes => {
-                let read = node(&mut builder, content, at);
-                builder.record(read);
-            }
-            Section::Links => {
-                let known = rate.unwrap_or(units.rate);
-                let read = link(&mut builder, content, known, rate.is_none(), at);
-                builder.record(read);
-            }
-            Section::Demands => {
-                let read = demand(&mut builder, content, rate.unwrap_or(units.rate), at);
-                builder.record(read);
-            }
+            Section::Nodes => builder.record(|builder| node(builder, content, at)),
+            Section::Links => builder.record(|builder| link(builder, content, rate, at)),
+            Section::Demands => builder.record(|builder| demand(builder, content, rate, at)),
             Section::Other => {
                 open += content.matches('(').count();
                 open = open.saturating_sub(content.matches(')').count());
@@ -69,7 +59,7 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
         let message = "a section has no end";
         let last = text.lines().count();
         let cut = ImportError::at(last, message).hint("it ends with `)` in a line of its own");
-        builder.record(Err(cut));
+        builder.record(|_| Err(cut));
     }
     builder.finish()
 }
@@ -128,8 +118,7 @@ fn node(builder: &mut Builder, content: &str, at: usize) -> Result<(), ImportErr
 fn link(
     builder: &mut Builder,
     content: &str,
-    unit: f64,
-    assumed: bool,
+    unit: Option<f64>,
     at: usize,
 ) -> Result<(), ImportError> {
     let words = words(content);
@@ -149,13 +138,8 @@ fn link(
             return Err(ImportError::at(at, message));
         };
         if capacity > 0.0 {
-            let rate = Property::Rate(capacity * unit);
-            let taken = properties.take(if assumed {
-                Meaning::Assumed(rate)
-            } else {
-                Meaning::Property(rate)
-            });
-            debug_assert!(taken.is_ok(), "a rate is a quantity");
+            properties.rate = Some(capacity * unit.unwrap_or(builder.units.rate));
+            properties.assumed = unit.is_none();
             break;
         }
     }
@@ -163,7 +147,12 @@ fn link(
 }
 
 /// `NAME ( FROM TO ) ROUTING_UNIT VALUE MAX_PATH_LENGTH`.
-fn demand(builder: &mut Builder, content: &str, unit: f64, at: usize) -> Result<(), ImportError> {
+fn demand(
+    builder: &mut Builder,
+    content: &str,
+    unit: Option<f64>,
+    at: usize,
+) -> Result<(), ImportError> {
     let expected = "`NAME ( FROM TO ) ROUTING_UNIT VALUE ...`";
     let words = words(content);
     let [_, "(", from, to, ")", _, value, ..] = words[..] else {
@@ -173,5 +162,5 @@ fn demand(builder: &mut Builder, content: &str, unit: f64, at: usize) -> Result<
     let Some(value) = finite(value).filter(|x| *x >= 0.0) else {
         return Err(form(at, content, expected));
     };
-    builder.demand(from, to, value * unit, at)
+    builder.demand(from, to, value * unit.unwrap_or(builder.units.rate), at)
 }

@@ -22,9 +22,6 @@ fn a_damaged_record_costs_itself() {
                    <node id=\"a\"/>\n<edge source=\"a\"/>\n<edge source=\"a\" target=\"z\"/>\n\
                    <edge source=\"a\" target=\"b\"><data key=\"capacity\">7</data></edge></graph></graphml>";
     let sndlib = "NODES (\n a ( 1 2 )\n c ( 1 )\n b ( 3 4 )\n)\nLINKS (\n x ( a z ) 1\n l ( a b ) 7 0 0 0 ( )\n)\n";
-    let xml = "<network><networkStructure><nodes>\n<node id=\"a\"/><node/><node id=\"b\"/></nodes><links>\n\
-               <link><source>a</source></link>\n<link><source>a</source><target>b</target>\
-               <preInstalledModule><capacity>7</capacity></preInstalledModule></link></links></networkStructure></network>";
     for (format, text, count, first) in [
         (
             Format::Gml,
@@ -41,8 +38,7 @@ fn a_damaged_record_costs_itself() {
         ),
         (Format::GraphMl, graphml, 4, "line 3: <node> has no `id`"),
         (Format::Json, json, 4, "nodes[1] is not an object"),
-        (Format::SndlibNative, sndlib, 2, "line 3: \"c ( 1 )\" is not of the form"),
-        (Format::SndlibXml, xml, 2, "line 2: <node> has no `id`"),
+        (Format::Sndlib, sndlib, 2, "line 3: \"c ( 1 )\" is not of the form"),
         (
             Format::Csv,
             "from,to,rate\na,c,fast\na,b,7\nb\n",
@@ -115,19 +111,4 @@ fn tables_of_spreadsheets() {
     {
         assert_eq!(links(&topology(Format::Csv, text)), [("a".into(), "b".into(), 7.0)]);
     }
-}
-
-/// REPETITA has rates in kbit/s and delays in microseconds, in both directions.
-#[test]
-fn repetita() {
-    let text = "NODES 3\nlabel x y\n0_New_York -74.0 40.7\n1_None 0.0 0.0\n2_Rome 12.48\n\nEDGES 4\n\
-                label src dest weight bw delay\nedge_0 0 1 1 10000000 1913\nedge_1 1 0 1 10000000 1913\n\
-                edge_2 0 7 1 10000000 1913\nedge_3 0 1 1 10000000\n";
-    assert_eq!(Format::guess("graph", text), Some(Format::Repetita));
-    let t = topology(Format::Repetita, text);
-    assert_eq!(links(&t), [("0_New_York".into(), "1_None".into(), 1e4)]);
-    assert!((t.links[0].delay.expect("a delay") - 1.913e-3).abs() < 1e-12);
-    assert_eq!(t.nodes[0].place, Some([-74.0, 40.7]));
-    let said = "Damaged records, left out: 3. The first: line 5: expected `LABEL X Y`, not \"2_Rome 12.48\".";
-    assert_eq!(t.remarks, [said]);
 }

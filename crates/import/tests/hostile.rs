@@ -34,11 +34,10 @@ fn check(text: &str) {
     }
 }
 
-const SEEDS: [&str; 6] = [
+const SEEDS: [&str; 5] = [
     include_str!("files/abilene.graphml"),
     include_str!("files/abilene.gml"),
     include_str!("files/abilene.sndlib"),
-    include_str!("files/abilene.xml"),
     include_str!("files/abilene.json"),
     include_str!("files/abilene.csv"),
 ];
@@ -49,7 +48,7 @@ const PIECES: [&str; 16] =
 
 proptest! {
     #[test]
-    fn damaged_files(seed in 0..6usize, cuts in prop::collection::vec((any::<u16>(), 0..16usize, 0..12usize), 1..6)) {
+    fn damaged_files(seed in 0..5usize, cuts in prop::collection::vec((any::<u16>(), 0..16usize, 0..12usize), 1..6)) {
         let mut text = SEEDS[seed].to_string();
         for (at, piece, gone) in cuts {
             let mut at = at as usize % (text.len() + 1);
