@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import itertools
+import json
 import re
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
@@ -464,14 +465,13 @@ def dumbbell(
         "seed": whole("seed", seed),
     }
     arguments += [f"--{name}={value}" for name, value in options.items()]
-    if limit != "1 BDP":
-        arguments.append(f"--set=topology.dumbbell.queue.limit={limit}")
     try:
         text = _accord.drafted(arguments, classes)
     except AccordError as e:
         option = re.sub(r"invalid value '(.*)' for '--(\w+) <.*?>'", r"\2 \1", e.message)
         hint = "" if e.hint is None else f"; {e.hint}"
         raise ValueError(f"dumbbell: {option.replace('--', '')}{hint}") from None
+    text = text.replace('limit = "1 BDP"', f"limit = {json.dumps(limit)}")
     return parse(text, "dumbbell.toml", own=classes)
 
 

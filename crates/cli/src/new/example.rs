@@ -1,11 +1,10 @@
 //! `accord new --example`: the files used by pages of the book.
 
-use crate::fail::Failure;
+use crate::draft::write_new;
+use crate::fail::{Failure, unwritable};
 use crate::output::note;
 use accord::EXAMPLES;
-use accord::language::suggest;
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::fs;
 use std::path::Path;
 
 /// The path of examples in the book's commands.
@@ -23,8 +22,7 @@ pub fn write(name: &str, to: Option<&Path>, force: bool) -> Result<bool, Failure
     if files.is_empty() {
         let mut names: Vec<&str> = EXAMPLES.iter().map(|(file, _)| example(file)).collect();
         names.dedup();
-        let failure = Failure::new(format!("unknown example \"{name}\""));
-        return Err(suggest(name, names).into_iter().fold(failure, Failure::hint));
+        return Err(Failure::unknown("example", name, names));
     }
     let to = to.unwrap_or(Path::new(FOLDER));
     let paths: Vec<_> = files.iter().map(|(file, _)| to.join(file)).collect();
@@ -33,23 +31,8 @@ pub fn write(name: &str, to: Option<&Path>, force: bool) -> Result<bool, Failure
         return Err(failure.hint("choose another directory with -o, or replace it with --force"));
     }
     for ((_, bytes), path) in files.iter().zip(&paths) {
-        let failed = |e: std::io::Error| {
-            Failure::io(format!("{} cannot be written: {e}", path.display()), &e)
-        };
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        made.map_err(failed)?;
-        let mut options = OpenOptions::new();
-        if force {
-            options.create(true).truncate(true)
-        } else {
-            options.create_new(true)
-        };
-        match options.write(true).open(path).and_then(|mut file| file.write_all(bytes)) {
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
-                return Err(Failure::new(format!("{} already exists", path.display())));
-            }
-            done => done.map_err(failed)?,
-        }
+        path.parent().map_or(Ok(()), fs::create_dir_all).map_err(unwritable(path))?;
+        write_new(path, bytes, force)?;
         note(path.display());
     }
     Ok(true)

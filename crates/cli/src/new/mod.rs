@@ -1,18 +1,15 @@
 //! `accord new`: a first scenario file from a template.
 
 mod example;
-mod graph;
-mod settings;
+mod fat_tree;
 mod template;
 
 use crate::draft::{Draft, Place};
 use crate::fail::Failure;
 use accord::Catalogue;
 use accord::family::{Family, Objective};
-use accord::language::suggest;
 use accord::units::{Duration, Rate};
 use clap::Args;
-use graph::{Graph, Maker};
 use std::path::PathBuf;
 use template::Sizes;
 
@@ -39,28 +36,13 @@ pub struct New {
     /// Number of bottlenecks in a row, of parking-lot.
     #[arg(long, value_name = "N")]
     pub hops: Option<usize>,
-    /// Number of nodes, of star, ring and waxman.
-    #[arg(long, value_name = "N")]
-    pub nodes: Option<usize>,
-    /// Number of links from the root to a leaf, of tree.
-    #[arg(long, value_name = "N")]
-    pub depth: Option<usize>,
-    /// Number of children of each node, of tree.
-    #[arg(long, value_name = "N")]
-    pub branches: Option<usize>,
     /// Number of pods, of fat-tree.
     #[arg(long, value_name = "N")]
     pub pods: Option<usize>,
-    /// Density of links, of waxman: the probability of a link between nodes that are close.
-    #[arg(long, value_name = "A", default_value_t = 0.6)]
-    pub alpha: f64,
-    /// Typical length of links, of waxman, as a fraction of the diagonal.
-    #[arg(long, value_name = "B", default_value_t = 0.2)]
-    pub beta: f64,
     /// Rate of the links; of a dumbbell, of its bottleneck.
     #[arg(long, default_value = "100 Mbps")]
     pub rate: Rate,
-    /// Propagation delay of a link; of waxman, of the diagonal.
+    /// Propagation delay of a link.
     #[arg(long)]
     pub delay: Option<Duration>,
     /// The congestion controller; `accord list controllers` shows them.
@@ -72,12 +54,9 @@ pub struct New {
     /// Length of the run.
     #[arg(long, value_name = "TIME", default_value = "20 s")]
     pub duration: Duration,
-    /// Seed of the random parts: the network, senders and receivers, start times.
+    /// Seed of the random parts: senders and receivers, start times.
     #[arg(long, default_value_t = 1)]
     pub seed: u32,
-    /// Sets a value of the scenario, such as flow.all.packet="1500 B".
-    #[arg(long = "set", value_name = "PATH=VALUE")]
-    pub set: Vec<String>,
 }
 
 pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
@@ -95,28 +74,12 @@ pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
 pub fn text(args: &New, catalogue: &Catalogue) -> Result<String, Failure> {
     let name = args.template.as_deref().unwrap_or_default();
     let Some(template) = TEMPLATES.iter().find(|t| t.name == name) else {
-        let failure = Failure::new(format!("unknown template \"{name}\""));
-        let hint = suggest(name, TEMPLATES.iter().map(|t| t.name));
-        return Err(hint.into_iter().fold(failure, Failure::hint));
+        return Err(Failure::unknown("template", name, TEMPLATES.iter().map(|t| t.name)));
     };
-    let sizes = Sizes::read(
-        template,
-        &[
-            ("flows", args.flows),
-            ("hops", args.hops),
-            ("nodes", args.nodes),
-            ("depth", args.depth),
-            ("branches", args.branches),
-            ("pods", args.pods),
-        ],
-    )?;
+    let given = [("flows", args.flows), ("hops", args.hops), ("pods", args.pods)];
+    let sizes = Sizes::read(template, &given)?;
     if args.rate == Rate::ZERO || args.duration.is_zero() {
         return Err(Failure::new("--rate and --duration must be more than zero"));
-    }
-    let share = |x: f64| x > 0.0 && x <= 1.0;
-    if !share(args.alpha) || !share(args.beta) {
-        let why = "--alpha and --beta must be more than 0 and at most 1";
-        return Err(Failure::new(why));
     }
     if name == "fat-tree" && !sizes.of("pods").is_multiple_of(2) {
         return Err(Failure::new("--pods must be even"));
@@ -125,8 +88,7 @@ pub fn text(args: &New, catalogue: &Catalogue) -> Result<String, Failure> {
     let queue = args.queue.as_ref();
     let queue = queue.map(|name| known(catalogue.disciplines, name, "queue discipline"));
     let queue = queue.transpose()?;
-    let scenario = Scenario { args, template, sizes, controller, queue };
-    settings::apply(&scenario.text(), &args.set)
+    Ok(Scenario { args, template, sizes, controller, queue }.text())
 }
 
 fn known(
@@ -135,11 +97,7 @@ fn known(
     what: &str,
 ) -> Result<&'static Family, Failure> {
     let found = families.iter().find(|f| f.name == name);
-    found.copied().ok_or_else(|| {
-        let failure = Failure::new(format!("unknown {what} \"{name}\""));
-        let hint = suggest(name, families.iter().map(|f| f.name));
-        hint.into_iter().fold(failure, Failure::hint)
-    })
+    found.copied().ok_or_else(|| Failure::unknown(what, name, families.iter().map(|f| f.name)))
 }
 
 /// The inputs of the scenario's text.
@@ -170,7 +128,7 @@ impl Scenario<'_> {
         match self.template.name {
             "dumbbell" => self.dumbbell(&mut draft),
             "parking-lot" => self.parking_lot(&mut draft),
-            _ => self.graph(&mut draft),
+            _ => self.fat_tree(&mut draft),
         }
         draft.finish()
     }
@@ -221,30 +179,15 @@ impl Scenario<'_> {
         self.expect(draft, "hop1");
     }
 
-    fn graph(&self, draft: &mut Draft) {
-        let (args, sizes) = (self.args, &self.sizes);
-        let delay = self.delay(match self.template.name {
-            "fat-tree" => 1,
-            "waxman" => 40,
-            _ => 5,
-        });
-        let maker = Maker::new(args.rate, delay, args.seed.into());
-        let Graph { links, ways } = match self.template.name {
-            "star" => maker.star(sizes),
-            "ring" => maker.ring(sizes),
-            "tree" => maker.tree(sizes),
-            "fat-tree" => maker.fat_tree(sizes),
-            _ => maker.waxman(sizes, args.alpha, args.beta),
-        };
-        draft.links(&links, self.queue.map(|family| family.name));
+    fn fat_tree(&self, draft: &mut Draft) {
+        let (pods, flows) = (self.sizes.of("pods"), self.sizes.of("flows"));
+        let link = (self.args.rate, self.delay(1));
+        draft.links(&fat_tree::links(pods, link), self.queue.map(|family| family.name));
         draft.table("flow.all");
         self.sender(draft, 1);
         draft.line("each = [");
-        for way in &ways {
-            draft.line(match &way[..] {
-                [from, to] => format!("    {{ from = \"{from}\", to = \"{to}\" }},"),
-                nodes => format!("    {{ path = {nodes:?} }},"),
-            });
+        for path in fat_tree::paths(pods, flows, self.args.seed.into()) {
+            draft.line(format_args!("    {{ path = {path:?} }},"));
         }
         draft.line("]");
         draft.comment(
@@ -274,9 +217,8 @@ impl Scenario<'_> {
             let rate = Rate::from_bps(self.args.rate.as_bps() / sharing as u64);
             draft.line(format_args!("demand = {{ constant = \"{rate}\" }}"));
         }
-        let latest = Duration::from_secs(1).min(Duration::from_ps(self.args.duration.as_ps() / 10));
         draft.comment("Drawn separately for each flow and seed.");
-        draft.line(format_args!("start = {{ uniform = [\"0 s\", \"{latest}\"] }}"));
+        draft.start(self.args.duration);
     }
 
     fn expect(&self, draft: &mut Draft, link: &str) {

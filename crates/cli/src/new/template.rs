@@ -26,11 +26,6 @@ const fn size(name: &'static str, default: usize, range: [usize; 2], doc: &'stat
     Size { name, default, range, doc }
 }
 
-const fn flows(default: usize) -> Size {
-    let doc = "Flows, between nodes drawn by the seed.";
-    size("flows", default, [1, 10_000], doc)
-}
-
 pub const TEMPLATES: &[Template] = &[
     Template {
         name: "dumbbell",
@@ -46,36 +41,12 @@ pub const TEMPLATES: &[Template] = &[
         ],
     },
     Template {
-        name: "star",
-        doc: "Leaves around a hub, and flows between leaves.",
-        sizes: &[size("nodes", 8, [2, 5000], "Leaves."), flows(12)],
-    },
-    Template {
-        name: "ring",
-        doc: "Nodes in a ring, and flows in the shorter direction.",
-        sizes: &[size("nodes", 8, [3, 5000], "Nodes."), flows(12)],
-    },
-    Template {
-        name: "tree",
-        doc: "A tree with flows from its leaves to its root: the links nearest the root are full.",
-        sizes: &[
-            size("depth", 3, [1, 12], "Links from the root to a leaf."),
-            size("branches", 2, [1, 64], "Children of each node."),
-            size("flows", 12, [1, 10_000], "Flows, from the leaves in turn."),
-        ],
-    },
-    Template {
         name: "fat-tree",
         doc: "A data centre's fat tree with hosts, and flows over core switches drawn by the seed.",
         sizes: &[
             size("pods", 4, [2, 16], "Pods, an even number k: there are k³/4 hosts."),
-            flows(16),
+            size("flows", 16, [1, 10_000], "Flows, between nodes drawn by the seed."),
         ],
-    },
-    Template {
-        name: "waxman",
-        doc: "A random network in the plane: near nodes are more likely to be joined, and delays are proportional to distance.",
-        sizes: &[size("nodes", 20, [2, 1000], "Nodes."), flows(20)],
     },
 ];
 
