@@ -3,7 +3,7 @@
 use crate::import::Import;
 use crate::list::List;
 use crate::new::New;
-use crate::run_options::{FINER, RunOptions, seed};
+use crate::run_options::{RunOptions, seed};
 use accord::live::Mode;
 use accord::scenario::Engine;
 use clap::{Args as Group, Parser, Subcommand};
@@ -137,10 +137,6 @@ pub struct Run {
     /// Writes the checks as JUnit XML for continuous integration. Known failures count as skipped.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Then explains why engines differ, as `accord explain` does, with the seeds of the run:
-    /// packets from theory, or the engines that --engine names.
-    #[arg(long, conflicts_with_all = ["json", "record", "skip"])]
-    pub explain: bool,
     /// Runs the file again each time it is saved, until an interrupt.
     #[arg(long, conflicts_with_all = ["json", "record"])]
     pub watch: bool,
@@ -189,7 +185,7 @@ pub struct Explain {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub reps: u64,
     /// The factor by which packets are made smaller, and phases longer.
-    #[arg(long, default_value_t = FINER, value_parser = clap::value_parser!(u64).range(2..=100))]
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(2..=100))]
     pub finer: u64,
     /// Explains means over the steady part of groups and links instead of the scenario's
     /// expectations.

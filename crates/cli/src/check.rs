@@ -11,7 +11,6 @@ use accord::margins::{Loop, largest};
 use accord::record::Quiet;
 use accord::report::{Point, show::count};
 use accord::scenario::{self, Flow, Scenario, print};
-use accord::set;
 use accord::theory::{Outcome, Shortfall, unmet_contracts};
 use accord::units::{Bytes, Rate, Time};
 use serde::Serialize;
@@ -25,9 +24,7 @@ const FIXED: f64 = 0.5;
 
 /// Checks a scenario. Warnings are not failures.
 pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let mut file = load(&args.scenario)?;
-    set(&mut file, &args.set)?;
-    let points = file.points(catalogue, args.seed)?;
+    let points = load(&args.scenario, &args.set)?.points(catalogue, args.seed)?;
     if args.print {
         for point in &points {
             data(escaped(&print(point)))?;

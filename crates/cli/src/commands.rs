@@ -1,40 +1,21 @@
 //! The commands.
 
 use crate::args::{Args, Command, Run};
-use crate::attack;
-use crate::bench;
 use crate::capture::CaptureFile;
-use crate::check;
 use crate::choice::controllers;
-use crate::compare;
-use crate::cost;
-use crate::evaluate::{self, output::put_at};
+use crate::evaluate::output::put_at;
 use crate::execute::{Executed, Outcome, Work};
-use crate::explain;
-use crate::export;
 use crate::fail::Failure;
-use crate::gateway;
-use crate::import;
-use crate::kernel;
-use crate::lab;
-use crate::list;
-use crate::live;
-use crate::manual;
-use crate::new;
 use crate::output::{data, heading, json, note, prose, style};
-use crate::plot;
-use crate::point;
 use crate::progress::{Progress, watch_interrupts};
 use crate::qlogs::QlogDir;
-use crate::record;
-use crate::reproduce;
 use crate::results::{self, build, ending, experiment, keep, warn_of_replaced, write};
 use crate::run_options::RunOptions;
-use crate::skip;
-use crate::solve;
 use crate::source::load;
-use crate::stability;
-use crate::watch;
+use crate::{
+    attack, bench, check, compare, cost, evaluate, explain, export, gateway, import, kernel, lab,
+    list, live, manual, new, plot, point, record, reproduce, skip, solve, stability, watch,
+};
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{
@@ -83,8 +64,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
 }
 
 fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let mut file = load(&args.scenario)?;
-    set(&mut file, &args.options.set)?;
+    let mut file = load(&args.scenario, &args.options.set)?;
     let mut points = file.points(catalogue, args.options.seed)?;
     if let Some(controller) = &args.controller {
         let settings = controllers(controller, &points);
@@ -95,11 +75,7 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let id = points[0].id.clone();
     let chosen = point::chosen(&points, &args.options.point)?;
     let name = point::directory(&id, points.len(), &chosen);
-    let mut i = 0;
-    points.retain(|_| {
-        i += 1;
-        chosen.contains(&(i - 1))
-    });
+    point::retain(&mut points, &chosen);
     let cost = cost::estimate(&points, &args.options.engine, args.options.reps, catalogue);
     cost.announce(args.options.memory, args.options.quiet)?;
     drop(points);
@@ -148,9 +124,6 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     verdicts?;
     captured?;
     logged?;
-    if args.explain {
-        explain::after_run(&file, catalogue, &args.options)?;
-    }
     live::fit(outcomes.iter().flat_map(|o| &o.runs))?;
     let classes = outcomes.iter().flat_map(|o| &o.checks).map(|c| c.class);
     Ok(Tally::of(classes).worst() != Class::Unknown)

@@ -1,6 +1,6 @@
 //! The contents of files that other programs wrote.
 
-use crate::fail::Failure;
+use crate::fail::{Failure, unreadable};
 use std::io::Read;
 use std::path::Path;
 
@@ -9,12 +9,11 @@ const HEAD: u64 = 4096;
 
 /// Reads a file of at most `most` bytes.
 pub fn contents(path: &Path, most: usize) -> Result<Vec<u8>, Failure> {
-    let cannot =
-        |e: std::io::Error| Failure::io(format!("{} cannot be read: {e}", path.display()), &e);
+    let cannot = unreadable(path);
     let mut bytes = Vec::new();
-    let mut file = std::fs::File::open(path).map_err(cannot)?;
+    let mut file = std::fs::File::open(path).map_err(&cannot)?;
     let head = file.by_ref().take(HEAD).read_to_end(&mut bytes);
-    head.map_err(cannot)?;
+    head.map_err(&cannot)?;
     if is_binary(&bytes) {
         return Err(Failure::new(format!("{} is not text", path.display())));
     }

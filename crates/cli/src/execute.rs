@@ -62,26 +62,11 @@ impl<'a> Work<'a> {
         options: &'a RunOptions,
         of_many: bool,
     ) -> Result<Work<'a>, Failure> {
-        let first = file.points(catalogue, options.seed)?;
-        let mut repetitions = vec![first];
-        for k in 1..options.reps {
-            let seed = repetitions[0][0].seed.wrapping_add(k);
-            repetitions.push(file.points(catalogue, Some(seed))?);
-        }
+        let mut repetitions = options.repetitions(file, catalogue)?;
         let chosen = point::chosen(&repetitions[0], &options.point)?;
-        for points in &mut repetitions {
-            let mut i = 0;
-            points.retain(|_| {
-                i += 1;
-                chosen.contains(&(i - 1))
-            });
-        }
-        let engines = live::possible(
-            engines(&options.engine, &repetitions[0]),
-            options,
-            of_many,
-            &repetitions[0],
-        )?;
+        repetitions.iter_mut().for_each(|points| point::retain(points, &chosen));
+        let first = &repetitions[0];
+        let engines = live::possible(engines(&options.engine, first), options, of_many, first)?;
         if options.skip.is_some() {
             skip::possible(&engines)?;
         }

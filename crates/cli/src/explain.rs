@@ -5,31 +5,49 @@ use crate::fail::Failure;
 use crate::live;
 use crate::output::{json, prose};
 use crate::progress::Progress;
-use crate::run_options::{FINER, RunOptions};
+use crate::run_options::RunOptions;
 use crate::source::load;
-use accord::explain::{Attribution, Job, Pair, Reading, Which, attribute, text};
+use accord::explain::{Job, Pair, Reading, Which, attribute, text};
 use accord::report::show::visible;
 use accord::scenario::{Engine, Scenario};
-use accord::set;
 use accord::units::Duration;
-use accord::{Catalogue, File, Run, run_all};
+use accord::{Catalogue, Run, run_all};
 
 /// Explains every point of a scenario. Returns `Ok(false)` if a gap is left unexplained.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
     let which = if args.standard { Which::Standard } else { Which::Expected };
-    let mut file = load(&args.scenario)?;
-    set(&mut file, &args.set)?;
+    let pair = Pair {
+        reference: match args.engine {
+            Engine::Live => Engine::Packet,
+            Engine::Fluid | Engine::Packet => Engine::Theory,
+            Engine::Theory => {
+                let why = "theory is the reference, and cannot be explained";
+                return Err(Failure::new(why).hint("name packet, fluid or live"));
+            }
+        },
+        measured: args.engine,
+    };
+    let file = load(&args.scenario, &args.set)?;
     let options = RunOptions {
         engine: vec![args.engine],
         live: args.live,
         seed: args.seed,
         reps: args.reps,
-        set: args.set,
         json: args.json,
         quiet: args.quiet,
         ..RunOptions::default()
     };
-    let all = explain(&file, catalogue, &options, args.engine, (which, args.finer))?;
+    let by_seed = options.repetitions(&file, catalogue)?;
+    live::possible(vec![args.engine], &options, false, &by_seed[0])?;
+    let mut all = Vec::new();
+    for point in 0..by_seed[0].len() {
+        let seeds: Vec<Scenario> = by_seed.iter().map(|s| s[point].clone()).collect();
+        let found = attribute(&seeds, pair, which, args.finer, &mut |jobs| runs(jobs, &options))?;
+        if !args.json {
+            prose(visible(&text(&found)))?;
+        }
+        all.push(found);
+    }
     if args.json {
         json(&all)?;
     }
@@ -38,54 +56,6 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         return Err(Failure::new(why).hint("accord run shows the results of theory"));
     }
     Ok(all.iter().all(|a| a.pass()))
-}
-
-/// Explains the differences of a run: of the engines that the command names, or of packets.
-pub fn after_run(file: &File, catalogue: &Catalogue, options: &RunOptions) -> Result<(), Failure> {
-    let named: Vec<Engine> =
-        if options.engine.is_empty() { vec![Engine::Packet] } else { options.engine.clone() };
-    // The others are compared with theory.
-    for engine in named.into_iter().filter(|e| *e != Engine::Theory) {
-        explain(file, catalogue, options, engine, (Which::Expected, FINER))?;
-    }
-    Ok(())
-}
-
-/// Explains every point and, unless the output is JSON, prints each as it is found.
-fn explain(
-    file: &File,
-    catalogue: &Catalogue,
-    options: &RunOptions,
-    engine: Engine,
-    (which, finer): (Which, u64),
-) -> Result<Vec<Attribution>, Failure> {
-    let pair = Pair {
-        reference: match engine {
-            Engine::Live => Engine::Packet,
-            Engine::Fluid | Engine::Packet => Engine::Theory,
-            Engine::Theory => {
-                let why = "theory is the reference, and cannot be explained";
-                return Err(Failure::new(why).hint("name packet, fluid or live"));
-            }
-        },
-        measured: engine,
-    };
-    let mut by_seed = vec![file.points(catalogue, options.seed)?];
-    for k in 1..options.reps {
-        let seed = by_seed[0][0].seed.wrapping_add(k);
-        by_seed.push(file.points(catalogue, Some(seed))?);
-    }
-    live::possible(vec![engine], options, false, &by_seed[0])?;
-    let mut all = Vec::new();
-    for point in 0..by_seed[0].len() {
-        let seeds: Vec<Scenario> = by_seed.iter().map(|s| s[point].clone()).collect();
-        let found = attribute(&seeds, pair, which, finer, &mut |jobs| runs(jobs, options))?;
-        if !options.json {
-            prose(visible(&text(&found)))?;
-        }
-        all.push(found);
-    }
-    Ok(all)
 }
 
 /// Runs scenarios on all cores.

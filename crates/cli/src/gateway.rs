@@ -118,7 +118,7 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 #[cfg(feature = "gateway")]
 mod parts {
-    use crate::fail::Failure;
+    use crate::fail::{Failure, unreadable, unwritable};
     use crate::gateway::args::Import;
     use crate::output::{data, json, note};
     use accord::language::{ScenarioError, Source};
@@ -145,8 +145,7 @@ mod parts {
 
     pub fn import(args: &Import) -> Result<bool, Failure> {
         let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
-        let source = std::fs::read_to_string(&args.file)
-            .map_err(|e| Failure::io(format!("{} cannot be read: {e}", args.file.display()), &e))?;
+        let source = std::fs::read_to_string(&args.file).map_err(unreadable(&args.file))?;
         let imported =
             config::import(&source, &name, args.cap).map_err(|e| located(&args.file, source, e))?;
         let place = |name: &str| args.to.join(name);
@@ -164,8 +163,7 @@ mod parts {
         for (name, key) in &imported.shared {
             key.write(&place(name)).map_err(Failure::new)?;
         }
-        std::fs::write(&site, &imported.site)
-            .map_err(|e| Failure::io(format!("{} cannot be written: {e}", site.display()), &e))?;
+        std::fs::write(&site, &imported.site).map_err(unwritable(&site))?;
         for text in &imported.notes {
             note(format!("warning: {text}"));
         }
@@ -318,9 +316,7 @@ mod parts {
     /// Returns the failure of a site file, with its place.
     fn wrong(path: &Path, error: LoadError) -> Failure {
         match error {
-            LoadError::Unreadable(e) => {
-                Failure::io(format!("{} cannot be read: {e}", path.display()), &e)
-            }
+            LoadError::Unreadable(e) => unreadable(path)(e),
             LoadError::Wrong { source, error } => located(path, source, error).into(),
         }
     }

@@ -1,6 +1,6 @@
 //! `accord plot`: figures for papers, from run directories.
 
-use crate::fail::Failure;
+use crate::fail::{Failure, unwritable};
 use crate::output::{data, note};
 use accord::report::{
     By, Facet, Figure, FigureError, FigureKind, Log, Request, Width, load_stored,
@@ -116,22 +116,17 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         Format::Png => figure.png()?,
     };
     if let Some(path) = &args.csv {
-        write(path, figure.csv().as_bytes())?;
+        std::fs::write(path, figure.csv()).map_err(unwritable(path))?;
     }
     if args.output.as_os_str() == "-" {
         data(String::from_utf8_lossy(&bytes).trim_end())?
     } else {
-        write(&args.output, &bytes)?;
+        std::fs::write(&args.output, &bytes).map_err(unwritable(&args.output))?;
         if !args.quiet {
             note(format_args!("figure: {}", args.output.display()));
         }
     }
     Ok(true)
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let failed = |e| Failure::io(format!("{} cannot be written: {e}", path.display()), &e);
-    std::fs::write(path, bytes).map_err(failed)
 }
 
 fn format(path: &Path) -> Result<Format, Failure> {

@@ -14,17 +14,20 @@ pub fn chosen(points: &[Scenario], wanted: &[String]) -> Result<Vec<usize>, Fail
     }
     let mut found = vec![false; points.len()];
     for text in wanted {
-        let mut any = false;
-        for (i, point) in points.iter().enumerate() {
-            let hit = is_named(point, i, text);
-            found[i] |= hit;
-            any |= hit;
-        }
-        if !any {
+        let hits: Vec<usize> =
+            (0..points.len()).filter(|&i| is_named(&points[i], i, text)).collect();
+        if hits.is_empty() {
             return Err(unknown(points, text));
         }
+        hits.into_iter().for_each(|i| found[i] = true);
     }
     Ok((0..points.len()).filter(|i| found[*i]).collect())
+}
+
+/// Keeps the points with these indices.
+pub fn retain(points: &mut Vec<Scenario>, chosen: &[usize]) {
+    let mut indices = 0..;
+    points.retain(|_| indices.next().is_some_and(|i| chosen.contains(&i)));
 }
 
 /// Returns the name of the directory of chosen points: one point is not a sweep and does not

@@ -39,12 +39,8 @@ pub fn warn_of_replaced(
         return Ok(());
     }
     // A scenario that draws start times has another hash with another seed.
-    let mut new = file.points(catalogue, options.seed)?;
-    let seed = new[0].seed;
-    for k in 1..options.reps {
-        new.extend(file.points(catalogue, Some(seed.wrapping_add(k)))?);
-    }
-    if let Some(old) = replaced(dir, &new.iter().collect::<Vec<_>>()) {
+    let new = options.repetitions(file, catalogue)?;
+    if let Some(old) = replaced(dir, &new.iter().flatten().collect::<Vec<_>>()) {
         note(format_args!(
             "{0} contains a run with other settings ({old}), which this one replaces; to keep it, \
              interrupt this one and rename {0}, or choose another directory with -o",

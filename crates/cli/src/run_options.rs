@@ -2,15 +2,13 @@
 
 use crate::qlogs::QlogVersion;
 use crate::skip::Skip;
-use accord::Options;
+use accord::language::Errors;
 use accord::live::Mode;
-use accord::scenario::{Engine, Metric};
+use accord::scenario::{Engine, Metric, Scenario};
 use accord::units::Bytes;
+use accord::{Catalogue, File, Options};
 use clap::Args as Group;
 use std::path::PathBuf;
-
-/// The factor by which packets are made smaller, and phases longer, to explain a gap.
-pub const FINER: u64 = 4;
 
 /// The options of all commands that run scenarios.
 #[derive(Group, Clone, Default)]
@@ -78,6 +76,20 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Returns the points of a file with each seed.
+    pub fn repetitions(
+        &self,
+        file: &File,
+        catalogue: &Catalogue,
+    ) -> Result<Vec<Vec<Scenario>>, Errors> {
+        let mut all = vec![file.points(catalogue, self.seed)?];
+        for k in 1..self.reps {
+            let seed = all[0][0].seed.wrapping_add(k);
+            all.push(file.points(catalogue, Some(seed))?);
+        }
+        Ok(all)
+    }
+
     /// Returns the settings of the engines.
     pub fn engine_settings(&self) -> Options {
         Options {

@@ -12,7 +12,6 @@ use accord::Catalogue;
 use accord::margins::{Margins, MarginsError, Stability};
 use accord::report::show::visible;
 use accord::scenario::{Phase, Scenario};
-use accord::set;
 use accord::units::Rate;
 
 type Found = (Phase, Result<Stability, MarginsError>);
@@ -22,9 +21,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.x.is_some() {
         return map::run(args, catalogue);
     }
-    let mut file = load(&args.scenario)?;
-    set(&mut file, &args.set)?;
-    let points = file.points(catalogue, args.seed)?;
+    let points = load(&args.scenario, &args.set)?.points(catalogue, args.seed)?;
     let all = at_once(|| {
         let count = points.iter().map(|p| p.phases().count()).sum();
         let progress = Parts::new(count, args.quiet || args.json);

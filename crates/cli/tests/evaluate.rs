@@ -152,20 +152,3 @@ fn the_commands_of_a_dossier_work() {
     }
     assert_eq!(ran, 2);
 }
-
-/// Runs a flow for some seconds if this machine can, and reports why not otherwise.
-#[test]
-fn several_engines_have_a_dossier_each() {
-    let dir = folder(&[]);
-    let at = dir.path();
-    let engines = ["-s", "vegas", "--engine", "theory,packet", "-o", "both"];
-    evaluate(at, &[&engines[..], &["--reps", "1"]].concat()).with(0);
-    for engine in ["theory", "packet"] {
-        let page = fs::read_to_string(at.join("both").join(engine).join("index.html"));
-        assert!(page.expect("written").contains(engine));
-    }
-    let twice = evaluate(at, &["-s", "vegas", "--engine", "packet,packet"]).with(2);
-    assert!(twice.stderr.contains("named twice"), "{twice:#?}");
-    let json = evaluate(at, &["-s", "vegas", "--engine", "packet,live", "--json"]).with(2);
-    assert!(json.stderr.contains("once per engine"), "{json:#?}");
-}

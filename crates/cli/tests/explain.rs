@@ -202,30 +202,6 @@ fn the_answer_is_the_same_each_time() {
     assert_eq!(explain(&text, &args), explain(&text, &args));
 }
 
-/// Returns the output of `command` for a scenario file in a new directory.
-fn printed(text: &str, command: &[&str]) -> (i32, String) {
-    let dir = tempfile::tempdir().expect("a directory");
-    std::fs::write(dir.path().join("s.toml"), text).expect("a file");
-    let child = program(dir.path(), command).spawn().expect("it starts");
-    let ended = end(child);
-    (ended.code.expect("an end of its own"), ended.stdout)
-}
-
-#[test]
-fn a_run_that_explains_ends_with_the_same_words() {
-    let text = dumbbell("20 Mbps", "10 ms", "8 pkt", 5, VEGAS);
-    let (_, explained) = printed(&text, &["explain", "s.toml", "--reps", "2", "--quiet"]);
-    assert!(explained.contains("EXPLAINED by buffers"), "{explained}");
-    let run = ["run", "s.toml", "--reps", "2", "--quiet"];
-    let (code, plain) = printed(&text, &run);
-    let (same, both) = printed(&text, &[&run[..], &["--explain"]].concat());
-    assert_eq!((code, both), (same, plain + &explained));
-    // Theory alone is compared with nothing.
-    let theory = ["run", "s.toml", "--quiet", "--engine", "theory"];
-    let (_, alone) = printed(&text, &theory);
-    assert_eq!(printed(&text, &[&theory[..], &["--explain"]].concat()).1, alone);
-}
-
 #[test]
 fn theory_is_not_explained_by_itself() {
     let dir = tempfile::tempdir().expect("a directory");

@@ -12,7 +12,7 @@ mod property;
 mod ranges;
 
 use crate::evaluate::put_at;
-use crate::fail::Failure;
+use crate::fail::{Failure, unwritable};
 use crate::output::{data, note};
 use crate::progress::Parts;
 use crate::results::build;
@@ -44,8 +44,7 @@ type Point = Vec<Option<f64>>;
 
 /// Carries out the command. Returns `Ok(false)` if the property is broken.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let mut file = load(&args.scenario)?;
-    set(&mut file, &args.set)?;
+    let mut file = load(&args.scenario, &args.set)?;
     let original = file.points(catalogue, None)?.swap_remove(0);
     let mut property = Property::parse(&args.property, &original)?;
     file.set("expect", &property.expectation(args.engine))?;
@@ -55,20 +54,18 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let id = format!("attack-{}", original.id);
     let path = args.output.clone().unwrap_or_else(|| Path::new(&id).with_extension("toml"));
     check_file(&path, &id)?;
-    let mut search = Search { file, catalogue, ranges, property, engine: args.engine, kept: None };
     // A range that does not fit fails at once, and not in each run.
-    let corner = search.ranges.iter().map(|range| Some(range.from()));
-    search.scenario(&corner.collect())?;
+    let corner: Vec<_> = ranges.iter().map(|range| range.setting(range.axis.from)).collect();
+    let mut trial = file.clone();
+    set(&mut trial, &corner)?;
+    trial.points(catalogue, None)?;
     let unfinished = path.with_extension("unfinished");
     let kept = Measurements::at(&unfinished, &build(), args.fresh);
-    let kept = kept.map_err(|e| {
-        let message = format!("{} cannot be written: {e}", unfinished.display());
-        Failure::io(message, &e)
-    })?;
+    let kept = kept.map_err(unwritable(&unfinished))?;
     if kept.known() > 0 && !args.quiet {
         note(format_args!("{} runs are known; resuming", kept.known()));
     }
-    search.kept = Some(kept);
+    let search = Search { file, catalogue, ranges, property, engine: args.engine, kept };
     let found = search.found(args);
     if let Err(Failure::Interrupted) = found
         && !args.quiet
@@ -126,7 +123,7 @@ struct Search<'a> {
     property: Property,
     engine: Engine,
     /// The figures of finished runs.
-    kept: Option<Measurements>,
+    kept: Measurements,
 }
 
 impl Search<'_> {
@@ -155,17 +152,14 @@ impl Search<'_> {
     /// none. Known points are not run again.
     fn value(&self, point: &Point) -> Result<Option<f64>, Failure> {
         let scenario = self.scenario(point)?;
-        let Some(kept) = &self.kept else {
-            return self.measured(&scenario);
-        };
-        let key = kept.key_of(&scenario, self.engine, &self.property.given);
-        if let Some(known) = kept.get(&key) {
+        let key = self.kept.key_of(&scenario, self.engine, &self.property.given);
+        if let Some(known) = self.kept.get(&key) {
             return Ok(known.values.first().copied().flatten());
         }
         let value = self.measured(&scenario)?;
         let measured =
             Measured { values: vec![value], digest: String::new(), failure: String::new() };
-        kept.put(&key, &measured).map_err(|e| {
+        self.kept.put(&key, &measured).map_err(|e| {
             let message = format!("the runs of the search cannot be kept: {e}");
             Failure::io(message, &e)
         })?;

@@ -31,9 +31,7 @@ impl Property {
         let mut words = left.split_whitespace();
         let name = words.next().unwrap_or_default();
         let metric: Metric = name.parse().map_err(|e: String| {
-            let failure = Failure::new(e);
-            let hint = suggest(name, Metric::ALL.iter().map(|m| m.name()));
-            hint.into_iter().fold(failure, Failure::hint)
+            Failure::new(e).hinted(suggest(name, Metric::ALL.iter().map(|m| m.name())))
         })?;
         let of = match (words.next(), words.next(), words.next()) {
             (None, ..) => default_of(metric, scenario),

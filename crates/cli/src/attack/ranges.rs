@@ -7,7 +7,7 @@ use accord::scenario::Scenario;
 
 /// A range of a value of the scenario.
 pub struct Range {
-    axis: Axis,
+    pub axis: Axis,
     /// The value in the scenario, if it is known and in the range's unit.
     pub original: Option<f64>,
 }
@@ -71,10 +71,6 @@ fn written(file: &File, axis: &Axis) -> Option<f64> {
 }
 
 impl Range {
-    pub fn from(&self) -> f64 {
-        self.axis.from
-    }
-
     /// Returns the setting of a value, as for `--set`.
     pub fn setting(&self, value: f64) -> String {
         format!("{}={}", self.axis.path, self.axis.text_of(value))

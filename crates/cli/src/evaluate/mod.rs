@@ -6,7 +6,7 @@ mod runs;
 
 pub use output::put_at;
 
-use crate::fail::Failure;
+use crate::fail::{Failure, unwritable};
 use crate::output::{data, json, note, prose};
 use crate::results::build;
 use accord::scenario::Engine;
@@ -23,40 +23,11 @@ use std::path::Path;
 /// Carries out the command. Returns `Ok(false)` if a measure is worse than the baseline, a
 /// threshold of a standard is not met, or runs of the subject failed.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let mut engines: Vec<Engine> = Vec::new();
-    for engine in &args.engine {
-        if engines.contains(engine) {
-            return Err(Failure::new(format!("engine {engine} is named twice")));
-        }
-        engines.push(*engine);
-    }
-    let single = args.json || args.junit.is_some() || args.baseline.is_some();
-    if engines.len() > 1 && single {
-        let message = "--json, --junit and --baseline need exactly one engine";
-        return Err(Failure::new(message).hint("give the command once per engine"));
-    }
-    // Checked before the other engines take their time.
-    if engines.contains(&Engine::Live)
+    if args.engine == Engine::Live
         && let Some(why) = accord::live::obstacle(accord::live_mode(args.live), &[])
     {
         return Err(accord::Error::from(why).into());
     }
-    let mut good = true;
-    for engine in &engines {
-        let below = (engines.len() > 1).then(|| engine.name());
-        good &= in_engine(args, *engine, below, catalogue)?;
-    }
-    Ok(good)
-}
-
-/// Evaluates in an engine. The dossier goes to the folder `below` of the evaluation's, if there is
-/// one.
-fn in_engine(
-    args: &Args,
-    engine: Engine,
-    below: Option<&str>,
-    catalogue: &Catalogue,
-) -> Result<bool, Failure> {
     let subject = subject(&args.subject, catalogue)?;
     let packs = packs(args, &subject)?;
     let subjects = subjects(args, subject, &packs, catalogue)?;
@@ -66,7 +37,7 @@ fn in_engine(
             TierName::Quick => Tier::Quick,
             TierName::Whole => Tier::Whole,
         },
-        engine,
+        engine: args.engine,
         seed: args.seed,
         reps: args.reps,
         cases: args.case.clone(),
@@ -78,9 +49,9 @@ fn in_engine(
     check_fit(args, &order, &plans)?;
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
     let baseline = baseline.transpose()?;
-    let directory = output::claim(args.output.as_deref(), &order.subjects[0], below)?;
-    let kept = Measurements::open(&directory, &build(), args.fresh)
-        .map_err(|e| Failure::io(format!("{} cannot be written: {e}", directory.display()), &e))?;
+    let directory = output::claim(args.output.as_deref(), &order.subjects[0])?;
+    let kept = Measurements::open(&directory, &build(), args.fresh);
+    let kept = kept.map_err(unwritable(&directory))?;
     let options =
         Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
     let measured = runs::make(&plans, &order, &options, &kept, args)?;
@@ -149,10 +120,8 @@ fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
 }
 
 fn subject(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {
-    Subject::parse(text, catalogue).map_err(|NoSubject { message, hint }| {
-        let failure = Failure::new(message);
-        hint.into_iter().fold(failure, Failure::hint)
-    })
+    Subject::parse(text, catalogue)
+        .map_err(|NoSubject { message, hint }| Failure::new(message).hinted(hint))
 }
 
 /// Returns the named packs, or all that evaluate such a subject.

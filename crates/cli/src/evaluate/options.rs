@@ -18,9 +18,9 @@ pub struct Args {
     /// The rivals, separated by commas; by default those that the packs name.
     #[arg(short, long, value_name = "NAME,...")]
     pub against: Option<String>,
-    /// The engine; or several, separated by commas, with a dossier each in DIR/ENGINE.
-    #[arg(short, long, default_value = "packet", value_delimiter = ',', value_name = "ENGINE")]
-    pub engine: Vec<Engine>,
+    /// The engine.
+    #[arg(short, long, default_value = "packet", value_name = "ENGINE")]
+    pub engine: Engine,
     /// The medium of a live run: loopback or namespaces; by default namespaces where they are
     /// allowed.
     #[arg(long, value_name = "MODE")]

@@ -1,6 +1,6 @@
 //! The files and the output of an evaluation.
 
-use crate::fail::Failure;
+use crate::fail::{Failure, unwritable};
 use crate::output::style;
 use accord::columns::Format;
 use accord::report::{Class, FORMAT_VERSION, show};
@@ -14,12 +14,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Creates and returns the directory of an evaluation. A directory with other files is refused.
-pub fn claim(
-    asked: Option<&Path>,
-    subject: &Subject,
-    below: Option<&str>,
-) -> Result<PathBuf, Failure> {
-    let mut directory = match asked {
+pub fn claim(asked: Option<&Path>, subject: &Subject) -> Result<PathBuf, Failure> {
+    let directory = match asked {
         Some(directory) => directory.to_path_buf(),
         None => {
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
@@ -27,7 +23,6 @@ pub fn claim(
             Path::new("runs").join(format!("evaluate-{name}"))
         }
     };
-    directory.extend(below);
     let shown = directory.display();
     let ours = directory.join(Measurements::FILE).exists();
     let filled = fs::read_dir(&directory).is_ok_and(|mut entries| entries.next().is_some());
@@ -47,13 +42,9 @@ pub fn write(directory: &Path, evaluation: &Evaluation, dossier: &Dossier) -> Re
         let mut bytes = Vec::new();
         let made = table.write(&mut bytes, format, "evaluation");
         made.map_err(|e| Failure::io(format!("the table cannot be written: {e}"), &e))?;
-        put(directory, &format!("evaluation.{}", format.extension()), &bytes)?;
+        put_at(&directory.join(format!("evaluation.{}", format.extension())), &bytes)?;
     }
-    put(directory, "index.html", html(dossier).as_bytes())
-}
-
-pub fn put(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-    put_at(&directory.join(name), bytes)
+    put_at(&directory.join("index.html"), html(dossier).as_bytes())
 }
 
 /// Writes the file at `path` atomically.
@@ -65,7 +56,7 @@ pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     };
     write().map_err(|e| {
         let _ = fs::remove_file(&partial);
-        Failure::io(format!("{} cannot be written: {e}", path.display()), &e)
+        unwritable(path)(e)
     })
 }
 

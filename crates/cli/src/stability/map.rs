@@ -10,7 +10,6 @@ use accord::Catalogue;
 use accord::record::{Observer, Quiet};
 use accord::report::{Cell, StabilityMap, check_map_place, write_map_dir};
 use accord::scenario::Scenario;
-use accord::set;
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -18,10 +17,7 @@ use std::path::Path;
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let count = args.points;
     let x = Axis::parse(args.x.as_deref().unwrap_or_default(), count)?;
-    let y = match &args.y {
-        Some(text) => Some(Axis::parse(text, count)?),
-        None => None,
-    };
+    let y = args.y.as_ref().map(|text| Axis::parse(text, count)).transpose()?;
     if y.as_ref().is_some_and(|y| y.path == x.path) {
         return Err(Failure::new(format!("both axes set \"{}\"", x.path))
             .hint("give --y another path, or leave it out"));
@@ -34,10 +30,8 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let jobs: Vec<(usize, usize)> =
         (0..rows).flat_map(|j| (0..count).map(move |i| (i, j))).collect();
     let id = single(args, catalogue, &args.set)?.id;
-    let dir = match &args.output {
-        Some(dir) => dir.clone(),
-        None => Path::new("runs").join(format!("{id}-stability")),
-    };
+    let default = || Path::new("runs").join(format!("{id}-stability"));
+    let dir = args.output.clone().unwrap_or_else(default);
     let at = |i: usize, j: usize| {
         let mut set = args.set.clone();
         set.push(format!("{}={}", x.path, x.text(i)));
@@ -93,9 +87,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 /// Returns the scenario with the values of the map. A sweep of the file would override them.
 fn single(args: &Args, catalogue: &Catalogue, settings: &[String]) -> Result<Scenario, Failure> {
-    let mut file = load(&args.scenario)?;
-    set(&mut file, settings)?;
-    let scenario = file.points(catalogue, args.seed)?.swap_remove(0);
+    let scenario = load(&args.scenario, settings)?.points(catalogue, args.seed)?.swap_remove(0);
     let names: Vec<&str> = scenario.point.iter().map(|(name, _)| &name[..]).collect();
     if names.is_empty() {
         return Ok(scenario);
