@@ -119,8 +119,7 @@ fn delimiter(text: &str) -> u8 {
 ///
 /// Fails if the text is not such a list, or if it names an unknown node.
 pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Demand>, ImportError> {
-    limits::check(text)?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = limits::check(text, limits::TEXT)?;
     let example = "for example: from,to,rate, or from,to,rate_mbps";
     let table = Table::read(text, example)?;
     let names = topology.nodes.iter().enumerate();

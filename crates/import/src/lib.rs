@@ -3,17 +3,6 @@
 //!
 //! A reader returns a [`Topology`], or an [`ImportError`] with the place of the error. The size of
 //! texts is limited ([`limits`]). [`Topology::remarks`] lists everything that a reader leaves out.
-//!
-//! ```
-//! use accord_import::{Format, Units, read};
-//!
-//! let text = "from,to,rate,delay\na,b,10 Mbps,5 ms\nb,c,1 Gbps,\n";
-//! let topology = read(Format::Csv, text, &Units::default())?;
-//! assert_eq!((topology.nodes.len(), topology.links.len()), (3, 2));
-//! assert_eq!(topology.links[1].rate, Some(1e9));
-//! assert_eq!(topology.links[1].delay, None);
-//! # Ok::<(), accord_import::ImportError>(())
-//! ```
 
 mod attribute;
 mod builder;
@@ -44,9 +33,7 @@ pub use topology::{Demand, Link, Node, Topology};
 /// Fails if the text is too large or invalid in that format, or if a link or demand names an
 /// unknown node.
 pub fn read(format: Format, text: &str, units: &Units) -> Result<Topology, ImportError> {
-    limits::check(text)?;
-    // A byte-order mark belongs to no format.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = limits::check(text, limits::TEXT)?;
     match format {
         Format::GraphMl => graphml::read(text, units),
         Format::Gml => gml::read(text, units),

@@ -33,20 +33,11 @@ pub(crate) fn cut(text: &str, most: usize) -> &str {
 /// The maximum size of a text of measurements, in bytes.
 pub const MEASURED: usize = 512 << 20;
 
-/// Rejects measurements that are too large.
-pub(crate) fn check_measured(text: &str) -> Result<(), ImportError> {
-    if text.len() <= MEASURED {
-        return Ok(());
+/// Rejects a text of more than `most` bytes, and drops a byte-order mark, which belongs to no format.
+pub(crate) fn check(text: &str, most: usize) -> Result<&str, ImportError> {
+    if text.len() > most {
+        let message = format!("the text has {} bytes; at most {most} are read", text.len());
+        return Err(ImportError::whole(message));
     }
-    let message = format!("the text has {} bytes; at most {MEASURED} are read", text.len());
-    Err(ImportError::whole(message))
-}
-
-/// Rejects a text that is too large.
-pub(crate) fn check(text: &str) -> Result<(), ImportError> {
-    if text.len() <= TEXT {
-        return Ok(());
-    }
-    let message = format!("the text has {} bytes; at most {TEXT} are read", text.len());
-    Err(ImportError::whole(message))
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }

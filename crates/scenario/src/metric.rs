@@ -100,7 +100,6 @@ const NOT_THEORY: &[Engine] = &[Engine::Fluid, Engine::Packet, Engine::Live];
 const WITH_PACKETS: &[Engine] = &[Engine::Packet, Engine::Live];
 const PACKET: &[Engine] = &[Engine::Packet];
 
-/// The columns of a row that not every metric has.
 impl Row {
     /// Returns the row of a mean over time that all engines record and that no table or plot shows.
     const fn new(name: &'static str, unit: MetricUnit, of: Of) -> Row {
@@ -123,94 +122,14 @@ impl Row {
             compared: None,
         }
     }
-
-    const fn doc(mut self, doc: &'static str) -> Row {
-        self.doc = doc.trim_ascii();
-        self
-    }
-
-    const fn sum(mut self) -> Row {
-        self.fold = Fold::Sum;
-        self
-    }
-
-    const fn max(mut self) -> Row {
-        self.fold = Fold::Max;
-        self
-    }
-
-    const fn ratio(mut self, over: Metric, under: Metric) -> Row {
-        self.fold = Fold::Ratio(over, under);
-        self
-    }
-
-    const fn engines(mut self, engines: &'static [Engine]) -> Row {
-        self.engines = engines;
-        self
-    }
-
-    const fn adds(mut self) -> Row {
-        self.adds = true;
-        self
-    }
-
-    const fn quantiles(mut self) -> Row {
-        self.quantiles = true;
-        self
-    }
-
-    const fn at_most_one(mut self) -> Row {
-        self.most = Some(1.0);
-        self
-    }
-
-    const fn free_axis(mut self) -> Row {
-        self.from_zero = false;
-        self
-    }
-
-    const fn smoothed(mut self) -> Row {
-        self.smoothed = true;
-        self
-    }
-
-    const fn table(mut self, place: u8) -> Row {
-        self.table = Some(Table::Every(place));
-        self
-    }
-
-    const fn sweep_table(mut self, place: u8) -> Row {
-        self.table = Some(Table::Sweeps(place));
-        self
-    }
-
-    const fn hidden_if_zero(mut self) -> Row {
-        self.hidden_if_zero = true;
-        self
-    }
-
-    const fn panel(mut self, place: u8, title: &'static str) -> Row {
-        self.panel = Some((place, title));
-        self
-    }
-
-    const fn distribution(mut self, place: u8, title: &'static str) -> Row {
-        self.distribution = Some((place, title));
-        self
-    }
-
-    const fn compared(mut self, place: u8) -> Row {
-        self.compared = Some(place);
-        self
-    }
 }
 
 /// Makes [`Metric`] and its rows. A row has the doc, the variant, the kind of entity with the name and the
-/// unit, and the columns in which it differs from [`Row::new`].
+/// unit, and the fields in which it differs from [`Row::new`].
 macro_rules! metrics {
     ($(
         $(#[doc = $doc:literal])+
-        $variant:ident = $of:ident($name:literal, $unit:ident) $(.$column:ident($($value:expr),*))*;
+        $variant:ident = $of:ident($name:literal, $unit:ident) { $($field:ident: $value:expr),* $(,)? }
     )*) => {
         /// A recorded quantity.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -226,12 +145,12 @@ macro_rules! metrics {
 
             /// The rows, in the order of [`Metric::ALL`].
             const ROWS: &'static [Row] = {
-                use Metric::*;
-                &[$(
-                    Row::new($name, MetricUnit::$unit, Of::$of)
-                        $(.$column($($value),*))*
-                        .doc(concat!($($doc),+)),
-                )*]
+                use {Fold::*, Metric::*, Table::*};
+                &[$(Row {
+                    doc: concat!($($doc),+).trim_ascii(),
+                    $($field: $value,)*
+                    ..Row::new($name, MetricUnit::$unit, Of::$of)
+                },)*]
             };
         }
     };
@@ -254,134 +173,176 @@ pub enum Of {
 
 metrics! {
     /// Data that reached the receiver, headers included, duplicates too, per time.
-    Throughput = Flow("throughput", BitPerSecond)
-        .adds().quantiles().smoothed().table(1).panel(1, "Throughput of a flow").compared(1);
+    Throughput = Flow("throughput", BitPerSecond) {
+        adds: true, quantiles: true, smoothed: true, table: Some(Every(1)),
+        panel: Some((1, "Throughput of a flow")), compared: Some(1),
+    }
     /// Data that reached the receiver for the first time, headers included, per time.
-    Goodput = Flow("goodput", BitPerSecond).adds();
+    Goodput = Flow("goodput", BitPerSecond) { adds: true }
     /// Data that the sender put on its first link, retransmissions included, per time.
-    SendingRate = Flow("sending_rate", BitPerSecond).adds();
+    SendingRate = Flow("sending_rate", BitPerSecond) { adds: true }
     /// Congestion window at the end of the period.
-    Cwnd = Flow("cwnd", Bytes).quantiles().table(3).panel(12, "Congestion window");
+    Cwnd = Flow("cwnd", Bytes) {
+        quantiles: true, table: Some(Every(3)), panel: Some((12, "Congestion window")),
+    }
     /// Slow-start threshold at the end of the period; absent while it is not set.
-    Ssthresh = Flow("ssthresh", Bytes).engines(WITH_PACKETS);
+    Ssthresh = Flow("ssthresh", Bytes) { engines: WITH_PACKETS }
     /// Round-trip time as the sender measures it, smoothed, at the end of the period.
-    Rtt = Flow("rtt", Seconds)
-        .quantiles().free_axis().table(2).panel(15, "Round-trip time")
-        .distribution(1, "Round-trip time").compared(2);
+    Rtt = Flow("rtt", Seconds) {
+        quantiles: true, from_zero: false, table: Some(Every(2)),
+        panel: Some((15, "Round-trip time")), distribution: Some((1, "Round-trip time")),
+        compared: Some(2),
+    }
     /// The sender's estimate of its base round-trip time at the end of the period, where its
     /// controller keeps one.
-    MinRtt = Flow("min_rtt", Seconds).free_axis();
+    MinRtt = Flow("min_rtt", Seconds) { from_zero: false }
     /// Data of the flow queued on its path at the end of the period, as eq. 1 of Xia05 defines it:
     /// the true value.
-    Accumulation = Flow("accumulation", Bytes)
-        .adds().quantiles().table(4).panel(13, "Accumulation: true and estimated");
+    Accumulation = Flow("accumulation", Bytes) {
+        adds: true, quantiles: true, table: Some(Every(4)),
+        panel: Some((13, "Accumulation: true and estimated")),
+    }
     /// The controller's estimate of the flow's accumulation at the end of the period.
-    AccumulationEstimate = Flow("accumulation_estimate", Bytes).table(5);
+    AccumulationEstimate = Flow("accumulation_estimate", Bytes) { table: Some(Every(5)) }
     /// Packets sent again.
-    Retransmissions = Flow("retransmissions", Packets)
-        .sum().engines(WITH_PACKETS).adds().table(6).hidden_if_zero();
+    Retransmissions = Flow("retransmissions", Packets) {
+        fold: Sum, engines: WITH_PACKETS, adds: true, table: Some(Every(6)), hidden_if_zero: true,
+    }
     /// Packets of the flow dropped on the way, of any kind.
-    Losses = Flow("losses", Packets).sum().engines(NOT_THEORY).adds().sweep_table(2).hidden_if_zero();
+    Losses = Flow("losses", Packets) {
+        fold: Sum, engines: NOT_THEORY, adds: true, table: Some(Sweeps(2)), hidden_if_zero: true,
+    }
     /// Data of the flow dropped on the way, per time.
-    LostRate = Flow("lost_rate", BitPerSecond).engines(NOT_THEORY).adds();
+    LostRate = Flow("lost_rate", BitPerSecond) { engines: NOT_THEORY, adds: true }
     /// Share of the data sent that was dropped on the way, by links of the path or on their wires;
     /// absent where none is sent.
-    PathLossRatio = Flow("path_loss_ratio", Ratio).ratio(LostRate, SendingRate).engines(NOT_THEORY);
+    PathLossRatio = Flow("path_loss_ratio", Ratio) {
+        fold: Ratio(LostRate, SendingRate), engines: NOT_THEORY,
+    }
     /// Data packets that reached the receiver, duplicates too.
-    Deliveries = Flow("deliveries", Packets).sum().engines(WITH_PACKETS).adds();
+    Deliveries = Flow("deliveries", Packets) { fold: Sum, engines: WITH_PACKETS, adds: true }
     /// Sum of the times that the data packets delivered took from the sender to the receiver.
-    DelaySum = Flow("delay_sum", Seconds).sum().engines(WITH_PACKETS).adds();
+    DelaySum = Flow("delay_sum", Seconds) { fold: Sum, engines: WITH_PACKETS, adds: true }
     /// Sum of the times that the data packets delivered waited in the queues of their path.
-    QueuingSum = Flow("queuing_sum", Seconds).sum().engines(WITH_PACKETS).adds();
+    QueuingSum = Flow("queuing_sum", Seconds) { fold: Sum, engines: WITH_PACKETS, adds: true }
     /// Mean time that a data packet took from the sender to the receiver, whether the flow answers
     /// congestion or not.
-    OneWayDelay = Flow("one_way_delay", Seconds)
-        .ratio(DelaySum, Deliveries).engines(WITH_PACKETS).free_axis()
-        .distribution(2, "One-way delay");
+    OneWayDelay = Flow("one_way_delay", Seconds) {
+        fold: Ratio(DelaySum, Deliveries), engines: WITH_PACKETS, from_zero: false,
+        distribution: Some((2, "One-way delay")),
+    }
     /// Mean time that a data packet waited in the queues of its path.
-    PathQueuingDelay = Flow("path_queuing_delay", Seconds)
-        .ratio(QueuingSum, Deliveries).engines(WITH_PACKETS);
+    PathQueuingDelay = Flow("path_queuing_delay", Seconds) {
+        fold: Ratio(QueuingSum, Deliveries), engines: WITH_PACKETS,
+    }
     /// Bytes that wait at the edge of a tunnel to be sent, the overhead of the tunnel included.
-    EdgeBacklog = Flow("edge_backlog", Bytes)
-        .engines(PACKET).panel(14, "Waiting at the edge of a tunnel");
+    EdgeBacklog = Flow("edge_backlog", Bytes) {
+        engines: PACKET, panel: Some((14, "Waiting at the edge of a tunnel")),
+    }
     /// Packets dropped at the edge of a tunnel, by FQ-CoDel or for want of room.
-    EdgeDrops = Flow("edge_drops", Packets).sum().engines(PACKET);
+    EdgeDrops = Flow("edge_drops", Packets) { fold: Sum, engines: PACKET }
     /// Time from the start of a transfer until its sender knows that all data has arrived; of
     /// transfers that end in the window.
-    CompletionTime = Transfer("completion_time", Seconds).engines(WITH_PACKETS).compared(5);
+    CompletionTime = Transfer("completion_time", Seconds) {
+        engines: WITH_PACKETS, compared: Some(5),
+    }
     /// Size of a transfer that ends in the window.
-    TransferSize = Transfer("transfer_size", Bytes).engines(WITH_PACKETS);
+    TransferSize = Transfer("transfer_size", Bytes) { engines: WITH_PACKETS }
     /// Data waiting at the link's port, without the packet in service, averaged over time.
-    Backlog = Link("backlog", Bytes).table(2);
+    Backlog = Link("backlog", Bytes) { table: Some(Every(2)) }
     /// Backlog without the data that is dropped after it has waited, as disciplines do that drop at
     /// the head.
-    ServedBacklog = Link("served_backlog", Bytes);
+    ServedBacklog = Link("served_backlog", Bytes) {}
     /// Packets waiting at the link's port, without the one in service, averaged over time.
-    BacklogPackets = Link("backlog_packets", Packets)
-        .panel(10, "Queue").distribution(4, "Queue").compared(3);
+    BacklogPackets = Link("backlog_packets", Packets) {
+        panel: Some((10, "Queue")), distribution: Some((4, "Queue")), compared: Some(3),
+    }
     /// The most data at the link's port at any time of the period, the packet in service included,
     /// as the limit of the queue counts it.
-    BacklogMax = Link("backlog_max", Bytes).max().engines(NOT_THEORY);
+    BacklogMax = Link("backlog_max", Bytes) { fold: Max, engines: NOT_THEORY }
     /// The most packets at the link's port at any time of the period, the one in service included,
     /// as the limit of the queue counts them.
-    BacklogPacketsMax = Link("backlog_packets_max", Packets).max().engines(NOT_THEORY);
+    BacklogPacketsMax = Link("backlog_packets_max", Packets) { fold: Max, engines: NOT_THEORY }
     /// Rate of the link, its changes by events included, averaged over time.
-    LinkRate = Link("link_rate", BitPerSecond);
+    LinkRate = Link("link_rate", BitPerSecond) {}
     /// Data that the link's port sent per time, control packets and the sent part of the packet in
     /// service included.
-    ServedRate = Link("served_rate", BitPerSecond);
+    ServedRate = Link("served_rate", BitPerSecond) {}
     /// Waiting time of the data that is served: served backlog over link rate; absent where the
     /// rate is 0.
-    QueuingDelay = Link("queuing_delay", Seconds)
-        .ratio(ServedBacklog, LinkRate).sweep_table(1).distribution(3, "Queuing delay");
+    QueuingDelay = Link("queuing_delay", Seconds) {
+        fold: Ratio(ServedBacklog, LinkRate), table: Some(Sweeps(1)),
+        distribution: Some((3, "Queuing delay")),
+    }
     /// Share of the link rate that is used; absent where the rate is 0.
-    Utilisation = Link("utilisation", Ratio)
-        .ratio(ServedRate, LinkRate).at_most_one().smoothed().table(1).panel(11, "Utilisation")
-        .compared(4);
+    Utilisation = Link("utilisation", Ratio) {
+        fold: Ratio(ServedRate, LinkRate), most: Some(1.0), smoothed: true, table: Some(Every(1)),
+        panel: Some((11, "Utilisation")), compared: Some(4),
+    }
     /// Packets that came to the link's port.
-    Arrivals = Link("arrivals", Packets).sum();
+    Arrivals = Link("arrivals", Packets) { fold: Sum }
     /// Packets dropped at the link's port.
-    Drops = Link("drops", Packets)
-        .sum().engines(NOT_THEORY).table(5).panel(17, "Packets dropped so far");
+    Drops = Link("drops", Packets) {
+        fold: Sum, engines: NOT_THEORY, table: Some(Every(5)),
+        panel: Some((17, "Packets dropped so far")),
+    }
     /// Packets marked at the link's port.
-    Marks = Link("marks", Packets).sum().engines(NOT_THEORY);
+    Marks = Link("marks", Packets) { fold: Sum, engines: NOT_THEORY }
     /// Packets that the link's discipline marked or dropped.
-    Judged = Link("judged", Packets).sum();
+    Judged = Link("judged", Packets) { fold: Sum }
     /// Share of the arriving packets that the link's discipline marked or dropped; absent where
     /// none arrive.
-    MarkingProbability = Link("marking_probability", Ratio)
-        .ratio(Judged, Arrivals).table(4).hidden_if_zero();
+    MarkingProbability = Link("marking_probability", Ratio) {
+        fold: Ratio(Judged, Arrivals), table: Some(Every(4)), hidden_if_zero: true,
+    }
     /// Share of the arriving packets that were dropped, by the discipline or for want of room;
     /// absent where none arrive.
-    LossRatio = Link("loss_ratio", Ratio)
-        .ratio(Drops, Arrivals).engines(NOT_THEORY).sweep_table(2).hidden_if_zero();
+    LossRatio = Link("loss_ratio", Ratio) {
+        fold: Ratio(Drops, Arrivals), engines: NOT_THEORY, table: Some(Sweeps(2)),
+        hidden_if_zero: true,
+    }
     /// The congestion signal of the link: queuing delay plus virtual delay, or REM's price.
-    Price = Link("price", Seconds).table(3).panel(16, "Price");
+    Price = Link("price", Seconds) { table: Some(Every(3)), panel: Some((16, "Price")) }
     /// Fairness of the throughputs of a group's flows in the period, each divided by the flow's
     /// share [Ple03 eq. 2]: 1 if every flow has its share. Over a period of few packets per flow
     /// the index shows single packets.
-    FairnessIndex = Group("fairness_index", Ratio)
-        .engines(WITH_PACKETS).at_most_one().sweep_table(1).panel(5, "Fairness within a group");
+    FairnessIndex = Group("fairness_index", Ratio) {
+        engines: WITH_PACKETS, most: Some(1.0), table: Some(Sweeps(1)),
+        panel: Some((5, "Fairness within a group")),
+    }
     /// Fairness of the aggregates on a link: the throughputs of the flows of each together, divided
     /// by their shares together.
-    AggregateFairness = Link("aggregate_fairness", Ratio)
-        .engines(WITH_PACKETS).at_most_one().table(6).panel(6, "Fairness of aggregates");
+    AggregateFairness = Link("aggregate_fairness", Ratio) {
+        engines: WITH_PACKETS, most: Some(1.0), table: Some(Every(6)),
+        panel: Some((6, "Fairness of aggregates")),
+    }
     /// BAT's average of its signal that the link has bandwidth left.
-    ExcessBandwidth = Link("excess_bandwidth", Ratio).engines(WITH_PACKETS).panel(9, "Excess bandwidth");
+    ExcessBandwidth = Link("excess_bandwidth", Ratio) {
+        engines: WITH_PACKETS, panel: Some((9, "Excess bandwidth")),
+    }
     /// Probability that a packet of the aggregate joins the link's queue.
-    TransmitProbability = Aggregate("transmit_probability", Ratio)
-        .engines(WITH_PACKETS).at_most_one().table(3).panel(8, "Transmit probability");
+    TransmitProbability = Aggregate("transmit_probability", Ratio) {
+        engines: WITH_PACKETS, most: Some(1.0), table: Some(Every(3)),
+        panel: Some((8, "Transmit probability")),
+    }
     /// Data of the aggregate that came to the link, per time.
-    OfferedRate = Aggregate("offered_rate", BitPerSecond)
-        .engines(WITH_PACKETS).smoothed().table(2).panel(3, "Offered rate of an aggregate");
+    OfferedRate = Aggregate("offered_rate", BitPerSecond) {
+        engines: WITH_PACKETS, smoothed: true, table: Some(Every(2)),
+        panel: Some((3, "Offered rate of an aggregate")),
+    }
     /// Data of the aggregate that joined the link's queue, per time.
-    AdmittedRate = Aggregate("admitted_rate", BitPerSecond)
-        .engines(WITH_PACKETS).smoothed().table(1).panel(2, "Rate of an aggregate");
+    AdmittedRate = Aggregate("admitted_rate", BitPerSecond) {
+        engines: WITH_PACKETS, smoothed: true, table: Some(Every(1)),
+        panel: Some((2, "Rate of an aggregate")),
+    }
     /// The decrease factor that BAT uses for the aggregate, times the link's rate.
-    DecreaseFactor = Aggregate("decrease_factor", Ratio)
-        .engines(WITH_PACKETS).table(4).panel(7, "Decrease factor");
+    DecreaseFactor = Aggregate("decrease_factor", Ratio) {
+        engines: WITH_PACKETS, table: Some(Every(4)), panel: Some((7, "Decrease factor")),
+    }
     /// Rate of the aggregate over the rate of the aggregates that CLCC compares it with.
-    RateRatio = Aggregate("rate_ratio", Ratio).engines(WITH_PACKETS).table(5).panel(4, "Ratio of rates");
+    RateRatio = Aggregate("rate_ratio", Ratio) {
+        engines: WITH_PACKETS, table: Some(Every(5)), panel: Some((4, "Ratio of rates")),
+    }
 }
 
 /// The quantiles over the flows of a group that are recorded, in percent.

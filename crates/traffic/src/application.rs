@@ -76,9 +76,7 @@ impl Application {
     /// Returns the next action of an application that is started, or whose time has come.
     pub fn act(&mut self, now: Time) -> Step {
         match self.demand {
-            Demand::Greedy => {
-                Step { supply: u64::MAX, is_transfer: false, new_connection: false, again: None }
-            }
+            Demand::Greedy => Step { supply: u64::MAX, ..NOTHING },
             Demand::Size(size) => self.begin(now, size, None),
             Demand::Constant(rate) => packet_then(self.gap(rate)),
             Demand::Poisson(rate) => {
@@ -108,9 +106,7 @@ impl Application {
                 Step { supply: packets, ..packet_then(again) }
             }
             Demand::Web(web) => match self.browsing.act(&web, &mut self.dice) {
-                Act::Wait(span) => {
-                    Step { supply: 0, is_transfer: false, new_connection: false, again: Some(span) }
-                }
+                Act::Wait(span) => Step { again: Some(span), ..NOTHING },
                 Act::Fetch(size, pause) => {
                     Step { new_connection: true, ..self.begin(now, size, Some(pause)) }
                 }
@@ -142,7 +138,7 @@ impl Application {
 
     fn begin(&mut self, now: Time, size: Bytes, pause: Option<Duration>) -> Step {
         self.transfer = Some(UnderWay { start: now, size, pause });
-        Step { supply: self.packets(size), is_transfer: true, new_connection: false, again: None }
+        Step { supply: self.packets(size), is_transfer: true, ..NOTHING }
     }
 
     /// Returns the mean time from packet to packet at this rate.
@@ -161,35 +157,32 @@ impl Application {
     fn burst(&mut self, size: Draw<Bytes>) -> Bytes {
         match size {
             Draw::Constant(size) => size,
-            Draw::Exponential(mean) => {
-                Bytes::new(exponential(&mut self.dice, mean.as_f64()).ceil() as u64)
-            }
-            Draw::Pareto { mean, shape } => {
-                let least = pareto_least(mean.as_f64(), shape);
-                Bytes::new(pareto(&mut self.dice, least, shape).ceil() as u64)
-            }
+            law => Bytes::new(self.draw(law, Bytes::as_f64).ceil() as u64),
         }
     }
 
     fn pause(&mut self, length: Draw<Duration>) -> Duration {
         match length {
             Draw::Constant(length) => length,
-            Draw::Exponential(mean) => {
-                Duration::from_secs_f64(exponential(&mut self.dice, mean.as_secs_f64()))
-            }
+            law => Duration::from_secs_f64(self.draw(law, Duration::as_secs_f64)),
+        }
+    }
+
+    /// Draws a value by a law of quantities, of which `number` makes numbers.
+    fn draw<T>(&mut self, law: Draw<T>, number: fn(T) -> f64) -> f64 {
+        match law {
+            Draw::Constant(x) => number(x),
+            Draw::Exponential(mean) => exponential(&mut self.dice, number(mean)),
             Draw::Pareto { mean, shape } => {
-                let least = pareto_least(mean.as_secs_f64(), shape);
-                Duration::from_secs_f64(pareto(&mut self.dice, least, shape))
+                pareto(&mut self.dice, number(mean) * (shape - 1.0) / shape, shape)
             }
         }
     }
 }
 
-/// Returns the least value of a Pareto law with this mean.
-fn pareto_least(mean: f64, shape: f64) -> f64 {
-    mean * (shape - 1.0) / shape
-}
+/// The step of an application that does nothing.
+const NOTHING: Step = Step { supply: 0, is_transfer: false, new_connection: false, again: None };
 
 fn packet_then(gap: Duration) -> Step {
-    Step { supply: 1, is_transfer: false, new_connection: false, again: Some(gap) }
+    Step { supply: 1, again: Some(gap), ..NOTHING }
 }

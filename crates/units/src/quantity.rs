@@ -1,12 +1,10 @@
 //! Bytes and bit rates.
 
 use crate::round::rounded;
-use crate::text::{self, ParseError, Unit};
+use crate::text::{Unit, text};
 use crate::time::Duration;
-use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
-use std::str::FromStr;
 
 /// An amount of data in whole bytes. 1 KB is 1000 bytes, 1 KiB is 1024 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -176,46 +174,5 @@ const RATE_UNITS: &[Unit] = &[
     Unit::new("GB/s", 8e9).alias(),
 ];
 
-impl Bytes {
-    /// Returns the names of the units that a text may have, as in "2 KB".
-    pub fn units() -> impl Iterator<Item = &'static str> {
-        text::names(BYTE_UNITS)
-    }
-}
-
-impl FromStr for Bytes {
-    type Err = ParseError;
-
-    /// Parses texts such as "1500 B", "64 KB" and "1 MiB". The unit is mandatory.
-    fn from_str(s: &str) -> Result<Self, ParseError> {
-        text::parse(s, BYTE_UNITS, "a size such as \"64 KB\"").map(Bytes)
-    }
-}
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&text::print(self.0, BYTE_UNITS))
-    }
-}
-
-impl Rate {
-    /// Returns the names of the units that a text may have, as in "2 Mbps".
-    pub fn units() -> impl Iterator<Item = &'static str> {
-        text::names(RATE_UNITS)
-    }
-}
-
-impl FromStr for Rate {
-    type Err = ParseError;
-
-    /// Parses texts such as "30 Mbps", "2.4 Gbit/s" and "1200 KB/s". The unit is mandatory.
-    fn from_str(s: &str) -> Result<Self, ParseError> {
-        text::parse(s, RATE_UNITS, "a rate such as \"30 Mbps\"").map(Rate)
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&text::print(self.0, RATE_UNITS))
-    }
-}
+text!(Bytes, BYTE_UNITS, "0 B", "a size such as \"64 KB\"");
+text!(Rate, RATE_UNITS, "0 bps", "a rate such as \"30 Mbps\"");

@@ -25,6 +25,37 @@ pub(crate) fn names(units: &'static [Unit]) -> impl Iterator<Item = &'static str
     units.iter().map(|u| u.name)
 }
 
+/// Gives a quantity of whole base units its units, its parser and its printer.
+macro_rules! text {
+    ($quantity:ident, $units:ident, $zero:literal, $expected:literal) => {
+        impl $quantity {
+            #[doc = concat!("Returns the names of the units of ", $expected, ".")]
+            pub fn units() -> impl Iterator<Item = &'static str> {
+                $crate::text::names($units)
+            }
+        }
+
+        impl std::str::FromStr for $quantity {
+            type Err = $crate::text::ParseError;
+
+            #[doc = concat!("Parses ", $expected, ". The unit is mandatory.")]
+            fn from_str(s: &str) -> Result<Self, Self::Err> {
+                $crate::text::parse(s, $units, $expected).map($quantity)
+            }
+        }
+
+        impl std::fmt::Display for $quantity {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self.0 {
+                    0 => f.pad($zero),
+                    n => f.pad(&$crate::text::print(n, $units)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use text;
+
 /// The reason why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {

@@ -1,10 +1,9 @@
 //! Instants and spans on the engines' clock, in whole picoseconds.
 
 use crate::round::rounded;
-use crate::text::{self, ParseError, Unit};
+use crate::text::{Unit, text};
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
-use std::str::FromStr;
 
 const PS_PER_NS: u64 = 1_000;
 const PS_PER_US: u64 = 1_000_000;
@@ -216,30 +215,7 @@ pub(crate) const UNITS: &[Unit] = &[
     Unit::new("h", 3600.0 * PS_PER_S as f64).alias(),
 ];
 
-impl Duration {
-    /// Returns the names of the units that a text may have, as in "2 ms".
-    pub fn units() -> impl Iterator<Item = &'static str> {
-        text::names(UNITS)
-    }
-}
-
-impl FromStr for Duration {
-    type Err = ParseError;
-
-    /// Parses texts such as "2 ms", "0.5 s" and "10us". The unit is mandatory.
-    fn from_str(s: &str) -> Result<Self, ParseError> {
-        text::parse(s, UNITS, "a time such as \"2 ms\" or \"0.5 s\"").map(Duration)
-    }
-}
-
-impl fmt::Display for Duration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == 0 {
-            return f.pad("0 s");
-        }
-        f.pad(&text::print(self.0, UNITS))
-    }
-}
+text!(Duration, UNITS, "0 s", "a time such as \"2 ms\" or \"0.5 s\"");
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,17 +3,6 @@
 //! A reader returns [`Measured`]: flows with timed samples of quantities, or an [`ImportError`]
 //! with the place of the error. Damaged records are skipped. [`Measured::remarks`] lists everything
 //! left out or missing.
-//!
-//! ```
-//! use accord_import::measured::{Format, Quantity, read};
-//!
-//! let text = "1700000000.0\n0 0 10.0.0.1:4000 10.0.0.2:5201\n\t cubic rtt:40.5/2 mss:1448 cwnd:10\n";
-//! let measured = read(Format::Ss, text)?;
-//! let flow = &measured.flows[0];
-//! assert_eq!(flow.name, "10.0.0.1:4000 > 10.0.0.2:5201");
-//! assert!(flow.samples.iter().any(|s| s.quantity == Quantity::Cwnd && s.value == 14480.0));
-//! # Ok::<(), accord_import::ImportError>(())
-//! ```
 
 mod draft;
 mod iperf;
@@ -168,8 +157,7 @@ impl Measured {
 ///
 /// Fails if the text is too large or invalid in that format, or has no measurements.
 pub fn read(format: Format, text: &str) -> Result<Measured, ImportError> {
-    limits::check_measured(text)?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = limits::check(text, limits::MEASURED)?;
     let mut draft = Draft::default();
     match format {
         Format::Qlog => qlog::read(&numbers(text), &mut draft),
