@@ -137,9 +137,6 @@ pub struct Run {
     /// Writes the checks as JUnit XML for continuous integration. Known failures count as skipped.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Runs the file again each time it is saved, until an interrupt.
-    #[arg(long, conflicts_with_all = ["json", "record"])]
-    pub watch: bool,
 }
 
 #[derive(Group)]

@@ -14,7 +14,7 @@ use crate::run_options::RunOptions;
 use crate::source::load;
 use crate::{
     attack, bench, check, compare, cost, evaluate, explain, export, gateway, import, kernel, lab,
-    list, live, manual, new, plot, point, record, reproduce, skip, solve, stability, watch,
+    list, live, manual, new, plot, point, record, reproduce, skip, solve, stability,
 };
 use accord::Catalogue;
 use accord::report::show::visible;
@@ -32,7 +32,6 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         watch_interrupts();
     }
     match args.command {
-        Command::Run(a) if a.watch => watch::run(&a, |a| run_one(a, catalogue)),
         Command::List(a) => list::run(&a, catalogue),
         Command::Import(a) => import::run(&a, catalogue),
         Command::Export(a) => export::run(&a),

@@ -39,4 +39,3 @@ mod stability;
 mod terminal;
 mod trust;
 mod verdicts;
-mod watch;
