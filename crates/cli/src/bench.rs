@@ -13,49 +13,42 @@ use accord::{Catalogue, Engine, File};
 use serde::Serialize;
 
 /// A simulated workload.
-#[derive(Clone, Copy)]
 struct Work {
-    name: &'static str,
+    name: String,
     /// The scenario file.
     text: &'static str,
     /// The queue discipline, if it is not that of the file.
     discipline: Option<&'static str>,
 }
 
-impl Work {
-    const fn new(name: &'static str, text: &'static str) -> Work {
-        Work { name, text, discipline: None }
-    }
-
-    /// The first workload with another queue discipline.
-    const fn over(name: &'static str, discipline: &'static str) -> Work {
-        Work { name, discipline: Some(discipline), ..FIRST }
-    }
-}
-
 /// The workload relative to which costs are expressed.
-const FIRST: Work = Work::new("newreno-10", include_str!("../benches/newreno-10.toml"));
+const FIRST: &str = "newreno-10";
 
-/// The simulated workloads, beginning with those of ns-2.
-const WORKS: &[Work] = &[
-    FIRST,
-    Work::new("newreno-250", include_str!("../benches/newreno-250.toml")),
-    Work::new("vegas-250", include_str!("../benches/vegas-250.toml")),
-    Work::new("monaco-20", include_str!("../benches/monaco-20.toml")),
-    Work::over("newreno-10-red", "red"),
-    Work::over("newreno-10-pie", "pie"),
-    Work::over("newreno-10-codel", "codel"),
-    Work::over("newreno-10-fq-codel", "fq-codel"),
-    Work::over("newreno-10-avq", "avq"),
-    Work::over("newreno-10-avd", "avd"),
-    Work::over("newreno-10-rem", "rem"),
-    Work::over("newreno-10-bat", "bat"),
+/// The scenario files, beginning with those of ns-2.
+const FILES: [(&str, &str); 4] = [
+    (FIRST, include_str!("../benches/newreno-10.toml")),
+    ("newreno-250", include_str!("../benches/newreno-250.toml")),
+    ("vegas-250", include_str!("../benches/vegas-250.toml")),
+    ("monaco-20", include_str!("../benches/monaco-20.toml")),
 ];
+
+/// The queue disciplines of further workloads, which are otherwise the first.
+const DISCIPLINES: [&str; 8] = ["red", "pie", "codel", "fq-codel", "avq", "avd", "rem", "bat"];
+
+fn works() -> impl Iterator<Item = Work> {
+    let files = FILES.map(|(name, text)| Work { name: name.into(), text, discipline: None });
+    let others = DISCIPLINES.map(|discipline| Work {
+        name: format!("{FIRST}-{discipline}"),
+        text: FILES[0].1,
+        discipline: Some(discipline),
+    });
+    files.into_iter().chain(others)
+}
 
 /// A measurement.
 #[derive(Serialize)]
 struct Measured {
-    name: &'static str,
+    name: String,
     packet_hops: u64,
     cpu_seconds: f64,
     hops_per_cpu_second: f64,
@@ -89,9 +82,9 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
         return live::run(args.live, catalogue, json);
     }
     let works: Vec<Work> =
-        (WORKS.iter().copied()).filter(|work| name.is_none_or(|name| name == work.name)).collect();
+        works().filter(|work| name.is_none_or(|name| name == work.name)).collect();
     if works.is_empty() {
-        let known: Vec<_> = WORKS.iter().map(|work| work.name).chain([LIVE]).collect();
+        let known: Vec<_> = self::works().map(|work| work.name).chain([LIVE.into()]).collect();
         let e = Failure::new(format!("unknown workload \"{}\"", name.unwrap_or_default()));
         return Err(e.hint(format!("there are: {}", known.join(", "))));
     }
@@ -107,7 +100,7 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
             "{:19} {:>14} {:>8} {:>14} {:>10} {:>8}",
             "work", "packet-hops", "CPU s", "million hops/s", "peak MB", "cost"
         ))?;
-        let first = results.iter().find(|r| r.name == FIRST.name);
+        let first = results.iter().find(|r| r.name == FIRST);
         let first = first.map(|first| first.hops_per_cpu_second);
         for r in results {
             let (hops, cpu) = (r.packet_hops, r.cpu_seconds);
@@ -130,7 +123,7 @@ fn measure(
     catalogue: &Catalogue,
     series: bool,
 ) -> Result<Measured, Failure> {
-    let mut file = File::parse(work.name, work.text)?;
+    let mut file = File::parse(&work.name, work.text)?;
     if let Some(discipline) = work.discipline {
         file.set("topology.dumbbell.queue.discipline", discipline)?;
     }
@@ -146,7 +139,7 @@ fn measure(
     let cpu_seconds = cpu_seconds() - before;
     let packet_hops = run.statistics.packet_hops;
     Ok(Measured {
-        name: work.name,
+        name: work.name.clone(),
         packet_hops,
         cpu_seconds,
         hops_per_cpu_second: packet_hops as f64 / cpu_seconds,

@@ -122,6 +122,8 @@ mod parts {
     use crate::gateway::args::Import;
     use crate::output::{data, json, note};
     use accord::language::{ScenarioError, Source};
+    use accord::report::show::count;
+    use accord::units::Rate;
     use accord_gateway::check::check as findings;
     use accord_gateway::config::{
         self, ConfigError, LoadError, Mode, PeerConfig, Site, load, status_socket,
@@ -146,8 +148,8 @@ mod parts {
     pub fn import(args: &Import) -> Result<bool, Failure> {
         let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
         let source = std::fs::read_to_string(&args.file).map_err(unreadable(&args.file))?;
-        let imported =
-            config::import(&source, &name, args.cap).map_err(|e| located(&args.file, source, e))?;
+        let imported = config::import(&source, &name, args.cap)
+            .map_err(|e| located(&args.file, &source, e))?;
         let place = |name: &str| args.to.join(name);
         let site = place(&format!("{name}.toml"));
         let (file, key) = &imported.key;
@@ -197,13 +199,12 @@ mod parts {
         }
         let contracts: u64 = site.peers.iter().map(|p| p.service.contract.as_bps()).sum();
         data(format!(
-            "{} is valid: {} {}, {} {}, contracts of {}",
+            "{} is valid: {}, {} {}, contracts of {}",
             path.display(),
-            site.peers.len(),
-            if site.peers.len() == 1 { "peer" } else { "peers" },
+            count(site.peers.len(), "peer"),
             site.classes.len() + 1,
             if site.classes.is_empty() { "class" } else { "classes" },
-            accord::units::Rate::from_bps(contracts)
+            Rate::from_bps(contracts)
         ))?;
         Ok(true)
     }
@@ -292,7 +293,7 @@ mod parts {
             Ok(site) => site.interface.status,
             Err(LoadError::Wrong { source, error }) => {
                 let socket = status_socket(&source, path);
-                let mistake = located(path, source, error);
+                let mistake = located(path, &source, error);
                 if socket.is_none() {
                     return Err(mistake.into());
                 }
@@ -317,24 +318,15 @@ mod parts {
     fn wrong(path: &Path, error: LoadError) -> Failure {
         match error {
             LoadError::Unreadable(e) => unreadable(path)(e),
-            LoadError::Wrong { source, error } => located(path, source, error).into(),
+            LoadError::Wrong { source, error } => located(path, &source, error).into(),
         }
     }
 
     /// Returns an error in a site file, with its place.
-    fn located(path: &Path, source: String, error: ConfigError) -> ScenarioError {
-        let (line, column) = error.position(&source);
-        let span = error.span.start.min(source.len())..error.span.end.min(source.len());
+    fn located(path: &Path, source: &str, error: ConfigError) -> ScenarioError {
         // A key at a wrong place is not shown.
-        let source = redacted(&source);
-        ScenarioError {
-            message: error.message,
-            hint: error.hint,
-            also: None,
-            origin: Arc::new(Source { name: path.display().to_string(), text: source }),
-            span,
-            line,
-            column,
-        }
+        let text = redacted(source);
+        let origin = Arc::new(Source { name: path.display().to_string(), text });
+        ScenarioError::at(&origin, error.span, error.message, error.hint)
     }
 }

@@ -49,7 +49,6 @@ mod solve;
 mod source;
 mod stability;
 mod summary;
-mod watch;
 
 use accord::catalogue_with;
 use accord::family::Family;
@@ -110,14 +109,8 @@ pub fn drafted<T: Into<OsString> + Clone>(
     controllers: &[&'static Family],
     disciplines: &[&'static Family],
 ) -> Result<String, (String, Option<String>)> {
-    #[derive(Parser)]
-    struct Alone {
-        #[command(flatten)]
-        new: new::New,
-    }
     let catalogue = catalogue_with(controllers, disciplines);
-    let parsed = Alone::try_parse_from(arguments).map_err(|e| refused(&e))?;
-    new::text(&parsed.new, &catalogue).map_err(said)
+    new::text(&alone(arguments)?, &catalogue).map_err(said)
 }
 
 /// Returns the scenario that `accord import` writes for a topology, given its arguments, the first
@@ -129,13 +122,20 @@ pub fn drafted<T: Into<OsString> + Clone>(
 pub fn imported<T: Into<OsString> + Clone>(
     arguments: impl IntoIterator<Item = T>,
 ) -> Result<String, (String, Option<String>)> {
-    #[derive(Parser)]
-    struct Alone {
-        #[command(flatten)]
-        import: import::Import,
-    }
-    let parsed = Alone::try_parse_from(arguments).map_err(|e| refused(&e))?;
-    import::text(&parsed.import).map_err(said)
+    import::text(&alone(arguments)?).map_err(said)
+}
+
+/// Parses the arguments of a command. An error has no usage of the command.
+fn alone<A: clap::Args>(
+    arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<A, (String, Option<String>)> {
+    let command = A::augment_args(clap::Command::new("accord"));
+    let parsed = command.try_get_matches_from(arguments).and_then(|m| A::from_arg_matches(&m));
+    parsed.map_err(|e| {
+        let text = expected(&e.to_string());
+        let first = text.lines().next().unwrap_or_default();
+        (first.trim_start_matches("error: ").to_string(), None)
+    })
 }
 
 /// Parses the arguments, or ends the program with the error.
@@ -163,13 +163,6 @@ fn expected(text: &str) -> String {
     ];
     let replace = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
     NUMBERS.iter().fold(text.to_owned(), replace)
-}
-
-/// Returns the message of an error in the arguments, without the usage of a command.
-fn refused(e: &clap::Error) -> (String, Option<String>) {
-    let text = expected(&e.to_string());
-    let first = text.lines().next().unwrap_or_default();
-    (first.trim_start_matches("error: ").to_string(), None)
 }
 
 /// Returns message and hint of a failure.

@@ -55,11 +55,11 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let path = &args.file;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let dir = (args.output.clone()).unwrap_or_else(|| Path::new("runs").join(&*stem));
-    let made = at_once(|| make(args, &stem))??;
-    write_measured_dir(&dir, &made.outline, &made.run)?;
+    let (outline, run) = at_once(|| make(args, &stem))??;
+    write_measured_dir(&dir, &outline, &run)?;
     data(dir.display())?;
     if !args.quiet {
-        for remark in &made.run.notes {
+        for remark in &run.notes {
             note(remark);
         }
         note(format_args!("compare it with a run: accord compare runs/NAME {}", dir.display()));
@@ -67,12 +67,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     Ok(true)
 }
 
-struct Made {
-    outline: Outline,
-    run: Run,
-}
-
-fn make(args: &Args, id: &str) -> Result<Made, Failure> {
+fn make(args: &Args, id: &str) -> Result<(Outline, Run), Failure> {
     let path = &args.file;
     let bytes = contents(path, limits::MEASURED)?;
     let bytes = unzipped(bytes)
@@ -84,13 +79,8 @@ fn make(args: &Args, id: &str) -> Result<Made, Failure> {
         let why = format!("the format of {} is unknown", path.display());
         return Err(Failure::new(why).hint(format!("name it with --format: {}", names.join(", "))));
     };
-    let measured = read(format, &text).map_err(|e| {
-        let refused = Failure::new(format!("{}: {e}", path.display()));
-        match e.hint {
-            Some(hint) => refused.hint(hint),
-            None => refused,
-        }
-    })?;
+    let measured = read(format, &text)
+        .map_err(|e| Failure::new(format!("{}: {e}", path.display())).hinted(e.hint))?;
     let file = path.file_name().unwrap_or_default().to_string_lossy();
     let (name, _) = (Format::NAMES.iter()).find(|(_, f)| *f == format).expect("it is one of them");
     convert(args, id, &format!("measured: {file} ({name})"), measured, &text)
@@ -120,7 +110,7 @@ fn convert(
     title: &str,
     measured: Measured,
     text: &str,
-) -> Result<Made, Failure> {
+) -> Result<(Outline, Run), Failure> {
     let length = measured.length();
     let about = match args.sample {
         Some(period) => period.as_secs_f64(),
@@ -164,26 +154,24 @@ fn convert(
         digest: Manifest::digest(&series),
         plan: None,
     };
-    Ok(Made {
-        outline: Outline {
-            id: id.into(),
-            title: title.into(),
-            source: String::new(),
-            notes: String::new(),
-            point: Vec::new(),
-            steady_s: steady,
-            groups: vec![GroupOutline {
-                name: args.group.clone(),
-                flows: measured.flows.iter().map(|f| f.name.clone()).collect(),
-                as_one: false,
-            }],
-            links: Vec::new(),
-            aggregates: Vec::new(),
-            packet_bytes: PACKET,
-            round_trip_s: if base.is_finite() { base } else { 0.0 },
-        },
-        run: Run { notes, ..Run::new(manifest, time, series) },
-    })
+    let outline = Outline {
+        id: id.into(),
+        title: title.into(),
+        source: String::new(),
+        notes: String::new(),
+        point: Vec::new(),
+        steady_s: steady,
+        groups: vec![GroupOutline {
+            name: args.group.clone(),
+            flows: measured.flows.iter().map(|f| f.name.clone()).collect(),
+            as_one: false,
+        }],
+        links: Vec::new(),
+        aggregates: Vec::new(),
+        packet_bytes: PACKET,
+        round_trip_s: if base.is_finite() { base } else { 0.0 },
+    };
+    Ok((outline, Run { notes, ..Run::new(manifest, time, series) }))
 }
 
 /// Returns the median time between the samples of a flow, in seconds, in whole milliseconds.

@@ -8,7 +8,7 @@ use accord::report::{
 use accord::scenario::{Engine, Metric, Window};
 use accord::units::{Duration, Time, Words};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -84,15 +84,15 @@ fn one_of<T: Words + Send + Sync>() -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(T::words()).try_map(|name| T::read_word(&name))
 }
 
-enum Format {
-    Svg,
-    Pdf,
-    Png,
-}
-
 pub fn run(args: &Args) -> Result<bool, Failure> {
     // Errors of the command line are reported before anything is read.
-    let format = format(&args.output)?;
+    let to_stdout = args.output.as_os_str() == "-";
+    let ending = args.output.extension().and_then(|e| e.to_str());
+    let ending = if to_stdout { Some("svg") } else { ending };
+    if !matches!(ending, Some("svg" | "pdf" | "png")) {
+        let why = format!("the format of {} is unknown", args.output.display());
+        return Err(Failure::new(why).hint("expected a name that ends in .svg, .pdf or .png"));
+    }
     let request = Request {
         metric: metric(&args.metric)?,
         by: args.by,
@@ -110,15 +110,15 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let stored = args.runs.iter().map(|dir| load_stored(dir));
     let stored: Vec<_> = stored.collect::<Result<_, _>>()?;
     let figure = Figure::of(&stored, &request)?;
-    let bytes = match format {
-        Format::Svg => figure.svg().into_bytes(),
-        Format::Pdf => figure.pdf()?,
-        Format::Png => figure.png()?,
+    let bytes = match ending {
+        Some("pdf") => figure.pdf()?,
+        Some("png") => figure.png()?,
+        _ => figure.svg().into_bytes(),
     };
     if let Some(path) = &args.csv {
         std::fs::write(path, figure.csv()).map_err(unwritable(path))?;
     }
-    if args.output.as_os_str() == "-" {
+    if to_stdout {
         data(String::from_utf8_lossy(&bytes).trim_end())?
     } else {
         std::fs::write(&args.output, &bytes).map_err(unwritable(&args.output))?;
@@ -127,21 +127,6 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         }
     }
     Ok(true)
-}
-
-fn format(path: &Path) -> Result<Format, Failure> {
-    if path.as_os_str() == "-" {
-        return Ok(Format::Svg);
-    }
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("svg") => Ok(Format::Svg),
-        Some("pdf") => Ok(Format::Pdf),
-        Some("png") => Ok(Format::Png),
-        _ => {
-            let why = format!("the format of {} is unknown", path.display());
-            Err(Failure::new(why).hint("expected a name that ends in .svg, .pdf or .png"))
-        }
-    }
 }
 
 /// Parses the name of a metric. Words may also be joined by "-".

@@ -176,13 +176,6 @@ impl Drop for QlogDir {
 
 /// Returns the file name of a flow, with characters replaced that are invalid in file names.
 fn file_name(flow: &str) -> String {
-    let name: String = flow
-        .chars()
-        .map(|c| match c {
-            '/' | '\\' | '\0' => '_',
-            c if c.is_control() => '_',
-            c => c,
-        })
-        .collect();
+    let name = flow.replace(|c: char| c.is_control() || matches!(c, '/' | '\\'), "_");
     format!("{name}.sqlog")
 }

@@ -10,9 +10,11 @@ use crate::progress::{Parts, at_once};
 use crate::source::load;
 use accord::Catalogue;
 use accord::margins::{Margins, MarginsError, Stability};
+use accord::report::FORMAT_VERSION;
 use accord::report::show::visible;
 use accord::scenario::{Phase, Scenario};
 use accord::units::Rate;
+use serde_json::json;
 
 type Found = (Phase, Result<Stability, MarginsError>);
 
@@ -48,7 +50,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
     }
     if args.json {
-        json(&record::all(&records))?;
+        json(&json!({ "format_version": FORMAT_VERSION, "points": records }))?;
     }
     Ok(stable)
 }
@@ -118,8 +120,8 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
         out += &format!("  {name:16} {:.4} ± {:.4}j 1/s: {speed}{swing}\n", root.re, root.im);
     }
     let mut shown = std::collections::BTreeSet::new();
-    let groups = found.rest.iter().filter(|r| shown.insert(r.group));
-    for (i, rest) in groups.enumerate() {
+    let groups: Vec<_> = found.rest.iter().filter(|r| shown.insert(r.group)).collect();
+    for (i, rest) in groups.iter().enumerate() {
         let name = if i == 0 { "at rest" } else { "" };
         let signal = if rest.signal > 0.0 {
             format!(", {:.3} % marked or lost", 100.0 * rest.signal)
@@ -134,16 +136,13 @@ fn text(scenario: &Scenario, found: &Stability) -> String {
         );
     }
     out += "  jitter: above twice the range that a flow's delay has at rest it may starve another; that range is zero for a loop that settles, so any lasting difference in jitter moves rates. It halves a rate at\n";
-    let mut shown = std::collections::BTreeSet::new();
-    for rest in &found.rest {
-        if shown.insert(rest.group) {
-            let group = &scenario.groups[rest.group].name;
-            let jitter = match rest.halving_jitter() {
-                jitter if jitter.is_finite() => time(jitter),
-                _ => "none: half of it is contracted".into(),
-            };
-            out += &format!("  {group:16} {jitter}\n");
-        }
+    for rest in groups {
+        let group = &scenario.groups[rest.group].name;
+        let jitter = match rest.halving_jitter() {
+            jitter if jitter.is_finite() => time(jitter),
+            _ => "none: half of it is contracted".into(),
+        };
+        out += &format!("  {group:16} {jitter}\n");
     }
     out
 }

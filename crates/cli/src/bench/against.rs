@@ -20,7 +20,7 @@ const SCRIPT: &str = include_str!("../../benches/ns2.tcl");
 /// A workload, here and in the other simulator.
 #[derive(Serialize)]
 struct Compared {
-    name: &'static str,
+    name: String,
     pairs: Vec<Pair>,
     /// The median of the pairs' ratios.
     ratio: f64,
@@ -39,7 +39,7 @@ const THERE: [&str; 3] = ["newreno-10", "newreno-250", "vegas-250"];
 
 /// Runs the workloads in pairs, and prints the table.
 pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let works: Vec<&Work> = works.iter().filter(|w| THERE.contains(&w.name)).collect();
+    let works: Vec<&Work> = works.iter().filter(|w| THERE.contains(&&*w.name)).collect();
     if works.is_empty() {
         let e = Failure::new("ns-2 does not have this workload");
         return Err(e.hint(format!("it has: {}", THERE.join(", "))));
@@ -49,7 +49,7 @@ pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, 
         let mut pairs = Vec::new();
         for _ in 0..PAIRS {
             let here = measure(work, args, catalogue, false)?.hops_per_cpu_second;
-            let there = ns2(work.name)?;
+            let there = ns2(&work.name)?;
             pairs.push(Pair {
                 hops_per_cpu_second: here,
                 rival_hops_per_cpu_second: there,
@@ -58,7 +58,7 @@ pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, 
         }
         let ratio = median(pairs.iter().map(|p| p.ratio));
         note(format_args!("{}: {ratio:.1} times ns-2", work.name));
-        all.push(Compared { name: work.name, pairs, ratio });
+        all.push(Compared { name: work.name.clone(), pairs, ratio });
     }
     if args.json {
         output::json(&all)?;

@@ -10,10 +10,9 @@ use crate::output::{self, note};
 use crate::progress::Progress;
 use accord::Catalogue;
 use accord::language::File;
-use accord::live::{Cost, Mode, announcement};
+use accord::live::{Effort, Mode, announcement};
 use accord::live_mode;
-use accord::record::Run;
-use accord::scenario::{Entity, Metric, NodeId, Scenario, Window};
+use accord::scenario::{Entity, Metric, NodeId, Window};
 use accord::units::Time;
 
 const SCENARIO: &str = include_str!("../../benches/live.toml");
@@ -86,7 +85,11 @@ fn trial(mode: Mode, catalogue: &Catalogue, mbps: f64, announced: bool) -> Resul
     let whole = Window { start: Time::ZERO, end: scenario.end() };
     let bits = scenario.flows[0].packet.get() as f64 * 8.0;
     let packets = asked_bps * used(whole) * scenario.duration.as_secs_f64() / bits;
-    let carried_bps = asked_bps * used(scenario.steady);
+    let steady = used(scenario.steady);
+    let idle = format!("the utilisation of the bottleneck was only {:.0} %", steady * 100.0);
+    let carried_bps = asked_bps * steady;
+    let sum = |of: fn(&Effort) -> f64| cost.threads.iter().map(of).sum::<f64>();
+    let cpu = cost.threads.iter().map(|t| t.cpu.as_secs_f64());
     // The thread of a router has only that node.
     let of = |mine: &dyn Fn(&[NodeId]) -> bool| {
         let threads = cost.threads.iter().filter(|t| mine(&t.nodes));
@@ -101,31 +104,12 @@ fn trial(mode: Mode, catalogue: &Catalogue, mbps: f64, announced: bool) -> Resul
         router_cpu_us: of(&|nodes| nodes == [link.from]),
         far_router_cpu_us: of(&|nodes| nodes == [link.to]),
         ends_cpu_us: of(&is_end),
-        system: system(&cost),
-        busiest_core: busiest(&cost, &scenario),
+        system: sum(|t| t.system.as_secs_f64()) / sum(|t| t.cpu.as_secs_f64()).max(1e-9),
+        busiest_core: cpu.fold(0.0, f64::max) / scenario.duration.as_secs_f64(),
         late_p99_us: cost.late_p99.as_secs_f64() * 1e6,
         late: cost.late,
-        problem: problem(&run, used(scenario.steady)),
+        problem: run.unfit.clone().or_else(|| (steady < USED).then_some(idle)),
     })
-}
-
-/// Returns the reason why the machine has not sustained the rate.
-fn problem(run: &Run, used: f64) -> Option<String> {
-    let idle = format!("the utilisation of the bottleneck was only {:.0} %", used * 100.0);
-    let unfit = run.unfit.clone();
-    unfit.or_else(|| (used < USED).then_some(idle))
-}
-
-/// The share of CPU time spent in the kernel.
-fn system(cost: &Cost) -> f64 {
-    let sum = |of: fn(&accord::live::Effort) -> f64| cost.threads.iter().map(of).sum::<f64>();
-    sum(|t| t.system.as_secs_f64()) / sum(|t| t.cpu.as_secs_f64()).max(1e-9)
-}
-
-/// The share of a core used by the busiest thread.
-fn busiest(cost: &Cost, scenario: &Scenario) -> f64 {
-    let cpu = cost.threads.iter().map(|t| t.cpu.as_secs_f64());
-    cpu.fold(0.0, f64::max) / scenario.duration.as_secs_f64()
 }
 
 fn table(mode: Mode, trials: &[Trial], highest: f64) -> Result<(), Failure> {

@@ -169,11 +169,9 @@ fn largest(values: &[f64], top: usize) -> Vec<usize> {
 
 /// Returns the whole answer as JSON. Numbers that are not finite are null.
 pub fn json(network: &Network, answer: &Answer) -> Value {
-    let certificate: Map<String, Value> = answer
-        .certificate()
-        .into_iter()
-        .map(|(name, value)| (name.to_string(), json!(value)))
-        .collect();
+    let certificate = answer.certificate().into_iter();
+    let certificate: Map<String, Value> =
+        certificate.map(|(name, value)| (name.to_string(), json!(value))).collect();
     json!({
         "status": answer.status_word(),
         "problem": answer.problem(network),
@@ -189,14 +187,8 @@ fn records(table: &Table) -> Value {
     for (field, cells) in table.columns() {
         let repeated = |value: Value, n: &usize| std::iter::repeat_n(value, *n);
         let values: Vec<Value> = match cells {
-            Cells::Text(runs) => {
-                let runs = runs.iter().flat_map(|(text, n)| repeated(json!(text), n));
-                runs.collect()
-            }
-            Cells::Count(runs) => {
-                let runs = runs.iter().flat_map(|(count, n)| repeated(json!(count), n));
-                runs.collect()
-            }
+            Cells::Text(runs) => runs.iter().flat_map(|(x, n)| repeated(json!(x), n)).collect(),
+            Cells::Count(runs) => runs.iter().flat_map(|(x, n)| repeated(json!(x), n)).collect(),
             Cells::Long(numbers) => numbers.iter().map(|number| json!(number)).collect(),
             Cells::Number(numbers) => numbers.iter().map(|number| json!(number)).collect(),
             Cells::Stretches(all) => (all.iter().copied().flatten()).map(|n| json!(n)).collect(),

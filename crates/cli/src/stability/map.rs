@@ -8,9 +8,10 @@ use crate::progress::{Parts, at_once};
 use crate::source::load;
 use accord::Catalogue;
 use accord::record::{Observer, Quiet};
-use accord::report::{Cell, StabilityMap, check_map_place, write_map_dir};
+use accord::report::{Cell, FORMAT_VERSION, StabilityMap, check_map_place, joined, write_map_dir};
 use accord::scenario::Scenario;
 use rayon::prelude::*;
+use serde_json::json;
 use std::path::Path;
 
 /// Computes the map, writes it, and prints its path.
@@ -64,7 +65,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let map = StabilityMap { id, axes, cells };
     write_map_dir(&dir, &map)?;
     if args.json {
-        json(&super::record::map(&map))?;
+        json(&joined(json!({ "format_version": FORMAT_VERSION }), json!(map)))?;
         return Ok(true);
     }
     let stable = map.cells.iter().filter(|c| c.growth_per_s < 0.0).count();

@@ -2,19 +2,9 @@
 
 use super::Found;
 use accord::margins::Stability;
-use accord::report::{FORMAT_VERSION, Point, StabilityMap, joined, settings_record};
+use accord::report::{Point, joined, settings_record};
 use accord::scenario::Scenario;
 use serde_json::{Value, json};
-
-/// Returns the record of the equilibria of all points.
-pub fn all(points: &[Value]) -> Value {
-    json!({ "format_version": FORMAT_VERSION, "points": points })
-}
-
-/// Returns the record of a map.
-pub fn map(map: &StabilityMap) -> Value {
-    joined(json!({ "format_version": FORMAT_VERSION }), json!(map))
-}
 
 /// Returns the record of the equilibria of one point of a sweep.
 pub fn point(scenario: &Scenario, phases: &[Found]) -> Value {
