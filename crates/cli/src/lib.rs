@@ -23,7 +23,6 @@ mod draft;
 mod evaluate;
 mod execute;
 mod explain;
-mod export;
 mod fail;
 mod gateway;
 mod import;
