@@ -153,8 +153,7 @@ pub fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
         (&other.id, &other.point) == (&scenario.id, &scenario.point)
     };
     if !runs.iter().all(same) {
-        let e = "the runs are of different scenarios or points";
-        return Err(PyValueError::new_err(e));
+        return Err(PyValueError::new_err("the runs are of different scenarios or points"));
     }
     Ok(scenario.clone())
 }

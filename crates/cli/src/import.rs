@@ -329,8 +329,7 @@ impl Writer<'_> {
     fn drawn(&self) -> Result<Vec<(usize, usize)>, Failure> {
         let count = self.args.flows.unwrap_or(FLOWS);
         if !(1..=MOST_FLOWS).contains(&count) {
-            let message = format!("--flows {count}: expected 1 to {MOST_FLOWS}");
-            return Err(Failure::new(message));
+            return Err(Failure::new(format!("--flows {count}: expected 1 to {MOST_FLOWS}")));
         }
         let t = self.topology;
         let parts = t.parts();

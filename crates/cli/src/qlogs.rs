@@ -144,8 +144,7 @@ impl QlogDir {
         state.done = state.failed.is_none();
         match state.failed.take() {
             Some((path, e)) => {
-                let message = format!("cannot write {}: {e}", path.display());
-                Err(Failure::io(message, &e))
+                Err(Failure::io(format!("cannot write {}: {e}", path.display()), &e))
             }
             None if state.files.is_empty() => {
                 let why =

@@ -108,8 +108,7 @@ impl Builder {
             return Err(self.beyond(line, limits::NODES, "nodes"));
         }
         if self.keys.contains_key(key) {
-            let message = format!("the node {} occurs twice", quote(key));
-            return Err(ImportError::at(line, message));
+            return Err(ImportError::at(line, format!("the node {} occurs twice", quote(key))));
         }
         self.keys.insert(key.to_string(), id);
         let name = self.unused(word(label));

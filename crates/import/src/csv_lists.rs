@@ -157,8 +157,7 @@ pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Dem
             continue;
         }
         if demands.len() == limits::DEMANDS {
-            let message = format!("more than {} demands", limits::DEMANDS);
-            return Err(ImportError::at(*line, message));
+            return Err(ImportError::at(*line, format!("more than {} demands", limits::DEMANDS)));
         }
         demands.push(Demand { from, to, rate });
     }

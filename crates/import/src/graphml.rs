@@ -125,8 +125,7 @@ fn edge(
 ) -> Result<(), ImportError> {
     let at = xml.line(edge);
     let [Some(from), Some(to)] = ends else {
-        let message = "an edge lacks one of its nodes";
-        return Err(ImportError::at(at, message));
+        return Err(ImportError::at(at, "an edge lacks one of its nodes"));
     };
     let ends = (builder.find(from, at)?, builder.find(to, at)?);
     let properties = builder.properties(data(edge, keys));

@@ -134,8 +134,7 @@ fn link(
             continue;
         }
         let Some(capacity) = finite(text).filter(|x| *x >= 0.0) else {
-            let message = format!("{} is not a capacity", quote(text));
-            return Err(ImportError::at(at, message));
+            return Err(ImportError::at(at, format!("{} is not a capacity", quote(text))));
         };
         if capacity > 0.0 {
             properties.rate = Some(capacity * unit.unwrap_or(builder.units.rate));

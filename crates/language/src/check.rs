@@ -3,11 +3,9 @@
 
 use super::error::{Problem, Problems, Span, nearest, quote};
 use super::family::{CONTROLLER, DISCIPLINE};
-use super::keys;
-use super::line;
-use super::read;
 use super::shape::{Default, Section, Shape};
 use super::tree::{Data, Table, Value};
+use super::{keys, line, read};
 use accord_family::Catalogue;
 
 /// Collects the problems of a tree's form.
@@ -86,28 +84,15 @@ impl Checker<'_> {
             }
             Shape::List(of) => self.list(value, shape, of, None),
             Shape::Pair(of) => self.list(value, shape, of, Some(2)),
-            Shape::Table(section) => match &value.data {
-                Data::Table(table) => {
-                    self.table(table, value.span, section);
-                    Ok(())
-                }
-                _ => Err(unexpected(value, shape)),
-            },
+            Shape::Table(section) => {
+                table_of(value, shape).map(|table| self.table(table, value.span, section))
+            }
             Shape::Named(section) | Shape::Links(section) => self.named(value, shape, section),
-            Shape::Map(of) => match &value.data {
-                Data::Table(table) => {
-                    table.entries.iter().for_each(|e| self.value(&e.value, of));
-                    Ok(())
-                }
-                _ => Err(unexpected(value, shape)),
-            },
-            Shape::Either(shapes) => match shapes.iter().find(|s| takes(s, value)) {
-                Some(shape) => {
-                    self.value(value, shape);
-                    Ok(())
-                }
-                None => Err(unexpected(value, shape)),
-            },
+            Shape::Map(of) => table_of(value, shape)
+                .map(|table| table.entries.iter().for_each(|e| self.value(&e.value, of))),
+            Shape::Either(shapes) => (shapes.iter().find(|s| takes(s, value)))
+                .ok_or_else(|| unexpected(value, shape))
+                .map(|shape| self.value(value, shape)),
         };
         self.problems.keep(result);
     }
@@ -134,8 +119,7 @@ impl Checker<'_> {
         shape: &Shape,
         section: &'static Section,
     ) -> Result<(), Problem> {
-        let table = value.table().ok_or_else(|| unexpected(value, shape))?;
-        for entry in &table.entries {
+        for entry in &table_of(value, shape)?.entries {
             match &entry.value.data {
                 Data::Table(inner) => self.table(inner, entry.span, section),
                 // Lines that can be read are tables by now.
@@ -162,8 +146,7 @@ impl Checker<'_> {
                 ),
             }
             let others = table.into_iter().flat_map(|t| &t.entries);
-            let seed = table.and_then(|t| t.get("seed"));
-            if let Some(seed) = seed {
+            if let Some(seed) = table.and_then(|t| t.get("seed")) {
                 self.value(seed, &keys::SEED);
             }
             for entry in others.filter(|e| e.key != "random" && e.key != "seed") {
@@ -190,6 +173,10 @@ fn takes(shape: &Shape, value: &Value) -> bool {
         }
         _ => !matches!(value.data, Data::List(_) | Data::Table(_)),
     }
+}
+
+fn table_of<'a>(value: &'a Value, shape: &Shape) -> Result<&'a Table, Problem> {
+    value.table().ok_or_else(|| unexpected(value, shape))
 }
 
 fn unexpected(value: &Value, shape: &Shape) -> Problem {

@@ -181,6 +181,11 @@ impl Problem {
     }
 }
 
+/// Returns a failure at a place.
+pub(crate) fn fail<T>(span: Span, message: impl Into<String>) -> Result<T, Problem> {
+    Err(Problem::new(span, message))
+}
+
 /// The number of errors that are kept; a file with more has one cause for most of them.
 const MOST: usize = 20;
 

@@ -1,7 +1,7 @@
 //! The reader of controllers and queue disciplines. Their names and parameters come from the
 //! families that the caller knows.
 
-use super::error::{Problem, Problems, quote};
+use super::error::{Problem, Problems, fail, quote};
 use super::tree::{Data, Entry, Value};
 use super::{limits, read};
 use accord_family::{Family, Kind as ParamKind, Param, Raw, Values};
@@ -117,8 +117,7 @@ fn aggregates(values: &mut Values, params: &'static [Param], entry: &Entry) -> R
     };
     let tables = table(&entry.value, "tables, each under the name of its aggregate")?;
     if let Some(aggregate) = tables.get(limits::AGGREGATES) {
-        let message = format!("more than {} aggregates", limits::AGGREGATES);
-        return Err(Problem::new(aggregate.span, message));
+        return fail(aggregate.span, format!("more than {} aggregates", limits::AGGREGATES));
     }
     for aggregate in tables {
         read::check_name(&aggregate.key, aggregate.span, false)?;

@@ -4,7 +4,7 @@ mod links;
 
 pub(crate) use links::*;
 
-use super::error::{Problem, Span, quote};
+use super::error::{Problem, Span, fail, quote};
 use super::limits;
 use super::shape::{Default, Processing, Section, Shape};
 use super::tree::{Data, Table, Value};
@@ -267,8 +267,7 @@ pub(crate) fn interval(value: &Value, empty: bool) -> Result<(Time, Time), Probl
     };
     let (from, to) = (instant(first)?, instant(second)?);
     if from > to || (from == to && !empty) {
-        let message = format!("it ends at {to}, but starts at {from}");
-        return Err(Problem::new(value.span, message));
+        return fail(value.span, format!("it ends at {to}, but starts at {from}"));
     }
     Ok((from, to))
 }

@@ -1,6 +1,6 @@
 //! Sweeps: values that vary from point to point.
 
-use super::error::{Problem, Problems, Span, quote};
+use super::error::{Problem, Problems, Span, fail, quote};
 use super::limits;
 use super::read;
 use super::tree::{Data, Table, Value, split};
@@ -117,8 +117,7 @@ fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
             return Err(Problem::new(value.span, message).hint(hint));
         }
         if !labels.insert(label) {
-            let message = format!("{} is among the values already", quote(label));
-            return Err(Problem::new(value.span, message));
+            return fail(value.span, format!("{} is among the values already", quote(label)));
         }
     }
     // The file itself is source 0.

@@ -151,7 +151,7 @@ pub fn parse(bytes: &[u8]) -> Result<Trace, String> {
         let time = text.parse().ok();
         let Some(time) = time.filter(|t| *t <= limits::TRACE_LENGTH) else {
             let most = limits::TRACE_LENGTH;
-            let found = quote(&shortened(text));
+            let found = quote(text);
             return Err(format!(
                 "line {line}: {found} is not a whole number of milliseconds up to {most}"
             ));
@@ -161,15 +161,11 @@ pub fn parse(bytes: &[u8]) -> Result<Trace, String> {
         }
         times.push(time);
         if times.len() > limits::OPPORTUNITIES {
-            return Err(too_many(line));
+            let most = limits::OPPORTUNITIES;
+            return Err(format!("line {line}: a trace has at most {most} delivery opportunities"));
         }
     }
     Trace::new(times).map_err(|count| no_length(count).into())
-}
-
-pub(crate) fn too_many(line: usize) -> String {
-    let most = limits::OPPORTUNITIES;
-    format!("line {line}: a trace has at most {most} delivery opportunities")
 }
 
 /// Returns the reason why times in order are no trace.
@@ -191,7 +187,7 @@ pub(crate) fn parse_steps(bytes: &[u8]) -> Result<Steps, String> {
             Some((Time::ZERO + at, rate.parse::<Rate>().ok()?))
         });
         let (at, rate) = read.ok_or_else(|| {
-            let found = quote(&shortened(text));
+            let found = quote(text);
             format!("line {line}: expected {STEP}, not {found}")
         })?;
         let wrong = match steps.last() {
@@ -224,12 +220,4 @@ fn lines(bytes: &[u8]) -> Result<impl Iterator<Item = (usize, &str)>, String> {
         format!("line {line}: it is not UTF-8 text")
     })?;
     Ok((1..).zip(text.lines().map(str::trim)))
-}
-
-/// Returns the start of a long text.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(40) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
 }

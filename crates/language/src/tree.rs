@@ -1,6 +1,6 @@
 //! A TOML document as a tree in which every value knows its place.
 
-use super::error::{Problem, Span, quote};
+use super::error::{Problem, Span, fail, quote};
 use super::limits;
 use accord_scenario::Trace;
 use accord_units::{Rate, Time};
@@ -133,10 +133,7 @@ impl Value {
                     Problem::new(at, message).hint(hint)
                 })
             }
-            _ => {
-                let message = format!("{} is not a table, so has no {}", quote(name), quote(key));
-                Err(Problem::new(at, message))
-            }
+            _ => fail(at, format!("{} is not a table, so has no {}", quote(name), quote(key))),
         }
     }
 

@@ -44,8 +44,7 @@ pub struct Expectation {
 impl Expectation {
     /// Returns the unit of the target: the metric's own, or a ratio.
     pub fn unit(&self) -> MetricUnit {
-        let index = matches!(self.across, Across::Variation | Across::Jain);
-        if self.over == Over::Variation || index { MetricUnit::Ratio } else { self.metric.unit() }
+        if self.across.is_plain(self.over) { MetricUnit::Ratio } else { self.metric.unit() }
     }
 }
 

@@ -9,9 +9,8 @@ use crate::network::{
     Scenario, Tunnel, UNLIMITED,
 };
 use accord_family::{Kind, Param, Service, Value, Values};
-use accord_traffic::PacketSizes;
-use accord_traffic::{Demand, Draw};
-use std::fmt::Write;
+use accord_traffic::{Demand, Draw, PacketSizes};
+use std::fmt::{Display, Write};
 use toml_writer::{ToTomlValue, TomlStringBuilder};
 
 /// Returns the scenario as a file in which nothing varies and nothing is left to a default or to
@@ -82,8 +81,12 @@ pub fn text(s: &str) -> String {
     TomlStringBuilder::new(s).as_basic().to_toml_value()
 }
 
-fn quoted(x: impl std::fmt::Display) -> String {
+fn quoted(x: impl Display) -> String {
     format!("\"{x}\"")
+}
+
+fn number(x: f64) -> String {
+    format!("{x:?}")
 }
 
 fn list(items: impl IntoIterator<Item = String>) -> String {
@@ -91,7 +94,7 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
     format!("[{}]", items.join(", "))
 }
 
-fn table(items: &[(&str, String)]) -> String {
+fn table<K: Display>(items: &[(K, String)]) -> String {
     let items: Vec<_> = items.iter().map(|(k, v)| format!("{k} = {v}")).collect();
     format!("{{ {} }}", items.join(", "))
 }
@@ -104,7 +107,7 @@ fn window(w: Window) -> String {
 fn params(values: &Values) -> Vec<(&'static str, String)> {
     let write = |value: Value| match value {
         Value::Absent => None,
-        Value::Number(x) => Some(format!("{x:?}")),
+        Value::Number(x) => Some(number(x)),
         Value::Integer(n) => Some(n.to_string()),
         Value::Flag(flag) => Some(flag.to_string()),
         value => Some(quoted(value)),
@@ -123,7 +126,6 @@ fn params(values: &Values) -> Vec<(&'static str, String)> {
 fn aggregates(values: &Values) -> Option<String> {
     let named: Vec<_> =
         (values.aggregates()).map(|(name, of)| (text(name), table(&params(of)))).collect();
-    let named: Vec<_> = named.iter().map(|(n, of)| (n.as_str(), of.clone())).collect();
     (!named.is_empty()).then(|| table(&named))
 }
 
@@ -142,8 +144,8 @@ fn port(link: &Link) -> Vec<(&'static str, String)> {
         ("rate", trace.map_or_else(|| quoted(link.rate), parts::trace)),
         ("delay", quoted(link.delay)),
         ("queue", table(&queue)),
-        ("loss", format!("{:?}", link.loss)),
-        ("control_loss", format!("{:?}", link.control_loss)),
+        ("loss", number(link.loss)),
+        ("control_loss", number(link.control_loss)),
         ("control_priority", link.control_priority.to_string()),
     ];
     keys.extend(link.parts.as_deref().map(parts::keys).unwrap_or_default());
@@ -215,7 +217,6 @@ fn demand(demand: &Demand) -> String {
         }
         Demand::Media(media) => parts::media(media),
         Demand::Web(w) => {
-            let number = |x: f64| format!("{x:?}");
             let mut keys = vec![
                 ("body_mu", number(w.body_mu)),
                 ("body_sigma", number(w.body_sigma)),
@@ -236,12 +237,12 @@ fn demand(demand: &Demand) -> String {
     }
 }
 
-fn draw(draw: &Draw<impl std::fmt::Display>) -> String {
+fn draw(draw: &Draw<impl Display>) -> String {
     match draw {
         Draw::Constant(x) => quoted(x),
         Draw::Exponential(x) => table(&[("exponential", quoted(x))]),
         Draw::Pareto { mean, shape } => {
-            let law = table(&[("mean", quoted(mean)), ("shape", format!("{shape:?}"))]);
+            let law = table(&[("mean", quoted(mean)), ("shape", number(*shape))]);
             table(&[("pareto", law)])
         }
     }
@@ -255,9 +256,9 @@ fn packet(flow: &Flow) -> String {
             table(&[("uniform", format!("[{}, {}]", quoted(least), quoted(most)))])
         }
         Some(PacketSizes::Mix(sizes)) => {
-            let each = sizes.iter().map(|(size, n)| format!("{} = {n}", quoted(size)));
-            let each: Vec<_> = each.collect();
-            table(&[("mix", format!("{{ {} }}", each.join(", ")))])
+            let each: Vec<_> =
+                sizes.iter().map(|(size, n)| (quoted(size), n.to_string())).collect();
+            table(&[("mix", table(&each))])
         }
     }
 }
@@ -267,8 +268,7 @@ fn service(service: &Service) -> Option<String> {
     if *service == Service::default() {
         return None;
     }
-    let mut keys =
-        vec![("contract", quoted(service.contract)), ("weight", format!("{:?}", service.weight))];
+    let mut keys = vec![("contract", quoted(service.contract)), ("weight", number(service.weight))];
     keys.extend(service.limit.map(|limit| ("limit", quoted(limit))));
     Some(table(&keys))
 }
@@ -311,7 +311,7 @@ const FLOW: [FlowKey; 19] = [
     ("start", |_, f| Some(quoted(f.start))),
     ("stop", |_, f| f.stop.map(quoted)),
     ("aggregate", |s, f| Some(text(&s.aggregates[f.aggregate]))),
-    ("share", |_, f| Some(format!("{:?}", f.share))),
+    ("share", |_, f| Some(number(f.share))),
     ("packet", |_, f| Some(packet(f))),
     ("ack", |_, f| Some(quoted(f.ack))),
     ("control", |_, f| Some(quoted(f.control))),
@@ -408,28 +408,22 @@ fn expectation(out: &mut String, s: &Scenario, i: usize) {
     }
     let plain = e.across.is_plain(e.over);
     let value = |x| figure::print_figure(x, e.metric, plain);
-    match e.target {
+    let target = match e.target {
         Target::Value { value: x, tolerance } => {
-            line(out, "equals", &value(x));
-            line(out, "within", &format!("{tolerance:?}"));
+            vec![("equals", value(x)), ("within", number(tolerance))]
         }
         Target::Beyond { value: x, tolerance } => {
-            line(out, "equals", &value(x));
-            line(out, "beyond", &format!("{tolerance:?}"));
+            vec![("equals", value(x)), ("beyond", number(tolerance))]
         }
         Target::Engine { engine, tolerance } => {
-            line(out, "equals", &quoted(engine));
-            line(out, "within", &format!("{tolerance:?}"));
+            vec![("equals", quoted(engine)), ("within", number(tolerance))]
         }
         Target::Range { min, max } => {
-            if min.is_finite() {
-                line(out, "at_least", &value(min));
-            }
-            if max.is_finite() {
-                line(out, "at_most", &value(max));
-            }
+            let bounds = [("at_least", min), ("at_most", max)].into_iter();
+            bounds.filter(|(_, x)| x.is_finite()).map(|(key, x)| (key, value(x))).collect()
         }
-    }
+    };
+    target.iter().for_each(|(key, value)| line(out, key, value));
     line(out, "paper", &text(&e.paper));
     line(out, "claim", &quoted(e.claim.name()));
     let Some(known) = &e.fails else {
@@ -438,7 +432,7 @@ fn expectation(out: &mut String, s: &Scenario, i: usize) {
     let mut keys = vec![("why", quoted(known.why.name())), ("because", text(&known.because))];
     if let Some(record) = known.record {
         keys.push(("measured", value(record.value)));
-        keys.push(("band", format!("{:?}", record.band)));
+        keys.push(("band", number(record.band)));
     }
     line(out, "fails", &table(&keys));
 }

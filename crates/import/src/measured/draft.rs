@@ -95,8 +95,7 @@ impl Draft {
     /// missing quantities.
     pub fn finish(mut self, promised: &[Quantity]) -> Result<Measured, ImportError> {
         if self.too_many {
-            let message = format!("there are more than {FLOWS} flows");
-            return Err(ImportError::whole(message));
+            return Err(ImportError::whole(format!("there are more than {FLOWS} flows")));
         }
         let flows = &mut self.measured.flows;
         let count: usize = flows.iter().map(|f| f.samples.len()).sum();

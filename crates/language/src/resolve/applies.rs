@@ -1,7 +1,7 @@
 //! The engines and points of a sweep that something applies to.
 
 use super::Context;
-use crate::error::{Problem, Span, quote};
+use crate::error::{Problem, Span, fail, quote};
 use crate::read;
 use crate::sweep::Axis;
 use crate::tree::{Data, Value};
@@ -43,8 +43,7 @@ pub(super) fn by<'a>(
     context: &'a Context<'_>,
 ) -> Result<(&'a Axis, &'a str), Problem> {
     let Some(by) = by else {
-        let message = "a table of values needs `by`, the sweep that chooses among them";
-        return Err(Problem::new(span, message));
+        return fail(span, "a table of values needs `by`, the sweep that chooses among them");
     };
     let name = read::name(by, false)?;
     context.label(name).ok_or_else(|| no_sweep(by.span, name, context))

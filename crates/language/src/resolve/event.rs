@@ -2,7 +2,7 @@
 
 use super::network::Network;
 use super::route;
-use crate::error::{Problem, Problems, quote};
+use crate::error::{Problem, Problems, fail, quote};
 use crate::read::{self, Reader};
 use crate::tree::Value;
 use crate::{keys, limits};
@@ -43,16 +43,14 @@ fn event(
         let at = read::instant(value)?;
         if at > scenario.end() {
             let end = scenario.end();
-            let message = format!("the event is at {at}, but the run ends at {end}");
-            return Err(Problem::new(value.span, message));
+            return fail(value.span, format!("the event is at {at}, but the run ends at {end}"));
         }
         Ok(at)
     })?;
     let refuse =
         |unfit: &[&str], what: &str| match unfit.iter().find_map(|k| Some((k, reader.given(k)?))) {
             Some((key, value)) => {
-                let message = format!("`{key}` does not go with an event of a {what}");
-                Err(Problem::new(value.span, message))
+                fail(value.span, format!("`{key}` does not go with an event of a {what}"))
             }
             None => Ok(()),
         };
@@ -125,8 +123,7 @@ fn change_link(
         (Direction::Reverse, _) | (Direction::Both, 1) => vec![reverse],
         (Direction::Both, _) => vec![forward, reverse],
         (Direction::Forward, _) => {
-            let message = format!("{} is the reverse direction", link.describe());
-            return Err(Problem::new(link.span, message));
+            return fail(link.span, format!("{} is the reverse direction", link.describe()));
         }
     };
     let delay = reader.opt("delay", read::delay)?;

@@ -5,7 +5,7 @@ use super::fails::Failures;
 use super::network::Network;
 use super::sample::sampled;
 use super::{Context, event, window};
-use crate::error::{Problem, Problems, quote};
+use crate::error::{Problem, Problems, fail, quote};
 use crate::read::{self, Reader};
 use crate::shape::Shape;
 use crate::tree::{Data, Value};
@@ -161,8 +161,7 @@ fn subject(
             ..p
         })?;
         if network.links[id].attachment {
-            let message = "no series are recorded for links that attach hosts";
-            return Err(Problem::new(of.span, message));
+            return fail(of.span, "no series are recorded for links that attach hosts");
         }
         return Ok(Subject::Link(id));
     }
@@ -178,8 +177,7 @@ fn subject(
     let name = &scenario.groups[group].name;
     let whole = of.text() == Some(name);
     if metric.of() == Of::Group && (!whole || flows.len() < 2) {
-        let message = format!("{metric} is a metric of groups of two flows or more");
-        return Err(Problem::new(of.span, message));
+        return fail(of.span, format!("{metric} is a metric of groups of two flows or more"));
     }
     let as_one = scenario.groups[group].recorded == Recorded::Group;
     if as_one && metric.of() == Of::Flow && !(whole && metric.adds()) {
@@ -244,13 +242,11 @@ fn target(
             let within = reader.opt("within", read::tolerance)?;
             let tolerance = beyond.or(within).ok_or_else(|| reader.missing("within"))?;
             if let Some(both) = reader.given("beyond").filter(|_| within.is_some()) {
-                let message = "either `within` or `beyond`";
-                return Err(Problem::new(both.span, message));
+                return fail(both.span, "either `within` or `beyond`");
             }
             if let Some(other) = Engine::ALL.into_iter().find(|e| value.text() == Some(e.name())) {
                 if let Some(beyond) = reader.given("beyond") {
-                    let message = "`beyond` needs a figure, not an engine";
-                    return Err(Problem::new(beyond.span, message));
+                    return fail(beyond.span, "`beyond` needs a figure, not an engine");
                 }
                 if other == engine {
                     let message = format!("the {engine} engine always agrees with itself");
@@ -271,8 +267,7 @@ fn target(
         (None, least, most) if least.is_some() || most.is_some() => {
             for key in ["within", "beyond"] {
                 if let Some(given) = reader.given(key) {
-                    let message = format!("`{key}` goes with `equals` only");
-                    return Err(Problem::new(given.span, message));
+                    return fail(given.span, format!("`{key}` goes with `equals` only"));
                 }
             }
             let (min, max) = (bound(least, f64::NEG_INFINITY)?, bound(most, f64::INFINITY)?);

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::applies::{by, engines, labels, listed};
-use crate::error::{Problem, Span, quote};
+use crate::error::{Problem, Span, fail, quote};
 use crate::read::{self, Reader};
 use crate::shape::Shape;
 use crate::tree::{Data, Table, Value};
@@ -127,8 +127,7 @@ fn chosen<'a>(
         return Err(Problem::new(twice.span, message).hint("leave it out of `at`"));
     }
     if values.entries.is_empty() {
-        let message = "this matches no point: the table of values is empty";
-        return Err(Problem::new(entry.span, message));
+        return fail(entry.span, "this matches no point: the table of values is empty");
     }
     for value in &values.entries {
         axis.check(&value.key, value.span)?;

@@ -9,7 +9,7 @@ use super::port::{ATTACHMENT_LIMIT, Duplex};
 use super::processing::Wanted;
 use super::route::Routes;
 use super::{carrier, list, traffic};
-use crate::error::{Problem, Problems, Span};
+use crate::error::{Problem, Problems, Span, fail};
 use crate::family::CONTROLLER;
 use crate::read::{self, Reader};
 use crate::shape::Processing;
@@ -202,8 +202,7 @@ impl Flows<'_> {
             }
         };
         if self.scenario.flows.len() + size > limits::FLOWS {
-            let message = format!("more than {} flows", limits::FLOWS);
-            return Err(Problem::new(reader.at("count"), message));
+            return fail(reader.at("count"), format!("more than {} flows", limits::FLOWS));
         }
         Ok(size)
     }
@@ -214,8 +213,7 @@ impl Flows<'_> {
         let hosts = both().count();
         let new: usize = both().map(|a| a.hosts.map_or(count, |n| n.min(count))).sum();
         if self.network.links.len() + 2 * new > limits::LINKS {
-            let message = format!("more than {} directed links", limits::LINKS);
-            return Err(Problem::new(spec.span, message));
+            return fail(spec.span, format!("more than {} directed links", limits::LINKS));
         }
         if self.hops + 2 * (nodes + hosts) * count > limits::HOPS {
             let message = format!("the paths of all flows have more than {} links", limits::HOPS);
@@ -239,8 +237,7 @@ impl Flows<'_> {
         }
         let way = ["from", "to", "path", "reverse_path"];
         if let Some(value) = way.into_iter().find_map(given) {
-            let message = "`each_hop` gives the path; it needs no other";
-            return Err(Problem::new(value.span, message));
+            return fail(value.span, "`each_hop` gives the path; it needs no other");
         }
         Ok(Some(self.network.hops.len()))
     }
@@ -388,8 +385,7 @@ impl Flows<'_> {
             }
             return match service.given("weight") {
                 Some(value) if flow.service.weight < 1.0 => {
-                    let message = format!("{name} stands for one flow at least");
-                    Err(Problem::new(value.span, message))
+                    fail(value.span, format!("{name} stands for one flow at least"))
                 }
                 _ => Ok(()),
             };

@@ -15,7 +15,7 @@ mod route;
 mod sample;
 mod traffic;
 
-use crate::error::{Problem, Problems, Span};
+use crate::error::{Problem, Problems, Span, fail};
 use crate::keys;
 use crate::read::{self, Reader};
 use crate::shape::Shape;
@@ -144,8 +144,7 @@ fn fluid(file: &Reader<'_>) -> Result<Fluid, Problem> {
 fn window(value: &Value, end: Time) -> Result<Window, Problem> {
     let (start, stop) = read::interval(value, false)?;
     if stop > end {
-        let message = format!("the window ends at {stop}, but the run at {end}");
-        return Err(Problem::new(value.span, message));
+        return fail(value.span, format!("the window ends at {stop}, but the run at {end}"));
     }
     Ok(Window { start, end: stop })
 }

@@ -2,7 +2,7 @@
 
 use super::port::{Duplex, LINK_LIMIT, Ports};
 use super::{entries, list};
-use crate::error::{Problem, Problems, Span, quote};
+use crate::error::{Problem, Problems, Span, fail, quote};
 use crate::read::{self, RawLimit, Reader};
 use crate::tree::{Entry, Table, Value};
 use crate::{keys, limits};
@@ -168,8 +168,7 @@ impl Network {
     pub fn node(&mut self, name: &str, span: Span) -> Result<NodeId, Problem> {
         let id = self.nodes.len();
         if self.node_index.insert(name.to_string(), id).is_some() {
-            let message = format!("there is a node {} already", quote(name));
-            return Err(Problem::new(span, message));
+            return fail(span, format!("there is a node {} already", quote(name)));
         }
         self.nodes.push(Node { name: name.to_string() });
         Ok(id)
@@ -186,13 +185,11 @@ impl Network {
     ) -> Result<LinkId, Problem> {
         let id = self.links.len();
         if id + 2 > limits::LINKS {
-            let message = format!("more than {} directed links", limits::LINKS);
-            return Err(Problem::new(span, message));
+            return fail(span, format!("more than {} directed links", limits::LINKS));
         }
         if from == to {
             let node = quote(&self.nodes[from].name);
-            let message = format!("link {} joins {node} to itself", quote(name));
-            return Err(Problem::new(span, message));
+            return fail(span, format!("link {} joins {node} to itself", quote(name)));
         }
         if let Some(&other) = self.pairs.get(&(from, to)) {
             let other = self.links[other].name.trim_end_matches(".reverse");
@@ -202,8 +199,7 @@ impl Network {
             return Err(Problem::new(span, message).hint(hint));
         }
         if self.link_index.insert(name.to_string(), id).is_some() {
-            let message = format!("there is a link {} already", quote(name));
-            return Err(Problem::new(span, message));
+            return fail(span, format!("there is a link {} already", quote(name)));
         }
         let reverse = format!("{name}.reverse");
         self.link_index.insert(reverse.clone(), id + 1);
@@ -237,8 +233,7 @@ impl Network {
             return Ok(());
         }
         let most = limits::PORT_AGGREGATES;
-        let message = format!("all queues together distinguish more than {most} aggregates");
-        Err(Problem::new(span, message))
+        fail(span, format!("all queues together distinguish more than {most} aggregates"))
     }
 
     /// Returns the node that `value` names.
@@ -340,10 +335,7 @@ fn keeps_its_ends(entry: &Entry) -> Result<(), Problem> {
     let entries = entry.value.table().map_or(&[][..], |t| &t.entries);
     let mut ends = entries.iter().filter(|e| matches!(e.key.as_str(), "from" | "to"));
     match ends.next() {
-        Some(end) => {
-            let message = "this link was made by a template, which gives its ends";
-            Err(Problem::new(end.span, message))
-        }
+        Some(end) => fail(end.span, "this link was made by a template, which gives its ends"),
         None => Ok(()),
     }
 }

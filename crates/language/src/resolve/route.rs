@@ -1,7 +1,7 @@
 //! Paths through the network.
 
 use super::network::Network;
-use crate::error::{Problem, Span, quote};
+use crate::error::{Problem, Span, fail, quote};
 use crate::limits;
 use crate::tree::Value;
 use accord_scenario::{LinkId, NodeId};
@@ -111,8 +111,7 @@ pub(super) fn listed(value: &Value, network: &Network) -> Result<Vec<NodeId>, Pr
     for value in list {
         let node = network.find_node(value)?;
         if !seen.insert(node) {
-            let message = format!("the path comes back to {}", value.describe());
-            return Err(Problem::new(value.span, message));
+            return fail(value.span, format!("the path comes back to {}", value.describe()));
         }
         nodes.push(node);
     }

@@ -1,6 +1,6 @@
 //! The period of the recorded series.
 
-use crate::error::{Problem, Span};
+use crate::error::{Problem, Span, fail};
 use crate::limits;
 use crate::read::{self, Reader};
 use accord_scenario::{Link, Scenario, Window};
@@ -26,8 +26,10 @@ pub fn given(file: &Reader<'_>, duration: Duration) -> Result<Duration, Problem>
     let sample = read::span(value)?;
     let count = duration.as_ps() / sample.as_ps();
     if count == 0 {
-        let message = format!("{sample} is longer than the run, which takes {duration}");
-        return Err(Problem::new(value.span, message));
+        return fail(
+            value.span,
+            format!("{sample} is longer than the run, which takes {duration}"),
+        );
     }
     if count > limits::SAMPLES {
         let message = format!("{sample} gives {count} samples of each series");

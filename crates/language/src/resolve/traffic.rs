@@ -1,6 +1,6 @@
 //! The traffic of flows as a file gives it: starts, demands and sizes of packets.
 
-use crate::error::{Problem, Span};
+use crate::error::{Problem, Span, fail};
 use crate::read::{self, Reader};
 use crate::shape::Section;
 use crate::tree::{Data, Entry, Value};
@@ -34,8 +34,7 @@ pub(super) fn packet(value: &Value) -> Result<(Bytes, Option<PacketSizes>), Prob
         };
         let (from, to) = (size(least)?, size(most)?);
         if from > to {
-            let message = format!("it ends at {to}, but starts at {from}");
-            return Err(Problem::new(pair.span, message));
+            return fail(pair.span, format!("it ends at {to}, but starts at {from}"));
         }
         PacketSizes::Uniform(from, to)
     } else {
@@ -124,8 +123,10 @@ fn media(reader: &Reader<'_>) -> Result<Media, Problem> {
         pause: reader.opt("pause", |v| read::interval(v, false))?,
     };
     if media.least > media.most {
-        let message = format!("min, {}, is more than max, {}", media.least, media.most);
-        return Err(Problem::new(reader.span, message));
+        return fail(
+            reader.span,
+            format!("min, {}, is more than max, {}", media.least, media.most),
+        );
     }
     Ok(media)
 }

@@ -1,6 +1,6 @@
 //! The printer of a link's parts and of live video.
 
-use super::{list, quoted, table};
+use super::{list, number, quoted, table};
 use crate::network::OFF;
 use crate::parts::{Bucket, Jitter, Parts, Reorder, Trace};
 use accord_traffic::{Delay, Media};
@@ -65,7 +65,7 @@ fn jitter(jitter: &Jitter) -> String {
 
 fn reorder(reorder: &Reorder) -> String {
     table(&[
-        ("share", format!("{:?}", reorder.share)),
+        ("share", number(reorder.share)),
         ("delay", quoted(reorder.delay)),
         ("gap", reorder.gap.to_string()),
     ])
@@ -73,7 +73,6 @@ fn reorder(reorder: &Reorder) -> String {
 
 /// Returns the demand of live video.
 pub(super) fn media(media: &Media) -> String {
-    let number = |x: f64| format!("{x:?}");
     let mut keys = vec![
         ("min", quoted(media.least)),
         ("max", quoted(media.most)),
