@@ -8,7 +8,7 @@ use crate::progress::at_once;
 use accord::Catalogue;
 use accord::report::show::{TITLE, clean, count};
 use accord::traffic::{Dice, Purpose};
-use accord::units::{Duration, Rate};
+use accord::units::{Duration, Rate, Words};
 use accord_import::{
     Demand, Format, ImportError, Link, Topology, Units, decoded, demands, limits, read,
 };
@@ -134,10 +134,9 @@ fn made(args: &Import) -> Result<(String, Topology), Failure> {
     let ending = args.topology().extension().unwrap_or_default();
     let guess = || Format::guess(&ending.to_string_lossy(), &text);
     let Some(format) = args.format.or_else(guess) else {
-        let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
         let path = args.topology().display();
         return Err(Failure::new(format!("the format of {path} is unknown"))
-            .hint(format!("name it with --format: {}", names.join(", "))));
+            .hint(format!("name it with --format: {}", Format::words().join(", "))));
     };
     let mut topology = read(format, &text, &units).map_err(|e| refused(args.topology(), e))?;
     if let Some(path) = &args.demands {

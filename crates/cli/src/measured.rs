@@ -7,7 +7,7 @@ use crate::progress::at_once;
 use accord::record::{Manifest, Run, Series};
 use accord::report::{GroupOutline, Outline, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
-use accord::units::Duration;
+use accord::units::{Duration, Words};
 use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
 use accord_import::{decoded_in_part, limits};
 use flate2::read::MultiGzDecoder;
@@ -75,15 +75,14 @@ fn make(args: &Args, id: &str) -> Result<(Outline, Run), Failure> {
     // A record with invalid bytes may be damaged, and the others are not.
     let text = decoded_in_part(&bytes);
     let Some(format) = args.format.or_else(|| Format::guess(&text)) else {
-        let names: Vec<_> = Format::NAMES.iter().map(|(name, _)| *name).collect();
         let why = format!("the format of {} is unknown", path.display());
-        return Err(Failure::new(why).hint(format!("name it with --format: {}", names.join(", "))));
+        return Err(Failure::new(why)
+            .hint(format!("name it with --format: {}", Format::words().join(", "))));
     };
     let measured = read(format, &text)
         .map_err(|e| Failure::new(format!("{}: {e}", path.display())).hinted(e.hint))?;
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let (name, _) = (Format::NAMES.iter()).find(|(_, f)| *f == format).expect("it is one of them");
-    convert(args, id, &format!("measured: {file} ({name})"), measured, &text)
+    convert(args, id, &format!("measured: {file} ({})", format.name()), measured, &text)
 }
 
 /// Returns the contents of a file, which may be compressed by gzip.

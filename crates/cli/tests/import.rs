@@ -112,7 +112,7 @@ fn mistakes_have_their_place_and_a_hint() {
         (&["bad.csv"], "bad.csv:2: \"fast\" is not a valid"),
         (&["bad.xyz"], "name it with --format"),
         (&["bad.xyz", "--format", "gml"], "bad.xyz:1:"),
-        (&["bad.xyz", "--format", "visio"], "known: graphml"),
+        (&["bad.xyz", "--format", "visio"], "there are: graphml"),
         (&["slow.csv"], "--scale"),
         (&["good.csv", "--demands", "nobody.csv"], "nobody.csv:2: there is no node \"z\""),
         (&["good.csv", "--flows", "0"], "expected 1 to"),

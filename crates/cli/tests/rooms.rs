@@ -53,7 +53,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("columns", &[]),
     ("report", &["units", "scenario", "record", "columns"]),
     ("explain", &["units", "family", "traffic", "scenario", "record", "report"]),
-    ("import", &[]),
+    ("import", &["units"]),
     ("door", &[]),
     ("host", &["units"]),
     ("gateway", &["units", "family", "control", "aqm", "port", "transport", "door", "host"]),

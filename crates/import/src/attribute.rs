@@ -21,22 +21,12 @@ pub(crate) enum Property {
     Latitude(f64),
     /// In bit/s.
     Rate(f64),
+    /// The same, without a unit in the file: the default one is assumed.
+    AssumedRate(f64),
     /// In seconds.
     Delay(f64),
     /// In kilometres.
     Length(f64),
-}
-
-/// The meaning of an attribute.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Meaning {
-    Property(Property),
-    /// A capacity without a unit, taken in the default one.
-    Assumed(Property),
-    /// The name of a quantity with an invalid value.
-    Unclear,
-    /// An attribute of no interest.
-    Other,
 }
 
 /// A kind of quantity: the names of its attributes, its units, its property and its least value.
@@ -53,9 +43,10 @@ const KINDS: [Kind; 3] = [
     (&["dist", "distance", "length"], length_unit, Property::Length, 0.0),
 ];
 
-/// Returns the meaning of the attribute `name` with the value `text`. Names may end in their unit:
-/// `capacity_gbps`, `delay_ms`, `dist_km`.
-pub(crate) fn meaning(name: &str, text: &str, units: &Units) -> Meaning {
+/// Returns the property that the attribute `name` with the value `text` stands for, or `None` if it is
+/// of no interest. Names may end in their unit: `capacity_gbps`, `delay_ms`, `dist_km`. Fails for a
+/// quantity with an invalid value.
+pub(crate) fn property(name: &str, text: &str, units: &Units) -> Result<Option<Property>, ()> {
     let name = name.to_ascii_lowercase();
     let bare: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
     let number = finite(text);
@@ -67,20 +58,20 @@ pub(crate) fn meaning(name: &str, text: &str, units: &Units) -> Meaning {
             (None, None) => quantity(text, unit),
             (None, Some(x)) => match property(x) {
                 Property::Rate(x) if bare != RAW && x > 0.0 => {
-                    return Meaning::Assumed(Property::Rate(x * units.rate));
+                    return Ok(Some(Property::AssumedRate(x * units.rate)));
                 }
                 Property::Delay(_) => None,
                 _ => Some(x),
             },
         };
         let sound = value.filter(|x| *x >= least);
-        return sound.map_or(Meaning::Unclear, |x| Meaning::Property(property(x)));
+        return sound.map(|x| Some(property(x))).ok_or(());
     }
-    match (bare.as_str(), number) {
-        ("longitude" | "lon" | "lng", Some(x)) => Meaning::Property(Property::Longitude(x)),
-        ("latitude" | "lat", Some(x)) => Meaning::Property(Property::Latitude(x)),
-        _ => Meaning::Other,
-    }
+    Ok(match bare.as_str() {
+        "longitude" | "lon" | "lng" => number.map(Property::Longitude),
+        "latitude" | "lat" => number.map(Property::Latitude),
+        _ => None,
+    })
 }
 
 /// Returns the place if the numbers are a valid longitude and latitude.
@@ -145,34 +136,33 @@ mod tests {
 
     #[test]
     fn names_and_units_give_quantities() {
-        use Meaning::{Assumed, Other, Property as P, Unclear};
-        use Property::{Delay, Latitude, Length, Rate};
+        use Property::{AssumedRate, Delay, Latitude, Length, Rate};
         let units = Units::default();
         for (name, text, expected) in [
-            ("LinkSpeedRaw", "1e10", P(Rate(1e10))),
-            ("capacity", "40", Assumed(Rate(40e6))),
-            ("capacity", "40 Gbps", P(Rate(40e9))),
-            ("bandwidth_kbps", "64", P(Rate(64e3))),
-            ("capacity", "1e3Mbit/s", P(Rate(1e9))),
-            ("capacity", "0", Unclear),
-            ("capacity", "-1 Gbps", Unclear),
-            ("capacity", "inf", Unclear),
-            ("rate", "fast", Unclear),
-            ("delay", "5 ms", P(Delay(0.005))),
-            ("latency_us", "250", P(Delay(250.0 * 1e-6))),
-            ("delay", "5", Unclear),
-            ("dist", "120.5", P(Length(120.5))),
-            ("distance_km", "3", P(Length(3.0))),
-            ("length", "7 km", P(Length(7.0))),
-            ("length", "7000 m", P(Length(7.0))),
-            ("distance_miles", "100", P(Length(160.9344))),
-            ("capacity_gbit", "10", P(Rate(1e10))),
-            ("Latency (msec)", "3", P(Delay(3.0 * 1e-3))),
-            ("Latitude", "33.75", P(Latitude(33.75))),
-            ("latitude", "north", Other),
-            ("color", "red", Other),
+            ("LinkSpeedRaw", "1e10", Ok(Some(Rate(1e10)))),
+            ("capacity", "40", Ok(Some(AssumedRate(40e6)))),
+            ("capacity", "40 Gbps", Ok(Some(Rate(40e9)))),
+            ("bandwidth_kbps", "64", Ok(Some(Rate(64e3)))),
+            ("capacity", "1e3Mbit/s", Ok(Some(Rate(1e9)))),
+            ("capacity", "0", Err(())),
+            ("capacity", "-1 Gbps", Err(())),
+            ("capacity", "inf", Err(())),
+            ("rate", "fast", Err(())),
+            ("delay", "5 ms", Ok(Some(Delay(0.005)))),
+            ("latency_us", "250", Ok(Some(Delay(250.0 * 1e-6)))),
+            ("delay", "5", Err(())),
+            ("dist", "120.5", Ok(Some(Length(120.5)))),
+            ("distance_km", "3", Ok(Some(Length(3.0)))),
+            ("length", "7 km", Ok(Some(Length(7.0)))),
+            ("length", "7000 m", Ok(Some(Length(7.0)))),
+            ("distance_miles", "100", Ok(Some(Length(160.9344)))),
+            ("capacity_gbit", "10", Ok(Some(Rate(1e10)))),
+            ("Latency (msec)", "3", Ok(Some(Delay(3.0 * 1e-3)))),
+            ("Latitude", "33.75", Ok(Some(Latitude(33.75)))),
+            ("latitude", "north", Ok(None)),
+            ("color", "red", Ok(None)),
         ] {
-            assert_eq!(meaning(name, text, &units), expected, "{name} = {text}");
+            assert_eq!(property(name, text, &units), expected, "{name} = {text}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The common part of the readers: nodes by key, one link per pair of nodes, limits.
 
-use crate::attribute::{Meaning, Property, Units, meaning, place};
+use crate::attribute::{Property, Units, place, property};
 use crate::error::{ImportError, quote};
 use crate::limits;
 use crate::topology::{Demand, Link, Node, Topology};
@@ -48,24 +48,14 @@ pub(crate) struct Properties {
 }
 
 impl Properties {
-    /// Stores an attribute; fails for an invalid quantity.
-    pub fn take(&mut self, meaning: Meaning) -> Result<(), ()> {
-        let property = match meaning {
-            Meaning::Property(property) => property,
-            Meaning::Assumed(property) => {
-                self.assumed = true;
-                property
-            }
-            Meaning::Unclear => return Err(()),
-            Meaning::Other => return Ok(()),
-        };
+    pub fn take(&mut self, property: Property) {
         match property {
             Property::Rate(rate) => self.rate = Some(rate),
+            Property::AssumedRate(rate) => (self.rate, self.assumed) = (Some(rate), true),
             Property::Delay(delay) => self.delay = Some(delay),
             Property::Length(length) => self.length = Some(length),
             Property::Longitude(_) | Property::Latitude(_) => {}
         }
-        Ok(())
     }
 }
 
@@ -101,6 +91,13 @@ impl Builder {
         }
     }
 
+    /// Adds a remark that ends with a count, unless that is zero.
+    pub fn count(&mut self, what: &str, count: usize) {
+        if count > 0 {
+            self.remark(format!("{what}: {count}."));
+        }
+    }
+
     /// Adds a node under the key by which links name it. `label` is its display name.
     pub fn node(&mut self, key: &str, label: &str, line: usize) -> Result<usize, ImportError> {
         let id = self.topology.nodes.len();
@@ -130,10 +127,10 @@ impl Builder {
     }
 
     /// Stores a property of a node; only its place matters.
-    pub fn locate(&mut self, node: usize, meaning: Meaning) {
-        match meaning {
-            Meaning::Property(Property::Longitude(x)) => self.places[node][0] = Some(x),
-            Meaning::Property(Property::Latitude(x)) => self.places[node][1] = Some(x),
+    pub fn locate(&mut self, node: usize, property: Property) {
+        match property {
+            Property::Longitude(x) => self.places[node][0] = Some(x),
+            Property::Latitude(x) => self.places[node][1] = Some(x),
             _ => {}
         }
         if let [Some(longitude), Some(latitude)] = self.places[node] {
@@ -148,7 +145,9 @@ impl Builder {
         attributes: impl Iterator<Item = (&'a str, V)>,
     ) {
         for (name, value) in attributes {
-            self.locate(node, meaning(name, value.as_ref(), &self.units));
+            if let Ok(Some(property)) = property(name, value.as_ref(), &self.units) {
+                self.locate(node, property);
+            }
         }
     }
 
@@ -159,9 +158,12 @@ impl Builder {
     ) -> Properties {
         let mut properties = Properties::default();
         for (name, value) in attributes {
-            if properties.take(meaning(name, value.as_ref(), &self.units)).is_err() {
-                let name = quote(name);
-                self.remark(format!("{name} of an edge is not a valid quantity and is left out."));
+            match property(name, value.as_ref(), &self.units) {
+                Ok(property) => property.into_iter().for_each(|p| properties.take(p)),
+                Err(()) => self.remark(format!(
+                    "{} of an edge is not a valid quantity and is left out.",
+                    quote(name)
+                )),
             }
         }
         properties
@@ -261,12 +263,8 @@ impl Builder {
         if self.assumed {
             self.remark("Capacities and demands without a unit are taken in that of --unit.");
         }
-        if self.loops > 0 {
-            self.remark(format!("Links from a node to itself, left out: {}.", self.loops));
-        }
-        if self.parallel > 0 {
-            self.remark(format!("Parallel links, merged: {}.", self.parallel));
-        }
+        self.count("Links from a node to itself, left out", self.loops);
+        self.count("Parallel links, merged", self.parallel);
         Ok(self.topology)
     }
 
@@ -277,11 +275,7 @@ impl Builder {
             let rate = self.topology.links[link].rate.get_or_insert(back);
             uneven += usize::from((back / *rate - 1.0).abs() > 1e-9);
         }
-        if uneven > 0 {
-            self.remark(format!(
-                "Links with another rate in the reverse direction, left out: {uneven}."
-            ));
-        }
+        self.count("Links with another rate in the reverse direction, left out", uneven);
     }
 }
 

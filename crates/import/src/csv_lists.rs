@@ -1,7 +1,7 @@
 //! Lists in CSV: links (from, to, and attributes), and demands (from, to, rate).
 
 use crate::Units;
-use crate::attribute::{Meaning, Property, meaning};
+use crate::attribute::{Property, property};
 use crate::builder::{Builder, Properties};
 use crate::error::{ImportError, quote};
 use crate::limits;
@@ -88,8 +88,9 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
             let ends = (table.cell(row, table.from, line)?, table.cell(row, table.to, line)?);
             let mut properties = Properties::default();
             for (head, cell) in table.others(row) {
-                let taken = properties.take(meaning(head, cell, units));
-                taken.map_err(|()| no_quantity(line, head, cell))?;
+                let found = property(head, cell, units);
+                let found = found.map_err(|()| no_quantity(line, head, cell))?;
+                found.into_iter().for_each(|property| properties.take(property));
             }
             let from = builder.find_or_make(ends.0, line)?;
             let to = builder.find_or_make(ends.1, line)?;
@@ -141,13 +142,11 @@ pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Dem
                 "demand" | "value" | "volume" | "traffic" => "rate".into(),
                 other => other.to_string(),
             };
-            match meaning(&head, cell, units) {
-                Meaning::Property(Property::Rate(x)) | Meaning::Assumed(Property::Rate(x)) => {
-                    rate = Some(x);
-                }
-                Meaning::Unclear if cell.parse() == Ok(0.0) => rate = Some(0.0),
-                Meaning::Unclear => return Err(no_quantity(*line, &head, cell)),
-                _ => {}
+            match property(&head, cell, units) {
+                Ok(Some(Property::Rate(x) | Property::AssumedRate(x))) => rate = Some(x),
+                Err(()) if cell.parse() == Ok(0.0) => rate = Some(0.0),
+                Err(()) => return Err(no_quantity(*line, &head, cell)),
+                Ok(_) => {}
             }
         }
         let Some(rate) = rate else {

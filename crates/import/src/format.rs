@@ -1,30 +1,25 @@
 //! The formats, and their detection.
 
-/// A format of topologies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// GraphML, as networkx and the Internet Topology Zoo write it.
-    GraphMl,
-    /// GML, the Graph Modelling Language.
-    Gml,
-    /// The native format of SNDlib.
-    Sndlib,
-    /// Node-link JSON, as networkx and topohub write it.
-    Json,
-    /// A list of links in CSV.
-    Csv,
+use accord_units::words;
+
+words! {
+    /// A format of topologies.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format by name {
+        /// GraphML, as networkx and the Internet Topology Zoo write it.
+        GraphMl = "graphml",
+        /// GML, the Graph Modelling Language.
+        Gml = "gml",
+        /// The native format of SNDlib.
+        Sndlib = "sndlib",
+        /// Node-link JSON, as networkx and topohub write it.
+        Json = "json",
+        /// A list of links in CSV.
+        Csv = "csv",
+    }
 }
 
 impl Format {
-    /// The formats, with their names.
-    pub const NAMES: [(&'static str, Format); 5] = [
-        ("graphml", Format::GraphMl),
-        ("gml", Format::Gml),
-        ("sndlib", Format::Sndlib),
-        ("json", Format::Json),
-        ("csv", Format::Csv),
-    ];
-
     /// Returns the format of a file by the extension of its name (`""` without one) and by its
     /// content, or `None` if neither determines it.
     pub fn guess(ending: &str, text: &str) -> Option<Format> {
@@ -54,25 +49,5 @@ impl Format {
             return Some(Format::Gml);
         }
         None
-    }
-}
-
-/// Returns the format of a name.
-///
-/// # Errors
-/// The message lists the names.
-pub(crate) fn named<F: Copy>(names: &[(&str, F)], name: &str) -> Result<F, String> {
-    let found = names.iter().find(|(known, _)| *known == name);
-    found.map(|(_, format)| *format).ok_or_else(|| {
-        let names: Vec<_> = names.iter().map(|(name, _)| *name).collect();
-        format!("unknown format (known: {})", names.join(", "))
-    })
-}
-
-impl std::str::FromStr for Format {
-    type Err = String;
-
-    fn from_str(s: &str) -> Result<Format, String> {
-        named(&Format::NAMES, s)
     }
 }

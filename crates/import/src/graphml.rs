@@ -7,7 +7,7 @@ use crate::Units;
 use crate::builder::Builder;
 use crate::error::ImportError;
 use crate::topology::Topology;
-use crate::xml::{Xml, children, text};
+use crate::xml::{Xml, children};
 use roxmltree::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
             let named = Key {
                 name: key.attribute("attr.name")?,
                 of: key.attribute("for").unwrap_or("all"),
-                default: text(key, "default"),
+                default: children(key, "default").next().and_then(|d| d.text()).map(str::trim),
             };
             Some((key.attribute("id")?, named))
         })
@@ -45,10 +45,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
         return Err(ImportError::at(xml.line(root), "there is no <graph>"));
     };
     let mut builder = Builder::new(graph.attribute("edgedefault") == Some("directed"), units);
-    match graphs.count() {
-        0 => {}
-        more => builder.remark(format!("Graphs after the first, left out: {more}.")),
-    }
+    builder.count("Graphs after the first, left out", graphs.count());
     let within = |name| {
         let inside = graph.descendants().filter(|e| e.is_element());
         inside.filter(move |e| {
@@ -74,9 +71,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
         }
         builder.record(|builder| node(builder, &xml, element, &keys));
     }
-    if groups > 0 {
-        builder.remark(format!("Nodes that only contain others, left out: {groups}."));
-    }
+    builder.count("Nodes that only contain others, left out", groups);
     let mut many = 0;
     for element in within("edge").chain(within("hyperedge")) {
         let ends = match element.tag_name().name() {
@@ -90,9 +85,7 @@ pub(crate) fn read(file: &str, units: &Units) -> Result<Topology, ImportError> {
             _ => many += 1,
         }
     }
-    if many > 0 {
-        builder.remark(format!("Edges between more than two nodes, left out: {many}."));
-    }
+    builder.count("Edges between more than two nodes, left out", many);
     builder.finish()
 }
 
@@ -102,7 +95,8 @@ fn node(
     node: Node<'_, '_>,
     keys: &Keys<'_>,
 ) -> Result<(), ImportError> {
-    let id = xml.required(node, "id")?;
+    let no_id = || ImportError::at(xml.line(node), "<node> has no `id`");
+    let id = node.attribute("id").ok_or_else(no_id)?;
     let label = data(node, keys).find(|(name, _)| matches!(*name, "label" | "name"));
     let label = label.map(|(_, label)| label).or_else(|| drawn(node));
     let index = builder.node(id, label.unwrap_or(id), xml.line(node))?;

@@ -1,7 +1,7 @@
 //! Node-link JSON, as written by networkx and topohub.
 
 use crate::Units;
-use crate::attribute::{Meaning, Property};
+use crate::attribute::Property;
 use crate::builder::Builder;
 use crate::error::{ImportError, quote};
 use crate::text::numbers;
@@ -62,7 +62,7 @@ fn node<'a>(
         let x = x.as_f64().map(Property::Longitude);
         let y = y.as_f64().map(Property::Latitude);
         for property in x.into_iter().chain(y) {
-            builder.locate(index, Meaning::Property(property));
+            builder.locate(index, property);
         }
     }
     Ok(())

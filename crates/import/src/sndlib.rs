@@ -2,7 +2,7 @@
 //! an entry per line.
 
 use crate::Units;
-use crate::attribute::{Meaning, Property, finite, rate_unit};
+use crate::attribute::{Property, finite, rate_unit};
 use crate::builder::{Builder, Properties};
 use crate::error::{ImportError, quote};
 use crate::topology::Topology;
@@ -107,8 +107,8 @@ fn node(builder: &mut Builder, content: &str, at: usize) -> Result<(), ImportErr
     let index = builder.node(name, name, at)?;
     if let Some((x, y)) = place {
         let number = |text| finite(text).ok_or_else(|| form(at, content, expected));
-        builder.locate(index, Meaning::Property(Property::Longitude(number(x)?)));
-        builder.locate(index, Meaning::Property(Property::Latitude(number(y)?)));
+        builder.locate(index, Property::Longitude(number(x)?));
+        builder.locate(index, Property::Latitude(number(y)?));
     }
     Ok(())
 }

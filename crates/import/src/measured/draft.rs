@@ -142,13 +142,13 @@ impl Draft {
                 _ => {}
             }
         }
-        if !nowhere.is_empty() {
-            let list = nowhere.join(", ");
-            self.remark(format!("Series without data in the file: {list}."));
-        }
-        if !somewhere.is_empty() {
-            let list = somewhere.join(", ");
-            self.remark(format!("Series missing for some flows, with their number: {list}."));
+        for (what, list) in [
+            ("without data in the file", nowhere),
+            ("missing for some flows, with their number", somewhere),
+        ] {
+            if !list.is_empty() {
+                self.remark(format!("Series {what}: {}.", list.join(", ")));
+            }
         }
     }
 }

@@ -13,24 +13,23 @@ mod ss;
 use crate::error::ImportError;
 use crate::limits;
 use crate::text::numbers;
+use accord_units::words;
 use draft::Draft;
 
-/// A format of measurements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// qlog, in JSON text sequences or as one JSON document.
-    Qlog,
-    /// Repeated outputs of `ss -tin`, each after a line with the time.
-    Ss,
-    /// The JSON of iperf3.
-    Iperf3,
+words! {
+    /// A format of measurements.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Format by name {
+        /// qlog, in JSON text sequences or as one JSON document.
+        Qlog = "qlog",
+        /// Repeated outputs of `ss -tin`, each after a line with the time.
+        Ss = "ss",
+        /// The JSON of iperf3.
+        Iperf3 = "iperf3",
+    }
 }
 
 impl Format {
-    /// The formats, with their names.
-    pub const NAMES: [(&'static str, Format); 3] =
-        [("qlog", Format::Qlog), ("ss", Format::Ss), ("iperf3", Format::Iperf3)];
-
     /// The quantities that files of the format may have.
     fn quantities(self) -> &'static [Quantity] {
         use Quantity::{Arrived, Cwnd, Lost, MinRtt, Retransmitted, Rtt, Sent, Ssthresh};
@@ -59,33 +58,28 @@ impl Format {
     }
 }
 
-impl std::str::FromStr for Format {
-    type Err = String;
-
-    fn from_str(s: &str) -> Result<Format, String> {
-        crate::format::named(&Format::NAMES, s)
+words! {
+    /// The quantity of a sample, with the name of its series. A total counts from an arbitrary start; only
+    /// its growth has a meaning.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Quantity by name {
+        /// The congestion window, in bytes.
+        Cwnd = "cwnd",
+        /// The slow-start threshold, in bytes.
+        Ssthresh = "ssthresh",
+        /// The smoothed round-trip time, in seconds.
+        Rtt = "rtt",
+        /// The smallest round-trip time, in seconds.
+        MinRtt = "min_rtt",
+        /// The bytes sent, including retransmissions: a total.
+        Sent = "sending_rate",
+        /// The bytes that arrived for the first time: a total.
+        Arrived = "throughput and goodput",
+        /// The packets retransmitted: a total.
+        Retransmitted = "retransmissions",
+        /// The packets declared lost: a total.
+        Lost = "losses",
     }
-}
-
-/// The quantity of a sample. A total counts from an arbitrary start; only its growth has a meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Quantity {
-    /// The congestion window, in bytes.
-    Cwnd,
-    /// The slow-start threshold, in bytes.
-    Ssthresh,
-    /// The smoothed round-trip time, in seconds.
-    Rtt,
-    /// The smallest round-trip time, in seconds.
-    MinRtt,
-    /// The bytes sent, including retransmissions: a total.
-    Sent,
-    /// The bytes that arrived for the first time: a total.
-    Arrived,
-    /// The packets retransmitted: a total.
-    Retransmitted,
-    /// The packets declared lost: a total.
-    Lost,
 }
 
 impl Quantity {
@@ -96,20 +90,6 @@ impl Quantity {
     /// Returns true if samples are totals.
     pub fn is_total(self) -> bool {
         Quantity::TOTALS.contains(&self)
-    }
-
-    /// The name of its series.
-    fn name(self) -> &'static str {
-        match self {
-            Quantity::Cwnd => "cwnd",
-            Quantity::Ssthresh => "ssthresh",
-            Quantity::Rtt => "rtt",
-            Quantity::MinRtt => "min_rtt",
-            Quantity::Sent => "sending_rate",
-            Quantity::Arrived => "throughput and goodput",
-            Quantity::Retransmitted => "retransmissions",
-            Quantity::Lost => "losses",
-        }
     }
 }
 
