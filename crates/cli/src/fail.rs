@@ -103,12 +103,7 @@ fn show(message: &str, place: Option<&ScenarioError>, hint: Option<&str>) {
     let mut group = Group::with_title(Level::ERROR.primary_title(&message));
     if let Some((name, text, e)) = &source {
         let mark = AnnotationKind::Primary.span(e.span.clone());
-        let mut snippet = Snippet::source(text).path(name).annotation(mark);
-        if let Some(also) = &e.also {
-            let place = AnnotationKind::Context.span(also.span.clone());
-            snippet = snippet.annotation(place.label(also.what));
-        }
-        group = group.element(snippet);
+        group = group.element(Snippet::source(text).path(name).annotation(mark));
     }
     if let Some(hint) = &hint {
         group = group.element(Level::HELP.message(hint));

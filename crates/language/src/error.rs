@@ -27,8 +27,6 @@ pub struct ScenarioError {
     pub message: String,
     /// A hint on how to mend it, if one is known.
     pub hint: Option<String>,
-    /// Another place in the same text that has to do with it.
-    pub also: Option<Box<Also>>,
     /// The text that the error is in.
     pub origin: Arc<Source>,
     /// The place in the text, in bytes.
@@ -37,15 +35,6 @@ pub struct ScenarioError {
     pub line: usize,
     /// The character of that line at the start of `span`, from one.
     pub column: usize,
-}
-
-/// A second place of an error.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Also {
-    /// The place in the text, in bytes.
-    pub span: Range<usize>,
-    /// The description of that place.
-    pub what: &'static str,
 }
 
 impl ScenarioError {
@@ -63,7 +52,6 @@ impl ScenarioError {
         ScenarioError {
             message: message.into(),
             hint,
-            also: None,
             span: start..text.floor_char_boundary(span.end).max(start),
             line: before.bytes().filter(|b| *b == b'\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
@@ -145,18 +133,11 @@ pub(crate) struct Problem {
     pub span: Span,
     pub message: String,
     pub hint: Option<String>,
-    /// Another place in the same source.
-    pub also: Option<Box<Also>>,
 }
 
 impl Problem {
     pub fn new(span: Span, message: impl Into<String>) -> Problem {
-        Problem { span, message: message.into(), hint: None, also: None }
-    }
-
-    /// Points at another place in the same source, too.
-    pub fn also(self, span: Range<usize>, what: &'static str) -> Problem {
-        Problem { also: Some(Box::new(Also { span, what })), ..self }
+        Problem { span, message: message.into(), hint: None }
     }
 
     pub fn hint(self, hint: impl Into<String>) -> Problem {
@@ -176,8 +157,7 @@ impl Problem {
     pub fn locate(self, sources: &[Arc<Source>]) -> ScenarioError {
         let Span { source, start, end } = self.span;
         let span = start as usize..end as usize;
-        let error = ScenarioError::at(&sources[source as usize], span, self.message, self.hint);
-        ScenarioError { also: self.also, ..error }
+        ScenarioError::at(&sources[source as usize], span, self.message, self.hint)
     }
 }
 

@@ -58,7 +58,7 @@ mod tests;
 mod trace;
 mod tree;
 
-pub use error::{Also, Errors, ScenarioError, Source, suggest};
+pub use error::{Errors, ScenarioError, Source, suggest};
 pub use file::File;
 pub use reference::{KeyTable, reference};
 pub use schema::schema;

@@ -4,7 +4,6 @@ use super::error::{Problem, Span, fail, quote};
 use super::limits;
 use accord_scenario::Trace;
 use accord_units::{Rate, Time};
-use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -192,25 +191,17 @@ impl Table {
     /// Parses a TOML document. The parser bounds the depth of nesting, so that recursion over the
     /// tree is safe.
     pub fn parse(text: &str, source: usize) -> Result<Table, Problem> {
-        match DeTable::parse(text) {
-            Ok(table) => Ok(Table::from_toml(table.get_ref(), source)),
-            Err(e) => {
-                let range = e.span().unwrap_or(0..0);
-                let first = match e.message() {
-                    "duplicate key" => first_place(text, range.start),
-                    _ => None,
-                };
-                let problem =
-                    Problem::new(Span::new(source, range), e.message().replace('\n', "; "));
-                Err(match first {
-                    Some((line, place)) => {
-                        let hint = format!("the first one is in line {line}");
-                        problem.hint(hint).also(place, "the first one")
-                    }
-                    None => problem,
-                })
-            }
-        }
+        let table = DeTable::parse(text).map_err(|e| {
+            let range = e.span().unwrap_or(0..0);
+            let first = match e.message() {
+                "duplicate key" => first_line(text, range.start),
+                _ => None,
+            };
+            let hint = first.map(|line| format!("the first one is in line {line}"));
+            let message = e.message().replace('\n', "; ");
+            Problem { hint, ..Problem::new(Span::new(source, range), message) }
+        })?;
+        Ok(Table::from_toml(table.get_ref(), source))
     }
 
     fn from_toml(table: &DeTable<'_>, source: usize) -> Table {
@@ -305,8 +296,8 @@ pub(crate) fn split(path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Returns the line and the place of the first of two equal keys; the second is at `second`.
-fn first_place(text: &str, second: usize) -> Option<(usize, Range<usize>)> {
+/// Returns the line of the first of two equal keys; the second is at `second`.
+fn first_line(text: &str, second: usize) -> Option<usize> {
     let start = text.get(..second)?.rfind('\n').map_or(0, |i| i + 1);
     let line = text[start..].lines().next()?;
     let before = Table::parse(&text[..start], 0).ok()?;
@@ -333,6 +324,5 @@ fn first_place(text: &str, second: usize) -> Option<(usize, Range<usize>)> {
         };
     }
     let first = table.entries.iter().find(|e| e.key == *last)?;
-    let place = first.span.start as usize..first.span.end as usize;
-    Some((text[..place.start].matches('\n').count() + 1, place))
+    Some(text[..first.span.start as usize].matches('\n').count() + 1)
 }

@@ -1,6 +1,6 @@
 //! The keys of links and of their parts, such as jitter and token buckets.
 
-use super::key;
+use super::{key, one_of, section};
 use crate::limits;
 use crate::shape::{Default, Key, Section, Shape};
 use accord_scenario::OFF;
@@ -20,119 +20,73 @@ pub(crate) const ACK_AGGREGATION: Key = key("ack_aggregation", Shape::Period, Va
 pub(crate) const ACK_THINNING: Key = key("ack_thinning", Shape::Flag, Value("false"), "An arriving acknowledgement replaces earlier ones of its flow that still wait in the queue and report no gap.");
 pub(crate) const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "The keys of the reverse direction that differ.");
 
-pub(crate) const JITTERS: Section = Section {
-    title: "jitter",
-    doc: "A random delay for each packet, by one of the laws `normal`, `uniform` and `exponential`; see [difficult paths](paths.md#jitter).",
-    one_of: false,
-    keys: &[
-        key("normal", Shape::Span, Nothing, "The absolute value of a normal variable with mean zero and this standard deviation [RFC 8868 §4.5.3]."),
-        key("at_most", Shape::Span, Words("three times `normal`"), "The longest delay by `normal`; longer draws become this."),
-        key("uniform", Shape::Span, Nothing, "Uniform from zero to this."),
-        key("exponential", Shape::Span, Nothing, "Exponential with this mean."),
-        key("reorder", Shape::Flag, Value("false"), "Packets may overtake each other. Otherwise a packet comes out with the one before it at the earliest."),
-    ],
-};
+pub(crate) const JITTERS: Section = section("jitter",
+    "A random delay for each packet, by one of the laws `normal`, `uniform` and `exponential`; see [difficult paths](paths.md#jitter).", &[
+    key("normal", Shape::Span, Nothing, "The absolute value of a normal variable with mean zero and this standard deviation [RFC 8868 §4.5.3]."),
+    key("at_most", Shape::Span, Words("three times `normal`"), "The longest delay by `normal`; longer draws become this."),
+    key("uniform", Shape::Span, Nothing, "Uniform from zero to this."),
+    key("exponential", Shape::Span, Nothing, "Exponential with this mean."),
+    key("reorder", Shape::Flag, Value("false"), "Packets may overtake each other. Otherwise a packet comes out with the one before it at the earliest."),
+]);
 
-pub(crate) const REORDERING: Section = Section {
-    title: "reorder",
-    doc: "Packets that are held back on the wire, so that others overtake them.",
-    one_of: false,
-    keys: &[
-        key("share", Shape::Probability, Value("1"), "Probability that a packet which is up for it is held back."),
-        key("delay", Shape::Span, Required, "The time for which it is held back."),
-        key("gap", Shape::Whole(1, 1_000_000_000), Value("1"), "Every how many packets one is up for it."),
-    ],
-};
+pub(crate) const REORDERING: Section = section("reorder",
+    "Packets that are held back on the wire, so that others overtake them.", &[
+    key("share", Shape::Probability, Value("1"), "Probability that a packet which is up for it is held back."),
+    key("delay", Shape::Span, Required, "The time for which it is held back."),
+    key("gap", Shape::Whole(1, 1_000_000_000), Value("1"), "Every how many packets one is up for it."),
+]);
 
-pub(crate) const POLICING: Section = Section {
-    title: "policer",
-    doc: "A token bucket that drops. It is full at the start, and a packet passes if the bucket has its bytes.",
-    one_of: false,
-    keys: &[BUCKET_RATE, BUCKET_BURST],
-};
+pub(crate) const POLICING: Section = section("policer",
+    "A token bucket that drops. It is full at the start, and a packet passes if the bucket has its bytes.", &[BUCKET_RATE, BUCKET_BURST]);
 
-pub(crate) const SHAPING: Section = Section {
-    title: "shaper",
-    doc: "A token bucket that packets wait for. It is full at the start. The line of the link sends a packet at its own rate when the bucket has its bytes, or all that it can hold.",
-    one_of: false,
-    keys: &[BUCKET_RATE, BUCKET_BURST],
-};
+pub(crate) const SHAPING: Section = section("shaper",
+    "A token bucket that packets wait for. It is full at the start. The line of the link sends a packet at its own rate when the bucket has its bytes, or all that it can hold.", &[BUCKET_RATE, BUCKET_BURST]);
 
 const BUCKET_RATE: Key = key("rate", Shape::Rate, Required, "The rate at which the bucket fills.");
 const BUCKET_BURST: Key = key("burst", Shape::Amount, Required, "The most that it holds.");
 
 /// A rate that a file gives.
-pub(crate) const VARIABLE_RATE: Section = Section {
-    title: "rate of a link",
-    doc: "A rate that varies, from a file in the folder of the scenario or below it; see [difficult paths](paths.md).",
-    one_of: true,
-    keys: &[
-        key("trace", Shape::Trace, Nothing, "Delivery opportunities in the format of mahimahi: a line per opportunity to send 1504 bytes, with its time in whole milliseconds, repeated from its end; or these times in place. Theory and fluid take the mean rate."),
-        key("steps", Shape::Steps, Nothing, "Steps: lines of seconds and a rate, such as `12.5, 10 Mbps`, the first at 0. They become [events](#event)."),
-    ],
-};
+pub(crate) const VARIABLE_RATE: Section = one_of("rate of a link",
+    "A rate that varies, from a file in the folder of the scenario or below it; see [difficult paths](paths.md).", &[
+    key("trace", Shape::Trace, Nothing, "Delivery opportunities in the format of mahimahi: a line per opportunity to send 1504 bytes, with its time in whole milliseconds, repeated from its end; or these times in place. Theory and fluid take the mean rate."),
+    key("steps", Shape::Steps, Nothing, "Steps: lines of seconds and a rate, such as `12.5, 10 Mbps`, the first at 0. They become [events](#event)."),
+]);
 
 /// One direction of a link.
-pub(crate) const REVERSE: Section = Section {
-    title: "reverse",
-    doc: "The keys that differ in the direction from `to` to `from`; that direction is named `NAME.reverse`.",
-    one_of: false,
-    keys: &[
-        Key { default: Words("as forward"), ..RATE },
-        Key { default: Words("as forward"), ..DELAY },
-        Key { default: Words("as forward"), ..QUEUE },
-        Key { default: Words("as forward"), ..LOSS },
-        Key { default: Words("as forward"), ..CONTROL_LOSS },
-        Key { default: Words("as forward"), ..CONTROL_PRIORITY },
-        Key { default: Words("as forward"), ..JITTER },
-        Key { default: Words("as forward"), ..REORDER },
-        Key { default: Words("as forward"), ..POLICER },
-        Key { default: Words("as forward"), ..SHAPER },
-        Key { default: Words("as forward"), ..ACK_AGGREGATION },
-        Key { default: Words("as forward"), ..ACK_THINNING },
-    ],
-};
+pub(crate) const REVERSE: Section = section("reverse",
+    "The keys that differ in the direction from `to` to `from`; that direction is named `NAME.reverse`.", &[
+    as_forward(RATE), as_forward(DELAY), as_forward(QUEUE), as_forward(LOSS), as_forward(CONTROL_LOSS), as_forward(CONTROL_PRIORITY),
+    as_forward(JITTER), as_forward(REORDER), as_forward(POLICER), as_forward(SHAPER), as_forward(ACK_AGGREGATION), as_forward(ACK_THINNING),
+]);
 
-pub(crate) const LINK: Section = Section {
-    title: "[link.NAME]",
-    doc: "A duplex link between two nodes. Under the name of a template's link it changes the keys that it gives.",
-    one_of: false,
-    keys: &[
-        key("from", Shape::Dotted, Words("required, but for a link of a template"), "The node that it leaves."),
-        key("to", Shape::Dotted, Words("required, but for a link of a template"), "The node that it reaches."),
-        RATE, DELAY, QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
-        REVERSE_PORT,
-        key("attachment", Shape::Flag, Value("false"), "It attaches a host, as `access` and `egress` do; no series are recorded for it."),
-    ],
-};
+pub(crate) const LINK: Section = section("[link.NAME]",
+    "A duplex link between two nodes. Under the name of a template's link it changes the keys that it gives.", &[
+    key("from", Shape::Dotted, Words("required, but for a link of a template"), "The node that it leaves."),
+    key("to", Shape::Dotted, Words("required, but for a link of a template"), "The node that it reaches."),
+    RATE, DELAY, QUEUE, LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
+    REVERSE_PORT,
+    key("attachment", Shape::Flag, Value("false"), "It attaches a host, as `access` and `egress` do; no series are recorded for it."),
+]);
 
 const VARIED_RATE: &[Shape] = &[Shape::Rate, Shape::List(&Shape::Rate), Shape::Table(&SPREAD_RATE)];
 const VARIED_DELAY: &[Shape] = &[Shape::Delay, Shape::List(&Shape::Delay), Shape::Table(&SPREAD_DELAY)];
 
-pub(crate) const ATTACHMENT: Section = Section {
-    title: "access, egress",
-    doc: "A host of its own for each flow of the group, behind a duplex link of its own, or some hosts that the flows share. The links of flow `x.2` are `x.2.access` (from host `x.2.source`) and `x.2.egress` (to host `x.2.sink`); those of shared hosts are `x.access.1` (from host `x.source.1`) and `x.egress.1` (to host `x.sink.1`).",
-    one_of: false,
-    keys: &[
-        key("hosts", Shape::Whole(1, limits::LINKS as u64 / 2), Words("one for each flow"), "Number of hosts; the flows of the group go round them."),
-        key("rate", Shape::Either(VARIED_RATE), Words("required"), "Service rate; a list goes round the hosts of the group."),
-        key("delay", Shape::Either(VARIED_DELAY), Words("required"), "Propagation delay; a list goes round the hosts of the group."),
-        Key { default: Words("droptail, \"unlimited\""), ..QUEUE },
-        LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
-        REVERSE_PORT,
-    ],
-};
+pub(crate) const ATTACHMENT: Section = section("access, egress",
+    "A host of its own for each flow of the group, behind a duplex link of its own, or some hosts that the flows share. The links of flow `x.2` are `x.2.access` (from host `x.2.source`) and `x.2.egress` (to host `x.2.sink`); those of shared hosts are `x.access.1` (from host `x.source.1`) and `x.egress.1` (to host `x.sink.1`).", &[
+    key("hosts", Shape::Whole(1, limits::LINKS as u64 / 2), Words("one for each flow"), "Number of hosts; the flows of the group go round them."),
+    key("rate", Shape::Either(VARIED_RATE), Words("required"), "Service rate; a list goes round the hosts of the group."),
+    key("delay", Shape::Either(VARIED_DELAY), Words("required"), "Propagation delay; a list goes round the hosts of the group."),
+    Key { default: Words("droptail, \"unlimited\""), ..QUEUE },
+    LOSS, CONTROL_LOSS, CONTROL_PRIORITY, JITTER, REORDER, POLICER, SHAPER, ACK_AGGREGATION, ACK_THINNING,
+    REVERSE_PORT,
+]);
 
-const SPREAD_RATE: Section = Section {
-    title: "{ spread = [...] } of a rate",
-    doc: "Values at even steps, from the first host of the group to the last.",
-    one_of: false,
-    keys: &[key("spread", Shape::Pair(&Shape::Rate), Required, "The rates of the first and of the last host.")],
-};
+const SPREAD_RATE: Section = section("{ spread = [...] } of a rate",
+    "Values at even steps, from the first host of the group to the last.", &[key("spread", Shape::Pair(&Shape::Rate), Required, "The rates of the first and of the last host.")]);
 
-const SPREAD_DELAY: Section = Section {
-    title: "{ spread = [...] } of a delay",
-    doc: "Values at even steps, from the first host of the group to the last.",
-    one_of: false,
-    keys: &[key("spread", Shape::Pair(&Shape::Delay), Required, "The delays of the first and of the last host.")],
-};
+const SPREAD_DELAY: Section = section("{ spread = [...] } of a delay",
+    "Values at even steps, from the first host of the group to the last.", &[key("spread", Shape::Pair(&Shape::Delay), Required, "The delays of the first and of the last host.")]);
+
+const fn as_forward(key: Key) -> Key {
+    Key { default: Words("as forward"), ..key }
+}
