@@ -301,13 +301,6 @@ pub struct Schema {
     pub output: Option<String>,
 }
 
-/// A simulator that has the workloads of `accord bench`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Rival {
-    /// ns-2, the program `ns`.
-    Ns2,
-}
-
 #[derive(Group)]
 pub struct Bench {
     /// The workload; by default all simulated ones. `live` moves real packets for a minute, at one
@@ -317,9 +310,9 @@ pub struct Bench {
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
     /// Runs each workload here and in this simulator in turn, five times, and prints the ratios of
-    /// their speeds. The simulator has to be installed.
-    #[arg(long, value_name = "SIMULATOR", conflicts_with_all = ["set", "live"])]
-    pub against: Option<Rival>,
+    /// their speeds. The simulator, ns-2 with its program `ns`, has to be installed.
+    #[arg(long, value_name = "SIMULATOR", value_parser = ["ns2"], conflicts_with_all = ["set", "live"])]
+    pub against: Option<String>,
     /// Sets a value of the simulated workloads, such as flow.newreno.controller=reno.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,

@@ -4,7 +4,7 @@
 mod against;
 mod live;
 
-use crate::args::{Bench, Rival};
+use crate::args::Bench;
 use crate::cost::cpu_seconds;
 use crate::fail::Failure;
 use crate::output;
@@ -88,7 +88,7 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
         let e = Failure::new(format!("unknown workload \"{}\"", name.unwrap_or_default()));
         return Err(e.hint(format!("there are: {}", known.join(", "))));
     }
-    if let Some(Rival::Ns2) = args.against {
+    if args.against.is_some() {
         return against::run(&works, args, catalogue);
     }
     let measured = works.iter().map(|work| measure(work, args, catalogue, true));

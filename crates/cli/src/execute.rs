@@ -137,21 +137,25 @@ impl<'a> Work<'a> {
             let live = to_do.iter().filter(|job| job.engine == Engine::Live);
             progress.above(|| live::announce(live.map(|job| job.scenario), options));
         }
-        let keeper = Keeper {
-            kept,
-            progress,
-            runs: AtomicUsize::new(before),
-            failed: AtomicBool::new(false),
-        };
+        let (kept_runs, failed) = (AtomicUsize::new(before), AtomicBool::new(false));
         let observe = |job: &Job| {
             let moves = moves_packets(job.engine);
             let capture = capture.as_ref().filter(|_| moves);
             progress.observe(capture, logs.as_ref().filter(|_| moves))
         };
-        let keep = |i: usize, run: &Run| keeper.keep(to_do[i].scenario, run);
+        // If a run cannot be saved the work continues, and only an interruption would lose it.
+        let keep = |i: usize, run: &Run| match kept.keep(to_do[i].scenario, run) {
+            Ok(()) => {
+                kept_runs.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(e) if !failed.swap(true, Ordering::Relaxed) => {
+                progress.note(format_args!("runs cannot be saved for a resumption: {e}"));
+            }
+            Err(_) => {}
+        };
         let runs =
             run_all(&to_do, &options.engine_settings(), observe, keep).map_err(Failure::from);
-        let after = keeper.runs.into_inner();
+        let after = kept_runs.into_inner();
         if matches!(runs, Err(Failure::Interrupted)) && after > 0 {
             progress.note(format_args!(
                 "{id}: {after} of {} runs are done and kept; the same command without --fresh resumes",
@@ -197,28 +201,6 @@ fn one_that_moves<'a>(option: &str, jobs: &[(usize, Job<'a>)]) -> Result<&'a Sce
             let why =
                 format!("{option} needs exactly one packet or live run; this command makes {n}");
             Err(Failure::new(why).hint(hint))
-        }
-    }
-}
-
-/// Saves runs. If that fails the work continues, and only an interruption would lose it.
-struct Keeper<'a> {
-    kept: &'a Kept,
-    progress: &'a Progress,
-    runs: AtomicUsize,
-    failed: AtomicBool,
-}
-
-impl Keeper<'_> {
-    fn keep(&self, scenario: &Scenario, run: &Run) {
-        match self.kept.keep(scenario, run) {
-            Ok(()) => {
-                self.runs.fetch_add(1, Ordering::Relaxed);
-            }
-            Err(e) if !self.failed.swap(true, Ordering::Relaxed) => {
-                self.progress.note(format_args!("runs cannot be saved for a resumption: {e}"));
-            }
-            Err(_) => {}
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::execute::Outcome;
 use accord::report::Class;
+use accord::report::show::once;
 use accord::scenario::{Engine, Expectation, MetricUnit, print_figure, print_text};
 
 /// The default band of a failure.
@@ -22,14 +23,8 @@ struct Item {
 /// Returns the `fails` of all expectations that have an unknown failure.
 pub fn lines(outcomes: &[Outcome]) -> Vec<String> {
     let mut out = Vec::new();
-    let mut names: Vec<&str> = Vec::new();
-    let checks = outcomes.iter().flat_map(|o| &o.checks);
-    for check in checks.filter(|c| c.class == Class::Unknown) {
-        if !names.contains(&check.name.as_str()) {
-            names.push(&check.name);
-        }
-    }
-    for name in names {
+    let unknown = outcomes.iter().flat_map(|o| &o.checks).filter(|c| c.class == Class::Unknown);
+    for name in once(unknown.map(|c| c.name.as_str())) {
         let id = &outcomes[0].scenario.id;
         out.push(format!("# {id}, {}", print_text(name)));
         let (items, missing) = items(outcomes, name);
@@ -108,27 +103,27 @@ fn entries(items: Vec<Item>) -> Vec<String> {
     let alike = |a: &Item, b: &Item| {
         (a.why, &a.because, a.band, a.engine) == (b.why, &b.because, b.band, b.engine)
     };
-    let mut groups: Vec<Vec<Item>> = Vec::new();
+    grouped(&items, alike).iter().flat_map(|group| of_group(group)).collect()
+}
+
+/// Returns groups of items that are alike, in the order of their first items.
+fn grouped<'a>(
+    items: impl IntoIterator<Item = &'a Item>,
+    alike: impl Fn(&Item, &Item) -> bool,
+) -> Vec<Vec<&'a Item>> {
+    let mut groups: Vec<Vec<&Item>> = Vec::new();
     for item in items {
-        match groups.iter_mut().find(|g| alike(&g[0], &item)) {
+        match groups.iter_mut().find(|g| alike(g[0], item)) {
             Some(group) => group.push(item),
             None => groups.push(vec![item]),
         }
     }
-    groups.iter().flat_map(|group| of_group(group)).collect()
+    groups
 }
 
-fn of_group(group: &[Item]) -> Vec<String> {
+fn of_group(group: &[&Item]) -> Vec<String> {
     let sweeps = group[0].at.len();
-    let labels = |i: usize| {
-        let mut labels: Vec<&str> = Vec::new();
-        for item in group {
-            if !labels.contains(&item.at[i].1.as_str()) {
-                labels.push(&item.at[i].1);
-            }
-        }
-        labels.len()
-    };
+    let labels = |i: usize| once(group.iter().map(|item| item.at[i].1.as_str())).len();
     let Some(by) = (0..sweeps).max_by_key(|i| labels(*i)) else {
         return group.iter().map(|i| entry(i, &[], &i.measured)).collect();
     };
@@ -136,13 +131,7 @@ fn of_group(group: &[Item]) -> Vec<String> {
         let others = item.at.iter().enumerate().filter(|(i, _)| *i != by);
         others.map(|(_, at)| at.clone()).collect()
     };
-    let mut parts: Vec<Vec<&Item>> = Vec::new();
-    for item in group {
-        match parts.iter_mut().find(|p| others(p[0]) == others(item)) {
-            Some(part) => part.push(item),
-            None => parts.push(vec![item]),
-        }
-    }
+    let parts = grouped(group.iter().copied(), |a, b| others(a) == others(b));
     let text = |part: &Vec<&Item>| match part[..] {
         [one] => entry(one, &one.at, &one.measured),
         _ => {

@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 /// Returns the runs of an interrupted command next to `dir`.
 pub fn keep(dir: &Path, options: &RunOptions, build: &str) -> Result<Kept, Failure> {
     // A run that skips time is not equal to a whole one.
-    let build = match options.skip {
+    let build = match &options.skip {
         Some(_) => format!("{build}-skip"),
         None => build.into(),
     };

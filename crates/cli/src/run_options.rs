@@ -1,7 +1,6 @@
 //! The options of all commands that run scenarios.
 
 use crate::qlogs::QlogVersion;
-use crate::skip::Skip;
 use accord::language::Errors;
 use accord::live::Mode;
 use accord::scenario::{Engine, Metric, Scenario};
@@ -52,10 +51,10 @@ pub struct RunOptions {
     /// The version of qlog: that of the drafts, or 0.3, which qvis reads.
     #[arg(long, value_enum, default_value = "draft", value_name = "VERSION")]
     pub qlog_version: QlogVersion,
-    /// Lets the packet engine skip time in which nothing changes. The skipped samples are means of
-    /// those before.
-    #[arg(long, value_enum, value_name = "WHAT", conflicts_with_all = ["pcap", "qlog", "record"])]
-    pub skip: Option<Skip>,
+    /// Lets the packet engine skip time in which all flows and queues are in equilibrium. The skipped
+    /// samples are means of those before.
+    #[arg(long, value_name = "WHAT", value_parser = ["steady"], conflicts_with_all = ["pcap", "qlog", "record"])]
+    pub skip: Option<String>,
     /// Ignores the results of an interrupted command and starts from the beginning.
     #[arg(long)]
     pub fresh: bool,
@@ -95,7 +94,7 @@ impl RunOptions {
         Options {
             live: self.live,
             gateway: crate::gateway::program(),
-            skip_steady: self.skip == Some(Skip::Steady),
+            skip_steady: self.skip.is_some(),
         }
     }
 }

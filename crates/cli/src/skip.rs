@@ -5,13 +5,6 @@ use accord::Run;
 use accord::report::Point;
 use accord::scenario::Engine;
 
-/// The time that a run may skip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Skip {
-    /// Time in which all flows and queues are in equilibrium.
-    Steady,
-}
-
 /// Fails unless the packet engine runs, and the live one does not.
 pub fn possible(engines: &[Engine]) -> Result<(), Failure> {
     let runs = |engine| engines.contains(&engine);

@@ -348,6 +348,28 @@ metrics! {
 /// The quantiles over the flows of a group that are recorded, in percent.
 pub const QUANTILES: [u8; 5] = [5, 25, 50, 75, 95];
 
+/// Makes a getter of a column of the rows.
+macro_rules! getters {
+    ($($doc:literal $column:ident: $kind:ty,)*) => {
+        impl Metric {
+            $(#[doc = $doc]
+            pub const fn $column(self) -> $kind {
+                self.row().$column
+            })*
+        }
+    };
+}
+
+getters! {
+    "Returns the name in files and tables." name: &'static str,
+    "Returns the unit of the values." unit: MetricUnit,
+    "Returns the way in which samples combine over time." fold: Fold,
+    "Returns the kind of entity that has the metric." of: Of,
+    "Returns the meaning." doc: &'static str,
+    "Returns whether the value of a group is the sum over its flows." adds: bool,
+    "Returns the engines that record the metric, for every entity that can have it." engines: &'static [Engine],
+}
+
 impl Metric {
     const fn count_with_quantiles() -> usize {
         let (mut i, mut count) = (0, 0);
@@ -375,41 +397,6 @@ impl Metric {
     /// Returns the row of the metric.
     pub const fn row(self) -> &'static Row {
         &Metric::ROWS[self as usize]
-    }
-
-    /// Returns the name in files and tables.
-    pub const fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// Returns the unit of the values.
-    pub const fn unit(self) -> MetricUnit {
-        self.row().unit
-    }
-
-    /// Returns the way in which samples combine over time.
-    pub const fn fold(self) -> Fold {
-        self.row().fold
-    }
-
-    /// Returns the kind of entity that has the metric.
-    pub const fn of(self) -> Of {
-        self.row().of
-    }
-
-    /// Returns the meaning.
-    pub const fn doc(self) -> &'static str {
-        self.row().doc
-    }
-
-    /// Returns whether the value of a group is the sum over its flows.
-    pub const fn adds(self) -> bool {
-        self.row().adds
-    }
-
-    /// Returns the engines that record the metric, for every entity that can have it.
-    pub const fn engines(self) -> &'static [Engine] {
-        self.row().engines
     }
 
     /// Returns the metrics for which `place` has a value, in the order of these values.

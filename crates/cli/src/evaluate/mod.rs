@@ -16,7 +16,7 @@ use accord_evaluate::{
     Baseline, Changes, Dossier, Evaluation, Measurements, NoSubject, Order, Pack, PackResult, Plan,
     Subject, Tier, annotations, junit, verdicts,
 };
-use options::{Args, System, TierName};
+use options::{Args, TierName};
 use std::fs::File;
 use std::path::Path;
 
@@ -72,7 +72,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     } else {
         prose(output::text(&evaluation, &dossier, args.details))?;
     }
-    if let Some(System::Github) = args.annotations {
+    if args.annotations.is_some() {
         for line in annotations(&verdicts) {
             data(line)?;
         }

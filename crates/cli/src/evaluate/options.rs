@@ -54,8 +54,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Prints failures as annotations for this system.
-    #[arg(long, value_name = "SYSTEM", conflicts_with = "json")]
-    pub annotations: Option<System>,
+    #[arg(long, value_name = "SYSTEM", value_parser = ["github"], conflicts_with = "json")]
+    pub annotations: Option<String>,
     /// Prints the figures of all cases in addition to the verdict.
     #[arg(long, conflicts_with = "json")]
     pub details: bool,
@@ -74,11 +74,4 @@ pub enum TierName {
     Quick,
     /// Everything.
     Whole,
-}
-
-/// Systems that support annotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum System {
-    /// GitHub Actions: workflow commands.
-    Github,
 }

@@ -11,8 +11,6 @@ use accord::family::{Family, Objective};
 use accord::units::{Duration, Rate};
 use clap::Args;
 use std::path::PathBuf;
-use template::Sizes;
-
 pub use template::{Size, TEMPLATES, Template};
 
 #[derive(Args)]
@@ -77,11 +75,11 @@ pub fn text(args: &New, catalogue: &Catalogue) -> Result<String, Failure> {
         return Err(Failure::unknown("template", name, TEMPLATES.iter().map(|t| t.name)));
     };
     let given = [("flows", args.flows), ("hops", args.hops), ("pods", args.pods)];
-    let sizes = Sizes::read(template, &given)?;
+    let sizes = template::sizes(template, &given)?;
     if args.rate == Rate::ZERO || args.duration.is_zero() {
         return Err(Failure::new("--rate and --duration must be more than zero"));
     }
-    if name == "fat-tree" && !sizes.of("pods").is_multiple_of(2) {
+    if sizes.iter().any(|(name, n)| *name == "pods" && !n.is_multiple_of(2)) {
         return Err(Failure::new("--pods must be even"));
     }
     let controller = known(catalogue.controllers, &args.controller, "controller")?;
@@ -104,7 +102,7 @@ fn known(
 struct Scenario<'a> {
     args: &'a New,
     template: &'static Template,
-    sizes: Sizes,
+    sizes: Vec<(&'static str, usize)>,
     controller: &'static Family,
     /// The queue discipline, if it is not droptail.
     queue: Option<&'static Family>,
@@ -113,8 +111,7 @@ struct Scenario<'a> {
 impl Scenario<'_> {
     fn text(&self) -> String {
         let mut draft = Draft::default();
-        let sizes = self.sizes.iter();
-        let sizes: Vec<_> = sizes.map(|(s, n)| format!("{} {n}", s.name)).collect();
+        let sizes: Vec<_> = self.sizes.iter().map(|(name, n)| format!("{name} {n}")).collect();
         draft.comment(self.template.doc);
         draft.comment(
             "\naccord check FILE           checks this file\n\
@@ -133,6 +130,12 @@ impl Scenario<'_> {
         draft.finish()
     }
 
+    /// Returns the size of that name, which is one of the template's.
+    fn size(&self, name: &str) -> usize {
+        let found = self.sizes.iter().find(|(known, _)| *known == name);
+        found.expect("the template has it").1
+    }
+
     fn delay(&self, default: u64) -> Duration {
         self.args.delay.unwrap_or(Duration::from_ms(default))
     }
@@ -148,7 +151,7 @@ impl Scenario<'_> {
         draft.text("rate", rate);
         draft.text("delay", delay);
         self.queue(draft);
-        self.group(draft, "all", self.sizes.of("flows"));
+        self.group(draft, "all", self.size("flows"));
         draft.line("from = \"left\"\nto = \"right\"");
         draft
             .comment("A host per flow: round-trip times differ by the delays of the access links.");
@@ -156,12 +159,12 @@ impl Scenario<'_> {
             "access = {{ rate = \"{wide}\", delay = {{ spread = [\"1 ms\", \"{}\"] }} }}",
             Duration::from_ms(1) + delay
         ));
-        self.sender(draft, self.sizes.of("flows"));
+        self.sender(draft, self.size("flows"));
         self.expect(draft, "bottleneck");
     }
 
     fn parking_lot(&self, draft: &mut Draft) {
-        let (hops, flows, wide) = (self.sizes.of("hops"), self.sizes.of("flows"), self.wide());
+        let (hops, flows, wide) = (self.size("hops"), self.size("flows"), self.wide());
         draft.line("");
         draft.comment("Routers r0, r1, ... in a row, and the links hop1, hop2, ... between them.");
         draft.line("[topology.parking_lot]");
@@ -180,7 +183,7 @@ impl Scenario<'_> {
     }
 
     fn fat_tree(&self, draft: &mut Draft) {
-        let (pods, flows) = (self.sizes.of("pods"), self.sizes.of("flows"));
+        let (pods, flows) = (self.size("pods"), self.size("flows"));
         let link = (self.args.rate, self.delay(1));
         draft.links(&fat_tree::links(pods, link), self.queue.map(|family| family.name));
         draft.table("flow.all");

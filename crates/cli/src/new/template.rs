@@ -11,7 +11,7 @@ pub struct Template {
     pub sizes: &'static [Size],
 }
 
-#[derive(Clone, Copy, Serialize)]
+#[derive(Serialize)]
 pub struct Size {
     /// The name of its option, without the dashes.
     pub name: &'static str,
@@ -50,43 +50,26 @@ pub const TEMPLATES: &[Template] = &[
     },
 ];
 
-/// The sizes of a template, as given or by default.
-pub struct Sizes(Vec<(Size, usize)>);
-
-impl Sizes {
-    /// Reads the given sizes, by the names of their options.
-    pub fn read(
-        template: &Template,
-        given: &[(&'static str, Option<usize>)],
-    ) -> Result<Sizes, Failure> {
-        let own: Vec<&str> = template.sizes.iter().map(|s| s.name).collect();
-        let other = |(name, value): &&(&str, Option<usize>)| value.is_some() && !own.contains(name);
-        if let Some((name, _)) = given.iter().find(other) {
-            let hint = format!("it has --{}", own.join(", --"));
-            return Err(Failure::new(format!("{} has no --{name}", template.name)).hint(hint));
+/// Returns the sizes of a template with their values, as given by the names of their options or by
+/// default.
+pub fn sizes(
+    template: &Template,
+    given: &[(&'static str, Option<usize>)],
+) -> Result<Vec<(&'static str, usize)>, Failure> {
+    let own: Vec<&str> = template.sizes.iter().map(|s| s.name).collect();
+    let other = |(name, value): &&(&str, Option<usize>)| value.is_some() && !own.contains(name);
+    if let Some((name, _)) = given.iter().find(other) {
+        let hint = format!("it has --{}", own.join(", --"));
+        return Err(Failure::new(format!("{} has no --{name}", template.name)).hint(hint));
+    }
+    let size = |size: &Size| {
+        let asked = given.iter().find(|(name, _)| *name == size.name);
+        let n = asked.and_then(|(_, n)| *n).unwrap_or(size.default);
+        let [least, most] = size.range;
+        if (least..=most).contains(&n) {
+            return Ok((size.name, n));
         }
-        let mut sizes = Vec::new();
-        for size in template.sizes {
-            let asked = given.iter().find(|(name, _)| *name == size.name);
-            let n = asked.and_then(|(_, n)| *n).unwrap_or(size.default);
-            let [least, most] = size.range;
-            if !(least..=most).contains(&n) {
-                let message = format!("--{} {n}: expected {least} to {most}", size.name);
-                return Err(Failure::new(message));
-            }
-            sizes.push((*size, n));
-        }
-        Ok(Sizes(sizes))
-    }
-
-    /// The sizes with their values, in the order of the template.
-    pub fn iter(&self) -> impl Iterator<Item = &(Size, usize)> {
-        self.0.iter()
-    }
-
-    /// Returns the size of that name, which must be one of the template's.
-    pub fn of(&self, name: &str) -> usize {
-        let found = self.0.iter().find(|(size, _)| size.name == name);
-        found.expect("the template has it").1
-    }
+        Err(Failure::new(format!("--{} {n}: expected {least} to {most}", size.name)))
+    };
+    template.sizes.iter().map(size).collect()
 }
