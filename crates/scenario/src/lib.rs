@@ -55,8 +55,9 @@ pub use expectation::{
 pub use figure::{percent, percentile, print_figure};
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of, QUANTILES, Row, Table};
 pub use network::{
-    Carrier, Change, Congestion, Direction, Event, Flow, Fluid, GREEDY, Group, Limit, Link, LinkId,
-    LinkModel, MIN_RTO, Node, NodeId, OFF, Phase, Queue, Recorded, Scenario, Tunnel, UNLIMITED,
+    Carrier, Change, Congestion, Direction, Event, Flow, FlowSettings, Fluid, GREEDY, Group, Limit,
+    Link, LinkId, LinkModel, MIN_RTO, Node, NodeId, OFF, Phase, Queue, Recorded, Scenario, Tunnel,
+    UNLIMITED,
 };
 pub use parts::{Bucket, Jitter, OPPORTUNITY, Parts, Reorder, Trace};
 pub use print::{print, text as print_text};

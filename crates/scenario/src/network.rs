@@ -7,6 +7,7 @@ use accord_family::{Role, Service, Signal, Stack, Values};
 use accord_traffic::{Application, Demand, PacketSizes};
 use accord_units::{Bytes, Duration, Rate, Time, words};
 use std::ops::Range;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// The index of a node in [`Scenario::nodes`].
@@ -226,19 +227,31 @@ pub struct Tunnel {
     pub signal: Signal,
 }
 
-/// One flow.
+/// One flow. It dereferences to the settings that the flows of its group share: to write one unshares
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// The name: `group.index`, or just the group's name in a group of one.
     pub name: String,
-    /// The index of its group in [`Scenario::groups`].
-    pub group: usize,
     /// The links from the source to the sink, in order. A path is never empty and never a loop.
     pub path: Vec<LinkId>,
     /// The links from the sink to the source, for acknowledgements and reports.
     pub reverse_path: Vec<LinkId>,
-    /// The controller with its parameters. The role of its family is `Controller`. The flows of a
-    /// group share it.
+    /// The time at which the flow starts.
+    pub start: Time,
+    /// The longest time that the host of a stream takes before each data packet. The time is
+    /// uniform from zero.
+    pub processing: Duration,
+    /// The settings.
+    pub settings: Arc<FlowSettings>,
+}
+
+/// The settings of a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSettings {
+    /// The index of the flow's group in [`Scenario::groups`].
+    pub group: usize,
+    /// The controller with its parameters. The role of its family is `Controller`.
     pub controller: Arc<Values>,
     /// The carrier of the flow in the live engine.
     pub carrier: Carrier,
@@ -246,8 +259,6 @@ pub struct Flow {
     pub service: Service,
     /// The demand of the application.
     pub demand: Demand,
-    /// The time at which the flow starts.
-    pub start: Time,
     /// The time at which the flow stops sending, if that is before the end of its demand.
     pub stop: Option<Time>,
     /// The index of its aggregate in [`Scenario::aggregates`].
@@ -263,9 +274,6 @@ pub struct Flow {
     pub ack: Bytes,
     /// The size of a control packet (OB, IB, report), headers included.
     pub control: Bytes,
-    /// The longest time that the host of a stream takes before each data packet. The time is
-    /// uniform from zero.
-    pub processing: Duration,
     /// Least retransmission time-out, of a stream.
     pub min_rto: Duration,
     /// True if a stream spaces the packets of its window over the round trip.
@@ -275,6 +283,20 @@ pub struct Flow {
     pub tunnel: Option<Tunnel>,
     /// The index of the tunnel that its data rides in. The path of the tunnel is a part of its path.
     pub through: Option<usize>,
+}
+
+impl Deref for Flow {
+    type Target = FlowSettings;
+
+    fn deref(&self) -> &FlowSettings {
+        &self.settings
+    }
+}
+
+impl DerefMut for Flow {
+    fn deref_mut(&mut self) -> &mut FlowSettings {
+        Arc::make_mut(&mut self.settings)
+    }
 }
 
 impl Link {

@@ -5,7 +5,7 @@ use crate::error::{Problem, Span, quote};
 use crate::family::WITH_QUIC;
 use crate::read::{self, Reader};
 use accord_family::{Catalogue, Values};
-use accord_scenario::{Carrier, Congestion, Flow};
+use accord_scenario::{Carrier, Congestion, FlowSettings};
 use accord_traffic::Demand;
 use accord_units::Bytes;
 
@@ -92,7 +92,7 @@ pub(super) fn model(
 
 /// Refuses requests that the carrier of a flow cannot fulfil.
 pub(super) fn check(
-    flow: &Flow,
+    flow: &FlowSettings,
     reader: &Reader<'_>,
     catalogue: &Catalogue,
 ) -> Result<(), Problem> {

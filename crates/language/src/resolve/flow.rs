@@ -16,9 +16,9 @@ use crate::shape::Processing;
 use crate::tree::{Entry, Table};
 use crate::{keys, limits};
 use accord_family::{Catalogue, Objective, Service};
-use accord_scenario::{Carrier, Flow, Group, NodeId, Recorded, Scenario};
+use accord_scenario::{Carrier, Flow, FlowSettings, Group, NodeId, Recorded, Scenario};
 use accord_traffic::Demand;
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_units::{Bytes, Rate, Time};
 use std::sync::Arc;
 
 /// The flows of a group above which it is recorded as one unless the file asks for its flows. A
@@ -28,8 +28,7 @@ const MANY: usize = 1000;
 /// The properties that flows of a group share.
 struct Spec {
     span: Span,
-    /// A flow of the group, without its name, paths, start and processing time.
-    flow: Flow,
+    flow: Arc<FlowSettings>,
     /// The earliest and the latest start.
     start: (Time, Time),
     processing: Wanted,
@@ -295,18 +294,14 @@ impl Flows<'_> {
         let service = service(reader)?;
         let spec = Spec {
             span: reader.span,
-            flow: Flow {
-                name: String::new(),
+            flow: Arc::new(FlowSettings {
                 group: self.scenario.groups.len() - 1,
-                path: Vec::new(),
-                reverse_path: Vec::new(),
                 tunnel,
                 through,
                 controller: Arc::new(controller),
                 carrier,
                 service,
                 demand: reader.get("demand", traffic::demand)?,
-                start: Time::ZERO,
                 stop: reader.opt("stop", read::instant)?,
                 aggregate: self.aggregate(reader)?,
                 share: reader
@@ -316,10 +311,9 @@ impl Flows<'_> {
                 sizes,
                 ack: reader.get("ack", read::packet)?,
                 control: reader.get("control", read::packet)?,
-                processing: Duration::ZERO,
                 min_rto: reader.get("min_rto", read::timeout)?,
                 pacing: reader.get("pacing", read::flag)?,
-            },
+            }),
             start: reader.get("start", traffic::start)?,
             processing: (reader.get("processing", read::processing)?, reader.at("processing")),
             access: attachment("access")?,

@@ -4,8 +4,8 @@
 use accord_family::{Family, Objective, Price, Role, Service};
 use accord_record::{Manifest, Run, Series};
 use accord_scenario::{
-    Across, Carrier, Claim, Engine, Entity, Expectation, Flow, Fold, Group, Limit, Link, Metric,
-    Node, Over, Queue, Recorded, Scenario, Subject, Target, Window,
+    Across, Carrier, Claim, Engine, Entity, Expectation, Flow, FlowSettings, Fold, Group, Limit,
+    Link, Metric, Node, Over, Queue, Recorded, Scenario, Subject, Target, Window,
 };
 use accord_traffic::Demand;
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -38,26 +38,28 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
                 1 => name.to_string(),
                 _ => format!("{name}.{i}"),
             },
-            group: g,
             path: (0..links.len()).collect(),
             reverse_path: vec![],
-            controller: Arc::new(CONTROLLER.defaults()),
-            carrier: Carrier::Ours,
-            service: Service::default(),
-            demand: Demand::Greedy,
             start: Time::ZERO,
-            stop: None,
-            aggregate: 0,
-            share: 1.0,
-            packet: Bytes::new(1000),
-            ack: Bytes::new(40),
-            control: Bytes::new(40),
-            sizes: None,
             processing: Duration::ZERO,
-            min_rto: Duration::from_ms(200),
-            pacing: false,
-            tunnel: None,
-            through: None,
+            settings: Arc::new(FlowSettings {
+                group: g,
+                controller: Arc::new(CONTROLLER.defaults()),
+                carrier: Carrier::Ours,
+                service: Service::default(),
+                demand: Demand::Greedy,
+                stop: None,
+                aggregate: 0,
+                share: 1.0,
+                packet: Bytes::new(1000),
+                ack: Bytes::new(40),
+                control: Bytes::new(40),
+                sizes: None,
+                min_rto: Duration::from_ms(200),
+                pacing: false,
+                tunnel: None,
+                through: None,
+            }),
         }));
     }
     Scenario {

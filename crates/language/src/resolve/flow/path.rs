@@ -5,6 +5,8 @@ use super::{Attachment, End, Flows, Spec, Way};
 use crate::error::{Problem, Span};
 use crate::read::Reader;
 use accord_scenario::{Flow, NodeId};
+use accord_units::Duration;
+use std::sync::Arc;
 
 impl Flows<'_> {
     /// Returns the path that a file gives to a flow.
@@ -94,7 +96,8 @@ impl Flows<'_> {
             path,
             reverse_path: route::links(self.network, &backwards, spec.span)?,
             start: traffic::draw(spec.start, self.scenario.seed, index),
-            ..spec.flow.clone()
+            processing: Duration::ZERO,
+            settings: Arc::clone(&spec.flow),
         });
         Ok(())
     }

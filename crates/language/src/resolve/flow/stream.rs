@@ -2,10 +2,10 @@
 
 use crate::error::Problem;
 use crate::read::Reader;
-use accord_scenario::{Carrier, Flow, MIN_RTO};
+use accord_scenario::{Carrier, FlowSettings, MIN_RTO};
 
 /// Refuses settings that no stream of ours would use. Default values are no request.
-pub(super) fn check(flow: &Flow, reader: &Reader<'_>) -> Result<(), Problem> {
+pub(super) fn check(flow: &FlowSettings, reader: &Reader<'_>) -> Result<(), Problem> {
     let (message, hint) = match &flow.carrier {
         Carrier::Kernel(_) => (
             "the kernel's TCP does not take this from us".into(),
