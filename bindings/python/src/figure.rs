@@ -10,15 +10,8 @@ use pyo3::types::PyBytes;
 
 /// A line: the name of its entity, its number, its engine, and as bytes of 64-bit floats x, y, and the
 /// lower and the upper ends of its band.
-type Line<'py> = (
-    String,
-    usize,
-    &'static str,
-    Bound<'py, PyBytes>,
-    Bound<'py, PyBytes>,
-    Bound<'py, PyBytes>,
-    Bound<'py, PyBytes>,
-);
+type Line<'py> = (String, usize, &'static str, Array<'py>, Array<'py>, Array<'py>, Array<'py>);
+type Array<'py> = Bound<'py, PyBytes>;
 
 /// The lines, the labels of the axes, and the ends of the vertical axis.
 type Drawn<'py> = (Vec<Line<'py>>, [String; 2], (f64, f64));

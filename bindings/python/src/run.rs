@@ -136,11 +136,12 @@ impl Run {
 pub fn named(metric: &str) -> PyResult<Metric> {
     metric.parse().map_err(|e: String| {
         let near = suggest(metric, Metric::ALL.iter().map(|m| m.name()));
-        PyValueError::new_err(format!("{e}; {}", near.unwrap_or(HINT.into())))
+        PyValueError::new_err(format!(
+            "{e}; {}",
+            near.unwrap_or("accord list metrics lists them".into())
+        ))
     })
 }
-
-const HINT: &str = "accord list metrics lists them";
 
 /// Returns the scenario of runs of one point.
 pub fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
@@ -158,9 +159,6 @@ pub fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
     Ok(scenario.clone())
 }
 
-/// The longest title that a terminal shows.
-const TITLE: usize = 200;
-
 /// Compares runs of one point: the record as JSON, and the tables as text. `width` is that of the
 /// text.
 #[pyfunction]
@@ -175,7 +173,7 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
     let mut text = if scenario.title.is_empty() {
         scenario.id.clone()
     } else {
-        format!("{}: {}", scenario.id, show::clean(&scenario.title, TITLE))
+        format!("{}: {}", scenario.id, show::clean(&scenario.title, show::TITLE))
     };
     if !scenario.point.is_empty() {
         text += &format!("\n{}", show::visible(&point.label()));

@@ -12,6 +12,7 @@ use accord::{Catalogue, Engine, Error, File, Options};
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use serde_json::json;
 use std::sync::Arc;
 
 /// A scenario file with settings, and the classes that it may name.
@@ -156,7 +157,7 @@ impl Scenario {
             let span = (phase.start.as_secs_f64(), phase.end.as_secs_f64());
             phases.push(match found {
                 Ok(found) => stability::record(&scenario, span, &found),
-                Err(e) => stability::missing(span, &e.to_string()),
+                Err(e) => json!({"start": span.0, "end": span.1, "error": e.to_string()}),
             });
         }
         serde_json::to_string(&phases).map_err(|e| failed(e.to_string()))

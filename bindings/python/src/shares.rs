@@ -17,14 +17,8 @@ pub fn bytes<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
     PyBytes::new(py, all.as_flattened())
 }
 
-fn numbers(bytes: &[u8]) -> Vec<f64> {
-    let (all, _) = bytes.as_chunks();
-    all.iter().map(|b| f64::from_ne_bytes(*b)).collect()
-}
-
-fn indices(bytes: &[u8]) -> Vec<u32> {
-    let (all, _) = bytes.as_chunks();
-    all.iter().map(|b| u32::from_ne_bytes(*b)).collect()
+fn read<T, const N: usize>(bytes: &[u8], of: fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks().0.iter().map(|b| of(*b)).collect()
 }
 
 /// Solves for fair shares. Arrays are bytes of 64-bit floats and 32-bit indices: paths in compressed
@@ -42,8 +36,9 @@ pub fn shares<'py>(
     max_rates: &[u8],
     alpha: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (offsets, links, capacities) = (indices(offsets), indices(links), numbers(capacities));
-    let (weights, low, high) = (numbers(weights), numbers(min_rates), numbers(max_rates));
+    let [offsets, links] = [offsets, links].map(|bytes| read(bytes, u32::from_ne_bytes));
+    let [capacities, weights, low, high] =
+        [capacities, weights, min_rates, max_rates].map(|bytes| read(bytes, f64::from_ne_bytes));
     let demands = demands(&weights, &low, &high, alpha)?;
     let mut watch = Watch::new(None, 1.0);
     let solved = py.detach(|| {

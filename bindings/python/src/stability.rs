@@ -34,11 +34,6 @@ pub fn record(scenario: &Scenario, span: (f64, f64), found: &Stability) -> Value
     })
 }
 
-/// Returns the record of a phase that has no linearisation.
-pub fn missing(span: (f64, f64), why: &str) -> Value {
-    json!({"start": span.0, "end": span.1, "error": why})
-}
-
 /// A cell of a map: its values, and gain margin, delay margin, growth, variation of the queue and
 /// error as [`cell`] returns them.
 type Place = (Vec<f64>, Margins);

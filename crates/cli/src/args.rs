@@ -252,8 +252,8 @@ pub struct Stability {
     #[arg(long, value_name = "PATH=FROM..TO", requires = "x")]
     pub y: Option<String>,
     /// The number of values of each parameter.
-    #[arg(long, default_value_t = 25, value_parser = in_map)]
-    pub points: usize,
+    #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u64).range(2..=200))]
+    pub points: u64,
     /// The number of points along each axis at which packets are simulated as well.
     #[arg(long, default_value_t = 0, requires = "x")]
     pub packets: usize,
@@ -275,14 +275,6 @@ pub struct Stability {
     /// Prints only the result, without progress and hints.
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// Parses a number of values, 2 to 200.
-fn in_map(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(n @ 2..=200) => Ok(n),
-        _ => Err("expected a whole number from 2 to 200".into()),
-    }
 }
 
 #[derive(Group)]

@@ -100,13 +100,11 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
             "{:19} {:>14} {:>8} {:>14} {:>10} {:>8}",
             "work", "packet-hops", "CPU s", "million hops/s", "peak MB", "cost"
         ))?;
-        let first = results.iter().find(|r| r.name == FIRST);
-        let first = first.map(|first| first.hops_per_cpu_second);
+        let first = results.iter().find(|r| r.name == FIRST).map(|r| r.hops_per_cpu_second);
         for r in results {
             let (hops, cpu) = (r.packet_hops, r.cpu_seconds);
             let (speed, rss) = (r.hops_per_cpu_second / 1e6, r.peak_rss_bytes as f64 / 1e6);
-            let cost = first.map(|first| format!("{:.2}", first / r.hops_per_cpu_second));
-            let cost = cost.unwrap_or_default();
+            let cost = first.map_or(String::new(), |f| format!("{:.2}", f / r.hops_per_cpu_second));
             output::data(format_args!(
                 "{:19} {hops:>14} {cpu:>8.2} {speed:>14.1} {rss:>10.1} {cost:>8}",
                 r.name

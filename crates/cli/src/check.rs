@@ -122,8 +122,7 @@ fn warnings(scenario: &Scenario) -> Vec<Warning> {
     // A run reports the errors of theory; they do not make a scenario invalid.
     let shortfalls = unmet_contracts(scenario, &mut Quiet).unwrap_or_default();
     let unmet = shortfalls.iter().map(|s| warning(scenario, s));
-    let unmarkable = unmarkable(scenario);
-    unmet.chain(unstable(scenario)).chain(unmarkable).collect()
+    unmet.chain(unstable(scenario)).chain(unmarkable(scenario)).collect()
 }
 
 /// Finds gains beyond those at which a flow that decides once per round trip is stable.

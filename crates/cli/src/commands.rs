@@ -46,10 +46,8 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Solve(a) => solve::run(a),
         Command::Stability(a) => stability::run(&a, catalogue),
         Command::Schema(a) => {
-            match a.output.and_then(|command| output_schema(&command)) {
-                Some(schema) => json(&schema)?,
-                None => json(&accord::language::schema(catalogue))?,
-            }
+            let schema = a.output.and_then(|command| output_schema(&command));
+            json(&schema.unwrap_or_else(|| accord::language::schema(catalogue)))?;
             Ok(true)
         }
         Command::Bench(a) => bench::run(&a, catalogue),
@@ -130,7 +128,9 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
 /// Prints the tables.
 fn show(outcomes: &[Outcome], options: &RunOptions) -> Result<(), Failure> {
     if outcomes.len() > 1 {
-        glance(outcomes, options)?;
+        prose(heading(&outcomes[0].scenario))?;
+        let points: Vec<_> = outcomes.iter().map(Outcome::point).collect();
+        prose(overview(&points, &options.show, style()))?;
         if !options.details {
             return Ok(());
         }
@@ -145,14 +145,5 @@ fn show(outcomes: &[Outcome], options: &RunOptions) -> Result<(), Failure> {
         prose(table(s, &runs, style()))?;
         prose(checks_table(&outcome.checks, style()))?;
     }
-    Ok(())
-}
-
-/// Prints the overview of a sweep.
-fn glance(outcomes: &[Outcome], options: &RunOptions) -> Result<(), Failure> {
-    let s = &outcomes[0].scenario;
-    prose(heading(s))?;
-    let points: Vec<_> = outcomes.iter().map(Outcome::point).collect();
-    prose(overview(&points, &options.show, style()))?;
     Ok(())
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// The text of a scenario file in progress.
 #[derive(Default)]
 pub struct Draft {
-    text: String,
+    pub out: String,
 }
 
 /// A link of a draft.
@@ -37,7 +37,7 @@ impl Draft {
 
     /// Adds a line unchanged.
     pub fn line(&mut self, line: impl Display) {
-        writeln!(self.text, "{line}").expect("a string takes all");
+        writeln!(self.out, "{line}").expect("a string takes all");
     }
 
     /// Adds an empty line and the heading of a table.
@@ -71,10 +71,6 @@ impl Draft {
                 ),
             });
         }
-    }
-
-    pub fn finish(self) -> String {
-        self.text
     }
 }
 

@@ -156,8 +156,7 @@ fn made(args: &Import) -> Result<(String, Topology), Failure> {
         );
         return Err(Failure::new(message).hint("--flows N takes the largest ones"));
     }
-    let writer = Writer { args, topology: &topology };
-    Ok((writer.text()?, topology))
+    Ok((scenario(args, &topology)?, topology))
 }
 
 /// Keeps the demands between connected nodes, and only the largest if their number is limited.
@@ -215,140 +214,128 @@ fn unused(name: &str, names: &mut BTreeSet<String>) -> String {
     found.expect("there are more numbers than names")
 }
 
-/// The writer of the scenario's text.
-struct Writer<'a> {
-    args: &'a Import,
-    topology: &'a Topology,
+/// Returns the text of the scenario of a topology.
+fn scenario(args: &Import, t: &Topology) -> Result<String, Failure> {
+    let file = args.topology().file_name().unwrap_or_default();
+    let file = file.to_string_lossy();
+    let mut draft = Draft::default();
+    draft.comment(&format!(
+        "{} and {} of {}",
+        count(t.nodes.len(), "node"),
+        count(t.links.len(), "link"),
+        clean(&file, TITLE)
+    ));
+    let links = |of: &dyn Fn(&&Link) -> bool| t.links.iter().filter(of).count();
+    let (rate, delay, scale) = (args.rate, args.delay, args.scale);
+    draft.comment("");
+    draft.comment(&match links(&|l| l.rate.is_none()) {
+        0 => "Rates are those of the file.".into(),
+        n => format!("Rates: {rate} on {} without a rate in the file.", count(n, "link")),
+    });
+    if scale != 1.0 {
+        draft.comment(&format!("All rates of the file are multiplied by {scale}."));
+    }
+    draft.comment("Delays: as in the file, or else of the length, at 200 km per ms.");
+    let missing = links(&|l| l.delay.is_none() && t.length(l).is_none());
+    if missing > 0 {
+        draft.comment(&format!("Delays without either: {delay} on {}.", count(missing, "link")));
+    }
+    for remark in &t.remarks {
+        draft.comment(&clean(remark, 200));
+    }
+    draft.line("");
+    let name = if t.name.is_empty() { file } else { t.name.as_str().into() };
+    draft.text("title", clean(&name, 100));
+    draft.text("duration", args.duration);
+    draft.line(format_args!("seed = {}", args.seed));
+    let mut names = BTreeSet::new();
+    let links: Result<Vec<Line>, Failure> = (t.links.iter())
+        .map(|link| {
+            let ends = [link.from, link.to].map(|node| t.nodes[node].name.clone());
+            let name = unused(&ends.join("-"), &mut names);
+            let delay = link.delay.or(t.length(link).map(|km| km / FIBRE));
+            Ok(Line {
+                name,
+                rate: rate_of(args, link.rate, &ends)?,
+                delay: delay_of(args, delay),
+                ends,
+            })
+        })
+        .collect();
+    draft.links(&links?, None);
+    flows(args, t, &mut draft)?;
+    Ok(draft.out)
 }
 
-impl Writer<'_> {
-    fn text(&self) -> Result<String, Failure> {
-        let (args, t) = (self.args, self.topology);
-        let file = args.topology().file_name().unwrap_or_default();
-        let file = file.to_string_lossy();
-        let mut draft = Draft::default();
-        draft.comment(&format!(
-            "{} and {} of {}",
-            count(t.nodes.len(), "node"),
-            count(t.links.len(), "link"),
-            clean(&file, TITLE)
-        ));
-        let links = |of: &dyn Fn(&&Link) -> bool| t.links.iter().filter(of).count();
-        let (rate, delay, scale) = (args.rate, args.delay, args.scale);
-        draft.comment("");
-        draft.comment(&match links(&|l| l.rate.is_none()) {
-            0 => "Rates are those of the file.".into(),
-            n => format!("Rates: {rate} on {} without a rate in the file.", count(n, "link")),
-        });
-        if scale != 1.0 {
-            draft.comment(&format!("All rates of the file are multiplied by {scale}."));
-        }
-        draft.comment("Delays: as in the file, or else of the length, at 200 km per ms.");
-        let missing = links(&|l| l.delay.is_none() && t.length(l).is_none());
-        if missing > 0 {
-            draft
-                .comment(&format!("Delays without either: {delay} on {}.", count(missing, "link")));
-        }
-        for remark in &t.remarks {
-            draft.comment(&clean(remark, 200));
-        }
-        draft.line("");
-        let name = if t.name.is_empty() { file } else { t.name.as_str().into() };
-        draft.text("title", clean(&name, 100));
-        draft.text("duration", args.duration);
-        draft.line(format_args!("seed = {}", args.seed));
-        let mut names = BTreeSet::new();
-        let links: Result<Vec<Line>, Failure> = (t.links.iter())
-            .map(|link| {
-                let ends = [link.from, link.to].map(|node| t.nodes[node].name.clone());
-                let name = unused(&ends.join("-"), &mut names);
-                let delay = link.delay.or(t.length(link).map(|km| km / FIBRE));
-                Ok(Line {
-                    name,
-                    rate: self.rate(link.rate, &ends)?,
-                    delay: self.delay(delay),
-                    ends,
-                })
-            })
-            .collect();
-        draft.links(&links?, None);
-        self.flows(&mut draft)?;
-        Ok(draft.finish())
+fn rate_of(args: &Import, bps: Option<f64>, ends: &[String; 2]) -> Result<Rate, Failure> {
+    let Some(bps) = bps.map(|bps| bps * args.scale) else {
+        return Ok(args.rate);
+    };
+    if (LEAST..=1e14).contains(&bps) {
+        return Ok(Rate::from_bps_f64(bps));
     }
+    let [a, b] = ends;
+    let message = format!("the link {a} - {b} has {bps:.3e} bps; 1 Kbps to 100 Tbps are possible");
+    Err(Failure::new(message).hint("--unit sets the unit of bare numbers, --scale multiplies"))
+}
 
-    fn rate(&self, bps: Option<f64>, ends: &[String; 2]) -> Result<Rate, Failure> {
-        let Some(bps) = bps.map(|bps| bps * self.args.scale) else {
-            return Ok(self.args.rate);
-        };
-        if (LEAST..=1e14).contains(&bps) {
-            return Ok(Rate::from_bps_f64(bps));
-        }
-        let [a, b] = ends;
-        let message =
-            format!("the link {a} - {b} has {bps:.3e} bps; 1 Kbps to 100 Tbps are possible");
-        Err(Failure::new(message).hint("--unit sets the unit of bare numbers, --scale multiplies"))
+/// Returns a delay, rounded to a microsecond.
+fn delay_of(args: &Import, seconds: Option<f64>) -> Duration {
+    match seconds {
+        Some(s) => Duration::from_us((s.min(3600.0) * 1e6).round() as u64),
+        None => args.delay,
     }
+}
 
-    /// Returns a delay, rounded to a microsecond.
-    fn delay(&self, seconds: Option<f64>) -> Duration {
-        match seconds {
-            Some(s) => Duration::from_us((s.min(3600.0) * 1e6).round() as u64),
-            None => self.args.delay,
-        }
+fn flows(args: &Import, t: &Topology, draft: &mut Draft) -> Result<(), Failure> {
+    draft.line("");
+    if t.demands.is_empty() {
+        draft.comment("Unlimited transfers between nodes drawn by the seed.")
+    } else {
+        draft.comment("A flow per demand, which offers its rate on the path of least delay.")
     }
+    draft.line("[flow.all]");
+    draft.text("controller", &args.controller);
+    draft.start(args.duration);
+    draft.line("each = [");
+    let mut line = |from: usize, to: usize, demand: &str| {
+        let [from, to] = [from, to].map(|i| &t.nodes[i].name);
+        draft.line(format_args!("    {{ from = \"{from}\", to = \"{to}\"{demand} }},"));
+    };
+    for d in &t.demands {
+        let rate = Rate::from_bps_f64((d.rate * args.scale).min(1e14));
+        line(d.from, d.to, &format!(", demand = {{ constant = \"{rate}\" }}"));
+    }
+    if t.demands.is_empty() {
+        drawn(args, t)?.into_iter().for_each(|(from, to)| line(from, to, ""));
+    }
+    draft.line("]");
+    Ok(())
+}
 
-    fn flows(&self, draft: &mut Draft) -> Result<(), Failure> {
-        let (args, t) = (self.args, self.topology);
-        draft.line("");
-        if t.demands.is_empty() {
-            draft.comment("Unlimited transfers between nodes drawn by the seed.")
-        } else {
-            draft.comment("A flow per demand, which offers its rate on the path of least delay.")
-        }
-        draft.line("[flow.all]");
-        draft.text("controller", &args.controller);
-        draft.start(args.duration);
-        draft.line("each = [");
-        let mut line = |from: usize, to: usize, demand: &str| {
-            let [from, to] = [from, to].map(|i| &t.nodes[i].name);
-            draft.line(format_args!("    {{ from = \"{from}\", to = \"{to}\"{demand} }},"));
-        };
-        for d in &t.demands {
-            let rate = Rate::from_bps_f64((d.rate * args.scale).min(1e14));
-            line(d.from, d.to, &format!(", demand = {{ constant = \"{rate}\" }}"));
-        }
-        if t.demands.is_empty() {
-            self.drawn()?.into_iter().for_each(|(from, to)| line(from, to, ""));
-        }
-        draft.line("]");
-        Ok(())
+/// Returns random pairs of connected nodes.
+fn drawn(args: &Import, t: &Topology) -> Result<Vec<(usize, usize)>, Failure> {
+    let count = args.flows.unwrap_or(FLOWS);
+    if !(1..=MOST_FLOWS).contains(&count) {
+        return Err(Failure::new(format!("--flows {count}: expected 1 to {MOST_FLOWS}")));
     }
-
-    /// Returns random pairs of connected nodes.
-    fn drawn(&self) -> Result<Vec<(usize, usize)>, Failure> {
-        let count = self.args.flows.unwrap_or(FLOWS);
-        if !(1..=MOST_FLOWS).contains(&count) {
-            return Err(Failure::new(format!("--flows {count}: expected 1 to {MOST_FLOWS}")));
-        }
-        let t = self.topology;
-        let parts = t.parts();
-        let mut members = vec![Vec::new(); t.nodes.len()];
-        for (node, part) in parts.iter().enumerate() {
-            members[*part].push(node);
-        }
-        // An isolated node has no receiver. A link joins at least two nodes.
-        let ends: Vec<usize> =
-            (0..t.nodes.len()).filter(|&node| members[parts[node]].len() > 1).collect();
-        let mut dice = Dice::new(self.args.seed.into(), 0, Purpose::Template);
-        let mut below = |n: usize| (dice.uniform() * n as f64) as usize;
-        let mut pairs = Vec::new();
-        for _ in 0..count {
-            let from = ends[below(ends.len())];
-            let others = &members[parts[from]];
-            let at = others.binary_search(&from).expect("it is of its part");
-            let to = others[(at + 1 + below(others.len() - 1)) % others.len()];
-            pairs.push((from, to));
-        }
-        Ok(pairs)
+    let parts = t.parts();
+    let mut members = vec![Vec::new(); t.nodes.len()];
+    for (node, part) in parts.iter().enumerate() {
+        members[*part].push(node);
     }
+    // An isolated node has no receiver. A link joins at least two nodes.
+    let ends: Vec<usize> =
+        (0..t.nodes.len()).filter(|&node| members[parts[node]].len() > 1).collect();
+    let mut dice = Dice::new(args.seed.into(), 0, Purpose::Template);
+    let mut below = |n: usize| (dice.uniform() * n as f64) as usize;
+    let mut pairs = Vec::new();
+    for _ in 0..count {
+        let from = ends[below(ends.len())];
+        let others = &members[parts[from]];
+        let at = others.binary_search(&from).expect("it is of its part");
+        let to = others[(at + 1 + below(others.len() - 1)) % others.len()];
+        pairs.push((from, to));
+    }
+    Ok(pairs)
 }

@@ -93,6 +93,7 @@ pub use parts::run;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod parts {
     use super::{Choice, Command, Kernel};
+    use crate::draft::quote;
     use crate::fail::Failure;
     use crate::output::{data, note};
     use accord::Catalogue;
@@ -125,7 +126,9 @@ mod parts {
         match &args.command {
             Command::Run { choice, line } => command(choice, line, catalogue),
             Command::Attach { choice, metrics } => attach(choice, *metrics, catalogue),
-            Command::List => list(),
+            Command::List => {
+                names().iter().try_for_each(data).map(|()| true).map_err(Failure::from)
+            }
             Command::Status { name, json, metrics } => {
                 let what = match (json, metrics) {
                     (true, _) => "GET /status",
@@ -156,11 +159,7 @@ mod parts {
         let file = if path.extension().is_some_and(|e| e == "toml") {
             File::open(path)?
         } else {
-            let value = if text.starts_with('{') {
-                text.clone()
-            } else {
-                toml_edit::Value::from(text.as_str()).to_string()
-            };
+            let value = if text.starts_with('{') { text.clone() } else { quote(text) };
             File::parse("--controller", &format!("controller = {value}"))?
         };
         Ok(file.controller(catalogue)?)
@@ -287,13 +286,6 @@ mod parts {
             .collect();
         names.sort();
         names
-    }
-
-    fn list() -> Result<bool, Failure> {
-        for name in names() {
-            data(name)?;
-        }
-        Ok(true)
     }
 
     /// Sends a request to the process of an attached controller, and returns its answer.

@@ -102,7 +102,7 @@ pub fn identify(build: String) {
 /// Fails as the command does, with the message and a hint.
 ///
 /// # Panics
-/// When a family is not sound, see [`accord::catalogue_with`].
+/// Panics as [`main_with`] does.
 pub fn drafted<T: Into<OsString> + Clone>(
     arguments: impl IntoIterator<Item = T>,
     controllers: &[&'static Family],

@@ -66,15 +66,22 @@ pub fn announce<'a>(scenarios: impl IntoIterator<Item = &'a Scenario>, options: 
     }
 }
 
+/// Returns the id of a scenario, and the settings of a point of its sweep.
+pub fn place(point: &Point<'_>) -> String {
+    match point.label().as_str() {
+        "" => point.scenario.id.clone(),
+        label => format!("{}, {label}", point.scenario.id),
+    }
+}
+
 /// Returns the remarks on live runs.
 pub fn remarks(point: &Point<'_>) -> Vec<String> {
-    let (id, at) = (&point.scenario.id, point.label());
-    let at = if at.is_empty() { at } else { format!(", {at}") };
+    let place = place(point);
     let live = |r: &&Run| r.manifest.engine == Engine::Live;
     (point.runs.iter().filter(live))
         .flat_map(|run| {
             let notes = run.notes.iter().map(|n| format!("  {n}"));
-            std::iter::once(format!("{id}{at}, live:")).chain(notes)
+            std::iter::once(format!("{place}, live:")).chain(notes)
         })
         .collect()
 }

@@ -203,35 +203,27 @@ fn series_of(flow: &Flow, entity: Entity, time: &[f64], period: f64) -> Vec<Seri
         }
         all.extend(metrics.iter().map(|&metric| Series { metric, entity, values: values.clone() }));
     };
-    for (quantity, metric) in [
-        (Quantity::Cwnd, Metric::Cwnd),
-        (Quantity::Ssthresh, Metric::Ssthresh),
-        (Quantity::Rtt, Metric::Rtt),
-        (Quantity::MinRtt, Metric::MinRtt),
-    ] {
-        let samples = of(quantity);
-        if !samples.is_empty() {
-            add(&[metric], &whole, &|_, end| last(&samples, end));
-        }
-    }
     for (quantity, metrics) in [
-        (Quantity::Sent, &[Metric::SendingRate][..]),
+        (Quantity::Cwnd, &[Metric::Cwnd][..]),
+        (Quantity::Ssthresh, &[Metric::Ssthresh]),
+        (Quantity::Rtt, &[Metric::Rtt]),
+        (Quantity::MinRtt, &[Metric::MinRtt]),
+        (Quantity::Sent, &[Metric::SendingRate]),
         (Quantity::Arrived, &[Metric::Throughput, Metric::Goodput]),
+        (Quantity::Retransmitted, &[Metric::Retransmissions]),
+        (Quantity::Lost, &[Metric::Losses]),
     ] {
         let samples = of(quantity);
-        if samples.len() > 1 {
-            let more = |from, to| total(&samples, to) - total(&samples, from);
-            // No packet is known to be sent or to arrive after the last one.
-            let own = Edges::of((samples[0].0, samples[samples.len() - 1].0), grid);
-            add(metrics, &own, &|from, to| more(from, to) * 8.0 / (to - from));
-        }
-    }
-    for (quantity, metric) in
-        [(Quantity::Retransmitted, Metric::Retransmissions), (Quantity::Lost, Metric::Losses)]
-    {
-        let samples = of(quantity);
-        if !samples.is_empty() {
-            add(&[metric], &whole, &|from, to| total(&samples, to) - total(&samples, from));
+        let more = |from, to| total(&samples, to) - total(&samples, from);
+        match (quantity, &samples[..]) {
+            (_, []) | (Quantity::Sent | Quantity::Arrived, [_]) => {}
+            (Quantity::Sent | Quantity::Arrived, [first, .., last]) => {
+                // No packet is known to be sent or to arrive after the last one.
+                let own = Edges::of((first.0, last.0), grid);
+                add(metrics, &own, &|from, to| more(from, to) * 8.0 / (to - from));
+            }
+            (Quantity::Retransmitted | Quantity::Lost, _) => add(metrics, &whole, &more),
+            _ => add(metrics, &whole, &|_, end| last(&samples, end)),
         }
     }
     all

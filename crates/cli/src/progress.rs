@@ -56,7 +56,7 @@ pub fn interrupted() -> bool {
 }
 
 /// A bar on a terminal, removed at its end.
-struct Bar(ProgressBar);
+pub struct Bar(ProgressBar);
 
 impl Bar {
     fn new(length: u64, quiet: bool, template: &str) -> Bar {
@@ -68,6 +68,11 @@ impl Bar {
         let bar = ProgressBar::with_draw_target(Some(length), target);
         bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
         Bar(bar)
+    }
+
+    /// Counts a part as done.
+    pub fn done(&self) {
+        self.0.inc(1);
     }
 }
 
@@ -98,22 +103,13 @@ impl Convergence {
     }
 }
 
-/// Progress over parts of a task of about the same duration.
-pub struct Parts(Bar);
-
-impl Parts {
-    /// Returns a bar for a number of parts. It is drawn on a terminal only, and not if `quiet`.
-    pub fn new(parts: usize, quiet: bool) -> Parts {
-        let bar = Bar::new(parts as u64, quiet, "{bar:30} {pos} of {len} points  {elapsed} gone");
-        // A single part can take long, so that the elapsed time is updated as well.
-        bar.0.enable_steady_tick(std::time::Duration::from_millis(500));
-        Parts(bar)
-    }
-
-    /// Counts a part as done.
-    pub fn done(&self) {
-        self.0.0.inc(1);
-    }
+/// Returns the progress over parts of a task of about the same duration, which [`Bar::done`] counts. It
+/// is drawn on a terminal only, and not if `quiet`.
+pub fn parts(parts: usize, quiet: bool) -> Bar {
+    let bar = Bar::new(parts as u64, quiet, "{bar:30} {pos} of {len} points  {elapsed} gone");
+    // A single part can take long, so that the elapsed time is updated as well.
+    bar.0.enable_steady_tick(std::time::Duration::from_millis(500));
+    bar
 }
 
 /// Progress over several runs at once.

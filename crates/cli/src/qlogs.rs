@@ -92,11 +92,9 @@ impl QlogDir {
     /// Writes the header of a file.
     fn begin(&self, file: &mut File, flow: usize) -> std::io::Result<()> {
         let title = format!("{}, flow {}", self.id, self.flows[flow]);
-        let description = concat!(
-            "The sender of a stream of Accord ",
-            env!("CARGO_PKG_VERSION"),
-            ", in the terms of QUIC"
-        );
+        let version = env!("CARGO_PKG_VERSION");
+        let description =
+            format!("The sender of a stream of Accord {version}, in the terms of QUIC");
         let vantage = json!({ "name": self.flows[flow], "type": "client" });
         let header = match self.version {
             QlogVersion::Draft => json!({

@@ -4,7 +4,7 @@
 use crate::execute::Outcome;
 use accord::report::Class;
 use accord::report::show::once;
-use accord::scenario::{Engine, Expectation, MetricUnit, print_figure, print_text};
+use accord::scenario::{Engine, MetricUnit, print_figure, print_text};
 
 /// The default band of a failure.
 const BAND: f64 = 0.01;
@@ -66,8 +66,10 @@ fn items(outcomes: &[Outcome], name: &str) -> (Vec<Item>, Vec<String>) {
                 Some(check) if check.pass => continue,
                 Some(check) => check.measured_text(),
                 // An engine that did not run, such as live with --all. Its entries stay.
-                None => match recorded(e) {
-                    Some(text) => Some(text),
+                None => match e.fails.as_ref().and_then(|known| known.record) {
+                    Some(record) => {
+                        Some(print_figure(record.value, e.metric, e.unit() == MetricUnit::Ratio))
+                    }
                     None => continue,
                 },
             };
@@ -89,13 +91,6 @@ fn items(outcomes: &[Outcome], name: &str) -> (Vec<Item>, Vec<String>) {
         }
     }
     (items, missing)
-}
-
-/// Returns the measured figures of a file.
-fn recorded(e: &Expectation) -> Option<String> {
-    let value = e.fails.as_ref()?.record?.value;
-    let ratio = e.unit() == MetricUnit::Ratio;
-    Some(print_figure(value, e.metric, ratio))
 }
 
 /// Joins entries that differ in one sweep only.

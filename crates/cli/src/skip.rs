@@ -1,6 +1,7 @@
 //! Runs that skip time: their conditions, and remarks on them.
 
 use crate::fail::Failure;
+use crate::live::place;
 use accord::Run;
 use accord::report::Point;
 use accord::scenario::Engine;
@@ -18,14 +19,13 @@ pub fn possible(engines: &[Engine]) -> Result<(), Failure> {
 
 /// Reports the time that the packet engine skipped, or why it skipped none.
 pub fn remarks(point: &Point<'_>) -> Vec<String> {
-    let (id, at) = (&point.scenario.id, point.label());
-    let at = if at.is_empty() { at } else { format!(", {at}") };
+    let place = place(point);
     let packets = |r: &&Run| r.manifest.engine == Engine::Packet;
     (point.runs.iter().filter(packets))
         .filter_map(|run| {
             // The engine's note on it is its last.
             let text = run.notes.last()?;
-            Some(format!("{id}{at}, seed {}: {text}", run.manifest.seed))
+            Some(format!("{place}, seed {}: {text}", run.manifest.seed))
         })
         .collect()
 }

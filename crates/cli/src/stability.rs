@@ -6,7 +6,7 @@ mod record;
 use crate::args::Stability as Args;
 use crate::fail::Failure;
 use crate::output::{heading, json, prose};
-use crate::progress::{Parts, at_once};
+use crate::progress::{at_once, parts};
 use crate::source::load;
 use accord::Catalogue;
 use accord::margins::{Margins, MarginsError, Stability};
@@ -26,7 +26,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let points = load(&args.scenario, &args.set)?.points(catalogue, args.seed)?;
     let all = at_once(|| {
         let count = points.iter().map(|p| p.phases().count()).sum();
-        let progress = Parts::new(count, args.quiet || args.json);
+        let progress = parts(count, args.quiet || args.json);
         let found = |scenario: &Scenario| -> Vec<Found> {
             (scenario.phases())
                 .map(|phase| {

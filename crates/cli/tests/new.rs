@@ -83,7 +83,7 @@ fn a_file_is_replaced_only_by_force() {
     accord(dir.path(), &["new", "fat-tree", "-o", "mine.toml", "--force"]).with(0);
     assert!(read().contains("[link]"));
     // An invalid scenario is not written, even with --force.
-    let bad = ["new", "fat-tree", "-o", "mine.toml", "--force", "--duration", "100000 h"];
+    let bad = ["new", "fat-tree", "-o", "mine.toml", "--force", "--duration", "1000 h"];
     let refused = accord(dir.path(), &bad).with(2);
     assert!(refused.stderr.contains("a span of time is at most"), "{refused:#?}");
     assert!(read().contains("[link]"));

@@ -244,7 +244,7 @@ fn a_closed_pipe_is_no_error() {
         &["schema"][..],
         &["list", "experiments"],
         &["list"],
-        &["new", "ring"],
+        &["new", "fat-tree"],
         &["check", "small.toml", "--print"],
         &["run", "small.toml"],
         &["run", "small.toml", "--json"],

@@ -1,4 +1,4 @@
-//! `--qlog`, read by the library `qlog` and by `accord import run`; and `accord export`.
+//! `--qlog`, read by the library `qlog` and by `accord import run`.
 
 use crate::common::*;
 use qlog::events::{EventData, quic::PacketHeader};

@@ -2,10 +2,8 @@
 //!
 //! Half of the runs are random points of the ranges, by a seed. The others are steps from the worst
 //! point found, of decreasing size. A point that breaks the property is then moved back towards the
-//! scenario, as far as it still breaks it.
-//!
-//! The points follow from the seed and from the figures of earlier runs. So only figures are kept
-//! of an interrupted search: the same command visits the same points, and finds their figures.
+//! scenario, as far as it still breaks it. Points follow from the seed and from figures of earlier
+//! runs, so that an interrupted search keeps figures only.
 
 pub mod options;
 mod property;
@@ -14,7 +12,7 @@ mod ranges;
 use crate::evaluate::put_at;
 use crate::fail::{Failure, unwritable};
 use crate::output::{data, note};
-use crate::progress::Parts;
+use crate::progress::parts;
 use crate::results::build;
 use crate::source::load;
 use accord::language::File;
@@ -184,7 +182,7 @@ impl Search<'_> {
     fn worst(&self, args: &Args) -> Result<Option<(Point, f64)>, Failure> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(args.seed);
         let mut unit = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let progress = Parts::new(args.runs as usize, args.quiet);
+        let progress = parts(args.runs as usize, args.quiet);
         let mut worst: Option<(Point, f64)> = None;
         let (mut done, mut step) = (0, 0.25);
         while done < args.runs {

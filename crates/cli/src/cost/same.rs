@@ -22,11 +22,9 @@ pub fn twins(points: &[Scenario]) -> Vec<(usize, usize)> {
             ..point.clone()
         };
         let hash = *blake3::hash(print(&bare).as_bytes()).as_bytes();
-        match first.get(&hash) {
-            Some(&twin) => pairs.push((twin, i)),
-            None => {
-                first.insert(hash, i);
-            }
+        let twin = *first.entry(hash).or_insert(i);
+        if twin != i {
+            pairs.push((twin, i));
         }
     }
     pairs

@@ -1,5 +1,6 @@
 //! The measured speed of this machine and build in moving packets.
 
+use accord::language::Errors;
 use accord::record::Quiet;
 use accord::{Catalogue, Engine, File, Options};
 
@@ -11,13 +12,12 @@ pub const USUAL: f64 = 20e6;
 /// Returns packet-hops per second of one core: the best of four short runs, since the first has
 /// cold caches and others may be disturbed.
 pub fn hops_per_second(catalogue: &Catalogue) -> f64 {
-    let mut file = match File::parse("newreno-10", WORK) {
-        Ok(file) => file,
-        Err(_) => return USUAL,
+    let points = || -> Result<_, Errors> {
+        let mut file = File::parse("newreno-10", WORK)?;
+        file.set("duration", "4 s")?;
+        file.points(catalogue, None)
     };
-    let set = file.set("duration", "4 s");
-    let points = set.map_err(Into::into).and_then(|()| file.points(catalogue, None));
-    let Ok(points) = points else {
+    let Ok(points) = points() else {
         return USUAL;
     };
     let once = || {

@@ -126,11 +126,13 @@ fn subject(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {
 
 /// Returns the named packs, or all that evaluate such a subject.
 fn packs(args: &Args, subject: &Subject) -> Result<Vec<Pack>, Failure> {
-    if args.pack.is_empty() {
-        let all = built_in().map(|pack| open(pack.name));
-        let mut all = all.collect::<Result<Vec<_>, _>>()?;
+    let fitting = || {
+        let mut all = built_in().map(|pack| open(pack.name)).collect::<Result<Vec<_>, _>>()?;
         all.retain(|pack| pack.role == subject.role);
-        return Ok(all);
+        Ok::<_, Failure>(all)
+    };
+    if args.pack.is_empty() {
+        return fitting();
     }
     let mut packs: Vec<Pack> = Vec::new();
     for name in &args.pack {
@@ -142,9 +144,7 @@ fn packs(args: &Args, subject: &Subject) -> Result<Vec<Pack>, Failure> {
                 subject.family,
                 subject.role.name()
             );
-            let others = built_in().filter_map(|b| open(b.name).ok());
-            let others = others.filter(|p| p.role == subject.role);
-            let names: Vec<String> = others.map(|p| p.name).collect();
+            let names: Vec<String> = fitting()?.into_iter().map(|p| p.name).collect();
             let hint = format!("packs for a {}: {}", subject.role.name(), names.join(", "));
             return Err(Failure::new(message).hint(hint));
         }
@@ -218,13 +218,9 @@ fn check_cases(order: &Order, packs: &[Pack]) -> Result<(), Failure> {
 /// Rejects a subject, or a named rival, that no case can run with. The evaluation would have no
 /// figures of it, and no failures.
 fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> {
-    let named = match args.against {
-        Some(_) => order.subjects.len(),
-        None => 1,
-    };
-    let planned = plans.iter();
-    let planned = planned.flat_map(|plan| plan.cases.iter().map(move |case| (plan, case)));
-    let planned: Vec<_> = planned.collect();
+    let named = args.against.as_ref().map_or(1, |_| order.subjects.len());
+    let planned: Vec<_> =
+        plans.iter().flat_map(|plan| plan.cases.iter().map(move |case| (plan, case))).collect();
     let Some((plan, first)) = planned.first() else {
         return Ok(());
     };

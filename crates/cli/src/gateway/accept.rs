@@ -47,7 +47,6 @@ pub fn run(args: &Accept) -> Result<bool, Failure> {
     let site = read(&args.site)?;
     let peer = named(&site, &args.peer)?;
     let classes = classes(&site, peer, args.class.as_deref())?;
-    let columns = ["class", "step", "sent", "arrived", "lost", "round trip", "variation", ""];
     let row = |cells: [&str; 8]| {
         let mut line = format!("{:<12}", cells[0]);
         for cell in &cells[1..7] {
@@ -56,7 +55,7 @@ pub fn run(args: &Accept) -> Result<bool, Failure> {
         data(format!("{line}  {}", cells[7]).trim_end())
     };
     if !args.json {
-        row(columns)?;
+        row(["class", "step", "sent", "arrived", "lost", "round trip", "variation", ""])?;
         row(["", "%", "Mbps", "Mbps", "%", "ms", "ms", ""])?;
     }
     let mut outcomes = Vec::new();

@@ -173,7 +173,7 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
             draft.line(format!("demand = {{ constant = \"{each}\" }}"));
         }
     }
-    Ok(draft.finish())
+    Ok(draft.out)
 }
 
 /// Prints theory's rate of each tunnel.
@@ -182,19 +182,17 @@ fn shares(site: &Site, text: &str, catalogue: &Catalogue) -> Result<bool, Failur
     let scenario = &points[0];
     let run = run_engine(scenario, Engine::Theory, &Options::default(), &mut Quiet)?;
     let mbps = |bps: f64| format!("{:.2}", bps / 1e6);
-    data(format!("{:<14}  {:>9}  {:>9}  {:>9}", "peer", "contract", "share", "cap"))?;
-    data(format!("{:<14}  {:>9}  {:>9}  {:>9}", "", "Mbps", "Mbps", "Mbps"))?;
+    let row = |cells: [&str; 4]| {
+        data(format!("{:<14}  {:>9}  {:>9}  {:>9}", cells[0], cells[1], cells[2], cells[3]))
+    };
+    row(["peer", "contract", "share", "cap"])?;
+    row(["", "Mbps", "Mbps", "Mbps"])?;
     for peer in &site.peers {
         let flow = scenario.flows.iter().position(|f| f.name == peer.name);
         let share =
             flow.and_then(|flow| run.mean(Metric::Throughput, Entity::Flow(flow), scenario.steady));
-        data(format!(
-            "{:<14}  {:>9}  {:>9}  {:>9}",
-            peer.name,
-            mbps(peer.service.contract.as_bps_f64()),
-            share.map_or("-".into(), mbps),
-            mbps(peer.cap.as_bps_f64()),
-        ))?;
+        let [contract, cap] = [peer.service.contract, peer.cap].map(|r| mbps(r.as_bps_f64()));
+        row([&peer.name, &contract, &share.map_or("-".into(), mbps), &cap])?;
     }
     for text in &run.notes {
         note(text);

@@ -127,7 +127,7 @@ impl Scenario<'_> {
             "parking-lot" => self.parking_lot(&mut draft),
             _ => self.fat_tree(&mut draft),
         }
-        draft.finish()
+        draft.out
     }
 
     /// Returns the size of that name, which is one of the template's.

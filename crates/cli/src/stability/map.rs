@@ -4,7 +4,7 @@ use crate::args::Stability as Args;
 use crate::axis::Axis;
 use crate::fail::Failure;
 use crate::output::{data, json, note};
-use crate::progress::{Parts, at_once};
+use crate::progress::{at_once, parts};
 use crate::source::load;
 use accord::Catalogue;
 use accord::record::{Observer, Quiet};
@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// Computes the map, writes it, and prints its path.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let count = args.points;
+    let count = args.points as usize;
     let x = Axis::parse(args.x.as_deref().unwrap_or_default(), count)?;
     let y = args.y.as_ref().map(|text| Axis::parse(text, count)).transpose()?;
     if y.as_ref().is_some_and(|y| y.path == x.path) {
@@ -43,7 +43,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     at(0, 0)?;
     check_map_place(&dir)?;
     let cells: Result<Vec<Cell>, Failure> = at_once(|| {
-        let progress = Parts::new(jobs.len(), args.quiet || args.json);
+        let progress = parts(jobs.len(), args.quiet || args.json);
         let cells = jobs.par_iter().map(|&(i, j)| {
             let scenario = at(i, j)?;
             let packets = i % every == every / 2 && (y.is_none() || j % every == every / 2);

@@ -79,8 +79,7 @@ impl Tests {
             Some("server_output_json" | "server_output_text") => server_output(draft),
             Some(_) => {}
             None if record.get("start").or(record.get("intervals")).is_some() => {
-                if std::mem::take(&mut self.events) {
-                } else {
+                if !std::mem::take(&mut self.events) {
                     self.document(record, draft)
                 }
             }
