@@ -40,6 +40,9 @@ pub enum Command {
         after_help = "Examples:\n  accord import abilene.graphml --scale 0.01 -o abilene.toml\n  accord import run client.sqlog -o runs/client"
     )]
     Import(Import),
+    /// Writes a run in the format of another program.
+    #[command(after_help = "Example:\n  accord export flent runs/mine -o mine.flent.gz")]
+    Export(crate::export::Args),
     /// Lists controllers, queue disciplines, metrics, experiments and templates.
     #[command(after_help = "Example:\n  accord list controllers monaco")]
     List(List),

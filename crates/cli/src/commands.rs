@@ -13,8 +13,8 @@ use crate::results::{self, build, ending, experiment, keep, warn_of_replaced, wr
 use crate::run_options::RunOptions;
 use crate::source::load;
 use crate::{
-    attack, bench, check, compare, cost, evaluate, explain, gateway, import, kernel, lab, list,
-    live, manual, new, plot, point, record, reproduce, skip, solve, stability,
+    attack, bench, check, compare, cost, evaluate, explain, export, gateway, import, kernel, lab,
+    list, live, manual, new, plot, point, record, reproduce, skip, solve, stability,
 };
 use accord::Catalogue;
 use accord::report::show::visible;
@@ -34,6 +34,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     match args.command {
         Command::List(a) => list::run(&a, catalogue),
         Command::Import(a) => import::run(&a, catalogue),
+        Command::Export(a) => export::run(&a),
         Command::New(a) => new::run(&a, catalogue),
         Command::Run(a) => run_one(a, catalogue),
         Command::Check(a) => check::run(a, catalogue),

@@ -23,6 +23,7 @@ mod draft;
 mod evaluate;
 mod execute;
 mod explain;
+mod export;
 mod fail;
 mod gateway;
 mod import;

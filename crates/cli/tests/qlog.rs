@@ -1,10 +1,11 @@
 //! `--qlog`, read by the library `qlog` and by `accord import run`.
 
 use crate::common::*;
+use flate2::read::GzDecoder;
 use qlog::events::{EventData, quic::PacketHeader};
 use qlog::reader::{Event, QlogSeqReader};
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 /// A flow that loses packets, alongside one that is not a stream.
@@ -156,6 +157,54 @@ fn real_packets_are_logged() {
     let events = events(&dir.path().join("logs/web.sqlog"));
     let sent = |e: &&(f64, EventData)| matches!(e.1, EventData::QuicPacketSent(_));
     assert!(events.iter().filter(sent).count() > 50, "{}", events.len());
+}
+
+#[test]
+fn flent_gets_its_series() {
+    let dir = folder(&[("lossy.toml", LOSSY)]);
+    run(dir.path(), "-o runs/lossy").with(0);
+    let export = ["export", "flent", "runs/lossy", "-o", "x.flent.gz"];
+    accord(dir.path(), &export).with(0);
+    // A file is not replaced by accident.
+    let again = accord(dir.path(), &export).with(2);
+    assert!(again.stderr.contains("--force"), "{again:#?}");
+    let mut text = String::new();
+    let file = File::open(dir.path().join("x.flent.gz")).expect("it was written");
+    GzDecoder::new(file).read_to_string(&mut text).expect("gzip");
+    let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(file["version"], 3);
+    assert_eq!(file["metadata"]["NAME"], "tcp_nup");
+    let times = file["x_values"].as_array().expect("times").len();
+    assert_eq!(times, 100);
+    for series in ["TCP upload::1", "TCP upload::2", "TCP upload sum"] {
+        let values = file["results"][series].as_array().expect(series);
+        assert_eq!(values.len(), times, "{series}");
+    }
+    let last = &file["raw_values"]["TCP upload::1"][99];
+    assert!(last["tcp_rtt"].as_f64().is_some_and(|ms| ms > 20.0), "{last}");
+    // Flows that have not started are not averaged [flent, ComputingRunner].
+    let late = LOSSY.replace("[flow.web]", "[flow.web]\nstart = \"4 s\"");
+    let late = late.replace("[flow.tunnel]", "[flow.tunnel]\nstart = \"8 s\"");
+    std::fs::write(dir.path().join("lossy.toml"), late).expect("written");
+    run(dir.path(), "-o runs/late").with(0);
+    let export = ["export", "flent", "runs/late", "-o", "late.flent.gz"];
+    accord(dir.path(), &export).with(0);
+    let mut text = String::new();
+    let file = File::open(dir.path().join("late.flent.gz")).expect("it was written");
+    (GzDecoder::new(file).read_to_string(&mut text)).expect("gzip");
+    let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let value = |series: &str, i: usize| file["results"][series][i].as_f64();
+    let both = ["TCP upload::1", "TCP upload::2"];
+    for (i, there) in [(20, 0), (60, 1), (95, 2)] {
+        let values: Vec<f64> = both.iter().filter_map(|s| value(s, i)).collect();
+        assert_eq!(values.len(), there, "{i}");
+        let sum = values.iter().copied().reduce(|a, b| a + b);
+        assert_eq!(value("TCP upload sum", i), sum, "{i}");
+        assert_eq!(value("TCP upload avg", i), sum.map(|sum| sum / there as f64));
+    }
+    let none = ["export", "flent", "runs/lossy", "-e", "live"];
+    let none = accord(dir.path(), &none).with(2);
+    assert!(none.stderr.contains("available: packet"), "{none:#?}");
 }
 
 /// The rate in a file whose last interval is short, and in the same file compressed and truncated,
