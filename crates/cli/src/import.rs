@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 pub struct Import {
     #[command(subcommand)]
     pub what: Option<What>,
-    /// The topology: GraphML, GML, SNDlib's native format, node-link JSON, or a list of links in CSV.
+    /// The topology: GraphML, GML, SNDlib (native or XML), node-link JSON, or a list of links in CSV.
     #[arg(required = true)]
     pub topology: Option<PathBuf>,
     /// The file to write; by default the scenario goes to standard output.
@@ -31,7 +31,7 @@ pub struct Import {
     #[arg(long)]
     pub force: bool,
     /// The format, if neither the name nor the content of the file determines it: graphml, gml,
-    /// sndlib, json or csv.
+    /// sndlib, sndlib-xml, json or csv.
     #[arg(long)]
     pub format: Option<Format>,
     /// Demands in CSV, with columns from, to and rate, instead of those of the topology.

@@ -12,6 +12,8 @@ words! {
         Gml = "gml",
         /// The native format of SNDlib.
         Sndlib = "sndlib",
+        /// The XML of SNDlib.
+        SndlibXml = "sndlib-xml",
         /// Node-link JSON, as networkx and topohub write it.
         Json = "json",
         /// A list of links in CSV.
@@ -36,7 +38,8 @@ impl Format {
             return Some(Format::Sndlib);
         }
         if head.starts_with('<') {
-            return head.contains("<graphml").then_some(Format::GraphMl);
+            let tags = [("<graphml", Format::GraphMl), ("<network", Format::SndlibXml)];
+            return tags.into_iter().find(|(tag, _)| head.contains(tag)).map(|(_, format)| format);
         }
         if head.starts_with('{') {
             return Some(Format::Json);

@@ -95,8 +95,7 @@ fn node(
     node: Node<'_, '_>,
     keys: &Keys<'_>,
 ) -> Result<(), ImportError> {
-    let no_id = || ImportError::at(xml.line(node), "<node> has no `id`");
-    let id = node.attribute("id").ok_or_else(no_id)?;
+    let id = xml.required(node, "id")?;
     let label = data(node, keys).find(|(name, _)| matches!(*name, "label" | "name"));
     let label = label.map(|(_, label)| label).or_else(|| drawn(node));
     let index = builder.node(id, label.unwrap_or(id), xml.line(node))?;

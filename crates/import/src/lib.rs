@@ -1,4 +1,4 @@
-//! Readers of network topologies: GraphML, GML, SNDlib's native format, node-link JSON and CSV lists of
+//! Readers of network topologies: GraphML, GML, SNDlib (native and XML), node-link JSON and CSV lists of
 //! links; and of demand matrices in CSV. [`measured`] reads the measurements of other programs.
 //!
 //! A reader returns a [`Topology`], or an [`ImportError`] with the place of the error. The size of
@@ -15,6 +15,7 @@ mod json;
 pub mod limits;
 pub mod measured;
 mod sndlib;
+mod sndlib_xml;
 mod text;
 mod topology;
 mod xml;
@@ -38,6 +39,7 @@ pub fn read(format: Format, text: &str, units: &Units) -> Result<Topology, Impor
         Format::GraphMl => graphml::read(text, units),
         Format::Gml => gml::read(text, units),
         Format::Sndlib => sndlib::read(text, units),
+        Format::SndlibXml => sndlib_xml::read(text, units),
         Format::Json => json::read(text, units),
         Format::Csv => csv_lists::read(text, units),
     }

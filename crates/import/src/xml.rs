@@ -36,6 +36,14 @@ impl<'i> Xml<'i> {
         let at = node.range().start;
         self.starts.partition_point(|start| *start <= at)
     }
+
+    /// Returns a mandatory attribute of an element.
+    pub fn required<'a>(&self, node: Node<'a, '_>, name: &str) -> Result<&'a str, ImportError> {
+        node.attribute(name).ok_or_else(|| {
+            let tag = node.tag_name().name();
+            ImportError::at(self.line(node), format!("<{tag}> has no `{name}`"))
+        })
+    }
 }
 
 /// Checks the depth of elements and the number of their attributes, in one pass.
@@ -90,4 +98,9 @@ pub(crate) fn children<'a, 'i>(
     name: &'static str,
 ) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children().filter(move |c| c.is_element() && c.tag_name().name() == name)
+}
+
+/// Returns the text of the first child of that name.
+pub(crate) fn text<'a>(node: Node<'a, '_>, name: &'static str) -> Option<&'a str> {
+    children(node, name).next()?.text().map(str::trim)
 }

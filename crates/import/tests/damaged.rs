@@ -22,6 +22,9 @@ fn a_damaged_record_costs_itself() {
                    <node id=\"a\"/>\n<edge source=\"a\"/>\n<edge source=\"a\" target=\"z\"/>\n\
                    <edge source=\"a\" target=\"b\"><data key=\"capacity\">7</data></edge></graph></graphml>";
     let sndlib = "NODES (\n a ( 1 2 )\n c ( 1 )\n b ( 3 4 )\n)\nLINKS (\n x ( a z ) 1\n l ( a b ) 7 0 0 0 ( )\n)\n";
+    let xml = "<network><networkStructure><nodes>\n<node id=\"a\"/><node/><node id=\"b\"/></nodes><links>\n\
+               <link><source>a</source></link>\n<link><source>a</source><target>b</target>\
+               <preInstalledModule><capacity>7</capacity></preInstalledModule></link></links></networkStructure></network>";
     for (format, text, count, first) in [
         (
             Format::Gml,
@@ -39,6 +42,7 @@ fn a_damaged_record_costs_itself() {
         (Format::GraphMl, graphml, 4, "line 3: <node> has no `id`"),
         (Format::Json, json, 4, "nodes[1] is not an object"),
         (Format::Sndlib, sndlib, 2, "line 3: \"c ( 1 )\" is not of the form"),
+        (Format::SndlibXml, xml, 2, "line 2: <node> has no `id`"),
         (
             Format::Csv,
             "from,to,rate\na,c,fast\na,b,7\nb\n",

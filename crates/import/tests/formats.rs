@@ -14,7 +14,7 @@ fn abilene(ending: &str) -> Topology {
     topology.unwrap_or_else(|e| panic!("{ending}: {e}"))
 }
 
-const ENDINGS: [&str; 5] = ["graphml", "gml", "sndlib", "json", "csv"];
+const ENDINGS: [&str; 6] = ["graphml", "gml", "sndlib", "xml", "json", "csv"];
 
 #[test]
 fn a_network_is_the_same_in_every_format() {
@@ -47,7 +47,7 @@ fn lengths_are_those_of_the_earth() {
 #[test]
 fn demands_come_with_the_file_or_beside_it() {
     let from_csv = |t: &Topology| demands(&file("demands.csv"), t, &Units::default());
-    for ending in ["sndlib", "json"] {
+    for ending in ["sndlib", "xml", "json"] {
         let t = abilene(ending);
         let rates: Vec<f64> = t.demands.iter().map(|d| d.rate).collect();
         let mut sorted = rates.clone();
@@ -124,6 +124,7 @@ fn mistakes_have_their_line() {
         (Format::GraphMl, "<graphml>\n<graph>", Some(1), "invalid XML"),
         (Format::GraphMl, "<!DOCTYPE x>\n<graphml/>", Some(1), "invalid XML"),
         (Format::GraphMl, "<html/>", Some(1), "expected <graphml>"),
+        (Format::SndlibXml, "<network>\n</network>", Some(1), "networkStructure"),
         (Format::Sndlib, "NODES (\n a ( 1 2 )\n", Some(2), "no end"),
         (Format::Sndlib, "NODES (\n a ( 1 )\n)", Some(2), "not of the form"),
         (Format::Sndlib, "NODES (\n a\n b\n)\nLINKS (\n l ( a c ) 1\n)", Some(6), "no node \"c\""),

@@ -35,10 +35,11 @@ fn check(text: &str) {
     }
 }
 
-const SEEDS: [&str; 5] = [
+const SEEDS: [&str; 6] = [
     include_str!("files/abilene.graphml"),
     include_str!("files/abilene.gml"),
     include_str!("files/abilene.sndlib"),
+    include_str!("files/abilene.xml"),
     include_str!("files/abilene.json"),
     include_str!("files/abilene.csv"),
 ];
