@@ -228,11 +228,9 @@ impl Flows<'_> {
         }
         let given = |key| reader.given(key);
         if self.network.hops.is_empty() {
-            return Err(Problem::new(
-                reader.at("each_hop"),
-                "`each_hop` needs the hops of a parking lot",
-            )
-            .hint("add [topology.parking_lot], or give `from` and `to`"));
+            let message = "`each_hop` needs the hops of a parking lot";
+            return Err(Problem::new(reader.at("each_hop"), message)
+                .hint("add [topology.parking_lot], or give `from` and `to`"));
         }
         let way = ["from", "to", "path", "reverse_path"];
         if let Some(value) = way.into_iter().find_map(given) {
