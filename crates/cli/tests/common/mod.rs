@@ -44,9 +44,9 @@ pub fn program(dir: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// Waits for the end; a process that runs for more than a minute is killed, and has no code.
+/// Waits for the end; a process that runs for more than ten minutes is killed, and has no code.
 pub fn end(child: Child) -> Ended {
-    end_within(child, Duration::from_secs(60))
+    end_within(child, Duration::from_secs(600))
 }
 
 /// Waits for the end; a process that runs for longer than `limit` is killed, and has no code.
