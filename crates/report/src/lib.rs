@@ -50,12 +50,10 @@ mod class;
 mod compare;
 mod engines;
 mod estimate;
-mod failing;
 mod figure;
 mod files;
 mod gap;
 mod json;
-mod markdown;
 mod markup;
 mod measure;
 mod overview;
@@ -89,7 +87,6 @@ pub use files::{
 };
 pub use gap::gap;
 pub use json::{FORMAT_VERSION, Point, check_record, experiment_record, joined, settings_record};
-pub use markdown::{ExperimentRow, rewrite};
 pub use markup::escape;
 pub use overview::overview;
 pub use page::{PageParts, comparison_page, page, page_parts, shell};
@@ -97,11 +94,11 @@ pub use papers::{
     FigureCounts, FigureRecord, FigureVerdict, LAW_AXIS, OUR_LAW, OwnRecord, PaperFigure, Papers,
     RivalRecord, Score, Share, Summary,
 };
-pub use results::Results;
+pub use results::{ExperimentRow, Results};
 pub use schema::{OUTPUTS, output_schema};
 pub use stability::{Cell, Parameter, StabilityMap};
 pub use style::Style;
 pub use table::{AGREE, checks_table, comparison, comparison_of, remarks, table};
 pub use transfers::TransferRow;
-pub use verdict::{Kind, Tally, totals};
+pub use verdict::{Judged, Kind, Tally, totals};
 pub use versus::{Versus, comparison_record, differences, versus, versus_table};

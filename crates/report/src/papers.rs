@@ -7,7 +7,7 @@
 
 use crate::class::Class;
 use crate::json::FORMAT_VERSION;
-use crate::markdown::ExperimentRow;
+use crate::results::ExperimentRow;
 use crate::style::Style;
 use crate::table::{align_right, fill, finish, new_table};
 use crate::verdict::{Judged, Kind, totals};

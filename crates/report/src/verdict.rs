@@ -101,13 +101,18 @@ impl Kind {
 
 /// A check as far as tables of results and verdicts on figures need it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Judged {
+pub struct Judged {
     /// The settings of its point, by the axes of the sweep.
     pub point: Vec<(String, String)>,
+    /// The name.
     pub name: String,
+    /// The engine.
     pub engine: Engine,
+    /// The metric.
     pub metric: Metric,
+    /// The two sides.
     pub kind: Kind,
+    /// The verdict.
     pub class: Class,
 }
 
