@@ -17,8 +17,8 @@ use crate::summary;
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{
-    Class, ExperimentRow, FORMAT_VERSION, Kept, Lock, Point, Tally, check_place,
-    checks_table, overview, remarks, totals,
+    Class, ExperimentRow, FORMAT_VERSION, Kept, Lock, Point, Tally, check_place, checks_table,
+    overview, remarks, totals,
 };
 use accord::units::Duration;
 use accord::{BUILT_IN, load, papers, set};

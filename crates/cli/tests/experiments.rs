@@ -39,8 +39,8 @@ fn settle(path: &Path, new: &str, differences: impl Fn(&str, &str) -> Vec<String
 fn results(json: &Value) -> String {
     let array = |value: &Value| value.as_array().expect("an array").clone();
     let text = |value: &Value| value.as_str().expect("a text").to_string();
-    let mut out =
-        "# Digests of all packet runs, and their figures. Written by\n# ./test --write\n".to_string();
+    let mut out = "# Digests of all packet runs, and their figures. Written by\n# ./test --write\n"
+        .to_string();
     for experiment in array(&json["experiments"]) {
         let points = array(&experiment["points"]);
         for point in &points {
@@ -53,7 +53,8 @@ fn results(json: &Value) -> String {
             let own = checks.iter().filter(|c| c["point"] == point["point"]);
             for check in own.filter(|c| c["engine"] != "live") {
                 let (class, engine) = (text(&check["class"]), text(&check["engine"]));
-                let measured = check["measured"].as_f64().map_or("-".into(), |v| format!("{v:.5e}"));
+                let measured =
+                    check["measured"].as_f64().map_or("-".into(), |v| format!("{v:.5e}"));
                 let mut name = text(&check["name"]);
                 if points.len() > 1 {
                     name.truncate(name.len() - format!(" [{label}]").len());
@@ -102,7 +103,11 @@ fn moved(before: &str, now: &str) -> Vec<String> {
             continue;
         };
         if recorded.len() != lines.len() {
-            moved.push(format!("{title}: {} lines are recorded, not {}", recorded.len(), lines.len()));
+            moved.push(format!(
+                "{title}: {} lines are recorded, not {}",
+                recorded.len(),
+                lines.len()
+            ));
         }
         let pairs = recorded.iter().zip(lines).filter(|(a, b)| !same(a, b));
         moved.extend(pairs.map(|(a, b)| format!("{title}:\n  {a}\n  {b}")));
@@ -241,8 +246,9 @@ fn figures_of_models_have_room_those_of_packets_none() {
     let of = |engine: &str, class: &str, figure: &str| {
         format!("# x\ne | \n  digest | seed 1 | abc\n  {class} | {engine} | {figure} | x\n")
     };
-    let differ =
-        |engine: &str, a: &str, b: &str| !moved(&of(engine, "met", a), &of(engine, "met", b)).is_empty();
+    let differ = |engine: &str, a: &str, b: &str| {
+        !moved(&of(engine, "met", a), &of(engine, "met", b)).is_empty()
+    };
     assert!(!differ("theory", "2.00000e6", "2.00100e6"));
     assert!(differ("theory", "2.00000e6", "2.01000e6"));
     assert!(differ("packet", "2.00000e6", "2.00001e6"));

@@ -53,7 +53,7 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
         }
         verdicts.push(Verdict {
             failure: failure.or_else(|| unmet.get(&key).cloned()),
-            skipped: case.impossible[0].clone(),
+            skipped: case.planned.impossible[0].clone(),
             says,
             key,
         });
@@ -137,7 +137,7 @@ fn status(check: &Check) -> TestCaseStatus {
         Class::Unknown => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Class::Finding | Class::Open | Class::Ours => TestCaseStatus::skipped(),
     };
-    let because = check.known.as_ref().map_or("", |known| &known.because);
+    let because = check.fails.as_ref().map_or("", |known| &known.because);
     status.set_message(match because {
         "" => check.reason.clone(),
         because => format!("{}; {because}", check.reason),

@@ -1,10 +1,11 @@
 //! The runs of an evaluation: cases, subjects, points of sweeps and seeds.
 
 use crate::measure::{entries, unit};
-use crate::pack::{Case, Pack, Section, SubjectRole};
+use crate::pack::{Case, Pack, SubjectRole};
 use crate::subject::Subject;
 use accord::language::{Errors, File, ScenarioError, suggest};
 use accord::margins::stability;
+use accord::report::label;
 use accord::scenario::{Engine, MetricUnit, Scenario};
 use accord::units::words;
 use accord::{Catalogue, set};
@@ -112,6 +113,7 @@ impl Plan {
                 let wanted = &case.measures;
                 let first = &as_it_stands[0];
                 let units = wanted.iter().map(|&m| unit(&pack.measures, wanted, first, m));
+                let label = |s: &Scenario| label(&s.point);
                 let mut planned = Planned {
                     section: s,
                     case: c,
@@ -150,12 +152,6 @@ impl Plan {
             }
         }
         Ok(Plan { pack, cases, trials })
-    }
-
-    /// Returns the section and the case of a planned case.
-    pub fn case(&self, planned: &Planned) -> (&Section, &Case) {
-        let section = &self.pack.sections[planned.section];
-        (section, &section.cases[planned.case])
     }
 }
 
@@ -274,13 +270,6 @@ fn with_subject(
             })
         })
         .collect()
-}
-
-/// Returns what distinguishes a point: "rate = 10 Mbps, delay = 5 ms".
-fn label(scenario: &Scenario) -> String {
-    let pairs = scenario.point.iter();
-    let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name} = {value}")).collect();
-    pairs.join(", ")
 }
 
 /// Returns the margins in the phase in the middle of the steady part.

@@ -71,6 +71,7 @@ mod transfers;
 mod verdict;
 mod versus;
 
+pub use axis::label;
 pub use check::{Check, checks, figure_values};
 pub use class::Class;
 pub use compare::{

@@ -4,6 +4,7 @@ use crate::class::Class;
 use crate::json::Point;
 use crate::verdict::{Judged, Kind};
 use accord_scenario::{Engine, Scenario};
+use accord_units::Words as _;
 use std::collections::BTreeMap;
 
 /// One experiment and its verdicts.
@@ -20,15 +21,7 @@ impl ExperimentRow {
     pub fn of(id: &str, points: &[Point]) -> ExperimentRow {
         let judged = |p: &Point| {
             let checks = p.checks.iter().filter(|c| c.engine != Engine::Live);
-            let judged = checks.map(|c| Judged {
-                point: p.scenario.point.clone(),
-                name: c.name.clone(),
-                engine: c.engine,
-                metric: c.metric,
-                kind: Kind::of(c.engine, c.claim),
-                class: c.class,
-            });
-            judged.collect::<Vec<_>>()
+            checks.map(|c| Judged::of(p.scenario, c, c.class)).collect::<Vec<_>>()
         };
         ExperimentRow { id: id.to_string(), judged: points.iter().flat_map(judged).collect() }
     }
@@ -106,14 +99,8 @@ impl Results {
             if !named.eq(recorded.iter().map(|(_, engine, name)| (*engine, name))) {
                 return Err(format!("{title}: other checks are recorded"));
             }
-            judged.extend(expectations.zip(recorded).map(|(e, (class, ..))| Judged {
-                point: scenario.point.clone(),
-                name: e.name.clone(),
-                engine: e.engine,
-                metric: e.metric,
-                kind: Kind::of(e.engine, e.claim),
-                class: *class,
-            }));
+            let checks = expectations.zip(recorded);
+            judged.extend(checks.map(|(e, (class, ..))| Judged::of(scenario, e, *class)));
         }
         Ok(ExperimentRow { id: id.to_string(), judged })
     }

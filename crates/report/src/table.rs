@@ -203,7 +203,7 @@ pub(crate) fn meanings(checks: &[Check]) -> String {
 /// that have it.
 fn failures(checks: &[Check]) -> String {
     let mut text = String::new();
-    let because = |check: &Check| check.known.as_ref().map(|k| k.because.clone());
+    let because = |check: &Check| check.fails.as_ref().map(|k| k.because.clone());
     let failed = checks.iter().filter(|c| c.class != Class::Met);
     let failed: Vec<&Check> = failed.collect();
     for (i, check) in failed.iter().enumerate() {

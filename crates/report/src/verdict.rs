@@ -2,7 +2,7 @@
 
 use crate::class::Class;
 use crate::show;
-use accord_scenario::{Claim, Engine, Metric};
+use accord_scenario::{Claim, Engine, Expectation, Metric, Scenario};
 
 /// The number of verdicts of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,6 +117,17 @@ pub struct Judged {
 }
 
 impl Judged {
+    pub(crate) fn of(scenario: &Scenario, e: &Expectation, class: Class) -> Judged {
+        Judged {
+            point: scenario.point.clone(),
+            name: e.name.clone(),
+            engine: e.engine,
+            metric: e.metric,
+            kind: Kind::of(e.engine, e.claim),
+            class,
+        }
+    }
+
     /// Returns the value of an axis of the sweep at its point.
     pub fn setting(&self, axis: &str) -> Option<&str> {
         let found = self.point.iter().find(|(name, _)| name == axis);

@@ -60,7 +60,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let corner = search.ranges.iter().map(|range| Some(range.from()));
     search.scenario(&corner.collect())?;
     let unfinished = path.with_extension("unfinished");
-    let kept = Measurements::at(&unfinished, &build(), args.fresh);
+    let kept = Measurements::open(&unfinished, &build(), args.fresh);
     let kept = kept.map_err(|e| {
         let message = format!("{} cannot be written: {e}", unfinished.display());
         Failure::io(message, &e)

@@ -79,7 +79,7 @@ fn in_engine(
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
     let baseline = baseline.transpose()?;
     let directory = output::claim(args.output.as_deref(), &order.subjects[0], below)?;
-    let kept = Measurements::open(&directory, &build(), args.fresh)
+    let kept = Measurements::open(&directory.join(Measurements::FILE), &build(), args.fresh)
         .map_err(|e| Failure::io(format!("{} cannot be written: {e}", directory.display()), &e))?;
     let options =
         Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
@@ -273,7 +273,7 @@ fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> 
         let message = format!("no case can run with \"{}\": {why}", subject.label);
         let hint = format!(
             "it replaces {}; accord list {kind} {} shows its parameters",
-            plan.case(first).1.subject.join(", "),
+            plan.pack.case(first).1.subject.join(", "),
             subject.family
         );
         return Err(Failure::new(message).hint(hint));

@@ -128,7 +128,7 @@ impl<'a> Dossier<'a> {
         let estimates: Vec<Option<Estimate>> = (0..subjects).map(|i| row.estimate(i)).collect();
         let mut texts = show::row(&estimates, row.unit);
         for (i, text) in texts.iter_mut().enumerate() {
-            if case.impossible[i].is_some() {
+            if case.planned.impossible[i].is_some() {
                 *text = show::NONE.into();
             }
         }
@@ -152,17 +152,17 @@ impl<'a> Dossier<'a> {
     /// Returns the remarks below the table of a case.
     fn remarks(&self, result: &PackResult, case: &CaseResult) -> Vec<String> {
         let subjects = &self.evaluation.order.subjects;
-        let (_, definition) = result.case_of(case);
+        let (_, definition) = result.pack.case(&case.planned);
         let mut lines = Vec::new();
         if !definition.notes.is_empty() {
             lines.push(definition.notes.clone());
         }
-        for (subject, why) in subjects.iter().zip(&case.impossible) {
+        for (subject, why) in subjects.iter().zip(&case.planned.impossible) {
             if let Some(why) = why {
                 lines.push(format!("Not possible with {}: {why}.", subject.label));
             }
         }
-        for (subject, margin) in subjects.iter().zip(&case.margins) {
+        for (subject, margin) in subjects.iter().zip(&case.planned.margins) {
             lines.push(match margin {
                 Ok(margin) => format!("Equilibrium with {}: {}.", subject.label, said(margin)),
                 Err(why) => format!("No margins with {}: {why}.", subject.label),
@@ -187,7 +187,7 @@ impl<'a> Dossier<'a> {
     /// Returns the commands that print a case again: its figures, and its runs.
     fn commands(&self, result: &PackResult, case: &CaseResult) -> [String; 2] {
         let order = &self.evaluation.order;
-        let (_, definition) = result.case_of(case);
+        let (_, definition) = result.pack.case(&case.planned);
         let pack = result.pack.directory.as_deref().unwrap_or(&result.pack.name);
         let mut evaluate = format!(
             "accord evaluate --pack {pack} --case {} --subject '{}'",
@@ -207,7 +207,7 @@ impl<'a> Dossier<'a> {
     fn charts(&self, result: &PackResult, case: &CaseResult) -> Vec<Chart> {
         let subjects = &self.evaluation.order.subjects;
         let labels: Vec<&str> = subjects.iter().map(|s| s.label.as_str()).collect();
-        let (_, definition) = result.case_of(case);
+        let (_, definition) = result.pack.case(&case.planned);
         let mut charts = Vec::new();
         for &measure in &definition.measures {
             let rows = case.rows.iter().filter(|row| row.measure == measure);

@@ -4,6 +4,7 @@
 mod read;
 mod source;
 
+use crate::plan::Planned;
 use accord::scenario::Metric;
 use std::sync::Arc;
 
@@ -242,6 +243,12 @@ impl Threshold {
 }
 
 impl Pack {
+    /// Returns the section and the case of a planned case.
+    pub fn case(&self, planned: &Planned) -> (&Section, &Case) {
+        let section = &self.sections[planned.section];
+        (section, &section.cases[planned.case])
+    }
+
     /// Returns all cases with their sections.
     pub fn cases(&self) -> impl Iterator<Item = (&Section, &Case)> {
         let sections = self.sections.iter();

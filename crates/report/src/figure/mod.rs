@@ -292,12 +292,13 @@ impl Figure {
 }
 
 impl Axis {
+    /// Returns a linear axis, drawn in the unit of the data.
+    fn linear(name: impl Into<String>, unit: &'static str, ends: (f64, f64)) -> Axis {
+        Axis { name: name.into(), unit, one: 1.0, base: unit, ticks: None, ends, log: false }
+    }
+
     fn label(&self) -> String {
-        if self.unit.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{} ({})", self.name, self.unit)
-        }
+        crate::axis::with_unit(&self.name, self.unit)
     }
 
     /// Returns the heading of a column with the axis' values: "throughput [bit/s]".

@@ -1,6 +1,7 @@
 //! The choice of the subjects of a figure: groups, flows or links, with distinct names.
 
 use super::{By, FigureError, Request};
+use crate::axis::place_among;
 use crate::compare::Outline;
 use crate::files::{LoadedRun, Stored, is_point};
 use crate::show;
@@ -214,11 +215,8 @@ pub fn labels(subjects: &[Subject]) -> Result<Vec<(String, usize)>, FigureError>
             (false, true) => s.name.clone(),
             (true, true) => format!("{}: {}", s.place, s.name),
         };
-        let colour = order.iter().position(|l| *l == label).unwrap_or_else(|| {
-            order.push(label.clone());
-            order.len() - 1
-        });
-        labels.push((show::clean(&label, 60), colour));
+        let clean = show::clean(&label, 60);
+        labels.push((clean, place_among(&mut order, label)));
     }
     check_number(&order)?;
     Ok(labels)

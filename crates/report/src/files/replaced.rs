@@ -2,9 +2,8 @@
 
 use super::MANIFEST;
 use super::manifest::StoredManifest;
-use super::place::is_point;
+use super::place::points_of;
 use accord_scenario::Scenario;
-use std::fs;
 use std::path::Path;
 
 /// Returns a run of the run directory or sweep at `dir` that none of these scenarios makes, as
@@ -12,10 +11,7 @@ use std::path::Path;
 pub fn replaced(dir: &Path, scenarios: &[&Scenario]) -> Option<String> {
     let new: Vec<(String, u64)> = scenarios.iter().map(|s| (s.hash(), s.seed)).collect();
     let mut places = vec![dir.to_path_buf()];
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let points = entries.filter(|e| is_point(&e.file_name()));
-    places.extend(points.map(|e| e.path()));
-    places.sort();
+    places.extend(points_of(dir));
     let there = places.iter().filter(|place| place.join(MANIFEST).is_file());
     let old = there.filter_map(|place| StoredManifest::read(place).ok());
     let mut other = old.flat_map(|manifest| {

@@ -1,7 +1,7 @@
 //! The reader of the results of a command: a run directory, or the directory of a sweep.
 
 use super::manifest::StoredManifest;
-use super::place::is_point;
+use super::place::points_of;
 use super::{FileError, LoadedRun, MANIFEST, load_run_dir};
 use crate::compare::Outline;
 use crate::json::Point;
@@ -39,11 +39,7 @@ impl Stored {
 pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
     let mut dirs = Vec::new();
     if !path.join(MANIFEST).exists() {
-        let entries = std::fs::read_dir(path).into_iter().flatten();
-        let dirs_of = entries.flatten().filter(|e| is_point(&e.file_name()));
-        dirs = dirs_of.map(|e| e.path()).collect();
-        // By number: 1000 comes after 999.
-        dirs.sort_by_key(|dir| (dir.as_os_str().len(), dir.clone()));
+        dirs = points_of(path);
     }
     // A directory that is neither is refused as a run directory.
     if dirs.is_empty() {

@@ -1,6 +1,7 @@
 //! Distributions of samples: as functions and as boxes.
 
 use super::{Gathered, log_x, means_axis, nothing, values_axis, window, words};
+use crate::axis::place_among;
 use crate::figure::select::{Subject, labels};
 use crate::figure::{Axis, BoxOf, Content, FigureError, Line, Request};
 use crate::measure::quantile;
@@ -62,15 +63,7 @@ pub fn distribution(subjects: &[Subject], request: &Request) -> Result<Gathered,
         Of::Transfer => "Share of transfers",
         _ => "Share of samples",
     };
-    let y = Axis {
-        name: what.into(),
-        unit: "%",
-        one: 0.01,
-        base: "1",
-        ticks: None,
-        ends: (0.0, 1.0),
-        log: false,
-    };
+    let y = Axis { one: 0.01, base: "1", ..Axis::linear(what, "%", (0.0, 1.0)) };
     Ok((x, y, Content::Lines(traces)))
 }
 
@@ -78,9 +71,7 @@ pub fn boxes(subjects: &[Subject], request: &Request) -> Result<Gathered, Figure
     let mut boxes = Vec::new();
     let mut order: Vec<String> = Vec::new();
     for (subject, (of, colour)) in subjects.iter().zip(labels(subjects)?) {
-        if !order.contains(&of) {
-            order.push(of.clone());
-        }
+        place_among(&mut order, of.clone());
         for (engine, runs) in subject.engines(request) {
             let samples = samples(subject, &runs, request);
             if samples.is_empty() {
@@ -102,14 +93,6 @@ pub fn boxes(subjects: &[Subject], request: &Request) -> Result<Gathered, Figure
     let all = || boxes.iter().flat_map(|b| b.quantiles.into_iter().chain([b.mean]));
     let y = means_axis(request, words(request.metric), all());
     let last = order.len() as f64 - 0.5;
-    let x = Axis {
-        name: String::new(),
-        unit: "",
-        one: 1.0,
-        base: "",
-        ticks: Some(order),
-        ends: (-0.5, last),
-        log: false,
-    };
+    let x = Axis { ticks: Some(order), ..Axis::linear("", "", (-0.5, last)) };
     Ok((x, y, Content::Boxes(boxes)))
 }
