@@ -142,6 +142,24 @@ pub enum Finding {
     Missing,
 }
 
+impl Finding {
+    /// Returns the finding in a word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Finding::Better => "better",
+            Finding::Worse => "worse",
+            Finding::Moved => "different",
+            Finding::Same => "not told apart",
+            Finding::Missing => "not compared",
+        }
+    }
+
+    /// Returns whether there is a significant difference.
+    pub const fn differs(self) -> bool {
+        matches!(self, Finding::Better | Finding::Worse | Finding::Moved)
+    }
+}
+
 /// A measure of two subjects, or of one at two times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {

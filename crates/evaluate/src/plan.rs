@@ -13,9 +13,11 @@ use std::sync::Arc;
 
 words! {
     /// The part of a pack that is run.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum Tier by name {
         /// The part that takes two minutes on two cores.
+        #[default]
         Quick = "quick",
         /// Everything.
         Whole = "whole",
@@ -104,7 +106,7 @@ impl Plan {
         for (s, section) in pack.sections.iter().enumerate() {
             for (c, case) in section.cases.iter().enumerate() {
                 let named = order.cases.contains(&case.name);
-                let in_tier = order.tier == Tier::Whole || case.in_quick || named;
+                let in_tier = [order.tier, Tier::Quick].contains(&case.tier) || named;
                 if !in_tier || !(order.cases.is_empty() || named) {
                     continue;
                 }

@@ -158,7 +158,7 @@ fn subject(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {
 /// Returns the named packs, or all that evaluate such a subject.
 fn packs(args: &Args, subject: &Subject) -> Result<Vec<Pack>, Failure> {
     if args.pack.is_empty() {
-        let all = built_in().map(|pack| open(pack.name));
+        let all = built_in().map(open);
         let mut all = all.collect::<Result<Vec<_>, _>>()?;
         all.retain(|pack| pack.role == subject.role);
         return Ok(all);
@@ -173,7 +173,7 @@ fn packs(args: &Args, subject: &Subject) -> Result<Vec<Pack>, Failure> {
                 subject.family,
                 subject.role.name()
             );
-            let others = built_in().filter_map(|b| open(b.name).ok());
+            let others = built_in().filter_map(|name| open(name).ok());
             let others = others.filter(|p| p.role == subject.role);
             let names: Vec<String> = others.map(|p| p.name).collect();
             let hint = format!("packs for a {}: {}", subject.role.name(), names.join(", "));

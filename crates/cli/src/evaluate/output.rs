@@ -132,7 +132,7 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
             json!({
                 "of": subject.label,
                 "estimate": row.estimate(i),
-                "subject_is": (i > 0).then(|| word(against[i - 1][n].finding)),
+                "subject_is": (i > 0).then(|| against[i - 1][n].finding.word()),
             })
         });
         json!({
@@ -172,14 +172,4 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
         "failures": failures,
         "regressions": regressions,
     })
-}
-
-fn word(finding: Finding) -> &'static str {
-    match finding {
-        Finding::Better => "better",
-        Finding::Worse => "worse",
-        Finding::Moved => "different",
-        Finding::Same => "not told apart",
-        Finding::Missing => "not compared",
-    }
 }

@@ -134,12 +134,9 @@ impl<'a> Dossier<'a> {
         }
         let key = result.key(case, row);
         for (text, findings) in texts[1..].iter_mut().zip(&self.against) {
-            *text += match findings.get(&key) {
-                Some(Finding::Better) => ", better",
-                Some(Finding::Worse) => ", worse",
-                Some(Finding::Moved) => ", different",
-                _ => "",
-            };
+            if let Some(finding) = findings.get(&key).filter(|f| f.differs()) {
+                *text += &format!(", {}", finding.word());
+            }
         }
         let measure = result.measure(row);
         let name = match measure.better.sign() {
@@ -236,10 +233,9 @@ fn said(margin: &crate::plan::Margin) -> String {
     } else {
         "any".into()
     };
-    if margin.stable {
-        format!("stable, {gain}, delay margin {delay}")
-    } else {
-        format!("not stable, {gain}")
+    match margin.stable {
+        true => format!("stable, {gain}, delay margin {delay}"),
+        false => format!("not stable, {gain}"),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{
     Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Threshold,
-    Wanted,
 };
+use crate::plan::Tier;
 use accord::language::{Errors, ScenarioError, Source, suggest};
 use accord::scenario::{Metric, MetricUnit};
 use serde::Deserialize;
@@ -86,14 +86,6 @@ struct RawCase {
     margins: bool,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Tier {
-    #[default]
-    Quick,
-    Whole,
-}
-
 /// The least relative change that matters where a measure says nothing.
 const RELEVANT: f64 = 0.05;
 /// The largest number of cases and of measures.
@@ -174,7 +166,7 @@ pub(super) fn read(
                 text,
                 set: case.set,
                 quick: case.quick,
-                in_quick: case.tier == Tier::Quick,
+                tier: case.tier,
                 subject: case.subject,
                 measures,
                 ellipse,
@@ -248,7 +240,10 @@ fn measure(
         return wrong(relevant.span(), message, None);
     }
     let figure = match (&raw.metric, &raw.ratio) {
-        (Some(metric), None) => Figure::Value(wanted(origin, &raw, metric)?),
+        (Some(metric), None) => match wanted(origin, &raw, metric)? {
+            entry if raw.reach.is_some() => Figure::Reach(entry),
+            entry => Figure::Value(entry),
+        },
         (None, Some(ratio)) => {
             let mut parts = [0; 2];
             for (part, name) in parts.iter_mut().zip(ratio.get_ref()) {
@@ -267,10 +262,6 @@ fn measure(
             let message = format!("measure \"{name}\" needs either `metric` or `ratio`");
             return wrong(whole, message, None);
         }
-    };
-    let figure = match figure {
-        Figure::Value(wanted) if raw.reach.is_some() => Figure::Reach(wanted),
-        figure => figure,
     };
     let bound = |bound: &Option<Spanned<f64>>, none: f64| {
         bound.as_ref().map_or(none, |bound| *bound.get_ref())
@@ -303,7 +294,7 @@ fn wanted(
     origin: &Arc<Source>,
     raw: &RawMeasure,
     metric: &Spanned<String>,
-) -> Result<Wanted, ScenarioError> {
+) -> Result<String, ScenarioError> {
     let Ok(parsed) = metric.get_ref().parse::<Metric>() else {
         let message = format!("there is no metric \"{}\"", metric.get_ref());
         let hint = suggest(metric.get_ref(), Metric::ALL.iter().map(|m| m.name()));
@@ -337,12 +328,6 @@ fn wanted(
     if let Some(across) = &raw.across {
         put("across", Value::String(across.clone()));
     }
-    Ok(Wanted { metric: parsed, entry: inline(&entry) })
-}
-
-/// Returns a table as TOML in one line.
-fn inline(table: &Table) -> String {
-    let pairs: Vec<String> =
-        (table.iter()).map(|(key, value)| format!("{key} = {value}")).collect();
-    format!("{{ {} }}", pairs.join(", "))
+    let pairs: Vec<String> = entry.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    Ok(format!("{{ {} }}", pairs.join(", ")))
 }
