@@ -12,7 +12,7 @@ use crate::files::Stored;
 use crate::range;
 use crate::show;
 use accord_scenario::{Metric, Of, Window};
-use spread::{boxes, distribution};
+use spread::distribution;
 use std::collections::BTreeSet;
 use sweep::{map, sweep};
 use time::over_time;
@@ -23,14 +23,13 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
     if kind == Kind::Time && request.metric.of() == Of::Transfer {
         return Err(FigureError::wrong(
             format!("{} is of single transfers, which have no line over time", request.metric),
-            "choose --kind cdf, box or sweep",
+            "choose --kind cdf or sweep",
         ));
     }
     let subjects = subjects(stored, request)?;
     let (x, y, content) = match kind {
         Kind::Time => over_time(&subjects, request)?,
         Kind::Cdf => distribution(&subjects, request)?,
-        Kind::Box => boxes(&subjects, request)?,
         Kind::Sweep => sweep(stored, &subjects, request)?,
         Kind::Map => map(stored, &subjects, request)?,
     };

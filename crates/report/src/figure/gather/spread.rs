@@ -1,9 +1,8 @@
-//! Distributions of samples: as functions and as boxes.
+//! Distributions of samples.
 
-use super::{Gathered, log_x, means_axis, nothing, values_axis, window, words};
-use crate::axis::place_among;
+use super::{Gathered, log_x, nothing, values_axis, window, words};
 use crate::figure::select::{Subject, labels};
-use crate::figure::{Axis, BoxOf, Content, FigureError, Line, Request};
+use crate::figure::{Axis, Content, FigureError, Line, Request};
 use crate::measure::quantile;
 use crate::range;
 use accord_record::Run;
@@ -65,34 +64,4 @@ pub fn distribution(subjects: &[Subject], request: &Request) -> Result<Gathered,
     };
     let y = Axis { one: 0.01, base: "1", ..Axis::linear(what, "%", (0.0, 1.0)) };
     Ok((x, y, Content::Lines(traces)))
-}
-
-pub fn boxes(subjects: &[Subject], request: &Request) -> Result<Gathered, FigureError> {
-    let mut boxes = Vec::new();
-    let mut order: Vec<String> = Vec::new();
-    for (subject, (of, colour)) in subjects.iter().zip(labels(subjects)?) {
-        place_among(&mut order, of.clone());
-        for (engine, runs) in subject.engines(request) {
-            let samples = samples(subject, &runs, request);
-            if samples.is_empty() {
-                continue;
-            }
-            boxes.push(BoxOf {
-                of: of.clone(),
-                colour,
-                engine,
-                samples: samples.len(),
-                mean: samples.iter().sum::<f64>() / samples.len() as f64,
-                quantiles: [0.05, 0.25, 0.5, 0.75, 0.95].map(|q| quantile(&samples, q)),
-            });
-        }
-    }
-    if boxes.is_empty() {
-        return Err(nothing(request));
-    }
-    let all = || boxes.iter().flat_map(|b| b.quantiles.into_iter().chain([b.mean]));
-    let y = means_axis(request, words(request.metric), all());
-    let last = order.len() as f64 - 0.5;
-    let x = Axis { ticks: Some(order), ..Axis::linear("", "", (-0.5, last)) };
-    Ok((x, y, Content::Boxes(boxes)))
 }
