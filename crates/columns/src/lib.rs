@@ -147,7 +147,6 @@ impl<'a> Table<'a> {
     /// Writes the table, which Parquet calls `name`.
     ///
     /// # Errors
-    ///
     /// Returns the errors of `out`, and an error if columns differ in length.
     pub fn write(
         &self,

@@ -43,7 +43,6 @@ impl Reader {
     /// Opens a file that must have just these fields, by name and kind.
     ///
     /// # Errors
-    ///
     /// The file is damaged, or has other columns.
     pub fn open(file: File, fields: &[Field]) -> Result<Reader, Damaged> {
         let file = Damaged::guard(|| Ok(SerializedFileReader::new(file)?))?;
@@ -68,11 +67,9 @@ impl Reader {
     /// Reads a column of [`Kind::Text`]: each text with the number of rows that it holds for.
     ///
     /// # Errors
-    ///
     /// The file is damaged, or holds text that is not UTF-8.
     ///
     /// # Panics
-    ///
     /// As all readers of columns: if there is no such group, or no such field of this kind.
     pub fn texts(&self, group: usize, field: &str) -> Result<Vec<(String, usize)>, Damaged> {
         let (rows, _) = self.read::<ByteArrayType>(group, field, &[Kind::Text])?;
@@ -83,7 +80,6 @@ impl Reader {
     /// Reads a column of [`Kind::Count`]: each integer with the number of rows that it holds for.
     ///
     /// # Errors
-    ///
     /// The file is damaged.
     pub fn counts(&self, group: usize, field: &str) -> Result<Vec<(i32, usize)>, Damaged> {
         let (rows, _) = self.read::<Int32Type>(group, field, &[Kind::Count])?;
@@ -93,7 +89,6 @@ impl Reader {
     /// Reads a column of [`Kind::Long`].
     ///
     /// # Errors
-    ///
     /// The file is damaged.
     pub fn longs(&self, group: usize, field: &str) -> Result<Vec<i64>, Damaged> {
         Ok(self.read::<Int64Type>(group, field, &[Kind::Long])?.0)
@@ -102,7 +97,6 @@ impl Reader {
     /// Reads a column of [`Kind::Number`] or [`Kind::Optional`]. A missing number is NaN.
     ///
     /// # Errors
-    ///
     /// The file is damaged.
     pub fn numbers(&self, group: usize, field: &str) -> Result<Vec<f64>, Damaged> {
         let kinds = [Kind::Number, Kind::Optional];

@@ -4,6 +4,7 @@ use crate::effect::Effect;
 use crate::figure::{Apart, Pair, Values, Which, apart, figures};
 use accord_report::Estimate;
 use accord_scenario::{Engine, Expectation, MetricUnit, Scenario, Target};
+use accord_units::words;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -123,18 +124,20 @@ pub struct Explained {
     pub claimed: bool,
 }
 
-/// The verdict on a gap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Verdict {
-    /// Within the tolerance.
-    Agree,
-    /// Within the tolerance without named effects.
-    Explained,
-    /// Neither.
-    Divergent,
-    /// The reference is zero, so that no relative tolerance says anything.
-    None,
+words! {
+    /// The verdict on a gap.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    pub enum Verdict by word {
+        /// Within the tolerance.
+        Agree = "AGREE",
+        /// Within the tolerance without named effects.
+        Explained = "EXPLAINED",
+        /// Neither.
+        Divergent = "DIVERGENT",
+        /// The reference is zero, so that no relative tolerance says anything.
+        None = "–",
+    }
 }
 
 impl Attribution {

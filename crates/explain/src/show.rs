@@ -48,8 +48,7 @@ pub fn text(a: &Attribution) -> String {
 fn head(a: &Attribution, columns: &[usize]) -> Vec<String> {
     let first = &a.findings[0].effects;
     let effects: Vec<Effect> = columns.iter().map(|&i| first[i].effect).collect();
-    let mut cells = vec!["figure".to_string(), a.reference.into(), a.measured.into()];
-    cells.push("gap".into());
+    let mut cells = ["figure", a.reference, a.measured, "gap"].map(String::from).to_vec();
     cells.extend(effects.iter().map(|e| e.name().to_string()));
     if !first.is_empty() {
         cells.extend(["interaction".into(), "left".into()]);
@@ -76,17 +75,8 @@ fn row(f: &Finding, columns: &[usize]) -> Vec<String> {
         cells.push(f.interaction.map_or(show::NONE.into(), |x| size(f, x)));
         cells.push(f.left.map_or(show::NONE.into(), |x| size(f, x.mean)));
     }
-    cells.push(verdict(f.verdict).into());
+    cells.push(f.verdict.word().into());
     cells
-}
-
-fn verdict(v: Verdict) -> &'static str {
-    match v {
-        Verdict::Agree => "AGREE",
-        Verdict::Explained => "EXPLAINED",
-        Verdict::Divergent => "DIVERGENT",
-        Verdict::None => show::NONE,
-    }
 }
 
 /// A gap or a part of one.

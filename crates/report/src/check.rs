@@ -1,7 +1,7 @@
 //! Checks: the comparison of runs with the expectations of their scenario.
 
 use crate::class::Class;
-use crate::engines::by_engine;
+use crate::compare::by_engine;
 use crate::estimate::Estimate;
 use crate::measure::Figure;
 use crate::show;

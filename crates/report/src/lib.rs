@@ -9,46 +9,11 @@
 //! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk.
 //! - [`Kept`] holds the runs of a command that has not ended yet.
 //! - [`page()`] draws a run, and [`Figure`] draws for papers.
-//!
-//! ```
-//! use accord_family::Catalogue;
-//! use accord_language::File;
-//! use accord_record::Quiet;
-//! use accord_report::{Style, checks, checks_table, table};
-//!
-//! let catalogue = Catalogue {
-//!     controllers: accord_control::FAMILIES,
-//!     disciplines: accord_aqm::FAMILIES,
-//! };
-//! let text = r#"
-//!     duration = "10 s"
-//!     expect = [
-//!         { name = "fair", metric = "throughput", of = "a", engine = "theory", equals = "4 Mbps", within = "1 %" },
-//!     ]
-//!     [topology.dumbbell]
-//!     rate = "8 Mbps"
-//!     delay = "20 ms"
-//!     [flow.a]
-//!     count = 2
-//!     from = "left"
-//!     to = "right"
-//!     controller = "vegas"
-//! "#;
-//! let scenario = File::parse("small.toml", text)?.points(&catalogue, None)?.remove(0);
-//! let run = accord_theory::run(&scenario, &mut Quiet)?;
-//!
-//! println!("{}", table(&scenario, &[&run], Style::default()));
-//! let checks = checks(&scenario, &[&run]);
-//! assert!(checks[0].pass);
-//! assert!(checks_table(&checks, Style::default()).contains("1 of 1 check met"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod axis;
 mod check;
 mod class;
 mod compare;
-mod engines;
 mod estimate;
 mod figure;
 mod files;

@@ -308,14 +308,8 @@ pub(crate) fn subject(columns: &[Column], subject: &Subject) -> String {
 
 /// The steady parts of columns, each once.
 pub(crate) fn windows(columns: &[Column]) -> String {
-    let mut texts: Vec<String> = Vec::new();
-    for column in columns {
-        let text = show::window(column.outline.steady());
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    texts.join(", ")
+    let texts: Vec<String> = columns.iter().map(|c| show::window(c.outline.steady())).collect();
+    show::once(texts.iter().map(String::as_str)).join(", ")
 }
 
 pub(crate) fn new_table(style: Style) -> Table {

@@ -41,7 +41,7 @@ pub struct TransferRow {
 pub(crate) fn transfer_rows(outline: &Outline, runs: &[&Run]) -> Vec<TransferRow> {
     let window = outline.steady();
     let mut rows = Vec::new();
-    for (engine, runs) in crate::engines::by_engine(runs) {
+    for (engine, runs) in crate::compare::by_engine(runs) {
         for (g, group) in outline.groups.iter().enumerate() {
             let all = runs.iter().flat_map(|run| &run.transfers);
             let own: Vec<&Transfer> = all.filter(|t| t.group == g).collect();

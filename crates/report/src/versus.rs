@@ -87,13 +87,8 @@ pub fn versus<'a>(
         }
     }
     if !found {
-        let mut names: Vec<String> = Vec::new();
-        for column in all.iter().flat_map(|v| &v.columns) {
-            if !names.contains(&column.label) {
-                names.push(column.label.clone());
-            }
-        }
-        return Err(names.join(", "));
+        let labels = all.iter().flat_map(|v| &v.columns).map(|c| c.label.as_str());
+        return Err(show::once(labels).join(", "));
     }
     Ok(all)
 }

@@ -28,7 +28,7 @@ impl Subject<'_> {
     /// Returns the runs of each engine that is asked for.
     pub fn engines(&self, request: &Request) -> Vec<(Engine, Vec<&Run>)> {
         let runs: Vec<&Run> = self.point.runs.iter().collect();
-        let mut all = crate::engines::by_engine(&runs);
+        let mut all = crate::compare::by_engine(&runs);
         all.retain(|(e, _)| request.engines.is_empty() || request.engines.contains(e));
         all
     }
