@@ -25,8 +25,7 @@ use accord::{BUILT_IN, load, papers, set};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError, mpsc};
 
 /// Carries out the command. `Ok(false)` means that a verdict is unknown.
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
@@ -226,47 +225,37 @@ fn in_order<T: Send, M: Send>(
     tasks: Vec<T>,
     one_by_one: bool,
     make: impl Fn(T) -> Result<M, Failure> + Sync,
-    take: impl FnMut(M) -> Result<(), Failure> + Send,
+    mut take: impl FnMut(M) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    struct Turn<M, F> {
-        next: usize,
-        waiting: BTreeMap<usize, Result<M, Failure>>,
-        take: F,
-        ended: Result<(), Failure>,
+    if one_by_one {
+        return tasks.into_iter().try_for_each(|task| take(make(task)?));
     }
-    let turn = Mutex::new(Turn { next: 0, waiting: BTreeMap::new(), take, ended: Ok(()) });
     let tasks = Mutex::new(tasks.into_iter().enumerate());
-    let failed = AtomicBool::new(false);
-    let work = || {
-        while !failed.load(Ordering::Relaxed) {
-            let Some((i, task)) = lock(&tasks).next() else {
-                break;
-            };
-            let made = make(task);
-            let turn = &mut *lock(&turn);
-            turn.waiting.insert(i, made);
-            while let Some(made) = turn.waiting.remove(&turn.next) {
-                turn.next += 1;
-                if turn.ended.is_ok() {
-                    turn.ended = made.and_then(&mut turn.take);
+    let next = &|| tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let make = &make;
+    let (to, made) = mpsc::channel();
+    rayon::in_place_scope(|scope| {
+        // Threads without a task help with the runs of the others.
+        scope.spawn_broadcast(move |_, _| {
+            while let Some((i, task)) = next() {
+                let result = make(task);
+                if result.is_err() {
+                    while next().is_some() {}
                 }
+                // After an error nothing takes results.
+                _ = to.send((i, result));
             }
-            if turn.ended.is_err() || turn.waiting.values().any(Result::is_err) {
-                failed.store(true, Ordering::Relaxed);
+        });
+        let (mut waiting, mut first) = (BTreeMap::new(), 0);
+        for (i, result) in made {
+            waiting.insert(i, result);
+            while let Some(result) = waiting.remove(&first) {
+                first += 1;
+                take(result?)?;
             }
         }
-    };
-    match one_by_one {
-        true => work(),
-        // Threads without a task help with the runs of the others.
-        false => drop(rayon::broadcast(|_| work())),
-    }
-    let turn = turn.into_inner();
-    turn.unwrap_or_else(PoisonError::into_inner).ended
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(())
+    })
 }
 
 /// Prints a line for each experiment, and the counts over all. Figures and tables of papers are

@@ -22,7 +22,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod contain;
 mod foreign;
 mod read;
 mod runs;

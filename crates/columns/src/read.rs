@@ -1,6 +1,5 @@
 //! The reader of tables with known fields.
 
-use super::contain::contained;
 use super::write::schema;
 use super::{Field, Kind, runs_of};
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
@@ -8,7 +7,10 @@ use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int32Type, Int64Ty
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
+use std::cell::Cell;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
 use thiserror::Error;
 
 /// The reason why a file cannot be read as the table that it should hold.
@@ -27,9 +29,25 @@ impl Damaged {
         Damaged(why.into())
     }
 
-    /// Runs `work`. The library panics on some damaged files, which becomes an error.
+    /// Runs `work`. The library panics on some damaged files, which becomes an error and is not
+    /// printed.
     pub(super) fn guard<T>(work: impl FnOnce() -> Result<T, Damaged>) -> Result<T, Damaged> {
-        contained(work).unwrap_or_else(|| Err(Damaged::new("a damaged Parquet file")))
+        thread_local! {
+            static GUARDED: Cell<bool> = const { Cell::new(false) };
+        }
+        static SILENCE: Once = Once::new();
+        SILENCE.call_once(|| {
+            let before = take_hook();
+            set_hook(Box::new(move |panic| {
+                if !GUARDED.get() {
+                    before(panic);
+                }
+            }));
+        });
+        let outer = GUARDED.replace(true);
+        let done = catch_unwind(AssertUnwindSafe(work));
+        GUARDED.set(outer);
+        done.unwrap_or_else(|_| Err(Damaged::new("a damaged Parquet file")))
     }
 }
 
@@ -144,4 +162,15 @@ fn column<T: DataType>(
         }
     }
     Ok((values, there))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_no_result() {
+        assert_eq!(Damaged::guard(|| Ok(7)), Ok(7));
+        assert!(Damaged::guard(|| Ok(Vec::<u8>::new()[0])).is_err());
+    }
 }

@@ -54,17 +54,13 @@ impl<'a> Dossier<'a> {
             let text = format!("Thresholds of the standards: {met} of {thresholds} met.");
             lines.push(Line::plain(text));
         }
-        lines.extend(unmet.into_iter().map(|(key, why)| Line {
-            text: format!("Not met: {key}: {why}."),
-            key: Some(key),
-            finding: None,
+        lines.extend(unmet.into_iter().map(|(key, why)| {
+            let text = format!("Not met: {key}: {why}.");
+            Line::about(key, text)
         }));
         for (key, failure) in e.failures() {
-            lines.push(Line {
-                text: format!("Failed: {key}, seed {}: {}.", failure.seed, failure.why),
-                key: Some(key),
-                finding: None,
-            });
+            let text = format!("Failed: {key}, seed {}: {}.", failure.seed, failure.why);
+            lines.push(Line::about(key, text));
         }
         if let Some(changes) = self.changes {
             let (worse, better) = (changes.regressions().count(), changes.improvements().count());
@@ -72,10 +68,9 @@ impl<'a> Dossier<'a> {
                 "Against the baseline: {} compared, {worse} worse, {better} better.",
                 show::count(changes.all.len(), "measure")
             )));
-            lines.extend(changes.regressions().map(|compared| Line {
-                text: format!("Regression: {}.", crate::baseline::sentence(compared)),
-                key: Some(compared.key.clone()),
-                finding: None,
+            lines.extend(changes.regressions().map(|compared| {
+                let text = format!("Regression: {}.", crate::baseline::sentence(compared));
+                Line::about(compared.key.clone(), text)
             }));
         }
         lines
