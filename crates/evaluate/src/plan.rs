@@ -229,18 +229,13 @@ fn points(
     catalogue: &Catalogue,
 ) -> Result<Vec<Scenario>, Errors> {
     file.points(catalogue, Some(seed)).map_err(|errors| {
-        let own = errors.iter().all(|e| e.origin == Arc::new(source_of(file)));
+        let own = errors.iter().all(|e| *e.origin == *file.source());
         match (own, errors.iter().next()) {
             // A setting or a measure does not fit: the pack is wrong.
             (false, Some(first)) => of_case(pack, case, &first.message),
             _ => errors,
         }
     })
-}
-
-fn source_of(file: &File) -> accord::language::Source {
-    let source = file.source();
-    accord::language::Source { name: source.name.clone(), text: source.text.clone() }
 }
 
 /// Returns an error at the place of the case in the pack.

@@ -2,9 +2,7 @@
 //! ratios.
 
 use crate::run::Series;
-use accord_scenario::{
-    Change, Entity, Fold, LinkId, Metric, OPPORTUNITY, Scenario, Trace,
-};
+use accord_scenario::{Change, Entity, Fold, LinkId, Metric, OPPORTUNITY, Scenario, Trace};
 use std::collections::BTreeSet;
 
 /// The rate of a link over time, which the events of the scenario set.

@@ -3,8 +3,8 @@
 use crate::axis::{Grid, place_among};
 use crate::check::Check;
 use crate::class::Class;
-use crate::compare::{Outline, Row, SPREAD, Subject, all_rows, columns, expected_of};
 use crate::compare::by_engine;
+use crate::compare::{Outline, Row, SPREAD, Subject, all_rows, columns, expected_of};
 use crate::estimate::Estimate;
 use crate::json::Point;
 use crate::show;

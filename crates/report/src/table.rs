@@ -100,22 +100,7 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
         header.extend(["error".into(), "verdict".into()]);
     }
     let mut lines = vec![header];
-    let mut last: Option<&Subject> = None;
-    for row in rows {
-        let name = if last.replace(&row.of) == Some(&row.of) {
-            String::new()
-        } else {
-            subject(columns, &row.of)
-        };
-        let mut cells = vec![name, row.quantity.replace('_', " ")];
-        cells.extend(show::row(&row.values, row.unit));
-        if errors {
-            let error = row.error();
-            cells.push(error.map_or(show::NONE.into(), show::error));
-            cells.push(agreement(row).into());
-        }
-        lines.push(cells);
-    }
+    lines.extend(cells(columns, rows, errors));
     let right = drop_empty(&mut lines, 2..2 + columns.len() + usize::from(errors));
     let verdicts = errors && rows.iter().any(|row| !agreement(row).is_empty());
     let missing = lines.iter().flatten().any(|cell| cell == show::NONE);
@@ -141,6 +126,27 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
         text += ALL_SAME;
     }
     paint(text, style)
+}
+
+/// Returns the cells of rows: the subject, unless it is that of the row above, the metric, the values,
+/// and with `errors` the error and the verdict.
+pub(crate) fn cells<'r>(
+    columns: &[Column],
+    rows: &'r [Row],
+    errors: bool,
+) -> impl Iterator<Item = Vec<String>> {
+    let mut last: Option<&'r Subject> = None;
+    rows.iter().map(move |row| {
+        let again = last.replace(&row.of) == Some(&row.of);
+        let name = if again { String::new() } else { subject(columns, &row.of) };
+        let mut cells = vec![name, row.quantity.replace('_', " ")];
+        cells.extend(show::row(&row.values, row.unit));
+        if errors {
+            cells.push(row.error().map_or(show::NONE.into(), show::error));
+            cells.push(agreement(row).into());
+        }
+        cells
+    })
 }
 
 /// Returns the expectations and the measured figures, with a verdict in one line at the end.
@@ -294,7 +300,7 @@ pub(crate) fn agreement(row: &Row) -> &'static str {
 }
 
 /// The name of a row's subject, with the number of its flows.
-pub(crate) fn subject(columns: &[Column], subject: &Subject) -> String {
+fn subject(columns: &[Column], subject: &Subject) -> String {
     let limit = 26;
     match subject {
         Subject::Link(name) | Subject::Aggregate(name) => show::name(name, limit),

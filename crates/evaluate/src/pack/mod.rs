@@ -84,20 +84,27 @@ pub struct LeftOut {
 }
 
 /// A section of the standard.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Section {
     /// The number or letter in the standard.
     pub number: String,
     /// The title.
     pub title: String,
     /// "MUST", "SHOULD" or "".
+    #[serde(default)]
     pub level: String,
     /// The question, in our words.
     pub asks: String,
     /// The reason why nothing is measured, or the question that the measurements leave open.
+    #[serde(default)]
     pub not_measured: String,
     /// The cases that answer it.
+    #[serde(skip)]
     pub cases: Vec<Case>,
+    /// The same as the file has them.
+    #[serde(default)]
+    case: Vec<toml::Spanned<read::RawCase>>,
 }
 
 /// A scenario that answers a section.

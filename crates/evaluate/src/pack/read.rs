@@ -26,7 +26,7 @@ struct RawPack {
     #[serde(default)]
     parameters: BTreeMap<Spanned<String>, Value>,
     measure: Vec<Spanned<RawMeasure>>,
-    section: Vec<Spanned<RawSection>>,
+    section: Vec<Spanned<Section>>,
     #[serde(default)]
     left_out: Vec<LeftOut>,
 }
@@ -51,23 +51,9 @@ struct RawMeasure {
     threshold: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawSection {
-    number: String,
-    title: String,
-    #[serde(default)]
-    level: String,
-    asks: String,
-    #[serde(default)]
-    not_measured: String,
-    #[serde(default)]
-    case: Vec<Spanned<RawCase>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawCase {
+pub(super) struct RawCase {
     name: Spanned<String>,
     title: String,
     #[serde(default)]
@@ -128,14 +114,13 @@ pub(super) fn read(
     let mut sections = Vec::new();
     for entry in raw.section {
         let span = entry.span();
-        let section = entry.into_inner();
+        let mut section = entry.into_inner();
         if section.case.is_empty() && section.not_measured.is_empty() {
             let message = format!("section {} has no case", section.number);
             let hint = "say in `not_measured` why nothing is measured";
             return Err(wrong(span, message, Some(hint.into())).into());
         }
-        let mut cases = Vec::new();
-        for entry in section.case {
+        for entry in std::mem::take(&mut section.case) {
             let span = entry.span();
             let case = entry.into_inner();
             let name = checked(&origin, &case.name)?;
@@ -158,7 +143,7 @@ pub(super) fn read(
                 Some([delay, rate]) => Some([find(delay)?, find(rate)?]),
                 None => None,
             };
-            cases.push(Case {
+            section.cases.push(Case {
                 name,
                 title: case.title,
                 notes: case.notes,
@@ -174,14 +159,7 @@ pub(super) fn read(
                 span,
             });
         }
-        sections.push(Section {
-            number: section.number,
-            title: section.title,
-            level: section.level,
-            asks: section.asks,
-            not_measured: section.not_measured,
-            cases,
-        });
+        sections.push(section);
     }
     Ok(Pack {
         name,

@@ -5,7 +5,7 @@ use crate::figure::{Figure, Request, Width};
 use crate::files::Stored;
 use crate::markup::{escape, table};
 use crate::show;
-use crate::versus::{Versus, told};
+use crate::versus::Versus;
 use accord_scenario::{Engine, Metric};
 use std::fmt::Write;
 
@@ -50,15 +50,13 @@ fn glance(out: &mut String, all: &[Versus]) {
     );
     let mut rows = String::new();
     for versus in all {
-        let (compared, differ, farthest) = versus.differing();
-        let (what, error) = farthest.map_or((String::new(), String::new()), |(row, error)| {
-            (escape(&told(&row), 80), show::error(error))
-        });
+        let [label, compared, differ, what, error] = versus.glance();
         _ = writeln!(
             rows,
             "<tr><th scope=\"row\">{}</th><td class=\"n\">{compared}</td><td class=\"n\">{differ}</td>\
-             <td>{what}</td><td class=\"n\">{error}</td></tr>",
-            escape(&versus.label(), 120)
+             <td>{}</td><td class=\"n\">{error}</td></tr>",
+            escape(&label, 120),
+            escape(&what, 80)
         );
     }
     let headings = ["point", "rows", "differ", "farthest", "error"];
