@@ -51,7 +51,8 @@ impl Damaged {
     }
 }
 
-/// A Parquet file whose columns are as expected.
+/// A Parquet file whose columns are as expected. Its readers of columns fail if the file is damaged,
+/// and panic if there is no such group, or no such field of this kind.
 pub struct Reader {
     file: SerializedFileReader<File>,
     fields: Vec<Field>,
@@ -82,13 +83,8 @@ impl Reader {
         self.file.num_row_groups()
     }
 
-    /// Reads a column of [`Kind::Text`]: each text with the number of rows that it holds for.
-    ///
-    /// # Errors
-    /// The file is damaged, or holds text that is not UTF-8.
-    ///
-    /// # Panics
-    /// As all readers of columns: if there is no such group, or no such field of this kind.
+    /// Reads a column of [`Kind::Text`]: each text with the number of rows that it holds for. Text
+    /// that is not UTF-8 is an error.
     pub fn texts(&self, group: usize, field: &str) -> Result<Vec<(String, usize)>, Damaged> {
         let (rows, _) = self.read::<ByteArrayType>(group, field, &[Kind::Text])?;
         let runs = runs_of(rows.into_iter()).into_iter();
@@ -96,26 +92,17 @@ impl Reader {
     }
 
     /// Reads a column of [`Kind::Count`]: each integer with the number of rows that it holds for.
-    ///
-    /// # Errors
-    /// The file is damaged.
     pub fn counts(&self, group: usize, field: &str) -> Result<Vec<(i32, usize)>, Damaged> {
         let (rows, _) = self.read::<Int32Type>(group, field, &[Kind::Count])?;
         Ok(runs_of(rows.into_iter()))
     }
 
     /// Reads a column of [`Kind::Long`].
-    ///
-    /// # Errors
-    /// The file is damaged.
     pub fn longs(&self, group: usize, field: &str) -> Result<Vec<i64>, Damaged> {
         Ok(self.read::<Int64Type>(group, field, &[Kind::Long])?.0)
     }
 
     /// Reads a column of [`Kind::Number`] or [`Kind::Optional`]. A missing number is NaN.
-    ///
-    /// # Errors
-    /// The file is damaged.
     pub fn numbers(&self, group: usize, field: &str) -> Result<Vec<f64>, Damaged> {
         let kinds = [Kind::Number, Kind::Optional];
         let (known, there) = self.read::<DoubleType>(group, field, &kinds)?;

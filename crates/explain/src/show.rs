@@ -84,10 +84,15 @@ fn size(f: &Finding, x: f64) -> String {
     if f.relative { show::error(x) } else { show::quantity(x, f.symbol) }
 }
 
+/// A relative size without its sign.
+fn unsigned(relative: f64) -> String {
+    show::error(relative).trim_start_matches('+').to_string()
+}
+
 fn with_noise(f: &Finding, e: Estimate) -> String {
     match e.half_width {
         Some(half) if f.relative => {
-            format!("{} ± {}", show::error(e.mean), show::error(half).trim_start_matches('+'))
+            format!("{} ± {}", show::error(e.mean), unsigned(half))
         }
         Some(half) => format!("{} ± {}", size(f, e.mean), size(f, half)),
         None => size(f, e.mean),
@@ -96,8 +101,7 @@ fn with_noise(f: &Finding, e: Estimate) -> String {
 
 fn sentence(f: &Finding) -> String {
     let gap = with_noise(f, f.gap);
-    let allowed = show::error(f.tolerance);
-    let allowed = allowed.trim_start_matches('+');
+    let allowed = unsigned(f.tolerance);
     match f.verdict {
         Verdict::Agree => format!("AGREE: {gap}, ± {allowed} allowed"),
         Verdict::None => "no verdict: the reference is zero, so no gap is relative to it".into(),
@@ -152,8 +156,7 @@ fn remarks(a: &Attribution) -> String {
     for s in &a.shifts {
         let _ = write!(out, "  {}: {}", s.effect.name(), s.how);
         if s.reference > STILL {
-            let moved = show::error(s.reference);
-            let moved = moved.trim_start_matches('+');
+            let moved = unsigned(s.reference);
             let _ = write!(out, "; moves {} by up to {moved}, accounted for", a.reference);
         }
         out.push('\n');

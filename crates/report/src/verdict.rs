@@ -45,19 +45,13 @@ impl Tally {
 
     /// Returns the counts of the verdicts that are not met as a list in words, or "".
     fn not_met(&self) -> String {
-        let failures = self.failures();
+        let failures = Class::ALL.into_iter().skip(1).filter(|c| self.count(*c) > 0);
+        let failures: Vec<String> = failures.map(|c| c.counted(self.count(c))).collect();
         match failures.split_last() {
             None => String::new(),
             Some((last, [])) => last.clone(),
             Some((last, others)) => format!("{} and {last}", others.join(", ")),
         }
-    }
-
-    /// Returns the counts of the verdicts that are not met, in words. It is empty without any.
-    pub fn failures(&self) -> Vec<String> {
-        let failures = Class::ALL.into_iter().skip(1);
-        let failures = failures.filter(|c| self.count(*c) > 0);
-        failures.map(|c| c.counted(self.count(c))).collect()
     }
 }
 

@@ -20,8 +20,8 @@ pub struct Subject<'a> {
     pub name: String,
     pub entities: Vec<Entity>,
     pub point: &'a LoadedRun,
-    /// The index of the point in its directory.
-    pub index: usize,
+    /// The index of the directory, and that of the point in it.
+    pub at: (usize, usize),
 }
 
 impl Subject<'_> {
@@ -68,7 +68,8 @@ pub fn subjects<'a>(
             for (keys, name, entities) in candidates(outline, request.metric, by, request) {
                 known.extend(keys.iter().cloned());
                 if request.of.is_empty() || request.of.iter().any(|of| keys.contains(of)) {
-                    all.push(Subject { place: place.clone(), name, entities, point, index });
+                    let (place, at) = (place.clone(), (directory, index));
+                    all.push(Subject { place, name, entities, point, at });
                 }
             }
         }

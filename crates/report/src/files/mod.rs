@@ -24,7 +24,6 @@ mod manifest;
 mod marked;
 mod place;
 mod read;
-mod replaced;
 mod series;
 mod stored;
 mod summary;
@@ -36,8 +35,7 @@ pub use lock::Lock;
 pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
 pub use marked::{check_comparison_place, check_map_place, write_comparison_dir, write_map_dir};
 pub use read::{LoadedRun, load_run_dir};
-pub use replaced::replaced;
-pub use stored::{Stored, load_stored};
+pub use stored::{Stored, load_stored, replaced};
 
 use crate::compare::{Outline, columns, data_rows};
 use crate::json::{Point, check_record, row_records};

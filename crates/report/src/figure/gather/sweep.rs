@@ -59,11 +59,8 @@ pub fn sweep(
     let mut order: Vec<String> = Vec::new();
     let mut traces: Vec<Line> = Vec::new();
     for subject in subjects {
-        let path = &subject.point.path;
-        let own =
-            |s: &Stored| s.points.iter().any(|p| std::ptr::eq(p, subject.point) && p.path == *path);
-        let directory = stored.iter().position(own).unwrap_or(0);
-        let at = swept.at[first[directory] + subject.index];
+        let (directory, index) = subject.at;
+        let at = swept.at[first[directory] + index];
         let settings = &subject.point.manifest.scenario.point;
         let several = stored.len() > 1 && stored.iter().any(|s| s.points.len() > 1);
         let parts = [
@@ -148,7 +145,7 @@ pub fn map(
                 panels.len() - 1
             });
             if let Some((mean, _)) = mean(subject, &runs, request)
-                && let Some(place) = grid.points.iter().position(|p| *p == subject.index)
+                && let Some(place) = grid.points.iter().position(|p| *p == subject.at.1)
             {
                 panels[i].1[place] = mean;
             }
