@@ -99,7 +99,7 @@ fn case_result(
     subjects: usize,
     measured: &[Measured],
 ) -> CaseResult {
-    let (_, case) = plan.pack.case(planned);
+    let (_, case) = planned.within(&plan.pack);
     let mut rows = Vec::new();
     for point in &planned.points {
         for (&measure, &unit) in case.measures.iter().zip(&planned.units) {
@@ -362,7 +362,7 @@ impl PackResult {
     fn key_at(&self, case: &CaseResult, point: &str, measure: &str) -> Key {
         Key {
             pack: self.pack.name.clone(),
-            case: self.pack.case(&case.planned).1.name.clone(),
+            case: case.planned.within(&self.pack).1.name.clone(),
             point: point.into(),
             measure: measure.into(),
         }

@@ -88,7 +88,7 @@ impl Measurements {
 
     /// Returns the key of a trial, as [`Measurements::key_of`] does.
     pub fn key(&self, plan: &Plan, trial: &Trial, engine: Engine) -> String {
-        let (_, case) = plan.pack.case(&plan.cases[trial.case]);
+        let (_, case) = plan.cases[trial.case].within(&plan.pack);
         let figures = case.measures.iter().map(|&m| &plan.pack.measures[m].figure);
         let figures = format!("{:?}", figures.collect::<Vec<_>>());
         self.key_of(&trial.scenario, engine, &figures)

@@ -1,28 +1,14 @@
 //! The runs of an evaluation: cases, subjects, points of sweeps and seeds.
 
 use crate::measure::{entries, unit};
-use crate::pack::{Case, Pack, SubjectRole};
+use crate::pack::{Case, Pack, Section, SubjectRole, Tier};
 use crate::subject::Subject;
 use accord::language::{Errors, File, ScenarioError, suggest};
 use accord::margins::stability;
 use accord::report::label;
 use accord::scenario::{Engine, MetricUnit, Scenario};
-use accord::units::words;
 use accord::{Catalogue, set};
 use std::sync::Arc;
-
-words! {
-    /// The part of a pack that is run.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-    #[serde(rename_all = "lowercase")]
-    pub enum Tier by name {
-        /// The part that takes two minutes on two cores.
-        #[default]
-        Quick = "quick",
-        /// Everything.
-        Whole = "whole",
-    }
-}
 
 /// An order of runs: the subjects, and the part of the pack.
 #[derive(Clone, Debug)]
@@ -56,6 +42,14 @@ pub struct Planned {
     pub impossible: Vec<Option<String>>,
     /// By subject: the margins of the equilibrium, or why there are none; where they are asked for.
     pub margins: Vec<Result<Margin, String>>,
+}
+
+impl Planned {
+    /// Returns the section and the case in the pack.
+    pub fn within<'p>(&self, pack: &'p Pack) -> (&'p Section, &'p Case) {
+        let section = &pack.sections[self.section];
+        (section, &section.cases[self.case])
+    }
 }
 
 /// The distance of an equilibrium from cycling.

@@ -273,7 +273,7 @@ fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> 
         let message = format!("no case can run with \"{}\": {why}", subject.label);
         let hint = format!(
             "it replaces {}; accord list {kind} {} shows its parameters",
-            plan.pack.case(first).1.subject.join(", "),
+            first.within(&plan.pack).1.subject.join(", "),
             subject.family
         );
         return Err(Failure::new(message).hint(hint));

@@ -91,7 +91,7 @@ fn figures(evaluation: &Evaluation) -> String {
     for result in &evaluation.packs {
         _ = writeln!(out, "{}", show::clean(&result.pack.title, show::TITLE));
         for case in &result.cases {
-            let (section, definition) = result.pack.case(&case.planned);
+            let (section, definition) = case.planned.within(&result.pack);
             let title = show::clean(&definition.title, show::TITLE);
             _ = writeln!(out, "\n{} {title} ({})", section.number, definition.name);
             for row in &case.rows {
@@ -126,7 +126,7 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
     let rivals = 1..order.subjects.len();
     let against: Vec<_> = rivals.map(|r| evaluation.against(r)).collect();
     let rows = evaluation.rows().enumerate().map(|(n, (result, case, row))| {
-        let (section, definition) = result.pack.case(&case.planned);
+        let (section, definition) = case.planned.within(&result.pack);
         let measure = result.measure(row);
         let figures = order.subjects.iter().enumerate().map(|(i, subject)| {
             json!({

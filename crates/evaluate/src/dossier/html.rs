@@ -138,7 +138,7 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
 }
 
 fn case(out: &mut String, dossier: &Dossier, result: &PackResult, case: &CaseResult) {
-    let (_, definition) = result.pack.case(&case.planned);
+    let (_, definition) = case.planned.within(&result.pack);
     let points = has_points(case);
     _ = write!(
         out,

@@ -144,7 +144,7 @@ impl<'a> Dossier<'a> {
     /// Returns the remarks below the table of a case.
     fn remarks(&self, result: &PackResult, case: &CaseResult) -> Vec<String> {
         let subjects = &self.evaluation.order.subjects;
-        let (_, definition) = result.pack.case(&case.planned);
+        let (_, definition) = case.planned.within(&result.pack);
         let mut lines = Vec::new();
         if !definition.notes.is_empty() {
             lines.push(definition.notes.clone());
@@ -179,7 +179,7 @@ impl<'a> Dossier<'a> {
     /// Returns the commands that print a case again: its figures, and its runs.
     fn commands(&self, result: &PackResult, case: &CaseResult) -> [String; 2] {
         let order = &self.evaluation.order;
-        let (_, definition) = result.pack.case(&case.planned);
+        let (_, definition) = case.planned.within(&result.pack);
         let pack = result.pack.directory.as_deref().unwrap_or(&result.pack.name);
         let mut evaluate = format!(
             "accord evaluate --pack {pack} --case {} --subject '{}'",
@@ -199,7 +199,7 @@ impl<'a> Dossier<'a> {
     fn charts(&self, result: &PackResult, case: &CaseResult) -> Vec<Chart> {
         let subjects = &self.evaluation.order.subjects;
         let labels: Vec<&str> = subjects.iter().map(|s| s.label.as_str()).collect();
-        let (_, definition) = result.pack.case(&case.planned);
+        let (_, definition) = case.planned.within(&result.pack);
         let mut charts = Vec::new();
         for &measure in &definition.measures {
             let rows = case.rows.iter().filter(|row| row.measure == measure);

@@ -4,7 +4,6 @@
 mod read;
 mod source;
 
-use crate::plan::{Planned, Tier};
 use accord::units::words;
 use std::sync::Arc;
 
@@ -70,6 +69,19 @@ impl SubjectRole {
             SubjectRole::Controller => "controller",
             SubjectRole::Discipline => "queue discipline",
         }
+    }
+}
+
+words! {
+    /// The part of a pack that is run.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Tier by name {
+        /// The part that takes two minutes on two cores.
+        #[default]
+        Quick = "quick",
+        /// Everything.
+        Whole = "whole",
     }
 }
 
@@ -227,12 +239,6 @@ impl Threshold {
 }
 
 impl Pack {
-    /// Returns the section and the case of a planned case.
-    pub fn case(&self, planned: &Planned) -> (&Section, &Case) {
-        let section = &self.sections[planned.section];
-        (section, &section.cases[planned.case])
-    }
-
     /// Returns all cases with their sections.
     pub fn cases(&self) -> impl Iterator<Item = (&Section, &Case)> {
         let sections = self.sections.iter();

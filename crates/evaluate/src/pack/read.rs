@@ -1,9 +1,8 @@
 //! The reader of `pack.toml`. Every error has its place.
 
 use super::{
-    Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Threshold,
+    Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Threshold, Tier,
 };
-use crate::plan::Tier;
 use accord::language::{Errors, ScenarioError, Source, suggest};
 use accord::scenario::{Metric, MetricUnit};
 use serde::Deserialize;
