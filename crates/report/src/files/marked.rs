@@ -2,7 +2,7 @@
 //! marks them as ours.
 
 use super::place::Place;
-use super::{FileError, MANIFEST, PAGE, put_json, write};
+use super::{COMPARISON_OWN, FileError, MANIFEST, MAP_OWN, put_json, write};
 use crate::stability::StabilityMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,24 +11,17 @@ use std::io::Write;
 use std::path::Path;
 
 /// A kind of such directories.
-pub(super) struct Marked {
+struct Marked {
     format: &'static str,
     /// The name in messages.
     wanted: &'static str,
-    /// The names of all files.
-    pub own: [&'static str; 3],
+    /// The names of all files: the manifest, the data and the page.
+    own: [&'static str; 3],
 }
 
-pub(super) const COMPARISON: Marked = Marked {
-    format: "accord-comparison",
-    wanted: "a comparison",
-    own: [MANIFEST, "comparison.json", PAGE],
-};
-pub(super) const MAP: Marked = Marked {
-    format: "accord-map",
-    wanted: "a map of stability",
-    own: [MANIFEST, "map.csv", "map.html"],
-};
+const COMPARISON: Marked =
+    Marked { format: "accord-comparison", wanted: "a comparison", own: COMPARISON_OWN };
+const MAP: Marked = Marked { format: "accord-map", wanted: "a map of stability", own: MAP_OWN };
 
 /// Writes a comparison of `directories` into the directory `dir`. An earlier comparison is replaced.
 /// Anything else there is left alone, and is an error.

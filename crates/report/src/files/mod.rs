@@ -63,6 +63,9 @@ const CSV: &str = "series.csv";
 const TRANSFERS: &str = "transfers.parquet";
 const TRANSFERS_CSV: &str = "transfers.csv";
 const PAGE: &str = "page.html";
+/// The names of everything in the directory of a comparison, and in that of a map of stability.
+const COMPARISON_OWN: [&str; 3] = [MANIFEST, "comparison.json", PAGE];
+const MAP_OWN: [&str; 3] = [MANIFEST, "map.csv", "map.html"];
 
 /// The content of a run directory.
 #[derive(Clone, Copy, Debug)]

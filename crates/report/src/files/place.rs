@@ -1,10 +1,9 @@
 //! Files and directories that appear complete or not at all.
 
 use super::manifest::StoredManifest;
-use super::marked::{COMPARISON, MAP};
 use super::{
-    CSV, FileError, MANIFEST, PAGE, PARQUET, SCENARIO, SUMMARY, SUMMARY_CSV, SUMMARY_PARQUET,
-    TRANSFERS, TRANSFERS_CSV,
+    COMPARISON_OWN, CSV, FileError, MANIFEST, MAP_OWN, PAGE, PARQUET, SCENARIO, SUMMARY,
+    SUMMARY_CSV, SUMMARY_PARQUET, TRANSFERS, TRANSFERS_CSV,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -177,7 +176,7 @@ fn is_ours(dir: &Path) -> bool {
             if kind.is_ok_and(|kind| kind.is_dir()) {
                 is_point(&name) && is_ours(&entry.path())
             } else {
-                OWN.iter().chain(&MAP.own).chain(&COMPARISON.own).any(|own| name == *own)
+                OWN.iter().chain(&MAP_OWN).chain(&COMPARISON_OWN).any(|own| name == *own)
             }
         })
     })
