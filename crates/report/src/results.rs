@@ -37,11 +37,14 @@ impl ExperimentRow {
     }
 }
 
+/// The class, the engine and the name of a check.
+type Recorded = (Class, Engine, String);
+
 /// Recorded results of experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// The class, engine and name of each check, by the experiment and the label of the point.
-    points: BTreeMap<(String, String), Vec<(Class, Engine, String)>>,
+    /// The checks by the experiment and the label of the point.
+    points: BTreeMap<(String, String), Vec<Recorded>>,
 }
 
 impl Results {
