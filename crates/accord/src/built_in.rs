@@ -12,8 +12,7 @@ pub const PACK_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/pack
 /// The files of the examples of the book, by their paths below `docs/examples`, and their bytes.
 pub const EXAMPLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 
-/// The recorded results of the scenarios, as [`Results::parse`](accord_report::Results::parse) reads
-/// them.
+/// The recorded results of the scenarios, for [`Results::parse`](accord_report::Results::parse).
 pub const RECORDED: &str = include_str!(env!("ACCORD_RESULTS"));
 
 /// The text of [`papers`].

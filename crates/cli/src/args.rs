@@ -213,21 +213,6 @@ pub struct Reproduce {
     /// The directory of the results, with a directory per experiment.
     #[arg(short, long, value_name = "DIR", default_value = "runs")]
     pub output: PathBuf,
-    /// Compares with the recorded results in FILE: digests of the packet runs, figures, verdicts.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["engine", "seed", "reps", "set", "point", "skip"])]
-    pub results: Option<PathBuf>,
-    /// Compares with the tables of results in these Markdown files, separated by commas.
-    #[arg(
-        long,
-        value_name = "FILE",
-        value_delimiter = ',',
-        requires = "all",
-        conflicts_with_all = ["engine", "seed", "reps", "set", "point", "skip"]
-    )]
-    pub tables: Vec<PathBuf>,
-    /// Writes the files of --results and --tables instead of comparing.
-    #[arg(long, requires = "results")]
-    pub write: bool,
     /// Prints the verdicts on the figures and tables of the papers instead of those on experiments.
     #[arg(
         long,
@@ -239,7 +224,7 @@ pub struct Reproduce {
     #[arg(
         long,
         requires = "summary",
-        conflicts_with_all = ["results", "tables", "output", "pcap", "qlog", "fresh", "memory"]
+        conflicts_with_all = ["output", "pcap", "qlog", "fresh", "memory"]
     )]
     pub recorded: bool,
 }

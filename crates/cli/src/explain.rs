@@ -7,11 +7,12 @@ use crate::output::{json, prose};
 use crate::progress::Progress;
 use crate::run_options::RunOptions;
 use crate::source::load;
-use accord::explain::{Job, Pair, Reading, Which, attribute, text};
+use accord::explain::{Job, Pair, Values, Which, attribute, text};
+use accord::report::figure_values;
 use accord::report::show::visible;
 use accord::scenario::{Engine, Scenario};
 use accord::units::Duration;
-use accord::{Catalogue, Run, run_all};
+use accord::{Catalogue, run_all};
 
 /// Explains every point of a scenario. Returns `Ok(false)` if a gap is left unexplained.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
@@ -59,7 +60,7 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
 }
 
 /// Runs scenarios on all cores.
-fn runs(jobs: Vec<Job>, options: &RunOptions) -> Result<Vec<Reading>, Failure> {
+fn runs(jobs: Vec<Job>, options: &RunOptions) -> Result<Vec<Values>, Failure> {
     let total = jobs.iter().fold(Duration::ZERO, |sum, j| sum + j.scenario.duration);
     let progress = Progress::new(total, options.quiet || options.json);
     let to_do: Vec<accord::Job> = (jobs.iter())
@@ -68,6 +69,5 @@ fn runs(jobs: Vec<Job>, options: &RunOptions) -> Result<Vec<Reading>, Failure> {
     let observe = |_: &accord::Job| progress.observe(None, None);
     let runs = run_all(&to_do, &options.engine_settings(), observe, |_, _| {})?;
     live::fit(&runs)?;
-    let read = |(job, run): (&Job, &Run)| job.read(run);
-    Ok(jobs.iter().zip(&runs).map(read).collect())
+    Ok(jobs.iter().zip(&runs).map(|(job, run)| figure_values(&job.scenario, run)).collect())
 }

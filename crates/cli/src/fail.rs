@@ -146,6 +146,6 @@ impl From<ScenarioError> for Failure {
 
 impl From<accord::report::FileError> for Failure {
     fn from(e: accord::report::FileError) -> Failure {
-        if e.is_refused() { Failure::Unable(e.to_string()) } else { Failure::new(e) }
+        if is_refused(&e) { Failure::Unable(e.to_string()) } else { Failure::new(e) }
     }
 }

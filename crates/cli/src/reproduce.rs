@@ -1,5 +1,4 @@
-//! `accord reproduce`: the experiments that come with the program, the verdicts on all of them, and
-//! their recorded results.
+//! `accord reproduce`: the experiments that come with the program, and the verdicts on all of them.
 
 use crate::args::Reproduce;
 use crate::capture::CaptureFile;
@@ -18,25 +17,17 @@ use crate::summary;
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{
-    Class, ExperimentRow, FORMAT_VERSION, Kept, Lock, Point, Results, Tally, check_place,
-    checks_table, overview, remarks, rewrite, totals,
+    Class, ExperimentRow, FORMAT_VERSION, Kept, Lock, Point, Tally, check_place, checks_table,
+    overview, remarks, totals,
 };
 use accord::units::Duration;
 use accord::{BUILT_IN, load, papers, set};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError, mpsc};
 
-/// The maximum number of printed differences.
-const SHOWN: usize = 200;
-
-/// The command that writes the recorded results, as in the files.
-const COMMAND: &str = "accord reproduce --all --write --results scenarios/results.txt \
-                       --tables README.md,docs/src/experiments.md";
-
-/// Carries out the command. `Ok(false)` means that a result differs from the record.
+/// Carries out the command. `Ok(false)` means that a verdict is unknown.
 pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.summary && !args.all {
         let why = "--summary needs all figures and tables";
@@ -64,8 +55,6 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     for id in &ids {
         check_place(&args.output.join(id))?;
     }
-    // Unreadable files are reported before the work.
-    let recorded = Recorded::open(&args)?;
     let build = build();
     let tasks: Vec<Task> = (ids.iter())
         .map(|id| Task::of(id, &args, catalogue, &build))
@@ -80,7 +69,6 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     let progress = Progress::new(time, options.quiet || options.json);
     let (mut unfit, mut captured) = (Ok(()), Ok(()));
     let (mut experiments, mut tallies, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-    let mut results = Results::default();
     let take = |made: Reproduced| {
         if !args.summary {
             progress.above(|| made.print(options))?;
@@ -90,7 +78,6 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         experiments.push(made.experiment);
         tallies.push((made.id, made.tally));
         rows.push(made.row);
-        results.extend(made.results);
         Ok(())
     };
     in_order(tasks, one_by_one, |task| task.make(options, &progress), take)?;
@@ -103,10 +90,9 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     } else if tallies.len() > 1 && !args.options.record {
         show(&tallies, &rows, args.all)?;
     }
-    let same = recorded.settle(&args, &results, &rows)?;
     captured?;
     unfit?;
-    Ok(same && tallies.iter().all(|(_, tally)| tally.worst() != Class::Unknown))
+    Ok(tallies.iter().all(|(_, tally)| tally.worst() != Class::Unknown))
 }
 
 /// Keeps the first error.
@@ -142,10 +128,9 @@ impl<'a> Task<'a> {
         let lock = Lock::take(&dir)?;
         warn_of_replaced(&dir, &file, catalogue, &args.options)?;
         let kept = keep(&dir, &args.options, build)?;
-        let without_live = args.all || args.results.is_some();
         Ok(Task {
             id,
-            work: Work::of(&file, catalogue, &args.options, without_live)?,
+            work: Work::of(&file, catalogue, &args.options, args.all)?,
             dir,
             kept,
             _lock: lock,
@@ -164,8 +149,6 @@ impl<'a> Task<'a> {
             .map_or(Ok(()), CaptureFile::finish)
             .and_then(|()| logs.map_or(Ok(()), QlogDir::finish));
         let points: Vec<Point> = outcomes.iter().map(|o| o.point()).collect();
-        let mut results = Results::default();
-        results.add(self.id, &points);
         let (mut text, mut notes) = (Vec::new(), Vec::new());
         if options.record {
             text = record::lines(&outcomes);
@@ -184,7 +167,6 @@ impl<'a> Task<'a> {
             tally: Tally::of(outcomes.iter().flat_map(|o| &o.checks).map(|c| c.class)),
             experiment: experiment(self.id, &outcomes, &self.dir),
             row: ExperimentRow::of(self.id, &points),
-            results,
             text,
             notes,
             unfit: live::fit(outcomes.iter().flat_map(|o| &o.runs)),
@@ -199,7 +181,6 @@ struct Reproduced {
     tally: Tally,
     experiment: Value,
     row: ExperimentRow,
-    results: Results,
     text: Vec<String>,
     notes: Vec<String>,
     unfit: Result<(), Failure>,
@@ -244,47 +225,37 @@ fn in_order<T: Send, M: Send>(
     tasks: Vec<T>,
     one_by_one: bool,
     make: impl Fn(T) -> Result<M, Failure> + Sync,
-    take: impl FnMut(M) -> Result<(), Failure> + Send,
+    mut take: impl FnMut(M) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    struct Turn<M, F> {
-        next: usize,
-        waiting: BTreeMap<usize, Result<M, Failure>>,
-        take: F,
-        ended: Result<(), Failure>,
+    if one_by_one {
+        return tasks.into_iter().try_for_each(|task| take(make(task)?));
     }
-    let turn = Mutex::new(Turn { next: 0, waiting: BTreeMap::new(), take, ended: Ok(()) });
     let tasks = Mutex::new(tasks.into_iter().enumerate());
-    let failed = AtomicBool::new(false);
-    let work = || {
-        while !failed.load(Ordering::Relaxed) {
-            let Some((i, task)) = lock(&tasks).next() else {
-                break;
-            };
-            let made = make(task);
-            let turn = &mut *lock(&turn);
-            turn.waiting.insert(i, made);
-            while let Some(made) = turn.waiting.remove(&turn.next) {
-                turn.next += 1;
-                if turn.ended.is_ok() {
-                    turn.ended = made.and_then(&mut turn.take);
+    let next = &|| tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let make = &make;
+    let (to, made) = mpsc::channel();
+    rayon::in_place_scope(|scope| {
+        // Threads without a task help with the runs of the others.
+        scope.spawn_broadcast(move |_, _| {
+            while let Some((i, task)) = next() {
+                let result = make(task);
+                if result.is_err() {
+                    while next().is_some() {}
                 }
+                // After an error nothing takes results.
+                _ = to.send((i, result));
             }
-            if turn.ended.is_err() || turn.waiting.values().any(Result::is_err) {
-                failed.store(true, Ordering::Relaxed);
+        });
+        let (mut waiting, mut first) = (BTreeMap::new(), 0);
+        for (i, result) in made {
+            waiting.insert(i, result);
+            while let Some(result) = waiting.remove(&first) {
+                first += 1;
+                take(result?)?;
             }
         }
-    };
-    match one_by_one {
-        true => work(),
-        // Threads without a task help with the runs of the others.
-        false => drop(rayon::broadcast(|_| work())),
-    }
-    let turn = turn.into_inner();
-    turn.unwrap_or_else(PoisonError::into_inner).ended
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(())
+    })
 }
 
 /// Prints a line for each experiment, and the counts over all. Figures and tables of papers are
@@ -301,83 +272,4 @@ fn show(tallies: &[(String, Tally)], rows: &[ExperimentRow], all: bool) -> Resul
         data(totals(rows.iter().flat_map(ExperimentRow::checks)))?
     }
     Ok(())
-}
-
-/// The content of the files with recorded results and tables.
-struct Recorded {
-    results: Results,
-    /// The text of each page.
-    pages: Vec<String>,
-}
-
-impl Recorded {
-    fn open(args: &Reproduce) -> Result<Recorded, Failure> {
-        let read = |path: &Path| {
-            std::fs::read_to_string(path)
-                .map_err(|e| Failure::new(format!("{} cannot be read: {e}", path.display())))
-        };
-        let results = match &args.results {
-            None => Results::default(),
-            // A new file, or one that is replaced.
-            Some(path) if args.write && (args.all || !path.exists()) => Results::default(),
-            Some(path) => Results::parse(&read(path)?).map_err(|e| {
-                let message = format!("{} has no results: {e}", path.display());
-                Failure::new(message).hint(format!("it is written by {COMMAND}"))
-            })?,
-        };
-        let pages = args.tables.iter().map(|path| {
-            let page = read(path)?;
-            rewrite(&page, &[], |rows| papers().summary(rows).counts())
-                .map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
-            Ok(page)
-        });
-        Ok(Recorded { results, pages: pages.collect::<Result<_, Failure>>()? })
-    }
-
-    /// Writes the results, or reports their differences. Returns true if there are none.
-    fn settle(
-        &self,
-        args: &Reproduce,
-        results: &Results,
-        rows: &[ExperimentRow],
-    ) -> Result<bool, Failure> {
-        let put = |path: &Path, text: &str| {
-            std::fs::write(path, text)
-                .map_err(|e| Failure::new(format!("{} cannot be written: {e}", path.display())))
-        };
-        let mut same = true;
-        if let (Some(path), true) = (&args.results, args.write) {
-            put(path, &self.results.clone().with(results).print(COMMAND))?;
-        } else if let Some(path) = &args.results {
-            let lines = self.results.differences(results, args.all);
-            same = lines.is_empty();
-            lines.iter().take(SHOWN).for_each(note);
-            if lines.len() > SHOWN {
-                note(format_args!("and {} more lines", lines.len() - SHOWN));
-            }
-            if !same {
-                note(format_args!(
-                    "the results differ from {}; if that is intended: {COMMAND}",
-                    path.display()
-                ));
-            }
-        }
-        for (path, page) in args.tables.iter().zip(&self.pages) {
-            let new = rewrite(page, rows, |rows| papers().summary(rows).counts())
-                .map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
-            if new == *page {
-                continue;
-            }
-            if args.write {
-                put(path, &new)?;
-                continue;
-            }
-            same = false;
-            let old: Vec<&str> = page.lines().collect();
-            let lines = new.lines().filter(|line| !old.contains(line));
-            note(format_args!("{}: these lines are new:", path.display()));
-            lines.take(SHOWN).for_each(note);
-        }
-        Ok(same)
-    }
 }

@@ -23,7 +23,7 @@ fn rows(catalogue: &Catalogue) -> Result<Vec<ExperimentRow>, Failure> {
     let results = Results::parse(RECORDED).map_err(wrong)?;
     let row = |(id, _): &(&str, &str)| {
         let points = load(id)?.points(catalogue, None)?;
-        ExperimentRow::recorded(id, &points, &results).map_err(wrong)
+        results.row(id, &points).map_err(wrong)
     };
     BUILT_IN.iter().map(row).collect()
 }

@@ -9,6 +9,7 @@ mod counts;
 mod damaged;
 mod errors;
 mod evaluate;
+mod experiments;
 mod explain;
 mod families;
 mod fuzz;

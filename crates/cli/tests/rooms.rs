@@ -52,7 +52,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
     ("columns", &[]),
     ("report", &["units", "scenario", "record", "columns"]),
-    ("explain", &["units", "family", "traffic", "scenario", "record", "report"]),
+    ("explain", &["units", "family", "traffic", "scenario", "report"]),
     ("import", &["units"]),
     ("door", &[]),
     ("host", &["units"]),

@@ -90,33 +90,6 @@ fn failures_are_recorded_without_their_reasons() {
 }
 
 #[test]
-fn runs_are_compared_with_recorded_results() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let at = dir.path();
-    let args = ["reproduce", "xia05-fig6", "-q", "--results", "results.txt"];
-    let missing = accord(at, &args).with(2);
-    assert!(missing.stderr.contains("results.txt cannot be read"), "{missing:#?}");
-    accord(at, &[&args[..], &["--write"]].concat());
-    let path = at.join("results.txt");
-    let text = std::fs::read_to_string(&path).expect("it was written");
-    assert!(text.contains("\nxia05-fig6 | law = xia05\n  digest | seed 1 | "), "{text}");
-    let same = accord(at, &args);
-    assert!(!same.stderr.contains("the results differ from"), "{same:#?}");
-
-    let digest = text.split("seed 1 | ").nth(1).and_then(|t| t.lines().next());
-    let other = text.replace(digest.expect("a digest"), "0123");
-    std::fs::write(&path, other).expect("writable");
-    let ended = accord(at, &args).with(1);
-    let line = "xia05-fig6, law = xia05, seed 1: the digest of the packet run was 0123, and is ";
-    assert!(ended.stderr.contains(line), "{ended:#?}");
-    std::fs::write(&path, "nonsense").expect("writable");
-    let ended = accord(at, &args).with(2);
-    assert!(ended.stderr.contains("line 1: \"nonsense\""), "{ended:#?}");
-    // They belong to the scenarios as written.
-    accord(at, &[&args[..], &["--seed", "2"]].concat()).with(2);
-}
-
-#[test]
 fn several_experiments_end_with_their_counts() {
     let dir = tempfile::tempdir().expect("a directory");
     let args = ["reproduce", "xia05-fig6", "low02-table7", "--engine", "theory", "-q"];

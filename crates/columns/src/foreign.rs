@@ -19,7 +19,6 @@ pub enum Cell {
 /// Reads all of a Parquet file: its columns by name, with a cell per row.
 ///
 /// # Errors
-///
 /// The file is damaged, or a column holds neither text nor numbers.
 pub fn foreign(file: File) -> Result<Vec<(String, Vec<Cell>)>, Damaged> {
     Damaged::guard(|| read(file))

@@ -22,7 +22,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod contain;
 mod foreign;
 mod read;
 mod runs;
@@ -147,7 +146,6 @@ impl<'a> Table<'a> {
     /// Writes the table, which Parquet calls `name`.
     ///
     /// # Errors
-    ///
     /// Returns the errors of `out`, and an error if columns differ in length.
     pub fn write(
         &self,

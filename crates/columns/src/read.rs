@@ -1,6 +1,5 @@
 //! The reader of tables with known fields.
 
-use super::contain::contained;
 use super::write::schema;
 use super::{Field, Kind, runs_of};
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
@@ -8,7 +7,10 @@ use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int32Type, Int64Ty
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::file::serialized_reader::SerializedFileReader;
+use std::cell::Cell;
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
 use thiserror::Error;
 
 /// The reason why a file cannot be read as the table that it should hold.
@@ -27,13 +29,30 @@ impl Damaged {
         Damaged(why.into())
     }
 
-    /// Runs `work`. The library panics on some damaged files, which becomes an error.
+    /// Runs `work`. The library panics on some damaged files, which becomes an error and is not
+    /// printed.
     pub(super) fn guard<T>(work: impl FnOnce() -> Result<T, Damaged>) -> Result<T, Damaged> {
-        contained(work).unwrap_or_else(|| Err(Damaged::new("a damaged Parquet file")))
+        thread_local! {
+            static GUARDED: Cell<bool> = const { Cell::new(false) };
+        }
+        static SILENCE: Once = Once::new();
+        SILENCE.call_once(|| {
+            let before = take_hook();
+            set_hook(Box::new(move |panic| {
+                if !GUARDED.get() {
+                    before(panic);
+                }
+            }));
+        });
+        let outer = GUARDED.replace(true);
+        let done = catch_unwind(AssertUnwindSafe(work));
+        GUARDED.set(outer);
+        done.unwrap_or_else(|_| Err(Damaged::new("a damaged Parquet file")))
     }
 }
 
-/// A Parquet file whose columns are as expected.
+/// A Parquet file whose columns are as expected. Its readers of columns fail if the file is damaged,
+/// and panic if there is no such group, or no such field of this kind.
 pub struct Reader {
     file: SerializedFileReader<File>,
     fields: Vec<Field>,
@@ -43,7 +62,6 @@ impl Reader {
     /// Opens a file that must have just these fields, by name and kind.
     ///
     /// # Errors
-    ///
     /// The file is damaged, or has other columns.
     pub fn open(file: File, fields: &[Field]) -> Result<Reader, Damaged> {
         let file = Damaged::guard(|| Ok(SerializedFileReader::new(file)?))?;
@@ -65,15 +83,8 @@ impl Reader {
         self.file.num_row_groups()
     }
 
-    /// Reads a column of [`Kind::Text`]: each text with the number of rows that it holds for.
-    ///
-    /// # Errors
-    ///
-    /// The file is damaged, or holds text that is not UTF-8.
-    ///
-    /// # Panics
-    ///
-    /// As all readers of columns: if there is no such group, or no such field of this kind.
+    /// Reads a column of [`Kind::Text`]: each text with the number of rows that it holds for. Text
+    /// that is not UTF-8 is an error.
     pub fn texts(&self, group: usize, field: &str) -> Result<Vec<(String, usize)>, Damaged> {
         let (rows, _) = self.read::<ByteArrayType>(group, field, &[Kind::Text])?;
         let runs = runs_of(rows.into_iter()).into_iter();
@@ -81,29 +92,17 @@ impl Reader {
     }
 
     /// Reads a column of [`Kind::Count`]: each integer with the number of rows that it holds for.
-    ///
-    /// # Errors
-    ///
-    /// The file is damaged.
     pub fn counts(&self, group: usize, field: &str) -> Result<Vec<(i32, usize)>, Damaged> {
         let (rows, _) = self.read::<Int32Type>(group, field, &[Kind::Count])?;
         Ok(runs_of(rows.into_iter()))
     }
 
     /// Reads a column of [`Kind::Long`].
-    ///
-    /// # Errors
-    ///
-    /// The file is damaged.
     pub fn longs(&self, group: usize, field: &str) -> Result<Vec<i64>, Damaged> {
         Ok(self.read::<Int64Type>(group, field, &[Kind::Long])?.0)
     }
 
     /// Reads a column of [`Kind::Number`] or [`Kind::Optional`]. A missing number is NaN.
-    ///
-    /// # Errors
-    ///
-    /// The file is damaged.
     pub fn numbers(&self, group: usize, field: &str) -> Result<Vec<f64>, Damaged> {
         let kinds = [Kind::Number, Kind::Optional];
         let (known, there) = self.read::<DoubleType>(group, field, &kinds)?;
@@ -150,4 +149,15 @@ fn column<T: DataType>(
         }
     }
     Ok((values, there))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_no_result() {
+        assert_eq!(Damaged::guard(|| Ok(7)), Ok(7));
+        assert!(Damaged::guard(|| Ok(Vec::<u8>::new()[0])).is_err());
+    }
 }

@@ -35,7 +35,6 @@ impl<'w> Writer<'w> {
     /// metadata in addition to the meanings of its columns.
     ///
     /// # Errors
-    ///
     /// Returns the errors of `out`.
     pub fn new(
         out: Out<'w>,
@@ -64,7 +63,6 @@ impl<'w> Writer<'w> {
     /// Appends rows: the cells of each field, in the order of the fields.
     ///
     /// # Errors
-    ///
     /// Returns the errors of the writer, and an error if cells differ in their number of rows.
     pub fn group(&mut self, cells: &[Cells]) -> io::Result<()> {
         let rows = cells.first().map_or(0, Cells::rows);
@@ -91,7 +89,6 @@ impl<'w> Writer<'w> {
     /// Ends the table.
     ///
     /// # Errors
-    ///
     /// Returns the errors of the writer.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {

@@ -2,7 +2,7 @@
 
 use crate::baseline::{Changes, is_regression, sentence};
 use crate::dossier::beside;
-use crate::evaluation::{Compared, Evaluation, Finding, Key};
+use crate::evaluation::{Compared, Evaluation, Key};
 use accord::report::{Check, Class, Point};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
@@ -43,17 +43,13 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
             (None, _) => String::new(),
         };
         for (rival, all) in &rivals {
-            let word = match all.get(&key).map(|c| c.finding) {
-                Some(Finding::Worse) => "worse",
-                Some(Finding::Better) => "better",
-                Some(Finding::Moved) => "different",
-                _ => continue,
-            };
-            says += &format!("\n{word}: {}", beside(&all[&key], rival));
+            if let Some(found) = all.get(&key).filter(|c| c.finding.differs()) {
+                says += &format!("\n{}: {}", found.finding.word(), beside(found, rival));
+            }
         }
         verdicts.push(Verdict {
             failure: failure.or_else(|| unmet.get(&key).cloned()),
-            skipped: case.impossible[0].clone(),
+            skipped: case.planned.impossible[0].clone(),
             says,
             key,
         });
@@ -82,19 +78,14 @@ pub fn junit(evaluation: &Evaluation, verdicts: &[Verdict]) -> String {
                 "" => String::new(),
                 point => format!(" ({point})"),
             };
-            let status = match (&verdict.failure, &verdict.skipped) {
-                (Some(why), _) => {
-                    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                    status.set_message(why.as_str());
-                    status
-                }
-                (None, Some(why)) => {
-                    let mut status = TestCaseStatus::skipped();
-                    status.set_message(why.as_str());
-                    status
-                }
+            let mut status = match (&verdict.failure, &verdict.skipped) {
+                (Some(_), _) => TestCaseStatus::non_success(NonSuccessKind::Failure),
+                (None, Some(_)) => TestCaseStatus::skipped(),
                 _ => TestCaseStatus::success(),
             };
+            if let Some(why) = verdict.failure.as_ref().or(verdict.skipped.as_ref()) {
+                status.set_message(why.as_str());
+            }
             let mut case = TestCase::new(format!("{}{point}: {}", key.case, key.measure), status);
             case.set_classname(format!("{}.{}", key.pack, key.case));
             if !verdict.says.is_empty() {
@@ -137,7 +128,7 @@ fn status(check: &Check) -> TestCaseStatus {
         Class::Unknown => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Class::Finding | Class::Open | Class::Ours => TestCaseStatus::skipped(),
     };
-    let because = check.known.as_ref().map_or("", |known| &known.because);
+    let because = check.fails.as_ref().map_or("", |known| &known.because);
     status.set_message(match because {
         "" => check.reason.clone(),
         because => format!("{}; {because}", check.reason),

@@ -1,8 +1,8 @@
 //! The results of an evaluation: values by measure, subject and seed, and their comparisons.
 
 use crate::pack::{Better, Measure, Pack};
-use crate::plan::{Margin, Order, Plan, Planned};
-use crate::statistics::{Difference, difference, holm};
+use crate::plan::{Order, Plan, Planned};
+use crate::statistics::{difference, holm};
 use crate::trial::Measured;
 use accord::report::Estimate;
 use accord::scenario::MetricUnit;
@@ -22,16 +22,10 @@ pub struct PackResult {
 /// The results of a case.
 #[derive(Clone, Debug)]
 pub struct CaseResult {
-    /// The index of the section in the pack.
-    pub section: usize,
-    /// The index of the case in the section.
-    pub case: usize,
+    /// The case as it was planned.
+    pub planned: Planned,
     /// The results by point and then measure.
     pub rows: Vec<Row>,
-    /// By subject: why it cannot be put into the scenario, if it cannot.
-    pub impossible: Vec<Option<String>>,
-    /// By subject: the margins of the equilibrium, where they are asked for.
-    pub margins: Vec<Result<Margin, String>>,
     /// Runs that failed.
     pub failures: Vec<RunFailure>,
 }
@@ -105,17 +99,14 @@ fn case_result(
     subjects: usize,
     measured: &[Measured],
 ) -> CaseResult {
-    let (_, case) = plan.case(planned);
-    let row = |point: &String, measure: usize, unit: MetricUnit| Row {
-        point: point.clone(),
-        measure,
-        unit,
-        values: vec![Vec::new(); subjects],
-    };
-    let measures = || case.measures.iter().zip(&planned.units);
-    let mut rows: Vec<Row> = (planned.points.iter())
-        .flat_map(|point| measures().map(move |(m, unit)| row(point, *m, *unit)))
-        .collect();
+    let (_, case) = planned.within(&plan.pack);
+    let mut rows = Vec::new();
+    for point in &planned.points {
+        for (&measure, &unit) in case.measures.iter().zip(&planned.units) {
+            let values = vec![Vec::new(); subjects];
+            rows.push(Row { point: point.clone(), measure, unit, values });
+        }
+    }
     let mut failures = Vec::new();
     let runs = plan.trials.iter().zip(measured);
     for (trial, measured) in runs.filter(|(trial, _)| trial.case == index) {
@@ -133,14 +124,7 @@ fn case_result(
             row.values[trial.subject].extend(value.map(|v| (seed, v)));
         }
     }
-    CaseResult {
-        section: planned.section,
-        case: planned.case,
-        rows,
-        impossible: planned.impossible.clone(),
-        margins: planned.margins.clone(),
-        failures,
-    }
+    CaseResult { planned: planned.clone(), rows, failures }
 }
 
 /// The result of a comparison of two samples of a measure.
@@ -156,6 +140,24 @@ pub enum Finding {
     Same,
     /// One of the two has no value.
     Missing,
+}
+
+impl Finding {
+    /// Returns the finding in a word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Finding::Better => "better",
+            Finding::Worse => "worse",
+            Finding::Moved => "different",
+            Finding::Same => "not told apart",
+            Finding::Missing => "not compared",
+        }
+    }
+
+    /// Returns whether there is a significant difference.
+    pub const fn differs(self) -> bool {
+        matches!(self, Finding::Better | Finding::Worse | Finding::Moved)
+    }
 }
 
 /// A measure of two subjects, or of one at two times.
@@ -224,11 +226,8 @@ pub fn least(unit: MetricUnit) -> f64 {
 /// that do not vary are compared as they are, and single runs are never significantly different. A
 /// change counts if it is larger than `relevant` of the first mean, and than [`least`].
 pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
-    let found = pairs.iter().map(|p| {
-        let (before, after) = (p.better.judged(&p.before), p.better.judged(&p.after));
-        difference(&before, &after)
-    });
-    let found: Vec<_> = found.collect();
+    let judged = |p: &Pair| difference(&p.better.judged(&p.before), &p.better.judged(&p.after));
+    let found: Vec<_> = pairs.iter().map(judged).collect();
     let p: Vec<_> = found.iter().map(|d| d.and_then(|d| d.p)).collect();
     let adjusted = holm(&p);
     (pairs.iter().zip(found).zip(adjusted))
@@ -254,21 +253,17 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
                 unit: pair.unit,
                 before,
                 after,
-                change: difference_shown(pair, difference),
+                // How much the values themselves moved.
+                change: match pair.better {
+                    Better::Even => self::difference(&pair.before, &pair.after),
+                    _ => difference,
+                }
+                .map(|d| (d.mean, d.half_width)),
                 p,
                 finding,
             }
         })
         .collect()
-}
-
-/// Returns how much the values themselves moved.
-fn difference_shown(pair: &Pair, judged: Option<Difference>) -> Option<(f64, Option<f64>)> {
-    let shown = match pair.better {
-        Better::Even => difference(&pair.before, &pair.after),
-        _ => judged,
-    };
-    shown.map(|d| (d.mean, d.half_width))
 }
 
 fn direction(better: Better, change: f64) -> Finding {
@@ -318,7 +313,7 @@ impl Evaluation {
         rows.filter_map(|(result, case, row)| {
             let measure = result.measure(row);
             let threshold = measure.threshold.as_ref()?;
-            let possible = case.impossible[0].is_none();
+            let possible = case.planned.impossible[0].is_none();
             let mean = row.estimate(0).map(|e| e.mean);
             let met = mean.is_some_and(|mean| threshold.holds(mean));
             (possible && !met).then(|| {
@@ -340,15 +335,8 @@ impl Evaluation {
         let mut found = Vec::new();
         for result in &self.packs {
             for case in &result.cases {
-                for failure in case.failures.iter().filter(|f| f.subject == 0) {
-                    let key = Key {
-                        pack: result.pack.name.clone(),
-                        case: result.case_of(case).1.name.clone(),
-                        point: failure.point.clone(),
-                        measure: String::new(),
-                    };
-                    found.push((key, failure));
-                }
+                let own = case.failures.iter().filter(|f| f.subject == 0);
+                found.extend(own.map(|f| (result.key_at(case, &f.point, ""), f)));
             }
         }
         found
@@ -366,19 +354,17 @@ pub fn bounds(at_least: f64, at_most: f64, unit: MetricUnit) -> String {
 }
 
 impl PackResult {
-    /// Returns the section and the definition of a case.
-    pub fn case_of(&self, case: &CaseResult) -> (&crate::pack::Section, &crate::pack::Case) {
-        let section = &self.pack.sections[case.section];
-        (section, &section.cases[case.case])
-    }
-
     /// Returns the name of a row.
     pub fn key(&self, case: &CaseResult, row: &Row) -> Key {
+        self.key_at(case, &row.point, &self.measure(row).name)
+    }
+
+    fn key_at(&self, case: &CaseResult, point: &str, measure: &str) -> Key {
         Key {
             pack: self.pack.name.clone(),
-            case: self.case_of(case).1.name.clone(),
-            point: row.point.clone(),
-            measure: self.measure(row).name.clone(),
+            case: case.planned.within(&self.pack).1.name.clone(),
+            point: point.into(),
+            measure: measure.into(),
         }
     }
 }

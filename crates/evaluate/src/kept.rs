@@ -35,20 +35,12 @@ impl Measurements {
     /// The name of the file in the directory of an evaluation.
     pub const FILE: &str = "measured.jsonl";
 
-    /// Opens the file in a directory, which is there. `build` distinguishes programs: a run counts
-    /// for the program that made it.
+    /// Opens a file, whose directory is there. `build` distinguishes programs: a run counts for the
+    /// program that made it.
     ///
     /// # Errors
     /// Those of the file.
-    pub fn open(directory: &Path, build: &str, fresh: bool) -> io::Result<Measurements> {
-        Measurements::at(&directory.join(Measurements::FILE), build, fresh)
-    }
-
-    /// Opens the file of this name.
-    ///
-    /// # Errors
-    /// Those of the file.
-    pub fn at(path: &Path, build: &str, fresh: bool) -> io::Result<Measurements> {
+    pub fn open(path: &Path, build: &str, fresh: bool) -> io::Result<Measurements> {
         let mut known = BTreeMap::new();
         if !fresh && let Ok(file) = File::open(path) {
             let mut text = Vec::new();
@@ -77,31 +69,12 @@ impl Measurements {
         self.known.len()
     }
 
-    /// Returns the measurements of this run.
-    pub fn find(&self, plan: &Plan, trial: &Trial, engine: Engine) -> Option<Measured> {
-        self.get(&self.key(plan, trial, engine)).cloned()
-    }
-
     /// Returns the entry of a key of [`Measurements::key_of`].
     pub fn get(&self, key: &str) -> Option<&Measured> {
         self.known.get(key)
     }
 
-    /// Keeps the measurements of a run.
-    ///
-    /// # Errors
-    /// Those of the file.
-    pub fn keep(
-        &self,
-        plan: &Plan,
-        trial: &Trial,
-        engine: Engine,
-        measured: &Measured,
-    ) -> io::Result<()> {
-        self.put(&self.key(plan, trial, engine), measured)
-    }
-
-    /// Keeps something by a key of [`Measurements::key_of`].
+    /// Keeps measurements by a key of [`Measurements::key_of`].
     ///
     /// # Errors
     /// Those of the file.
@@ -113,16 +86,16 @@ impl Measurements {
         file.write_all(text.as_bytes())
     }
 
-    /// Returns the inputs of a run: the scenario with its measures, the seed, the engine and the
-    /// program.
-    fn key(&self, plan: &Plan, trial: &Trial, engine: Engine) -> String {
-        let (_, case) = plan.case(&plan.cases[trial.case]);
+    /// Returns the key of a trial, as [`Measurements::key_of`] does.
+    pub fn key(&self, plan: &Plan, trial: &Trial, engine: Engine) -> String {
+        let (_, case) = plan.cases[trial.case].within(&plan.pack);
         let figures = case.measures.iter().map(|&m| &plan.pack.measures[m].figure);
         let figures = format!("{:?}", figures.collect::<Vec<_>>());
         self.key_of(&trial.scenario, engine, &figures)
     }
 
-    /// Returns the key of a run of which `figures` are taken.
+    /// Returns the key of a run of which `figures` are taken. It stands for all inputs: the scenario,
+    /// the seed, the engine and the program.
     pub fn key_of(&self, scenario: &Scenario, engine: Engine, figures: &str) -> String {
         let mut hash = blake3::Hasher::new();
         hash.update(scenario.hash().as_bytes());

@@ -13,8 +13,8 @@ mod subject;
 mod trial;
 
 pub use kept::Measurements;
-pub use pack::Pack;
-pub use plan::{Margin, Order, Plan, Planned, Tier, Trial, run_command};
+pub use pack::{Pack, Tier};
+pub use plan::{Margin, Order, Plan, Planned, Trial, run_command};
 pub use subject::{NoSubject, Subject};
 pub use trial::{Measured, attempt};
 

@@ -9,10 +9,10 @@ use accord::scenario::{Across, Entity, MetricUnit, Of, Over, Recorded, Scenario,
 pub(crate) fn entries(measures: &[Measure], wanted: &[usize]) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut add = |i: usize| {
-        if let Figure::Value(wanted) | Figure::Reach(wanted) = &measures[i].figure
+        if let Figure::Value(entry) | Figure::Reach(entry) = &measures[i].figure
             && found.iter().all(|(known, _)| *known != i)
         {
-            found.push((i, wanted.entry.clone()));
+            found.push((i, entry.clone()));
         }
     };
     for &i in wanted {

@@ -1,25 +1,14 @@
 //! The runs of an evaluation: cases, subjects, points of sweeps and seeds.
 
 use crate::measure::{entries, unit};
-use crate::pack::{Case, Pack, Section, SubjectRole};
+use crate::pack::{Case, Pack, Section, SubjectRole, Tier};
 use crate::subject::Subject;
 use accord::language::{Errors, File, ScenarioError, suggest};
 use accord::margins::stability;
+use accord::report::label;
 use accord::scenario::{Engine, MetricUnit, Scenario};
-use accord::units::words;
 use accord::{Catalogue, set};
 use std::sync::Arc;
-
-words! {
-    /// The part of a pack that is run.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Tier by name {
-        /// The part that takes two minutes on two cores.
-        Quick = "quick",
-        /// Everything.
-        Whole = "whole",
-    }
-}
 
 /// An order of runs: the subjects, and the part of the pack.
 #[derive(Clone, Debug)]
@@ -53,6 +42,14 @@ pub struct Planned {
     pub impossible: Vec<Option<String>>,
     /// By subject: the margins of the equilibrium, or why there are none; where they are asked for.
     pub margins: Vec<Result<Margin, String>>,
+}
+
+impl Planned {
+    /// Returns the section and the case in the pack.
+    pub fn within<'p>(&self, pack: &'p Pack) -> (&'p Section, &'p Case) {
+        let section = &pack.sections[self.section];
+        (section, &section.cases[self.case])
+    }
 }
 
 /// The distance of an equilibrium from cycling.
@@ -103,7 +100,7 @@ impl Plan {
         for (s, section) in pack.sections.iter().enumerate() {
             for (c, case) in section.cases.iter().enumerate() {
                 let named = order.cases.contains(&case.name);
-                let in_tier = order.tier == Tier::Whole || case.in_quick || named;
+                let in_tier = [order.tier, Tier::Quick].contains(&case.tier) || named;
                 if !in_tier || !(order.cases.is_empty() || named) {
                     continue;
                 }
@@ -112,6 +109,7 @@ impl Plan {
                 let wanted = &case.measures;
                 let first = &as_it_stands[0];
                 let units = wanted.iter().map(|&m| unit(&pack.measures, wanted, first, m));
+                let label = |s: &Scenario| label(&s.point);
                 let mut planned = Planned {
                     section: s,
                     case: c,
@@ -150,12 +148,6 @@ impl Plan {
             }
         }
         Ok(Plan { pack, cases, trials })
-    }
-
-    /// Returns the section and the case of a planned case.
-    pub fn case(&self, planned: &Planned) -> (&Section, &Case) {
-        let section = &self.pack.sections[planned.section];
-        (section, &section.cases[planned.case])
     }
 }
 
@@ -231,18 +223,13 @@ fn points(
     catalogue: &Catalogue,
 ) -> Result<Vec<Scenario>, Errors> {
     file.points(catalogue, Some(seed)).map_err(|errors| {
-        let own = errors.iter().all(|e| e.origin == Arc::new(source_of(file)));
+        let own = errors.iter().all(|e| *e.origin == *file.source());
         match (own, errors.iter().next()) {
             // A setting or a measure does not fit: the pack is wrong.
             (false, Some(first)) => of_case(pack, case, &first.message),
             _ => errors,
         }
     })
-}
-
-fn source_of(file: &File) -> accord::language::Source {
-    let source = file.source();
-    accord::language::Source { name: source.name.clone(), text: source.text.clone() }
 }
 
 /// Returns an error at the place of the case in the pack.
@@ -274,13 +261,6 @@ fn with_subject(
             })
         })
         .collect()
-}
-
-/// Returns what distinguishes a point: "rate = 10 Mbps, delay = 5 ms".
-fn label(scenario: &Scenario) -> String {
-    let pairs = scenario.point.iter();
-    let pairs: Vec<String> = pairs.map(|(name, value)| format!("{name} = {value}")).collect();
-    pairs.join(", ")
 }
 
 /// Returns the margins in the phase in the middle of the steady part.

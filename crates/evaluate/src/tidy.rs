@@ -28,7 +28,7 @@ pub fn tidy(evaluation: &Evaluation) -> Table<'static> {
     let (mut seeds, mut values) = (Vec::new(), Vec::new());
     let order = &evaluation.order;
     for (result, case, row) in evaluation.rows() {
-        let (section, definition) = result.case_of(case);
+        let (section, definition) = case.planned.within(&result.pack);
         let measure = result.measure(row);
         for (i, subject) in order.subjects.iter().enumerate() {
             for k in 0..order.reps {

@@ -40,7 +40,7 @@ pub fn attempt(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Measured, Error> {
-    let (_, case) = plan.case(&plan.cases[trial.case]);
+    let (_, case) = plan.cases[trial.case].within(&plan.pack);
     let count = case.measures.len();
     let mut watched = Watched { observer, now: Time::ZERO };
     let run = catch_unwind(AssertUnwindSafe(|| {

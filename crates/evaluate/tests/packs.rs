@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 fn packs() -> Vec<Pack> {
     let pack = |name| open(name).unwrap_or_else(|e| panic!("{name}: {e}"));
-    built_in().map(|b| pack(b.name)).collect()
+    built_in().map(pack).collect()
 }
 
 fn order(pack: &Pack, tier: Tier, catalogue: &Catalogue) -> Order {
@@ -42,7 +42,7 @@ fn cases_fit_their_subjects_and_points_differ() {
             let plan = Plan::of(pack.clone(), &order, &catalogue);
             let plan = plan.unwrap_or_else(|e| panic!("{}: {e}", pack.name));
             for planned in &plan.cases {
-                let name = &plan.case(planned).1.name;
+                let name = &planned.within(&plan.pack).1.name;
                 let why = planned.impossible.iter().flatten();
                 // Priorities are for controllers that take a weight.
                 let weights = pack.name == "rfc8867" && name == "priority";
@@ -53,7 +53,7 @@ fn cases_fit_their_subjects_and_points_differ() {
             let mut seen = BTreeSet::new();
             for trial in plan.trials.iter().filter(|trial| trial.subject == 0) {
                 points += 1;
-                let name = &plan.case(&plan.cases[trial.case]).1.name;
+                let name = &plan.cases[trial.case].within(&plan.pack).1.name;
                 let new = seen.insert((trial.case, trial.scenario.hash()));
                 assert!(new, "{}/{name}: two points are the same", pack.name);
             }
@@ -98,7 +98,7 @@ fn every_case_runs() {
             let options = Options::default();
             let measured = attempt(&plan, &trial, Engine::Packet, &options, &mut Quiet);
             let measured = measured.expect("it runs");
-            let (_, case) = plan.case(&plan.cases[trial.case]);
+            let (_, case) = plan.cases[trial.case].within(&plan.pack);
             assert_eq!(measured.failure, "", "{}/{}", pack.name, case.name);
             for (&m, value) in case.measures.iter().zip(&measured.values) {
                 let measure = &pack.measures[m];
@@ -108,7 +108,7 @@ fn every_case_runs() {
                     Figure::Value(w) | Figure::Reach(w) => {
                         ["completion", "ratio", "variation", "jain", "delay"]
                             .iter()
-                            .any(|word| w.entry.contains(word))
+                            .any(|word| w.contains(word))
                     }
                 };
                 let there = value.is_some_and(f64::is_finite);

@@ -2,9 +2,9 @@
 
 use crate::effect::Effect;
 use crate::figure::{Apart, Pair, Values, Which, apart, figures};
-use accord_record::Run;
-use accord_report::{Estimate, figure_values};
+use accord_report::Estimate;
 use accord_scenario::{Engine, Expectation, MetricUnit, Scenario, Target};
+use accord_units::words;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -18,19 +18,6 @@ pub struct Job {
     pub scenario: Scenario,
     /// By which engine.
     pub engine: Engine,
-}
-
-/// The figures of a run.
-#[derive(Clone, Debug)]
-pub struct Reading {
-    values: Values,
-}
-
-impl Job {
-    /// Takes the figures from its run.
-    pub fn read(&self, run: &Run) -> Reading {
-        Reading { values: figure_values(&self.scenario, run) }
-    }
 }
 
 /// Why a scenario's figures differ.
@@ -137,18 +124,20 @@ pub struct Explained {
     pub claimed: bool,
 }
 
-/// The verdict on a gap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum Verdict {
-    /// Within the tolerance.
-    Agree,
-    /// Within the tolerance without named effects.
-    Explained,
-    /// Neither.
-    Divergent,
-    /// The reference is zero, so that no relative tolerance says anything.
-    None,
+words! {
+    /// The verdict on a gap.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    pub enum Verdict by word {
+        /// Within the tolerance.
+        Agree = "AGREE",
+        /// Within the tolerance without named effects.
+        Explained = "EXPLAINED",
+        /// Neither.
+        Divergent = "DIVERGENT",
+        /// The reference is zero, so that no relative tolerance says anything.
+        None = "–",
+    }
 }
 
 impl Attribution {
@@ -176,7 +165,7 @@ struct Study<'a, E> {
     applicable: Vec<Effect>,
     known: BTreeMap<Set, Vec<(Values, Values)>>,
     differ: bool,
-    run: &'a mut dyn FnMut(Vec<Job>) -> Result<Vec<Reading>, E>,
+    run: &'a mut dyn FnMut(Vec<Job>) -> Result<Vec<Values>, E>,
 }
 
 impl<E> Study<'_, E> {
@@ -214,9 +203,8 @@ impl<E> Study<'_, E> {
         for set in new {
             let mut by_seed = Vec::new();
             for _ in 0..self.seeds.len() {
-                let (r, m) = (readings.next(), readings.next());
-                let (r, m) = (r.expect("a reading a job"), m.expect("a reading a job"));
-                by_seed.push((r.values, m.values));
+                let mut next = || readings.next().expect("the figures of each job");
+                by_seed.push((next(), next()));
             }
             self.differ |= by_seed.iter().any(|of| *of != by_seed[0]);
             self.known.insert(set, by_seed);
@@ -454,7 +442,8 @@ fn weakest(f: &Finding) -> Vec<Effect> {
 }
 
 /// Finds out why the engines of `pair` differ in the scenarios `seeds`, which differ in their
-/// seed. `run` makes runs, and gives what [`Job::read`] takes of each, in the same order.
+/// seed. `run` makes runs, and gives the
+/// [`figure_values`](accord_report::figure_values) of each, in the same order.
 ///
 /// # Errors
 /// Those of `run`.
@@ -463,7 +452,7 @@ pub fn attribute<E>(
     pair: Pair,
     which: Which,
     finer: u64,
-    run: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Reading>, E>,
+    run: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Values>, E>,
 ) -> Result<Attribution, E> {
     let first = &seeds[0];
     let with_figures =

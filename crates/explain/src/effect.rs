@@ -84,14 +84,14 @@ impl Effect {
         let mut s = scenario.clone();
         let live = measured == Engine::Live;
         let fluid = measured == Engine::Fluid;
-        match self {
+        let otherwise = match self {
             Effect::Control => {
                 resize(&mut s, |f| {
                     if is_tunnel(&f.controller) {
                         f.control = LEAST;
                     }
                 });
-                changed(s, scenario, "no flow sends control packets")
+                "no flow sends control packets"
             }
             Effect::Acks => {
                 resize(&mut s, |f| {
@@ -99,39 +99,36 @@ impl Effect {
                         f.ack = LEAST;
                     }
                 });
-                changed(s, scenario, "no flow sends acknowledgements")
+                "no flow sends acknowledgements"
             }
             Effect::Packets => {
                 smaller_packets(&mut s, finer);
-                changed(s, scenario, "packets cannot be smaller")
+                "packets cannot be smaller"
             }
-            Effect::BaseRtt if live => {
-                Err("the live engine does not know the true base round-trip time")
+            Effect::BaseRtt | Effect::Estimator if live => {
+                return Err("the live engine does not know the true base round-trip time");
             }
             Effect::BaseRtt => {
                 for f in &mut s.flows {
                     choose(Arc::make_mut(&mut f.controller), "base_rtt", "known");
                 }
-                changed(s, scenario, "no flow estimates it, or all know it")
-            }
-            Effect::Estimator if live => {
-                Err("the live engine does not know the true base round-trip time")
+                "no flow estimates it, or all know it"
             }
             Effect::Estimator => {
                 for f in &mut s.flows {
                     choose(Arc::make_mut(&mut f.controller), "estimator", "ideal");
                 }
-                changed(s, scenario, "no flow measures accumulation by control pairs")
+                "no flow measures accumulation by control pairs"
             }
             Effect::Arrivals => {
                 smooth(&mut s);
-                changed(s, scenario, "no application has a random rate with a known mean")
+                "no application has a random rate with a known mean"
             }
             Effect::Buffers => {
                 for l in &mut s.links {
                     l.queue.limit = Limit::Unlimited;
                 }
-                changed(s, scenario, "no buffer has a limit")
+                "no buffer has a limit"
             }
             Effect::Discipline => {
                 let price = |l: &Link| {
@@ -151,41 +148,30 @@ impl Effect {
                         l.queue.discipline = plain.clone();
                     }
                 }
-                changed(s, scenario, "no discipline drops or marks what would fit")
+                "no discipline drops or marks what would fit"
             }
             Effect::Loss => {
                 for l in &mut s.links {
                     (l.loss, l.control_loss) = (0.0, 0.0);
                 }
-                changed(s, scenario, "no wire loses packets")
+                "no wire loses packets"
             }
-            Effect::StartUp => stretch(scenario, finer),
-            Effect::Bursts if fluid => Err("a fluid has no packets"),
+            Effect::StartUp => return stretch(scenario, finer),
+            Effect::Bursts if fluid => return Err("a fluid has no packets"),
             Effect::Bursts => {
                 for f in s.flows.iter_mut().filter(|f| is_stream(f)) {
                     f.pacing = true;
                 }
-                changed(s, scenario, "no flow sends a window in bursts, or all pace")
+                "no flow sends a window in bursts, or all pace"
             }
-            Effect::Timers if fluid => Err("a fluid has no timers"),
+            Effect::Timers if fluid => return Err("a fluid has no timers"),
             Effect::Timers => {
                 shorten_timers(&mut s);
-                changed(
-                    s,
-                    scenario,
-                    "no least time-out is longer than the longest round trip of its path",
-                )
+                "no least time-out is longer than the longest round trip of its path"
             }
-        }
+        };
+        if s == *scenario { Err(otherwise) } else { Ok(s) }
     }
-}
-
-fn changed(
-    s: Scenario,
-    original: &Scenario,
-    otherwise: &'static str,
-) -> Result<Scenario, &'static str> {
-    if s == *original { Err(otherwise) } else { Ok(s) }
 }
 
 /// Sets a choice where there is one.

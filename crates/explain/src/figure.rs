@@ -85,7 +85,7 @@ fn standard(s: &Scenario, pair: Pair) -> Vec<Expectation> {
 }
 
 /// The values of each figure, by flow or link, of one run.
-pub(crate) type Values = Vec<Vec<Option<f64>>>;
+pub type Values = Vec<Vec<Option<f64>>>;
 
 /// The value by the reference and by the engine in question that are farthest apart, as the gap
 /// is: relative, or in the metric's unit if `relative` is not set.

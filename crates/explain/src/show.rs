@@ -48,8 +48,7 @@ pub fn text(a: &Attribution) -> String {
 fn head(a: &Attribution, columns: &[usize]) -> Vec<String> {
     let first = &a.findings[0].effects;
     let effects: Vec<Effect> = columns.iter().map(|&i| first[i].effect).collect();
-    let mut cells = vec!["figure".to_string(), a.reference.into(), a.measured.into()];
-    cells.push("gap".into());
+    let mut cells = ["figure", a.reference, a.measured, "gap"].map(String::from).to_vec();
     cells.extend(effects.iter().map(|e| e.name().to_string()));
     if !first.is_empty() {
         cells.extend(["interaction".into(), "left".into()]);
@@ -76,17 +75,8 @@ fn row(f: &Finding, columns: &[usize]) -> Vec<String> {
         cells.push(f.interaction.map_or(show::NONE.into(), |x| size(f, x)));
         cells.push(f.left.map_or(show::NONE.into(), |x| size(f, x.mean)));
     }
-    cells.push(verdict(f.verdict).into());
+    cells.push(f.verdict.word().into());
     cells
-}
-
-fn verdict(v: Verdict) -> &'static str {
-    match v {
-        Verdict::Agree => "AGREE",
-        Verdict::Explained => "EXPLAINED",
-        Verdict::Divergent => "DIVERGENT",
-        Verdict::None => show::NONE,
-    }
 }
 
 /// A gap or a part of one.
@@ -94,10 +84,15 @@ fn size(f: &Finding, x: f64) -> String {
     if f.relative { show::error(x) } else { show::quantity(x, f.symbol) }
 }
 
+/// A relative size without its sign.
+fn unsigned(relative: f64) -> String {
+    show::error(relative).trim_start_matches('+').to_string()
+}
+
 fn with_noise(f: &Finding, e: Estimate) -> String {
     match e.half_width {
         Some(half) if f.relative => {
-            format!("{} ± {}", show::error(e.mean), show::error(half).trim_start_matches('+'))
+            format!("{} ± {}", show::error(e.mean), unsigned(half))
         }
         Some(half) => format!("{} ± {}", size(f, e.mean), size(f, half)),
         None => size(f, e.mean),
@@ -106,8 +101,7 @@ fn with_noise(f: &Finding, e: Estimate) -> String {
 
 fn sentence(f: &Finding) -> String {
     let gap = with_noise(f, f.gap);
-    let allowed = show::error(f.tolerance);
-    let allowed = allowed.trim_start_matches('+');
+    let allowed = unsigned(f.tolerance);
     match f.verdict {
         Verdict::Agree => format!("AGREE: {gap}, ± {allowed} allowed"),
         Verdict::None => "no verdict: the reference is zero, so no gap is relative to it".into(),
@@ -162,8 +156,7 @@ fn remarks(a: &Attribution) -> String {
     for s in &a.shifts {
         let _ = write!(out, "  {}: {}", s.effect.name(), s.how);
         if s.reference > STILL {
-            let moved = show::error(s.reference);
-            let moved = moved.trim_start_matches('+');
+            let moved = unsigned(s.reference);
             let _ = write!(out, "; moves {} by up to {moved}, accounted for", a.reference);
         }
         out.push('\n');

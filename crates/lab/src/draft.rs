@@ -1,7 +1,7 @@
 //! The page's view of a scenario that is being written: its errors and its network.
 
 use accord::language::ScenarioError;
-use accord::report::Point;
+use accord::report::label;
 use accord::scenario::Scenario;
 use accord::{Catalogue, Error, File};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub fn read(name: &str, text: &str, catalogue: &Catalogue) -> Result<(File, Vec<
 pub fn draft(name: &str, text: &str, catalogue: &Catalogue) -> Value {
     let errors = match read(name, text, catalogue) {
         Ok((_, points)) => {
-            let labels: Vec<String> = points.iter().map(label).collect();
+            let labels: Vec<String> = points.iter().map(|s| label(&s.point)).collect();
             let network = points.first().map(network);
             return json!({ "errors": [], "points": labels, "network": network });
         }
@@ -34,11 +34,6 @@ pub fn draft(name: &str, text: &str, catalogue: &Catalogue) -> Value {
         ],
     };
     json!({ "errors": errors, "points": [], "network": null })
-}
-
-fn label(scenario: &Scenario) -> String {
-    let (runs, checks) = (&[], &[]);
-    Point { scenario, runs, checks }.label()
 }
 
 fn mark(e: &ScenarioError, text: &str) -> Value {

@@ -6,7 +6,7 @@
 use crate::gallery::text;
 use accord::record::Quiet;
 use accord::report::checks;
-use accord::{Catalogue, Error, File, Options, Scenario, run};
+use accord::{Catalogue, Error, File, Options, run};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -76,39 +76,26 @@ impl Exercise {
         answer: f64,
         catalogue: &Catalogue,
     ) -> Result<(bool, String), Error> {
-        let scenario = self.scenario(lesson, seed, answer, catalogue)?;
+        let lines = text(lesson).unwrap_or_default();
+        let expect = self.fill(&self.expect, seed);
+        let lines = format!("{lines}\n[[expect]]\nname = \"{NAME}\"\n{expect}");
+        let mut file = File::parse(&format!("{lesson}.toml"), &lines)?;
+        for (path, value) in &self.set {
+            file.set(path, &self.fill(value, seed))?;
+        }
+        for path in &self.answer {
+            file.set(path, format!("{answer} {}", self.unit).trim())?;
+        }
+        let scenario = file.points(catalogue, None)?.swap_remove(0);
         let wanted = scenario.expectations.last().expect("the exercise has one");
         let engine = wanted.engine;
         let made = run(&scenario, engine, &Options::default(), &mut Quiet)?;
         let judged = checks(&scenario, &[&made]);
         let right = judged.iter().any(|c| c.name == NAME && c.pass);
-        Ok(if right {
-            (true, "Right.".into())
-        } else {
-            (false, format!("Not yet. {}", self.fill(&self.hint, seed)))
+        Ok(match right {
+            true => (true, "Right.".into()),
+            false => (false, format!("Not yet. {}", self.fill(&self.hint, seed))),
         })
-    }
-
-    /// Returns the lesson with the student's numbers and the answer.
-    fn scenario(
-        &self,
-        lesson: &str,
-        seed: &str,
-        answer: f64,
-        catalogue: &Catalogue,
-    ) -> Result<Scenario, Error> {
-        let text = text(lesson).unwrap_or_default();
-        let expect = self.fill(&self.expect, seed);
-        let text = format!("{text}\n[[expect]]\nname = \"{NAME}\"\n{expect}");
-        let mut file = File::parse(&format!("{lesson}.toml"), &text)?;
-        for (path, value) in &self.set {
-            file.set(path, &self.fill(value, seed))?;
-        }
-        let answer = format!("{answer} {}", self.unit);
-        for path in &self.answer {
-            file.set(path, answer.trim())?;
-        }
-        Ok(file.points(catalogue, None)?.swap_remove(0))
     }
 
     /// Replaces the names in a text by the numbers of the student's case.

@@ -1,7 +1,7 @@
 //! The file that is open: its text as last read or saved, and the rules for replacing it.
 
+use axum::http::StatusCode;
 use serde_json::{Value, json};
-use std::fmt;
 use std::fs;
 use std::io::{Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -17,21 +17,19 @@ pub struct Opened {
     pub text: String,
 }
 
-/// The reason why a text was not saved.
+/// The status and the reason of a request without an answer.
 #[derive(Debug)]
-pub enum Refused {
-    /// A text would be lost that the page does not know.
-    WouldReplace(String),
-    /// The name is not one of a scenario file in the folder.
-    Name(String),
-    /// The system failed.
-    System(String),
-}
+pub struct Refusal(pub StatusCode, pub String);
 
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Refused::WouldReplace(why) | Refused::Name(why) | Refused::System(why)) = self;
-        f.write_str(why)
+impl Refusal {
+    /// Creates the refusal of the system.
+    pub fn system(why: impl ToString) -> Refusal {
+        Refusal(StatusCode::INTERNAL_SERVER_ERROR, why.to_string())
+    }
+
+    /// Creates the refusal of a request that is wrong.
+    pub fn wrong(why: impl ToString) -> Refusal {
+        Refusal(StatusCode::BAD_REQUEST, why.to_string())
     }
 }
 
@@ -56,7 +54,7 @@ impl Opened {
         name: &str,
         text: String,
         replace: bool,
-    ) -> Result<Opened, Refused> {
+    ) -> Result<Opened, Refusal> {
         check(name)?;
         let path = folder.join(name);
         let written = match fs::File::create_new(&path) {
@@ -66,33 +64,31 @@ impl Opened {
                 let plain = fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
                 if !plain {
                     let why = format!("{name} exists and is not a plain file; choose another name");
-                    return Err(Refused::Name(why));
+                    return Err(Refusal::wrong(why));
                 }
                 if !replace {
-                    return Err(Refused::WouldReplace(format!("{name} exists")));
+                    return Err(Refusal(StatusCode::CONFLICT, format!("{name} exists")));
                 }
                 fs::write(&path, &text)
             }
             Err(e) => Err(e),
         };
-        match written {
-            Ok(()) => Ok(Opened { path, text }),
-            Err(e) => Err(Refused::System(format!("{name} cannot be written: {e}"))),
-        }
+        written.map_err(|e| Refusal::system(format!("{name} cannot be written: {e}")))?;
+        Ok(Opened { path, text })
     }
 
     /// Saves a text in this file, unless another program has changed the file and `replace` is false.
     ///
     /// # Errors
     /// Fails if the file has changed, and if the system fails.
-    pub fn save(&mut self, text: String, replace: bool) -> Result<(), Refused> {
+    pub fn save(&mut self, text: String, replace: bool) -> Result<(), Refusal> {
         let name = self.path.display();
         let there = fs::read(&self.path).unwrap_or_default();
         if there != self.text.as_bytes() && !replace {
             let why = format!("{name} was changed or removed by another program");
-            return Err(Refused::WouldReplace(why));
+            return Err(Refusal(StatusCode::CONFLICT, why));
         }
-        let failed = |e| Refused::System(format!("{name} cannot be written: {e}"));
+        let failed = |e| Refusal::system(format!("{name} cannot be written: {e}"));
         fs::write(&self.path, &text).map_err(failed)?;
         self.text = text;
         Ok(())
@@ -111,7 +107,7 @@ impl Opened {
 }
 
 /// Checks the name of a new file: one name without folders, which every file system takes.
-fn check(name: &str) -> Result<(), Refused> {
+fn check(name: &str) -> Result<(), Refusal> {
     let stem = name.strip_suffix(".toml").unwrap_or_default();
     let allowed = |c: char| c.is_alphanumeric() || " -_.".contains(c);
     let first = stem.chars().next();
@@ -121,11 +117,12 @@ fn check(name: &str) -> Result<(), Refused> {
     if good {
         Ok(())
     } else {
-        Err(Refused::Name(format!(
+        let why = format!(
             "\"{}\" is no name for a scenario file; use letters, digits, spaces, -, _ and ., begin \
              with a letter or digit, and end with .toml, in at most {LONGEST_NAME} bytes",
             name.escape_debug()
-        )))
+        );
+        Err(Refusal::wrong(why))
     }
 }
 
@@ -158,7 +155,7 @@ mod tests {
             "$(a).toml",
             &long,
         ] {
-            assert!(matches!(check(name), Err(Refused::Name(_))), "{name:?}");
+            assert!(matches!(check(name), Err(Refusal(StatusCode::BAD_REQUEST, _))), "{name:?}");
         }
         for name in ["a.toml", "Übung 2.toml", "reno-vs_cubic.v2.toml"] {
             assert!(check(name).is_ok(), "{name:?}");
@@ -173,7 +170,7 @@ mod tests {
         std::os::unix::fs::symlink(outside.path(), dir.path().join("a.toml")).expect("a link");
         for replace in [false, true] {
             let made = Opened::create(dir.path(), "a.toml", "new".into(), replace);
-            assert!(matches!(made, Err(Refused::Name(_))));
+            assert!(matches!(made, Err(Refusal(StatusCode::BAD_REQUEST, _))));
         }
         assert_eq!(fs::read(outside.path()).expect("readable"), b"");
     }

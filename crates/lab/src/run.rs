@@ -59,24 +59,11 @@ pub enum Event {
     },
 }
 
-/// The receiver of events.
-pub trait Listener {
-    /// Takes an event. Returns false if the page has gone.
-    fn send(&mut self, event: Event) -> bool;
-}
-
-impl<F: FnMut(Event) -> bool> Listener for F {
-    fn send(&mut self, event: Event) -> bool {
-        self(event)
-    }
-}
+/// The receiver of events. It returns false if the page has gone.
+pub type Listener<'a> = dyn FnMut(Event) -> bool + 'a;
 
 /// Runs the engines one after the other. Returns the runs, or `None` if the page has gone.
-pub fn run(
-    scenario: &Scenario,
-    engines: &[Engine],
-    listener: &mut dyn Listener,
-) -> Option<Vec<Run>> {
+pub fn run(scenario: &Scenario, engines: &[Engine], listener: &mut Listener) -> Option<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for (i, &engine) in engines.iter().enumerate() {
         let mut watch = Watch {
@@ -92,14 +79,14 @@ pub fn run(
             Err(Error::Interrupted) => return None,
             Err(e) => {
                 let (engine, message) = (engine.name(), e.to_string());
-                if !listener.send(Event::Failed { engine, message }) {
+                if !listener(Event::Failed { engine, message }) {
                     return None;
                 }
             }
         }
         // Theory and fluid are fast, so that they are shown together.
         let more = engines.get(i + 1).is_some_and(|e| is_quick(*e));
-        if !more && !listener.send(view(scenario, &runs, true)) {
+        if !more && !listener(view(scenario, &runs, true)) {
             return None;
         }
     }
@@ -122,7 +109,7 @@ struct Watch<'a> {
     scenario: &'a Scenario,
     engine: Engine,
     done: &'a [Run],
-    listener: &'a mut dyn Listener,
+    listener: &'a mut Listener<'a>,
     /// The time of the latest view.
     shown: Instant,
     /// The time of the latest progress event.
@@ -131,7 +118,7 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn send(&mut self, event: Event) -> Result<(), Interrupted> {
-        if self.listener.send(event) { Ok(()) } else { Err(Interrupted) }
+        if (self.listener)(event) { Ok(()) } else { Err(Interrupted) }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::Settings;
 use crate::draft::{draft, read};
 use crate::exercise::{Exercise, Task};
 use crate::gallery::{FIRST, entries, text};
-use crate::place::{Opened, Refused};
+use crate::place::{Opened, Refusal};
 use crate::run::{Event, Request, run};
 use accord::report::{Point, RunDir, checks, page, write_run_dir};
 use accord::scenario::{Scenario, print};
@@ -156,7 +156,7 @@ async fn stream(State(lab): Lab, Json(request): Json<Request>) -> Result<Respons
     let (name, catalogue) = (lab.name(), lab.settings.catalogue);
     let Request { text, engines, point } = request;
     let engines: Result<Vec<Engine>, String> = engines.iter().map(|e| e.parse()).collect();
-    let engines = engines.map_err(|e| Refusal(StatusCode::BAD_REQUEST, e))?;
+    let engines = engines.map_err(Refusal::wrong)?;
     let scenario = blocking(move || point_of(&name, &text, &catalogue, point)).await??;
     let (mut sender, lines) = mpsc::channel::<Result<Bytes, Infallible>>(AHEAD);
     let thread = std::thread::Builder::new().name("lab-run".into());
@@ -201,15 +201,12 @@ fn point_of(
     point: usize,
 ) -> Result<Scenario, Refusal> {
     let read = read(name, text, catalogue);
-    let (_, mut points) = read.map_err(|e| Refusal(StatusCode::BAD_REQUEST, e.to_string()))?;
+    let (_, mut points) = read.map_err(Refusal::wrong)?;
     if point < points.len() {
-        Ok(points.swap_remove(point))
-    } else {
-        Err(Refusal(
-            StatusCode::BAD_REQUEST,
-            format!("the sweep has no point {point}; its {} points count from 0", points.len()),
-        ))
+        return Ok(points.swap_remove(point));
     }
+    let n = points.len();
+    Err(Refusal::wrong(format!("the sweep has no point {point}; its {n} points count from 0")))
 }
 
 #[derive(Deserialize)]
@@ -239,7 +236,7 @@ async fn export(
             csv: false,
         };
         let written = write_run_dir(&dir, &contents);
-        written.map_err(|e| Refusal(StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))?;
+        written.map_err(Refusal::system)?;
         Ok(dir)
     })
     .await??;
@@ -266,10 +263,7 @@ async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Value>,
         let now = match name {
             Some(name) => Opened::create(&lab.settings.folder, &name, text, replace)?,
             None => {
-                let none = || {
-                    let why = "no file is open; give a name to save the text under";
-                    Refusal(StatusCode::BAD_REQUEST, why.into())
-                };
+                let none = || Refusal::wrong("no file is open; give a name to save the text under");
                 let mut file = opened.clone().ok_or_else(none)?;
                 file.save(text, replace)?;
                 file
@@ -312,7 +306,7 @@ async fn grade(
     let exercise = exercise.ok_or_else(none)?;
     let graded =
         blocking(move || exercise.grade(&id, &seed, answer, &lab.settings.catalogue)).await?;
-    let (right, message) = graded.map_err(|e| Refusal(StatusCode::BAD_REQUEST, e.to_string()))?;
+    let (right, message) = graded.map_err(Refusal::wrong)?;
     Ok(Json(json!({ "right": right, "message": message })))
 }
 
@@ -321,7 +315,7 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|e| Refusal(StatusCode::INTERNAL_SERVER_ERROR, e.to_string()))
+    done.map_err(Refusal::system)
 }
 
 impl Shared {
@@ -353,20 +347,6 @@ impl Shared {
             results.kept.pop_first();
         }
         number
-    }
-}
-
-/// The status and the reason of a request without an answer.
-struct Refusal(StatusCode, String);
-
-impl From<Refused> for Refusal {
-    fn from(refused: Refused) -> Refusal {
-        let status = match refused {
-            Refused::WouldReplace(_) => StatusCode::CONFLICT,
-            Refused::Name(_) => StatusCode::BAD_REQUEST,
-            Refused::System(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        };
-        Refusal(status, refused.to_string())
     }
 }
 

@@ -2,8 +2,8 @@
 //! ratios.
 
 use crate::run::Series;
-use accord_scenario::{Change, LinkId, Scenario};
-use accord_scenario::{Entity, Fold, Metric, OPPORTUNITY, Trace};
+use accord_scenario::{Change, Entity, Fold, LinkId, Metric, OPPORTUNITY, Scenario, Trace};
+use std::collections::BTreeSet;
 
 /// The rate of a link over time, which the events of the scenario set.
 #[derive(Clone, Debug)]
@@ -55,14 +55,8 @@ impl RateCurve {
 /// of the sampling periods. Returns all series in order.
 pub fn complete(scenario: &Scenario, time: &[f64], mut series: Vec<Series>) -> Vec<Series> {
     let starts = || std::iter::once(0.0).chain(time.iter().copied());
-    let mut links: Vec<LinkId> = (series.iter())
-        .filter_map(|s| match s.entity {
-            Entity::Link(link) => Some(link),
-            _ => None,
-        })
-        .collect();
-    links.sort_unstable();
-    links.dedup();
+    let of_link = |s: &Series| if let Entity::Link(link) = s.entity { Some(link) } else { None };
+    let links: BTreeSet<LinkId> = series.iter().filter_map(of_link).collect();
     series.extend(links.into_iter().map(|link| {
         let curve = RateCurve::new(scenario, link);
         let periods = starts().zip(time);

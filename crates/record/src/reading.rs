@@ -177,7 +177,8 @@ pub(crate) enum Needs {
 
 pub(crate) type FlowMetric = Read<fn(&FlowPeriod<'_>) -> f64>;
 pub(crate) type LinkMetric = Read<fn(&LinkPeriod<'_>) -> f64>;
-pub(crate) type AggregateMetric = Read<fn(&AggregatePeriod<'_>) -> f64>;
+/// Of two successive readings, and the time between them in seconds.
+pub(crate) type AggregateMetric = Read<fn(&AggregateReading, &AggregateReading, f64) -> f64>;
 
 const fn read<F>(metric: Metric, value: F) -> Read<F> {
     read_if(Needs::Nothing, metric, value)
@@ -231,34 +232,17 @@ pub(crate) const OF_LINKS: &[LinkMetric] = &[
 
 /// The metrics of aggregates.
 pub(crate) const OF_AGGREGATES: &[AggregateMetric] = &[
-    read(Metric::TransmitProbability, |a| a.now.transmit_probability),
-    read(Metric::OfferedRate, |a| a.rate(|r| r.offered)),
-    read(Metric::AdmittedRate, |a| a.rate(|r| r.admitted)),
-    read(Metric::DecreaseFactor, |a| a.now.decrease_factor),
-    read(Metric::RateRatio, |a| a.now.rate_ratio.unwrap_or(f64::NAN)),
+    read(Metric::TransmitProbability, |now, _, _| now.transmit_probability),
+    read(Metric::OfferedRate, |now, last, s| (now.offered - last.offered) as f64 * 8.0 / s),
+    read(Metric::AdmittedRate, |now, last, s| (now.admitted - last.admitted) as f64 * 8.0 / s),
+    read(Metric::DecreaseFactor, |now, _, _| now.decrease_factor),
+    read(Metric::RateRatio, |now, _, _| now.rate_ratio.unwrap_or(f64::NAN)),
 ];
-
-/// Two successive readings of an aggregate.
-pub(crate) struct AggregatePeriod<'a> {
-    now: &'a AggregateReading,
-    last: &'a AggregateReading,
-    /// The time between them, in seconds.
-    period: f64,
-}
-
-impl AggregatePeriod<'_> {
-    /// Returns the growth of a number of bytes, in bit/s.
-    fn rate(&self, of: fn(&AggregateReading) -> u64) -> f64 {
-        (of(self.now) - of(self.last)) as f64 * 8.0 / self.period
-    }
-}
 
 impl AggregateReading {
     /// Appends the values of [`OF_AGGREGATES`] for the `period` seconds since the reading `last`.
     pub(crate) fn record(&self, last: &AggregateReading, period: f64, row: &mut Vec<f64>) {
-        let now = self;
-        let readings = AggregatePeriod { now, last, period };
-        row.extend(OF_AGGREGATES.iter().map(|read| (read.value)(&readings)));
+        row.extend(OF_AGGREGATES.iter().map(|read| (read.value)(self, last, period)));
     }
 }
 

@@ -9,8 +9,7 @@ use crate::reading::{
     OF_AGGREGATES, OF_FLOWS, OF_LINKS,
 };
 use crate::run::Series;
-use accord_scenario::{Entity, Fold, Metric};
-use accord_scenario::{LinkId, Recorded, Scenario};
+use accord_scenario::{Entity, Fold, LinkId, Metric, Recorded, Scenario};
 use accord_units::{Duration, Time};
 
 /// The most values of all columns together (128 MiB).

@@ -1,8 +1,6 @@
 //! Transfers: amounts of data that are waited for as a whole, with the time they took.
 
-use accord_scenario::Scenario;
-use accord_scenario::Window;
-use accord_scenario::{Entity, Metric};
+use accord_scenario::{Entity, Metric, Scenario, Window};
 use accord_units::{Bytes, Duration, Time};
 
 /// The most transfers of a run that are recorded (200 MB).

@@ -16,6 +16,19 @@ pub fn label(settings: &Settings) -> String {
     texts.join(", ")
 }
 
+/// Returns a name with its unit in brackets, if it has one: "rate (Mbps)".
+pub fn with_unit(name: &str, unit: &str) -> String {
+    if unit.is_empty() { name.into() } else { format!("{name} ({unit})") }
+}
+
+/// Returns the place of a value among those that are known. A new one is added.
+pub fn place_among<T: PartialEq>(known: &mut Vec<T>, value: T) -> usize {
+    known.iter().position(|k| *k == value).unwrap_or_else(|| {
+        known.push(value);
+        known.len() - 1
+    })
+}
+
 /// Returns the text of a variable's value in a legend. A word needs no name, and a quantity does.
 fn told(name: &str, value: &str) -> String {
     if value.starts_with(|c: char| c.is_ascii_digit()) {
@@ -97,13 +110,7 @@ impl Axis {
             };
         }
         let mut distinct: Vec<&str> = Vec::new();
-        let mut at = Vec::new();
-        for text in texts {
-            at.push(distinct.iter().position(|d| d == text).unwrap_or_else(|| {
-                distinct.push(text);
-                distinct.len() - 1
-            }));
-        }
+        let at = texts.iter().map(|text| place_among(&mut distinct, *text)).collect();
         Axis {
             variable: Some(variable),
             name,

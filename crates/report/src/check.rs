@@ -1,14 +1,14 @@
 //! Checks: the comparison of runs with the expectations of their scenario.
 
 use crate::class::Class;
-use crate::engines::by_engine;
+use crate::compare::by_engine;
 use crate::estimate::Estimate;
 use crate::measure::Figure;
 use crate::show;
 use accord_record::Run;
 use accord_scenario::{
-    Across, Claim, Engine, Entity, Expectation, KnownFailure, Metric, MetricUnit, Of, Over,
-    Recorded, Scenario, Subject, Target, Window, print_figure,
+    Across, Engine, Entity, Expectation, Metric, MetricUnit, Of, Over, Recorded, Scenario, Subject,
+    Target, print_figure,
 };
 use accord_units::Duration;
 
@@ -18,23 +18,13 @@ const ROUNDING: f64 = 1e-12;
 /// An expectation with its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// The expectation's name.
-    pub name: String,
-    /// The engine that is judged.
-    pub engine: Engine,
-    /// The quantity.
-    pub metric: Metric,
+    /// The expectation.
+    pub expectation: Expectation,
     /// The unit of all values here: the metric's own, or a ratio.
     pub unit: MetricUnit,
     /// The subject: "link b1", "3 flows of short", and for [`Across::Each`] the flow farthest off:
     /// "flow short.2".
     pub of: String,
-    /// The part of the run that counts.
-    pub during: Window,
-    /// The paper's claim, as text, or "".
-    pub paper: String,
-    /// The target.
-    pub target: Target,
     /// The same figure from each engine that has it, in the engines' order.
     pub values: Vec<(Engine, Estimate)>,
     /// The error of the measured value, relative to the target, with its sign. It is 0 within a
@@ -45,14 +35,18 @@ pub struct Check {
     pub pass: bool,
     /// The reason in words, and the text to write if the file's record of a failure does not hold.
     pub reason: String,
-    /// The origin of the claim.
-    pub claim: Claim,
-    /// The known failure that the file records.
-    pub known: Option<KnownFailure>,
     /// The class of the verdict.
     pub class: Class,
     /// The longest time that a run of the engine skipped, and the length of the run, if any was skipped.
     pub skipped: Option<(Duration, Duration)>,
+}
+
+impl std::ops::Deref for Check {
+    type Target = Expectation;
+
+    fn deref(&self) -> &Expectation {
+        &self.expectation
+    }
 }
 
 impl Check {
@@ -168,7 +162,7 @@ fn subject_of(scenario: &Scenario, expectation: &Expectation) -> (Figure, Vec<En
 fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expectation) -> Check {
     let (figure, entities) = subject_of(scenario, expectation);
     let across = figure.across;
-    let figures: Vec<(Engine, Vec<Option<Estimate>>)> =
+    let figures: Vec<_> =
         runs.iter().map(|(engine, runs)| (*engine, figure.of(runs, &entities))).collect();
     let of_engine = |engine: Engine, i: usize| -> Option<f64> {
         let (_, figures) = figures.iter().find(|(e, _)| *e == engine)?;
@@ -210,14 +204,9 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
         worst.unwrap_or_else(|| (0, Verdict::missing("the group has no flows".into())));
 
     let mut check = Check {
-        name: expectation.name.clone(),
-        engine: expectation.engine,
-        metric: expectation.metric,
+        expectation: expectation.clone(),
         unit,
         of: subject(scenario, expectation, across, shown),
-        during: expectation.during,
-        paper: expectation.paper.clone(),
-        target: expectation.target,
         values: figures
             .iter()
             .filter_map(|(engine, figures)| Some((*engine, (*figures.get(shown)?)?)))
@@ -225,8 +214,6 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
         error: verdict.error,
         pass: verdict.pass,
         reason: verdict.reason,
-        claim: expectation.claim,
-        known: expectation.fails.clone(),
         class: Class::Met,
         skipped: skipped(runs, expectation.engine).map(|span| (span, scenario.duration)),
     };
@@ -236,12 +223,9 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
 
 /// Sets the class of the verdict, and says what to write if the record of a failure does not hold.
 fn classify(check: &mut Check) {
-    let Some(known) = &check.known else {
-        check.class = if check.pass { Class::Met } else { Class::Unknown };
-        return;
-    };
-    let cause = Class::of(known.why);
-    let Some(record) = known.record else {
+    let known = check.fails.as_ref();
+    let cause = known.map_or(Class::Unknown, |known| Class::of(known.why));
+    let Some(record) = known.and_then(|known| known.record) else {
         check.class = if check.pass { Class::Met } else { cause };
         return;
     };

@@ -1,12 +1,11 @@
 //! Comparison of runs: a row per quantity, and a column per engine or directory.
 
-use crate::engines::by_engine;
 use crate::estimate::Estimate;
 use crate::measure::Figure;
 use crate::show::name;
 use accord_record::Run;
 use accord_scenario::{
-    Across, Change, Entity, Expectation, Metric, MetricUnit, Of, Over, QUANTILES, Recorded,
+    Across, Change, Engine, Entity, Expectation, Metric, MetricUnit, Of, Over, QUANTILES, Recorded,
     Scenario, Table, Window,
 };
 use accord_units::Time;
@@ -143,12 +142,13 @@ impl Outline {
         flows.map(Entity::Flow).collect()
     }
 
-    /// Returns the entities of a row's subject, by name: the flows of a group, or a link.
-    fn find(&self, subject: &Subject) -> Option<Vec<Entity>> {
+    /// Returns the entities of a row's subject that have a metric, by name: the flows of a group, the
+    /// group itself, or a link.
+    fn entities(&self, subject: &Subject, metric: Metric) -> Option<Vec<Entity>> {
         Some(match subject {
             Subject::Group(name) => {
                 let i = self.groups.iter().position(|g| g.name == *name)?;
-                self.series_of(i)
+                if metric.of() == Of::Group { vec![Entity::Group(i)] } else { self.series_of(i) }
             }
             Subject::Link(name) => {
                 let i = self.links.iter().position(|l| l.name == *name)?;
@@ -191,18 +191,6 @@ impl Outline {
                 (format!("{}.{name}", l.name), entity)
             })
         })
-    }
-
-    /// Returns the entities of a row's subject that have a metric. The index of a group is its own,
-    /// not its flows'.
-    fn entities(&self, subject: &Subject, metric: Metric) -> Option<Vec<Entity>> {
-        match (subject, metric.of()) {
-            (Subject::Group(name), Of::Group) => {
-                let i = self.groups.iter().position(|g| g.name == *name)?;
-                Some(vec![Entity::Group(i)])
-            }
-            _ => self.find(subject),
-        }
     }
 }
 
@@ -320,6 +308,13 @@ fn metrics_of(subject: &Subject, sweeps: bool) -> Vec<Metric> {
     })
 }
 
+/// Returns the runs by engine, in the engines' order.
+pub(crate) fn by_engine<'a>(runs: &[&'a Run]) -> Vec<(Engine, Vec<&'a Run>)> {
+    let of = |engine| runs.iter().copied().filter(|run| run.manifest.engine == engine).collect();
+    let all = Engine::ALL.map(|engine| (engine, of(engine)));
+    all.into_iter().filter(|(_, runs): &(_, Vec<_>)| !runs.is_empty()).collect()
+}
+
 /// Returns the columns of one scenario's runs: one per engine.
 pub fn columns<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Column<'a>> {
     by_engine(runs)
@@ -332,9 +327,8 @@ pub fn columns<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Column<'a>> {
 /// and shown link of any column, without those that say nothing. Every group and link has at least one
 /// row, with or without a value.
 pub fn rows(columns: &[Column]) -> Vec<Row> {
-    let known = |row: &Row| row.values.iter().any(Option::is_some);
     let mut rows = data_rows(columns);
-    rows.retain(|row| !known(row) || row.says_something());
+    rows.retain(|row| !row.is_known() || row.says_something());
     rows
 }
 
@@ -347,10 +341,9 @@ pub(crate) fn data_rows(columns: &[Column]) -> Vec<Row> {
             Subject::Group(_) => of_group(columns, &subject),
             Subject::Link(_) | Subject::Aggregate(_) => of_one(columns, &subject),
         };
-        let known = |row: &Row| row.values.iter().any(Option::is_some);
-        let always = candidates.first().filter(|row| !known(row)).cloned();
+        let always = candidates.first().filter(|row| !row.is_known()).cloned();
         rows.extend(always);
-        rows.extend(candidates.into_iter().filter(known));
+        rows.extend(candidates.into_iter().filter(Row::is_known));
     }
     rows
 }
@@ -380,7 +373,6 @@ pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Opti
 /// of groups, the delays of queues, and the metrics that `scenario` has expectations of.
 pub fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     let mut rows = data_rows(columns);
-    let known = |row: &Row| row.values.iter().any(Option::is_some);
     for subject in subjects(columns) {
         let expected = scenario.expectations.iter();
         let expected = expected.filter(|e| expected_of(scenario, e).as_ref() == Some(&subject));
@@ -388,7 +380,7 @@ pub fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
         for metric in metrics.chain(expected.map(|e| e.metric)) {
             if rows.iter().all(|r| r.of != subject || r.quantity != metric.name()) {
                 let row = row(columns, &subject, metric, Across::Mean);
-                rows.extend(Some(row).filter(known));
+                rows.extend(Some(row).filter(Row::is_known));
             }
         }
     }
@@ -421,6 +413,11 @@ pub fn with_values<'a>(columns: &[Column<'a>]) -> Vec<Column<'a>> {
 }
 
 impl Row {
+    /// Returns whether any column has a value.
+    pub(crate) fn is_known(&self) -> bool {
+        self.values.iter().any(Option::is_some)
+    }
+
     /// Returns whether a row is worth showing. In most networks nothing is marked or sent again,
     /// which needs no row.
     pub(crate) fn says_something(&self) -> bool {
@@ -438,19 +435,13 @@ pub(crate) fn says_something(quantity: &str, mut values: impl Iterator<Item = f6
 /// Returns groups and then links, each in the order of the first column that has it.
 fn subjects(columns: &[Column]) -> Vec<Subject> {
     let mut subjects: Vec<Subject> = Vec::new();
-    let groups = |o: &Outline| -> Vec<Subject> {
-        o.groups.iter().map(|g| Subject::Group(g.name.clone())).collect()
-    };
-    let links = |o: &Outline| -> Vec<Subject> {
-        let shown = o.links.iter().filter(|l| l.shown);
-        shown.map(|l| Subject::Link(l.name.clone())).collect()
-    };
-    let mut last: Option<&Outline> = None;
     let mut outlines: Vec<&Outline> = columns.iter().map(|c| c.outline).collect();
     // The engines of one scenario share their outline.
-    outlines.retain(|o| !last.replace(o).is_some_and(|l| std::ptr::eq(l, *o)));
-    let groups = outlines.iter().flat_map(|o| groups(o));
-    let links = outlines.iter().flat_map(|o| links(o));
+    outlines.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    let groups = outlines.iter().flat_map(|o| &o.groups);
+    let groups = groups.map(|g| Subject::Group(g.name.clone()));
+    let links = outlines.iter().flat_map(|o| &o.links).filter(|l| l.shown);
+    let links = links.map(|l| Subject::Link(l.name.clone()));
     let aggregates = outlines.iter().flat_map(|o| o.aggregates(|l| l.shown));
     let aggregates = aggregates.map(|(name, _)| Subject::Aggregate(name));
     for subject in groups.chain(links).chain(aggregates) {
@@ -463,9 +454,8 @@ fn subjects(columns: &[Column]) -> Vec<Subject> {
 
 fn of_group(columns: &[Column], group: &Subject) -> Vec<Row> {
     let mut rows = of_one(columns, group);
-    let several =
-        columns.iter().any(|c| c.outline.find(group).is_some_and(|flows| flows.len() > 1));
-    if several {
+    let flows = columns.iter().filter_map(|c| c.outline.entities(group, Metric::Throughput));
+    if flows.into_iter().any(|flows| flows.len() > 1) {
         let mut spread = row(columns, group, Metric::Throughput, Across::Variation);
         spread.quantity = SPREAD;
         spread.unit = MetricUnit::Ratio;

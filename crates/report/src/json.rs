@@ -115,7 +115,7 @@ fn point_record(number: usize, point: &Point, dir: Option<&Path>) -> Value {
 
 /// Returns the record of a check: plain numbers in the unit that it names.
 pub fn check_record(check: &Check) -> Value {
-    let (measured, known) = (check.measured(), check.known.as_ref());
+    let (measured, known) = (check.measured(), check.fails.as_ref());
     json!({
         "name": check.name,
         "point": 1,

@@ -9,53 +9,16 @@
 //! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk.
 //! - [`Kept`] holds the runs of a command that has not ended yet.
 //! - [`page()`] draws a run, and [`Figure`] draws for papers.
-//!
-//! ```
-//! use accord_family::Catalogue;
-//! use accord_language::File;
-//! use accord_record::Quiet;
-//! use accord_report::{Style, checks, checks_table, table};
-//!
-//! let catalogue = Catalogue {
-//!     controllers: accord_control::FAMILIES,
-//!     disciplines: accord_aqm::FAMILIES,
-//! };
-//! let text = r#"
-//!     duration = "10 s"
-//!     expect = [
-//!         { name = "fair", metric = "throughput", of = "a", engine = "theory", equals = "4 Mbps", within = "1 %" },
-//!     ]
-//!     [topology.dumbbell]
-//!     rate = "8 Mbps"
-//!     delay = "20 ms"
-//!     [flow.a]
-//!     count = 2
-//!     from = "left"
-//!     to = "right"
-//!     controller = "vegas"
-//! "#;
-//! let scenario = File::parse("small.toml", text)?.points(&catalogue, None)?.remove(0);
-//! let run = accord_theory::run(&scenario, &mut Quiet)?;
-//!
-//! println!("{}", table(&scenario, &[&run], Style::default()));
-//! let checks = checks(&scenario, &[&run]);
-//! assert!(checks[0].pass);
-//! assert!(checks_table(&checks, Style::default()).contains("1 of 1 check met"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod axis;
 mod check;
 mod class;
 mod compare;
-mod engines;
 mod estimate;
-mod failing;
 mod figure;
 mod files;
 mod gap;
 mod json;
-mod markdown;
 mod markup;
 mod measure;
 mod overview;
@@ -73,6 +36,7 @@ mod transfers;
 mod verdict;
 mod versus;
 
+pub use axis::label;
 pub use check::{Check, checks, figure_values};
 pub use class::Class;
 pub use compare::{
@@ -89,7 +53,6 @@ pub use files::{
 };
 pub use gap::gap;
 pub use json::{FORMAT_VERSION, Point, check_record, experiment_record, joined, settings_record};
-pub use markdown::{ExperimentRow, rewrite};
 pub use markup::escape;
 pub use overview::overview;
 pub use page::{PageParts, comparison_page, page, page_parts, shell};
@@ -97,11 +60,11 @@ pub use papers::{
     FigureCounts, FigureRecord, FigureVerdict, LAW_AXIS, OUR_LAW, OwnRecord, PaperFigure, Papers,
     RivalRecord, Score, Share, Summary,
 };
-pub use results::Results;
+pub use results::{ExperimentRow, Results};
 pub use schema::{OUTPUTS, output_schema};
 pub use stability::{Cell, Parameter, StabilityMap};
 pub use style::Style;
 pub use table::{AGREE, checks_table, comparison, comparison_of, remarks, table};
 pub use transfers::TransferRow;
-pub use verdict::{Kind, Tally, totals};
+pub use verdict::{Judged, Kind, Tally, totals};
 pub use versus::{Versus, comparison_record, differences, versus, versus_table};

@@ -2,6 +2,7 @@
 
 use crate::class::Class;
 use crate::show;
+use std::fmt::Display;
 
 /// Text from a file as HTML text or attribute value, at most `limit` characters.
 pub fn escape(text: &str, limit: usize) -> String {
@@ -15,4 +16,15 @@ pub const fn style_of(class: Class) -> &'static str {
         Class::Finding | Class::Open => "known",
         Class::Ours | Class::Unknown => "fail",
     }
+}
+
+/// Returns a table: its headings as HTML, each with whether its column has numbers, and its rows as
+/// HTML.
+pub fn table(headings: impl IntoIterator<Item = (impl Display, bool)>, rows: &str) -> String {
+    let class = |numbers| if numbers { " class=\"n\"" } else { "" };
+    let headings = headings.into_iter().map(|(text, n)| format!("<th{}>{text}</th>", class(n)));
+    format!(
+        "<div class=\"scroll\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n",
+        headings.collect::<String>()
+    )
 }

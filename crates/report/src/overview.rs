@@ -1,10 +1,10 @@
 //! A sweep at a glance: a row per point with the key figures and the verdict.
 
-use crate::axis::Grid;
+use crate::axis::{Grid, place_among};
 use crate::check::Check;
 use crate::class::Class;
+use crate::compare::by_engine;
 use crate::compare::{Outline, Row, SPREAD, Subject, all_rows, columns, expected_of};
-use crate::engines::by_engine;
 use crate::estimate::Estimate;
 use crate::json::Point;
 use crate::show;
@@ -62,6 +62,10 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    pub fn of(row: &Row) -> Key {
+        Key { of: row.of.clone(), quantity: row.quantity, unit: row.unit }
+    }
+
     /// Returns the name: "throughput of long".
     pub fn label(&self) -> String {
         self.of.label(self.quantity, 60)
@@ -146,10 +150,8 @@ impl<'a> Overview<'a> {
         let compared = Compared::of_all(points);
         let mut all: Vec<Key> = Vec::new();
         for row in compared.iter().flat_map(|c| &c.rows) {
-            let key = Key { of: row.of.clone(), quantity: row.quantity, unit: row.unit };
-            let known = row.values.iter().any(Option::is_some);
-            if known && row.says_something() && !all.contains(&key) {
-                all.push(key);
+            if row.is_known() && row.says_something() {
+                place_among(&mut all, Key::of(row));
             }
         }
         let names: Vec<(&Subject, &str)> = all.iter().map(|k| (&k.of, k.quantity)).collect();

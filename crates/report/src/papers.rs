@@ -7,7 +7,8 @@
 
 use crate::class::Class;
 use crate::json::FORMAT_VERSION;
-use crate::markdown::ExperimentRow;
+use crate::results::ExperimentRow;
+use crate::show;
 use crate::style::Style;
 use crate::table::{align_right, fill, finish, new_table};
 use crate::verdict::{Judged, Kind, totals};
@@ -58,24 +59,6 @@ pub struct PaperFigure {
     /// The beginnings of the names of checks that do not count.
     #[serde(default)]
     pub except: Vec<String>,
-}
-
-/// The scheme that a check counts for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    /// The paper's scheme.
-    Paper,
-    /// Our law.
-    Ours,
-    /// Both, for a check of a scheme that has no law of ours, such as Vegas.
-    Both,
-}
-
-impl Side {
-    /// Returns whether the check counts for `other`.
-    fn counts_for(self, other: Side) -> bool {
-        self == Side::Both || self == other
-    }
 }
 
 impl PaperFigure {
@@ -151,9 +134,10 @@ pub struct Share {
 }
 
 impl Share {
-    fn add(&mut self, class: Class) {
-        self.met += usize::from(class == Class::Met);
-        self.of += 1;
+    fn of(classes: impl Iterator<Item = Class>) -> Share {
+        let classes: Vec<Class> = classes.collect();
+        let met = classes.iter().filter(|class| **class == Class::Met);
+        Share { met: met.count(), of: classes.len() }
     }
 
     fn text(self) -> String {
@@ -240,16 +224,13 @@ pub struct FigureCounts {
 }
 
 impl FigureCounts {
-    fn of(verdicts: impl Iterator<Item = FigureVerdict>) -> FigureCounts {
-        let mut counts = FigureCounts::default();
-        for verdict in verdicts {
-            *match verdict {
-                FigureVerdict::Reproduced => &mut counts.reproduced,
-                FigureVerdict::Qualitatively => &mut counts.qualitatively,
-                FigureVerdict::Not => &mut counts.not,
-            } += 1;
+    fn of(verdicts: impl Iterator<Item = FigureVerdict> + Clone) -> FigureCounts {
+        let count = |verdict| verdicts.clone().filter(|v| *v == verdict).count();
+        FigureCounts {
+            reproduced: count(FigureVerdict::Reproduced),
+            qualitatively: count(FigureVerdict::Qualitatively),
+            not: count(FigureVerdict::Not),
         }
-        counts
     }
 }
 
@@ -280,19 +261,12 @@ impl Papers {
     /// Draws the verdicts from the checks of experiments.
     pub fn summary(&self, rows: &[ExperimentRow]) -> Summary {
         let laws: BTreeSet<&str> = (self.figures.iter()).filter_map(|f| f.law.as_deref()).collect();
-        let side = |check: &Judged| match check.setting(LAW_AXIS) {
-            Some(OUR_LAW) => Side::Ours,
-            Some(law) if laws.contains(law) => Side::Paper,
-            _ => Side::Both,
-        };
+        // Checks of a scheme that has no law of ours, such as Vegas, count for both.
         let shares = |checks: &[&Judged]| {
-            let of = |wanted: Side| {
-                let mut share = Share::default();
-                let counts = checks.iter().filter(|c| side(c).counts_for(wanted));
-                counts.for_each(|c| share.add(c.class));
-                share
-            };
-            (of(Side::Paper), of(Side::Ours))
+            let by_law = checks.iter().map(|c| (c.setting(LAW_AXIS), c.class));
+            let ours = by_law.clone().filter(|(law, _)| law.is_none_or(|law| !laws.contains(law)));
+            let papers = by_law.filter(|(law, _)| *law != Some(OUR_LAW));
+            (Share::of(papers.map(|(_, class)| class)), Share::of(ours.map(|(_, class)| class)))
         };
         let shows = |figure: &PaperFigure, row: &ExperimentRow, check: &Judged| {
             figure.experiments.contains(&row.id) && figure.difference(check, &laws).is_none()
@@ -326,8 +300,7 @@ impl Papers {
             let figure = (self.figures.iter()).find(|f| f.experiments.contains(&row.id));
             let mut settings: Vec<(String, Vec<&Judged>)> = Vec::new();
             for check in row.against_paper().filter(|c| !in_figures(row, c)) {
-                let setting = figure.and_then(|f| f.difference(check, &laws));
-                let setting = setting.unwrap_or_default();
+                let setting = figure.and_then(|f| f.difference(check, &laws)).unwrap_or_default();
                 match settings.iter_mut().find(|(known, _)| *known == setting) {
                     Some((_, checks)) => checks.push(check),
                     None => settings.push((setting, vec![check])),
@@ -338,9 +311,8 @@ impl Papers {
                 RivalRecord { experiment: row.id.clone(), setting, by_papers_scheme, by_our_law }
             }));
             if row.against_paper().next().is_none() {
-                let mut checks = Share::default();
-                let packets = row.judged.iter().filter(|c| c.kind != Kind::Models);
-                packets.for_each(|c| checks.add(c.class));
+                let packets = row.checks().filter(|(kind, _)| *kind != Kind::Models);
+                let checks = Share::of(packets.map(|(_, class)| class));
                 own.push(OwnRecord { experiment: row.id.clone(), checks });
             }
         }
@@ -367,17 +339,12 @@ impl Papers {
 
 /// Returns the metrics of the checks that fail, with their number.
 fn failing_metrics(checks: &[&Judged]) -> String {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for check in checks.iter().filter(|c| c.class != Class::Met) {
-        let metric = check.metric.name();
-        match counts.iter_mut().find(|(known, _)| *known == metric) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((metric, 1)),
-        }
-    }
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let texts =
-        counts.iter().map(|(metric, count)| format!("{} {count}", metric.replace('_', " ")));
+    let failing = checks.iter().filter(|c| c.class != Class::Met);
+    let metrics: Vec<&str> = failing.map(|c| c.metric.name()).collect();
+    let count = |metric: &&str| metrics.iter().filter(|m| *m == metric).count();
+    let mut once = show::once(metrics.iter().copied());
+    once.sort_by_key(|metric| std::cmp::Reverse(count(metric)));
+    let texts = once.iter().map(|m| format!("{} {}", m.replace('_', " "), count(m)));
     texts.collect::<Vec<_>>().join(", ")
 }
 

@@ -53,6 +53,12 @@ pub struct Shown {
     pub positive: f64,
 }
 
+impl Shown {
+    /// The range of no values.
+    pub const NOTHING: Shown =
+        Shown { low: f64::INFINITY, high: f64::NEG_INFINITY, positive: f64::INFINITY };
+}
+
 /// Returns the range that a plot shows of its lines between the times `from` and `to`, or `None`
 /// without values. The range holds all but one per cent of a line at each end (of short lines, two
 /// samples) and all of the steady part, so that a spike at the start does not flatten the rest.
@@ -62,7 +68,7 @@ pub fn robust(
     (steady_from, steady_to): (f64, f64),
 ) -> Option<Shown> {
     let measured = lines.iter().any(|line| line.role != Role::Model);
-    let mut shown = Shown { low: f64::INFINITY, high: f64::NEG_INFINITY, positive: f64::INFINITY };
+    let mut shown = Shown::NOTHING;
     let mut all = (f64::INFINITY, f64::NEG_INFINITY);
     for line in lines {
         let mut values = Vec::new();

@@ -100,22 +100,7 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
         header.extend(["error".into(), "verdict".into()]);
     }
     let mut lines = vec![header];
-    let mut last: Option<&Subject> = None;
-    for row in rows {
-        let name = if last.replace(&row.of) == Some(&row.of) {
-            String::new()
-        } else {
-            subject(columns, &row.of)
-        };
-        let mut cells = vec![name, row.quantity.replace('_', " ")];
-        cells.extend(show::row(&row.values, row.unit));
-        if errors {
-            let error = row.error();
-            cells.push(error.map_or(show::NONE.into(), show::error));
-            cells.push(agreement(row).into());
-        }
-        lines.push(cells);
-    }
+    lines.extend(cells(columns, rows, errors));
     let right = drop_empty(&mut lines, 2..2 + columns.len() + usize::from(errors));
     let verdicts = errors && rows.iter().any(|row| !agreement(row).is_empty());
     let missing = lines.iter().flatten().any(|cell| cell == show::NONE);
@@ -141,6 +126,27 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
         text += ALL_SAME;
     }
     paint(text, style)
+}
+
+/// Returns the cells of rows: the subject, unless it is that of the row above, the metric, the values,
+/// and with `errors` the error and the verdict.
+pub(crate) fn cells<'r>(
+    columns: &[Column],
+    rows: &'r [Row],
+    errors: bool,
+) -> impl Iterator<Item = Vec<String>> {
+    let mut last: Option<&'r Subject> = None;
+    rows.iter().map(move |row| {
+        let again = last.replace(&row.of) == Some(&row.of);
+        let name = if again { String::new() } else { subject(columns, &row.of) };
+        let mut cells = vec![name, row.quantity.replace('_', " ")];
+        cells.extend(show::row(&row.values, row.unit));
+        if errors {
+            cells.push(row.error().map_or(show::NONE.into(), show::error));
+            cells.push(agreement(row).into());
+        }
+        cells
+    })
 }
 
 /// Returns the expectations and the measured figures, with a verdict in one line at the end.
@@ -203,7 +209,7 @@ pub(crate) fn meanings(checks: &[Check]) -> String {
 /// that have it.
 fn failures(checks: &[Check]) -> String {
     let mut text = String::new();
-    let because = |check: &Check| check.known.as_ref().map(|k| k.because.clone());
+    let because = |check: &Check| check.fails.as_ref().map(|k| k.because.clone());
     let failed = checks.iter().filter(|c| c.class != Class::Met);
     let failed: Vec<&Check> = failed.collect();
     for (i, check) in failed.iter().enumerate() {
@@ -294,7 +300,7 @@ pub(crate) fn agreement(row: &Row) -> &'static str {
 }
 
 /// The name of a row's subject, with the number of its flows.
-pub(crate) fn subject(columns: &[Column], subject: &Subject) -> String {
+fn subject(columns: &[Column], subject: &Subject) -> String {
     let limit = 26;
     match subject {
         Subject::Link(name) | Subject::Aggregate(name) => show::name(name, limit),
@@ -308,14 +314,8 @@ pub(crate) fn subject(columns: &[Column], subject: &Subject) -> String {
 
 /// The steady parts of columns, each once.
 pub(crate) fn windows(columns: &[Column]) -> String {
-    let mut texts: Vec<String> = Vec::new();
-    for column in columns {
-        let text = show::window(column.outline.steady());
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    texts.join(", ")
+    let texts: Vec<String> = columns.iter().map(|c| show::window(c.outline.steady())).collect();
+    show::once(texts.iter().map(String::as_str)).join(", ")
 }
 
 pub(crate) fn new_table(style: Style) -> Table {

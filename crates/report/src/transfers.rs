@@ -41,15 +41,14 @@ pub struct TransferRow {
 pub(crate) fn transfer_rows(outline: &Outline, runs: &[&Run]) -> Vec<TransferRow> {
     let window = outline.steady();
     let mut rows = Vec::new();
-    for (engine, runs) in crate::engines::by_engine(runs) {
+    for (engine, runs) in crate::compare::by_engine(runs) {
         for (g, group) in outline.groups.iter().enumerate() {
             let all = runs.iter().flat_map(|run| &run.transfers);
             let own: Vec<&Transfer> = all.filter(|t| t.group == g).collect();
             let row = |sizes, least: f64, below: f64| {
                 let size = |t: &&&Transfer| (least..below).contains(&t.size.as_f64());
-                row(&own.iter().filter(size).copied().collect::<Vec<_>>(), window).map(|row| {
-                    TransferRow { of: group.name.clone(), engine: engine.name(), sizes, ..row }
-                })
+                let some: Vec<&Transfer> = own.iter().filter(size).copied().collect();
+                row((&group.name, engine.name(), sizes), &some, window)
             };
             let begun = |t: &&&Transfer| t.start < window.end.as_secs_f64();
             let open = own.iter().filter(begun).filter(|t| t.duration.is_nan()).count();
@@ -66,7 +65,11 @@ pub(crate) fn transfer_rows(outline: &Outline, runs: &[&Run]) -> Vec<TransferRow
     rows
 }
 
-fn row(transfers: &[&Transfer], window: Window) -> Option<TransferRow> {
+fn row(
+    (of, engine, sizes): (&str, &'static str, &'static str),
+    transfers: &[&Transfer],
+    window: Window,
+) -> Option<TransferRow> {
     let done: Vec<&&Transfer> = transfers.iter().filter(|t| t.ended_in(window)).collect();
     let mut times: Vec<f64> = done.iter().map(|t| t.duration).collect();
     times.sort_unstable_by(f64::total_cmp);
@@ -76,9 +79,9 @@ fn row(transfers: &[&Transfer], window: Window) -> Option<TransferRow> {
     }
     let quantile = |q| crate::measure::quantile(&times, q);
     Some(TransferRow {
-        of: String::new(),
-        engine: "",
-        sizes: "",
+        of: of.into(),
+        engine,
+        sizes,
         count: n,
         mean_size_bytes: done.iter().map(|t| t.size.as_f64()).sum::<f64>() / n as f64,
         mean_s: times.iter().sum::<f64>() / n as f64,

@@ -2,7 +2,7 @@
 
 use crate::class::Class;
 use crate::show;
-use accord_scenario::{Claim, Engine, Metric};
+use accord_scenario::{Claim, Engine, Expectation, Metric, Scenario};
 
 /// The number of verdicts of each class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,19 +45,13 @@ impl Tally {
 
     /// Returns the counts of the verdicts that are not met as a list in words, or "".
     fn not_met(&self) -> String {
-        let failures = self.failures();
+        let failures = Class::ALL.into_iter().skip(1).filter(|c| self.count(*c) > 0);
+        let failures: Vec<String> = failures.map(|c| c.counted(self.count(c))).collect();
         match failures.split_last() {
             None => String::new(),
             Some((last, [])) => last.clone(),
             Some((last, others)) => format!("{} and {last}", others.join(", ")),
         }
-    }
-
-    /// Returns the counts of the verdicts that are not met, in words. It is empty without any.
-    pub fn failures(&self) -> Vec<String> {
-        let failures = Class::ALL.into_iter().skip(1);
-        let failures = failures.filter(|c| self.count(*c) > 0);
-        failures.map(|c| c.counted(self.count(c))).collect()
     }
 }
 
@@ -101,17 +95,33 @@ impl Kind {
 
 /// A check as far as tables of results and verdicts on figures need it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Judged {
+pub struct Judged {
     /// The settings of its point, by the axes of the sweep.
     pub point: Vec<(String, String)>,
+    /// The name.
     pub name: String,
+    /// The engine.
     pub engine: Engine,
+    /// The metric.
     pub metric: Metric,
+    /// The two sides.
     pub kind: Kind,
+    /// The verdict.
     pub class: Class,
 }
 
 impl Judged {
+    pub(crate) fn of(scenario: &Scenario, e: &Expectation, class: Class) -> Judged {
+        Judged {
+            point: scenario.point.clone(),
+            name: e.name.clone(),
+            engine: e.engine,
+            metric: e.metric,
+            kind: Kind::of(e.engine, e.claim),
+            class,
+        }
+    }
+
     /// Returns the value of an axis of the sweep at its point.
     pub fn setting(&self, axis: &str) -> Option<&str> {
         let found = self.point.iter().find(|(name, _)| name == axis);

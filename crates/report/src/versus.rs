@@ -36,14 +36,20 @@ impl Versus<'_> {
         rows(&self.columns)
     }
 
-    /// Returns the number of rows that differ, and the row that is farthest off with its error.
-    pub(crate) fn differing(&self) -> (usize, usize, Option<(Row, f64)>) {
+    /// Returns the point at a glance: its label, the number of rows, that of those that differ, and the
+    /// row that is farthest off with its error.
+    pub(crate) fn glance(&self) -> [String; 5] {
         let rows = self.rows();
         let compared = rows.iter().filter(|r| !agreement(r).is_empty()).count();
         let differ = rows.iter().filter(|r| agreement(r) == DIFFERS).count();
-        let errors = rows.into_iter().filter_map(|r| r.error().map(|e| (r, e)));
+        let errors = rows.iter().filter_map(|r| r.error().map(|e| (r, e)));
         let farthest = errors.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()));
-        (compared, differ, farthest.filter(|_| differ > 0))
+        let farthest = farthest.filter(|_| differ > 0);
+        let (row, error) = farthest.map_or_else(Default::default, |(row, error)| {
+            let of = show::clean(row.of.name(), 26);
+            (format!("{} of {of}", row.quantity.replace('_', " ")), show::error(error))
+        });
+        [self.label(), compared.to_string(), differ.to_string(), row, error]
     }
 }
 
@@ -87,13 +93,8 @@ pub fn versus<'a>(
         }
     }
     if !found {
-        let mut names: Vec<String> = Vec::new();
-        for column in all.iter().flat_map(|v| &v.columns) {
-            if !names.contains(&column.label) {
-                names.push(column.label.clone());
-            }
-        }
-        return Err(names.join(", "));
+        let labels = all.iter().flat_map(|v| &v.columns).map(|c| c.label.as_str());
+        return Err(show::once(labels).join(", "));
     }
     Ok(all)
 }
@@ -120,19 +121,11 @@ fn is_named(label: &str, text: &str) -> bool {
 pub fn differences(all: &[Versus], style: Style) -> String {
     let header = ["point", "rows", "differ", "farthest", "error"].map(String::from);
     let mut lines = vec![header.to_vec()];
-    for versus in all {
-        let (compared, differ, farthest) = versus.differing();
-        let (what, error) = farthest.map_or((String::new(), String::new()), |(row, error)| {
-            (told(&row), show::error(error))
-        });
-        lines.push(vec![
-            show::clean(&versus.label(), 60),
-            compared.to_string(),
-            differ.to_string(),
-            what,
-            error,
-        ]);
-    }
+    lines.extend(all.iter().map(|versus| {
+        let mut cells = versus.glance();
+        cells[0] = show::clean(&cells[0], 60);
+        cells.to_vec()
+    }));
     let mut table = new_table(style);
     fill(&mut table, lines);
     align_right(&mut table, 1..3);
@@ -145,11 +138,6 @@ pub fn differences(all: &[Versus], style: Style) -> String {
         show::clean(reference, 60)
     );
     paint(text, style)
-}
-
-/// Returns the quantity of a row: "rtt of set1".
-pub(crate) fn told(row: &Row) -> String {
-    format!("{} of {}", row.quantity.replace('_', " "), show::clean(row.of.name(), 26))
 }
 
 /// Returns the table of one point, under its label.

@@ -3,8 +3,8 @@
 use crate::support::{expectation, run, scenario};
 use accord_record::Run;
 use accord_report::{
-    Check, Class, ExperimentRow, Kind, Papers, Point, Results, Style, Tally, checks, checks_table,
-    experiment_record, rewrite, totals,
+    Check, Class, ExperimentRow, Kind, Point, Results, Style, Tally, checks, checks_table,
+    experiment_record, totals,
 };
 use accord_scenario::{
     Cause, Claim, Engine, Entity, Expectation, KnownFailure, Measured, Metric, Scenario, Target,
@@ -147,62 +147,16 @@ fn totals_count_checks_by_what_they_compare_and_say_in_words_why_they_fail() {
 }
 
 /// No figure of a paper: then pages have the counts of checks alone.
-const NO_PAPERS: Papers = Papers { rivals: vec![], figures: vec![] };
-
-/// The lines of counts where no paper has a figure.
-fn no_papers(rows: &[ExperimentRow]) -> [String; 2] {
-    NO_PAPERS.summary(rows).counts()
-}
-
-fn results(s: &Scenario, runs: &[Run]) -> (Results, ExperimentRow) {
-    let refs: Vec<&Run> = runs.iter().collect();
-    let judged = checks(s, &refs);
-    let point = Point { scenario: s, runs, checks: &judged };
-    let mut results = Results::default();
-    results.add("e", &[point]);
-    (results, ExperimentRow::of("e", &[point]))
-}
-
 #[test]
-fn results_are_read_back_and_differences_are_told() {
-    let mut s = world(None);
-    s.point = vec![("n".into(), "1 | 2".into())];
-    let (before, _) = results(&s, &[packets(2.0)]);
-    let text = before.print("the command");
-    assert_eq!(
-        text,
-        "# Digests of all packet runs, and their figures. Written by\n# the command\n\
-         e | n = 1 | 2\n  digest | seed 1 | d19e571\n  met | packet | 2.00000e6 | an expectation\n"
-    );
-    assert_eq!(Results::parse(&text).as_ref(), Ok(&before));
-    assert_eq!(before.differences(&before, true), Vec::<String>::new());
-
-    let mut run = packets(3.0);
-    run.manifest.digest = "other".into();
-    let (after, _) = results(&s, &[run]);
-    assert_eq!(
-        before.differences(&after, true),
-        [
-            "e, n = 1 | 2, seed 1: the digest of the packet run was d19e571, and is other",
-            "  an expectation (packet): 2.00000e6 to 3.00000e6, met to unknown",
-        ]
-    );
-    let text = "a | \ne | \nb | \n";
-    let three = Results::parse(text).expect("three experiments");
-    let again = Results::parse("e | n = 1\ne | n = 2\nnew | \n").expect("three points");
-    let ids = |r: &Results| -> Vec<String> {
-        let lines = r.print("").lines().map(String::from).collect::<Vec<_>>();
-        lines.into_iter().filter(|l| !l.starts_with('#')).collect()
-    };
-    let all = ["a | ", "e | n = 1", "e | n = 2", "new | ", "b | "];
-    assert_eq!(ids(&three.with(&again)), all);
-    let none = Results::default();
-    assert_eq!(none.differences(&before, true), ["e, n = 1 | 2: not recorded"]);
-    let gone = ["e, n = 1 | 2: recorded, and not there any more"];
-    assert_eq!(before.differences(&none, true), gone);
-    assert_eq!(before.differences(&none, false), Vec::<String>::new());
-    let wrong = Results::parse("# x\ne | \n  met | nobody | 1 | x\n");
-    assert_eq!(wrong, Err("line 3: \"  met | nobody | 1 | x\"".into()));
+fn recorded_results_are_lines_of_verdicts() {
+    for (text, wrong) in [
+        ("# x\ne | \n  met | nobody | 1 | x\n", "line 3: \"  met | nobody | 1 | x\""),
+        ("  met | packet | 1 | x\n", "line 1: \"  met | packet | 1 | x\""),
+        ("e | \n  met | packet\n", "line 2: \"  met | packet\""),
+        ("nonsense\n", "line 1: \"nonsense\""),
+    ] {
+        assert_eq!(Results::parse(text).err().as_deref(), Some(wrong));
+    }
 }
 
 /// A row that is read back from recorded results is the row that was made.
@@ -210,8 +164,12 @@ fn results_are_read_back_and_differences_are_told() {
 fn recorded_results_give_the_same_row() {
     let mut s = world(known(Cause::Paper, 3.0, 0.1));
     s.point = vec![("law".into(), "accord".into())];
-    let (recorded, made) = results(&s, &[packets(3.0)]);
-    let read = |s: &Scenario| ExperimentRow::recorded("e", std::slice::from_ref(s), &recorded);
+    let runs = [packets(3.0)];
+    let judged = checks(&s, &[&runs[0]]);
+    let made = ExperimentRow::of("e", &[Point { scenario: &s, runs: &runs, checks: &judged }]);
+    let text = "e | law = accord\n  digest | seed 1 | d19e571\n  finding | packet | 3e6 | an expectation\n";
+    let recorded = Results::parse(text).expect("results");
+    let read = |s: &Scenario| recorded.row("e", std::slice::from_ref(s));
     assert_eq!(read(&s), Ok(made));
     let renamed = |change: fn(&mut Scenario)| {
         let mut other = s.clone();
@@ -231,74 +189,4 @@ fn recorded_results_give_the_same_row() {
     more.fails = None;
     live.expectations.push(more);
     assert_eq!(read(&live), read(&s));
-}
-
-/// The last bits of a model may differ from machine to machine; those of packets may not.
-#[test]
-fn figures_of_models_have_room_those_of_packets_none() {
-    let of = |engine: &str, figure: &str| {
-        let text = format!("e | \n  met | {engine} | {figure} | x\n");
-        Results::parse(&text).unwrap_or_else(|e| panic!("{e}"))
-    };
-    let differ = |engine: &str, a: &str, b: &str| {
-        !of(engine, a).differences(&of(engine, b), true).is_empty()
-    };
-    assert!(!differ("theory", "2.00000e6", "2.00100e6"));
-    assert!(differ("theory", "2.00000e6", "2.01000e6"));
-    assert!(differ("packet", "2.00000e6", "2.00001e6"));
-    assert!(differ("theory", "2.00000e6", "-"));
-}
-
-#[test]
-fn pages_get_their_tables() {
-    let (_, row) = results(&world(known(Cause::Paper, 3.0, 0.1)), &[packets(3.0)]);
-    let page = "head\n<!-- results: counts -->\nold\n<!-- end of results -->\nmiddle\n\
-                <!-- results: experiments -->\n<!-- end of results -->\ntail\n";
-    let new = rewrite(page, std::slice::from_ref(&row), no_papers).expect("it has markers");
-    assert!(new.starts_with("head\n<!-- results: counts -->\n\n- By the papers' schemes 0 of 0"));
-    assert!(
-        new.contains(
-            "\n| finding | e | 0 of 1 | – | – | 1 finding on the paper: of the weather |\n"
-        ),
-        "{new}"
-    );
-    assert!(new.contains("<!-- end of results -->\nmiddle\n"));
-    assert!(new.ends_with("<!-- end of results -->\ntail\n") && !new.contains("old"));
-    assert_eq!(rewrite(&new, &[row], no_papers).as_ref(), Ok(&new), "it stays as it is");
-    assert!(rewrite("nothing", &[], no_papers).is_err());
-    assert!(rewrite("<!-- results: counts -->\n", &[], no_papers).is_err());
-    assert!(rewrite("<!-- results: x -->\n<!-- end of results -->\n", &[], no_papers).is_err());
-}
-
-#[test]
-fn counts_stand_in_sentences() {
-    let mut world = world(known(Cause::Paper, 3.0, 0.1));
-    world.point = vec![("n".into(), "1".into())];
-    let name = world.expectations[0].name.clone();
-    let (_, row) = results(&world, &[packets(3.0)]);
-    let rows = std::slice::from_ref(&row);
-    let page = |query: &str, count: &str| {
-        let counts = "<!-- results: counts -->\n<!-- end of results -->\n";
-        format!("{counts}| chosen <!-- failing: {query} -->{count}<!-- end -->, other |\n")
-    };
-    let tail = |text: String| text.lines().last().unwrap_or_default().to_string();
-    let (key, value) = &world.point[0];
-    for (query, count) in [
-        ("e".to_string(), "1 of 1"),
-        (format!("e; check {name}"), "1 of 1"),
-        (format!("e; {key} = {value}; check {name}"), "1 of 1"),
-    ] {
-        let new =
-            rewrite(&page(&query, "7 of 9"), rows, no_papers).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(tail(new), tail(page(&query, count)));
-    }
-    // Missing records are reported, and no count becomes zero of zero.
-    for query in ["f", "e; check no such", "e; n = 77", "e; n"] {
-        let error = rewrite(&page(query, "0"), rows, no_papers).expect_err(query);
-        assert!(error.contains(query), "{error}");
-    }
-    // Before there are results, markers are looked at alone.
-    let stays = rewrite(&page("f", "7 of 9"), &[], no_papers).expect("its form is right");
-    assert_eq!(tail(stays), tail(page("f", "7 of 9")));
-    assert!(rewrite(&page("e", "7 of 9").replace("<!-- end -->", ""), &[], no_papers).is_err());
 }

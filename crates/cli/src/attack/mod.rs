@@ -58,7 +58,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     set(&mut trial, &corner)?;
     trial.points(catalogue, None)?;
     let unfinished = path.with_extension("unfinished");
-    let kept = Measurements::at(&unfinished, &build(), args.fresh);
+    let kept = Measurements::open(&unfinished, &build(), args.fresh);
     let kept = kept.map_err(unwritable(&unfinished))?;
     if kept.known() > 0 && !args.quiet {
         note(format_args!("{} runs are known; resuming", kept.known()));

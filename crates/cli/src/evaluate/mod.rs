@@ -50,7 +50,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
     let baseline = baseline.transpose()?;
     let directory = output::claim(args.output.as_deref(), &order.subjects[0])?;
-    let kept = Measurements::open(&directory, &build(), args.fresh);
+    let kept = Measurements::open(&directory.join(Measurements::FILE), &build(), args.fresh);
     let kept = kept.map_err(unwritable(&directory))?;
     let options =
         Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
@@ -127,7 +127,8 @@ fn subject(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {
 /// Returns the named packs, or all that evaluate such a subject.
 fn packs(args: &Args, subject: &Subject) -> Result<Vec<Pack>, Failure> {
     let fitting = || {
-        let mut all = built_in().map(|pack| open(pack.name)).collect::<Result<Vec<_>, _>>()?;
+        let all = built_in().map(open);
+        let mut all = all.collect::<Result<Vec<_>, _>>()?;
         all.retain(|pack| pack.role == subject.role);
         Ok::<_, Failure>(all)
     };
@@ -238,7 +239,7 @@ fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> 
         let message = format!("no case can run with \"{}\": {why}", subject.label);
         let hint = format!(
             "it replaces {}; accord list {kind} {} shows its parameters",
-            plan.case(first).1.subject.join(", "),
+            first.within(&plan.pack).1.subject.join(", "),
             subject.family
         );
         return Err(Failure::new(message).hint(hint));

@@ -82,7 +82,7 @@ fn figures(evaluation: &Evaluation) -> String {
     for result in &evaluation.packs {
         _ = writeln!(out, "{}", show::clean(&result.pack.title, show::TITLE));
         for case in &result.cases {
-            let (section, definition) = result.case_of(case);
+            let (section, definition) = case.planned.within(&result.pack);
             let title = show::clean(&definition.title, show::TITLE);
             _ = writeln!(out, "\n{} {title} ({})", section.number, definition.name);
             for row in &case.rows {
@@ -117,13 +117,13 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
     let rivals = 1..order.subjects.len();
     let against: Vec<_> = rivals.map(|r| evaluation.against(r)).collect();
     let rows = evaluation.rows().enumerate().map(|(n, (result, case, row))| {
-        let (section, definition) = result.case_of(case);
+        let (section, definition) = case.planned.within(&result.pack);
         let measure = result.measure(row);
         let figures = order.subjects.iter().enumerate().map(|(i, subject)| {
             json!({
                 "of": subject.label,
                 "estimate": row.estimate(i),
-                "subject_is": (i > 0).then(|| word(against[i - 1][n].finding)),
+                "subject_is": (i > 0).then(|| against[i - 1][n].finding.word()),
             })
         });
         json!({
@@ -163,14 +163,4 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
         "failures": failures,
         "regressions": regressions,
     })
-}
-
-fn word(finding: Finding) -> &'static str {
-    match finding {
-        Finding::Better => "better",
-        Finding::Worse => "worse",
-        Finding::Moved => "different",
-        Finding::Same => "not told apart",
-        Finding::Missing => "not compared",
-    }
 }

@@ -23,7 +23,7 @@ pub fn make(
 ) -> Result<Vec<Vec<Measured>>, Failure> {
     let find = |plan: &Plan| -> Vec<Option<Measured>> {
         let trials = plan.trials.par_iter();
-        trials.map(|t| kept.find(plan, t, order.engine)).collect()
+        trials.map(|t| kept.get(&kept.key(plan, t, order.engine)).cloned()).collect()
     };
     let mut found: Vec<Vec<Option<Measured>>> = plans.iter().map(find).collect();
     let all: usize = found.iter().map(Vec::len).sum();
@@ -48,7 +48,7 @@ pub fn make(
         let (plan, trial): (&Plan, &Trial) = (&plans[p], &plans[p].trials[t]);
         let mut observer = progress.observe(None, None);
         let measured = attempt(plan, trial, order.engine, options, &mut observer)?;
-        if let Err(e) = kept.keep(plan, trial, order.engine, &measured)
+        if let Err(e) = kept.put(&kept.key(plan, trial, order.engine), &measured)
             && !unwritten.swap(true, Ordering::Relaxed)
         {
             note(format_args!("runs cannot be saved for a resumption: {e}"));

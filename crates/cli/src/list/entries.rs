@@ -24,7 +24,7 @@ pub fn entries(kind: Kind, catalogue: &Catalogue) -> Result<Vec<Entry>, Failure>
             return all.collect();
         }
         Kind::Templates => TEMPLATES.iter().map(template).collect(),
-        Kind::Packs => return built_in().map(|pack| self::pack(pack.name)).collect(),
+        Kind::Packs => return built_in().map(self::pack).collect(),
     })
 }
 
@@ -190,7 +190,7 @@ fn template(t: &Template) -> Entry {
 /// A pack of evaluations that comes with the program.
 fn pack(name: &str) -> Result<Entry, Failure> {
     let pack = open(name)?;
-    let tier = |case: &Case| if case.in_quick { "quick" } else { "whole" };
+    let tier = |case: &Case| case.tier.name();
     let case = |(section, case): (&Section, &Case)| {
         let (number, tier, path) = (&section.number, tier(case), pack.path_of(case));
         let doc = format!("{}\nsection {number}; {tier} tier; {path}", case.title);

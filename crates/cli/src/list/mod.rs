@@ -96,7 +96,7 @@ fn overview(catalogue: &Catalogue) -> Result<(), Failure> {
         ("metrics", join(Metric::ALL.iter().map(|m| m.name()))),
         ("experiments", join(BUILT_IN.iter().map(|(id, _)| *id))),
         ("templates", join(TEMPLATES.iter().map(|t| t.name))),
-        ("packs", join(built_in().map(|pack| pack.name))),
+        ("packs", join(built_in())),
     ];
     for (kind, names) in kinds {
         data(show::hang(&format!("{kind:13}"), &names).trim_end())?;

@@ -99,7 +99,7 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
         _ = writeln!(out, "<p>{}</p>", escape(&remark, 4000));
     }
     for (s, section) in pack.sections.iter().enumerate() {
-        let cases: Vec<_> = result.cases.iter().filter(|c| c.section == s).collect();
+        let cases: Vec<_> = result.cases.iter().filter(|c| c.planned.section == s).collect();
         if cases.is_empty() && !dossier.evaluation.order.cases.is_empty() {
             continue;
         }
@@ -138,7 +138,7 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
 }
 
 fn case(out: &mut String, dossier: &Dossier, result: &PackResult, case: &CaseResult) {
-    let (_, definition) = result.case_of(case);
+    let (_, definition) = case.planned.within(&result.pack);
     let points = has_points(case);
     _ = write!(
         out,

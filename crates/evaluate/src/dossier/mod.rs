@@ -54,17 +54,13 @@ impl<'a> Dossier<'a> {
             let text = format!("Thresholds of the standards: {met} of {thresholds} met.");
             lines.push(Line::plain(text));
         }
-        lines.extend(unmet.into_iter().map(|(key, why)| Line {
-            text: format!("Not met: {key}: {why}."),
-            key: Some(key),
-            finding: None,
+        lines.extend(unmet.into_iter().map(|(key, why)| {
+            let text = format!("Not met: {key}: {why}.");
+            Line::about(key, text)
         }));
         for (key, failure) in e.failures() {
-            lines.push(Line {
-                text: format!("Failed: {key}, seed {}: {}.", failure.seed, failure.why),
-                key: Some(key),
-                finding: None,
-            });
+            let text = format!("Failed: {key}, seed {}: {}.", failure.seed, failure.why);
+            lines.push(Line::about(key, text));
         }
         if let Some(changes) = self.changes {
             let (worse, better) = (changes.regressions().count(), changes.improvements().count());
@@ -72,10 +68,9 @@ impl<'a> Dossier<'a> {
                 "Against the baseline: {} compared, {worse} worse, {better} better.",
                 show::count(changes.all.len(), "measure")
             )));
-            lines.extend(changes.regressions().map(|compared| Line {
-                text: format!("Regression: {}.", crate::baseline::sentence(compared)),
-                key: Some(compared.key.clone()),
-                finding: None,
+            lines.extend(changes.regressions().map(|compared| {
+                let text = format!("Regression: {}.", crate::baseline::sentence(compared));
+                Line::about(compared.key.clone(), text)
             }));
         }
         lines
@@ -128,18 +123,15 @@ impl<'a> Dossier<'a> {
         let estimates: Vec<Option<Estimate>> = (0..subjects).map(|i| row.estimate(i)).collect();
         let mut texts = show::row(&estimates, row.unit);
         for (i, text) in texts.iter_mut().enumerate() {
-            if case.impossible[i].is_some() {
+            if case.planned.impossible[i].is_some() {
                 *text = show::NONE.into();
             }
         }
         let key = result.key(case, row);
         for (text, findings) in texts[1..].iter_mut().zip(&self.against) {
-            *text += match findings.get(&key) {
-                Some(Finding::Better) => ", better",
-                Some(Finding::Worse) => ", worse",
-                Some(Finding::Moved) => ", different",
-                _ => "",
-            };
+            if let Some(finding) = findings.get(&key).filter(|f| f.differs()) {
+                *text += &format!(", {}", finding.word());
+            }
         }
         let measure = result.measure(row);
         let name = match measure.better.sign() {
@@ -152,17 +144,17 @@ impl<'a> Dossier<'a> {
     /// Returns the remarks below the table of a case.
     fn remarks(&self, result: &PackResult, case: &CaseResult) -> Vec<String> {
         let subjects = &self.evaluation.order.subjects;
-        let (_, definition) = result.case_of(case);
+        let (_, definition) = case.planned.within(&result.pack);
         let mut lines = Vec::new();
         if !definition.notes.is_empty() {
             lines.push(definition.notes.clone());
         }
-        for (subject, why) in subjects.iter().zip(&case.impossible) {
+        for (subject, why) in subjects.iter().zip(&case.planned.impossible) {
             if let Some(why) = why {
                 lines.push(format!("Not possible with {}: {why}.", subject.label));
             }
         }
-        for (subject, margin) in subjects.iter().zip(&case.margins) {
+        for (subject, margin) in subjects.iter().zip(&case.planned.margins) {
             lines.push(match margin {
                 Ok(margin) => format!("Equilibrium with {}: {}.", subject.label, said(margin)),
                 Err(why) => format!("No margins with {}: {why}.", subject.label),
@@ -187,7 +179,7 @@ impl<'a> Dossier<'a> {
     /// Returns the commands that print a case again: its figures, and its runs.
     fn commands(&self, result: &PackResult, case: &CaseResult) -> [String; 2] {
         let order = &self.evaluation.order;
-        let (_, definition) = result.case_of(case);
+        let (_, definition) = case.planned.within(&result.pack);
         let pack = result.pack.directory.as_deref().unwrap_or(&result.pack.name);
         let mut evaluate = format!(
             "accord evaluate --pack {pack} --case {} --subject '{}'",
@@ -207,7 +199,7 @@ impl<'a> Dossier<'a> {
     fn charts(&self, result: &PackResult, case: &CaseResult) -> Vec<Chart> {
         let subjects = &self.evaluation.order.subjects;
         let labels: Vec<&str> = subjects.iter().map(|s| s.label.as_str()).collect();
-        let (_, definition) = result.case_of(case);
+        let (_, definition) = case.planned.within(&result.pack);
         let mut charts = Vec::new();
         for &measure in &definition.measures {
             let rows = case.rows.iter().filter(|row| row.measure == measure);
@@ -236,10 +228,9 @@ fn said(margin: &crate::plan::Margin) -> String {
     } else {
         "any".into()
     };
-    if margin.stable {
-        format!("stable, {gain}, delay margin {delay}")
-    } else {
-        format!("not stable, {gain}")
+    match margin.stable {
+        true => format!("stable, {gain}, delay margin {delay}"),
+        false => format!("not stable, {gain}"),
     }
 }
 

@@ -24,6 +24,10 @@ impl Line {
         Line { text, key: None, finding: None }
     }
 
+    pub(super) fn about(key: Key, text: String) -> Line {
+        Line { text, key: Some(key), finding: None }
+    }
+
     /// Returns the name of the case that the line leads to, for a link on the page.
     pub(super) fn anchor(&self) -> Option<String> {
         self.key.as_ref().map(|key| anchor(&key.pack, &key.case))
@@ -90,14 +94,12 @@ impl Dossier<'_> {
             let rival = &rival.label;
             let text = format!("{subject} against {rival}: {}.", counts(all));
             lines.push(Line::plain(text));
-            for (finding, word) in [(Finding::Worse, "worse"), (Finding::Better, "better")] {
-                let found = by_size(all, finding);
+            for finding in [Finding::Worse, Finding::Better] {
+                let (found, word) = (by_size(all, finding), finding.word());
                 for compared in found.iter().take(MOST) {
-                    lines.push(Line {
-                        text: format!("{word}: {}: {}", compared.key, beside(compared, rival)),
-                        key: Some(compared.key.clone()),
-                        finding: Some(finding),
-                    });
+                    let text = format!("{word}: {}: {}", compared.key, beside(compared, rival));
+                    let line = Line::about(compared.key.clone(), text);
+                    lines.push(Line { finding: Some(finding), ..line });
                 }
                 if found.len() > MOST {
                     let more = found.len() - MOST;

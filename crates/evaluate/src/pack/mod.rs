@@ -4,10 +4,10 @@
 mod read;
 mod source;
 
-use accord::scenario::Metric;
+use accord::units::words;
 use std::sync::Arc;
 
-pub use source::{BuiltIn, built_in, open};
+pub use source::{built_in, open};
 
 /// A standard evaluation.
 #[derive(Clone, Debug)]
@@ -50,14 +50,16 @@ pub struct Parameter {
     pub span: std::ops::Range<usize>,
 }
 
-/// The kind of subject that a pack evaluates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SubjectRole {
-    /// Congestion controllers.
-    Controller,
-    /// Queue disciplines.
-    Discipline,
+words! {
+    /// The kind of subject that a pack evaluates.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SubjectRole by key {
+        /// Congestion controllers.
+        Controller = "controller",
+        /// Queue disciplines.
+        Discipline = "discipline",
+    }
 }
 
 impl SubjectRole {
@@ -68,13 +70,18 @@ impl SubjectRole {
             SubjectRole::Discipline => "queue discipline",
         }
     }
+}
 
-    /// The word in files and JSON.
-    pub const fn key(self) -> &'static str {
-        match self {
-            SubjectRole::Controller => "controller",
-            SubjectRole::Discipline => "discipline",
-        }
+words! {
+    /// The part of a pack that is run.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Tier by name {
+        /// The part that takes two minutes on two cores.
+        #[default]
+        Quick = "quick",
+        /// Everything.
+        Whole = "whole",
     }
 }
 
@@ -89,20 +96,27 @@ pub struct LeftOut {
 }
 
 /// A section of the standard.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Section {
     /// The number or letter in the standard.
     pub number: String,
     /// The title.
     pub title: String,
     /// "MUST", "SHOULD" or "".
+    #[serde(default)]
     pub level: String,
     /// The question, in our words.
     pub asks: String,
     /// The reason why nothing is measured, or the question that the measurements leave open.
+    #[serde(default)]
     pub not_measured: String,
     /// The cases that answer it.
+    #[serde(skip)]
     pub cases: Vec<Case>,
+    /// The same as the file has them.
+    #[serde(default)]
+    case: Vec<toml::Spanned<read::RawCase>>,
 }
 
 /// A scenario that answers a section.
@@ -122,8 +136,8 @@ pub struct Case {
     pub set: Vec<String>,
     /// The further settings of the quick tier.
     pub quick: Vec<String>,
-    /// True if the case is in the quick tier.
-    pub in_quick: bool,
+    /// The first tier that has the case.
+    pub tier: Tier,
     /// The places of the subject: paths of controllers, or of queues.
     pub subject: Vec<String>,
     /// The measures, as indices in [`Pack::measures`].
@@ -155,40 +169,33 @@ pub struct Measure {
     pub span: std::ops::Range<usize>,
 }
 
-/// The source of a measure's value in a run.
+/// The source of a measure's value in a run. The text is an entry of `expect`, an inline table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Figure {
     /// A figure as expectations have it.
-    Value(Wanted),
+    Value(String),
     /// The time from the start of the window until the quantity, summed over flows, first reaches
     /// the bound of the expectation; the length of the window if it never does.
-    Reach(Wanted),
+    Reach(String),
     /// One measure over another.
     Ratio(usize, usize),
 }
 
-/// An entry of `expect` as TOML, and the metric in it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
-    /// The metric.
-    pub metric: Metric,
-    /// The entry, an inline table.
-    pub entry: String,
-}
-
-/// The direction in which values of a measure are better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// More is better.
-    More,
-    /// Less is better.
-    Less,
-    /// Nearer to 100 % is better, from either side: 100 % is an even share.
-    #[serde(rename = "near 100 %")]
-    Even,
-    /// Neither.
-    None,
+words! {
+    /// The direction in which values of a measure are better.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Better by name {
+        /// More is better.
+        More = "more",
+        /// Less is better.
+        Less = "less",
+        /// Nearer to 100 % is better, from either side: 100 % is an even share.
+        #[serde(rename = "near 100 %")]
+        Even = "near 100 %",
+        /// Neither.
+        None = "none",
+    }
 }
 
 impl Better {
@@ -210,16 +217,6 @@ impl Better {
             _ => *value,
         };
         values.iter().map(judged).collect()
-    }
-
-    /// The word in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Better::More => "more",
-            Better::Less => "less",
-            Better::Even => "near 100 %",
-            Better::None => "none",
-        }
     }
 }
 

@@ -1,8 +1,7 @@
 //! The reader of `pack.toml`. Every error has its place.
 
 use super::{
-    Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Threshold,
-    Wanted,
+    Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Threshold, Tier,
 };
 use accord::language::{Errors, ScenarioError, Source, suggest};
 use accord::scenario::{Metric, MetricUnit};
@@ -26,7 +25,7 @@ struct RawPack {
     #[serde(default)]
     parameters: BTreeMap<Spanned<String>, Value>,
     measure: Vec<Spanned<RawMeasure>>,
-    section: Vec<Spanned<RawSection>>,
+    section: Vec<Spanned<Section>>,
     #[serde(default)]
     left_out: Vec<LeftOut>,
 }
@@ -51,23 +50,9 @@ struct RawMeasure {
     threshold: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawSection {
-    number: String,
-    title: String,
-    #[serde(default)]
-    level: String,
-    asks: String,
-    #[serde(default)]
-    not_measured: String,
-    #[serde(default)]
-    case: Vec<Spanned<RawCase>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawCase {
+pub(super) struct RawCase {
     name: Spanned<String>,
     title: String,
     #[serde(default)]
@@ -84,14 +69,6 @@ struct RawCase {
     ellipse: Option<[Spanned<String>; 2]>,
     #[serde(default)]
     margins: bool,
-}
-
-#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Tier {
-    #[default]
-    Quick,
-    Whole,
 }
 
 /// The least relative change that matters where a measure says nothing.
@@ -136,14 +113,13 @@ pub(super) fn read(
     let mut sections = Vec::new();
     for entry in raw.section {
         let span = entry.span();
-        let section = entry.into_inner();
+        let mut section = entry.into_inner();
         if section.case.is_empty() && section.not_measured.is_empty() {
             let message = format!("section {} has no case", section.number);
             let hint = "say in `not_measured` why nothing is measured";
             return Err(wrong(span, message, Some(hint.into())).into());
         }
-        let mut cases = Vec::new();
-        for entry in section.case {
+        for entry in std::mem::take(&mut section.case) {
             let span = entry.span();
             let case = entry.into_inner();
             let name = checked(&origin, &case.name)?;
@@ -166,7 +142,7 @@ pub(super) fn read(
                 Some([delay, rate]) => Some([find(delay)?, find(rate)?]),
                 None => None,
             };
-            cases.push(Case {
+            section.cases.push(Case {
                 name,
                 title: case.title,
                 notes: case.notes,
@@ -174,7 +150,7 @@ pub(super) fn read(
                 text,
                 set: case.set,
                 quick: case.quick,
-                in_quick: case.tier == Tier::Quick,
+                tier: case.tier,
                 subject: case.subject,
                 measures,
                 ellipse,
@@ -182,14 +158,7 @@ pub(super) fn read(
                 span,
             });
         }
-        sections.push(Section {
-            number: section.number,
-            title: section.title,
-            level: section.level,
-            asks: section.asks,
-            not_measured: section.not_measured,
-            cases,
-        });
+        sections.push(section);
     }
     Ok(Pack {
         name,
@@ -248,7 +217,10 @@ fn measure(
         return wrong(relevant.span(), message, None);
     }
     let figure = match (&raw.metric, &raw.ratio) {
-        (Some(metric), None) => Figure::Value(wanted(origin, &raw, metric)?),
+        (Some(metric), None) => match wanted(origin, &raw, metric)? {
+            entry if raw.reach.is_some() => Figure::Reach(entry),
+            entry => Figure::Value(entry),
+        },
         (None, Some(ratio)) => {
             let mut parts = [0; 2];
             for (part, name) in parts.iter_mut().zip(ratio.get_ref()) {
@@ -267,10 +239,6 @@ fn measure(
             let message = format!("measure \"{name}\" needs either `metric` or `ratio`");
             return wrong(whole, message, None);
         }
-    };
-    let figure = match figure {
-        Figure::Value(wanted) if raw.reach.is_some() => Figure::Reach(wanted),
-        figure => figure,
     };
     let bound = |bound: &Option<Spanned<f64>>, none: f64| {
         bound.as_ref().map_or(none, |bound| *bound.get_ref())
@@ -303,7 +271,7 @@ fn wanted(
     origin: &Arc<Source>,
     raw: &RawMeasure,
     metric: &Spanned<String>,
-) -> Result<Wanted, ScenarioError> {
+) -> Result<String, ScenarioError> {
     let Ok(parsed) = metric.get_ref().parse::<Metric>() else {
         let message = format!("there is no metric \"{}\"", metric.get_ref());
         let hint = suggest(metric.get_ref(), Metric::ALL.iter().map(|m| m.name()));
@@ -337,12 +305,6 @@ fn wanted(
     if let Some(across) = &raw.across {
         put("across", Value::String(across.clone()));
     }
-    Ok(Wanted { metric: parsed, entry: inline(&entry) })
-}
-
-/// Returns a table as TOML in one line.
-fn inline(table: &Table) -> String {
-    let pairs: Vec<String> =
-        (table.iter()).map(|(key, value)| format!("{key} = {value}")).collect();
-    format!("{{ {} }}", pairs.join(", "))
+    let pairs: Vec<String> = entry.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    Ok(format!("{{ {} }}", pairs.join(", ")))
 }

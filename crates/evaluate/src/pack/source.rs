@@ -11,19 +11,9 @@ use std::sync::Arc;
 /// The largest file of a pack.
 const MOST: u64 = 1 << 20;
 
-/// The name and the title of a pack that comes with the program.
-pub struct BuiltIn {
-    /// The name.
-    pub name: &'static str,
-    text: &'static str,
-}
-
-/// Returns the packs that come with the program.
-pub fn built_in() -> impl Iterator<Item = BuiltIn> {
-    (PACK_FILES.iter()).filter_map(|(path, text)| {
-        let name = path.strip_suffix("/pack")?;
-        Some(BuiltIn { name, text })
-    })
+/// Returns the names of the packs that come with the program.
+pub fn built_in() -> impl Iterator<Item = &'static str> {
+    PACK_FILES.iter().filter_map(|(path, _)| path.strip_suffix("/pack"))
 }
 
 /// Reads the pack in the directory of that name, or else the built-in one.
@@ -35,24 +25,19 @@ pub fn open(name: &str) -> Result<Pack, Errors> {
     if directory.is_dir() {
         return from_directory(directory);
     }
-    match built_in().find(|pack| pack.name == name) {
-        Some(pack) => {
-            let source = Source { name: format!("{name}/pack.toml"), text: pack.text.to_string() };
-            read(Arc::new(source), None, &|file| {
-                let path = format!("{name}/{file}");
-                let found = PACK_FILES.iter().find(|(known, _)| *known == path);
-                let (_, text) = found.ok_or("the pack has no such file")?;
-                Ok(text.to_string())
-            })
-        }
-        None => {
-            let source = Arc::new(Source { name: name.to_string(), text: String::new() });
-            let hint = suggest(name, built_in().map(|pack| pack.name));
-            let hint = hint.unwrap_or_default() + " accord list packs shows them";
-            let message = format!("there is no pack and no directory \"{name}\"");
-            Err(ScenarioError::at(&source, 0..0, message, Some(hint.trim().to_string())).into())
-        }
+    let text_of = |file: &str| {
+        let path = format!("{name}/{file}");
+        let found = PACK_FILES.iter().find(|(known, _)| *known == path);
+        found.map(|(_, text)| text.to_string()).ok_or("the pack has no such file".to_string())
+    };
+    if let Ok(text) = text_of("pack") {
+        let source = Source { name: format!("{name}/pack.toml"), text };
+        return read(Arc::new(source), None, &text_of);
     }
+    let source = Arc::new(Source { name: name.to_string(), text: String::new() });
+    let hint = suggest(name, built_in()).unwrap_or_default() + " accord list packs shows them";
+    let message = format!("there is no pack and no directory \"{name}\"");
+    Err(ScenarioError::at(&source, 0..0, message, Some(hint.trim().to_string())).into())
 }
 
 fn from_directory(directory: &Path) -> Result<Pack, Errors> {

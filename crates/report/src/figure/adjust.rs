@@ -44,7 +44,6 @@ fn limit(axis: &mut Axis, ends: Option<(f64, f64)>, option: &str) -> Result<(), 
 fn rename(content: &mut Content, name: &str, text: &str) -> Result<(), FigureError> {
     let names: Vec<&mut String> = match content {
         Content::Lines(traces) => traces.iter_mut().map(|t| &mut t.of).collect(),
-        Content::Boxes(boxes) => boxes.iter_mut().map(|b| &mut b.of).collect(),
         Content::Map(map) => map.panels.iter_mut().map(|(title, _)| title).collect(),
     };
     let mut known: Vec<String> = names.iter().map(|of| of.to_string()).collect();

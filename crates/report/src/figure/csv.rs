@@ -44,19 +44,6 @@ fn write(figure: &Figure, out: &mut csv::Writer<Vec<u8>>) -> io::Result<()> {
                 }
             }
         }
-        Content::Boxes(boxes) => {
-            let quantiles = ["p5", "p25", "median", "p75", "p95"];
-            let mut header = vec!["of".to_string(), "engine".into(), "samples".into()];
-            header.push(format!("mean {y}"));
-            header.extend(quantiles.map(|q| format!("{q} {y}")));
-            out.write_record(&header)?;
-            for b in boxes {
-                let mut row = vec![b.of.clone(), b.engine.to_string(), b.samples.to_string()];
-                row.push(text(b.mean));
-                row.extend(b.quantiles.map(text));
-                out.write_record(&row)?;
-            }
-        }
         Content::Map(map) => {
             let (across, up) = x.split_once(" / ").unwrap_or((&x, ""));
             out.write_record(["of", across, up, &y])?;

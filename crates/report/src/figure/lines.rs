@@ -28,14 +28,13 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
         Some(_) => None,
     };
     let mut entries = Vec::new();
+    let marked = figure.kind == Kind::Sweep;
     if engines.len() > 1 {
-        let marked = figure.kind == Kind::Sweep;
         entries.extend(engines.iter().map(|e| Entry::Engine(*e, marked)));
     }
     if direct.is_none() && subjects.len() > 1 {
-        let names = subjects.iter();
-        let marked = figure.kind == Kind::Sweep;
-        entries.extend(names.map(|(n, of)| Entry::Subject(of.to_string(), *n, marked)));
+        let named = |(n, of): &(usize, &str)| Entry::Subject(of.to_string(), *n, marked);
+        entries.extend(subjects.iter().map(named));
     }
     let room = direct.as_ref().map_or(0, |labels| {
         let widest = labels.iter().map(|(_, _, text)| text_width(text)).max();

@@ -4,7 +4,6 @@
 //! and [`Figure::svg`] draws. PDF and PNG come from the SVG, with the cargo feature `figures`.
 
 mod adjust;
-mod boxes;
 mod canvas;
 mod convert;
 mod csv;
@@ -89,8 +88,6 @@ words! {
         Time = "time",
         /// The share of samples up to each value.
         Cdf = "cdf",
-        /// Quartiles, with the 5th and 95th percentile.
-        Box = "box",
         /// Means over the values of a sweep.
         Sweep = "sweep",
         /// Means over the values of two sweeps, as colours.
@@ -190,19 +187,7 @@ pub(crate) struct Axis {
 #[derive(Debug)]
 pub(crate) enum Content {
     Lines(Vec<Line>),
-    Boxes(Vec<BoxOf>),
     Map(MapOf),
-}
-
-/// A box: the 5th percentile, the quartiles, and the 95th percentile.
-#[derive(Debug)]
-pub(crate) struct BoxOf {
-    of: String,
-    colour: usize,
-    engine: Engine,
-    samples: usize,
-    mean: f64,
-    quantiles: [f64; 5],
 }
 
 /// Means over two variables: a value for each place, row by row, from the bottom.
@@ -274,7 +259,6 @@ impl Figure {
     pub fn svg(&self) -> String {
         let svg = match &self.content {
             Content::Lines(traces) => lines::draw(self, traces),
-            Content::Boxes(boxes) => boxes::draw(self, boxes),
             Content::Map(map) => map::draw(self, map),
         };
         canvas::in_inches(&svg, &self.title)
@@ -292,12 +276,13 @@ impl Figure {
 }
 
 impl Axis {
+    /// Returns a linear axis, drawn in the unit of the data.
+    fn linear(name: impl Into<String>, unit: &'static str, ends: (f64, f64)) -> Axis {
+        Axis { name: name.into(), unit, one: 1.0, base: unit, ticks: None, ends, log: false }
+    }
+
     fn label(&self) -> String {
-        if self.unit.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{} ({})", self.name, self.unit)
-        }
+        crate::axis::with_unit(&self.name, self.unit)
     }
 
     /// Returns the heading of a column with the axis' values: "throughput [bit/s]".

@@ -1,6 +1,7 @@
 //! The choice of the subjects of a figure: groups, flows or links, with distinct names.
 
 use super::{By, FigureError, Request};
+use crate::axis::place_among;
 use crate::compare::Outline;
 use crate::files::{LoadedRun, Stored, is_point};
 use crate::show;
@@ -19,15 +20,15 @@ pub struct Subject<'a> {
     pub name: String,
     pub entities: Vec<Entity>,
     pub point: &'a LoadedRun,
-    /// The index of the point in its directory.
-    pub index: usize,
+    /// The index of the directory, and that of the point in it.
+    pub at: (usize, usize),
 }
 
 impl Subject<'_> {
     /// Returns the runs of each engine that is asked for.
     pub fn engines(&self, request: &Request) -> Vec<(Engine, Vec<&Run>)> {
         let runs: Vec<&Run> = self.point.runs.iter().collect();
-        let mut all = crate::engines::by_engine(&runs);
+        let mut all = crate::compare::by_engine(&runs);
         all.retain(|(e, _)| request.engines.is_empty() || request.engines.contains(e));
         all
     }
@@ -67,7 +68,8 @@ pub fn subjects<'a>(
             for (keys, name, entities) in candidates(outline, request.metric, by, request) {
                 known.extend(keys.iter().cloned());
                 if request.of.is_empty() || request.of.iter().any(|of| keys.contains(of)) {
-                    all.push(Subject { place: place.clone(), name, entities, point, index });
+                    let (place, at) = (place.clone(), (directory, index));
+                    all.push(Subject { place, name, entities, point, at });
                 }
             }
         }
@@ -214,11 +216,8 @@ pub fn labels(subjects: &[Subject]) -> Result<Vec<(String, usize)>, FigureError>
             (false, true) => s.name.clone(),
             (true, true) => format!("{}: {}", s.place, s.name),
         };
-        let colour = order.iter().position(|l| *l == label).unwrap_or_else(|| {
-            order.push(label.clone());
-            order.len() - 1
-        });
-        labels.push((show::clean(&label, 60), colour));
+        let clean = show::clean(&label, 60);
+        labels.push((clean, place_among(&mut order, label)));
     }
     check_number(&order)?;
     Ok(labels)

@@ -51,11 +51,6 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Returns whether the file system refuses: the request itself is sound.
-    pub fn is_refused(&self) -> bool {
-        is_refused(self)
-    }
-
     pub(super) fn io(action: &'static str, path: &Path, source: std::io::Error) -> FileError {
         FileError::Io { action, path: path.into(), source }
     }
@@ -67,22 +62,8 @@ impl FileError {
 
 /// Returns whether an error comes from a file system that has no room, or does not let this user write.
 pub fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
-    use std::io::{Error, ErrorKind};
-    let mut next = Some(error);
-    while let Some(error) = next {
-        let kind = error.downcast_ref::<Error>().map(Error::kind);
-        if matches!(
-            kind,
-            Some(
-                ErrorKind::StorageFull
-                    | ErrorKind::QuotaExceeded
-                    | ErrorKind::ReadOnlyFilesystem
-                    | ErrorKind::PermissionDenied
-            )
-        ) {
-            return true;
-        }
-        next = error.source();
-    }
-    false
+    use std::io::{Error, ErrorKind::*};
+    let kind = error.downcast_ref::<Error>().map(Error::kind);
+    matches!(kind, Some(StorageFull | QuotaExceeded | ReadOnlyFilesystem | PermissionDenied))
+        || error.source().is_some_and(is_refused)
 }

@@ -17,29 +17,25 @@
 //!
 //! A directory is written under another name and then renamed. So it is either complete or absent.
 
-mod comparison;
 mod error;
 mod kept;
 mod lock;
 mod manifest;
-mod map;
+mod marked;
 mod place;
 mod read;
-mod replaced;
 mod series;
 mod stored;
 mod summary;
 mod transfers;
 
-pub use comparison::{check_comparison_place, write_comparison_dir};
 pub use error::{FileError, is_refused};
 pub use kept::Kept;
 pub use lock::Lock;
 pub use manifest::{CertificateRecord, RunRecord, StoredManifest};
-pub use map::{check_map_place, write_map_dir};
+pub use marked::{check_comparison_place, check_map_place, write_comparison_dir, write_map_dir};
 pub use read::{LoadedRun, load_run_dir};
-pub use replaced::replaced;
-pub use stored::{Stored, load_stored};
+pub use stored::{Stored, load_stored, replaced};
 
 use crate::compare::{Outline, columns, data_rows};
 use crate::json::{Point, check_record, row_records};
@@ -58,12 +54,6 @@ use std::path::Path;
 
 const SCENARIO: &str = "scenario.toml";
 const MANIFEST: &str = "manifest.json";
-/// The table of a map of stability.
-const MAP_TABLE: &str = "map.csv";
-/// The page of a map of stability.
-const MAP_PAGE: &str = "map.html";
-/// The names of everything that the directory of a map may hold.
-const MAP_OWN: [&str; 3] = [MANIFEST, MAP_TABLE, MAP_PAGE];
 const SUMMARY: &str = "summary.json";
 /// The means of all points of a sweep.
 const SUMMARY_CSV: &str = "summary.csv";
@@ -72,9 +62,10 @@ const PARQUET: &str = "series.parquet";
 const CSV: &str = "series.csv";
 const TRANSFERS: &str = "transfers.parquet";
 const TRANSFERS_CSV: &str = "transfers.csv";
-/// The figures of a comparison.
-const COMPARISON: &str = "comparison.json";
 const PAGE: &str = "page.html";
+/// The names of everything in the directory of a comparison, and in that of a map of stability.
+const COMPARISON_OWN: [&str; 3] = [MANIFEST, "comparison.json", PAGE];
+const MAP_OWN: [&str; 3] = [MANIFEST, "map.csv", "map.html"];
 
 /// The content of a run directory.
 #[derive(Clone, Copy, Debug)]
@@ -119,8 +110,7 @@ pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), 
     for (name, format) in [(SUMMARY_CSV, Format::Csv), (SUMMARY_PARQUET, Format::Parquet)] {
         write(place.path(), name, |out| table.write(out, format, "summary"))?;
     }
-    let path = place.path().join(PAGE);
-    std::fs::write(&path, page).map_err(|e| FileError::io("write", &path, e))?;
+    write(place.path(), PAGE, |out| out.write_all(page.as_bytes()))?;
     place.publish()
 }
 

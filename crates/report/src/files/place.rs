@@ -2,10 +2,9 @@
 
 use super::manifest::StoredManifest;
 use super::{
-    COMPARISON, CSV, FileError, MANIFEST, MAP_OWN, PAGE, PARQUET, SCENARIO, SUMMARY, SUMMARY_CSV,
-    SUMMARY_PARQUET, TRANSFERS, TRANSFERS_CSV,
+    COMPARISON_OWN, CSV, FileError, MANIFEST, MAP_OWN, PAGE, PARQUET, SCENARIO, SUMMARY,
+    SUMMARY_CSV, SUMMARY_PARQUET, TRANSFERS, TRANSFERS_CSV,
 };
-use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,7 +43,7 @@ impl Place {
     /// Does the same for a directory that `replaceable` knows.
     pub fn claim_if(
         target: &Path,
-        replaceable: fn(&Path) -> Result<(), FileError>,
+        replaceable: impl Fn(&Path) -> Result<(), FileError>,
     ) -> Result<Place, FileError> {
         let target = resolved(target);
         if fs::symlink_metadata(&target).is_ok() {
@@ -102,43 +101,20 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Returns an error unless the directory is empty or holds files with these names and nothing else,
-/// and a manifest of this format.
-pub(super) fn replaceable_as(
-    target: &Path,
-    format: &str,
-    wanted: &'static str,
-    own: &[&str],
-) -> Result<(), FileError> {
-    #[derive(Deserialize)]
-    struct Head {
-        format: String,
-    }
-    let occupied = |why: String| FileError::Occupied { path: target.into(), wanted, why };
-    let entries = fs::read_dir(target).map_err(|e| occupied(e.to_string()))?;
-    let mut empty = true;
-    for entry in entries {
-        let name = entry.map_err(|e| occupied(e.to_string()))?.file_name();
-        if !own.iter().any(|own| name == *own) {
-            return Err(occupied(format!("it holds {}", name.display())));
-        }
-        empty = false;
-    }
-    if empty {
-        return Ok(());
-    }
-    let manifest = fs::read(target.join(MANIFEST));
-    let manifest = manifest.map_err(|e| occupied(format!("its {MANIFEST}: {e}")))?;
-    match serde_json::from_slice::<Head>(&manifest) {
-        Ok(head) if head.format == format => Ok(()),
-        _ => Err(occupied(format!("its {MANIFEST} is not that of {wanted}"))),
-    }
-}
-
 /// Returns whether this is the name of a point in the directory of a sweep: "001".
 pub(crate) fn is_point(name: &std::ffi::OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.len() >= 3 && name.iter().all(u8::is_ascii_digit)
+}
+
+/// Returns the directories of the points of a sweep, in their order.
+pub(super) fn points_of(sweep: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(sweep).into_iter().flatten().flatten();
+    let mut points: Vec<PathBuf> =
+        entries.filter(|e| is_point(&e.file_name())).map(|e| e.path()).collect();
+    // By number: 1000 comes after 999.
+    points.sort_by_key(|dir| (dir.as_os_str().len(), dir.clone()));
+    points
 }
 
 /// A path with a temporary name. A file or directory that is there at the end is removed.
@@ -200,7 +176,7 @@ fn is_ours(dir: &Path) -> bool {
             if kind.is_ok_and(|kind| kind.is_dir()) {
                 is_point(&name) && is_ours(&entry.path())
             } else {
-                OWN.iter().chain(&MAP_OWN).chain(&[COMPARISON]).any(|own| name == *own)
+                OWN.iter().chain(&MAP_OWN).chain(&COMPARISON_OWN).any(|own| name == *own)
             }
         })
     })

@@ -51,7 +51,7 @@ pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
     }
     let opened = File::open(&file).map_err(|e| FileError::io("read", &file, e))?;
     let reader = Reader::open(opened, &fields()).map_err(|e| broken(e.to_string()))?;
-    let names = Names::of(&manifest.scenario);
+    let names = names(&manifest.scenario);
     for group in 0..reader.groups() {
         let rows = Rows::read(&reader, group).map_err(|e| broken(e.to_string()))?;
         rows.append_to(&mut runs, &names).map_err(broken)?;
@@ -109,36 +109,20 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
 }
 
 /// The entities that have series, by kind and name.
-struct Names(BTreeMap<(&'static str, String), Entity>);
+type Names = BTreeMap<(String, String), Entity>;
 
-impl Names {
-    fn of(outline: &Outline) -> Names {
-        let flows = outline.groups.iter().flat_map(|g| &g.flows);
-        let flows = flows.enumerate().map(|(i, f)| (("flow", f.clone()), Entity::Flow(i)));
-        let groups = outline.groups.iter().enumerate();
-        let groups = groups.map(|(i, g)| (("group", g.name.clone()), Entity::Group(i)));
-        let quantiles = outline.quantiles().map(|(name, entity)| (("quantile", name), entity));
-        let links = outline.links.iter().enumerate();
-        let links = links.map(|(i, l)| (("link", l.name.clone()), Entity::Link(i)));
-        let aggregates = outline.aggregates(|_| true);
-        let aggregates = aggregates.map(|(name, entity)| (("aggregate", name), entity));
-        let all = flows.chain(groups).chain(quantiles).chain(links).chain(aggregates);
-        Names(all.collect())
-    }
-
-    fn find(&self, kind: &str, name: &str) -> Result<Entity, String> {
-        let kind = match kind {
-            "flow" => "flow",
-            "group" => "group",
-            "quantile" => "quantile",
-            "link" => "link",
-            "aggregate" => "aggregate",
-            _ => return Err(format!("there is no entity kind \"{kind}\"")),
-        };
-        let entity = self.0.get(&(kind, name.to_string()));
-        let missing = || format!("the manifest has no {kind} \"{name}\"");
-        entity.copied().ok_or_else(missing)
-    }
+fn names(outline: &Outline) -> Names {
+    let flows = outline.groups.iter().flat_map(|g| &g.flows);
+    let flows = flows.enumerate().map(|(i, f)| (("flow", f.clone()), Entity::Flow(i)));
+    let groups = outline.groups.iter().enumerate();
+    let groups = groups.map(|(i, g)| (("group", g.name.clone()), Entity::Group(i)));
+    let quantiles = outline.quantiles().map(|(name, entity)| (("quantile", name), entity));
+    let links = outline.links.iter().enumerate();
+    let links = links.map(|(i, l)| (("link", l.name.clone()), Entity::Link(i)));
+    let aggregates = outline.aggregates(|_| true);
+    let aggregates = aggregates.map(|(name, entity)| (("aggregate", name), entity));
+    let all = flows.chain(groups).chain(quantiles).chain(links).chain(aggregates);
+    all.map(|((kind, name), entity)| ((kind.to_string(), name), entity)).collect()
 }
 
 /// A group of rows: texts and integers with the number of rows that they hold for.
@@ -188,9 +172,10 @@ impl Rows {
             if run.series.is_empty() {
                 run.time = self.time[start..end].to_vec();
             }
+            let named = names.get(&(kind.clone(), entity.clone())).copied();
             run.series.push(Series {
                 metric: metric.parse()?,
-                entity: names.find(kind, entity)?,
+                entity: named.ok_or_else(|| format!("the manifest has no {kind} \"{entity}\""))?,
                 values: self.value[start..end].to_vec(),
             });
             start = end;

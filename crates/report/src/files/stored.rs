@@ -1,10 +1,11 @@
 //! The reader of the results of a command: a run directory, or the directory of a sweep.
 
 use super::manifest::StoredManifest;
-use super::place::is_point;
+use super::place::points_of;
 use super::{FileError, LoadedRun, MANIFEST, load_run_dir};
 use crate::compare::Outline;
 use crate::json::Point;
+use accord_scenario::Scenario;
 use std::path::{Path, PathBuf};
 
 /// The runs of a scenario in memory: one point, or all points of a sweep.
@@ -39,11 +40,7 @@ impl Stored {
 pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
     let mut dirs = Vec::new();
     if !path.join(MANIFEST).exists() {
-        let entries = std::fs::read_dir(path).into_iter().flatten();
-        let dirs_of = entries.flatten().filter(|e| is_point(&e.file_name()));
-        dirs = dirs_of.map(|e| e.path()).collect();
-        // By number: 1000 comes after 999.
-        dirs.sort_by_key(|dir| (dir.as_os_str().len(), dir.clone()));
+        dirs = points_of(path);
     }
     // A directory that is neither is refused as a run directory.
     if dirs.is_empty() {
@@ -51,4 +48,23 @@ pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
     }
     let points = dirs.iter().map(|dir| load_run_dir(dir));
     Ok(Stored { path: path.into(), points: points.collect::<Result<_, _>>()? })
+}
+
+/// Returns a run of the run directory or sweep at `dir` that none of these scenarios makes, as
+/// text: "scenario 0a1b2c3d, seed 1". It is `None` if there is no such run.
+pub fn replaced(dir: &Path, scenarios: &[&Scenario]) -> Option<String> {
+    let new: Vec<(String, u64)> = scenarios.iter().map(|s| (s.hash(), s.seed)).collect();
+    let mut places = vec![dir.to_path_buf()];
+    places.extend(points_of(dir));
+    let there = places.iter().filter(|place| place.join(MANIFEST).is_file());
+    let old = there.filter_map(|place| StoredManifest::read(place).ok());
+    let mut other = old.flat_map(|manifest| {
+        let point = manifest.scenario.point.clone();
+        (manifest.runs.into_iter()).map(move |run| (run.scenario_hash, run.seed, point.clone()))
+    });
+    let (hash, seed, point) =
+        other.find(|(hash, seed, _)| !new.iter().any(|(h, s)| (h, s) == (hash, seed)))?;
+    let short: String = hash.chars().take(8).collect();
+    let point = point.iter().map(|(name, value)| format!(", {name} = {value}"));
+    Some(format!("scenario {short}, seed {seed}{}", point.collect::<String>()))
 }

@@ -4,7 +4,7 @@
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
 use crate::json::Point;
-use crate::markup::{escape, style_of};
+use crate::markup::{escape, style_of, table};
 use crate::show;
 use crate::table::error;
 use accord_scenario::Engine;
@@ -27,7 +27,7 @@ impl Judged<'_> {
 
     /// The cause of the failure as the file records it, or "".
     fn because(&self) -> &str {
-        let known = worst(self.checks).known.as_ref();
+        let known = worst(self.checks).fails.as_ref();
         known.map_or("", |known| &known.because)
     }
 
@@ -103,32 +103,18 @@ struct Columns {
 }
 
 impl Columns {
-    fn folded(&self, out: &mut String, summary: &str, open: bool, rows: &[Judged]) {
+    fn folded(&self, out: &mut String, summary: &str, open: bool, judged: &[Judged]) {
         let open = if open { " open" } else { "" };
-        _ = writeln!(out, "<details{open}><summary>{summary}</summary>");
-        self.table(out, rows);
-        out.push_str("</details>\n");
-    }
-
-    fn table(&self, out: &mut String, rows: &[Judged]) {
-        out.push_str(
-            "<div class=\"scroll\"><table>\n<thead><tr><th>verdict</th><th>expectation</th>",
-        );
-        if self.sweep {
-            out.push_str("<th>point</th>");
-        }
-        out.push_str("<th>of</th><th>during</th>");
-        if self.papers {
-            out.push_str("<th>paper</th>");
-        }
-        for engine in &self.engines {
-            _ = write!(out, "<th class=\"n\">{engine}</th>");
-        }
-        out.push_str("<th class=\"n\">error</th><th>allowed</th></tr></thead>\n<tbody>\n");
-        for judged in rows {
-            self.row(out, judged);
-        }
-        out.push_str("</tbody></table></div>\n");
+        let mut headings = vec![("verdict", false), ("expectation", false)];
+        headings.extend(self.sweep.then_some(("point", false)));
+        headings.extend([("of", false), ("during", false)]);
+        headings.extend(self.papers.then_some(("paper", false)));
+        headings.extend(self.engines.iter().map(|engine| (engine.name(), true)));
+        headings.extend([("error", true), ("allowed", false)]);
+        let mut rows = String::new();
+        judged.iter().for_each(|judged| self.row(&mut rows, judged));
+        let table = table(headings, &rows);
+        _ = writeln!(out, "<details{open}><summary>{summary}</summary>\n{table}</details>");
     }
 
     /// A row, and one below it with the figures that are not as allowed.
@@ -136,13 +122,11 @@ impl Columns {
         let (checks, point) = (judged.checks, judged.point);
         let check = worst(checks);
         let (class, word) = (style_of(check.class), check.class.word());
-        let value = |v: Option<_>| v.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
         _ = write!(
             out,
-            "<tr class=\"{class}\"><td class=\"mark\">{word}</td><th scope=\"row\">{}",
+            "<tr class=\"{class}\"><td class=\"mark\">{word}</td><th scope=\"row\">{}</th>",
             escape(&check.name, 200)
         );
-        out.push_str("</th>");
         if let Some(label) = &judged.label {
             let label = escape(label, 100);
             _ = write!(
@@ -162,7 +146,8 @@ impl Columns {
             _ = write!(out, "<td>{}</td>", escape(&check.paper, 100));
         }
         for engine in &self.engines {
-            let value = value(figure(checks, *engine));
+            let value = figure(checks, *engine);
+            let value = value.map_or(show::NONE.into(), |v| show::estimate(v, check.unit));
             _ = write!(out, "<td class=\"n\">{value}</td>");
         }
         _ = writeln!(

@@ -3,7 +3,7 @@
 use crate::compare::Outline;
 use crate::gap::gap;
 use crate::json::Point;
-use crate::markup::{escape, style_of};
+use crate::markup::{escape, style_of, table};
 use crate::show;
 use crate::style::Style;
 use crate::table::verdict as sentence;
@@ -64,29 +64,23 @@ pub fn transfers(points: &[Point]) -> String {
     };
     let engines = all().any(|r| r.engine != first.engine);
     let class = |i: usize| if i < 2 { "" } else { " class=\"n\"" };
-    let mut out = String::from(
-        "<section id=\"transfers\" aria-label=\"Transfers\">\n<h2>Transfers that ended in the steady part</h2>\n<div class=\"scroll\"><table>\n<thead><tr>",
-    );
-    if points.len() > 1 {
-        out.push_str("<th>point</th>");
-    }
-    for (i, heading) in HEADINGS.iter().enumerate() {
-        _ = write!(out, "<th{}>{heading}</th>", class(i));
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for (point, rows) in &of_points {
-        for row in rows {
-            out.push_str("<tr>");
-            if points.len() > 1 {
-                _ = write!(out, "<td>{}</td>", escape(&point.label(), 100));
-            }
-            for (i, cell) in row.cells(engines).iter().enumerate() {
-                _ = write!(out, "<td{}>{}</td>", class(i), escape(cell, 60));
-            }
-            out.push_str("</tr>\n");
+    let mut rows = String::new();
+    for (point, row) in of_points.iter().flat_map(|(p, rows)| rows.iter().map(move |r| (p, r))) {
+        rows.push_str("<tr>");
+        if points.len() > 1 {
+            _ = write!(rows, "<td>{}</td>", escape(&point.label(), 100));
         }
+        for (i, cell) in row.cells(engines).iter().enumerate() {
+            _ = write!(rows, "<td{}>{}</td>", class(i), escape(cell, 60));
+        }
+        rows.push_str("</tr>\n");
     }
-    out + "</tbody></table></div>\n</section>"
+    let point = (points.len() > 1).then_some(("point", false)).into_iter();
+    let headings = point.chain(HEADINGS.iter().enumerate().map(|(i, text)| (*text, i >= 2)));
+    format!(
+        "<section id=\"transfers\" aria-label=\"Transfers\">\n<h2>Transfers that ended in the steady part</h2>\n{}</section>",
+        table(headings, &rows)
+    )
 }
 
 /// The notes of the scenario's author and of the page.
@@ -143,20 +137,20 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
 /// The runs, so that they can be run again.
 pub fn runs(points: &[Point]) -> String {
     let sweep = points.len() > 1;
-    let mut out = String::from(
-        "<section id=\"runs\" aria-label=\"Runs\">\n<h2>Runs</h2>\n<div class=\"scroll\"><table>\n<thead><tr>",
-    );
-    if sweep {
-        out.push_str("<th>point</th>");
-    }
-    out.push_str("<th>engine</th><th>version</th><th class=\"n\">seed</th><th>scenario</th><th>digest</th><th class=\"n\">packet-hops</th><th class=\"n\">steps</th></tr></thead>\n<tbody>\n");
+    let mut rows = String::new();
     for point in points {
         for run in point.runs {
             let label = sweep.then(|| format!("<td>{}</td>", escape(&point.label(), 100)));
-            _ = writeln!(out, "<tr>{}{}</tr>", label.unwrap_or_default(), run_cells(run));
+            _ = writeln!(rows, "<tr>{}{}</tr>", label.unwrap_or_default(), run_cells(run));
         }
     }
-    out.push_str("</tbody></table></div>\n");
+    let texts = ["engine", "version", "seed", "scenario", "digest", "packet-hops", "steps"];
+    let numbers = |text| matches!(text, "seed" | "packet-hops" | "steps");
+    let headings = sweep.then_some("point").into_iter().chain(texts);
+    let mut out = format!(
+        "<section id=\"runs\" aria-label=\"Runs\">\n<h2>Runs</h2>\n{}",
+        table(headings.map(|text| (text, numbers(text))), &rows)
+    );
     if let Some(point) = points.first() {
         let outline = Outline::of(point.scenario);
         let flows: usize = outline.groups.iter().map(|g| g.flows.len()).sum();

@@ -1,10 +1,10 @@
 //! The engines' means side by side, as the terminal's comparison has them, without scripts.
 
-use crate::compare::{Column, Outline, Row, Subject, columns, rows, with_values};
+use crate::compare::{Column, Outline, Row, columns, rows, with_values};
 use crate::json::Point;
-use crate::markup::escape;
+use crate::markup::{self, escape};
 use crate::show;
-use crate::table::{DIFFERS, agreement, subject, windows};
+use crate::table::{DIFFERS, agreement, cells, windows};
 use std::fmt::Write;
 
 /// Rows of a point that show before the reader asks for more.
@@ -102,34 +102,24 @@ pub(super) fn of_point(out: &mut String, columns: &[Column], rows: &[Row]) {
 
 /// Adds a table, with errors and verdicts if any row has one.
 fn table(out: &mut String, columns: &[Column], rows: &[Row], errors: bool) {
-    out.push_str("<div class=\"scroll\"><table>\n<thead><tr><th>flow or link</th><th>metric</th>");
-    for column in columns {
-        _ = write!(out, "<th class=\"n\">{}</th>", escape(&column.label, 24));
-    }
+    let mut headings = vec![("flow or link".to_string(), false), ("metric".into(), false)];
+    headings.extend(columns.iter().map(|column| (escape(&column.label, 24), true)));
     if errors {
-        out.push_str("<th class=\"n\">error</th><th>verdict</th>");
+        headings.extend([("error".into(), true), ("verdict".into(), false)]);
     }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    let mut last: Option<&Subject> = None;
-    for row in rows {
-        let values = show::row(&row.values, row.unit);
-        let name = if last.replace(&row.of) == Some(&row.of) {
-            String::new()
-        } else {
-            escape(&subject(columns, &row.of), 60)
-        };
-        let metric = row.quantity.replace('_', " ");
-        _ = write!(out, "<tr><th scope=\"row\">{name}</th><td>{metric}</td>");
-        for text in values {
-            _ = write!(out, "<td class=\"n\">{text}</td>");
+    let mut html = String::new();
+    for row in cells(columns, rows, errors) {
+        let (name, metric) = (escape(&row[0], 60), &row[1]);
+        _ = write!(html, "<tr><th scope=\"row\">{name}</th><td>{metric}</td>");
+        let verdict = errors.then(|| &row[row.len() - 1]);
+        for text in &row[2..row.len() - usize::from(errors)] {
+            _ = write!(html, "<td class=\"n\">{text}</td>");
         }
-        if errors {
-            let error = row.error().map_or(show::NONE.into(), show::error);
-            let verdict = agreement(row);
+        if let Some(verdict) = verdict {
             let class = if verdict == DIFFERS { " class=\"differs\"" } else { "" };
-            _ = write!(out, "<td class=\"n\">{error}</td><td{class}>{verdict}</td>");
+            _ = write!(html, "<td{class}>{verdict}</td>");
         }
-        out.push_str("</tr>\n");
+        html.push_str("</tr>\n");
     }
-    out.push_str("</tbody></table></div>\n");
+    *out += &markup::table(headings, &html);
 }

@@ -14,6 +14,7 @@ mod stability;
 mod sweep;
 mod versus;
 
+use crate::axis::place_among;
 use crate::json::Point;
 use crate::markup::escape;
 use crate::show;
@@ -163,15 +164,15 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
             "{drawn} of {all} points have plots over time here; the others are in their run directories."
         ));
     }
-    let lines: usize = plans[..drawn].iter().map(panels::Plan::lines).sum();
+    let plans = &plans[..drawn];
+    let lines: usize = plans.iter().map(panels::Plan::lines).sum();
     let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
-    let longest = plans[..drawn].iter().map(panels::Plan::samples).max();
-    let plots: Vec<panels::PointPlots> =
-        (plans[..drawn].par_iter()).map(|plan| plan.plots(samples)).collect();
+    let longest = plans.iter().map(panels::Plan::samples).max();
+    let plots: Vec<panels::PointPlots> = plans.par_iter().map(|plan| plan.plots(samples)).collect();
     // Distributions of as many points as there is room for.
     let mut spreads = Vec::new();
     let mut lines = 0;
-    for some in plans[..drawn].chunks(MOST_AT_ONCE) {
+    for some in plans.chunks(MOST_AT_ONCE) {
         if lines >= MOST_SPREADS {
             break;
         }
@@ -192,12 +193,9 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
             "The plots show at most {samples} of {longest} samples a line: the smallest and the largest of each stretch. All samples are in the series file."
         ));
     }
-    let of_points: Vec<Vec<String>> =
-        (plans[..drawn].par_iter()).map(panels::Plan::remarks).collect();
+    let of_points: Vec<Vec<String>> = plans.par_iter().map(panels::Plan::remarks).collect();
     for remark in of_points.into_iter().flatten() {
-        if !remarks.contains(&remark) {
-            remarks.push(remark);
-        }
+        place_among(&mut remarks, remark);
     }
     spreads.resize_with(drawn, Vec::new);
     let points_data = (plots.into_iter().zip(spreads))

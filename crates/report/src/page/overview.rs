@@ -1,9 +1,8 @@
 //! A sweep at a glance, first on its page: a row per point, shaded by value.
 
-use crate::class::Class;
 use crate::estimate::Estimate;
 use crate::json::Point;
-use crate::markup::{escape, style_of};
+use crate::markup::{escape, style_of, table};
 use crate::overview::{Key, Overview, Shown};
 use crate::show;
 use crate::verdict::Tally;
@@ -22,59 +21,52 @@ pub fn overview(points: &[Point]) -> String {
     let mut out = format!(
         "<section id=\"overview\" aria-label=\"Overview\">\n<h2>All points</h2>\n<p \
          class=\"signs\">Means over {window}. A quantity is shaded from its least value to its \
-         largest, and hardly where they differ little. All figures are in <code>summary.csv</code> and <code>summary.parquet</code>.</p>\n\
-         <div class=\"scroll\"><table>\n<thead><tr>"
+         largest, and hardly where they differ little. All figures are in <code>summary.csv</code> and <code>summary.parquet</code>.</p>\n"
     );
     let variables = overview.variables();
-    for variable in &variables {
-        _ = write!(out, "<th>{}</th>", escape(variable, 60));
-    }
+    let mut headings: Vec<(String, bool)> =
+        variables.iter().map(|variable| (escape(variable, 60), false)).collect();
     for Shown { key, engines } in &overview.shown {
         for engine in engines {
             let label = key.label();
             let (quantity, of) = label.split_once(" of ").unwrap_or((&label, ""));
             let (quantity, of) = (escape(quantity, 40), escape(of, 60));
-            _ = write!(out, "<th class=\"n\">{quantity}<br>{of}<br>{engine}</th>");
+            headings.push((format!("{quantity}<br>{of}<br>{engine}"), true));
         }
     }
     let judged = points.iter().any(|p| !p.checks.is_empty());
-    if judged {
-        out.push_str("<th>met</th>");
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
+    headings.extend(judged.then(|| ("met".into(), false)));
+    let mut rows = String::new();
     let ranges = (overview.shown.iter()).map(|shown| range(&overview, shown, points.len()));
     let ranges: Vec<(f64, f64)> = ranges.collect();
     for (i, point) in points.iter().enumerate().take(MOST_POINTS) {
-        out.push_str("<tr>");
+        rows.push_str("<tr>");
         for (v, variable) in variables.iter().enumerate() {
             let value = escape(overview.setting(i, variable), 60);
             _ = match v {
                 0 => write!(
-                    out,
+                    rows,
                     "<th scope=\"row\"><button type=\"button\" data-point=\"{i}\">{value}</button></th>"
                 ),
-                _ => write!(out, "<td>{value}</td>"),
+                _ => write!(rows, "<td>{value}</td>"),
             };
         }
         for (Shown { key, engines }, range) in overview.shown.iter().zip(&ranges) {
             // Shades show the measured engine, not its reference.
             for engine in engines {
                 let range = (Some(engine) == engines.last()).then_some(*range);
-                cell(&mut out, overview.value(i, key, engine), key, range);
+                cell(&mut rows, overview.value(i, key, engine), key, range);
             }
         }
         if judged {
             let tally = Tally::of(point.checks.iter().map(|c| c.class));
-            let class = match tally.worst() {
-                Class::Met => "pass",
-                other => style_of(other),
-            };
+            let class = style_of(tally.worst());
             let met = overview.met(i);
-            _ = write!(out, "<td class=\"{class}\">{met}</td>");
+            _ = write!(rows, "<td class=\"{class}\">{met}</td>");
         }
-        out.push_str("</tr>\n");
+        rows.push_str("</tr>\n");
     }
-    out.push_str("</tbody></table></div>\n");
+    out += &table(headings, &rows);
     if points.len() > MOST_POINTS {
         let n = points.len();
         _ = writeln!(out, "<p class=\"signs\">The first {MOST_POINTS} of {n} points.</p>");

@@ -1,7 +1,7 @@
 //! Plots over time: the choice of lines, and their data.
 
 use crate::compare::Outline;
-use crate::engines::by_engine;
+use crate::compare::by_engine;
 use crate::json::Point;
 use crate::show;
 use crate::trace::lines::{Kind, MOST_FLOWS, lines};
@@ -163,10 +163,9 @@ impl<'a> Plan<'a> {
             drops.flat_map(|s| &s.values).copied().filter(|v| !v.is_nan()).collect();
         if !known.is_empty() && known.iter().all(|v| *v == 0.0) {
             let at = show::clean(&self.point.label(), 120);
-            remarks.push(if at.is_empty() {
-                "No packet was dropped.".into()
-            } else {
-                format!("No packet was dropped with {at}.")
+            remarks.push(match at.as_str() {
+                "" => "No packet was dropped.".into(),
+                at => format!("No packet was dropped with {at}."),
             });
         }
         remarks
@@ -287,24 +286,21 @@ impl<'a> Plan<'a> {
 
     /// The groups, links or aggregates of a panel, with the entities that have their series.
     pub fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
-        if metric.of() == Of::Aggregate {
-            let aggregates = self.outline.aggregates(|l| l.shown).take(MOST_SUBJECTS);
-            let named = aggregates.map(|(name, entity)| (show::name(&name, 60), vec![entity]));
-            return named.collect();
-        }
-        if metric.of() == Of::Link {
-            let links = self.outline.links.iter().enumerate().filter(|(_, l)| l.shown);
-            let named = links.map(|(i, l)| (show::name(&l.name, 60), vec![Entity::Link(i)]));
-            return named.take(MOST_SUBJECTS).collect();
-        }
         let groups = self.outline.groups.iter().enumerate();
-        if metric.of() == Of::Group {
-            let groups = groups.filter(|(_, g)| g.flows.len() > 1);
-            let named = groups.map(|(i, g)| (g.title(60), vec![Entity::Group(i)]));
-            return named.take(MOST_SUBJECTS).collect();
-        }
-        let named = groups.map(|(i, g)| (g.title(60), self.outline.series_of(i)));
-        named.take(MOST_SUBJECTS).collect()
+        let mut all: Vec<(String, Vec<Entity>)> = match metric.of() {
+            Of::Aggregate => (self.outline.aggregates(|l| l.shown))
+                .map(|(name, entity)| (show::name(&name, 60), vec![entity]))
+                .collect(),
+            Of::Link => (self.outline.links.iter().enumerate().filter(|(_, l)| l.shown))
+                .map(|(i, l)| (show::name(&l.name, 60), vec![Entity::Link(i)]))
+                .collect(),
+            Of::Group => (groups.filter(|(_, g)| g.flows.len() > 1))
+                .map(|(i, g)| (g.title(60), vec![Entity::Group(i)]))
+                .collect(),
+            _ => groups.map(|(i, g)| (g.title(60), self.outline.series_of(i))).collect(),
+        };
+        all.truncate(MOST_SUBJECTS);
+        all
     }
 }
 

@@ -1,7 +1,8 @@
 //! The page of a map of stability.
 
 use super::shell;
-use crate::markup::escape;
+use crate::axis::with_unit;
+use crate::markup::{escape, table};
 use crate::range;
 use crate::show;
 use crate::stability::{Cell, Parameter, StabilityMap};
@@ -51,13 +52,7 @@ impl StabilityMap {
         if self.cells.len() > MOST_ROWS {
             return "<p class=\"signs\">All places are in <code>map.csv</code>.</p>\n".into();
         }
-        let mut out = String::from(
-            "<details><summary>As a table</summary>\n<div class=\"scroll\"><table>\n<thead><tr>",
-        );
-        for axis in &self.axes {
-            _ = write!(out, "<th class=\"n\">{}</th>", escape(&axis.named(), 100));
-        }
-        out.push_str("<th class=\"n\">gain margin</th><th class=\"n\">delay margin</th><th class=\"n\">growth</th></tr></thead>\n<tbody>\n");
+        let mut out = String::new();
         for cell in &self.cells {
             out.push_str("<tr>");
             for value in &cell.at {
@@ -75,7 +70,10 @@ impl StabilityMap {
             };
             out.push_str("</tr>\n");
         }
-        out + "</tbody></table></div></details>\n"
+        let axes = self.axes.iter().map(|axis| escape(&axis.named(), 100));
+        let headings = axes.chain(["gain margin", "delay margin", "growth"].map(String::from));
+        let table = table(headings.map(|text| (text, true)), &out);
+        format!("<details><summary>As a table</summary>\n{}</details>\n", table.trim_end())
     }
 
     fn drawing(&self) -> String {
@@ -132,14 +130,9 @@ impl StabilityMap {
     /// The findings on a place, in one line.
     fn says(&self, c: &Cell) -> String {
         let at = self.values(c).map(|(axis, v)| {
-            if axis.unit.is_empty() {
-                format!("{} = {}", axis.path, digits(v))
-            } else {
-                format!("{} = {} {}", axis.path, digits(v), axis.unit)
-            }
+            format!("{} = {} {}", axis.path, digits(v), axis.unit).trim_end().to_string()
         });
-        let at: Vec<_> = at.collect();
-        let at = at.join(", ");
+        let at = at.collect::<Vec<_>>().join(", ");
         match &c.error {
             Some(why) => format!("{at}: {why}"),
             None => format!(
@@ -177,11 +170,7 @@ impl StabilityMap {
 
 impl Parameter {
     fn named(&self) -> String {
-        if self.unit.is_empty() {
-            self.path.clone()
-        } else {
-            format!("{} ({})", self.path, self.unit)
-        }
+        with_unit(&self.path, &self.unit)
     }
 
     /// Returns round numbers along the axis, each with its place from 0 to 1.

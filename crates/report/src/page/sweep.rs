@@ -1,12 +1,11 @@
 //! Plots across the points of a sweep.
 
 use crate::axis::Axis;
-use crate::compare::{Row, Subject, says_something};
+use crate::compare::{Row, says_something};
 use crate::json::Point;
-use crate::overview::{self, Compared};
+use crate::overview::{self, Compared, Key};
 use crate::show;
 use crate::trace::thin::{Line, Number};
-use accord_scenario::MetricUnit;
 use serde::Serialize;
 
 /// The figures of the steady window against the swept variable.
@@ -50,44 +49,39 @@ impl Sweep {
         }
         let settings: Vec<_> = points.iter().map(|p| &p.scenario.point[..]).collect();
         let axis = Axis::of(&settings);
-        let mut table = Table::default();
+        let mut table = Vec::new();
         for (i, compared) in Compared::of_all(points).into_iter().enumerate() {
             let others = axis.others(settings[i]);
             for row in compared.rows {
                 for (engine, estimate) in compared.engines.iter().zip(&row.values) {
                     let Some(estimate) = estimate else { continue };
                     let of = show::clean(&others, 80);
-                    let line = table.line(&row, of, engine.clone(), axis.x.len());
+                    let line = line_of(&mut table, &row, of, engine.clone(), axis.x.len());
                     line.means[axis.at[i]] = estimate.mean;
                     line.halves[axis.at[i]] = estimate.half_width.unwrap_or(f64::NAN);
                 }
             }
         }
-        table.0.retain(|g| {
+        table.retain(|g: &Gathered| {
             let values = g.lines.iter().flat_map(|l| &l.means);
-            says_something(g.quantity, values.copied())
+            says_something(g.key.quantity, values.copied())
         });
-        let keys: Vec<_> = table.0.iter().map(|g| (&g.of, g.quantity)).collect();
+        let keys: Vec<_> = table.iter().map(|g| (&g.key.of, g.key.quantity)).collect();
         let first = overview::first(points.iter().map(|p| p.scenario), &keys);
         Some(Sweep {
             name: axis.name,
             unit: axis.unit,
             x: axis.x.into_iter().map(Number::rounded).collect(),
             ticks: axis.ticks,
-            quantities: table.0.into_iter().map(Gathered::scaled).collect(),
+            quantities: table.into_iter().map(Gathered::scaled).collect(),
             first,
         })
     }
 }
 
-/// The figures of all points, by quantity.
-#[derive(Default)]
-struct Table(Vec<Gathered>);
-
+/// The figures of a quantity at all points.
 struct Gathered {
-    of: Subject,
-    quantity: &'static str,
-    unit: MetricUnit,
+    key: Key,
     lines: Vec<Figures>,
 }
 
@@ -98,38 +92,36 @@ struct Figures {
     halves: Vec<f64>,
 }
 
-impl Table {
-    /// Returns the line of a row for an engine and the values of the other variables. It is made if
-    /// it is new.
-    fn line(&mut self, row: &Row, of: String, engine: String, n: usize) -> &mut Figures {
-        let known = |g: &Gathered| g.of == row.of && g.quantity == row.quantity;
-        let i = self.0.iter().position(known).unwrap_or_else(|| {
-            self.0.push(Gathered {
-                of: row.of.clone(),
-                quantity: row.quantity,
-                unit: row.unit,
-                lines: vec![],
-            });
-            self.0.len() - 1
-        });
-        let lines = &mut self.0[i].lines;
-        let known = |l: &Figures| l.of == of && l.engine == engine;
-        let i = lines.iter().position(known).unwrap_or_else(|| {
-            lines.push(Figures { of, engine, means: vec![f64::NAN; n], halves: vec![f64::NAN; n] });
-            lines.len() - 1
-        });
-        &mut lines[i]
-    }
+/// Returns the line of a row for an engine and the values of the other variables. It is made if it is
+/// new.
+fn line_of<'a>(
+    table: &'a mut Vec<Gathered>,
+    row: &Row,
+    of: String,
+    engine: String,
+    n: usize,
+) -> &'a mut Figures {
+    let key = Key::of(row);
+    let i = table.iter().position(|g| g.key == key).unwrap_or_else(|| {
+        table.push(Gathered { key, lines: vec![] });
+        table.len() - 1
+    });
+    let lines = &mut table[i].lines;
+    let i = lines.iter().position(|l| l.of == of && l.engine == engine).unwrap_or_else(|| {
+        lines.push(Figures { of, engine, means: vec![f64::NAN; n], halves: vec![f64::NAN; n] });
+        lines.len() - 1
+    });
+    &mut lines[i]
 }
 
 impl Gathered {
     fn scaled(self) -> Quantity {
         let values = self.lines.iter().flat_map(|l| &l.means);
         let largest = values.filter(|v| v.is_finite()).map(|v| v.abs());
-        let (one, unit) = show::scale(largest.fold(0.0, f64::max), self.unit);
+        let (one, unit) = show::scale(largest.fold(0.0, f64::max), self.key.unit);
         let scale = |values: Vec<f64>| Line(values.into_iter().map(|v| v / one).collect());
         Quantity {
-            label: self.of.label(self.quantity, 60),
+            label: self.key.label(),
             unit,
             lines: self
                 .lines

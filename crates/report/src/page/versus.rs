@@ -3,9 +3,9 @@
 use super::{means, shell};
 use crate::figure::{Figure, Request, Width};
 use crate::files::Stored;
-use crate::markup::escape;
+use crate::markup::{escape, table};
 use crate::show;
-use crate::versus::{Versus, told};
+use crate::versus::Versus;
 use accord_scenario::{Engine, Metric};
 use std::fmt::Write;
 
@@ -46,23 +46,23 @@ fn glance(out: &mut String, all: &[Versus]) {
     _ = write!(
         out,
         "<section id=\"overview\" aria-label=\"Overview\">\n<h2>All points</h2>\n<p class=\"signs\">A \
-         row differs that is not within 5 % of {reference}.</p>\n<div class=\"scroll\"><table>\n\
-         <thead><tr><th>point</th><th class=\"n\">rows</th><th class=\"n\">differ</th>\
-         <th>farthest</th><th class=\"n\">error</th></tr></thead>\n<tbody>\n"
+         row differs that is not within 5 % of {reference}.</p>\n"
     );
+    let mut rows = String::new();
     for versus in all {
-        let (compared, differ, farthest) = versus.differing();
-        let (what, error) = farthest.map_or((String::new(), String::new()), |(row, error)| {
-            (escape(&told(&row), 80), show::error(error))
-        });
+        let [label, compared, differ, what, error] = versus.glance();
         _ = writeln!(
-            out,
+            rows,
             "<tr><th scope=\"row\">{}</th><td class=\"n\">{compared}</td><td class=\"n\">{differ}</td>\
-             <td>{what}</td><td class=\"n\">{error}</td></tr>",
-            escape(&versus.label(), 120)
+             <td>{}</td><td class=\"n\">{error}</td></tr>",
+            escape(&label, 120),
+            escape(&what, 80)
         );
     }
-    out.push_str("</tbody></table></div>\n</section>\n");
+    let headings = ["point", "rows", "differ", "farthest", "error"];
+    let headings = headings.map(|text| (text, !matches!(text, "point" | "farthest")));
+    *out += &table(headings, &rows);
+    out.push_str("</section>\n");
 }
 
 /// The figures that `accord plot` would draw.

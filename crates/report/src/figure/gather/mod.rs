@@ -12,7 +12,7 @@ use crate::files::Stored;
 use crate::range;
 use crate::show;
 use accord_scenario::{Metric, Of, Window};
-use spread::{boxes, distribution};
+use spread::distribution;
 use std::collections::BTreeSet;
 use sweep::{map, sweep};
 use time::over_time;
@@ -23,14 +23,13 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
     if kind == Kind::Time && request.metric.of() == Of::Transfer {
         return Err(FigureError::wrong(
             format!("{} is of single transfers, which have no line over time", request.metric),
-            "choose --kind cdf, box or sweep",
+            "choose --kind cdf or sweep",
         ));
     }
     let subjects = subjects(stored, request)?;
     let (x, y, content) = match kind {
         Kind::Time => over_time(&subjects, request)?,
         Kind::Cdf => distribution(&subjects, request)?,
-        Kind::Box => boxes(&subjects, request)?,
         Kind::Sweep => sweep(stored, &subjects, request)?,
         Kind::Map => map(stored, &subjects, request)?,
     };
@@ -89,10 +88,6 @@ fn values_axis(request: &Request, name: String, largest: f64, ends: (f64, f64), 
     Axis { name, unit, one, base: request.metric.unit().symbol(), ticks: None, ends, log }
 }
 
-fn log_y(request: &Request) -> bool {
-    matches!(request.log, Log::Y | Log::Both)
-}
-
 fn log_x(request: &Request) -> bool {
     matches!(request.log, Log::X | Log::Both)
 }
@@ -110,8 +105,7 @@ type Gathered = (Axis, Axis, Content);
 
 /// A vertical axis that holds all values, and zero where the metric begins there.
 fn means_axis(request: &Request, name: String, values: impl Iterator<Item = f64>) -> Axis {
-    let mut shown =
-        range::Shown { low: f64::INFINITY, high: f64::NEG_INFINITY, positive: f64::INFINITY };
+    let mut shown = range::Shown::NOTHING;
     for v in values.filter(|v| v.is_finite()) {
         shown.low = shown.low.min(v);
         shown.high = shown.high.max(v);
@@ -119,12 +113,16 @@ fn means_axis(request: &Request, name: String, values: impl Iterator<Item = f64>
             shown.positive = shown.positive.min(v);
         }
     }
-    let log = log_y(request);
-    let metric = request.metric;
-    let ends = if log {
-        range::log_ends(shown)
-    } else {
-        range::ends(shown, metric.row().from_zero, metric.row().most)
+    shown_axis(request, name, shown)
+}
+
+/// A vertical axis that holds the values that are shown, and zero where the metric begins there.
+fn shown_axis(request: &Request, name: String, shown: range::Shown) -> Axis {
+    let log = matches!(request.log, Log::Y | Log::Both);
+    let row = request.metric.row();
+    let ends = match log {
+        true => range::log_ends(shown),
+        false => range::ends(shown, row.from_zero, row.most),
     };
     values_axis(request, name, shown.high.abs(), ends, log)
 }

@@ -1,8 +1,8 @@
-//! Distributions of samples: as functions and as boxes.
+//! Distributions of samples.
 
-use super::{Gathered, log_x, means_axis, nothing, values_axis, window, words};
+use super::{Gathered, log_x, nothing, values_axis, window, words};
 use crate::figure::select::{Subject, labels};
-use crate::figure::{Axis, BoxOf, Content, FigureError, Line, Request};
+use crate::figure::{Axis, Content, FigureError, Line, Request};
 use crate::measure::quantile;
 use crate::range;
 use accord_record::Run;
@@ -62,54 +62,6 @@ pub fn distribution(subjects: &[Subject], request: &Request) -> Result<Gathered,
         Of::Transfer => "Share of transfers",
         _ => "Share of samples",
     };
-    let y = Axis {
-        name: what.into(),
-        unit: "%",
-        one: 0.01,
-        base: "1",
-        ticks: None,
-        ends: (0.0, 1.0),
-        log: false,
-    };
+    let y = Axis { one: 0.01, base: "1", ..Axis::linear(what, "%", (0.0, 1.0)) };
     Ok((x, y, Content::Lines(traces)))
-}
-
-pub fn boxes(subjects: &[Subject], request: &Request) -> Result<Gathered, FigureError> {
-    let mut boxes = Vec::new();
-    let mut order: Vec<String> = Vec::new();
-    for (subject, (of, colour)) in subjects.iter().zip(labels(subjects)?) {
-        if !order.contains(&of) {
-            order.push(of.clone());
-        }
-        for (engine, runs) in subject.engines(request) {
-            let samples = samples(subject, &runs, request);
-            if samples.is_empty() {
-                continue;
-            }
-            boxes.push(BoxOf {
-                of: of.clone(),
-                colour,
-                engine,
-                samples: samples.len(),
-                mean: samples.iter().sum::<f64>() / samples.len() as f64,
-                quantiles: [0.05, 0.25, 0.5, 0.75, 0.95].map(|q| quantile(&samples, q)),
-            });
-        }
-    }
-    if boxes.is_empty() {
-        return Err(nothing(request));
-    }
-    let all = || boxes.iter().flat_map(|b| b.quantiles.into_iter().chain([b.mean]));
-    let y = means_axis(request, words(request.metric), all());
-    let last = order.len() as f64 - 0.5;
-    let x = Axis {
-        name: String::new(),
-        unit: "",
-        one: 1.0,
-        base: "",
-        ticks: Some(order),
-        ends: (-0.5, last),
-        log: false,
-    };
-    Ok((x, y, Content::Boxes(boxes)))
 }

@@ -1,7 +1,7 @@
 //! Means over the values of sweeps: as lines and as maps.
 
 use super::{Gathered, log_x, means_axis, nothing, settings, values_axis, window, words};
-use crate::axis::{Axis as Swept, Grid, Settings};
+use crate::axis::{Axis as Swept, Grid, Settings, place_among, with_unit};
 use crate::figure::canvas::number;
 use crate::figure::select::{Subject, check_number, place};
 use crate::figure::{Axis, Content, FigureError, Line, MapOf, Request};
@@ -59,28 +59,18 @@ pub fn sweep(
     let mut order: Vec<String> = Vec::new();
     let mut traces: Vec<Line> = Vec::new();
     for subject in subjects {
-        let path = &subject.point.path;
-        let own =
-            |s: &Stored| s.points.iter().any(|p| std::ptr::eq(p, subject.point) && p.path == *path);
-        let directory = stored.iter().position(own).unwrap_or(0);
-        let at = swept.at[first[directory] + subject.index];
+        let (directory, index) = subject.at;
+        let at = swept.at[first[directory] + index];
         let settings = &subject.point.manifest.scenario.point;
-        let mut parts = vec![];
-        if common {
-            parts.push(swept.others(settings));
-        }
-        if stored.len() > 1 && stored.iter().any(|s| s.points.len() > 1) {
-            parts.insert(0, stored[directory].name());
-        }
-        if names {
-            parts.push(subject.name.clone());
-        }
-        parts.retain(|p| !p.is_empty());
+        let several = stored.len() > 1 && stored.iter().any(|s| s.points.len() > 1);
+        let parts = [
+            several.then(|| stored[directory].name()),
+            common.then(|| swept.others(settings)),
+            names.then(|| subject.name.clone()),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().filter(|p| !p.is_empty()).collect();
         let of = show::clean(&parts.join(", "), 60);
-        let colour = order.iter().position(|o| *o == of).unwrap_or_else(|| {
-            order.push(of.clone());
-            order.len() - 1
-        });
+        let colour = place_among(&mut order, of.clone());
         for (engine, runs) in subject.engines(request) {
             let Some((mean, half)) = mean(subject, &runs, request) else {
                 continue;
@@ -123,15 +113,7 @@ pub fn sweep(
             (least - room, most + room)
         }
     };
-    let x = Axis {
-        name: swept.name,
-        unit: swept.unit,
-        one: 1.0,
-        base: swept.unit,
-        ticks: swept.ticks,
-        ends,
-        log,
-    };
+    let x = Axis { ticks: swept.ticks, log, ..Axis::linear(swept.name, swept.unit, ends) };
     Ok((x, y, Content::Lines(traces)))
 }
 
@@ -163,7 +145,7 @@ pub fn map(
                 panels.len() - 1
             });
             if let Some((mean, _)) = mean(subject, &runs, request)
-                && let Some(place) = grid.points.iter().position(|p| *p == subject.index)
+                && let Some(place) = grid.points.iter().position(|p| *p == subject.at.1)
             {
                 panels[i].1[place] = mean;
             }
@@ -193,22 +175,10 @@ pub fn map(
             return (name, words.collect());
         }
         let numbers = axis.at.iter().map(|at| number(axis.x[*at])).collect();
-        if axis.unit.is_empty() {
-            (name, numbers)
-        } else {
-            (format!("{name} ({})", axis.unit), numbers)
-        }
+        (with_unit(&name, axis.unit), numbers)
     };
     let ((up_name, up), (across_name, across)) = (side(0), side(1));
-    let x = Axis {
-        name: format!("{across_name} / {up_name}"),
-        unit: "",
-        one: 1.0,
-        base: "",
-        ticks: None,
-        ends: (0.0, 1.0),
-        log: false,
-    };
+    let x = Axis::linear(format!("{across_name} / {up_name}"), "", (0.0, 1.0));
     let map = MapOf { across, up, panels };
     Ok((x, value, Content::Map(map)))
 }

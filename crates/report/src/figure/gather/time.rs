@@ -1,6 +1,6 @@
 //! Lines over time.
 
-use super::{Gathered, log_y, nothing, values_axis, words};
+use super::{Gathered, nothing, shown_axis, words};
 use crate::figure::select::{Subject, labels};
 use crate::figure::{Axis, Content, FigureError, Line, Request};
 use crate::range::{self, Plotted, Role};
@@ -62,12 +62,6 @@ pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, Fi
     let steady = subjects.first().map(|s| s.point.manifest.scenario.steady_s);
     let shown = range::robust(&plotted, (start, end), steady.unwrap_or_default());
     let shown = shown.ok_or_else(|| nothing(request))?;
-    let log = log_y(request);
-    let ends = if log {
-        range::log_ends(shown)
-    } else {
-        range::ends(shown, metric.row().from_zero, metric.row().most)
-    };
     let mut name = words(metric);
     if metric.fold() == Fold::Sum {
         name += " so far";
@@ -75,17 +69,8 @@ pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, Fi
     if subjects.iter().any(|s| s.entities.len() > 1) {
         name += " of a flow";
     }
-    let x = Axis {
-        name: "Time".into(),
-        unit: "s",
-        one: 1.0,
-        base: "s",
-        ticks: None,
-        ends: (start, end),
-        log: false,
-    };
-    let y = values_axis(request, name, shown.high.abs(), ends, log);
-    Ok((x, y, Content::Lines(traces)))
+    let x = Axis::linear("Time", "s", (start, end));
+    Ok((x, shown_axis(request, name, shown), Content::Lines(traces)))
 }
 
 /// The samples of a run that are shown.
