@@ -80,12 +80,11 @@ pub struct Avd {
     queue: VirtualQueue,
     /// The virtual backlog at the last arrival, in bytes.
     found: f64,
-    /// True if the virtual delay contains the delay of the physical queue.
-    holds_physical: bool,
-    /// That delay at the last arrival, in seconds, if the virtual delay contains it.
+    /// The delay of the physical queue at the last arrival, in seconds, if the virtual delay
+    /// contains it.
     physical: f64,
-    utilisation: f64,
-    gain: f64,
+    config: Config,
+    /// The limit of the virtual queue, in seconds.
     max_delay: f64,
 }
 
@@ -95,11 +94,9 @@ impl Avd {
         Avd {
             queue: VirtualQueue::default(),
             found: 0.0,
-            holds_physical: values.flag("holds_physical"),
             physical: 0.0,
-            utilisation: values.number("utilisation"),
-            gain: values.number("gain"),
             max_delay: values.duration("max_delay").as_secs_f64(),
+            config: Config::from(values),
         }
     }
 
@@ -118,17 +115,17 @@ impl Aqm for Avd {
         now: Time,
         _: &mut dyn Entropy,
     ) -> Verdict {
-        let since = self.queue.advance(now, queue.rate, self.utilisation);
+        let since = self.queue.advance(now, queue.rate, self.config.utilisation);
         let size = packet.size.as_f64();
         let VirtualQueue { backlog, capacity, .. } = &mut self.queue;
         self.found = *backlog;
-        if self.holds_physical {
+        if self.config.holds_physical {
             // Both halves of a pair wait for the packet in service.
             self.physical = queue.waiting() / since.link;
         }
         *backlog = (*backlog + size).min(self.max_delay * *capacity);
-        let excess = size - self.utilisation * since.link * since.seconds;
-        *capacity = (*capacity - self.gain * excess).max(0.0).min(since.link);
+        let excess = size - self.config.utilisation * since.link * since.seconds;
+        *capacity = (*capacity - self.config.gain * excess).max(0.0).min(since.link);
         Verdict::Pass
     }
 

@@ -95,10 +95,9 @@ fn buffer(own: Option<f64>, fits: Option<f64>) -> f64 {
 #[derive(Clone, Debug)]
 pub struct Avq {
     queue: VirtualQueue,
-    utilisation: f64,
-    gain: f64,
+    config: Config,
+    /// The virtual buffer in bytes, if it is given.
     buffer: Option<f64>,
-    ecn: bool,
 }
 
 impl Avq {
@@ -106,10 +105,8 @@ impl Avq {
     pub fn new(values: &Values) -> Avq {
         Avq {
             queue: VirtualQueue::default(),
-            utilisation: values.number("utilisation"),
-            gain: values.number("gain"),
+            config: Config::from(values),
             buffer: own_buffer(values),
-            ecn: values.flag("ecn"),
         }
     }
 
@@ -128,19 +125,19 @@ impl Aqm for Avq {
         now: Time,
         _: &mut dyn Entropy,
     ) -> Verdict {
-        let since = self.queue.advance(now, queue.rate, self.utilisation);
+        let since = self.queue.advance(now, queue.rate, self.config.utilisation);
         let size = packet.size.as_f64();
         let buffer = buffer(self.buffer, queue.capacity.map(Bytes::as_f64));
         let verdict = if self.queue.backlog + size <= buffer || packet.class == Class::OutOfBand {
             self.queue.backlog += size;
             Verdict::Pass
-        } else if self.ecn && packet.ecn.is_capable() {
+        } else if self.config.ecn && packet.ecn.is_capable() {
             Verdict::Mark
         } else {
             Verdict::Drop
         };
-        let earned = self.gain * self.utilisation * since.link * since.seconds;
-        let capacity = (self.queue.capacity + earned).min(since.link) - self.gain * size;
+        let earned = self.config.gain * self.config.utilisation * since.link * since.seconds;
+        let capacity = (self.queue.capacity + earned).min(since.link) - self.config.gain * size;
         self.queue.capacity = capacity.max(0.0);
         verdict
     }

@@ -93,15 +93,9 @@ pub struct Clcc<A> {
     history: VecDeque<(Time, Vec<Counts>)>,
     sampled: Time,
     controlled: Time,
-    sample: Duration,
-    average: Duration,
-    control: Duration,
+    config: Config,
     /// The gains |β| with the errors below which they apply, in ascending order.
     gains: [(f64, f64); 3],
-    decrease_min: f64,
-    bound: bool,
-    preemption: bool,
-    relief: f64,
 }
 
 /// The state of one loop and the target share of its aggregate.
@@ -148,25 +142,19 @@ impl<A: Aimd> Clcc<A> {
             decrease: below.aggregate(i).map_or(0.0, |a| a.decrease),
             ratio: None,
         };
-        let number = |name| values.number(name);
+        let config = Config::from(values);
         let mut clcc = Clcc {
             targets: (0..below.aggregates()).map(target).collect(),
             below,
             history: VecDeque::new(),
             sampled: Time::ZERO,
             controlled: Time::ZERO,
-            sample: values.duration("sample"),
-            average: values.duration("average"),
-            control: values.duration("control"),
             gains: [
-                (number("gain_fine"), number("error_fine")),
-                (number("gain"), number("error_coarse")),
-                (number("gain_coarse"), f64::INFINITY),
+                (config.gain_fine, config.error_fine),
+                (config.gain, config.error_coarse),
+                (config.gain_coarse, f64::INFINITY),
             ],
-            decrease_min: number("decrease_min"),
-            bound: values.flag("bound"),
-            preemption: values.flag("preemption"),
-            relief: number("relief"),
+            config,
         };
         clcc.history.push_back((Time::ZERO, clcc.counts()));
         clcc
@@ -190,7 +178,7 @@ impl<A: Aimd> Clcc<A> {
     fn measure(&mut self, now: Time) -> Vec<Rates> {
         self.sampled = now;
         self.history.push_back((now, self.counts()));
-        while self.history.len() > 2 && self.history[1].0 + self.average <= now {
+        while self.history.len() > 2 && self.history[1].0 + self.config.average <= now {
             self.history.pop_front();
         }
         let (then, old) = &self.history[0];
@@ -233,26 +221,24 @@ impl<A: Aimd> Clcc<A> {
         let sum = |of: &dyn Fn(usize) -> f64| reference.iter().map(|&i| of(i)).sum::<f64>();
         let (fair_there, served_there) = (sum(&|i| fair[i]), sum(&|i| rates[i].served));
         let offered: f64 = rates.iter().map(|r| r.offered).sum();
-        let largest = match self.bound {
-            true => (capacity / offered).min(LARGEST), // Infinite without traffic.
-            false => LARGEST,
-        };
+        // Infinite without traffic.
+        let largest = if self.config.bound { (capacity / offered).min(LARGEST) } else { LARGEST };
         for i in 0..rates.len() {
             let target = &self.targets[i];
             let Some(now) = self.below.aggregate(i).map(|a| a.decrease) else {
                 continue;
             };
             let offered = rates[i].offered;
-            let suspended = if self.preemption {
+            let suspended = if self.config.preemption {
                 offered <= rates[i].floor.max(fair[i]) || fair_there <= 0.0
             } else {
                 fair[i] <= 0.0 || fair_there <= 0.0
             };
             let next = if reference.contains(&i) {
                 // An aggregate of the reference keeps its own factor, or returns to it.
-                now + self.relief * (target.decrease - now)
+                now + self.config.relief * (target.decrease - now)
             } else if suspended {
-                now * (1.0 - self.relief)
+                now * (1.0 - self.config.relief)
             } else {
                 // The error is below 1. It is minus infinity if the reference is not served.
                 let error = 1.0 - rates[i].served / served_there * (fair_there / fair[i]);
@@ -260,7 +246,8 @@ impl<A: Aimd> Clcc<A> {
                 let gain = self.gains.iter().find(below).map_or(self.gains[2].0, |g| g.0);
                 now - gain * now * error
             };
-            let next = if next.is_nan() { now } else { next.min(largest).max(self.decrease_min) };
+            let next =
+                if next.is_nan() { now } else { next.min(largest).max(self.config.decrease_min) };
             self.below.set_decrease(i, next);
         }
     }
@@ -271,7 +258,7 @@ impl<A: Aimd> Clcc<A> {
     /// suspended does not need it.
     fn fair(&self, rates: &[Rates], reference: &[usize], capacity: f64) -> Vec<f64> {
         let cap = |i: usize| {
-            if reference.contains(&i) || !self.preemption {
+            if reference.contains(&i) || !self.config.preemption {
                 rates[i].ceiling
             } else {
                 rates[i].ceiling.min(rates[i].offered)
@@ -330,7 +317,7 @@ impl<A: Aimd> Aqm for Clcc<A> {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        let sample = self.sampled + self.sample;
+        let sample = self.sampled + self.config.sample;
         Some(self.below.next_timer().map_or(sample, |t| t.min(sample)))
     }
 
@@ -338,9 +325,9 @@ impl<A: Aimd> Aqm for Clcc<A> {
         if self.below.next_timer().is_some_and(|at| at <= now) {
             self.below.on_timer(queue, now);
         }
-        if self.sampled + self.sample <= now {
+        if self.sampled + self.config.sample <= now {
             let rates = self.measure(now);
-            if self.controlled + self.control <= now {
+            if self.controlled + self.config.control <= now {
                 self.controlled = now;
                 self.steer(&rates, queue.rate.as_bps_f64());
             }

@@ -78,27 +78,6 @@ fn dynamics(values: &Values, facts: &QueueFacts) -> QueueDynamics {
 }
 
 /// Controlled delay.
-///
-/// ```
-/// use accord_aqm::{Aqm, Class, Codel, Ecn, FAMILIES, PacketMeta, QueueView, Verdict};
-/// use accord_units::{Bytes, Duration, Rate, Time};
-///
-/// let family = FAMILIES.iter().find(|f| f.name == "codel").expect("CoDel is registered");
-/// let mut codel = Codel::new(&family.defaults());
-/// let size = Bytes::new(1000);
-/// let rate = Rate::from_bps(10_000_000);
-/// let queue = QueueView { packets: 50, bytes: Bytes::new(50_000), rate, capacity: None };
-/// let packet = PacketMeta { size, class: Class::Data, ecn: Ecn::NotCapable, aggregate: 0, flow: 1 };
-///
-/// // Packets leave every millisecond, each after 6 ms in the queue: above the target of 5 ms.
-/// let mut verdict = |ms| {
-///     let now = Time::ZERO + Duration::from_ms(ms);
-///     codel.on_departure(&packet, Duration::from_ms(6), &queue, now)
-/// };
-/// // The first one is dropped after an interval of 100 ms, and the next one 100 ms later.
-/// let dropped: Vec<u64> = (0..201).filter(|ms| verdict(*ms) == Verdict::Drop).collect();
-/// assert_eq!(dropped, [100, 200]);
-/// ```
 #[derive(Clone, Debug)]
 pub struct Codel {
     target: Duration,

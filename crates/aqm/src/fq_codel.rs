@@ -17,7 +17,7 @@
 //! from the link's random numbers.
 
 use crate::codel::{ECN, INTERVAL, TARGET};
-use crate::{AnyAqm, Maker};
+use crate::{AnyAqm, Maker, host_fq};
 use crate::{Aqm, Codel, Structure};
 use accord_family::{
     Dynamics, Family, Param, Price, Role, Values,
@@ -44,12 +44,6 @@ pub(crate) fn in_bytes(values: &Values) -> Result<(), String> {
                 .into(),
         ),
     }
-}
-
-/// Returns the quantum in bytes, at least one.
-pub(crate) fn quantum(values: &Values) -> Bytes {
-    let quantum = values.size("quantum").bytes_f64(Bytes::new(1)) as u64;
-    Bytes::new(quantum.max(1))
 }
 
 accord_family::params! {
@@ -96,15 +90,17 @@ pub struct FqCodel {
 }
 
 impl FqCodel {
-    /// Creates the parameters of the queues from those of the family.
+    /// Creates the parameters of the queues from those of FQ-CoDel or of Host-FQ.
     pub fn new(values: &Values) -> FqCodel {
+        let hosts = values.family().name == host_fq::FAMILY.name;
+        let quantum = values.size("quantum").bytes_f64(Bytes::new(1)) as u64;
         FqCodel {
             queues: values.integer("queues") as u32,
-            quantum: quantum(values),
-            batch: values.integer("batch"),
+            quantum: Bytes::new(quantum.max(1)),
+            batch: if hosts { 1 } else { values.integer("batch") },
             codel: Codel::new(values),
-            ways: 1,
-            hosts: false,
+            ways: if hosts { values.integer("ways") as u32 } else { 1 },
+            hosts,
         }
     }
 }

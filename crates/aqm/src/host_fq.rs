@@ -27,14 +27,14 @@
 //! not rounded at random.
 
 use crate::codel::{ECN, INTERVAL, TARGET};
-use crate::fq_codel::{QUANTUM, QUEUES, in_bytes, quantum};
-use crate::{AnyAqm, Codel, FqCodel, Maker};
-use accord_family::{Dynamics, Family, Price, Role, Values};
+use crate::fq_codel::{QUANTUM, QUEUES, in_bytes};
+use crate::{AnyAqm, FqCodel, Maker};
+use accord_family::{Dynamics, Family, Price, Role};
 use accord_units::{Duration, Size};
 
 accord_family::params! {
     /// The parameters of Host-FQ.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => FqCodel() {
         pub queues: u64 = QUEUES.source("[HTM18]"),
         /// Number of queues among which a flow looks for an unused one; a divisor of `queues`.
         pub ways: u64 = integer("8", 1, 64).source("[HTM18]"),
@@ -61,28 +61,6 @@ pub static FAMILY: Family = Family {
     },
     dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
     page: "models/host-fq.md",
-    maker: &Maker { build: |values| AnyAqm::HostFq(queues(values)) },
+    maker: &Maker { build: |values| AnyAqm::HostFq(FqCodel::new(values)) },
     ..Family::new("host-fq", Role::Queue(|_| Price::Loss))
 };
-
-/// Returns the parameters of the queues.
-fn queues(values: &Values) -> FqCodel {
-    FqCodel {
-        queues: values.integer("queues") as u32,
-        quantum: quantum(values),
-        batch: 1,
-        codel: Codel::new(values),
-        ways: values.integer("ways") as u32,
-        hosts: true,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<FqCodel, String> {
-        Ok(queues(&self.values()?))
-    }
-}

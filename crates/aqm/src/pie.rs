@@ -25,6 +25,7 @@
 //! rate of control packets of the high-priority queue is not subtracted. Those packets always pass.
 //! Derandomisation and switching off, two optional parts (§5), are not implemented.
 
+use crate::bat::SHORTEST;
 use crate::{AnyAqm, Maker};
 use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_family::{Dynamics, Family, Price, Role, Values};
@@ -73,9 +74,6 @@ pub static FAMILY: Family = Family {
     ..Family::new("pie", Role::Queue(|_| Price::Loss))
 };
 
-/// The shortest period. A shorter one would dominate the cost of a simulation.
-const SHORTEST: Duration = Duration::from_us(10);
-
 /// The factor of the probability per period with an empty queue.
 const DECAY: f64 = 0.98;
 
@@ -92,15 +90,11 @@ const SCALES: [(f64, f64); 6] =
 /// Proportional integral controller enhanced.
 #[derive(Clone, Debug)]
 pub struct Pie {
+    config: Config,
+    /// The delay to hold, in seconds.
     target: f64,
-    period: Duration,
-    alpha: f64,
-    beta: f64,
-    max_burst: Duration,
     /// The backlog in bytes below which nothing is dropped.
     few: f64,
-    ecn: bool,
-    mark_threshold: f64,
     /// The drop probability p.
     probability: f64,
     /// The delay d, in seconds.
@@ -113,19 +107,15 @@ pub struct Pie {
 impl Pie {
     /// Creates a PIE from its parameters.
     pub fn new(values: &Values) -> Pie {
+        let config = Config::from(values);
         Pie {
-            target: values.duration("target").as_secs_f64(),
-            period: values.duration("period"),
-            alpha: values.number("alpha"),
-            beta: values.number("beta"),
-            max_burst: values.duration("max_burst"),
-            few: 2.0 * values.size("mean_packet").bytes_f64(Bytes::new(1)),
-            ecn: values.flag("ecn"),
-            mark_threshold: values.number("mark_threshold"),
+            target: config.target.as_secs_f64(),
+            few: 2.0 * config.mean_packet.bytes_f64(Bytes::new(1)),
             probability: 0.0,
             delay: 0.0,
-            burst: values.duration("max_burst"),
+            burst: config.max_burst,
             updated: Time::ZERO,
+            config,
         }
     }
 
@@ -157,7 +147,7 @@ impl Aqm for Pie {
             || queue.bytes.as_f64() <= self.few;
         if exempt || entropy.uniform() >= p {
             Verdict::Pass
-        } else if self.ecn && p < self.mark_threshold && packet.ecn.is_capable() {
+        } else if self.config.ecn && p < self.config.mark_threshold && packet.ecn.is_capable() {
             Verdict::Mark
         } else {
             Verdict::Drop
@@ -165,13 +155,14 @@ impl Aqm for Pie {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        Some(self.updated + self.period)
+        Some(self.updated + self.config.period)
     }
 
     fn on_timer(&mut self, queue: &QueueView, now: Time) {
         let before = self.delay;
         self.delay = queue.waiting() * 8.0 / queue.rate.as_bps_f64().max(1.0);
-        let change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - before);
+        let change = self.config.alpha * (self.delay - self.target)
+            + self.config.beta * (self.delay - before);
         let mut step = change * self.scale();
         if self.probability >= BOUNDED.0 {
             step = step.min(BOUNDED.1);
@@ -183,9 +174,9 @@ impl Aqm for Pie {
         self.probability = self.probability.clamp(0.0, 1.0);
         let low = self.target / 2.0;
         self.burst = if self.probability == 0.0 && self.delay < low && before < low {
-            self.max_burst
+            self.config.max_burst
         } else {
-            self.burst - self.period
+            self.burst - self.config.period
         };
         self.updated = now;
     }

@@ -27,7 +27,7 @@ use crate::bbr3::paced;
 use crate::{
     Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Lost, PathView,
 };
-use crate::{AnyController, Maker, Recovery, Transport, scrambled, tcp_window};
+use crate::{AnyController, Maker, Recovery, scrambled, tcp_window};
 use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::number};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use policer::Policer;
@@ -70,10 +70,7 @@ pub static FAMILY: Family = Family {
     ),
     kernel: Some("bbr"),
     page: "models/bbr1.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Bbr1(Box::new(Bbr1::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Bbr1(Box::new(Bbr1::new(v, p)))),
     ..Family::new("bbr1", Role::Controller(|_| Objective::Other))
 };
 

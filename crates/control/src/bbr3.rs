@@ -27,7 +27,7 @@ mod probe_bw;
 mod probe_rtt;
 
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Lost, PathView};
-use crate::{AnyController, Maker, Recovery, Transport, tcp_window};
+use crate::{AnyController, Maker, Recovery, tcp_window};
 use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 use model::{Model, Rounds};
@@ -80,10 +80,7 @@ pub static FAMILY: Family = Family {
          of a rate describes them together",
     ),
     page: "models/bbr3.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Bbr3(Box::new(Bbr3::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Bbr3(Box::new(Bbr3::new(v, p)))),
     ..Family::new("bbr3", Role::Controller(|_| Objective::Other))
 };
 

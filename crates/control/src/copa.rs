@@ -28,10 +28,10 @@
 //! packets. A timeout starts again from a packet; the sources have no rule for it.
 
 use crate::bbr3::paced;
-use crate::estimator::{RecentMax, RecentMin};
+use crate::estimator::Recent;
 use crate::tcp_window::INITIAL_WINDOW;
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
+use crate::{AnyController, Maker};
 use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
 
@@ -56,10 +56,7 @@ pub static FAMILY: Family = Family {
          trip, and a fluid's queue has no such minimum",
     ),
     page: "models/copa.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Copa(Box::new(Copa::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Copa(Box::new(Copa::new(v, p)))),
     ..Family::new(
         "copa",
         Role::Controller(|values| {
@@ -97,11 +94,11 @@ pub struct Copa {
     /// The steps up less the steps down of this round trip, which began at `round`.
     steps: i64,
     round: Time,
-    min: RecentMin,
-    standing: RecentMin,
+    min: Recent,
+    standing: Recent,
     /// The smallest and the largest round-trip times of the last round trips.
-    low: RecentMin,
-    high: RecentMax,
+    low: Recent,
+    high: Recent,
     /// RTTmin and RTTstanding, once there was a sample.
     rtts: Option<(Duration, Duration)>,
     /// 1/δ while competing, and the time of its last change.
@@ -128,10 +125,10 @@ impl Copa {
             up: true,
             steps: 1,
             round: Time::ZERO,
-            min: RecentMin::default(),
-            standing: RecentMin::default(),
-            low: RecentMin::default(),
-            high: RecentMax::default(),
+            min: Recent::default(),
+            standing: Recent::default(),
+            low: Recent::default(),
+            high: Recent::default(),
             rtts: None,
             competing: None,
             before: None,
@@ -200,12 +197,12 @@ impl Copa {
 
     /// Takes an acknowledgement with a round-trip time.
     fn listen(&mut self, ack: &Acked, rtt: Duration, path: &PathView, now: Time) {
-        let min = self.min.push(rtt, MIN_SPAN, now);
+        let min = self.min.min(rtt, MIN_SPAN, now);
         let half = Duration::from_ps(path.srtt.as_ps() / 2);
-        let standing = self.standing.push(rtt, half, now);
+        let standing = self.standing.min(rtt, half, now);
         let rounds = Duration::from_ps(path.srtt.as_ps().saturating_mul(ROUNDS));
-        let low = self.low.push(rtt, rounds, now).saturating_sub(min);
-        let high = self.high.push(rtt, rounds, now).saturating_sub(min);
+        let low = self.low.min(rtt, rounds, now).saturating_sub(min);
+        let high = self.high.max(rtt, rounds, now).saturating_sub(min);
         self.rtts = Some((min, standing));
         let others = low.as_secs_f64() >= NEARLY_EMPTY * high.as_secs_f64() && !high.is_zero();
         self.compete(others, rtt, now);
@@ -245,7 +242,6 @@ impl Controller for Copa {
         }
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
             self.cwnd = self.packet;
-
             (self.velocity, self.up, self.steps) = (1.0, true, 1);
             self.allow();
         }

@@ -30,9 +30,11 @@
 //! does not count in t [RFC 9438 §4.2, 5.8]: the epoch moves by it.
 
 use crate::hystart::HyStart;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, recovery};
+use crate::tcp_window::{
+    ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, recovery, shows_window,
+};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
-use crate::{AnyController, Maker, Transport};
+use crate::{AnyController, Maker};
 use accord_family::{
     Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
 };
@@ -66,10 +68,7 @@ pub static FAMILY: Family = Family {
     dynamics: Dynamics::Window(dynamics),
     kernel: Some("cubic"),
     page: "models/cubic.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Cubic(Cubic::new(values, packet)),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Cubic(Cubic::new(v, p))),
     ..Family::new("cubic", Role::Controller(|_| Objective::Loss))
 };
 
@@ -93,30 +92,6 @@ const RENO: f64 = 1.0;
 const STEEPEST: f64 = 1.5;
 
 /// TCP CUBIC.
-///
-/// ```
-/// use accord_control::{Congestion, Controller, Cubic, FAMILIES, PathView};
-/// use accord_units::{Bytes, Duration, Rate, Time};
-///
-/// let family = FAMILIES.iter().find(|f| f.name == "cubic").expect("CUBIC is registered");
-/// let packet = Bytes::new(1000);
-/// let mut cubic = Cubic::new(&family.defaults(), packet);
-///
-/// let rtt = Duration::from_ms(50);
-/// let path = PathView {
-///     packet,
-///     srtt: rtt,
-///     rtt,
-///     min_rtt: rtt,
-///     in_flight: Bytes::new(100_000),
-///     sent_in_round: Bytes::ZERO,
-///     had_too_little: false,
-///     delivery_rate: Rate::ZERO,
-/// };
-/// // A loss keeps β = 0.7 of the bytes in flight.
-/// cubic.on_congestion(Congestion::Loss, &path, Time::ZERO + rtt);
-/// assert_eq!(cubic.ssthresh(), Some(Bytes::new(70_000)));
-/// ```
 #[derive(Clone, Debug)]
 pub struct Cubic {
     cwnd: TcpWindow,
@@ -304,16 +279,5 @@ impl Controller for Cubic {
         self.cwnd.restart_idle();
     }
 
-    #[inline]
-    fn allowance(&self) -> Allowance {
-        self.cwnd.allowance()
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
+    shows_window! {}
 }

@@ -17,9 +17,9 @@
 //! nor during the round trip after a mark that was answered. It is not rounded to packets, since
 //! steps may be much smaller than one. Losses are repaired by selective acknowledgements.
 
-use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack};
+use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
+use crate::{AnyController, Maker};
 use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Size, Time};
 
@@ -45,10 +45,7 @@ pub static FAMILY: Family = Family {
          them evenly",
     ),
     page: "models/dctcp.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Dctcp(Box::new(Dctcp::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Dctcp(Box::new(Dctcp::new(v, p)))),
     ..Family::new("dctcp", Role::Controller(|_| Objective::Other))
 };
 
@@ -136,24 +133,7 @@ impl Controller for Dctcp {
         }
     }
 
-    fn on_spurious(&mut self, _: Time) {
-        self.cwnd.undo();
-    }
+    restores_window! {}
 
-    fn on_idle(&mut self) {
-        self.cwnd.restart_idle();
-    }
-
-    #[inline]
-    fn allowance(&self) -> Allowance {
-        self.cwnd.allowance()
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
+    shows_window! {}
 }

@@ -6,7 +6,7 @@
 
 use crate::Policy;
 use crate::loss::OnLoss;
-use accord_family::Values;
+use accord_family::{Pace, Values};
 use accord_units::{Bytes, Duration};
 
 /// The switches: the name, then the word under each law of [`LAWS`].
@@ -43,17 +43,6 @@ pub enum Window {
     Open,
 }
 
-/// The round-trip time by which cwnd is divided [Xia05 §IV-B.1, Har02 algorithm 1, step 8].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoundTrip {
-    /// The round-trip time of the latest report.
-    Latest,
-    /// The smoothed round-trip time.
-    Smoothed,
-    /// The smallest round-trip time so far.
-    Least,
-}
-
 /// The growth of the window until the first congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlowStart {
@@ -67,64 +56,32 @@ pub enum SlowStart {
     Lands,
 }
 
-/// The rate that a contract is compared with [Har02 algorithm 1, steps 2 and 3].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mu {
-    /// The data sent since the last control pair over the smoothed round-trip time.
-    Sent,
-    /// The egress rate that the receiver reports.
-    Received,
-}
-
-/// The bound of the growth of a window per round trip [Har02 algorithm 1, step 5].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Increase {
-    /// A packet [Har02 §II].
-    Packet,
-    /// The step of the policy [Xia05 eq. 10].
-    Policy,
-}
-
-/// The behaviour of a flow that should send less than a packet per round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LowRate {
-    /// Negative feedback halves the rate, and positive feedback restores a packet per round trip
-    /// [Har02 §V-A].
-    Halve,
-    /// The window goes below a packet by the policy. A step halves or doubles it at most.
-    Smooth,
-}
-
-/// The behaviour of a flow that gets less than its contracted rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// The policy alone [Har02 §II].
-    Packet,
-    /// The contract is a least rate, until the receiver shows that it does not fit.
-    Contract,
-}
-
 /// The switches and parameters of a controller of this kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
     /// The policy that moves the window.
     pub policy: Policy,
     /// The round-trip time by which the window is divided.
-    pub round_trip: RoundTrip,
+    pub round_trip: Pace,
     /// The growth until the first congestion.
     pub slow_start: SlowStart,
-    /// The rate that a contract is compared with.
-    pub mu: Mu,
-    /// The bound of the growth of the window.
-    pub increase: Increase,
+    /// True if a contract is compared with the data sent since the last control pair over the
+    /// smoothed round-trip time, not with the egress rate [Har02 algorithm 1, steps 2 and 3].
+    pub mu_is_sent: bool,
+    /// True if the window grows by a packet per round trip at most [Har02 algorithm 1, step 5],
+    /// not by the step of the policy [Xia05 eq. 10].
+    pub grows_by_packets: bool,
     /// True if the window holds virtually queued data, too.
     pub holds_virtual: bool,
     /// True if steps lengthen while an error lasts.
     pub longer_steps: bool,
-    /// The behaviour below a packet per round trip.
-    pub low_rate: LowRate,
-    /// The way back to a contracted rate.
-    pub recovery: Recovery,
+    /// True if below a packet per round trip negative feedback halves the rate, and positive
+    /// feedback restores that packet [Har02 §V-A]. Otherwise the window goes below a packet by the
+    /// policy, and a step halves or doubles it at most.
+    pub halves_rate: bool,
+    /// True if a contract is a least rate, until the receiver shows that it does not fit. Otherwise
+    /// the policy alone leads back to a contracted rate [Har02 §II].
+    pub keeps_contract: bool,
     /// The answer to a loss.
     pub on_loss: OnLoss,
     /// Target accumulation a* in bytes, of a flow of weight 1.
@@ -185,21 +142,21 @@ impl Law {
         Law {
             policy,
             round_trip: match word(values, "rtt") {
-                "smoothed" => RoundTrip::Smoothed,
-                "least" => RoundTrip::Least,
-                _ => RoundTrip::Latest,
+                "smoothed" => Pace::Smoothed,
+                "least" => Pace::Least,
+                _ => Pace::Latest,
             },
             slow_start: match word(values, "slow_start") {
                 "none" => SlowStart::None,
                 "doubles" => SlowStart::Doubles,
                 _ => SlowStart::Lands,
             },
-            mu: if is("mu", "sent") { Mu::Sent } else { Mu::Received },
-            increase: if is("increase", "policy") { Increase::Policy } else { Increase::Packet },
+            mu_is_sent: is("mu", "sent"),
+            grows_by_packets: is("increase", "packet"),
             holds_virtual: is("virtual", "inside"),
             longer_steps: is("steps", "longer"),
-            low_rate: if is("low_rate", "halve") { LowRate::Halve } else { LowRate::Smooth },
-            recovery: if is("recovery", "packet") { Recovery::Packet } else { Recovery::Contract },
+            halves_rate: is("low_rate", "halve"),
+            keeps_contract: is("recovery", "contract"),
             on_loss: match (word(values, "loss"), values.number("loss_bound")) {
                 ("accumulation", bound) => OnLoss::Accumulation { bound },
                 ("contract", bound) => OnLoss::Contract { bound },

@@ -18,7 +18,7 @@
 use crate::estimator::QueuingDelay;
 use crate::tcp_window::INITIAL_WINDOW;
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
+use crate::{AnyController, Maker};
 use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::integer};
 use accord_units::{Bytes, Duration, Size, Time};
 
@@ -61,10 +61,7 @@ pub static FAMILY: Family = Family {
         "it steers the queuing delay, and the fluid's laws steer the amount that a flow has queued",
     ),
     page: "models/ledbat.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Ledbat(Box::new(Ledbat::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Ledbat(Box::new(Ledbat::new(v, p)))),
     ..Family::new("ledbat", Role::Controller(|_| Objective::Other))
 };
 

@@ -25,7 +25,7 @@ use crate::estimator::QueuingDelay;
 use crate::ledbat::{BASE_HISTORY, CURRENT_FILTER};
 use crate::tcp_window::INITIAL_WINDOW;
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
+use crate::{AnyController, Maker};
 use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Duration, Size, Time};
 
@@ -54,10 +54,7 @@ pub static FAMILY: Family = Family {
          amount that a flow has queued",
     ),
     page: "models/ledbat.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::LedbatPp(Box::new(LedbatPp::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::LedbatPp(Box::new(LedbatPp::new(v, p)))),
     ..Family::new("ledbat-pp", Role::Controller(|_| Objective::Other))
 };
 

@@ -12,11 +12,6 @@
 //! w   ← w / 2                                     if the recent loss exceeds `loss_bound`
 //! ```
 //!
-//! | symbol | field | unit | default | range | source |
-//! |---|---|---|---|---|---|
-//! | – | `loss` | – | as `law` has it | window, accumulation, contract | window is Xia05 §IV-B.2; the others are ours |
-//! | – | `loss_bound` | – | 0.05 | 0.001 - 0.5 | ours |
-//!
 //! - **A full buffer** drains if half of the accumulation goes. The half that stays is the flow's
 //!   own, so that flows that lose more often have less. The window does not
 //!   grow in such a round trip, nor does slow start.

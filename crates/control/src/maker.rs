@@ -34,6 +34,11 @@ pub enum Transport {
 }
 
 impl Maker {
+    /// Creates the maker of controllers on streams.
+    pub const fn stream(build: fn(&Values, Bytes) -> AnyController) -> Maker {
+        Maker { build, transport: Transport::Stream }
+    }
+
     /// Returns the maker of a family of controllers.
     ///
     /// # Panics

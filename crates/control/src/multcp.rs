@@ -22,9 +22,11 @@
 //! because they concern all N flows. The source does not define the response there. Losses are
 //! repaired by selective acknowledgements, because a window of N flows loses many packets at once.
 
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
+use crate::tcp_window::{
+    ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery, restores_window, shows_window,
+};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
-use crate::{AnyController, Maker, Transport};
+use crate::{AnyController, Maker};
 use accord_family::{Dynamics, Family, Objective, Role, Service, Values};
 use accord_units::{Bytes, Size, Time};
 
@@ -47,10 +49,7 @@ pub static FAMILY: Family = Family {
          the fluid's losses halve windows",
     ),
     page: "models/multcp.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::MulTcp(Box::new(MulTcp::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::MulTcp(Box::new(MulTcp::new(v, p)))),
     ..Family::new("multcp", Role::Controller(|_| Objective::WeightedLoss))
 };
 
@@ -118,22 +117,7 @@ impl Controller for MulTcp {
         }
     }
 
-    fn on_spurious(&mut self, _: Time) {
-        self.cwnd.undo();
-    }
-
-    fn on_idle(&mut self) {
-        self.cwnd.restart_idle();
-    }
-
-    #[inline]
-    fn allowance(&self) -> Allowance {
-        self.cwnd.allowance()
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
+    restores_window! {}
 
     fn set_service(&mut self, service: &Service) {
         self.weight = service.weight.max(1.0);
@@ -141,7 +125,5 @@ impl Controller for MulTcp {
         self.caught_up = 3f64.powf(rounds) * self.cwnd.packet as f64;
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
+    shows_window! {}
 }

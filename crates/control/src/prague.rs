@@ -25,9 +25,9 @@
 //! round trip of a mark costs both cuts, where Linux gives back that of the mark. The window is two
 //! packets at least, and packets are not made smaller.
 
-use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack};
+use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
+use crate::{AnyController, Maker};
 use accord_family::{Dynamics, Family, Objective, Role, Values};
 use accord_units::{Bytes, Duration, Rate, Size, Time};
 
@@ -55,10 +55,7 @@ pub static FAMILY: Family = Family {
          that depends on the age of the flow",
     ),
     page: "models/prague.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Prague(Box::new(Prague::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Prague(Box::new(Prague::new(v, p)))),
     ..Family::new("prague", Role::Controller(|_| Objective::Other))
 };
 
@@ -202,13 +199,7 @@ impl Controller for Prague {
         }
     }
 
-    fn on_spurious(&mut self, _: Time) {
-        self.cwnd.undo();
-    }
-
-    fn on_idle(&mut self) {
-        self.cwnd.restart_idle();
-    }
+    restores_window! {}
 
     fn allowance(&self) -> Allowance {
         let gain = if self.cwnd.window < self.cwnd.ssthresh / 2 { 2.0 } else { 1.0 };
@@ -227,11 +218,5 @@ impl Controller for Prague {
         Bytes::new(self.cwnd.window)
     }
 
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
+    shows_window! { threshold }
 }

@@ -179,3 +179,39 @@ impl TcpWindow {
         (self.ssthresh != u64::MAX).then_some(Bytes::new(self.ssthresh))
     }
 }
+
+/// The methods of a controller that shows its field `cwnd`, a [`TcpWindow`], and `capabilities`.
+macro_rules! shows_window {
+    () => {
+        #[inline]
+        fn allowance(&self) -> Allowance {
+            self.cwnd.allowance()
+        }
+
+        $crate::tcp_window::shows_window! { threshold }
+    };
+    (threshold) => {
+        fn ssthresh(&self) -> Option<Bytes> {
+            self.cwnd.threshold()
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            self.capabilities
+        }
+    };
+}
+
+/// The methods of a controller whose window answers a spurious loss and an idle time as Reno's.
+macro_rules! restores_window {
+    () => {
+        fn on_spurious(&mut self, _: Time) {
+            self.cwnd.undo();
+        }
+
+        fn on_idle(&mut self) {
+            self.cwnd.restart_idle();
+        }
+    };
+}
+
+pub(crate) use {restores_window, shows_window};

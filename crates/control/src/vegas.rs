@@ -33,9 +33,9 @@ pub(crate) use thresholds::Thresholds;
 
 use crate::estimator::VegasEstimator;
 use crate::service::Held;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery, shows_window};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
-use crate::{AnyController, Maker, Transport};
+use crate::{AnyController, Maker};
 use accord_family::{
     BaseRtt, Dynamics, Family, FlowFacts, Objective, Param, Reads, Role, Service, Target, Values,
     WindowDynamics,
@@ -84,7 +84,7 @@ const K: Param = integer("50", 1, 1_000_000)
 
 accord_family::params! {
     /// The parameters of Vegas.
-    pub struct Config of VEGAS {
+    pub struct Config of VEGAS => Vegas(packet: Bytes) {
         pub alpha: Option<Size> = ALPHA,
         pub beta: Option<Size> = BETA,
         pub alpha_rate: Option<Rate> = ALPHA_RATE,
@@ -106,18 +106,13 @@ pub static VEGAS: Family = Family {
     check,
     dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
     page: "models/vegas.md",
-    maker: &Maker {
-        build: |values, packet| {
-            AnyController::Vegas(Box::new(Vegas::new(values, packet, base_rtt(values))))
-        },
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Vegas(Box::new(Vegas::new(v, p)))),
     ..Family::new("vegas", Role::Controller(objective))
 };
 
 accord_family::params! {
     /// The parameters of Vegas-k.
-    pub struct ConfigK of VEGAS_K {
+    pub struct ConfigK of VEGAS_K => Vegas(packet: Bytes) {
         pub k: u64 = K,
         pub alpha: Option<Size> = ALPHA,
         pub beta: Option<Size> = BETA,
@@ -143,12 +138,7 @@ pub static VEGAS_K: Family = Family {
         dynamics(values, facts, BaseRtt::Last { bytes })
     }),
     page: "models/vegas.md",
-    maker: &Maker {
-        build: |values, packet| {
-            AnyController::VegasK(Box::new(Vegas::new(values, packet, last(values))))
-        },
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::VegasK(Box::new(Vegas::new(v, p)))),
     ..Family::new("vegas-k", Role::Controller(true_objective))
 };
 
@@ -221,35 +211,31 @@ pub struct Vegas {
 }
 
 /// Creates the estimator with the base round-trip time that `values` asks for.
-pub(crate) fn base_rtt(values: &Values) -> VegasEstimator {
+fn estimator(values: &Values) -> VegasEstimator {
+    if values.family().name == VEGAS_K.name {
+        return VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX));
+    }
     match values.choice("base_rtt") {
         "known" => VegasEstimator::told(),
         _ => VegasEstimator::new(),
     }
 }
 
-/// Creates the estimator of Vegas-k.
-fn last(values: &Values) -> VegasEstimator {
-    VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX))
-}
-
 impl Vegas {
     /// Creates a controller for packets of `packet` bytes.
-    fn new(values: &Values, packet: Bytes, estimator: VegasEstimator) -> Vegas {
-        let marks = marks(values);
-        Vegas::with(values, packet, estimator, Thresholds::new(values, packet), marks)
+    pub fn new(values: &Values, packet: Bytes) -> Vegas {
+        Vegas::with(values, packet, Thresholds::new(values, packet), marks(values))
     }
 
     pub(crate) fn with(
         values: &Values,
         packet: Bytes,
-        estimator: VegasEstimator,
         thresholds: Thresholds,
         marks: Marks,
     ) -> Vegas {
         Vegas {
             cwnd: TcpWindow::new(values, packet),
-            estimator,
+            estimator: estimator(values),
             thresholds,
             service: Box::default(),
             gamma: values.size("gamma").bytes_f64(packet),
@@ -359,14 +345,7 @@ impl Controller for Vegas {
         }
     }
 
-    #[inline]
-    fn allowance(&self) -> Allowance {
-        self.cwnd.allowance()
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
+    shows_window! {}
 
     fn accumulation_estimate(&self) -> Option<f64> {
         self.estimator.accumulation()
@@ -374,10 +353,6 @@ impl Controller for Vegas {
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         self.estimator.base_rtt()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
     }
 
     fn set_service(&mut self, service: &Service) {
@@ -396,27 +371,5 @@ accord_family::choice! {
         Measured = "measured",
         /// The network. No real sender can know it.
         Known = "known",
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Vegas, String> {
-        let values = self.values()?;
-        Ok(Vegas::new(&values, packet, base_rtt(&values)))
-    }
-}
-
-impl ConfigK {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`ConfigK::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Vegas, String> {
-        let values = self.values()?;
-        Ok(Vegas::new(&values, packet, last(&values)))
     }
 }

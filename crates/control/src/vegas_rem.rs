@@ -23,7 +23,7 @@ use crate::estimator::MarkEstimator;
 use crate::tcp_window::{INITIAL_WINDOW, SACK};
 use crate::vegas::{self, Thresholds, Vegas};
 use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
-use crate::{AnyController, Maker, Transport};
+use crate::{AnyController, Maker};
 use accord_family::{
     Dynamics, Family, FlowFacts, Objective, Reads, Role, Target, Values, WindowDynamics,
 };
@@ -62,10 +62,7 @@ pub static FAMILY: Family = Family {
     },
     dynamics: Dynamics::Window(dynamics),
     page: "models/vegas-rem.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::VegasRem(Box::new(VegasRem::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::VegasRem(Box::new(VegasRem::new(v, p)))),
     ..Family::new(
         "vegas-rem",
         Role::Controller(|values| Objective::Marks {
@@ -119,10 +116,8 @@ pub struct VegasRem {
 impl VegasRem {
     /// Creates a controller for packets of `packet` bytes.
     pub fn new(values: &Values, packet: Bytes) -> VegasRem {
-        let thresholds = thresholds(values, packet);
-        let estimator = vegas::base_rtt(values);
         VegasRem {
-            vegas: Vegas::with(values, packet, estimator, thresholds, Marks::Price),
+            vegas: Vegas::with(values, packet, thresholds(values, packet), Marks::Price),
             marks: MarkEstimator::new(values.number("phi"), values.integer("memory")).into(),
         }
     }

@@ -4,7 +4,6 @@
 //! A client has a second in total for its request and a second for the answer, and delays only
 //! other clients.
 
-use std::fmt;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -21,22 +20,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const LONGEST_REQUEST: usize = 4096;
 
 /// The reason why a program cannot run as requested.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The request is wrong, such as a path that is not a socket.
+    #[error("{0}")]
     Wrong(String),
     /// The machine or the user's permissions do not allow it, or another program uses the socket.
+    #[error("{0}")]
     Unable(String),
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Error::Wrong(why) | Error::Unable(why)) = self;
-        f.write_str(why)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// A request, and the channel for its answer: the HTTP status and the text.
 #[derive(Debug)]

@@ -153,7 +153,7 @@ impl<S: Sessions> Gateway<S> {
             let peer = match same {
                 Some(i) => {
                     let mut peer = before.swap_remove(i);
-                    peer.reconfigure(config, &site.interface, &control);
+                    peer.reconfigure(config);
                     peer
                 }
                 None => {
@@ -353,7 +353,7 @@ impl<S: Sessions> Gateway<S> {
                 peer.due = Time::ZERO;
             }
             Message::Missing(missing) => {
-                let acts = peer.sender.mode() == Mode::Enforce;
+                let acts = peer.sender.mode == Mode::Enforce;
                 if acts && peer.config.service.contract > Rate::ZERO {
                     peer.repairs.on_missing(missing, at);
                     peer.due = Time::ZERO;
@@ -416,7 +416,7 @@ impl<S: Sessions> Gateway<S> {
             }
             // A peer without pairs is plain WireGuard, or sends no data.
             while let Some(missing) = self.peers[peer].gaps.take(now) {
-                if self.peers[peer].receiver.pairs() > 0 {
+                if self.peers[peer].receiver.pairs > 0 {
                     self.tell(peer, &Message::Missing(missing), sink);
                 }
             }
@@ -553,8 +553,8 @@ impl<S: Sessions> Gateway<S> {
         let peer = &self.peers[of];
         let wait = if self.local < peer.local { SILENCE } else { SILENCE + Duration::from_secs(1) };
         self.sessions.is_open(of)
-            && peer.sender.state() != State::Plain
-            && peer.sender.mode() != Mode::Bypass
+            && peer.sender.state != State::Plain
+            && peer.sender.mode != Mode::Bypass
             && now.since(peer.heard) >= wait
             && now.since(peer.greeted) >= HANDSHAKES
     }

@@ -57,8 +57,8 @@ pub struct Probe {
 pub struct PathMtu {
     /// The largest size that is of use.
     most: u16,
-    /// The largest size that is known to fit.
-    fits: Option<u16>,
+    /// The largest size that is known to fit, in bytes.
+    pub fits: Option<u16>,
     /// All sizes from here on are taken not to fit.
     fails: u16,
     /// True if a size has failed since the path was new, so that only sizes that are known to fit are
@@ -115,11 +115,6 @@ impl PathMtu {
             (true, None) if self.narrow => LEAST.min(self.most),
             (true, None) => BASE.min(self.most),
         }
-    }
-
-    /// The largest size that is known to fit, in bytes.
-    pub fn confirmed(&self) -> Option<u16> {
-        self.fits
     }
 
     /// Notes that something of the peer has arrived, an answer to a probe or anything else that it
@@ -286,7 +281,7 @@ mod tests {
     fn a_path_that_takes_all_is_known_after_two_round_trips() {
         let mut path = Path::new(1420, 1440);
         path.run(1, true, || true);
-        assert_eq!(path.search.confirmed(), Some(1420));
+        assert_eq!(path.search.fits, Some(1420));
         assert_eq!(path.probes, 2);
         // From then on a probe each 10 s.
         path.run(100, true, || true);
@@ -350,7 +345,7 @@ mod tests {
         path.run(300, false, || true);
         assert_eq!(path.search.limit(), 1420);
         path.run(20, true, || true);
-        assert_eq!(path.search.confirmed(), Some(1420));
+        assert_eq!(path.search.fits, Some(1420));
     }
 
     #[test]

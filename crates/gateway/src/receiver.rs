@@ -30,9 +30,10 @@ pub struct Receiver {
     queuing: Queuing,
     /// The most virtual delay that counts.
     most_virtual: Duration,
-    /// The queuing delay of the latest pair.
-    queued: Duration,
-    pairs: u64,
+    /// The queuing delay that the latest pair found.
+    pub queued: Duration,
+    /// The number of pairs that were answered.
+    pub pairs: u64,
 }
 
 impl Receiver {
@@ -140,21 +141,6 @@ impl Receiver {
             self.egress = Egress::new(self.meter.clone(), self.per_round_trip);
             self.queuing.begin();
         }
-    }
-
-    /// The signal in use.
-    pub fn signal(&self) -> Signal {
-        self.queuing.signal()
-    }
-
-    /// The queuing delay that the latest pair found.
-    pub fn queued(&self) -> Duration {
-        self.queued
-    }
-
-    /// The number of pairs that were answered.
-    pub fn pairs(&self) -> u64 {
-        self.pairs
     }
 }
 

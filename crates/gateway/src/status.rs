@@ -130,7 +130,7 @@ pub fn status(
     uptime_s: f64,
 ) -> Status {
     let peers = gateway.peers().iter().enumerate().map(|(i, peer)| {
-        let (view, latest) = (peer.sender.view(), peer.sender.latest());
+        let (view, latest) = (peer.sender.view(), peer.sender.latest);
         let names = site.classes.iter().map(|c| c.name.as_str());
         let classes = names.chain(["default"]).zip(&peer.sent).zip(peer.edge.counts());
         let classes = classes.map(|((name, sent), counts)| ClassStatus {
@@ -153,11 +153,11 @@ pub fn status(
             },
             up: gateway.sessions().is_open(i),
             handshake_age_s: gateway.sessions().age(i),
-            mode: peer.sender.mode().word(),
-            state: if peer.sender.breaker().is_tripped() {
+            mode: peer.sender.mode.word(),
+            state: if peer.sender.breaker.is_tripped() {
                 "tripped"
             } else {
-                peer.sender.state().word()
+                peer.sender.state.word()
             },
             signal: latest.map(|answer| if answer.by_delay { "delay" } else { "pairs" }),
             contract_bytes_per_s: peer.config.service.contract.as_bps_f64() / 8.0,
@@ -170,10 +170,10 @@ pub fn status(
             virtual_delay_s: latest.map(|answer| f64::from(answer.virtual_delay)),
             srtt_s: view.rtt.map(|d| d.as_secs_f64()),
             min_rtt_s: view.min_rtt.map(|d| d.as_secs_f64()),
-            lost_pairs: peer.sender.losses(),
+            lost_pairs: peer.sender.losses,
             repaired_packets: peer.repairs.count,
-            loss_ratio: peer.sender.breaker().ratio(),
-            breaker_trips: peer.sender.breaker().trips(),
+            loss_ratio: peer.sender.breaker.ratio,
+            breaker_trips: peer.sender.breaker.trips,
             unanswered_pairs: peer.sender.timeouts(),
             rx_bytes: peer.received.bytes,
             rx_packets: peer.received.packets,

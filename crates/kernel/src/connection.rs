@@ -115,9 +115,7 @@ impl Connection {
             rtt: self.rtt,
             min_rtt: self.min_rtt,
             in_flight,
-            sent_in_round: Bytes::ZERO,
-            had_too_little: false,
-            delivery_rate: Rate::ZERO,
+            ..PathView::default()
         }
     }
 

@@ -27,26 +27,18 @@ use accord_units::{Bytes, Duration, Rate, Time};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, ControllerMetrics};
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The controller cannot run in quinn, which lacks an input that it needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} cannot run in quinn: it {why}")]
 pub struct Refused {
     /// The controller.
     pub name: &'static str,
     /// The reason, as the rest of a sentence about it.
     pub why: &'static str,
 }
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} cannot run in quinn: it {}", self.name, self.why)
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// Creates a controller of Accord for each path of a connection of quinn. It is set as
 /// [`quinn_proto::TransportConfig::congestion_controller_factory`].
@@ -137,9 +129,7 @@ fn counts_marks(controller: &AnyController, packet: Bytes) -> bool {
             rtt,
             min_rtt: rtt,
             in_flight: Bytes::new(20 * packet.get()),
-            sent_in_round: Bytes::ZERO,
-            had_too_little: false,
-            delivery_rate: Rate::ZERO,
+            ..PathView::default()
         };
         let mut now = Time::ZERO;
         for i in 0..100 {
@@ -234,9 +224,7 @@ impl Ours {
             rtt: self.rtt,
             min_rtt: self.min_rtt,
             in_flight: Bytes::new(self.in_flight),
-            sent_in_round: Bytes::ZERO,
-            had_too_little: false,
-            delivery_rate: Rate::ZERO,
+            ..PathView::default()
         }
     }
 

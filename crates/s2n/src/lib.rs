@@ -29,7 +29,6 @@ use s2n_quic_core::random::Generator;
 use s2n_quic_core::recovery::RttEstimator;
 use s2n_quic_core::recovery::congestion_controller::{self, PathInfo, Publisher};
 use s2n_quic_core::time::Timestamp;
-use std::fmt;
 
 pub use deliveries::Packet;
 
@@ -38,17 +37,9 @@ pub use deliveries::Packet;
 const PACE: f64 = 1.25;
 
 /// The controller cannot run in s2n-quic, since it does not run on a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} cannot run in s2n-quic: it does not run on a stream")]
 pub struct Refused(pub &'static str);
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0;
-        write!(f, "{name} cannot run in s2n-quic: it does not run on a stream")
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// Creates a controller of Accord for each path. It is set by `with_congestion_controller` of the
 /// builder of a server or a client.
@@ -161,9 +152,7 @@ impl Ours {
             rtt: self.rtt,
             min_rtt: self.min_rtt,
             in_flight: Bytes::new(in_flight),
-            sent_in_round: Bytes::ZERO,
-            had_too_little: false,
-            delivery_rate: Rate::ZERO,
+            ..PathView::default()
         }
     }
 

@@ -1,9 +1,10 @@
 //! Site files from files of wg-quick [wg-quick(8), wg(8)].
 
 use super::read::ConfigError;
-use super::site::{Network, address};
+use super::site::address;
 use crate::keys::{PrivateKey, PublicKey, SharedKey};
 use accord_units::Rate;
+use ipnet::IpNet;
 use std::fmt::{Display, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -52,7 +53,7 @@ impl<'s> Setting<'s> {
     }
 
     /// Returns the addresses of a list. An address without a prefix has a full one.
-    fn networks(&self) -> Result<Vec<Network>, ConfigError> {
+    fn networks(&self) -> Result<Vec<IpNet>, ConfigError> {
         let parts = self.value.split(',').map(str::trim).filter(|p| !p.is_empty());
         let read = |part: &str| {
             let full = if part.contains(':') { 128 } else { 32 };
@@ -88,7 +89,7 @@ impl<'s> Section<'s> {
         (self.last(key)).ok_or_else(|| ConfigError::new(self.span.clone(), message()))
     }
 
-    fn networks(&self, key: &str) -> Result<Vec<Network>, ConfigError> {
+    fn networks(&self, key: &str) -> Result<Vec<IpNet>, ConfigError> {
         let lists: Result<Vec<_>, _> = self.all(key).map(Setting::networks).collect();
         Ok(lists?.concat())
     }
@@ -182,12 +183,10 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     // wg-quick sets no route to a network that an address of the device has one to already.
     let mut addresses = interface.networks("Address")?;
     for own in &mut addresses {
-        let full = if own.address.is_ipv4() { 32 } else { 128 };
-        let same = |n: &Network| n.prefix == own.prefix && n.contains(own.address);
-        if own.prefix < full && peers.iter().any(|p| p.networks.iter().any(same)) {
-            let text = format!("the address {own} is {}/{full}", own.address);
-            notes.push(text + ": its network is behind a peer");
-            own.prefix = full;
+        let full = IpNet::from(own.addr());
+        if *own != full && peers.iter().any(|p| p.networks.contains(&own.trunc())) {
+            notes.push(format!("the address {own} is {full}: its network is behind a peer"));
+            *own = full;
         }
     }
     let port = match interface.last("ListenPort") {
@@ -200,7 +199,7 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     let port = if port == 0 { u32::from(PORT) } else { port };
     let over_v6 = peers.iter().any(|p| p.endpoint.as_ref().is_some_and(|e| e.starts_with('[')));
     let listen = if over_v6 { "[::]" } else { "0.0.0.0" };
-    let whole_internet = peers.iter().any(|p| p.networks.iter().any(|n| n.prefix == 0));
+    let whole_internet = peers.iter().any(|p| p.networks.iter().any(|n| n.prefix_len() == 0));
     let mark = match interface.last("FwMark") {
         Some(setting) => setting.number(u32::MAX)?,
         None if whole_internet => MARK,
@@ -245,7 +244,7 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     Ok(Imported { site: text, key: (format!("{name}.key"), private), shared, notes })
 }
 
-fn list(networks: &[Network]) -> String {
+fn list(networks: &[IpNet]) -> String {
     let texts: Vec<String> = networks.iter().map(|n| format!("\"{n}\"")).collect();
     format!("[{}]", texts.join(", "))
 }
@@ -255,7 +254,7 @@ struct Peer {
     name: String,
     public: PublicKey,
     shared: Option<SharedKey>,
-    networks: Vec<Network>,
+    networks: Vec<IpNet>,
     endpoint: Option<String>,
     keepalive: u32,
 }
@@ -276,7 +275,7 @@ impl Peer {
         let keepalive = section.last("PersistentKeepalive");
         let mut networks = Vec::new();
         for network in section.networks("AllowedIPs")? {
-            let network = network.first();
+            let network = network.trunc();
             if !networks.contains(&network) {
                 networks.push(network);
             }
@@ -375,7 +374,7 @@ mod tests {
         );
         let imported = read(&source).expect("imported");
         let site = parse(&imported.site, Path::new("")).expect("a site");
-        let own: Vec<String> = site.interface.addresses.iter().map(Network::to_string).collect();
+        let own: Vec<String> = site.interface.addresses.iter().map(IpNet::to_string).collect();
         // The network of the first address is behind the peer.
         assert_eq!(own, ["10.200.100.8/32", "fd00::8/64"]);
         assert_eq!(site.interface.listen.to_string(), "0.0.0.0:51821");
@@ -385,7 +384,7 @@ mod tests {
         assert_eq!((peer.name.as_str(), peer.cap), ("office", CAP));
         let name = Endpoint::Name("demo.wireguard.com".into(), 51820);
         assert_eq!((&peer.endpoint, peer.keepalive), (&Some(name), Some(25)));
-        let networks: Vec<String> = peer.networks.iter().map(Network::to_string).collect();
+        let networks: Vec<String> = peer.networks.iter().map(IpNet::to_string).collect();
         assert_eq!(networks, ["10.200.100.0/24", "10.9.0.7/32", "10.8.0.0/16"]);
         assert_eq!(peer.preshared_key.as_deref(), Some(Path::new("wg0-office.psk")));
         // Keys are in their files, and nowhere else.
@@ -427,7 +426,7 @@ mod tests {
         let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["alice", "peer2"]);
         assert!(site.peers.iter().all(|p| p.endpoint.is_none() && p.keepalive.is_none()));
-        assert_eq!(site.interface.addresses[0].prefix, 24);
+        assert_eq!(site.interface.addresses[0].prefix_len(), 24);
     }
 
     #[test]

@@ -2,12 +2,14 @@
 
 use super::notify::Manager;
 use super::offload::{Coalescer, HEADER, LONGEST, Splitter};
-use crate::config::{Network, Site};
+use crate::config::Site;
 use crate::error::RunError;
 use accord_host::Error as Unable;
+use ipnet::IpNet;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
 use std::io::{Error, Result};
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use tun_rs::DeviceBuilder;
 
@@ -99,8 +101,8 @@ impl Device {
             }
         };
         let mut commands = String::new();
-        for Network { address, prefix } in &site.interface.addresses {
-            commands += &format!("address replace {address}/{prefix} dev {name}\n");
+        for address in &site.interface.addresses {
+            commands += &format!("address replace {address} dev {name}\n");
         }
         let mtu = site.interface.mtu;
         commands += &format!("link set {name} mtu {mtu} txqueuelen {QUEUE} up\n");
@@ -270,7 +272,7 @@ fn create(site: &Site, again: bool) -> std::result::Result<(OwnedFd, Offload), R
     }
 }
 
-fn networks(site: &Site) -> Vec<Network> {
+fn networks(site: &Site) -> Vec<IpNet> {
     let networks = site.peers.iter().flat_map(|p| &p.networks);
     networks.copied().collect()
 }
@@ -280,24 +282,24 @@ fn networks(site: &Site) -> Vec<Network> {
 fn set_routes(
     device: &str,
     mark: Option<u32>,
-    before: &[Network],
-    after: &[Network],
+    before: &[IpNet],
+    after: &[IpNet],
 ) -> std::result::Result<(), RunError> {
-    let mut new: Vec<&Network> = after.iter().filter(|n| !before.contains(n)).collect();
+    let mut new: Vec<&IpNet> = after.iter().filter(|n| !before.contains(n)).collect();
     if !new.is_empty() {
         // A device that was kept has its routes.
         let own = ip_output(&["-4", "route", "show", "dev", device], "")?
             + &ip_output(&["-6", "route", "show", "dev", device], "")?;
-        let own: Vec<Network> = own.lines().filter_map(destination).collect();
+        let own: Vec<IpNet> = own.lines().filter_map(destination).collect();
         new.retain(|n| !own.contains(n));
     }
-    let route = |n: &Network| match mark {
-        Some(mark) if n.prefix == 0 => format!("{n} dev {device} table {mark}\n"),
+    let route = |n: &IpNet| match mark {
+        Some(mark) if n.prefix_len() == 0 => format!("{n} dev {device} table {mark}\n"),
         _ => format!("{n} dev {device}\n"),
     };
     // Nothing else is in the table of the mark.
-    let verb = |n: &Network| if n.prefix == 0 { "replace" } else { "add" };
-    let delete = |n: &Network| format!("route del {}", route(n));
+    let verb = |n: &IpNet| if n.prefix_len() == 0 { "replace" } else { "add" };
+    let delete = |n: &IpNet| format!("route del {}", route(n));
     for (done, network) in new.iter().enumerate() {
         let added = ip(&format!("route {} {}", verb(network), route(network)));
         if let Err(e) = added {
@@ -329,14 +331,14 @@ enum Family {
 fn set_rules(
     mark: Option<u32>,
     before: &[Family],
-    after: &[Network],
+    after: &[IpNet],
 ) -> std::result::Result<Vec<Family>, RunError> {
     let Some(mark) = mark else {
         return Ok(Vec::new());
     };
     let mut now = Vec::new();
     for (family, option) in [(Family::V4, "-4"), (Family::V6, "-6")] {
-        let all = |n: &Network| n.prefix == 0 && n.address.is_ipv4() == (family == Family::V4);
+        let all = |n: &IpNet| n.prefix_len() == 0 && n.addr().is_ipv4() == (family == Family::V4);
         let wanted = after.iter().any(all);
         if wanted {
             now.push(family);
@@ -368,15 +370,9 @@ fn set_rules(
 }
 
 /// Reads the destination of a line of `ip route show`.
-fn destination(line: &str) -> Option<Network> {
+fn destination(line: &str) -> Option<IpNet> {
     let first = line.split_whitespace().next()?;
-    let text = match (first, first.contains('/'), first.contains(':')) {
-        ("default", ..) => return None,
-        (_, true, _) => first.to_string(),
-        (_, _, true) => format!("{first}/128"),
-        _ => format!("{first}/32"),
-    };
-    text.parse().ok()
+    first.parse().or_else(|_| first.parse::<IpAddr>().map(IpNet::from)).ok()
 }
 
 /// Runs commands of iproute2.

@@ -41,7 +41,7 @@ fn datagrams_of_an_unprobed_path_may_be_fragmented() {
         for _ in 0..10_000 {
             world.run(world.now + Duration::from_ms(1));
         }
-        assert_eq!(world.gateways[0].peers()[0].sender.state(), state);
+        assert_eq!(world.gateways[0].peers()[0].sender.state, state);
         world.malice.too_long = 1200;
         for _ in 0..1000 {
             world.host_sends(0, 1000 + dice.below(421) as usize, 0);
