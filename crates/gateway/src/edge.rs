@@ -30,7 +30,7 @@ impl PortPacket for Waiting {
 const SPARE: usize = 128;
 
 /// A packet whose turn it is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The packet.
     pub packet: Vec<u8>,

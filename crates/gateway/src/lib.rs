@@ -27,11 +27,11 @@ mod peer;
 mod receiver;
 mod repair;
 mod routes;
-#[cfg(test)]
-mod samples;
 mod sender;
 mod sessions;
 pub mod status;
+#[cfg(test)]
+mod tests;
 pub mod too_big;
 mod trial;
 mod way;

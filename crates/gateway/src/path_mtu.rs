@@ -73,9 +73,10 @@ pub struct PathMtu {
     number: u64,
     /// When the search ended, if it has.
     complete: Option<Time>,
-    /// When the size was last confirmed, and when the next probe is due.
+    /// When the size was last confirmed.
     confirmed: Time,
-    next: Time,
+    /// When [`PathMtu::next()`] has something to do.
+    pub next: Time,
     /// When something was last heard of the peer.
     heard: Time,
     /// The bytes that were lost and that had arrived when losses were last looked at.
@@ -184,11 +185,6 @@ impl PathMtu {
         self.probe = Some((probe, now));
         self.next = now + TIMER.max(round_trip * ROUNDS);
         Some(probe)
-    }
-
-    /// When [`PathMtu::next`] has something to do.
-    pub fn wake(&self) -> Time {
-        self.next
     }
 
     /// A size has failed.

@@ -8,8 +8,8 @@ use accord_transport::Segment;
 use accord_transport::tunnel::{Egress, Queuing};
 use accord_units::{Bytes, Duration, Time};
 
-/// The most counts between two pairs: those of some 25 round trips, since half of the pairs may get lost. A sender whose pairs get lost receives that many counts. A sender
-/// without pairs has no use for them.
+/// The most counts between two pairs, those of some 25 round trips: half of the pairs may get lost, and
+/// a sender without pairs has no use for counts.
 const MOST_COUNTS: u32 = 256;
 
 /// The receiving half of a tunnel.

@@ -8,9 +8,10 @@ use ipnet::IpNet;
 use std::fmt::{Display, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::str::FromStr;
 
 /// The port and the mark if a file of wg-quick has none. `wg` takes a random port then, wg-quick this mark.
-const PORT: u16 = 51820;
+const PORT: u32 = 51820;
 const MARK: u32 = 51820;
 
 /// The files of a gateway, from a file of wg-quick.
@@ -38,6 +39,10 @@ impl<'s> Setting<'s> {
     fn wrong(&self, expected: impl Display) -> ConfigError {
         let key = self.key;
         ConfigError::new(self.span.clone(), format!("{key} is wrong: expected {expected}"))
+    }
+
+    fn key<K: FromStr<Err = String>>(&self) -> Result<K, ConfigError> {
+        self.value.parse().map_err(|e: String| ConfigError::new(self.span.clone(), e))
     }
 
     /// Returns the value, read as a number or as `off`, which is zero.
@@ -108,22 +113,9 @@ impl<'s> Section<'s> {
     }
 }
 
-const INTERFACE: &[&str] = &[
-    "PrivateKey",
-    "Address",
-    "ListenPort",
-    "FwMark",
-    "MTU",
-    "DNS",
-    "Table",
-    "PreUp",
-    "PostUp",
-    "PreDown",
-    "PostDown",
-    "SaveConfig",
-];
+const TAKEN: [&str; 5] = ["PrivateKey", "Address", "ListenPort", "FwMark", "MTU"];
 /// The settings that are not taken, and the reason or the remedy.
-const LEFT: &[(&str, &str)] = &[
+const LEFT: [(&str, &str); 7] = [
     ("DNS", "the gateway sets no resolver of the host"),
     ("Table", "the gateway sets the routes to the networks of its peers"),
     ("PreUp", "a unit has ExecStartPre for it"),
@@ -146,23 +138,19 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
                        letters, digits, - and _";
         return Err(ConfigError::new(whole, message));
     }
-    let sections = sections(source)?;
-    let named =
-        |name: &'static str| (sections.iter()).filter(move |s| s.name.eq_ignore_ascii_case(name));
-    if let Some(other) = sections
-        .iter()
-        .find(|s| ["interface", "peer"].iter().all(|name| !s.name.eq_ignore_ascii_case(name)))
-    {
+    let is = |section: &Section, name| section.name.eq_ignore_ascii_case(name);
+    let sections = sections(source)?.into_iter();
+    let (interfaces, peers): (Vec<_>, Vec<_>) = sections.partition(|s| is(s, "interface"));
+    if let Some(other) = peers.iter().find(|s| !is(s, "peer")) {
         let message = format!("there is no section [{}]", other.name);
         let hint = "sections are [Interface] and [Peer]";
         return Err(ConfigError::new(other.span.clone(), message).hint(hint));
     }
-    let mut interfaces = named("interface");
-    let (Some(interface), None) = (interfaces.next(), interfaces.next()) else {
+    let [interface] = &interfaces[..] else {
         let message = "a file of wg-quick has one section [Interface]";
         return Err(ConfigError::new(whole, message));
     };
-    interface.check(INTERFACE)?;
+    interface.check(&[&TAKEN[..], &LEFT.map(|(key, _)| key)].concat())?;
     let mut notes = Vec::new();
     for setting in &interface.settings {
         let left = LEFT.iter().find(|(key, _)| setting.key.eq_ignore_ascii_case(key));
@@ -170,10 +158,8 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
             notes.push(format!("line {}: {key} is not taken: {why}", setting.line));
         }
     }
-    let key = interface.need("PrivateKey")?;
-    let private =
-        (key.value.parse::<PrivateKey>()).map_err(|e| ConfigError::new(key.span.clone(), e))?;
-    let peers = named("peer").enumerate().map(|(place, peer)| Peer::read(peer, place));
+    let private = interface.need("PrivateKey")?.key::<PrivateKey>()?;
+    let peers = peers.iter().enumerate().map(|(place, peer)| Peer::read(peer, place));
     let mut peers = peers.collect::<Result<Vec<Peer>, _>>()?;
     for place in 1..peers.len() {
         if (0..place).any(|other| peers[other].name == peers[place].name) {
@@ -189,14 +175,11 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
             *own = full;
         }
     }
-    let port = match interface.last("ListenPort") {
-        Some(setting) => setting.number(65_535)?,
-        None => 0,
-    };
+    let mut port = interface.last("ListenPort").map_or(Ok(0), |s| s.number(65_535))?;
     if port == 0 {
         notes.push(format!("there is no ListenPort: the gateway listens at {PORT}"));
+        port = PORT;
     }
-    let port = if port == 0 { u32::from(PORT) } else { port };
     let over_v6 = peers.iter().any(|p| p.endpoint.as_ref().is_some_and(|e| e.starts_with('[')));
     let listen = if over_v6 { "[::]" } else { "0.0.0.0" };
     let whole_internet = peers.iter().any(|p| p.networks.iter().any(|n| n.prefix_len() == 0));
@@ -263,10 +246,7 @@ impl Peer {
     fn read(section: &Section, place: usize) -> Result<Peer, ConfigError> {
         section.check(PEER)?;
         let public = section.need("PublicKey")?;
-        let shared = section.last("PresharedKey").map(|setting| {
-            let key = setting.value.parse::<SharedKey>();
-            key.map_err(|e| ConfigError::new(setting.span.clone(), e))
-        });
+        let shared = section.last("PresharedKey").map(Setting::key);
         let endpoint = section.last("Endpoint").map(|setting| {
             let endpoint = setting.value.parse::<super::Endpoint>();
             let wrong = |_| setting.wrong("a host and a port, such as 192.0.2.1:51820");
@@ -288,8 +268,7 @@ impl Peer {
         let name = comment.filter(|name| super::read::is_name(name));
         Ok(Peer {
             name: name.map_or_else(|| format!("peer{}", place + 1), String::from),
-            public: (public.value.parse())
-                .map_err(|e: String| ConfigError::new(public.span.clone(), e))?,
+            public: public.key()?,
             shared: shared.transpose()?,
             networks,
             endpoint: endpoint.transpose()?,

@@ -79,9 +79,9 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
             let waiting = peer.edge.counts()[0].waiting.1;
             assert!(waiting <= 200_000, "seed {seed}: {waiting} B wait");
             assert!(peer.sender.rate() <= Rate::from_bps(30_000_000), "seed {seed}");
-            refused += gateway.dropped().refused;
-            assert_eq!(gateway.dropped().wrong_message, 0, "seed {seed}");
-            assert_eq!(gateway.dropped().wrong_source, 0, "seed {seed}");
+            refused += gateway.dropped.refused;
+            assert_eq!(gateway.dropped.wrong_message, 0, "seed {seed}");
+            assert_eq!(gateway.dropped.wrong_source, 0, "seed {seed}");
         }
         // And when it is over, the tunnel works as if nothing had been. Handshakes that crossed may
         // have left two ends with other keys (seed 69): a session in which nothing arrives restarts
