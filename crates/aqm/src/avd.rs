@@ -35,11 +35,8 @@
 //! zero, which happens when unresponsive traffic floods the link.
 
 use crate::avq::{GAIN, UTILISATION};
+use crate::prelude::*;
 use crate::virtual_queue::VirtualQueue;
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role, Values};
-use accord_units::{Duration, Rate, Time};
 
 accord_family::params! {
     /// The parameters of AVD.

@@ -18,13 +18,9 @@
 //! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. Control
 //! packets of the high-priority queue load the virtual queue but always pass.
 
+use crate::prelude::*;
 use crate::virtual_queue::VirtualQueue;
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{
-    Dynamics, Family, Param, Price, QueueDynamics, QueueLaw, Role, Value, Values, kind::number,
-};
-use accord_units::{Bytes, Rate, Size, Time};
+use accord_family::kind::number;
 
 /// The desired utilisation γ, shared with AVD.
 pub(crate) const UTILISATION: Param = number("0.98", 0.01, 1.0)

@@ -28,10 +28,9 @@
 //! multiplied by the rate c of the link, so that it has no unit and fits links of any speed.
 //! Traffic that overflows the buffer also counts as offered.
 
-use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Price, Role, Values, with_aggregates};
-use accord_units::{Duration, Rate, Size, Time};
+use crate::Aimd;
+use crate::prelude::*;
+use accord_family::with_aggregates;
 
 accord_family::params! {
     /// The parameters of BAT.

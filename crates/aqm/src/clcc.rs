@@ -31,10 +31,8 @@ mod config;
 
 pub use config::{AggregateConfig, Config};
 
-use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
-use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Price, Role, Values};
-use accord_units::{Duration, Time};
+use crate::prelude::*;
+use crate::{Bat, bat};
 use std::collections::VecDeque;
 
 /// The interface of a discipline that CLCC can steer, in addition to [`Aqm::aggregate`].
@@ -109,12 +107,8 @@ struct Target {
     ratio: Option<f64>,
 }
 
-/// The bytes of an aggregate.
-#[derive(Clone, Copy, Debug)]
-struct Counts {
-    offered: u64,
-    admitted: u64,
-}
+/// The bytes of an aggregate: those that arrived, and those that joined the queue.
+type Counts = (u64, u64);
 
 /// The rates of an aggregate over the averaging window, in bit/s, and its bounds.
 #[derive(Clone, Copy, Debug)]
@@ -166,11 +160,7 @@ impl<A: Aimd> Clcc<A> {
     }
 
     fn counts(&self) -> Vec<Counts> {
-        let of = |i| {
-            let (offered, admitted) =
-                self.below.aggregate(i).map_or((0, 0), |a| (a.offered, a.admitted));
-            Counts { offered, admitted }
-        };
+        let of = |i| self.below.aggregate(i).map_or((0, 0), |a| (a.offered, a.admitted));
         (0..self.targets.len()).map(of).collect()
     }
 
@@ -188,12 +178,7 @@ impl<A: Aimd> Clcc<A> {
         let rates: Vec<Rates> = (old.iter().zip(new).enumerate())
             .map(|(i, (old, new))| {
                 let (floor, ceiling) = self.below.bounds(i);
-                Rates {
-                    offered: rate(new.offered, old.offered),
-                    served: rate(new.admitted, old.admitted),
-                    floor,
-                    ceiling,
-                }
+                Rates { offered: rate(new.0, old.0), served: rate(new.1, old.1), floor, ceiling }
             })
             .collect();
         let reference = self.reference(&rates);

@@ -22,13 +22,8 @@
 //! which the packet continues, as in Linux. The pseudocode has no marks. Out-of-band control
 //! packets pass if there is no high-priority queue for them.
 
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, PacketMeta, QueueView, Structure, Verdict};
-use accord_family::{
-    Dynamics, Family, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
-    kind::{duration, flag},
-};
-use accord_units::{Bytes, Duration, Time};
+use crate::prelude::*;
+use accord_family::kind::{duration, flag};
 
 /// The acceptable sojourn time, for CoDel alone or in each queue of FQ-CoDel.
 pub(crate) const TARGET: Param = duration("5 ms")

@@ -32,10 +32,7 @@
 //! high-priority queue pass.
 
 use crate::bat::SHORTEST;
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, QueueView, Structure, Verdict};
-use accord_family::{Dynamics, Family, Price, Role, Values};
-use accord_units::{Bytes, Duration, Time};
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of DualPI2.

@@ -16,14 +16,11 @@
 //! RFC's default is 10240 packets. The hash is computed from the flow's number and a secret drawn
 //! from the link's random numbers.
 
+use crate::Codel;
 use crate::codel::{ECN, INTERVAL, TARGET};
-use crate::{AnyAqm, Maker, host_fq};
-use crate::{Aqm, Codel, Structure};
-use accord_family::{
-    Dynamics, Family, Param, Price, Role, Values,
-    kind::{integer, size},
-};
-use accord_units::{Bytes, Duration, Size};
+use crate::host_fq;
+use crate::prelude::*;
+use accord_family::kind::{integer, size};
 
 /// The number of queues, shared by the disciplines with a queue per flow.
 pub(crate) const QUEUES: Param = integer("1024", 1, 65_536)

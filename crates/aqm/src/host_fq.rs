@@ -26,11 +26,10 @@
 //! 8290. Hosts are distinguished exactly instead of by a hash, and the division of the quantum is
 //! not rounded at random.
 
+use crate::FqCodel;
 use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::fq_codel::{QUANTUM, QUEUES, in_bytes};
-use crate::{AnyAqm, FqCodel, Maker};
-use accord_family::{Dynamics, Family, Price, Role};
-use accord_units::{Duration, Size};
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of Host-FQ.

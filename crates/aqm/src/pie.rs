@@ -26,10 +26,7 @@
 //! Derandomisation and switching off, two optional parts (§5), are not implemented.
 
 use crate::bat::SHORTEST;
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, Role, Values};
-use accord_units::{Bytes, Duration, Size, Time};
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of PIE.

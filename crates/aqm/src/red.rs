@@ -35,10 +35,7 @@
 //! analysis of the paper exact. The paper's pseudocode counts one more. The queue includes the
 //! packet in service.
 
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values};
-use accord_units::{Bytes, Size, Time};
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of RED.

@@ -91,8 +91,6 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)*
                     AnyAqm::Foreign(a) => {
-                        // Foreign disciplines are rare, so that their branch takes no registers
-                        // from the others.
                         cold_path();
                         a.on_arrival(packet, queue, now, entropy).on(packet)
                     }
@@ -103,8 +101,6 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.virtual_delay(now),)*
                     AnyAqm::Foreign(a) => {
-                        // Foreign disciplines are rare, so that their branch takes no registers
-                        // from the others.
                         cold_path();
                         a.virtual_delay(now)
                     }

@@ -24,10 +24,7 @@
 //! millisecond for any period; the source ties the unit to the period.
 
 use crate::bat::SHORTEST;
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role, Values};
-use accord_units::{Bytes, Duration, Size, Time};
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of REM.

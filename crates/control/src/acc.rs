@@ -18,11 +18,11 @@
 use crate::floor::Floor;
 use crate::law::{Law, SlowStart};
 use crate::loss::{Losses, OnLoss};
+use crate::monaco;
+use crate::prelude::*;
 use crate::secant::{FARTHEST, Secant};
 use crate::service::Held;
-use crate::{Acked, Allowance, Congestion, Controller, PathView, Report, monaco};
-use accord_family::{Pace, Service, Values};
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_family::Pace;
 
 /// The smallest window, and the lowest rate with [`Law::halves_rate`], as a part of a packet and of
 /// a packet per round trip.

@@ -24,12 +24,9 @@
 mod policer;
 
 use crate::bbr3::paced;
-use crate::{
-    Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Lost, PathView,
-};
-use crate::{AnyController, Maker, Recovery, scrambled, tcp_window};
-use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::number};
-use accord_units::{Bytes, Duration, Rate, Size, Time};
+use crate::prelude::*;
+use crate::{scrambled, tcp_window};
+use accord_family::kind::number;
 use policer::Policer;
 
 const LINUX: &str = "[Linux tcp_bbr.c]";
@@ -535,10 +532,6 @@ impl Controller for Bbr1 {
 
     fn burst(&self) -> Burst {
         Burst::Unit(Bytes::new(self.quantum()))
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
     }
 
     fn base_rtt_estimate(&self) -> Option<Duration> {

@@ -26,10 +26,8 @@ mod model;
 mod probe_bw;
 mod probe_rtt;
 
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Lost, PathView};
-use crate::{AnyController, Maker, Recovery, tcp_window};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Duration, Rate, Size, Time};
+use crate::prelude::*;
+use crate::tcp_window;
 use model::{Model, Rounds};
 use probe_bw::{AckPhase, Probe};
 use probe_rtt::MinRtt;
@@ -204,9 +202,9 @@ impl Bbr3 {
             full_bw_count: 0,
             drain_start_round: 0,
             rounds: Rounds::default(),
-            model: Model::default(),
-            probe: Probe::default(),
-            min_rtt: MinRtt::default(),
+            model: Model::new(),
+            probe: Probe::new(),
+            min_rtt: MinRtt::new(),
         }
     }
 
@@ -249,16 +247,13 @@ impl Bbr3 {
         mark
     }
 
-    /// EnterStartup() [§5.3.1.1].
-    fn enter_startup(&mut self) {
-        self.state = State::Startup;
-    }
-
     /// CheckStartupDone() [§5.3.1.1].
     fn check_startup_done(&mut self, rs: &Delivery) {
         self.check_startup_high_loss(rs);
         if self.state == State::Startup && self.full_bw_reached {
-            self.enter_drain();
+            // EnterDrain() [§5.3.2].
+            self.state = State::Drain;
+            self.drain_start_round = self.rounds.count;
         }
     }
 
@@ -303,12 +298,6 @@ impl Bbr3 {
             }
             self.model.loss_ranges = 0;
         }
-    }
-
-    /// EnterDrain() [§5.3.2].
-    fn enter_drain(&mut self) {
-        self.state = State::Drain;
-        self.drain_start_round = self.rounds.count;
     }
 
     /// CheckDrainDone() [§5.3.2].
@@ -377,10 +366,6 @@ impl Controller for Bbr3 {
     #[inline]
     fn allowance(&self) -> Allowance {
         Allowance { window: Bytes::new(self.cwnd), pacing: Some(self.pace) }
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
     }
 
     fn base_rtt_estimate(&self) -> Option<Duration> {

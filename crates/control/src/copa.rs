@@ -29,11 +29,8 @@
 
 use crate::bbr3::paced;
 use crate::estimator::Recent;
+use crate::prelude::*;
 use crate::tcp_window::INITIAL_WINDOW;
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of Copa.
@@ -258,10 +255,6 @@ impl Controller for Copa {
     #[inline]
     fn allowance(&self) -> Allowance {
         self.allowance
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
     }
 
     fn accumulation_estimate(&self) -> Option<f64> {

@@ -30,15 +30,10 @@
 //! does not count in t [RFC 9438 §4.2, 5.8]: the epoch moves by it.
 
 use crate::hystart::HyStart;
+use crate::prelude::*;
 use crate::tcp_window::{
     ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, recovery, shows_window,
 };
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
-use crate::{AnyController, Maker};
-use accord_family::{
-    Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
-};
-use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of CUBIC.
@@ -244,23 +239,18 @@ impl Controller for Cubic {
         self.fraction = 0.0;
         let beta = state.beta;
         // `prior` is the window when the threshold was last set [RFC 9438 §4.1.2].
-        match what {
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
-            Congestion::Timeout => {
-                state.w_max = 0.0;
-                state.prior = cwnd;
-                self.cwnd.keep(beta, path);
-                self.cwnd.restart();
-            }
-            Congestion::Loss | Congestion::EarlyLoss | Congestion::Ecn => {
-                let falls = state.fast_convergence && cwnd < state.w_max;
-                state.w_max = if falls { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
-                state.prior = cwnd;
-                self.cwnd.keep(beta, path);
-                if what == Congestion::Ecn {
-                    self.cwnd.allow_one_packet(beta, path);
-                }
-            }
+        if what != Congestion::RepeatedTimeout {
+            let falls = state.fast_convergence && cwnd < state.w_max;
+            state.w_max = match what {
+                Congestion::Timeout => 0.0,
+                _ if falls => cwnd * (1.0 + beta) / 2.0,
+                _ => cwnd,
+            };
+            state.prior = cwnd;
+        }
+        self.cwnd.respond_by(beta, what, path);
+        if what == Congestion::Ecn {
+            self.cwnd.allow_one_packet(beta, path);
         }
     }
 

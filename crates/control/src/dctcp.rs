@@ -17,11 +17,8 @@
 //! nor during the round trip after a mark that was answered. It is not rounded to packets, since
 //! steps may be much smaller than one. Losses are repaired by selective acknowledgements.
 
+use crate::prelude::*;
 use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
-use crate::{AnyController, Maker};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Size, Time};
 
 accord_family::params! {
     /// The parameters of DCTCP.
@@ -111,25 +108,17 @@ impl Controller for Dctcp {
         let packet = self.cwnd.packet as f64;
         let acked = ack.bytes.as_f64().min(packet);
         self.fraction += packet * acked / self.cwnd.window as f64;
-        let whole = self.fraction as u64;
-        self.fraction -= whole as f64;
-        self.cwnd.window = self.cwnd.window.saturating_add(whole);
+        self.cwnd.grow_whole(&mut self.fraction);
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         self.fraction = 0.0;
-        match what {
-            Congestion::Ecn => {
-                let kept = (self.cwnd.window as f64 * (1.0 - self.alpha / 2.0)).round() as u64;
-                self.cwnd.window = kept.max(2 * self.cwnd.packet);
-                self.cwnd.ssthresh = self.cwnd.window;
-            }
-            Congestion::Loss | Congestion::EarlyLoss => self.cwnd.keep(0.5, path),
-            Congestion::Timeout => {
-                self.cwnd.keep(0.5, path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
+        if what == Congestion::Ecn {
+            let kept = (self.cwnd.window as f64 * (1.0 - self.alpha / 2.0)).round() as u64;
+            self.cwnd.window = kept.max(2 * self.cwnd.packet);
+            self.cwnd.ssthresh = self.cwnd.window;
+        } else {
+            self.cwnd.respond_by(0.5, what, path);
         }
     }
 

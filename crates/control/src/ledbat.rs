@@ -16,11 +16,9 @@
 //! during the round trip, so that a burst that used the whole window does not shrink it.
 
 use crate::estimator::QueuingDelay;
+use crate::prelude::*;
 use crate::tcp_window::INITIAL_WINDOW;
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker};
-use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::integer};
-use accord_units::{Bytes, Duration, Size, Time};
+use accord_family::kind::integer;
 
 const SOURCE: &str = "[RFC 6817 §2.5]";
 
@@ -155,10 +153,6 @@ impl Controller for Ledbat {
     #[inline]
     fn allowance(&self) -> Allowance {
         Allowance { window: self.window, pacing: None }
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
     }
 
     fn base_rtt_estimate(&self) -> Option<Duration> {

@@ -23,11 +23,8 @@
 
 use crate::estimator::QueuingDelay;
 use crate::ledbat::{BASE_HISTORY, CURRENT_FILTER};
+use crate::prelude::*;
 use crate::tcp_window::INITIAL_WINDOW;
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of LEDBAT++.

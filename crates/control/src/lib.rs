@@ -64,6 +64,7 @@ pub mod monaco;
 pub mod multcp;
 mod policy;
 pub mod prague;
+mod prelude;
 mod registry;
 pub mod reno;
 mod scrambled;
@@ -330,7 +331,9 @@ pub trait Controller {
     }
 
     /// The slow-start threshold in bytes, or `None` while it is not set.
-    fn ssthresh(&self) -> Option<Bytes>;
+    fn ssthresh(&self) -> Option<Bytes> {
+        None
+    }
 
     /// The controller's estimate of its flow's accumulation in bytes, if it makes one.
     fn accumulation_estimate(&self) -> Option<f64> {

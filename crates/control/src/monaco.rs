@@ -8,13 +8,9 @@ pub use config::{Config, EstimatorName, LawName, LossName, PolicyName};
 use crate::acc::Acc;
 use crate::law::{self, Law, Sending, SlowStart, Window};
 use crate::loss::OnLoss;
-use crate::{AnyController, Maker, Transport};
+use crate::prelude::*;
 use crate::{Estimator, Meter, Policy};
-use accord_family::{
-    Dynamics, Family, FlowFacts, GivesUp, Objective, Role, Rounds, Values, WindowDynamics,
-    WindowLaw,
-};
-use accord_units::Bytes;
+use accord_family::{GivesUp, Rounds};
 use std::f64::consts::LN_2;
 
 pub(crate) static FAMILY: Family = Family {

@@ -22,13 +22,10 @@
 //! because they concern all N flows. The source does not define the response there. Losses are
 //! repaired by selective acknowledgements, because a window of N flows loses many packets at once.
 
+use crate::prelude::*;
 use crate::tcp_window::{
     ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery, restores_window, shows_window,
 };
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
-use crate::{AnyController, Maker};
-use accord_family::{Dynamics, Family, Objective, Role, Service, Values};
-use accord_units::{Bytes, Size, Time};
 
 accord_family::params! {
     /// The parameters of MulTCP.
@@ -99,22 +96,14 @@ impl Controller for MulTcp {
         let acked = ack.bytes.get().min(packet) as f64;
         let step = self.weight * packet as f64 * acked / self.cwnd.window as f64;
         self.fraction += step.min(acked);
-        let whole = self.fraction as u64;
-        self.fraction -= whole as f64;
-        self.cwnd.window = self.cwnd.window.saturating_add(whole);
+        self.cwnd.grow_whole(&mut self.fraction);
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         self.fraction = 0.0;
-        let kept = if self.cwnd.in_slow_start() { 0.5 } else { 1.0 - 0.5 / self.weight };
-        match what {
-            Congestion::Timeout => {
-                self.cwnd.keep(0.5, path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
-            _ => self.cwnd.keep(kept, path),
-        }
+        let all = what == Congestion::Timeout || self.cwnd.in_slow_start();
+        let kept = if all { 0.5 } else { 1.0 - 0.5 / self.weight };
+        self.cwnd.respond_by(kept, what, path);
     }
 
     restores_window! {}

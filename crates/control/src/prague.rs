@@ -25,11 +25,8 @@
 //! round trip of a mark costs both cuts, where Linux gives back that of the mark. The window is two
 //! packets at least, and packets are not made smaller.
 
+use crate::prelude::*;
 use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
-use crate::{AnyController, Maker};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Duration, Rate, Size, Time};
 
 accord_family::params! {
     /// The parameters of Prague.
@@ -186,16 +183,12 @@ impl Controller for Prague {
                 self.set(window * (1.0 - alpha / 2.0));
                 self.cwnd.ssthresh = self.cwnd.window;
             }
-            Congestion::Loss | Congestion::EarlyLoss => {
-                self.fraction = 0.0;
-                self.cwnd.keep(0.5, path);
+            _ => {
+                if what != Congestion::RepeatedTimeout {
+                    self.fraction = 0.0;
+                }
+                self.cwnd.respond_by(0.5, what, path);
             }
-            Congestion::Timeout => {
-                self.fraction = 0.0;
-                self.cwnd.keep(0.5, path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
         }
     }
 

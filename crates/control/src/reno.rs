@@ -20,16 +20,11 @@
 //! flight count only up to the window. The window does not grow while the sender leaves it unused
 //! [RFC 7661].
 
+use crate::prelude::*;
 use crate::tcp_window::{
     ECN, IMPATIENT, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, restores_window,
     shows_window,
 };
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker};
-use accord_family::{
-    Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
-};
-use accord_units::{Bytes, Size, Time};
 
 accord_family::params! {
     /// The parameters of Reno.
@@ -139,14 +134,7 @@ impl Controller for Reno {
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         self.counted = 0;
-        match what {
-            Congestion::Loss | Congestion::EarlyLoss | Congestion::Ecn => self.cwnd.halve(path),
-            Congestion::Timeout => {
-                self.cwnd.halve(path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
-        }
+        self.cwnd.respond(what, path);
     }
 
     restores_window! {}

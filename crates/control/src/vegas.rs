@@ -32,16 +32,13 @@ mod thresholds;
 pub(crate) use thresholds::Thresholds;
 
 use crate::estimator::VegasEstimator;
+use crate::prelude::*;
 use crate::service::Held;
 use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery, shows_window};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
-use crate::{AnyController, Maker};
 use accord_family::{
-    BaseRtt, Dynamics, Family, FlowFacts, Objective, Param, Reads, Role, Service, Target, Values,
-    WindowDynamics,
+    BaseRtt, Reads, Target,
     kind::{choice, integer, rate, size},
 };
-use accord_units::{Bytes, Duration, Rate, Size, Time};
 use std::f64::consts::LN_2;
 use thresholds::{check, target};
 
@@ -330,18 +327,12 @@ impl Controller for Vegas {
             self.grew = self.growing;
         }
         self.growing = false;
-        match what {
-            Congestion::EarlyLoss => {
-                let window = self.cwnd.window;
-                self.cwnd.save();
-                self.cwnd.continue_from(window - window / 4);
-            }
-            Congestion::Loss | Congestion::Ecn => self.cwnd.halve(path),
-            Congestion::Timeout => {
-                self.cwnd.halve(path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
+        if what == Congestion::EarlyLoss {
+            let window = self.cwnd.window;
+            self.cwnd.save();
+            self.cwnd.continue_from(window - window / 4);
+        } else {
+            self.cwnd.respond(what, path);
         }
     }
 

@@ -20,14 +20,10 @@
 //! packets of the flow are always ECN-capable.
 
 use crate::estimator::MarkEstimator;
+use crate::prelude::*;
 use crate::tcp_window::{INITIAL_WINDOW, SACK};
 use crate::vegas::{self, Thresholds, Vegas};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
-use crate::{AnyController, Maker};
-use accord_family::{
-    Dynamics, Family, FlowFacts, Objective, Reads, Role, Target, Values, WindowDynamics,
-};
-use accord_units::{Bytes, Duration, Rate, Size, Time};
+use accord_family::{Reads, Target};
 
 accord_family::params! {
     /// The parameters of Vegas/REM.
