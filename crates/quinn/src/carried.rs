@@ -65,7 +65,7 @@ pub fn connect(setup: &Setup<'_>, controller: Made) -> Result<Ends, String> {
     config.max_udp_payload_size(size).map_err(|e| said(&e))?;
     let config = Arc::new(config);
     let end = |server: Option<ServerConfig>, client| Transfer {
-        clock: Clock::new(),
+        clock: Clock::default(),
         end: End::new(Endpoint::new(config.clone(), server.map(Arc::new), true, None), PEER),
         client,
         packet: setup.packet.get(),

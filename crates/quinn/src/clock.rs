@@ -16,13 +16,6 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Creates a clock.
-    pub fn new() -> Clock {
-        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
-        let zero = Instant::now();
-        Clock { zero }
-    }
-
     /// Creates a clock whose zero is this instant.
     pub fn starting_at(zero: Instant) -> Clock {
         Clock { zero }
@@ -42,7 +35,9 @@ impl Clock {
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock::new()
+        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
+        let zero = Instant::now();
+        Clock { zero }
     }
 }
 

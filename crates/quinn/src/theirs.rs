@@ -70,7 +70,7 @@ impl Theirs {
         packet: Bytes,
         marks: Marks,
     ) -> Theirs {
-        let clock = Clock::new();
+        let clock = Clock::default();
         Theirs {
             inner: make(clock.instant(Time::ZERO)),
             clock,
