@@ -13,26 +13,7 @@
 //! virtual delay = VQ / C̃
 //! ```
 //!
-//! Source: Xia05 §IV-D; the virtual queue is that of KS01 (see `avq.rs`).
-//!
-//! The gain: C̃ moves by α·(γ·C − λ) per second, where λ is the arrival rate. So the utilisation
-//! settles in about 1/α, 6.7 s by default. Take sources with a constant accumulation a, λ = a/t and
-//! t = VQ/C̃. Around the equilibrium (λ = C̃ = γ·C, t₀ = a/(γ·C)) the queue follows at the rate
-//! 1/t₀ and the capacity at the rate α. The capacity does not drive the queue, so that any α is
-//! stable if sources respond at once. Sources respond a round-trip time T late, and the slow loop
-//! keeps its phase while α·T ≪ 1. The default leaves a phase margin of at least 60° up to T = 3.5
-//! s. The loop oscillates if α·T exceeds π/2.
-//!
-//! As printed, a pair that waits in the physical queue of this port has that wait and the virtual
-//! delay, so that data ahead of it counts twice. With `holds_physical` the virtual delay is the part
-//! that exceeds the wait. In equilibrium the physical queue is almost empty and the two are
-//! alike. In a burst a flow of a large share
-//! has twice its gain as printed, and may swing.
-//!
-//! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. The delay
-//! excludes the transmission time of the packet that collects it, unlike the physical queuing
-//! delay. VQ is bounded by the delay D. D is also the delay shown while the virtual capacity is
-//! zero, which happens when unresponsive traffic floods the link.
+//! Departures from the source: `docs/src/models/avq-avd.md`.
 
 use crate::avq::{GAIN, UTILISATION};
 use crate::prelude::*;

@@ -12,11 +12,7 @@
 //! C̃ ← max(min(C̃ + α·γ·C·s, C) − α·b, 0)
 //! ```
 //!
-//! Source: KS01, Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue
-//! (AVQ) Algorithm for Active Queue Management", SIGCOMM 2001 ([Xia05 reference 23]).
-//!
-//! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. Control
-//! packets of the high-priority queue load the virtual queue but always pass.
+//! Departures from the source: `docs/src/models/avq-avd.md`.
 
 use crate::prelude::*;
 use crate::virtual_queue::VirtualQueue;

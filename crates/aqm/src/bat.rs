@@ -22,11 +22,7 @@
 //!
 //! Each aggregate also has f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
 //!
-//! Departures from the source. The source gives neither the constants nor the definition of B. C
-//! and D were fitted to its figures (`tools/ple03/constants`, docs: CLCC), and the others were
-//! chosen. The experiment ple03-sensitivity shows how far conclusions depend on them. D is
-//! multiplied by the rate c of the link, so that it has no unit and fits links of any speed.
-//! Traffic that overflows the buffer also counts as offered.
+//! Departures from the source: `docs/src/models/bat.md`.
 
 use crate::Aimd;
 use crate::prelude::*;

@@ -22,10 +22,7 @@
 //! first aggregate with traffic is the reference if every aggregate is steered, or if no other has
 //! traffic.
 //!
-//! Departures from the source. Its equation 6 has r_ref − r − 1 where equation 5 has r_ref − r.
-//! Equation 6 would have its equilibrium at r = r_ref − 1, so equation 5 is used. r is the ratio of
-//! averages, not the average of ratios, which one empty sample would make infinite. The lower bound
-//! is not 0, which a bilinear law could never leave.
+//! Departures from the source: `docs/src/models/clcc.md`.
 
 mod config;
 

@@ -14,13 +14,7 @@
 //! inversely proportional to the square root of its loss. Dropping that resumes within 16 intervals
 //! starts at the previous rate.
 //!
-//! Source: RFC 8289, Nichols, Jacobson, McGregor, Iyengar, "Controlled Delay Active Queue
-//! Management", 2018; pseudocode in §5.
-//!
-//! Departures from the source. CoDel judges packet by packet, since the port holds the packets. The
-//! pseudocode loops inside one dequeue. A test compares the two. A mark counts as a drop after
-//! which the packet continues, as in Linux. The pseudocode has no marks. Out-of-band control
-//! packets pass if there is no high-priority queue for them.
+//! Departures from the source: `docs/src/models/codel.md`.
 
 use crate::prelude::*;
 use accord_family::kind::{duration, flag};

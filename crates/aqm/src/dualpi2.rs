@@ -22,14 +22,7 @@
 //!
 //! The port holds the queues (`port/src/dual_queue.rs`). This module decides.
 //!
-//! Source: RFC 9332, De Schepper, Briscoe, White, "Dual-Queue Coupled Active Queue Management (AQM)
-//! for Low Latency, Low Loss, and Scalable Throughput (L4S)", 2023.
-//!
-//! Departures from the source. The port's limit of the buffer includes the packet in service. As in
-//! Linux, p' marks and drops nothing while less than two packets of 1500 bytes wait in both queues
-//! [§A.1]. A step in place of the ramp is a `range` of 1 ns. Packets that are not ECN-capable, such
-//! as acknowledgements, wait in C, including those of scalable flows. Control packets of the
-//! high-priority queue pass.
+//! Departures from the source: `docs/src/models/dualpi2.md`.
 
 use crate::bat::SHORTEST;
 use crate::prelude::*;

@@ -9,12 +9,7 @@
 //!
 //! The port holds the queues (`port/src/flow_queues.rs`). This module has their parameters.
 //!
-//! Source: RFC 8290, Høiland-Jørgensen, McKenney, Täht, Gettys, Dumazet, "The Flow Queue CoDel
-//! Packet Scheduler and Active Queue Management Algorithm", 2018.
-//!
-//! Departures from the source. The port's limit of the buffer includes the packet in service. The
-//! RFC's default is 10240 packets. The hash is computed from the flow's number and a secret drawn
-//! from the link's random numbers.
+//! Departures from the source: `docs/src/models/fq-codel.md`.
 
 use crate::Codel;
 use crate::codel::{ECN, INTERVAL, TARGET};

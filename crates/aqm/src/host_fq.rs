@@ -16,15 +16,7 @@
 //! The port holds the queues and counts for hosts (`port/src/flow_queues.rs`). This module has
 //! their parameters.
 //!
-//! Source: Høiland-Jørgensen, Täht, Morton, "Piece of CAKE: A Comprehensive Queue Management
-//! Solution for Home Gateways", 2018, for the isolation of hosts; RFC 8290 for the rest.
-//!
-//! Departures from the source, for which it is not called CAKE. Each queue has a CoDel instead of
-//! COBALT, so that only the limit of the buffer controls unresponsive traffic. There are no
-//! priorities by DSCP. The shaper and the acknowledgement filter belong to the link. The quantum
-//! does not depend on the rate. A queue that empties waits for a turn among the old ones, as in RFC
-//! 8290. Hosts are distinguished exactly instead of by a hash, and the division of the quantum is
-//! not rounded at random.
+//! Departures from the source: `docs/src/models/host-fq.md`.
 
 use crate::FqCodel;
 use crate::codel::{ECN, INTERVAL, TARGET};

@@ -17,13 +17,7 @@
 //! - the delay was less than half the target and p is less than 0.2,
 //! - a burst is allowed, for `max_burst` after p was 0 and the delay was low.
 //!
-//! Source: RFC 8033, Pan, Natarajan, Baker, White, "Proportional Integral Controller Enhanced
-//! (PIE): A Lightweight Control Scheme to Address the Bufferbloat Problem", 2017.
-//!
-//! Departures from the source. The delay is the waiting bytes over the port's own rate [Little's
-//! law, §4.3]. A port knows its rate, so that the RFC's estimate of it (§5.2) is not needed. The
-//! rate of control packets of the high-priority queue is not subtracted. Those packets always pass.
-//! Derandomisation and switching off, two optional parts (§5), are not implemented.
+//! Departures from the source: `docs/src/models/pie.md`.
 
 use crate::bat::SHORTEST;
 use crate::prelude::*;

@@ -28,12 +28,7 @@
 //! that finds more after that also passes, and so does the first one after an average below the
 //! lower threshold, unless every packet is dropped.
 //!
-//! Departures from the source. The discipline does not see departures. It assumes that the link
-//! becomes idle when it could have sent the backlog of the last arrival at the link's rate. m
-//! counts packets of the size of the arriving one. ECN-capable packets are still dropped while
-//! every packet is dropped [RFC 3168 §7]. Count starts from zero after a mark, which makes the
-//! analysis of the paper exact. The paper's pseudocode counts one more. The queue includes the
-//! packet in service.
+//! Departures from the source: `docs/src/models/red.md`.
 
 use crate::prelude::*;
 

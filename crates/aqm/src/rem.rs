@@ -15,13 +15,7 @@
 //! The unit of the price is the millisecond. A flow of x packets/ms at price p has the target x·p
 //! packets, which Vegas would keep queued. Both ends need only the same φ.
 //!
-//! Departures from the source. The queue excludes the packet in service, which a fluid does not
-//! have. If it were included, a link without a queue would signal congestion. Packets count by
-//! size, in units of `packet`, so that acknowledgements count less. A packet that is not
-//! ECN-capable is dropped with the same probability; the source has no such packets. They count in
-//! x, so that the price rises without end where such packets alone exceed the rate that the others
-//! leave. Without `count_dropped`, x is the rate into the queue. The unit of the price is a
-//! millisecond for any period; the source ties the unit to the period.
+//! Departures from the source: `docs/src/models/rem.md`.
 
 use crate::bat::SHORTEST;
 use crate::prelude::*;

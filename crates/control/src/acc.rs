@@ -2,18 +2,8 @@
 //! arrives once per round trip, a policy moves the window, and the window bounds the outstanding
 //! data and gives the rate [Xia05 §IV-B.2, Har02 algorithm 1].
 //!
-//! [`Law`] has the switches of the papers' laws and of ours. Ours departs from eq. 10 of Xia05:
-//! - Slow start ([`SlowStart::Lands`]) ends at the window for which the queuing delay of the latest
-//!   report gives the target. Its rate is at most [`PROBE`] times the rate of delivery, and
-//!   [`QUEUED_PROBE`] times once a queue shows, and its window is that rate times the round-trip
-//!   time. Twenty flows that start together lose nothing then
-//!   at Xia05 figure 6.
-//! - Steps lengthen while an error lasts ([`crate::secant`]).
-//! - A contract is a least rate ([`Law::keeps_contract`], [`crate::floor`]).
-//! - Virtually queued data counts as outstanding ([`Law::holds_virtual`]). So a virtual queue
-//!   fills with the window, as a physical one does, and does not integrate rates.
-//! - No smallest round-trip time is kept. The round-trip time over empty queues is that of the
-//!   latest report less its queuing delay, so that a longer path is not taken for a queue.
+//! [`Law`] has the switches of the papers' laws and of ours, which departs from eq. 10 of Xia05:
+//! `docs/src/models/monaco.md`.
 
 use crate::floor::Floor;
 use crate::law::{Law, SlowStart};

@@ -14,12 +14,7 @@
 //! policer   where two intervals lose a fifth at the same rate, that rate for 48 round trips
 //! ```
 //!
-//! Departures from the source. Linux keeps rates as whole packets per 2²⁴ µs, windows in packets and
-//! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
-//! trips, where Linux keeps three candidates. No packet waits below the transport, so that all data
-//! in flight is in the network. Losses that a timer finds count with the next acknowledgement. The
-//! first phase of ProbeBW is drawn from the picoseconds of the time, since controllers have no
-//! random stream.
+//! Departures from the source: `docs/src/models/bbr1.md`.
 
 mod policer;
 

@@ -13,13 +13,7 @@
 //!
 //! Names are those of the draft; "Infinity" is `u64::MAX` or `f64::INFINITY`.
 //!
-//! Departures from the source. A packet is sent at a time: the send quantum is one packet, where the draft
-//! has two at least [§5.6.3]. A controller has no random stream: the random waits of PickProbeWait
-//! are drawn from the picoseconds of the time. There is no response to marks, and none are asked
-//! for [§3.7]. A restart from idle begins the count of aggregation with its interval, as Linux does:
-//! the pseudocode of §5.4.1 keeps the deliveries of the interval before, so that the window grows
-//! by each burst of an application that pauses. State is saved once per loss recovery, as the text of
-//! §5.5.11.1 says: its pseudocode saves it again in each round trip with losses.
+//! Departures from the source: `docs/src/models/bbr3.md`.
 
 mod control;
 mod model;

@@ -21,11 +21,7 @@
 //! Copa competes: 1/δ grows by one per round trip and halves at a loss [Arun18 §2.2]. Nearly empty
 //! is a tenth of RTTmax − RTTmin above RTTmin, with RTTmax the largest of four round trips.
 //!
-//! Departures from the source. The paper doubles v from the third round trip of a direction on, its
-//! authors' program from the second. The paper looks for an empty queue in five round trips, the
-//! program in four. The program has no repairs and cuts by 0.3 where more than that part is lost;
-//! here losses are repaired, and 1/δ halves once per round trip of losses. The window keeps two
-//! packets. A timeout starts again from a packet; the sources have no rule for it.
+//! Departures from the source: `docs/src/models/copa.md`.
 
 use crate::bbr3::paced;
 use crate::estimator::Recent;

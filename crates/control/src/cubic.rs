@@ -22,12 +22,7 @@
 //! The first slow start is HyStart++ [RFC 9406]. The later ones, and the first one without
 //! `hystart`, are that of RFC 5681.
 //!
-//! Departures from the source. If
-//! Reno's window is the larger one, cwnd is raised to it but not lowered to it. A window that is the
-//! threshold is in congestion avoidance, not in slow start [RFC 9438 §4.10]. A loss in the slow start
-//! after a timeout finds no W_max: the timeout forgot it. Marks at a window of one packet do not lower
-//! the rate further [RFC 9438 §4.6]. Time during which the application, not the window, is the limit
-//! does not count in t [RFC 9438 §4.2, 5.8]: the epoch moves by it.
+//! Departures from the source: `docs/src/models/cubic.md`.
 
 use crate::hystart::HyStart;
 use crate::prelude::*;

@@ -12,10 +12,7 @@
 //! loss, timeout, idle   as Reno                              [RFC 8257 §3.5]
 //! ```
 //!
-//! Departures from the source. The receiver counts marks and does not echo them one by one, so
-//! delayed acknowledgements lose none [RFC 8257 §3.2]. The window grows neither during recovery
-//! nor during the round trip after a mark that was answered. It is not rounded to packets, since
-//! steps may be much smaller than one. Losses are repaired by selective acknowledgements.
+//! Departures from the source: `docs/src/models/dctcp.md`.
 
 use crate::prelude::*;
 use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};

@@ -10,10 +10,7 @@
 //!
 //! The queuing delay is the smallest of the latest samples less the smallest of some minutes.
 //!
-//! MIN_CWND is two packets. Departures from the source. Delays are round-trip times, where the RFC
-//! has one-way delays: a queue on the way back counts. There is no slow start at all; the RFC leaves
-//! it open. A window does not grow during recovery. Its bound is the largest amount of data in flight
-//! during the round trip, so that a burst that used the whole window does not shrink it.
+//! MIN_CWND is two packets. Departures from the source: `docs/src/models/ledbat.md`.
 
 use crate::estimator::QueuingDelay;
 use crate::prelude::*;

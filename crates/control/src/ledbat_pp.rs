@@ -16,10 +16,7 @@
 //!
 //! W is in packets; delays are round-trip times, filtered as in [`crate::ledbat`].
 //!
-//! Departures from the source. Slow start after a slowdown has the GAIN, too: the draft asks for
-//! "the slow start algorithm", which §4.1 defines. The two round trips of a slowdown are of the
-//! smoothed round-trip time at its beginning. The window does not grow while less than half of it is
-//! used.
+//! Departures from the source: `docs/src/models/ledbat.md`.
 
 use crate::estimator::QueuingDelay;
 use crate::ledbat::{BASE_HISTORY, CURRENT_FILTER};

@@ -17,10 +17,7 @@
 //!
 //! N is the weight of the flow's [`Service`]. It is 1 for a flow without one.
 //!
-//! Departures from the source. In congestion avoidance the window grows no faster than in slow
-//! start, which matters below N packets. A loss in slow start and a timeout halve the window,
-//! because they concern all N flows. The source does not define the response there. Losses are
-//! repaired by selective acknowledgements, because a window of N flows loses many packets at once.
+//! Departures from the source: `docs/src/models/multcp.md`.
 
 use crate::prelude::*;
 use crate::tcp_window::{

@@ -18,12 +18,7 @@
 //! by time [RFC 9331 §4.1, §4.3]. Acknowledgements carry the receiver's count of marks, which is what
 //! accurate ECN feeds back [RFC 9768].
 //!
-//! Departures from the source. The draft's text was not at hand; its sections are cited as two
-//! implementations quote them (Linux, and a port to quinn). Linux moves from a window to a rate once
-//! the flow does not depend on its round-trip time; here a window rules throughout. There is no
-//! fallback where marks come from a classic queue, which the draft leaves to operators. A loss in the
-//! round trip of a mark costs both cuts, where Linux gives back that of the mark. The window is two
-//! packets at least, and packets are not made smaller.
+//! Departures from the source: `docs/src/models/prague.md`.
 
 use crate::prelude::*;
 use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};

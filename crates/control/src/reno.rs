@@ -16,9 +16,7 @@
 //! ends with the first new acknowledgement [RFC 5681 §3.2]. NewReno's goes on through partial
 //! acknowledgements [RFC 6582].
 //!
-//! Departures from the source. A halved window is rounded down to whole packets. The bytes in
-//! flight count only up to the window. The window does not grow while the sender leaves it unused
-//! [RFC 7661].
+//! Departures from the source: `docs/src/models/reno.md`.
 
 use crate::prelude::*;
 use crate::tcp_window::{

@@ -19,13 +19,7 @@
 //! With a [`Service`], α and β times the weight bound the backlog beyond the contracted rate's
 //! part. The window also shrinks while more is queued than the limit [Har02 eq. 8].
 //!
-//! Departures from the source. Low02 compares the window and the round-trip time of one instant.
-//! Here they belong to the same packets (see the estimator). The cut by 1/8 at the end of slow
-//! start and the cut by 1/4 on an early loss are those of the ns-2 implementation that the papers
-//! used. Unlike there, the backlog is not rounded to whole packets. Rounding would hold any flow
-//! within half a packet of its target still. The window is at least two packets except after a
-//! timeout, so that a duplicate acknowledgement can follow a loss. A window that shrinks takes
-//! ssthresh down with it.
+//! Departures from the source: `docs/src/models/vegas.md`.
 
 mod thresholds;
 

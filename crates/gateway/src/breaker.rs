@@ -1,20 +1,10 @@
 //! The circuit breaker of a tunnel [RFC 8084]: the last resort if the controller does not keep losses
 //! low.
 //!
-//! The controller reacts within a round trip. The breaker is for losses that last for seconds:
-//! contracts that do not fit, a policer, a signal that says nothing. It measures the part of the bytes
-//! that were lost, interval by interval. It trips if [`INTERVALS`] intervals in a row, `over` together,
-//! each lost `loss` or more. The tunnel then sends at `rate` at most, by default a tenth of the cap
-//! [RFC 8084 §4: a reduction is by an order of magnitude].
-//!
-//! The breaker re-arms with the first report after `rearm` if the latest interval lost less than half
-//! of `loss`. The time doubles, up to [`LONGEST`] times, each time that it trips again within that
-//! time. An operator re-arms it by setting a mode.
-//!
-//! An interval ends with a report, and has at least [`LEAST`] packets. So a tunnel with little to send
-//! has longer intervals, and one burst of losses is one interval. Without reports nothing is measured.
-//! If none come for the time `blind` although data goes, it trips, too: missing reports count as
-//! congestion [RFC 8084 §4].
+//! It trips if [`INTERVALS`] intervals in a row, `over` together, each lost `loss` or more, or if no report
+//! comes for the time `blind` although data goes. The time until it re-arms doubles, up to [`LONGEST`]
+//! times. An interval has at least [`LEAST`] packets, so that one burst of losses is one interval. The rules
+//! and their reasons are in `docs/src/gateway/design.md`.
 
 use crate::config::BreakerConfig;
 use accord_units::{Bytes, Duration, Time};

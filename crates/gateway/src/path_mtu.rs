@@ -17,11 +17,7 @@
 //! The search confirms the base, tries the largest size, and then halves the interval [RFC 8899 §5.3].
 //! On most paths that is two round trips.
 //!
-//! Departures. Until a size has failed, packets of the largest size are sent, although nothing larger
-//! than the base is confirmed: hosts with a message of a smaller MTU keep to it for ten minutes, and
-//! two round trips are not worth that. A probe counts as failed only if something else was heard of the
-//! peer since: a path that carries nothing says nothing of sizes. Losses of most of the data have the
-//! size confirmed at once, not after the timer [RFC 8899 §4.3].
+//! Departures from the source: `docs/src/gateway/design.md`.
 
 use accord_units::{Duration, Time};
 

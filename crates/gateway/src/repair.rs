@@ -1,13 +1,8 @@
-//! Head of losses in the network: packets of a tunnel with a contract that did not arrive are sent again.
+//! Repair of losses in the network: packets of a tunnel with a contract that did not arrive are sent again
+//! (`docs/src/gateway/design.md`).
 //!
-//! Flows in a tunnel give way to losses of the network as any flow does, so that a contract would be
-//! worthless to them alongside flows that keep a buffer full. The receiver reports the counters of
-//! WireGuard that are missing, which each data datagram has [WireGuard §5.4.6], and the sender sends those
-//! packets again with counters of their own. So a lost repair is repaired as well. The pace counts
-//! repairs as data, because it bounds the load of the tunnel on others.
-//!
-//! Nothing is kept for order: a repaired packet arrives a round trip late, which TCP with RACK tolerates
-//! [RFC 8985 §6.2].
+//! The receiver reports the counters of WireGuard that are missing, which each data datagram has
+//! [WireGuard §5.4.6]. The pace counts repairs as data, because it bounds the load of the tunnel on others.
 
 use crate::edge::Head;
 use accord_units::{Duration, Time};

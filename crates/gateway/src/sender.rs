@@ -1,10 +1,7 @@
 //! The sending half of a tunnel: when a packet may go, and when a control message goes.
 //!
-//! The pace is that of the controller, and never above the cap. Without control the pace is the cap: in
-//! mode shadow, if the peer is plain WireGuard, and while no reports come. So loss of feedback does not
-//! stop traffic. In mode bypass there is no pace. While the circuit breaker is tripped, the cap is the
-//! breaker's rate.
-//!
+//! The pace is that of the controller or, without control, the cap: `docs/src/gateway/design.md` has the
+//! states of the other end. In mode bypass there is no pace.
 //! A sender works as of the time when its work was due, up to [`BURST`] back. So a machine that wakes
 //! late keeps the rate, and sends no more than that at once.
 

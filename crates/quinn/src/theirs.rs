@@ -14,11 +14,7 @@
 //! packets and at most 256. If the bucket is empty, the next packets leave when it is full, or with
 //! an acknowledgement. The window stays unchanged after an idle time.
 //!
-//! Departures from a connection of quinn. Its bucket fills only when it has too few tokens, so that
-//! after a pause up to two buckets leave at once; here it is one. Losses are detected by duplicate acknowledgements and a
-//! retransmission timer, not by time thresholds and probes. Losses are reported before the
-//! acknowledgements that came with them. One acknowledgement counts as one packet, for any number
-//! of packets that it covers. Acknowledgements are not delayed.
+//! Departures from a connection of quinn: `docs/src/quinn.md`.
 
 use crate::clock::{Clock, theirs};
 use crate::estimator::Estimator;
