@@ -15,14 +15,7 @@
 //! B is 1 while the link has excess bandwidth: the queue is short and does not grow, or the link
 //! serves less than it could. B̄ is the exponential average of B.
 //!
-//! The increase is a step of T, so a step C_i·O_i of the rate. The decrease is the share D_i·O_i of
-//! f_i. Together they give f_i ∝ C_i/D_i for any offered rates. This is weighted max-min fairness
-//! with the weights C_i/D_i (`theory::bat`). It holds for unresponsive aggregates. TCP backs off at
-//! each drop and gets less. [`crate::Clcc`] closes the loop around D_i.
-//!
-//! Each aggregate also has f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
-//!
-//! Departures from the source: `docs/src/models/bat.md`.
+//! The equilibrium, and departures from the source: `docs/src/models/bat.md`.
 
 use crate::Aimd;
 use crate::prelude::*;

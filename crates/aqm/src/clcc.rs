@@ -15,14 +15,7 @@
 //! floor, cannot be steered. Its D_i then falls by a tenth per step
 //! [Ple03 §IV-B, control preemption].
 //!
-//! The paper's scheme has two aggregates, one of them steered. With more aggregates each loop sees
-//! one ratio to the same reference, so that no loop disturbs another. To first order every error
-//! shrinks by the factor 1 − |β| per step, for any number of aggregates (`theory::bat`). Bandwidth
-//! left by an aggregate with little traffic is shared by the others, again by their shares. The
-//! first aggregate with traffic is the reference if every aggregate is steered, or if no other has
-//! traffic.
-//!
-//! Departures from the source: `docs/src/models/clcc.md`.
+//! More than two aggregates, and departures from the source: `docs/src/models/clcc.md`.
 
 mod config;
 

@@ -8,10 +8,6 @@
 //! p ← p + scale·(α·(d − target) + β·(d − d'))
 //! ```
 //!
-//! p stays within 0 and 1. The scale makes steps small while p is small: it is 1/2048, 1/512,
-//! 1/128, 1/32, 1/8, 1/2 and 1 for p below 10^-6, 10^-5, ..., 10^-1 and above. Above 10^-1 no step
-//! is larger than 0.02 [§5.5]. While the queue stays empty p decays by a 50th per period.
-//!
 //! A packet that arrives is dropped with probability p, except in three cases [§4.1, §4.4]:
 //! - no more than two packets of mean size are queued,
 //! - the delay was less than half the target and p is less than 0.2,

@@ -22,13 +22,7 @@
 //! With thresholds in bytes p_b is scaled by the size of the arriving packet over `packet`. So a
 //! flow's share of the marks is its share of the bytes [FJ93 §IV].
 //!
-//! The paper has no rule for short queues. ns-2 has one (`red.cc`), which `spare_short` selects. A
-//! packet passes if it finds at most one packet waiting behind the one in service. With thresholds
-//! in bytes it passes if it finds none waiting, since ns-2 compares with one byte. The first packet
-//! that finds more after that also passes, and so does the first one after an average below the
-//! lower threshold, unless every packet is dropped.
-//!
-//! Departures from the source: `docs/src/models/red.md`.
+//! The rule of `spare_short`, and departures from the source: `docs/src/models/red.md`.
 
 use crate::prelude::*;
 

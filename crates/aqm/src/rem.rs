@@ -12,9 +12,6 @@
 //! share 1 − φ^(−Σp) of the packets carries a mark [eq. 32]. In equilibrium x = c and b = 0: the
 //! price needs no queue.
 //!
-//! The unit of the price is the millisecond. A flow of x packets/ms at price p has the target x·p
-//! packets, which Vegas would keep queued. Both ends need only the same φ.
-//!
 //! Departures from the source: `docs/src/models/rem.md`.
 
 use crate::bat::SHORTEST;

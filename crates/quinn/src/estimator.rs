@@ -5,7 +5,6 @@
 //! connection of quinn in memory, with a controller that copies the estimator. Each sample is a
 //! packet of this connection that is acknowledged after the sample's time, on a private clock.
 
-use crate::clock::{ours, theirs};
 use crate::end::End;
 use crate::plain::Plain;
 use accord_units::Duration;
@@ -84,14 +83,13 @@ impl Estimator {
     ///
     /// Panics if quinn ignores an acknowledgement.
     pub fn sample(&mut self, rtt: Duration) -> RttEstimator {
-        let rtt = theirs(rtt);
         self.connection.ping();
         self.buffer.clear();
         let sent = (self.connection).poll_transmit(self.now, 1, &mut self.buffer);
         assert!(sent.is_some(), "nothing holds a ping back");
         let number = number(&self.buffer, self.sent);
         self.sent = Some(number);
-        self.now += rtt;
+        self.now += std::time::Duration::from(rtt);
         self.acknowledge(number);
         self.sampled = true;
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +126,8 @@ impl Estimator {
 
     /// The smallest and the smoothed round-trip time after the last sample.
     pub fn shown(&self) -> Option<(Duration, Duration)> {
-        let shown = || (ours(self.connection.min_rtt()), ours(self.connection.rtt()));
+        let shown =
+            || (Duration::from(self.connection.min_rtt()), Duration::from(self.connection.rtt()));
         self.sampled.then(shown)
     }
 }

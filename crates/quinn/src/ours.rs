@@ -1,24 +1,13 @@
 //! Controllers of Accord in connections of quinn.
 //!
-//! quinn's trait carries the window, and as inputs of a controller: bytes acknowledged with their
-//! sending times, bytes lost, the presence of marks, the smoothed and the smallest round-trip time.
-//! It does not carry
-//!
-//! - a pace: quinn always spaces packets at 1.25 windows per smoothed round-trip time;
-//! - samples of the delivery rate, and the identity of lost packets;
-//! - the number of marked packets;
-//! - the delay of acknowledgements at the receiver: up to 25 ms of it are in the round-trip time of
-//!   a packet, though not in the smoothed one;
-//! - control packets.
-//!
-//! [`Factory::new`] rejects the controllers that need one of these: see [`Refused`]. The pace of
-//! Copa is two windows per round trip, which only makes its packets less bursty; quinn's replaces
-//! it.
-//!
+//! quinn's trait lacks a pace, samples of the delivery rate, the identity of lost packets and the number of
+//! marked ones, and control packets (`docs/src/quinn.md`). [`Factory::new`] rejects the controllers that need
+//! one of these: see [`Refused`]. The pace of Copa is two windows per round trip, which only makes its
+//! packets less bursty; quinn's replaces it.
 //! quinn probes the packet size of its path, and increases it. A controller here has a constant
 //! packet size as its unit: [`Factory::packet`].
 
-use crate::clock::{Clock, ours};
+use crate::clock::Clock;
 use accord_control::{
     Acked, AnyController, Capabilities, Congestion, Controller, Maker, Marks, PathView, Transport,
 };
@@ -244,11 +233,11 @@ impl congestion::Controller for Ours {
         self.batch.bytes += bytes;
         self.batch.newest = self.batch.newest.max(Some(sent));
         let latest = now.saturating_duration_since(sent);
-        self.rtt = ours(latest);
+        self.rtt = Duration::from(latest);
         // quinn passes the estimator before this sample. Its smallest value may be the initial
         // estimate.
-        self.srtt = ours(rtt.get());
-        self.min_rtt = ours(rtt.min().min(latest));
+        self.srtt = Duration::from(rtt.get());
+        self.min_rtt = Duration::from(rtt.min().min(latest));
     }
 
     fn on_end_acks(

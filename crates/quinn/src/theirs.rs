@@ -16,7 +16,7 @@
 //!
 //! Departures from a connection of quinn: `docs/src/quinn.md`.
 
-use crate::clock::{Clock, theirs};
+use crate::clock::Clock;
 use crate::estimator::Estimator;
 use accord_control::{
     Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Lost, Marks, PathView,
@@ -101,7 +101,7 @@ impl Theirs {
     /// The smoothed round-trip time in seconds, as in quinn's pacer.
     fn seconds(&self) -> f64 {
         let srtt = if self.srtt.is_zero() { FIRST_RTT } else { self.srtt };
-        theirs(srtt).as_secs_f64()
+        std::time::Duration::from(srtt).as_secs_f64()
     }
 
     /// Reports losses that the stream attributes to the last congestion.

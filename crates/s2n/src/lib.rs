@@ -137,7 +137,7 @@ impl Ours {
 
     fn time(&mut self, at: Timestamp) -> Time {
         let zero = *self.zero.get_or_insert(at);
-        Time::ZERO + ours(at.saturating_duration_since(zero))
+        Time::ZERO + Duration::from(at.saturating_duration_since(zero))
     }
 
     /// The window, at least two packets [RFC 9002 §7.2].
@@ -157,9 +157,9 @@ impl Ours {
     }
 
     fn measure(&mut self, rtt: &RttEstimator) {
-        self.srtt = ours(rtt.smoothed_rtt());
-        self.rtt = ours(rtt.latest_rtt());
-        self.min_rtt = ours(rtt.min_rtt());
+        self.srtt = Duration::from(rtt.smoothed_rtt());
+        self.rtt = Duration::from(rtt.latest_rtt());
+        self.min_rtt = Duration::from(rtt.min_rtt());
     }
 
     fn is_answered(&self, sent: Time) -> bool {
@@ -178,11 +178,6 @@ impl Ours {
         let from = self.next.filter(|next| *next > sent).unwrap_or(sent);
         self.next = from.checked_add(std::time::Duration::from_secs_f64(span));
     }
-}
-
-fn ours(span: std::time::Duration) -> Duration {
-    let ps = span.as_nanos().saturating_mul(1000);
-    Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
 }
 
 fn in_u32(bytes: u64) -> u32 {
