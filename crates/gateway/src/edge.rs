@@ -29,21 +29,8 @@ impl PortPacket for Waiting {
 /// The most buffers of packets that were sent which are kept for packets to come.
 const SPARE: usize = 128;
 
-/// A packet whose turn it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
-    /// The packet.
-    pub packet: Vec<u8>,
-    /// The class.
-    pub class: usize,
-}
-
-impl Head {
-    /// The size of the packet on the wire.
-    pub fn size(&self) -> Bytes {
-        wire_size(self.packet.len())
-    }
-}
+/// A packet whose turn it is, with its class.
+pub type Head = accord_port::Head<Vec<u8>>;
 
 /// Returns the size on the wire of a packet of `length` bytes.
 pub fn wire_size(length: usize) -> Bytes {
