@@ -7,7 +7,7 @@
 use crate::Policy;
 use crate::loss::OnLoss;
 use accord_family::{Pace, Values};
-use accord_units::{Bytes, Duration};
+use accord_units::{Bytes, Duration, Words, words};
 
 /// The switches: the name, then the word under each law of [`LAWS`].
 const SWITCHES: &[(&str, [&str; 3])] = &[
@@ -32,28 +32,32 @@ const LAWS: [&str; 3] = ["xia05", "har02", "accord"];
 /// The weight of a new sample of the egress rate under each law.
 const EGRESS_WEIGHTS: [f64; 3] = [0.25, 0.25, 0.5];
 
-/// The limit of the data that a sender has sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
-    /// The data that is neither acknowledged nor lost is at most cwnd [Xia05 appendix].
-    Outstanding,
-    /// The data sent since the last control pair is at most cwnd [Har02 algorithm 1, step 4].
-    Period,
-    /// The rate is the only limit while reports come.
-    Open,
+words! {
+    /// The limit of the data that a sender has sent.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Window by word {
+        /// The data that is neither acknowledged nor lost is at most cwnd [Xia05 appendix].
+        Outstanding = "outstanding",
+        /// The data sent since the last control pair is at most cwnd [Har02 algorithm 1, step 4].
+        Period = "period",
+        /// The rate is the only limit while reports come.
+        Open = "open",
+    }
 }
 
-/// The growth of the window until the first congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlowStart {
-    /// None: the policy moves the window from the first report on [Xia05 eq. 10].
-    None,
-    /// The window doubles per round trip [Har02 algorithm 1, step 7.2].
-    Doubles,
-    /// The window doubles, window and rate are at most those of 1.9 times the rate of delivery, 1.25
-    /// times once a queue shows, and slow start ends at the window for which the queuing delay in
-    /// hand gives the target.
-    Lands,
+words! {
+    /// The growth of the window until the first congestion.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SlowStart by word {
+        /// None: the policy moves the window from the first report on [Xia05 eq. 10].
+        None = "none",
+        /// The window doubles per round trip [Har02 algorithm 1, step 7.2].
+        Doubles = "doubles",
+        /// The window doubles, window and rate are at most those of 1.9 times the rate of delivery,
+        /// 1.25 times once a queue shows, and slow start ends at the window for which the queuing
+        /// delay in hand gives the target.
+        Lands = "lands",
+    }
 }
 
 /// The switches and parameters of a controller of this kind.
@@ -88,16 +92,18 @@ pub struct Law {
     pub target: f64,
 }
 
-/// The handling of control pairs at the ends of a tunnel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pairs {
-    /// The next pair goes out when the last is answered, or when its timer runs out, which is
-    /// "similar to that of TCP" [Xia05 §IV-B.1]: RFC 6298 with its least of 1 s and its exponential
-    /// back-off. Only the answer to the latest pair counts.
-    Printed,
-    /// An answer counts while no later pair was answered, and a pair that is not answered is repeated
-    /// soon.
-    Patient,
+words! {
+    /// The handling of control pairs at the ends of a tunnel.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Pairs by word {
+        /// The next pair goes out when the last is answered, or when its timer runs out, which is
+        /// "similar to that of TCP" [Xia05 §IV-B.1]: RFC 6298 with its least of 1 s and its
+        /// exponential back-off. Only the answer to the latest pair counts.
+        Printed = "printed",
+        /// An answer counts while no later pair was answered, and a pair that is not answered is
+        /// repeated soon.
+        Patient = "patient",
+    }
 }
 
 /// The use of the controller's window at the sending end of a tunnel.
@@ -130,6 +136,11 @@ fn word(values: &Values, switch: &str) -> &'static str {
     })
 }
 
+/// Returns the value of a switch.
+fn read<W: Words>(values: &Values, switch: &str) -> W {
+    W::of_word(word(values, switch)).expect("a law and a parameter have the words of a switch")
+}
+
 /// Returns the weight of a new sample of the egress rate.
 pub(crate) fn egress_weight(values: &Values) -> f64 {
     let own = values.number_opt("egress_weight");
@@ -146,11 +157,7 @@ impl Law {
                 "least" => Pace::Least,
                 _ => Pace::Latest,
             },
-            slow_start: match word(values, "slow_start") {
-                "none" => SlowStart::None,
-                "doubles" => SlowStart::Doubles,
-                _ => SlowStart::Lands,
-            },
+            slow_start: read(values, "slow_start"),
             mu_is_sent: is("mu", "sent"),
             grows_by_packets: is("increase", "packet"),
             holds_virtual: is("virtual", "inside"),
@@ -170,15 +177,8 @@ impl Law {
 impl Sending {
     pub(crate) fn of(values: &Values) -> Sending {
         Sending {
-            window: match word(values, "window") {
-                "period" => Window::Period,
-                "open" => Window::Open,
-                _ => Window::Outstanding,
-            },
-            pairs: match word(values, "pairs") {
-                "printed" => Pairs::Printed,
-                _ => Pairs::Patient,
-            },
+            window: read(values, "window"),
+            pairs: read(values, "pairs"),
             by_turns: word(values, "place") == "turns",
             min_rto: values.duration_opt("min_rto"),
             holds_virtual: word(values, "virtual") == "inside",

@@ -208,7 +208,7 @@ fn estimator(values: &Values) -> VegasEstimator {
     }
     match values.choice("base_rtt") {
         "known" => VegasEstimator::told(),
-        _ => VegasEstimator::new(),
+        _ => VegasEstimator::default(),
     }
 }
 

@@ -48,34 +48,6 @@ pub struct Estimator {
 const CID: usize = 8;
 
 impl Estimator {
-    /// Creates an estimator without samples.
-    ///
-    /// # Panics
-    ///
-    /// Panics if quinn does not connect to itself in memory.
-    pub fn new() -> Estimator {
-        let seen = Seen::default();
-        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
-        let now = Instant::now();
-        let (client, first) = connected(Arc::new(transport(&seen)), now);
-        let client_id = source(&first).expect("the first packet has a long header");
-        let (endpoint, handle, mut connection) = client.into_parts().expect("it is connected");
-        // The round trips of the handshake took no time. A new path resets the estimator.
-        connection.path_changed(now);
-        Estimator {
-            endpoint,
-            handle,
-            connection,
-            seen,
-            now,
-            sent: None,
-            client_id,
-            answered: 1 << 20,
-            buffer: Vec::new(),
-            sampled: false,
-        }
-    }
-
     /// Takes a sample. Returns the estimator before it, which a controller of quinn receives as
     /// well.
     ///
@@ -136,7 +108,7 @@ impl Estimator {
 /// round-trip time: m, and then r with (7 m + r) / 8 the smoothed one.
 impl Clone for Estimator {
     fn clone(&self) -> Estimator {
-        let mut copy = Estimator::new();
+        let mut copy = Estimator::default();
         if let Some((min, smoothed)) = self.shown() {
             copy.sample(min);
             let rest = 8 * smoothed.as_ps() - 7 * min.as_ps();
@@ -146,9 +118,29 @@ impl Clone for Estimator {
     }
 }
 
+/// An estimator without samples. Its creation panics if quinn does not connect to itself in memory.
 impl Default for Estimator {
     fn default() -> Estimator {
-        Estimator::new()
+        let seen = Seen::default();
+        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
+        let now = Instant::now();
+        let (client, first) = connected(Arc::new(transport(&seen)), now);
+        let client_id = source(&first).expect("the first packet has a long header");
+        let (endpoint, handle, mut connection) = client.into_parts().expect("it is connected");
+        // The round trips of the handshake took no time. A new path resets the estimator.
+        connection.path_changed(now);
+        Estimator {
+            endpoint,
+            handle,
+            connection,
+            seen,
+            now,
+            sent: None,
+            client_id,
+            answered: 1 << 20,
+            buffer: Vec::new(),
+            sampled: false,
+        }
     }
 }
 

@@ -70,7 +70,7 @@ impl Theirs {
         Theirs {
             inner: make(clock.instant(Time::ZERO)),
             clock,
-            estimator: Estimator::new(),
+            estimator: Estimator::default(),
             packet: packet.get(),
             marks,
             sent: VecDeque::new(),
