@@ -93,17 +93,17 @@ impl Aqm for Avd {
         now: Time,
         _: &mut dyn Entropy,
     ) -> Verdict {
-        let since = self.queue.advance(now, queue.rate, self.config.utilisation);
+        let (seconds, link) = self.queue.advance(now, queue.rate, self.config.utilisation);
         let size = packet.size.as_f64();
         let VirtualQueue { backlog, capacity, .. } = &mut self.queue;
         self.found = *backlog;
         if self.config.holds_physical {
             // Both halves of a pair wait for the packet in service.
-            self.physical = queue.waiting() / since.link;
+            self.physical = queue.waiting() / link;
         }
         *backlog = (*backlog + size).min(self.max_delay * *capacity);
-        let excess = size - self.config.utilisation * since.link * since.seconds;
-        *capacity = (*capacity - self.config.gain * excess).max(0.0).min(since.link);
+        let excess = size - self.config.utilisation * link * seconds;
+        *capacity = (*capacity - self.config.gain * excess).max(0.0).min(link);
         Verdict::Pass
     }
 

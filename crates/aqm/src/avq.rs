@@ -117,7 +117,7 @@ impl Aqm for Avq {
         now: Time,
         _: &mut dyn Entropy,
     ) -> Verdict {
-        let since = self.queue.advance(now, queue.rate, self.config.utilisation);
+        let (seconds, link) = self.queue.advance(now, queue.rate, self.config.utilisation);
         let size = packet.size.as_f64();
         let buffer = buffer(self.buffer, queue.capacity.map(Bytes::as_f64));
         let verdict = if self.queue.backlog + size <= buffer || packet.class == Class::OutOfBand {
@@ -128,8 +128,8 @@ impl Aqm for Avq {
         } else {
             Verdict::Drop
         };
-        let earned = self.config.gain * self.config.utilisation * since.link * since.seconds;
-        let capacity = (self.queue.capacity + earned).min(since.link) - self.config.gain * size;
+        let earned = self.config.gain * self.config.utilisation * link * seconds;
+        let capacity = (self.queue.capacity + earned).min(link) - self.config.gain * size;
         self.queue.capacity = capacity.max(0.0);
         verdict
     }

@@ -54,15 +54,13 @@ pub static FAMILY: Family = Family {
     source: "[RFC 9332]",
     params: Config::PARAMS,
     check: |values| {
-        let period = period(values.duration("target"), values.duration("rtt_max"));
-        if period < SHORTEST {
-            Err(
+        match period(values.duration("target"), values.duration("rtt_max")) {
+        period if period >= SHORTEST => Ok(()),
+        _ => Err(
                 "target and a third of rtt_max must be at least 10 us, since the probability is updated at the smaller of them"
-                    .into(),
-            )
-        } else {
-            Ok(())
-        }
+                .into(),
+        ),
+    }
     },
     dynamics: Dynamics::Missing("it has two queues, and a link of the fluid has one"),
     page: "models/dualpi2.md",

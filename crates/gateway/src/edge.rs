@@ -4,12 +4,13 @@ use crate::config::OVERHEAD;
 use crate::inner::{self, Inner};
 use accord_aqm::{Class, PacketMeta};
 use accord_family::Service;
-use accord_port::{ClassCounts, PortPacket};
+use accord_port::PortPacket;
 use accord_units::{Bytes, Duration, Time};
+use std::ops::{Deref, DerefMut};
 
 /// A packet that waits.
 #[derive(Clone, Debug)]
-struct Waiting {
+pub struct Waiting {
     bytes: Vec<u8>,
     meta: PacketMeta,
 }
@@ -56,16 +57,6 @@ impl Edge {
         }
     }
 
-    /// Sets the shares of the classes. Their number stays.
-    pub fn set_shares(&mut self, shares: &[Service]) {
-        self.queues.set_shares(shares);
-    }
-
-    /// The number of classes.
-    pub fn classes(&self) -> usize {
-        self.queues.classes()
-    }
-
     /// Adds a packet of a class.
     pub fn push(&mut self, packet: &[u8], inner: &Inner, class: usize, now: Time) {
         let meta = PacketMeta {
@@ -101,19 +92,18 @@ impl Edge {
             self.spare.push(bytes);
         }
     }
+}
 
-    /// The number of packets that wait, the head included.
-    pub fn len(&self) -> u64 {
-        self.queues.len()
+impl Deref for Edge {
+    type Target = accord_port::Edge<Waiting>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.queues
     }
+}
 
-    /// Returns whether no packet waits.
-    pub fn is_empty(&self) -> bool {
-        self.queues.is_empty()
-    }
-
-    /// The counts of each class.
-    pub fn counts(&self) -> Vec<ClassCounts> {
-        self.queues.counts()
+impl DerefMut for Edge {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.queues
     }
 }

@@ -18,7 +18,6 @@ use crate::sender::{Next, State};
 use crate::sessions::{Opened, Sessions};
 use crate::too_big;
 use crate::trial::{Step, Trial, TrialStatus};
-use crate::way::Way;
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
 use accord_units::{Duration, Rate, Time};
 use std::net::{Ipv6Addr, SocketAddr};
@@ -37,6 +36,17 @@ const SILENCE: Duration = Duration::from_secs(3);
 const HANDSHAKES: Duration = Duration::from_secs(5);
 /// The DSCP of handshakes, AF41, as WireGuard in the kernel has it.
 const HANDSHAKE: u8 = 34 << 2;
+
+/// The destination and header fields of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The address.
+    pub to: SocketAddr,
+    /// The octet of DSCP and ECN.
+    pub tos: u8,
+    /// True if it goes in one piece or not at all.
+    pub whole: bool,
+}
 
 /// An output for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,16 +4,6 @@
 //! peer answers it. Messages of ICMP about sizes are not believed: anybody on the Internet can send
 //! one. All sizes are of packets inside of the tunnel.
 //!
-//! | symbol | here | value | source |
-//! |---|---|---|---|
-//! | BASE_PLPMTU | [`BASE`] | 1280 bytes | §5.1.2; the least MTU of IPv6 inside of the tunnel |
-//! | MIN_PLPMTU | [`LEAST`] | 576 bytes | §5.1.2; every host of IPv4 takes it |
-//! | MAX_PLPMTU | `most` | MTU of the device | §5.1.2 |
-//! | MAX_PROBES | [`PROBES`] | 3 | §5.1.2 |
-//! | PROBE_TIMER | [`TIMER`] | 3 round trips, at least 1 s | §5.1.1, [RFC 8085 §3.1.1] |
-//! | CONFIRMATION_TIMER | [`CONFIRM`] | 10 s | §5.1.1 |
-//! | PMTU_RAISE_TIMER | [`RAISE`] | 600 s | §5.1.1 |
-//!
 //! The search confirms the base, tries the largest size, and then halves the interval [RFC 8899 §5.3].
 //! On most paths that is two round trips.
 //!
@@ -21,20 +11,21 @@
 
 use accord_units::{Duration, Time};
 
-/// The size that most paths take.
+/// BASE_PLPMTU [RFC 8899 §5.1.2], the least MTU of IPv6 inside of the tunnel: most paths take it.
 pub const BASE: u16 = 1280;
-/// The size that is used if the base does not go through.
+/// MIN_PLPMTU [RFC 8899 §5.1.2], which every host of IPv4 takes: it is used if the base does not fit.
 pub const LEAST: u16 = 576;
-/// The probes that fail before a size does.
+/// MAX_PROBES [RFC 8899 §5.1.2]: the probes that fail before a size does.
 const PROBES: u32 = 3;
-/// The least time that a probe is waited for, and that time in round trips.
+/// PROBE_TIMER [RFC 8899 §5.1.1, RFC 8085 §3.1.1]: the least time that a probe is waited for, and that
+/// time in round trips.
 const TIMER: Duration = Duration::from_secs(1);
 const ROUNDS: u64 = 3;
-/// The time from one confirmation to the next.
+/// CONFIRMATION_TIMER [RFC 8899 §5.1.1]: the time from one confirmation to the next.
 const CONFIRM: Duration = Duration::from_secs(10);
 /// The least time from one confirmation to the next if much is lost.
 const SUSPECT: Duration = Duration::from_secs(1);
-/// The time after which a larger size is tried again.
+/// PMTU_RAISE_TIMER [RFC 8899 §5.1.1]: the time after which a larger size is tried again.
 const RAISE: Duration = Duration::from_secs(600);
 /// The search ends where the sizes that fit and that do not are so close.
 const GRAIN: u16 = 8;

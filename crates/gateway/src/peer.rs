@@ -2,6 +2,7 @@
 
 use crate::config::{Endpoint, Interface, Loss, Mode, PeerConfig};
 use crate::edge::Edge;
+use crate::gateway::Way;
 use crate::keys::PublicKey;
 use crate::message;
 use crate::path_mtu::PathMtu;
@@ -10,7 +11,6 @@ use crate::repair::{Gaps, Repairs};
 use crate::sender::{Sender, State};
 use crate::too_big::Limit;
 use crate::trial::{Tally, Trial};
-use crate::way::Way;
 use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
 use accord_units::Time;
