@@ -11,7 +11,7 @@ use crate::keys::PublicKey;
 use crate::message::{self, Message};
 use crate::outer;
 use crate::path_mtu::{PathMtu, Probe};
-use crate::peer::{Control, Peer};
+use crate::peer::{Control, Peer, Way};
 use crate::repair::Place;
 use crate::routes::Routes;
 use crate::sender::{Next, State};
@@ -36,17 +36,6 @@ const SILENCE: Duration = Duration::from_secs(3);
 const HANDSHAKES: Duration = Duration::from_secs(5);
 /// The DSCP of handshakes, AF41, as WireGuard in the kernel has it.
 const HANDSHAKE: u8 = 34 << 2;
-
-/// The destination and header fields of a datagram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
-    /// The address.
-    pub to: SocketAddr,
-    /// The octet of DSCP and ECN.
-    pub tos: u8,
-    /// True if it goes in one piece or not at all.
-    pub whole: bool,
-}
 
 /// An output for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

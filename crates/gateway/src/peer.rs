@@ -2,7 +2,6 @@
 
 use crate::config::{Endpoint, Interface, Loss, Mode, PeerConfig};
 use crate::edge::Edge;
-use crate::gateway::Way;
 use crate::keys::PublicKey;
 use crate::message;
 use crate::path_mtu::PathMtu;
@@ -30,6 +29,17 @@ impl Traffic {
         self.packets += 1;
         self.bytes += bytes;
     }
+}
+
+/// The destination and header fields of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The address.
+    pub to: SocketAddr,
+    /// The octet of DSCP and ECN.
+    pub tos: u8,
+    /// True if it goes in one piece or not at all.
+    pub whole: bool,
 }
 
 /// The counts of data per round trip. More of them would leave a link better used by less than a

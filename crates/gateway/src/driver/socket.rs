@@ -6,7 +6,7 @@
 //! equal.
 
 use super::notify::Manager;
-use crate::gateway::Way;
+use crate::peer::Way;
 use accord_host::Clock;
 use accord_units::{Duration, Time};
 use nix::errno::Errno;
