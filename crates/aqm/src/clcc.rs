@@ -45,7 +45,7 @@ pub static FAMILY: Family = Family {
         "it steers BAT, which drops by the rates of aggregates, and the fluid does not distinguish aggregates",
     ),
     page: "models/clcc.md",
-    maker: &Maker { build: |values| AnyAqm::BatClcc(Clcc::<Bat>::new(values)) },
+    maker: &Maker { build: |values| AnyAqm::BatClcc(Box::new(Clcc::<Bat>::new(values))) },
     ..Family::new("bat-clcc", Role::Queue(|_| Price::Loss))
 };
 

@@ -124,7 +124,7 @@ any_aqm! {
     bat::FAMILY => /// Bandwidth allocation.
         Bat(Bat),
     clcc::FAMILY => /// CLCC over [`Bat`].
-        BatClcc(Clcc<Bat>),
+        BatClcc(Box<Clcc<Bat>>),
     codel::FAMILY => /// Controlled delay.
         Codel(Codel),
     pie::FAMILY => /// Proportional integral controller enhanced.
