@@ -21,7 +21,7 @@ pub fn check(bytes: &[u8]) -> bool {
             for peer in &site.peers {
                 assert!(peer.service.contract <= peer.cap);
                 assert_eq!(peer.shares.len(), site.classes.len() + 1);
-                assert!(peer.networks.iter().all(|n| n.contains(n.address)));
+                assert!(peer.networks.iter().all(|n| n.contains(&n.addr())));
             }
             true
         }

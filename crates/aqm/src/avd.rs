@@ -13,33 +13,11 @@
 //! virtual delay = VQ / C̃
 //! ```
 //!
-//! Source: Xia05 §IV-D; the virtual queue is that of KS01 (see `avq.rs`).
-//!
-//! The gain: C̃ moves by α·(γ·C − λ) per second, where λ is the arrival rate. So the utilisation
-//! settles in about 1/α, 6.7 s by default. Take sources with a constant accumulation a, λ = a/t and
-//! t = VQ/C̃. Around the equilibrium (λ = C̃ = γ·C, t₀ = a/(γ·C)) the queue follows at the rate
-//! 1/t₀ and the capacity at the rate α. The capacity does not drive the queue, so that any α is
-//! stable if sources respond at once. Sources respond a round-trip time T late, and the slow loop
-//! keeps its phase while α·T ≪ 1. The default leaves a phase margin of at least 60° up to T = 3.5
-//! s. The loop oscillates if α·T exceeds π/2.
-//!
-//! As printed, a pair that waits in the physical queue of this port has that wait and the virtual
-//! delay, so that data ahead of it counts twice. With `holds_physical` the virtual delay is the part
-//! that exceeds the wait. In equilibrium the physical queue is almost empty and the two are
-//! alike. In a burst a flow of a large share
-//! has twice its gain as printed, and may swing.
-//!
-//! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. The delay
-//! excludes the transmission time of the packet that collects it, unlike the physical queuing
-//! delay. VQ is bounded by the delay D. D is also the delay shown while the virtual capacity is
-//! zero, which happens when unresponsive traffic floods the link.
+//! Departures from the source: `docs/src/models/avq-avd.md`.
 
 use crate::avq::{GAIN, UTILISATION};
+use crate::prelude::*;
 use crate::virtual_queue::VirtualQueue;
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role, Values};
-use accord_units::{Duration, Rate, Time};
 
 accord_family::params! {
     /// The parameters of AVD.
@@ -80,12 +58,11 @@ pub struct Avd {
     queue: VirtualQueue,
     /// The virtual backlog at the last arrival, in bytes.
     found: f64,
-    /// True if the virtual delay contains the delay of the physical queue.
-    holds_physical: bool,
-    /// That delay at the last arrival, in seconds, if the virtual delay contains it.
+    /// The delay of the physical queue at the last arrival, in seconds, if the virtual delay
+    /// contains it.
     physical: f64,
-    utilisation: f64,
-    gain: f64,
+    config: Config,
+    /// The limit of the virtual queue, in seconds.
     max_delay: f64,
 }
 
@@ -95,11 +72,9 @@ impl Avd {
         Avd {
             queue: VirtualQueue::default(),
             found: 0.0,
-            holds_physical: values.flag("holds_physical"),
             physical: 0.0,
-            utilisation: values.number("utilisation"),
-            gain: values.number("gain"),
             max_delay: values.duration("max_delay").as_secs_f64(),
+            config: Config::from(values),
         }
     }
 
@@ -118,17 +93,17 @@ impl Aqm for Avd {
         now: Time,
         _: &mut dyn Entropy,
     ) -> Verdict {
-        let since = self.queue.advance(now, queue.rate, self.utilisation);
+        let (seconds, link) = self.queue.advance(now, queue.rate, self.config.utilisation);
         let size = packet.size.as_f64();
         let VirtualQueue { backlog, capacity, .. } = &mut self.queue;
         self.found = *backlog;
-        if self.holds_physical {
+        if self.config.holds_physical {
             // Both halves of a pair wait for the packet in service.
-            self.physical = queue.waiting() / since.link;
+            self.physical = queue.waiting() / link;
         }
         *backlog = (*backlog + size).min(self.max_delay * *capacity);
-        let excess = size - self.utilisation * since.link * since.seconds;
-        *capacity = (*capacity - self.gain * excess).max(0.0).min(since.link);
+        let excess = size - self.config.utilisation * link * seconds;
+        *capacity = (*capacity - self.config.gain * excess).max(0.0).min(link);
         Verdict::Pass
     }
 

@@ -12,19 +12,11 @@
 //! C̃ ← max(min(C̃ + α·γ·C·s, C) − α·b, 0)
 //! ```
 //!
-//! Source: KS01, Kunniyur and Srikant, "Analysis and Design of an Adaptive Virtual Queue
-//! (AVQ) Algorithm for Active Queue Management", SIGCOMM 2001 ([Xia05 reference 23]).
-//!
-//! Departures from the source. C̃ starts at γ·C, since the source gives no initial value. Control
-//! packets of the high-priority queue load the virtual queue but always pass.
+//! Departures from the source: `docs/src/models/avq-avd.md`.
 
+use crate::prelude::*;
 use crate::virtual_queue::VirtualQueue;
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{
-    Dynamics, Family, Param, Price, QueueDynamics, QueueLaw, Role, Value, Values, kind::number,
-};
-use accord_units::{Bytes, Rate, Size, Time};
+use accord_family::kind::number;
 
 /// The desired utilisation γ, shared with AVD.
 pub(crate) const UTILISATION: Param = number("0.98", 0.01, 1.0)
@@ -95,10 +87,9 @@ fn buffer(own: Option<f64>, fits: Option<f64>) -> f64 {
 #[derive(Clone, Debug)]
 pub struct Avq {
     queue: VirtualQueue,
-    utilisation: f64,
-    gain: f64,
+    config: Config,
+    /// The virtual buffer in bytes, if it is given.
     buffer: Option<f64>,
-    ecn: bool,
 }
 
 impl Avq {
@@ -106,10 +97,8 @@ impl Avq {
     pub fn new(values: &Values) -> Avq {
         Avq {
             queue: VirtualQueue::default(),
-            utilisation: values.number("utilisation"),
-            gain: values.number("gain"),
+            config: Config::from(values),
             buffer: own_buffer(values),
-            ecn: values.flag("ecn"),
         }
     }
 
@@ -128,19 +117,19 @@ impl Aqm for Avq {
         now: Time,
         _: &mut dyn Entropy,
     ) -> Verdict {
-        let since = self.queue.advance(now, queue.rate, self.utilisation);
+        let (seconds, link) = self.queue.advance(now, queue.rate, self.config.utilisation);
         let size = packet.size.as_f64();
         let buffer = buffer(self.buffer, queue.capacity.map(Bytes::as_f64));
         let verdict = if self.queue.backlog + size <= buffer || packet.class == Class::OutOfBand {
             self.queue.backlog += size;
             Verdict::Pass
-        } else if self.ecn && packet.ecn.is_capable() {
+        } else if self.config.ecn && packet.ecn.is_capable() {
             Verdict::Mark
         } else {
             Verdict::Drop
         };
-        let earned = self.gain * self.utilisation * since.link * since.seconds;
-        let capacity = (self.queue.capacity + earned).min(since.link) - self.gain * size;
+        let earned = self.config.gain * self.config.utilisation * link * seconds;
+        let capacity = (self.queue.capacity + earned).min(link) - self.config.gain * size;
         self.queue.capacity = capacity.max(0.0);
         verdict
     }

@@ -15,23 +15,11 @@
 //! B is 1 while the link has excess bandwidth: the queue is short and does not grow, or the link
 //! serves less than it could. B̄ is the exponential average of B.
 //!
-//! The increase is a step of T, so a step C_i·O_i of the rate. The decrease is the share D_i·O_i of
-//! f_i. Together they give f_i ∝ C_i/D_i for any offered rates. This is weighted max-min fairness
-//! with the weights C_i/D_i (`theory::bat`). It holds for unresponsive aggregates. TCP backs off at
-//! each drop and gets less. [`crate::Clcc`] closes the loop around D_i.
-//!
-//! Each aggregate also has f_min, f_max, a weight (C_i = weight·C) and its own D_i·c.
-//!
-//! Departures from the source. The source gives neither the constants nor the definition of B. C
-//! and D were fitted to its figures (`tools/ple03/constants`, docs: CLCC), and the others were
-//! chosen. The experiment ple03-sensitivity shows how far conclusions depend on them. D is
-//! multiplied by the rate c of the link, so that it has no unit and fits links of any speed.
-//! Traffic that overflows the buffer also counts as offered.
+//! The equilibrium, and departures from the source: `docs/src/models/bat.md`.
 
-use crate::{Aggregate, Aimd, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Price, Role, Values, with_aggregates};
-use accord_units::{Duration, Rate, Size, Time};
+use crate::Aimd;
+use crate::prelude::*;
+use accord_family::with_aggregates;
 
 accord_family::params! {
     /// The parameters of BAT.
@@ -119,12 +107,7 @@ pub struct Bat {
     /// The bytes queued at the last update.
     queued: u64,
     updated: Time,
-    period: Duration,
-    step: f64,
-    memory: f64,
-    offered_memory: f64,
-    threshold: Option<Size>,
-    busy: f64,
+    config: Config,
 }
 
 /// The state and the parameters of an aggregate.
@@ -178,12 +161,7 @@ impl Bat {
             excess: 1.0,
             queued: 0,
             updated: Time::ZERO,
-            period: values.duration("period"),
-            step: values.number("step"),
-            memory: values.number("memory"),
-            offered_memory: values.number("offered_memory"),
-            threshold: values.size_opt("threshold"),
-            busy: values.number("busy"),
+            config: Config::from(values),
         }
     }
 
@@ -197,7 +175,7 @@ impl Bat {
 
     /// Returns the signal B: bandwidth is available, or soon will be.
     fn has_room(&self, queue: &QueueView, seconds: f64) -> bool {
-        let below = match self.threshold {
+        let below = match self.config.threshold {
             Some(Size::Packets(n)) => (queue.packets as f64) < n,
             Some(Size::Bytes(bytes)) => queue.bytes < bytes,
             None => {
@@ -210,7 +188,7 @@ impl Bat {
         let admitted: f64 = self.aggregates.iter().map(admitted).sum();
         let served = admitted + self.queued as f64 - queue.bytes.as_f64();
         below && queue.bytes.get() <= self.queued
-            || served * 8.0 < self.busy * queue.rate.as_bps_f64() * seconds
+            || served * 8.0 < self.config.busy * queue.rate.as_bps_f64() * seconds
     }
 }
 
@@ -239,7 +217,7 @@ impl Aqm for Bat {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        Some(self.updated + self.period)
+        Some(self.updated + self.config.period)
     }
 
     fn on_timer(&mut self, queue: &QueueView, now: Time) {
@@ -248,16 +226,16 @@ impl Aqm for Bat {
             return;
         }
         let room = self.has_room(queue, seconds);
-        self.excess += self.memory * (f64::from(u8::from(room)) - self.excess);
+        self.excess += self.config.memory * (f64::from(u8::from(room)) - self.excess);
         let capacity = queue.rate.as_bps_f64().max(1.0);
         for a in &mut self.aggregates {
             let offered = (a.offered - a.offered_then) as f64 * 8.0 / seconds;
-            a.rate += self.offered_memory * (offered - a.rate);
+            a.rate += self.config.offered_memory * (offered - a.rate);
             let rate = a.transmit * a.rate;
             let transmit = if rate <= a.floor {
-                a.transmit + self.step
+                a.transmit + self.config.step
             } else if rate > a.ceiling {
-                a.transmit * (1.0 - self.step)
+                a.transmit * (1.0 - self.config.step)
             } else if room {
                 a.transmit + a.increase * self.excess
             } else {

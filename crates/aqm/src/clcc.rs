@@ -15,26 +15,14 @@
 //! floor, cannot be steered. Its D_i then falls by a tenth per step
 //! [Ple03 §IV-B, control preemption].
 //!
-//! The paper's scheme has two aggregates, one of them steered. With more aggregates each loop sees
-//! one ratio to the same reference, so that no loop disturbs another. To first order every error
-//! shrinks by the factor 1 − |β| per step, for any number of aggregates (`theory::bat`). Bandwidth
-//! left by an aggregate with little traffic is shared by the others, again by their shares. The
-//! first aggregate with traffic is the reference if every aggregate is steered, or if no other has
-//! traffic.
-//!
-//! Departures from the source. Its equation 6 has r_ref − r − 1 where equation 5 has r_ref − r.
-//! Equation 6 would have its equilibrium at r = r_ref − 1, so equation 5 is used. r is the ratio of
-//! averages, not the average of ratios, which one empty sample would make infinite. The lower bound
-//! is not 0, which a bilinear law could never leave.
+//! More than two aggregates, and departures from the source: `docs/src/models/clcc.md`.
 
 mod config;
 
 pub use config::{AggregateConfig, Config};
 
-use crate::{Aggregate, Aqm, Bat, Entropy, PacketMeta, QueueView, Verdict, bat};
-use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Price, Role, Values};
-use accord_units::{Duration, Time};
+use crate::prelude::*;
+use crate::{Bat, bat};
 use std::collections::VecDeque;
 
 /// The interface of a discipline that CLCC can steer, in addition to [`Aqm::aggregate`].
@@ -57,7 +45,7 @@ pub static FAMILY: Family = Family {
         "it steers BAT, which drops by the rates of aggregates, and the fluid does not distinguish aggregates",
     ),
     page: "models/clcc.md",
-    maker: &Maker { build: |values| AnyAqm::BatClcc(Clcc::<Bat>::new(values)) },
+    maker: &Maker { build: |values| AnyAqm::BatClcc(Box::new(Clcc::<Bat>::new(values))) },
     ..Family::new("bat-clcc", Role::Queue(|_| Price::Loss))
 };
 
@@ -93,15 +81,9 @@ pub struct Clcc<A> {
     history: VecDeque<(Time, Vec<Counts>)>,
     sampled: Time,
     controlled: Time,
-    sample: Duration,
-    average: Duration,
-    control: Duration,
+    config: Config,
     /// The gains |β| with the errors below which they apply, in ascending order.
     gains: [(f64, f64); 3],
-    decrease_min: f64,
-    bound: bool,
-    preemption: bool,
-    relief: f64,
 }
 
 /// The state of one loop and the target share of its aggregate.
@@ -115,12 +97,8 @@ struct Target {
     ratio: Option<f64>,
 }
 
-/// The bytes of an aggregate.
-#[derive(Clone, Copy, Debug)]
-struct Counts {
-    offered: u64,
-    admitted: u64,
-}
+/// The bytes of an aggregate: those that arrived, and those that joined the queue.
+type Counts = (u64, u64);
 
 /// The rates of an aggregate over the averaging window, in bit/s, and its bounds.
 #[derive(Clone, Copy, Debug)]
@@ -148,25 +126,19 @@ impl<A: Aimd> Clcc<A> {
             decrease: below.aggregate(i).map_or(0.0, |a| a.decrease),
             ratio: None,
         };
-        let number = |name| values.number(name);
+        let config = Config::from(values);
         let mut clcc = Clcc {
             targets: (0..below.aggregates()).map(target).collect(),
             below,
             history: VecDeque::new(),
             sampled: Time::ZERO,
             controlled: Time::ZERO,
-            sample: values.duration("sample"),
-            average: values.duration("average"),
-            control: values.duration("control"),
             gains: [
-                (number("gain_fine"), number("error_fine")),
-                (number("gain"), number("error_coarse")),
-                (number("gain_coarse"), f64::INFINITY),
+                (config.gain_fine, config.error_fine),
+                (config.gain, config.error_coarse),
+                (config.gain_coarse, f64::INFINITY),
             ],
-            decrease_min: number("decrease_min"),
-            bound: values.flag("bound"),
-            preemption: values.flag("preemption"),
-            relief: number("relief"),
+            config,
         };
         clcc.history.push_back((Time::ZERO, clcc.counts()));
         clcc
@@ -178,11 +150,7 @@ impl<A: Aimd> Clcc<A> {
     }
 
     fn counts(&self) -> Vec<Counts> {
-        let of = |i| {
-            let (offered, admitted) =
-                self.below.aggregate(i).map_or((0, 0), |a| (a.offered, a.admitted));
-            Counts { offered, admitted }
-        };
+        let of = |i| self.below.aggregate(i).map_or((0, 0), |a| (a.offered, a.admitted));
         (0..self.targets.len()).map(of).collect()
     }
 
@@ -190,7 +158,7 @@ impl<A: Aimd> Clcc<A> {
     fn measure(&mut self, now: Time) -> Vec<Rates> {
         self.sampled = now;
         self.history.push_back((now, self.counts()));
-        while self.history.len() > 2 && self.history[1].0 + self.average <= now {
+        while self.history.len() > 2 && self.history[1].0 + self.config.average <= now {
             self.history.pop_front();
         }
         let (then, old) = &self.history[0];
@@ -200,12 +168,7 @@ impl<A: Aimd> Clcc<A> {
         let rates: Vec<Rates> = (old.iter().zip(new).enumerate())
             .map(|(i, (old, new))| {
                 let (floor, ceiling) = self.below.bounds(i);
-                Rates {
-                    offered: rate(new.offered, old.offered),
-                    served: rate(new.admitted, old.admitted),
-                    floor,
-                    ceiling,
-                }
+                Rates { offered: rate(new.0, old.0), served: rate(new.1, old.1), floor, ceiling }
             })
             .collect();
         let reference = self.reference(&rates);
@@ -233,26 +196,24 @@ impl<A: Aimd> Clcc<A> {
         let sum = |of: &dyn Fn(usize) -> f64| reference.iter().map(|&i| of(i)).sum::<f64>();
         let (fair_there, served_there) = (sum(&|i| fair[i]), sum(&|i| rates[i].served));
         let offered: f64 = rates.iter().map(|r| r.offered).sum();
-        let largest = match self.bound {
-            true => (capacity / offered).min(LARGEST), // Infinite without traffic.
-            false => LARGEST,
-        };
+        // Infinite without traffic.
+        let largest = if self.config.bound { (capacity / offered).min(LARGEST) } else { LARGEST };
         for i in 0..rates.len() {
             let target = &self.targets[i];
             let Some(now) = self.below.aggregate(i).map(|a| a.decrease) else {
                 continue;
             };
             let offered = rates[i].offered;
-            let suspended = if self.preemption {
+            let suspended = if self.config.preemption {
                 offered <= rates[i].floor.max(fair[i]) || fair_there <= 0.0
             } else {
                 fair[i] <= 0.0 || fair_there <= 0.0
             };
             let next = if reference.contains(&i) {
                 // An aggregate of the reference keeps its own factor, or returns to it.
-                now + self.relief * (target.decrease - now)
+                now + self.config.relief * (target.decrease - now)
             } else if suspended {
-                now * (1.0 - self.relief)
+                now * (1.0 - self.config.relief)
             } else {
                 // The error is below 1. It is minus infinity if the reference is not served.
                 let error = 1.0 - rates[i].served / served_there * (fair_there / fair[i]);
@@ -260,7 +221,8 @@ impl<A: Aimd> Clcc<A> {
                 let gain = self.gains.iter().find(below).map_or(self.gains[2].0, |g| g.0);
                 now - gain * now * error
             };
-            let next = if next.is_nan() { now } else { next.min(largest).max(self.decrease_min) };
+            let next =
+                if next.is_nan() { now } else { next.min(largest).max(self.config.decrease_min) };
             self.below.set_decrease(i, next);
         }
     }
@@ -271,7 +233,7 @@ impl<A: Aimd> Clcc<A> {
     /// suspended does not need it.
     fn fair(&self, rates: &[Rates], reference: &[usize], capacity: f64) -> Vec<f64> {
         let cap = |i: usize| {
-            if reference.contains(&i) || !self.preemption {
+            if reference.contains(&i) || !self.config.preemption {
                 rates[i].ceiling
             } else {
                 rates[i].ceiling.min(rates[i].offered)
@@ -330,7 +292,7 @@ impl<A: Aimd> Aqm for Clcc<A> {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        let sample = self.sampled + self.sample;
+        let sample = self.sampled + self.config.sample;
         Some(self.below.next_timer().map_or(sample, |t| t.min(sample)))
     }
 
@@ -338,9 +300,9 @@ impl<A: Aimd> Aqm for Clcc<A> {
         if self.below.next_timer().is_some_and(|at| at <= now) {
             self.below.on_timer(queue, now);
         }
-        if self.sampled + self.sample <= now {
+        if self.sampled + self.config.sample <= now {
             let rates = self.measure(now);
-            if self.controlled + self.control <= now {
+            if self.controlled + self.config.control <= now {
                 self.controlled = now;
                 self.steer(&rates, queue.rate.as_bps_f64());
             }

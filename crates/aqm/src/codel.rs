@@ -14,21 +14,10 @@
 //! inversely proportional to the square root of its loss. Dropping that resumes within 16 intervals
 //! starts at the previous rate.
 //!
-//! Source: RFC 8289, Nichols, Jacobson, McGregor, Iyengar, "Controlled Delay Active Queue
-//! Management", 2018; pseudocode in §5.
-//!
-//! Departures from the source. CoDel judges packet by packet, since the port holds the packets. The
-//! pseudocode loops inside one dequeue. A test compares the two. A mark counts as a drop after
-//! which the packet continues, as in Linux. The pseudocode has no marks. Out-of-band control
-//! packets pass if there is no high-priority queue for them.
+//! Departures from the source: `docs/src/models/codel.md`.
 
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, PacketMeta, QueueView, Structure, Verdict};
-use accord_family::{
-    Dynamics, Family, Param, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values,
-    kind::{duration, flag},
-};
-use accord_units::{Bytes, Duration, Time};
+use crate::prelude::*;
+use accord_family::kind::{duration, flag};
 
 /// The acceptable sojourn time, for CoDel alone or in each queue of FQ-CoDel.
 pub(crate) const TARGET: Param = duration("5 ms")
@@ -78,27 +67,6 @@ fn dynamics(values: &Values, facts: &QueueFacts) -> QueueDynamics {
 }
 
 /// Controlled delay.
-///
-/// ```
-/// use accord_aqm::{Aqm, Class, Codel, Ecn, FAMILIES, PacketMeta, QueueView, Verdict};
-/// use accord_units::{Bytes, Duration, Rate, Time};
-///
-/// let family = FAMILIES.iter().find(|f| f.name == "codel").expect("CoDel is registered");
-/// let mut codel = Codel::new(&family.defaults());
-/// let size = Bytes::new(1000);
-/// let rate = Rate::from_bps(10_000_000);
-/// let queue = QueueView { packets: 50, bytes: Bytes::new(50_000), rate, capacity: None };
-/// let packet = PacketMeta { size, class: Class::Data, ecn: Ecn::NotCapable, aggregate: 0, flow: 1 };
-///
-/// // Packets leave every millisecond, each after 6 ms in the queue: above the target of 5 ms.
-/// let mut verdict = |ms| {
-///     let now = Time::ZERO + Duration::from_ms(ms);
-///     codel.on_departure(&packet, Duration::from_ms(6), &queue, now)
-/// };
-/// // The first one is dropped after an interval of 100 ms, and the next one 100 ms later.
-/// let dropped: Vec<u64> = (0..201).filter(|ms| verdict(*ms) == Verdict::Drop).collect();
-/// assert_eq!(dropped, [100, 200]);
-/// ```
 #[derive(Clone, Debug)]
 pub struct Codel {
     target: Duration,

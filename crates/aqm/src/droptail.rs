@@ -1,8 +1,6 @@
 //! Droptail: every packet that fits passes. The port has the limit.
 
-use crate::Aqm;
-use crate::{AnyAqm, Maker};
-use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role};
+use crate::prelude::*;
 
 /// The declaration of droptail.
 pub static FAMILY: Family = Family {

@@ -22,19 +22,10 @@
 //!
 //! The port holds the queues (`port/src/dual_queue.rs`). This module decides.
 //!
-//! Source: RFC 9332, De Schepper, Briscoe, White, "Dual-Queue Coupled Active Queue Management (AQM)
-//! for Low Latency, Low Loss, and Scalable Throughput (L4S)", 2023.
-//!
-//! Departures from the source. The port's limit of the buffer includes the packet in service. As in
-//! Linux, p' marks and drops nothing while less than two packets of 1500 bytes wait in both queues
-//! [§A.1]. A step in place of the ramp is a `range` of 1 ns. Packets that are not ECN-capable, such
-//! as acknowledgements, wait in C, including those of scalable flows. Control packets of the
-//! high-priority queue pass.
+//! Departures from the source: `docs/src/models/dualpi2.md`.
 
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, QueueView, Structure, Verdict};
-use accord_family::{Dynamics, Family, Price, Role, Values};
-use accord_units::{Bytes, Duration, Time};
+use crate::bat::SHORTEST;
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of DualPI2.
@@ -63,24 +54,19 @@ pub static FAMILY: Family = Family {
     source: "[RFC 9332]",
     params: Config::PARAMS,
     check: |values| {
-        let period = period(values.duration("target"), values.duration("rtt_max"));
-        if period < SHORTEST {
-            Err(
+        match period(values.duration("target"), values.duration("rtt_max")) {
+        period if period >= SHORTEST => Ok(()),
+        _ => Err(
                 "target and a third of rtt_max must be at least 10 us, since the probability is updated at the smaller of them"
-                    .into(),
-            )
-        } else {
-            Ok(())
-        }
+                .into(),
+        ),
+    }
     },
     dynamics: Dynamics::Missing("it has two queues, and a link of the fluid has one"),
     page: "models/dualpi2.md",
     maker: &Maker { build: |values| AnyAqm::DualPi2(DualPi2::new(values)) },
     ..Family::new("dualpi2", Role::Queue(|_| Price::Loss))
 };
-
-/// The shortest period. A shorter one would dominate the cost of a simulation.
-const SHORTEST: Duration = Duration::from_us(10);
 
 /// The backlog in both queues below which nothing is signalled: two packets of 1500 bytes.
 const NO_QUEUE: Bytes = Bytes::new(3000);
@@ -93,7 +79,7 @@ fn period(target: Duration, rtt_max: Duration) -> Duration {
 /// DualPI2.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
-    coupling: f64,
+    config: Config,
     target: f64,
     period: Duration,
     /// The gains α and β, in 1/s.
@@ -101,8 +87,6 @@ pub struct DualPi2 {
     beta: f64,
     min_threshold: f64,
     range: f64,
-    few: u64,
-    classic_share: f64,
     /// The base probability p'.
     probability: f64,
     /// The delay at the last update, in seconds.
@@ -116,19 +100,17 @@ pub struct DualPi2 {
 impl DualPi2 {
     /// Creates a DualPI2 from its parameters.
     pub fn new(values: &Values) -> DualPi2 {
-        let (target, rtt_max) = (values.duration("target"), values.duration("rtt_max"));
-        let period = period(target, rtt_max);
-        let rtt_max = rtt_max.as_secs_f64();
+        let config = Config::from(values);
+        let period = period(config.target, config.rtt_max);
+        let rtt_max = config.rtt_max.as_secs_f64();
         DualPi2 {
-            coupling: values.number("coupling"),
-            target: target.as_secs_f64(),
+            target: config.target.as_secs_f64(),
             period,
             alpha: 0.1 * period.as_secs_f64() / (rtt_max * rtt_max),
             beta: 0.3 / rtt_max,
-            min_threshold: values.duration("min_threshold").as_secs_f64(),
-            range: values.duration("range").as_secs_f64(),
-            few: values.integer("few"),
-            classic_share: values.number("classic_share"),
+            min_threshold: config.min_threshold.as_secs_f64(),
+            range: config.range.as_secs_f64(),
+            config,
             probability: 0.0,
             delay: 0.0,
             low_latency: 0.0,
@@ -144,7 +126,7 @@ impl DualPi2 {
 
     /// The minimum share of the line for C.
     pub fn classic_share(&self) -> f64 {
-        self.classic_share
+        self.config.classic_share
     }
 
     /// Updates the base probability by the longest sojourn time of a head packet [RFC 9332 fig. 8].
@@ -159,9 +141,9 @@ impl DualPi2 {
     /// `waiting` bytes in both queues [RFC 9332 fig. 7].
     pub fn on_low_latency(&mut self, sojourn: Duration, behind: u64, waiting: Bytes) -> Verdict {
         let base = if waiting < NO_QUEUE { 0.0 } else { self.probability };
-        let coupled = self.coupling * base;
+        let coupled = self.config.coupling * base;
         if coupled < 1.0 {
-            let native = if behind > self.few { self.ramp(sojourn) } else { 0.0 };
+            let native = if behind > self.config.few { self.ramp(sojourn) } else { 0.0 };
             return if recur(&mut self.low_latency, native.max(coupled)) {
                 Verdict::Mark
             } else {
@@ -178,7 +160,7 @@ impl DualPi2 {
         if !recur(&mut self.classic, probability) {
             return Verdict::Pass;
         }
-        let most = (1.0 / (self.coupling * self.coupling)).min(1.0);
+        let most = (1.0 / (self.config.coupling * self.config.coupling)).min(1.0);
         if capable && probability < most { Verdict::Mark } else { Verdict::Drop }
     }
 

@@ -9,21 +9,13 @@
 //!
 //! The port holds the queues (`port/src/flow_queues.rs`). This module has their parameters.
 //!
-//! Source: RFC 8290, Høiland-Jørgensen, McKenney, Täht, Gettys, Dumazet, "The Flow Queue CoDel
-//! Packet Scheduler and Active Queue Management Algorithm", 2018.
-//!
-//! Departures from the source. The port's limit of the buffer includes the packet in service. The
-//! RFC's default is 10240 packets. The hash is computed from the flow's number and a secret drawn
-//! from the link's random numbers.
+//! Departures from the source: `docs/src/models/fq-codel.md`.
 
+use crate::Codel;
 use crate::codel::{ECN, INTERVAL, TARGET};
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Codel, Structure};
-use accord_family::{
-    Dynamics, Family, Param, Price, Role, Values,
-    kind::{integer, size},
-};
-use accord_units::{Bytes, Duration, Size};
+use crate::host_fq;
+use crate::prelude::*;
+use accord_family::kind::{integer, size};
 
 /// The number of queues, shared by the disciplines with a queue per flow.
 pub(crate) const QUEUES: Param = integer("1024", 1, 65_536)
@@ -44,12 +36,6 @@ pub(crate) fn in_bytes(values: &Values) -> Result<(), String> {
                 .into(),
         ),
     }
-}
-
-/// Returns the quantum in bytes, at least one.
-pub(crate) fn quantum(values: &Values) -> Bytes {
-    let quantum = values.size("quantum").bytes_f64(Bytes::new(1)) as u64;
-    Bytes::new(quantum.max(1))
 }
 
 accord_family::params! {
@@ -96,15 +82,17 @@ pub struct FqCodel {
 }
 
 impl FqCodel {
-    /// Creates the parameters of the queues from those of the family.
+    /// Creates the parameters of the queues from those of FQ-CoDel or of Host-FQ.
     pub fn new(values: &Values) -> FqCodel {
+        let hosts = values.family().name == host_fq::FAMILY.name;
+        let quantum = values.size("quantum").bytes_f64(Bytes::new(1)) as u64;
         FqCodel {
             queues: values.integer("queues") as u32,
-            quantum: quantum(values),
-            batch: values.integer("batch"),
+            quantum: Bytes::new(quantum.max(1)),
+            batch: if hosts { 1 } else { values.integer("batch") },
             codel: Codel::new(values),
-            ways: 1,
-            hosts: false,
+            ways: if hosts { values.integer("ways") as u32 } else { 1 },
+            hosts,
         }
     }
 }

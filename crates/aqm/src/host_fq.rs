@@ -16,25 +16,16 @@
 //! The port holds the queues and counts for hosts (`port/src/flow_queues.rs`). This module has
 //! their parameters.
 //!
-//! Source: Høiland-Jørgensen, Täht, Morton, "Piece of CAKE: A Comprehensive Queue Management
-//! Solution for Home Gateways", 2018, for the isolation of hosts; RFC 8290 for the rest.
-//!
-//! Departures from the source, for which it is not called CAKE. Each queue has a CoDel instead of
-//! COBALT, so that only the limit of the buffer controls unresponsive traffic. There are no
-//! priorities by DSCP. The shaper and the acknowledgement filter belong to the link. The quantum
-//! does not depend on the rate. A queue that empties waits for a turn among the old ones, as in RFC
-//! 8290. Hosts are distinguished exactly instead of by a hash, and the division of the quantum is
-//! not rounded at random.
+//! Departures from the source: `docs/src/models/host-fq.md`.
 
+use crate::FqCodel;
 use crate::codel::{ECN, INTERVAL, TARGET};
-use crate::fq_codel::{QUANTUM, QUEUES, in_bytes, quantum};
-use crate::{AnyAqm, Codel, FqCodel, Maker};
-use accord_family::{Dynamics, Family, Price, Role, Values};
-use accord_units::{Duration, Size};
+use crate::fq_codel::{QUANTUM, QUEUES, in_bytes};
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of Host-FQ.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => FqCodel() {
         pub queues: u64 = QUEUES.source("[HTM18]"),
         /// Number of queues among which a flow looks for an unused one; a divisor of `queues`.
         pub ways: u64 = integer("8", 1, 64).source("[HTM18]"),
@@ -61,28 +52,6 @@ pub static FAMILY: Family = Family {
     },
     dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),
     page: "models/host-fq.md",
-    maker: &Maker { build: |values| AnyAqm::HostFq(queues(values)) },
+    maker: &Maker { build: |values| AnyAqm::HostFq(FqCodel::new(values)) },
     ..Family::new("host-fq", Role::Queue(|_| Price::Loss))
 };
-
-/// Returns the parameters of the queues.
-fn queues(values: &Values) -> FqCodel {
-    FqCodel {
-        queues: values.integer("queues") as u32,
-        quantum: quantum(values),
-        batch: 1,
-        codel: Codel::new(values),
-        ways: values.integer("ways") as u32,
-        hosts: true,
-    }
-}
-
-impl Config {
-    /// Makes the queue discipline.
-    ///
-    /// # Errors
-    /// Fails as [`Config::values`] does.
-    pub fn build(&self) -> Result<FqCodel, String> {
-        Ok(queues(&self.values()?))
-    }
-}

@@ -43,6 +43,7 @@ pub mod fq_codel;
 pub mod host_fq;
 mod maker;
 pub mod pie;
+mod prelude;
 pub mod red;
 mod registry;
 pub mod rem;

@@ -2,6 +2,7 @@
 
 use crate::{AnyAqm, Aqm};
 use accord_family::{Family, Values};
+use dyn_clone::DynClone;
 use std::fmt;
 
 /// The [`Family::maker`] of a family of disciplines.
@@ -36,19 +37,8 @@ impl AnyAqm {
 
 /// A discipline of another crate: an [`Aqm`] that is cloneable, printable and thread-safe. Every
 /// such type implements it.
-pub trait Foreign: Aqm + fmt::Debug + Send + Sync {
-    /// Returns a copy.
-    fn copy(&self) -> Box<dyn Foreign>;
-}
+pub trait Foreign: Aqm + DynClone + fmt::Debug + Send + Sync {}
 
-impl<A: Aqm + Clone + fmt::Debug + Send + Sync + 'static> Foreign for A {
-    fn copy(&self) -> Box<dyn Foreign> {
-        Box::new(self.clone())
-    }
-}
+impl<A: Aqm + DynClone + fmt::Debug + Send + Sync> Foreign for A {}
 
-impl Clone for Box<dyn Foreign> {
-    fn clone(&self) -> Self {
-        (**self).copy()
-    }
-}
+dyn_clone::clone_trait_object!(Foreign);

@@ -8,27 +8,15 @@
 //! p ← p + scale·(α·(d − target) + β·(d − d'))
 //! ```
 //!
-//! p stays within 0 and 1. The scale makes steps small while p is small: it is 1/2048, 1/512,
-//! 1/128, 1/32, 1/8, 1/2 and 1 for p below 10^-6, 10^-5, ..., 10^-1 and above. Above 10^-1 no step
-//! is larger than 0.02 [§5.5]. While the queue stays empty p decays by a 50th per period.
-//!
 //! A packet that arrives is dropped with probability p, except in three cases [§4.1, §4.4]:
 //! - no more than two packets of mean size are queued,
 //! - the delay was less than half the target and p is less than 0.2,
 //! - a burst is allowed, for `max_burst` after p was 0 and the delay was low.
 //!
-//! Source: RFC 8033, Pan, Natarajan, Baker, White, "Proportional Integral Controller Enhanced
-//! (PIE): A Lightweight Control Scheme to Address the Bufferbloat Problem", 2017.
-//!
-//! Departures from the source. The delay is the waiting bytes over the port's own rate [Little's
-//! law, §4.3]. A port knows its rate, so that the RFC's estimate of it (§5.2) is not needed. The
-//! rate of control packets of the high-priority queue is not subtracted. Those packets always pass.
-//! Derandomisation and switching off, two optional parts (§5), are not implemented.
+//! Departures from the source: `docs/src/models/pie.md`.
 
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, Role, Values};
-use accord_units::{Bytes, Duration, Size, Time};
+use crate::bat::SHORTEST;
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of PIE.
@@ -73,9 +61,6 @@ pub static FAMILY: Family = Family {
     ..Family::new("pie", Role::Queue(|_| Price::Loss))
 };
 
-/// The shortest period. A shorter one would dominate the cost of a simulation.
-const SHORTEST: Duration = Duration::from_us(10);
-
 /// The factor of the probability per period with an empty queue.
 const DECAY: f64 = 0.98;
 
@@ -92,15 +77,11 @@ const SCALES: [(f64, f64); 6] =
 /// Proportional integral controller enhanced.
 #[derive(Clone, Debug)]
 pub struct Pie {
+    config: Config,
+    /// The delay to hold, in seconds.
     target: f64,
-    period: Duration,
-    alpha: f64,
-    beta: f64,
-    max_burst: Duration,
     /// The backlog in bytes below which nothing is dropped.
     few: f64,
-    ecn: bool,
-    mark_threshold: f64,
     /// The drop probability p.
     probability: f64,
     /// The delay d, in seconds.
@@ -113,19 +94,15 @@ pub struct Pie {
 impl Pie {
     /// Creates a PIE from its parameters.
     pub fn new(values: &Values) -> Pie {
+        let config = Config::from(values);
         Pie {
-            target: values.duration("target").as_secs_f64(),
-            period: values.duration("period"),
-            alpha: values.number("alpha"),
-            beta: values.number("beta"),
-            max_burst: values.duration("max_burst"),
-            few: 2.0 * values.size("mean_packet").bytes_f64(Bytes::new(1)),
-            ecn: values.flag("ecn"),
-            mark_threshold: values.number("mark_threshold"),
+            target: config.target.as_secs_f64(),
+            few: 2.0 * config.mean_packet.bytes_f64(Bytes::new(1)),
             probability: 0.0,
             delay: 0.0,
-            burst: values.duration("max_burst"),
+            burst: config.max_burst,
             updated: Time::ZERO,
+            config,
         }
     }
 
@@ -157,7 +134,7 @@ impl Aqm for Pie {
             || queue.bytes.as_f64() <= self.few;
         if exempt || entropy.uniform() >= p {
             Verdict::Pass
-        } else if self.ecn && p < self.mark_threshold && packet.ecn.is_capable() {
+        } else if self.config.ecn && p < self.config.mark_threshold && packet.ecn.is_capable() {
             Verdict::Mark
         } else {
             Verdict::Drop
@@ -165,13 +142,14 @@ impl Aqm for Pie {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        Some(self.updated + self.period)
+        Some(self.updated + self.config.period)
     }
 
     fn on_timer(&mut self, queue: &QueueView, now: Time) {
         let before = self.delay;
         self.delay = queue.waiting() * 8.0 / queue.rate.as_bps_f64().max(1.0);
-        let change = self.alpha * (self.delay - self.target) + self.beta * (self.delay - before);
+        let change = self.config.alpha * (self.delay - self.target)
+            + self.config.beta * (self.delay - before);
         let mut step = change * self.scale();
         if self.probability >= BOUNDED.0 {
             step = step.min(BOUNDED.1);
@@ -183,9 +161,9 @@ impl Aqm for Pie {
         self.probability = self.probability.clamp(0.0, 1.0);
         let low = self.target / 2.0;
         self.burst = if self.probability == 0.0 && self.delay < low && before < low {
-            self.max_burst
+            self.config.max_burst
         } else {
-            self.burst - self.period
+            self.burst - self.config.period
         };
         self.updated = now;
     }

@@ -22,23 +22,9 @@
 //! With thresholds in bytes p_b is scaled by the size of the arriving packet over `packet`. So a
 //! flow's share of the marks is its share of the bytes [FJ93 §IV].
 //!
-//! The paper has no rule for short queues. ns-2 has one (`red.cc`), which `spare_short` selects. A
-//! packet passes if it finds at most one packet waiting behind the one in service. With thresholds
-//! in bytes it passes if it finds none waiting, since ns-2 compares with one byte. The first packet
-//! that finds more after that also passes, and so does the first one after an average below the
-//! lower threshold, unless every packet is dropped.
-//!
-//! Departures from the source. The discipline does not see departures. It assumes that the link
-//! becomes idle when it could have sent the backlog of the last arrival at the link's rate. m
-//! counts packets of the size of the arriving one. ECN-capable packets are still dropped while
-//! every packet is dropped [RFC 3168 §7]. Count starts from zero after a mark, which makes the
-//! analysis of the paper exact. The paper's pseudocode counts one more. The queue includes the
-//! packet in service.
+//! The rule of `spare_short`, and departures from the source: `docs/src/models/red.md`.
 
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueFacts, QueueLaw, Role, Values};
-use accord_units::{Bytes, Size, Time};
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of RED.
@@ -120,16 +106,13 @@ pub struct Red {
     count: f64,
     /// The time at which the last packet arrived, and the bytes queued with it.
     last: (Time, Bytes),
-    weight: f64,
+    config: Config,
+    /// The thresholds, in bytes or packets.
     min: f64,
     max: f64,
-    max_probability: f64,
     in_bytes: bool,
     /// The reference packet size of the probability, in bytes.
     packet: f64,
-    gentle: bool,
-    ecn: bool,
-    spare_short: bool,
     /// True if the last packet was exempt or found an average below the lower threshold.
     exempt: bool,
 }
@@ -138,22 +121,16 @@ impl Red {
     /// Creates a RED from its parameters.
     pub fn new(values: &Values) -> Red {
         let (min, max, in_bytes) = thresholds(values).expect("the family's check has passed");
+        let config = Config::from(values);
         Red {
             average: 0.0,
             count: 0.0,
             last: (Time::ZERO, Bytes::ZERO),
-            weight: values.number("weight"),
             min,
             max,
-            max_probability: values.number("max_probability"),
             in_bytes,
-            packet: match values.size("packet") {
-                Size::Bytes(size) => size.as_f64(),
-                Size::Packets(_) => unreachable!("the family's check has passed"),
-            },
-            gentle: values.flag("gentle"),
-            ecn: values.flag("ecn"),
-            spare_short: values.flag("spare_short"),
+            packet: config.packet.bytes_f64(Bytes::new(1)),
+            config,
             exempt: true,
         }
     }
@@ -173,15 +150,16 @@ impl Red {
 
     /// Returns true if the queue is short enough to exempt another packet, with ns-2's rule.
     fn is_short(&self, queue: &QueueView) -> bool {
-        self.spare_short && queue.packets <= if self.in_bytes { 1 } else { 2 }
+        self.config.spare_short && queue.packets <= if self.in_bytes { 1 } else { 2 }
     }
 
     /// Returns p_b for the present average. It is 1 while every packet is dropped.
     fn probability(&self) -> f64 {
         if self.average < self.max {
-            self.max_probability * (self.average - self.min) / (self.max - self.min)
-        } else if self.gentle && self.average < 2.0 * self.max {
-            self.max_probability + (1.0 - self.max_probability) * (self.average / self.max - 1.0)
+            self.config.max_probability * (self.average - self.min) / (self.max - self.min)
+        } else if self.config.gentle && self.average < 2.0 * self.max {
+            self.config.max_probability
+                + (1.0 - self.config.max_probability) * (self.average / self.max - 1.0)
         } else {
             1.0
         }
@@ -207,7 +185,7 @@ impl Aqm for Red {
         }
         if queue.packets == 0 {
             let m = self.idle_packets(packet.size, queue, now);
-            self.average *= (1.0 - self.weight).powf(m);
+            self.average *= (1.0 - self.config.weight).powf(m);
         } else {
             let found = if self.in_bytes {
                 queue.bytes.as_f64()
@@ -215,14 +193,14 @@ impl Aqm for Red {
                 // Conversion via a signed integer is one instruction.
                 queue.packets as i64 as f64
             };
-            self.average += self.weight * (found - self.average);
+            self.average += self.config.weight * (found - self.average);
         }
         self.last = (now, queue.bytes);
         if self.average < self.min || self.is_short(queue) {
             (self.count, self.exempt) = (0.0, true);
         } else {
             let any = self.probability();
-            if self.spare_short && std::mem::take(&mut self.exempt) && any < 1.0 {
+            if self.config.spare_short && std::mem::take(&mut self.exempt) && any < 1.0 {
                 self.count = 1.0;
                 self.last.1 += packet.size;
                 return Verdict::Pass;
@@ -234,7 +212,7 @@ impl Aqm for Red {
             // 1 − count·p reaches zero when a mark is certain.
             if entropy.uniform() * (1.0 - self.count * p) < p {
                 self.count = 0.0;
-                if any >= 1.0 || !self.ecn || !packet.ecn.is_capable() {
+                if any >= 1.0 || !self.config.ecn || !packet.ecn.is_capable() {
                     return Verdict::Drop;
                 }
                 self.last.1 += packet.size;

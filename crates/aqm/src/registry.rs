@@ -16,6 +16,17 @@ macro_rules! any_aqm {
             AnyAqm::Foreign($of) => $call,
         }
     };
+    // The methods that only call the same one of each variant.
+    (@pass $variants:tt $(fn $name:ident(&mut $self:ident $(, $arg:ident: $type:ty)*);)*) => {
+        $(fn $name(&mut $self $(, $arg: $type)*) {
+            any_aqm!(@each $variants $self, a => a.$name($($arg),*))
+        })*
+    };
+    (@read $variants:tt $(fn $name:ident(&$self:ident $(, $arg:ident: $type:ty)*) -> $out:ty;)*) => {
+        $(fn $name(&$self $(, $arg: $type)*) -> $out {
+            any_aqm!(@each $variants $self, a => a.$name($($arg),*))
+        })*
+    };
     ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
         /// The disciplines available to scenarios.
         pub static FAMILIES: &[&Family] = &[$(&$family),*];
@@ -30,8 +41,17 @@ macro_rules! any_aqm {
         }
 
         impl Aqm for AnyAqm {
-            fn structure(&self) -> Structure {
-                any_aqm!(@each [$($variant)*] self, a => a.structure())
+            any_aqm! { @pass [$($variant)*]
+                fn on_overflow(&mut self, packet: &PacketMeta);
+                fn on_timer(&mut self, queue: &QueueView, now: Time);
+            }
+            any_aqm! { @read [$($variant)*]
+                fn structure(&self) -> Structure;
+                fn ignores_lone(&self) -> bool;
+                fn aggregate(&self, index: usize) -> Option<Aggregate>;
+                fn excess_bandwidth(&self) -> Option<f64>;
+                fn price(&self) -> Option<f64>;
+                fn next_timer(&self) -> Option<Time>;
             }
             #[inline]
             fn passes_all(&self) -> bool {
@@ -40,9 +60,6 @@ macro_rules! any_aqm {
                     // Asking a foreign discipline costs as much as calling it.
                     AnyAqm::Foreign(_) => false,
                 }
-            }
-            fn ignores_lone(&self) -> bool {
-                any_aqm!(@each [$($variant)*] self, a => a.ignores_lone())
             }
             #[inline]
             fn on_departure(
@@ -74,42 +91,20 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_arrival(packet, queue, now, entropy),)*
                     AnyAqm::Foreign(a) => {
-                        // Foreign disciplines are rare, so that their branch takes no registers
-                        // from the others.
                         cold_path();
                         a.on_arrival(packet, queue, now, entropy).on(packet)
                     }
                 }
-            }
-            fn on_overflow(&mut self, packet: &PacketMeta) {
-                any_aqm!(@each [$($variant)*] self, a => a.on_overflow(packet))
-            }
-            fn aggregate(&self, index: usize) -> Option<Aggregate> {
-                any_aqm!(@each [$($variant)*] self, a => a.aggregate(index))
-            }
-            fn excess_bandwidth(&self) -> Option<f64> {
-                any_aqm!(@each [$($variant)*] self, a => a.excess_bandwidth())
             }
             #[inline]
             fn virtual_delay(&self, now: Time) -> Duration {
                 match self {
                     $(AnyAqm::$variant(a) => a.virtual_delay(now),)*
                     AnyAqm::Foreign(a) => {
-                        // Foreign disciplines are rare, so that their branch takes no registers
-                        // from the others.
                         cold_path();
                         a.virtual_delay(now)
                     }
                 }
-            }
-            fn price(&self) -> Option<f64> {
-                any_aqm!(@each [$($variant)*] self, a => a.price())
-            }
-            fn next_timer(&self) -> Option<Time> {
-                any_aqm!(@each [$($variant)*] self, a => a.next_timer())
-            }
-            fn on_timer(&mut self, queue: &QueueView, now: Time) {
-                any_aqm!(@each [$($variant)*] self, a => a.on_timer(queue, now))
             }
         }
     };
@@ -129,7 +124,7 @@ any_aqm! {
     bat::FAMILY => /// Bandwidth allocation.
         Bat(Bat),
     clcc::FAMILY => /// CLCC over [`Bat`].
-        BatClcc(Clcc<Bat>),
+        BatClcc(Box<Clcc<Bat>>),
     codel::FAMILY => /// Controlled delay.
         Codel(Codel),
     pie::FAMILY => /// Proportional integral controller enhanced.

@@ -12,21 +12,10 @@
 //! share 1 − φ^(−Σp) of the packets carries a mark [eq. 32]. In equilibrium x = c and b = 0: the
 //! price needs no queue.
 //!
-//! The unit of the price is the millisecond. A flow of x packets/ms at price p has the target x·p
-//! packets, which Vegas would keep queued. Both ends need only the same φ.
-//!
-//! Departures from the source. The queue excludes the packet in service, which a fluid does not
-//! have. If it were included, a link without a queue would signal congestion. Packets count by
-//! size, in units of `packet`, so that acknowledgements count less. A packet that is not
-//! ECN-capable is dropped with the same probability; the source has no such packets. They count in
-//! x, so that the price rises without end where such packets alone exceed the rate that the others
-//! leave. Without `count_dropped`, x is the rate into the queue. The unit of the price is a
-//! millisecond for any period; the source ties the unit to the period.
+//! Departures from the source: `docs/src/models/rem.md`.
 
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Ecn, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, QueueDynamics, QueueLaw, Role, Values};
-use accord_units::{Bytes, Duration, Size, Time};
+use crate::bat::SHORTEST;
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of REM.
@@ -74,9 +63,6 @@ pub static FAMILY: Family = Family {
     ..Family::new("rem", Role::Queue(|values| Price::Marks { phi: values.number("phi") }))
 };
 
-/// The shortest period. A shorter one would dominate the cost of a simulation.
-const SHORTEST: Duration = Duration::from_us(10);
-
 /// The unit of the price, in seconds.
 const UNIT: f64 = 1e-3;
 
@@ -98,14 +84,9 @@ pub struct Rem {
     /// The bytes counted as arrivals since the last update.
     arrived: u64,
     updated: Time,
-    phi: f64,
-    gain: f64,
-    backlog_weight: f64,
-    period: Duration,
     /// The bytes that count as one packet.
     packet: f64,
-    ecn: bool,
-    count_dropped: bool,
+    config: Config,
 }
 
 impl Rem {
@@ -116,13 +97,8 @@ impl Rem {
             unmarked: 1.0,
             arrived: 0,
             updated: Time::ZERO,
-            phi: values.number("phi"),
-            gain: values.number("gain"),
-            backlog_weight: values.number("backlog_weight"),
-            period: values.duration("period"),
             packet: packet(values),
-            ecn: values.flag("ecn"),
-            count_dropped: values.flag("count_dropped"),
+            config: Config::from(values),
         }
     }
 }
@@ -141,10 +117,10 @@ impl Aqm for Rem {
         let passes = packet.class == Class::OutOfBand || packet.ecn == Ecn::Marked;
         if passes || self.price == 0.0 || entropy.uniform() < self.unmarked {
             Verdict::Pass
-        } else if self.ecn && packet.ecn.is_capable() {
+        } else if self.config.ecn && packet.ecn.is_capable() {
             Verdict::Mark
         } else {
-            if !self.count_dropped {
+            if !self.config.count_dropped {
                 self.arrived = before;
             }
             Verdict::Drop
@@ -156,15 +132,15 @@ impl Aqm for Rem {
     }
 
     fn next_timer(&self) -> Option<Time> {
-        Some(self.updated + self.period)
+        Some(self.updated + self.config.period)
     }
 
     fn on_timer(&mut self, queue: &QueueView, now: Time) {
         let could = queue.rate.as_bps_f64() / 8.0 * now.since(self.updated).as_secs_f64();
-        let excess = self.backlog_weight * queue.waiting() + self.arrived as f64 - could;
-        let price = self.price + self.gain * excess / self.packet;
+        let excess = self.config.backlog_weight * queue.waiting() + self.arrived as f64 - could;
+        let price = self.price + self.config.gain * excess / self.packet;
         self.price = price.clamp(0.0, HIGHEST);
-        self.unmarked = self.phi.powf(-self.price);
+        self.unmarked = self.config.phi.powf(-self.price);
         self.arrived = 0;
         self.updated = now;
     }

@@ -4,10 +4,7 @@
 //! The queue is the instantaneous one, with the packet in service and without the arriving packet.
 //! Control packets of the high-priority queue pass.
 
-use crate::{AnyAqm, Maker};
-use crate::{Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
-use accord_family::{Dynamics, Family, Price, Role, Values};
-use accord_units::{Size, Time};
+use crate::prelude::*;
 
 accord_family::params! {
     /// The parameters of the step.

@@ -15,19 +15,12 @@ pub(crate) struct VirtualQueue {
     pub last: Option<Time>,
 }
 
-/// The interval between two arrivals.
-pub(crate) struct Interval {
-    /// Seconds since the previous arrival.
-    pub seconds: f64,
-    /// C: the capacity of the real link in bytes/s.
-    pub link: f64,
-}
-
 impl VirtualQueue {
-    /// Serves the queue until `now`. The first call sets the capacity to `utilisation` × C, the
-    /// equilibrium of a saturated link.
+    /// Serves the queue until `now`. Returns the seconds since the previous arrival, and C, the
+    /// capacity of the real link in bytes/s. The first call sets the capacity to `utilisation` × C,
+    /// the equilibrium of a saturated link.
     #[inline]
-    pub fn advance(&mut self, now: Time, rate: Rate, utilisation: f64) -> Interval {
+    pub fn advance(&mut self, now: Time, rate: Rate, utilisation: f64) -> (f64, f64) {
         let link = rate.as_bps_f64() / 8.0;
         let seconds = match self.last {
             Some(last) => now.since(last).as_secs_f64(),
@@ -38,6 +31,6 @@ impl VirtualQueue {
         };
         self.last = Some(now);
         self.backlog = (self.backlog - self.capacity * seconds).max(0.0);
-        Interval { seconds, link }
+        (seconds, link)
     }
 }

@@ -291,9 +291,9 @@ mod parts {
     fn socket(path: &Path) -> Result<PathBuf, Failure> {
         let socket = match load(path) {
             Ok(site) => site.interface.status,
-            Err(LoadError::Wrong { source, error }) => {
-                let socket = status_socket(&source, path);
-                let mistake = located(path, &source, error);
+            Err(LoadError::Wrong { text, error }) => {
+                let socket = status_socket(&text, path);
+                let mistake = located(path, &text, error);
                 if socket.is_none() {
                     return Err(mistake.into());
                 }
@@ -318,7 +318,7 @@ mod parts {
     fn wrong(path: &Path, error: LoadError) -> Failure {
         match error {
             LoadError::Unreadable(e) => unreadable(path)(e),
-            LoadError::Wrong { source, error } => located(path, &source, error).into(),
+            LoadError::Wrong { text, error } => located(path, &text, error).into(),
         }
     }
 

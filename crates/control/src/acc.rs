@@ -2,30 +2,20 @@
 //! arrives once per round trip, a policy moves the window, and the window bounds the outstanding
 //! data and gives the rate [Xia05 §IV-B.2, Har02 algorithm 1].
 //!
-//! [`Law`] has the switches of the papers' laws and of ours. Ours departs from eq. 10 of Xia05:
-//! - Slow start ([`SlowStart::Lands`]) ends at the window for which the queuing delay of the latest
-//!   report gives the target. Its rate is at most [`PROBE`] times the rate of delivery, and
-//!   [`QUEUED_PROBE`] times once a queue shows, and its window is that rate times the round-trip
-//!   time. Twenty flows that start together lose nothing then
-//!   at Xia05 figure 6.
-//! - Steps lengthen while an error lasts ([`crate::secant`]).
-//! - A contract is a least rate ([`Recovery::Contract`], [`crate::floor`]).
-//! - Virtually queued data counts as outstanding ([`Law::holds_virtual`]). So a virtual queue
-//!   fills with the window, as a physical one does, and does not integrate rates.
-//! - No smallest round-trip time is kept. The round-trip time over empty queues is that of the
-//!   latest report less its queuing delay, so that a longer path is not taken for a queue.
+//! [`Law`] has the switches of the papers' laws and of ours, which departs from eq. 10 of Xia05:
+//! `docs/src/models/monaco.md`.
 
 use crate::floor::Floor;
-use crate::law::{Increase, Law, LowRate, Mu, Recovery, RoundTrip, SlowStart};
+use crate::law::{Law, SlowStart};
 use crate::loss::{Losses, OnLoss};
+use crate::monaco;
+use crate::prelude::*;
 use crate::secant::{FARTHEST, Secant};
 use crate::service::Held;
-use crate::{Acked, Allowance, Congestion, Controller, PathView, Report};
-use accord_family::Service;
-use accord_units::{Bytes, Duration, Rate, Time};
+use accord_family::Pace;
 
-/// The smallest window of [`LowRate::Smooth`], and the lowest rate of [`LowRate::Halve`], as a
-/// part of a packet and of a packet per round trip.
+/// The smallest window, and the lowest rate with [`Law::halves_rate`], as a part of a packet and of
+/// a packet per round trip.
 const LEAST: f64 = 1e-3;
 
 /// The largest ratio of the rate in slow start to the rate of delivery while no queue shows: more
@@ -58,7 +48,7 @@ pub struct Acc {
     ssthresh: f64,
     /// Sending rate in bytes per second; before the first report the initial window per second.
     rate: f64,
-    /// Rate as a fraction of cwnd / rtt; below one only with [`LowRate::Halve`].
+    /// Rate as a fraction of cwnd / rtt; below one only with [`Law::halves_rate`].
     slowdown: f64,
     estimate: f64,
     /// The least rate, if the law has one and the flow has a contract.
@@ -108,10 +98,11 @@ impl Seen {
 }
 
 impl Acc {
-    /// Creates a controller with a window of `initial` packets, in slow start if its law has one.
-    pub fn new(law: Law, packet: Bytes, initial: f64) -> Acc {
+    /// Creates a controller for packets of `packet` bytes, in slow start if its law has one.
+    pub fn new(values: &Values, packet: Bytes) -> Acc {
+        let law = monaco::law(values, packet);
         let packet = packet.as_f64();
-        let cwnd = initial * packet;
+        let cwnd = values.number("initial_window") * packet;
         Acc {
             law,
             service: Held::default(),
@@ -143,9 +134,10 @@ impl Acc {
             self.slow_down(true);
             return;
         }
-        let mu = match self.law.mu {
-            Mu::Received => seen.egress,
-            Mu::Sent => path.sent_in_round.as_f64() / path.srtt.as_secs_f64(),
+        let mu = if self.law.mu_is_sent {
+            path.sent_in_round.as_f64() / path.srtt.as_secs_f64()
+        } else {
+            seen.egress
         }; // (2)
         let shown = match report.lost {
             // Pairs see no queue behind a router without priorities; the round-trip time shows it.
@@ -207,11 +199,8 @@ impl Acc {
             let most = step.min(self.packet * passed).max(far);
             return (w + (factor * step).clamp(least, most)).max(self.packet);
         }
-        if w > self.packet || self.law.low_rate == LowRate::Halve {
-            let most = match self.law.increase {
-                Increase::Packet => self.packet * passed,
-                Increase::Policy => f64::INFINITY,
-            };
+        if w > self.packet || self.law.halves_rate {
+            let most = if self.law.grows_by_packets { self.packet * passed } else { f64::INFINITY };
             return (w + step.min(most)).max(self.packet);
         }
         // The virtually queued data may exceed such a window. The policy's gain per byte would
@@ -255,9 +244,9 @@ impl Acc {
     /// Sets the rate until the next report.
     fn set_rate(&mut self, path: &PathView, seen: &Seen) {
         let even = match self.law.round_trip {
-            RoundTrip::Latest => self.cwnd / seen.rtt,
-            RoundTrip::Smoothed => self.cwnd / path.srtt.as_secs_f64(),
-            RoundTrip::Least => self.cwnd / path.min_rtt.as_secs_f64(),
+            Pace::Latest => self.cwnd / seen.rtt,
+            Pace::Smoothed => self.cwnd / path.srtt.as_secs_f64(),
+            Pace::Least => self.cwnd / path.min_rtt.as_secs_f64(),
         }; // (8)
         let slow_start = self.cwnd < self.ssthresh;
         let rate = if slow_start { even.min(self.probing(seen) / seen.rtt) } else { even };
@@ -317,7 +306,7 @@ impl Acc {
 
     /// Below one packet per round trip the rate is halved instead [Har02 §V-A].
     fn slow_down(&mut self, congested: bool) {
-        let at_floor = self.law.low_rate == LowRate::Halve && self.cwnd <= self.packet;
+        let at_floor = self.law.halves_rate && self.cwnd <= self.packet;
         self.slowdown = if at_floor && congested { (self.slowdown / 2.0).max(LEAST) } else { 1.0 };
     }
 }
@@ -339,7 +328,7 @@ impl Controller for Acc {
 
     fn set_service(&mut self, service: &Service) {
         self.service = Held::new(service);
-        if self.law.recovery == Recovery::Contract {
+        if self.law.keeps_contract {
             self.floor.set_service(service);
             self.least_window = self.floor.rate() * FIRST;
         }
@@ -364,9 +353,5 @@ impl Controller for Acc {
 
     fn accumulation_estimate(&self) -> Option<f64> {
         Some(self.estimate)
-    }
-
-    fn base_rtt_estimate(&self) -> Option<Duration> {
-        None
     }
 }

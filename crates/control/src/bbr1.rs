@@ -14,22 +14,14 @@
 //! policer   where two intervals lose a fifth at the same rate, that rate for 48 round trips
 //! ```
 //!
-//! Departures from the source. Linux keeps rates as whole packets per 2²⁴ µs, windows in packets and
-//! times in whole milliseconds; here they are exact. The filter of the bandwidth has exact round
-//! trips, where Linux keeps three candidates. No packet waits below the transport, so that all data
-//! in flight is in the network. Losses that a timer finds count with the next acknowledgement. The
-//! first phase of ProbeBW is drawn from the picoseconds of the time, since controllers have no
-//! random stream.
+//! Departures from the source: `docs/src/models/bbr1.md`.
 
 mod policer;
 
 use crate::bbr3::paced;
-use crate::{
-    Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Lost, PathView,
-};
-use crate::{AnyController, Maker, Recovery, Transport, scrambled, tcp_window};
-use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::number};
-use accord_units::{Bytes, Duration, Rate, Size, Time};
+use crate::prelude::*;
+use crate::{scrambled, tcp_window};
+use accord_family::kind::number;
 use policer::Policer;
 
 const LINUX: &str = "[Linux tcp_bbr.c]";
@@ -70,10 +62,7 @@ pub static FAMILY: Family = Family {
     ),
     kernel: Some("bbr"),
     page: "models/bbr1.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Bbr1(Box::new(Bbr1::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Bbr1(Box::new(Bbr1::new(v, p)))),
     ..Family::new("bbr1", Role::Controller(|_| Objective::Other))
 };
 
@@ -538,10 +527,6 @@ impl Controller for Bbr1 {
 
     fn burst(&self) -> Burst {
         Burst::Unit(Bytes::new(self.quantum()))
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
     }
 
     fn base_rtt_estimate(&self) -> Option<Duration> {

@@ -13,23 +13,15 @@
 //!
 //! Names are those of the draft; "Infinity" is `u64::MAX` or `f64::INFINITY`.
 //!
-//! Departures from the source. A packet is sent at a time: the send quantum is one packet, where the draft
-//! has two at least [§5.6.3]. A controller has no random stream: the random waits of PickProbeWait
-//! are drawn from the picoseconds of the time. There is no response to marks, and none are asked
-//! for [§3.7]. A restart from idle begins the count of aggregation with its interval, as Linux does:
-//! the pseudocode of §5.4.1 keeps the deliveries of the interval before, so that the window grows
-//! by each burst of an application that pauses. State is saved once per loss recovery, as the text of
-//! §5.5.11.1 says: its pseudocode saves it again in each round trip with losses.
+//! Departures from the source: `docs/src/models/bbr3.md`.
 
 mod control;
 mod model;
 mod probe_bw;
 mod probe_rtt;
 
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Delivery, Lost, PathView};
-use crate::{AnyController, Maker, Recovery, Transport, tcp_window};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Duration, Rate, Size, Time};
+use crate::prelude::*;
+use crate::tcp_window;
 use model::{Model, Rounds};
 use probe_bw::{AckPhase, Probe};
 use probe_rtt::MinRtt;
@@ -80,10 +72,7 @@ pub static FAMILY: Family = Family {
          of a rate describes them together",
     ),
     page: "models/bbr3.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Bbr3(Box::new(Bbr3::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Bbr3(Box::new(Bbr3::new(v, p)))),
     ..Family::new("bbr3", Role::Controller(|_| Objective::Other))
 };
 
@@ -207,9 +196,9 @@ impl Bbr3 {
             full_bw_count: 0,
             drain_start_round: 0,
             rounds: Rounds::default(),
-            model: Model::default(),
-            probe: Probe::default(),
-            min_rtt: MinRtt::default(),
+            model: Model::new(),
+            probe: Probe::new(),
+            min_rtt: MinRtt::new(),
         }
     }
 
@@ -252,16 +241,13 @@ impl Bbr3 {
         mark
     }
 
-    /// EnterStartup() [§5.3.1.1].
-    fn enter_startup(&mut self) {
-        self.state = State::Startup;
-    }
-
     /// CheckStartupDone() [§5.3.1.1].
     fn check_startup_done(&mut self, rs: &Delivery) {
         self.check_startup_high_loss(rs);
         if self.state == State::Startup && self.full_bw_reached {
-            self.enter_drain();
+            // EnterDrain() [§5.3.2].
+            self.state = State::Drain;
+            self.drain_start_round = self.rounds.count;
         }
     }
 
@@ -306,12 +292,6 @@ impl Bbr3 {
             }
             self.model.loss_ranges = 0;
         }
-    }
-
-    /// EnterDrain() [§5.3.2].
-    fn enter_drain(&mut self) {
-        self.state = State::Drain;
-        self.drain_start_round = self.rounds.count;
     }
 
     /// CheckDrainDone() [§5.3.2].
@@ -380,10 +360,6 @@ impl Controller for Bbr3 {
     #[inline]
     fn allowance(&self) -> Allowance {
         Allowance { window: Bytes::new(self.cwnd), pacing: Some(self.pace) }
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
     }
 
     fn base_rtt_estimate(&self) -> Option<Duration> {

@@ -21,19 +21,12 @@
 //! Copa competes: 1/δ grows by one per round trip and halves at a loss [Arun18 §2.2]. Nearly empty
 //! is a tenth of RTTmax − RTTmin above RTTmin, with RTTmax the largest of four round trips.
 //!
-//! Departures from the source. The paper doubles v from the third round trip of a direction on, its
-//! authors' program from the second. The paper looks for an empty queue in five round trips, the
-//! program in four. The program has no repairs and cuts by 0.3 where more than that part is lost;
-//! here losses are repaired, and 1/δ halves once per round trip of losses. The window keeps two
-//! packets. A timeout starts again from a packet; the sources have no rule for it.
+//! Departures from the source: `docs/src/models/copa.md`.
 
 use crate::bbr3::paced;
-use crate::estimator::{RecentMax, RecentMin};
+use crate::estimator::Recent;
+use crate::prelude::*;
 use crate::tcp_window::INITIAL_WINDOW;
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of Copa.
@@ -56,10 +49,7 @@ pub static FAMILY: Family = Family {
          trip, and a fluid's queue has no such minimum",
     ),
     page: "models/copa.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Copa(Box::new(Copa::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Copa(Box::new(Copa::new(v, p)))),
     ..Family::new(
         "copa",
         Role::Controller(|values| {
@@ -97,11 +87,11 @@ pub struct Copa {
     /// The steps up less the steps down of this round trip, which began at `round`.
     steps: i64,
     round: Time,
-    min: RecentMin,
-    standing: RecentMin,
+    min: Recent,
+    standing: Recent,
     /// The smallest and the largest round-trip times of the last round trips.
-    low: RecentMin,
-    high: RecentMax,
+    low: Recent,
+    high: Recent,
     /// RTTmin and RTTstanding, once there was a sample.
     rtts: Option<(Duration, Duration)>,
     /// 1/δ while competing, and the time of its last change.
@@ -128,10 +118,10 @@ impl Copa {
             up: true,
             steps: 1,
             round: Time::ZERO,
-            min: RecentMin::default(),
-            standing: RecentMin::default(),
-            low: RecentMin::default(),
-            high: RecentMax::default(),
+            min: Recent::default(),
+            standing: Recent::default(),
+            low: Recent::default(),
+            high: Recent::default(),
             rtts: None,
             competing: None,
             before: None,
@@ -200,12 +190,12 @@ impl Copa {
 
     /// Takes an acknowledgement with a round-trip time.
     fn listen(&mut self, ack: &Acked, rtt: Duration, path: &PathView, now: Time) {
-        let min = self.min.push(rtt, MIN_SPAN, now);
+        let min = self.min.min(rtt, MIN_SPAN, now);
         let half = Duration::from_ps(path.srtt.as_ps() / 2);
-        let standing = self.standing.push(rtt, half, now);
+        let standing = self.standing.min(rtt, half, now);
         let rounds = Duration::from_ps(path.srtt.as_ps().saturating_mul(ROUNDS));
-        let low = self.low.push(rtt, rounds, now).saturating_sub(min);
-        let high = self.high.push(rtt, rounds, now).saturating_sub(min);
+        let low = self.low.min(rtt, rounds, now).saturating_sub(min);
+        let high = self.high.max(rtt, rounds, now).saturating_sub(min);
         self.rtts = Some((min, standing));
         let others = low.as_secs_f64() >= NEARLY_EMPTY * high.as_secs_f64() && !high.is_zero();
         self.compete(others, rtt, now);
@@ -245,7 +235,6 @@ impl Controller for Copa {
         }
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
             self.cwnd = self.packet;
-
             (self.velocity, self.up, self.steps) = (1.0, true, 1);
             self.allow();
         }
@@ -262,10 +251,6 @@ impl Controller for Copa {
     #[inline]
     fn allowance(&self) -> Allowance {
         self.allowance
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
     }
 
     fn accumulation_estimate(&self) -> Option<f64> {

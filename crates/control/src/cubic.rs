@@ -22,21 +22,13 @@
 //! The first slow start is HyStart++ [RFC 9406]. The later ones, and the first one without
 //! `hystart`, are that of RFC 5681.
 //!
-//! Departures from the source. If
-//! Reno's window is the larger one, cwnd is raised to it but not lowered to it. A window that is the
-//! threshold is in congestion avoidance, not in slow start [RFC 9438 §4.10]. A loss in the slow start
-//! after a timeout finds no W_max: the timeout forgot it. Marks at a window of one packet do not lower
-//! the rate further [RFC 9438 §4.6]. Time during which the application, not the window, is the limit
-//! does not count in t [RFC 9438 §4.2, 5.8]: the epoch moves by it.
+//! Departures from the source: `docs/src/models/cubic.md`.
 
 use crate::hystart::HyStart;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, recovery};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{
-    Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
+use crate::prelude::*;
+use crate::tcp_window::{
+    ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, recovery, shows_window,
 };
-use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of CUBIC.
@@ -66,10 +58,7 @@ pub static FAMILY: Family = Family {
     dynamics: Dynamics::Window(dynamics),
     kernel: Some("cubic"),
     page: "models/cubic.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Cubic(Cubic::new(values, packet)),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Cubic(Cubic::new(v, p))),
     ..Family::new("cubic", Role::Controller(|_| Objective::Loss))
 };
 
@@ -93,30 +82,6 @@ const RENO: f64 = 1.0;
 const STEEPEST: f64 = 1.5;
 
 /// TCP CUBIC.
-///
-/// ```
-/// use accord_control::{Congestion, Controller, Cubic, FAMILIES, PathView};
-/// use accord_units::{Bytes, Duration, Rate, Time};
-///
-/// let family = FAMILIES.iter().find(|f| f.name == "cubic").expect("CUBIC is registered");
-/// let packet = Bytes::new(1000);
-/// let mut cubic = Cubic::new(&family.defaults(), packet);
-///
-/// let rtt = Duration::from_ms(50);
-/// let path = PathView {
-///     packet,
-///     srtt: rtt,
-///     rtt,
-///     min_rtt: rtt,
-///     in_flight: Bytes::new(100_000),
-///     sent_in_round: Bytes::ZERO,
-///     had_too_little: false,
-///     delivery_rate: Rate::ZERO,
-/// };
-/// // A loss keeps β = 0.7 of the bytes in flight.
-/// cubic.on_congestion(Congestion::Loss, &path, Time::ZERO + rtt);
-/// assert_eq!(cubic.ssthresh(), Some(Bytes::new(70_000)));
-/// ```
 #[derive(Clone, Debug)]
 pub struct Cubic {
     cwnd: TcpWindow,
@@ -269,23 +234,18 @@ impl Controller for Cubic {
         self.fraction = 0.0;
         let beta = state.beta;
         // `prior` is the window when the threshold was last set [RFC 9438 §4.1.2].
-        match what {
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
-            Congestion::Timeout => {
-                state.w_max = 0.0;
-                state.prior = cwnd;
-                self.cwnd.keep(beta, path);
-                self.cwnd.restart();
-            }
-            Congestion::Loss | Congestion::EarlyLoss | Congestion::Ecn => {
-                let falls = state.fast_convergence && cwnd < state.w_max;
-                state.w_max = if falls { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
-                state.prior = cwnd;
-                self.cwnd.keep(beta, path);
-                if what == Congestion::Ecn {
-                    self.cwnd.allow_one_packet(beta, path);
-                }
-            }
+        if what != Congestion::RepeatedTimeout {
+            let falls = state.fast_convergence && cwnd < state.w_max;
+            state.w_max = match what {
+                Congestion::Timeout => 0.0,
+                _ if falls => cwnd * (1.0 + beta) / 2.0,
+                _ => cwnd,
+            };
+            state.prior = cwnd;
+        }
+        self.cwnd.respond_by(beta, what, path);
+        if what == Congestion::Ecn {
+            self.cwnd.allow_one_packet(beta, path);
         }
     }
 
@@ -304,16 +264,5 @@ impl Controller for Cubic {
         self.cwnd.restart_idle();
     }
 
-    #[inline]
-    fn allowance(&self) -> Allowance {
-        self.cwnd.allowance()
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
+    shows_window! {}
 }

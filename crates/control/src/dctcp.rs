@@ -12,16 +12,10 @@
 //! loss, timeout, idle   as Reno                              [RFC 8257 §3.5]
 //! ```
 //!
-//! Departures from the source. The receiver counts marks and does not echo them one by one, so
-//! delayed acknowledgements lose none [RFC 8257 §3.2]. The window grows neither during recovery
-//! nor during the round trip after a mark that was answered. It is not rounded to packets, since
-//! steps may be much smaller than one. Losses are repaired by selective acknowledgements.
+//! Departures from the source: `docs/src/models/dctcp.md`.
 
-use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Size, Time};
+use crate::prelude::*;
+use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};
 
 accord_family::params! {
     /// The parameters of DCTCP.
@@ -45,10 +39,7 @@ pub static FAMILY: Family = Family {
          them evenly",
     ),
     page: "models/dctcp.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Dctcp(Box::new(Dctcp::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Dctcp(Box::new(Dctcp::new(v, p)))),
     ..Family::new("dctcp", Role::Controller(|_| Objective::Other))
 };
 
@@ -114,46 +105,21 @@ impl Controller for Dctcp {
         let packet = self.cwnd.packet as f64;
         let acked = ack.bytes.as_f64().min(packet);
         self.fraction += packet * acked / self.cwnd.window as f64;
-        let whole = self.fraction as u64;
-        self.fraction -= whole as f64;
-        self.cwnd.window = self.cwnd.window.saturating_add(whole);
+        self.cwnd.grow_whole(&mut self.fraction);
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         self.fraction = 0.0;
-        match what {
-            Congestion::Ecn => {
-                let kept = (self.cwnd.window as f64 * (1.0 - self.alpha / 2.0)).round() as u64;
-                self.cwnd.window = kept.max(2 * self.cwnd.packet);
-                self.cwnd.ssthresh = self.cwnd.window;
-            }
-            Congestion::Loss | Congestion::EarlyLoss => self.cwnd.keep(0.5, path),
-            Congestion::Timeout => {
-                self.cwnd.keep(0.5, path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
+        if what == Congestion::Ecn {
+            let kept = (self.cwnd.window as f64 * (1.0 - self.alpha / 2.0)).round() as u64;
+            self.cwnd.window = kept.max(2 * self.cwnd.packet);
+            self.cwnd.ssthresh = self.cwnd.window;
+        } else {
+            self.cwnd.respond_by(0.5, what, path);
         }
     }
 
-    fn on_spurious(&mut self, _: Time) {
-        self.cwnd.undo();
-    }
+    restores_window! {}
 
-    fn on_idle(&mut self) {
-        self.cwnd.restart_idle();
-    }
-
-    #[inline]
-    fn allowance(&self) -> Allowance {
-        self.cwnd.allowance()
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
+    shows_window! {}
 }

@@ -16,13 +16,9 @@
 //!
 //! Losses that do not end within [`PATIENCE`] after the flow gave way are not its own. The least rate is
 //! then the contract again, and gives way to losses of more than [`MOST_OF_OTHERS`] only, until they have
-//! ended for [`PATIENCE`]. BBR makes such losses, since it probes with 1.25 times its rate and does not
-//! answer them. With a contract of f of the link and n flows of BBR in a short buffer, each flow has the
-//! rate b = (1.25 − f) / (n + 0.25) of the link, and 1 − 1 / (f + n·b) of all data is lost: 9 % for
-//! f = 0.5 and n = 1, and less than 20 % for any f and n. So [`MADE_UP`] follows. [`MOST_LOST`],
-//! [`MOST_OF_OTHERS`] and [`PATIENCE`] are chosen by their outcome in `tools/gateway/matrix.py` and the
-//! hostile tests of the gateway. A tunnel that sends little loses 25 % there, since it keeps no place in a
-//! full FIFO queue.
+//! ended for [`PATIENCE`]. `docs/src/models/monaco.md` derives [`MADE_UP`] from the losses that BBR makes.
+//! [`MOST_LOST`], [`MOST_OF_OTHERS`] and [`PATIENCE`] are chosen by their outcome in
+//! `tools/gateway/matrix.py` and the hostile tests of the gateway.
 
 use crate::Report;
 use crate::loss::FADES;

@@ -6,8 +6,8 @@
 
 use crate::Policy;
 use crate::loss::OnLoss;
-use accord_family::Values;
-use accord_units::{Bytes, Duration};
+use accord_family::{Pace, Values};
+use accord_units::{Bytes, Duration, Words, words};
 
 /// The switches: the name, then the word under each law of [`LAWS`].
 const SWITCHES: &[(&str, [&str; 3])] = &[
@@ -32,76 +32,32 @@ const LAWS: [&str; 3] = ["xia05", "har02", "accord"];
 /// The weight of a new sample of the egress rate under each law.
 const EGRESS_WEIGHTS: [f64; 3] = [0.25, 0.25, 0.5];
 
-/// The limit of the data that a sender has sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
-    /// The data that is neither acknowledged nor lost is at most cwnd [Xia05 appendix].
-    Outstanding,
-    /// The data sent since the last control pair is at most cwnd [Har02 algorithm 1, step 4].
-    Period,
-    /// The rate is the only limit while reports come.
-    Open,
+words! {
+    /// The limit of the data that a sender has sent.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Window by word {
+        /// The data that is neither acknowledged nor lost is at most cwnd [Xia05 appendix].
+        Outstanding = "outstanding",
+        /// The data sent since the last control pair is at most cwnd [Har02 algorithm 1, step 4].
+        Period = "period",
+        /// The rate is the only limit while reports come.
+        Open = "open",
+    }
 }
 
-/// The round-trip time by which cwnd is divided [Xia05 §IV-B.1, Har02 algorithm 1, step 8].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoundTrip {
-    /// The round-trip time of the latest report.
-    Latest,
-    /// The smoothed round-trip time.
-    Smoothed,
-    /// The smallest round-trip time so far.
-    Least,
-}
-
-/// The growth of the window until the first congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlowStart {
-    /// None: the policy moves the window from the first report on [Xia05 eq. 10].
-    None,
-    /// The window doubles per round trip [Har02 algorithm 1, step 7.2].
-    Doubles,
-    /// The window doubles, window and rate are at most those of 1.9 times the rate of delivery, 1.25
-    /// times once a queue shows, and slow start ends at the window for which the queuing delay in
-    /// hand gives the target.
-    Lands,
-}
-
-/// The rate that a contract is compared with [Har02 algorithm 1, steps 2 and 3].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mu {
-    /// The data sent since the last control pair over the smoothed round-trip time.
-    Sent,
-    /// The egress rate that the receiver reports.
-    Received,
-}
-
-/// The bound of the growth of a window per round trip [Har02 algorithm 1, step 5].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Increase {
-    /// A packet [Har02 §II].
-    Packet,
-    /// The step of the policy [Xia05 eq. 10].
-    Policy,
-}
-
-/// The behaviour of a flow that should send less than a packet per round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LowRate {
-    /// Negative feedback halves the rate, and positive feedback restores a packet per round trip
-    /// [Har02 §V-A].
-    Halve,
-    /// The window goes below a packet by the policy. A step halves or doubles it at most.
-    Smooth,
-}
-
-/// The behaviour of a flow that gets less than its contracted rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Recovery {
-    /// The policy alone [Har02 §II].
-    Packet,
-    /// The contract is a least rate, until the receiver shows that it does not fit.
-    Contract,
+words! {
+    /// The growth of the window until the first congestion.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum SlowStart by word {
+        /// None: the policy moves the window from the first report on [Xia05 eq. 10].
+        None = "none",
+        /// The window doubles per round trip [Har02 algorithm 1, step 7.2].
+        Doubles = "doubles",
+        /// The window doubles, window and rate are at most those of 1.9 times the rate of delivery,
+        /// 1.25 times once a queue shows, and slow start ends at the window for which the queuing
+        /// delay in hand gives the target.
+        Lands = "lands",
+    }
 }
 
 /// The switches and parameters of a controller of this kind.
@@ -110,37 +66,44 @@ pub struct Law {
     /// The policy that moves the window.
     pub policy: Policy,
     /// The round-trip time by which the window is divided.
-    pub round_trip: RoundTrip,
+    pub round_trip: Pace,
     /// The growth until the first congestion.
     pub slow_start: SlowStart,
-    /// The rate that a contract is compared with.
-    pub mu: Mu,
-    /// The bound of the growth of the window.
-    pub increase: Increase,
+    /// True if a contract is compared with the data sent since the last control pair over the
+    /// smoothed round-trip time, not with the egress rate [Har02 algorithm 1, steps 2 and 3].
+    pub mu_is_sent: bool,
+    /// True if the window grows by a packet per round trip at most [Har02 algorithm 1, step 5],
+    /// not by the step of the policy [Xia05 eq. 10].
+    pub grows_by_packets: bool,
     /// True if the window holds virtually queued data, too.
     pub holds_virtual: bool,
     /// True if steps lengthen while an error lasts.
     pub longer_steps: bool,
-    /// The behaviour below a packet per round trip.
-    pub low_rate: LowRate,
-    /// The way back to a contracted rate.
-    pub recovery: Recovery,
+    /// True if below a packet per round trip negative feedback halves the rate, and positive
+    /// feedback restores that packet [Har02 §V-A]. Otherwise the window goes below a packet by the
+    /// policy, and a step halves or doubles it at most.
+    pub halves_rate: bool,
+    /// True if a contract is a least rate, until the receiver shows that it does not fit. Otherwise
+    /// the policy alone leads back to a contracted rate [Har02 §II].
+    pub keeps_contract: bool,
     /// The answer to a loss.
     pub on_loss: OnLoss,
     /// Target accumulation a* in bytes, of a flow of weight 1.
     pub target: f64,
 }
 
-/// The handling of control pairs at the ends of a tunnel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pairs {
-    /// The next pair goes out when the last is answered, or when its timer runs out, which is
-    /// "similar to that of TCP" [Xia05 §IV-B.1]: RFC 6298 with its least of 1 s and its exponential
-    /// back-off. Only the answer to the latest pair counts.
-    Printed,
-    /// An answer counts while no later pair was answered, and a pair that is not answered is repeated
-    /// soon.
-    Patient,
+words! {
+    /// The handling of control pairs at the ends of a tunnel.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Pairs by word {
+        /// The next pair goes out when the last is answered, or when its timer runs out, which is
+        /// "similar to that of TCP" [Xia05 §IV-B.1]: RFC 6298 with its least of 1 s and its
+        /// exponential back-off. Only the answer to the latest pair counts.
+        Printed = "printed",
+        /// An answer counts while no later pair was answered, and a pair that is not answered is
+        /// repeated soon.
+        Patient = "patient",
+    }
 }
 
 /// The use of the controller's window at the sending end of a tunnel.
@@ -173,6 +136,11 @@ fn word(values: &Values, switch: &str) -> &'static str {
     })
 }
 
+/// Returns the value of a switch.
+fn read<W: Words>(values: &Values, switch: &str) -> W {
+    W::of_word(word(values, switch)).expect("a law and a parameter have the words of a switch")
+}
+
 /// Returns the weight of a new sample of the egress rate.
 pub(crate) fn egress_weight(values: &Values) -> f64 {
     let own = values.number_opt("egress_weight");
@@ -185,21 +153,17 @@ impl Law {
         Law {
             policy,
             round_trip: match word(values, "rtt") {
-                "smoothed" => RoundTrip::Smoothed,
-                "least" => RoundTrip::Least,
-                _ => RoundTrip::Latest,
+                "smoothed" => Pace::Smoothed,
+                "least" => Pace::Least,
+                _ => Pace::Latest,
             },
-            slow_start: match word(values, "slow_start") {
-                "none" => SlowStart::None,
-                "doubles" => SlowStart::Doubles,
-                _ => SlowStart::Lands,
-            },
-            mu: if is("mu", "sent") { Mu::Sent } else { Mu::Received },
-            increase: if is("increase", "policy") { Increase::Policy } else { Increase::Packet },
+            slow_start: read(values, "slow_start"),
+            mu_is_sent: is("mu", "sent"),
+            grows_by_packets: is("increase", "packet"),
             holds_virtual: is("virtual", "inside"),
             longer_steps: is("steps", "longer"),
-            low_rate: if is("low_rate", "halve") { LowRate::Halve } else { LowRate::Smooth },
-            recovery: if is("recovery", "packet") { Recovery::Packet } else { Recovery::Contract },
+            halves_rate: is("low_rate", "halve"),
+            keeps_contract: is("recovery", "contract"),
             on_loss: match (word(values, "loss"), values.number("loss_bound")) {
                 ("accumulation", bound) => OnLoss::Accumulation { bound },
                 ("contract", bound) => OnLoss::Contract { bound },
@@ -213,15 +177,8 @@ impl Law {
 impl Sending {
     pub(crate) fn of(values: &Values) -> Sending {
         Sending {
-            window: match word(values, "window") {
-                "period" => Window::Period,
-                "open" => Window::Open,
-                _ => Window::Outstanding,
-            },
-            pairs: match word(values, "pairs") {
-                "printed" => Pairs::Printed,
-                _ => Pairs::Patient,
-            },
+            window: read(values, "window"),
+            pairs: read(values, "pairs"),
             by_turns: word(values, "place") == "turns",
             min_rto: values.duration_opt("min_rto"),
             holds_virtual: word(values, "virtual") == "inside",

@@ -10,17 +10,12 @@
 //!
 //! The queuing delay is the smallest of the latest samples less the smallest of some minutes.
 //!
-//! MIN_CWND is two packets. Departures from the source. Delays are round-trip times, where the RFC
-//! has one-way delays: a queue on the way back counts. There is no slow start at all; the RFC leaves
-//! it open. A window does not grow during recovery. Its bound is the largest amount of data in flight
-//! during the round trip, so that a burst that used the whole window does not shrink it.
+//! MIN_CWND is two packets. Departures from the source: `docs/src/models/ledbat.md`.
 
 use crate::estimator::QueuingDelay;
+use crate::prelude::*;
 use crate::tcp_window::INITIAL_WINDOW;
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Objective, Param, Role, Values, kind::integer};
-use accord_units::{Bytes, Duration, Size, Time};
+use accord_family::kind::integer;
 
 const SOURCE: &str = "[RFC 6817 §2.5]";
 
@@ -61,10 +56,7 @@ pub static FAMILY: Family = Family {
         "it steers the queuing delay, and the fluid's laws steer the amount that a flow has queued",
     ),
     page: "models/ledbat.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Ledbat(Box::new(Ledbat::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Ledbat(Box::new(Ledbat::new(v, p)))),
     ..Family::new("ledbat", Role::Controller(|_| Objective::Other))
 };
 
@@ -158,10 +150,6 @@ impl Controller for Ledbat {
     #[inline]
     fn allowance(&self) -> Allowance {
         Allowance { window: self.window, pacing: None }
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
     }
 
     fn base_rtt_estimate(&self) -> Option<Duration> {

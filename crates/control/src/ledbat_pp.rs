@@ -16,18 +16,12 @@
 //!
 //! W is in packets; delays are round-trip times, filtered as in [`crate::ledbat`].
 //!
-//! Departures from the source. Slow start after a slowdown has the GAIN, too: the draft asks for
-//! "the slow start algorithm", which §4.1 defines. The two round trips of a slowdown are of the
-//! smoothed round-trip time at its beginning. The window does not grow while less than half of it is
-//! used.
+//! Departures from the source: `docs/src/models/ledbat.md`.
 
 use crate::estimator::QueuingDelay;
 use crate::ledbat::{BASE_HISTORY, CURRENT_FILTER};
+use crate::prelude::*;
 use crate::tcp_window::INITIAL_WINDOW;
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Duration, Size, Time};
 
 accord_family::params! {
     /// The parameters of LEDBAT++.
@@ -54,10 +48,7 @@ pub static FAMILY: Family = Family {
          amount that a flow has queued",
     ),
     page: "models/ledbat.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::LedbatPp(Box::new(LedbatPp::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::LedbatPp(Box::new(LedbatPp::new(v, p)))),
     ..Family::new("ledbat-pp", Role::Controller(|_| Objective::Other))
 };
 

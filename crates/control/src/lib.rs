@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use accord_control::{Acked, AnyController, Congestion, Controller, FAMILIES, PathView};
-//! use accord_units::{Bytes, Duration, Rate, Time};
+//! use accord_units::{Bytes, Duration, Time};
 //!
 //! let reno = FAMILIES.iter().find(|f| f.name == "reno").expect("Reno is registered");
 //! let packet = Bytes::new(1000);
@@ -24,9 +24,7 @@
 //!     rtt,
 //!     min_rtt: rtt,
 //!     in_flight: Bytes::new(4000),
-//!     sent_in_round: Bytes::ZERO,
-//!     had_too_little: false,
-//!     delivery_rate: Rate::ZERO,
+//!     ..PathView::default()
 //! };
 //! let ack = Acked {
 //!     bytes: packet,
@@ -66,6 +64,7 @@ pub mod monaco;
 pub mod multcp;
 mod policy;
 pub mod prague;
+mod prelude;
 mod registry;
 pub mod reno;
 mod scrambled;
@@ -103,7 +102,7 @@ use accord_units::{Bytes, Duration, Rate, Time};
 use scrambled::scrambled;
 
 /// The transport's knowledge of the path. Every controller has the same view.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PathView {
     /// The size of a data packet on the wire, which is the literature's unit of windows.
     pub packet: Bytes,
@@ -332,7 +331,9 @@ pub trait Controller {
     }
 
     /// The slow-start threshold in bytes, or `None` while it is not set.
-    fn ssthresh(&self) -> Option<Bytes>;
+    fn ssthresh(&self) -> Option<Bytes> {
+        None
+    }
 
     /// The controller's estimate of its flow's accumulation in bytes, if it makes one.
     fn accumulation_estimate(&self) -> Option<f64> {

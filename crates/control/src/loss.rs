@@ -12,25 +12,13 @@
 //! w   ← w / 2                                     if the recent loss exceeds `loss_bound`
 //! ```
 //!
-//! | symbol | field | unit | default | range | source |
-//! |---|---|---|---|---|---|
-//! | – | `loss` | – | as `law` has it | window, accumulation, contract | window is Xia05 §IV-B.2; the others are ours |
-//! | – | `loss_bound` | – | 0.05 | 0.001 - 0.5 | ours |
+//! The equilibrium and the gain of that loop are in `docs/src/studies/contract-loss.md`.
 //!
-//! - **A full buffer** drains if half of the accumulation goes. The half that stays is the flow's
-//!   own, so that flows that lose more often have less. The window does not
-//!   grow in such a round trip, nor does slow start.
-//! - **A lossy link** with an empty queue takes only that growth. With the part P of round
-//!   trips that lose something, a_s comes to rest where (1 − P)·κ·(a* − a_s) = P·a_s / 2: at
-//!   (1 − P)·a* for κ = ½. The contract is not touched.
-//! - **The gain** of that loop, averaged, is (1 − P)·κ + P/2, which is between κ and ½. So the
-//!   margins are those without losses for κ = ½, and none is worse than for the larger of the two.
 //! - **With blind pairs** (one FIFO queue), a is about zero. The round-trip time above its
 //!   minimum stands in for it. Queues of the way back and a longer route count as queue then. That
 //!   costs share at a loss, but never contract.
-//! - **The bound** is for losses without a visible queue: a
-//!   buffer shorter than the sum of the targets, a policer, contracts that do not fit. Losses are
-//!   averaged over some 16 round trips for it.
+//! - **The bound** is for losses without a visible queue: a buffer shorter than the sum of the targets, a
+//!   policer, contracts that do not fit. Losses are averaged over some 16 round trips for it.
 
 use crate::Report;
 

@@ -3,6 +3,7 @@
 use crate::{AnyController, Controller, Meter, Sending};
 use accord_family::{Family, Values};
 use accord_units::Bytes;
+use dyn_clone::DynClone;
 use std::fmt;
 
 /// The [`Family::maker`] of a family of controllers.
@@ -34,6 +35,11 @@ pub enum Transport {
 }
 
 impl Maker {
+    /// Creates the maker of controllers on streams.
+    pub const fn stream(build: fn(&Values, Bytes) -> AnyController) -> Maker {
+        Maker { build, transport: Transport::Stream }
+    }
+
     /// Returns the maker of a family of controllers.
     ///
     /// # Panics
@@ -58,19 +64,8 @@ impl AnyController {
 
 /// A controller of another crate: a [`Controller`] that can be copied and printed, and that threads
 /// can share. Every such type implements it.
-pub trait Foreign: Controller + fmt::Debug + Send + Sync {
-    /// Returns a copy.
-    fn copy(&self) -> Box<dyn Foreign>;
-}
+pub trait Foreign: Controller + DynClone + fmt::Debug + Send + Sync {}
 
-impl<C: Controller + Clone + fmt::Debug + Send + Sync + 'static> Foreign for C {
-    fn copy(&self) -> Box<dyn Foreign> {
-        Box::new(self.clone())
-    }
-}
+impl<C: Controller + DynClone + fmt::Debug + Send + Sync> Foreign for C {}
 
-impl Clone for Box<dyn Foreign> {
-    fn clone(&self) -> Self {
-        (**self).copy()
-    }
-}
+dyn_clone::clone_trait_object!(Foreign);

@@ -6,15 +6,11 @@ mod config;
 pub use config::{Config, EstimatorName, LawName, LossName, PolicyName};
 
 use crate::acc::Acc;
-use crate::law::{self, Increase, Law, RoundTrip, Sending, SlowStart, Window};
+use crate::law::{self, Law, Sending, SlowStart, Window};
 use crate::loss::OnLoss;
-use crate::{AnyController, Maker, Transport};
+use crate::prelude::*;
 use crate::{Estimator, Meter, Policy};
-use accord_family::{
-    Dynamics, Family, FlowFacts, GivesUp, Objective, Pace, Role, Rounds, Values, WindowDynamics,
-    WindowLaw,
-};
-use accord_units::Bytes;
+use accord_family::{GivesUp, Rounds};
 use std::f64::consts::LN_2;
 
 pub(crate) static FAMILY: Family = Family {
@@ -24,19 +20,14 @@ pub(crate) static FAMILY: Family = Family {
     dynamics: Dynamics::Window(dynamics),
     page: "models/monaco.md",
     maker: &Maker {
-        build: |values, packet| AnyController::Monaco(Box::new(build(values, packet))),
+        build: |values, packet| AnyController::Monaco(Box::new(Acc::new(values, packet))),
         transport: Transport::Tunnel { sending: Sending::of, meter, counts: law::counts },
     },
     ..Family::new("monaco", Role::Tunnel(|v| Objective::Accumulation { target: v.size("target") }))
 };
 
-/// Returns the controller for packets of `packet` bytes.
-fn build(values: &Values, packet: Bytes) -> Acc {
-    Acc::new(law(values, packet), packet, values.number("initial_window"))
-}
-
 /// Returns the law for packets of `packet` bytes.
-fn law(values: &Values, packet: Bytes) -> Law {
+pub(crate) fn law(values: &Values, packet: Bytes) -> Law {
     let gain = values.number("gain");
     let policy = match values.choice("policy") {
         "aiad" => Policy::Aiad { gain: gain * packet.as_f64() },
@@ -58,10 +49,7 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
             Policy::MoWalrand { gain } => WindowLaw::MoWalrand { gain, target },
             Policy::Aiad { gain } => WindowLaw::Additive { gain, target },
         },
-        most: match law.increase {
-            Increase::Packet => facts.packet.as_f64(),
-            Increase::Policy => f64::INFINITY,
-        },
+        most: if law.grows_by_packets { facts.packet.as_f64() } else { f64::INFINITY },
         initial: values.number("initial_window") * facts.packet.as_f64(),
         // A rate that follows delivery doubles every second round trip.
         growth: match law.slow_start {
@@ -72,14 +60,8 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
             SlowStart::None => 0.0,
             SlowStart::Doubles | SlowStart::Lands => target,
         },
-        rounds: (sending.window == Window::Outstanding).then_some(Rounds {
-            pace: match law.round_trip {
-                RoundTrip::Latest => Pace::Latest,
-                RoundTrip::Smoothed => Pace::Smoothed,
-                RoundTrip::Least => Pace::Least,
-            },
-            turns: sending.by_turns,
-        }),
+        rounds: (sending.window == Window::Outstanding)
+            .then_some(Rounds { pace: law.round_trip, turns: sending.by_turns }),
         gives_up: match law.on_loss {
             OnLoss::Window => GivesUp::Window,
             OnLoss::Contract { .. } if !facts.has_contract => GivesUp::Window,

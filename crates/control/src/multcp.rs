@@ -17,16 +17,12 @@
 //!
 //! N is the weight of the flow's [`Service`]. It is 1 for a flow without one.
 //!
-//! Departures from the source. In congestion avoidance the window grows no faster than in slow
-//! start, which matters below N packets. A loss in slow start and a timeout halve the window,
-//! because they concern all N flows. The source does not define the response there. Losses are
-//! repaired by selective acknowledgements, because a window of N flows loses many packets at once.
+//! Departures from the source: `docs/src/models/multcp.md`.
 
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Objective, Role, Service, Values};
-use accord_units::{Bytes, Size, Time};
+use crate::prelude::*;
+use crate::tcp_window::{
+    ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery, restores_window, shows_window,
+};
 
 accord_family::params! {
     /// The parameters of MulTCP.
@@ -47,10 +43,7 @@ pub static FAMILY: Family = Family {
          the fluid's losses halve windows",
     ),
     page: "models/multcp.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::MulTcp(Box::new(MulTcp::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::MulTcp(Box::new(MulTcp::new(v, p)))),
     ..Family::new("multcp", Role::Controller(|_| Objective::WeightedLoss))
 };
 
@@ -100,40 +93,17 @@ impl Controller for MulTcp {
         let acked = ack.bytes.get().min(packet) as f64;
         let step = self.weight * packet as f64 * acked / self.cwnd.window as f64;
         self.fraction += step.min(acked);
-        let whole = self.fraction as u64;
-        self.fraction -= whole as f64;
-        self.cwnd.window = self.cwnd.window.saturating_add(whole);
+        self.cwnd.grow_whole(&mut self.fraction);
     }
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         self.fraction = 0.0;
-        let kept = if self.cwnd.in_slow_start() { 0.5 } else { 1.0 - 0.5 / self.weight };
-        match what {
-            Congestion::Timeout => {
-                self.cwnd.keep(0.5, path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
-            _ => self.cwnd.keep(kept, path),
-        }
+        let all = what == Congestion::Timeout || self.cwnd.in_slow_start();
+        let kept = if all { 0.5 } else { 1.0 - 0.5 / self.weight };
+        self.cwnd.respond_by(kept, what, path);
     }
 
-    fn on_spurious(&mut self, _: Time) {
-        self.cwnd.undo();
-    }
-
-    fn on_idle(&mut self) {
-        self.cwnd.restart_idle();
-    }
-
-    #[inline]
-    fn allowance(&self) -> Allowance {
-        self.cwnd.allowance()
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
+    restores_window! {}
 
     fn set_service(&mut self, service: &Service) {
         self.weight = service.weight.max(1.0);
@@ -141,7 +111,5 @@ impl Controller for MulTcp {
         self.caught_up = 3f64.powf(rounds) * self.cwnd.packet as f64;
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
+    shows_window! {}
 }

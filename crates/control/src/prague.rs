@@ -18,18 +18,10 @@
 //! by time [RFC 9331 §4.1, §4.3]. Acknowledgements carry the receiver's count of marks, which is what
 //! accurate ECN feeds back [RFC 9768].
 //!
-//! Departures from the source. The draft's text was not at hand; its sections are cited as two
-//! implementations quote them (Linux, and a port to quinn). Linux moves from a window to a rate once
-//! the flow does not depend on its round-trip time; here a window rules throughout. There is no
-//! fallback where marks come from a classic queue, which the draft leaves to operators. A loss in the
-//! round trip of a mark costs both cuts, where Linux gives back that of the mark. The window is two
-//! packets at least, and packets are not made smaller.
+//! Departures from the source: `docs/src/models/prague.md`.
 
-use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Objective, Role, Values};
-use accord_units::{Bytes, Duration, Rate, Size, Time};
+use crate::prelude::*;
+use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};
 
 accord_family::params! {
     /// The parameters of Prague.
@@ -55,10 +47,7 @@ pub static FAMILY: Family = Family {
          that depends on the age of the flow",
     ),
     page: "models/prague.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Prague(Box::new(Prague::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Prague(Box::new(Prague::new(v, p)))),
     ..Family::new("prague", Role::Controller(|_| Objective::Other))
 };
 
@@ -189,26 +178,16 @@ impl Controller for Prague {
                 self.set(window * (1.0 - alpha / 2.0));
                 self.cwnd.ssthresh = self.cwnd.window;
             }
-            Congestion::Loss | Congestion::EarlyLoss => {
-                self.fraction = 0.0;
-                self.cwnd.keep(0.5, path);
+            _ => {
+                if what != Congestion::RepeatedTimeout {
+                    self.fraction = 0.0;
+                }
+                self.cwnd.respond_by(0.5, what, path);
             }
-            Congestion::Timeout => {
-                self.fraction = 0.0;
-                self.cwnd.keep(0.5, path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
         }
     }
 
-    fn on_spurious(&mut self, _: Time) {
-        self.cwnd.undo();
-    }
-
-    fn on_idle(&mut self) {
-        self.cwnd.restart_idle();
-    }
+    restores_window! {}
 
     fn allowance(&self) -> Allowance {
         let gain = if self.cwnd.window < self.cwnd.ssthresh / 2 { 2.0 } else { 1.0 };
@@ -227,11 +206,5 @@ impl Controller for Prague {
         Bytes::new(self.cwnd.window)
     }
 
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
+    shows_window! { threshold }
 }

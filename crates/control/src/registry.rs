@@ -57,6 +57,17 @@ macro_rules! any_controller {
             AnyController::Foreign($of) => $call,
         }
     };
+    // The methods that only call the same one of each variant.
+    (@pass $variants:tt $(fn $name:ident(&mut $self:ident $(, $arg:ident: $type:ty)*) $(-> $out:ty)?;)*) => {
+        $(fn $name(&mut $self $(, $arg: $type)*) $(-> $out)? {
+            any_controller!(@each $variants $self, c => c.$name($($arg),*))
+        })*
+    };
+    (@read $variants:tt $(fn $name:ident(&$self:ident) -> $out:ty;)*) => {
+        $(fn $name(&$self) -> $out {
+            any_controller!(@each $variants $self, c => c.$name())
+        })*
+    };
     ($($family:path => $(#[$doc:meta])* $variant:ident($type:ty),)*) => {
         /// The controllers that a scenario can name.
         pub static FAMILIES: &[&Family] = &[$(&$family),*];
@@ -110,29 +121,27 @@ macro_rules! any_controller {
                 self.on_ack_by_value(ack, path(), now);
                 self.allowance()
             }
-            fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
-                any_controller!(@each [$($variant)*] self, c => c.on_congestion(what, path, now))
+            any_controller! { @pass [$($variant)*]
+                fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);
+                fn on_spurious(&mut self, now: Time);
+                fn on_idle(&mut self);
+                fn on_delivery(&mut self, delivery: &Delivery, path: &PathView, now: Time) -> bool;
+                fn on_lost(&mut self, packet: &Lost, now: Time);
+                fn on_sent(&mut self, bytes: Bytes, now: Time);
+                fn on_restart(&mut self, now: Time);
+                fn on_report(&mut self, report: &Report, path: &PathView, now: Time);
+                fn set_base_rtt(&mut self, base_rtt: Duration);
+                fn set_service(&mut self, service: &Service);
             }
-            fn on_spurious(&mut self, now: Time) {
-                any_controller!(@each [$($variant)*] self, c => c.on_spurious(now))
-            }
-            fn on_idle(&mut self) {
-                any_controller!(@each [$($variant)*] self, c => c.on_idle())
-            }
-            fn on_delivery(&mut self, delivery: &Delivery, path: &PathView, now: Time) -> bool {
-                any_controller!(@each [$($variant)*] self, c => c.on_delivery(delivery, path, now))
-            }
-            fn on_lost(&mut self, packet: &Lost, now: Time) {
-                any_controller!(@each [$($variant)*] self, c => c.on_lost(packet, now))
-            }
-            fn on_sent(&mut self, bytes: Bytes, now: Time) {
-                any_controller!(@each [$($variant)*] self, c => c.on_sent(bytes, now))
-            }
-            fn on_restart(&mut self, now: Time) {
-                any_controller!(@each [$($variant)*] self, c => c.on_restart(now))
-            }
-            fn on_report(&mut self, report: &Report, path: &PathView, now: Time) {
-                any_controller!(@each [$($variant)*] self, c => c.on_report(report, path, now))
+            any_controller! { @read [$($variant)*]
+                fn burst(&self) -> Burst;
+                fn cwnd(&self) -> Bytes;
+                fn ssthresh(&self) -> Option<Bytes>;
+                fn accumulation_estimate(&self) -> Option<f64>;
+                fn base_rtt_estimate(&self) -> Option<Duration>;
+                fn memory(&self) -> Duration;
+                fn capabilities(&self) -> Capabilities;
+                fn takes_rounds(&self) -> bool;
             }
             #[inline(always)]
             fn allowance(&self) -> Allowance {
@@ -146,36 +155,6 @@ macro_rules! any_controller {
                         }
                     }
                 }
-            }
-            fn burst(&self) -> Burst {
-                any_controller!(@each [$($variant)*] self, c => c.burst())
-            }
-            fn cwnd(&self) -> Bytes {
-                any_controller!(@each [$($variant)*] self, c => c.cwnd())
-            }
-            fn ssthresh(&self) -> Option<Bytes> {
-                any_controller!(@each [$($variant)*] self, c => c.ssthresh())
-            }
-            fn accumulation_estimate(&self) -> Option<f64> {
-                any_controller!(@each [$($variant)*] self, c => c.accumulation_estimate())
-            }
-            fn base_rtt_estimate(&self) -> Option<Duration> {
-                any_controller!(@each [$($variant)*] self, c => c.base_rtt_estimate())
-            }
-            fn memory(&self) -> Duration {
-                any_controller!(@each [$($variant)*] self, c => c.memory())
-            }
-            fn capabilities(&self) -> Capabilities {
-                any_controller!(@each [$($variant)*] self, c => c.capabilities())
-            }
-            fn takes_rounds(&self) -> bool {
-                any_controller!(@each [$($variant)*] self, c => c.takes_rounds())
-            }
-            fn set_base_rtt(&mut self, base_rtt: Duration) {
-                any_controller!(@each [$($variant)*] self, c => c.set_base_rtt(base_rtt))
-            }
-            fn set_service(&mut self, service: &Service) {
-                any_controller!(@each [$($variant)*] self, c => c.set_service(service))
             }
         }
     };

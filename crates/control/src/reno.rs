@@ -16,21 +16,17 @@
 //! ends with the first new acknowledgement [RFC 5681 §3.2]. NewReno's goes on through partial
 //! acknowledgements [RFC 6582].
 //!
-//! Departures from the source. A halved window is rounded down to whole packets. The bytes in
-//! flight count only up to the window. The window does not grow while the sender leaves it unused
-//! [RFC 7661].
+//! Departures from the source: `docs/src/models/reno.md`.
 
-use crate::tcp_window::{ECN, IMPATIENT, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, PathView, Recovery};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{
-    Dynamics, Family, FlowFacts, Objective, Role, Values, WindowDynamics, WindowLaw,
+use crate::prelude::*;
+use crate::tcp_window::{
+    ECN, IMPATIENT, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, restores_window,
+    shows_window,
 };
-use accord_units::{Bytes, Size, Time};
 
 accord_family::params! {
     /// The parameters of Reno.
-    pub struct RenoConfig of RENO {
+    pub struct RenoConfig of RENO => Reno(packet: Bytes) {
         pub initial_window: Size = INITIAL_WINDOW,
         pub ecn: bool = ECN,
     }
@@ -43,16 +39,13 @@ pub static RENO: Family = Family {
     params: RenoConfig::PARAMS,
     dynamics: Dynamics::Window(dynamics),
     page: "models/reno.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::Reno(Reno::new(values, packet, reno())),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Reno(Reno::new(v, p))),
     ..Family::new("reno", Role::Controller(|_| Objective::Loss))
 };
 
 accord_family::params! {
     /// The parameters of NewReno.
-    pub struct NewRenoConfig of NEWRENO {
+    pub struct NewRenoConfig of NEWRENO => Reno(packet: Bytes) {
         pub initial_window: Size = INITIAL_WINDOW,
         pub impatient: bool = IMPATIENT,
         pub sack: bool = SACK,
@@ -69,20 +62,15 @@ pub static NEWRENO: Family = Family {
     dynamics: Dynamics::Window(dynamics),
     kernel: Some("reno"),
     page: "models/reno.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::NewReno(Reno::new(values, packet, newreno(values))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::NewReno(Reno::new(v, p))),
     ..Family::new("newreno", Role::Controller(|_| Objective::Loss))
 };
 
-/// Returns the way in which Reno repairs losses.
-fn reno() -> Capabilities {
-    Capabilities { recovery: Recovery::Reno, ..Capabilities::default() }
-}
-
-/// Returns the way in which NewReno repairs losses.
-fn newreno(values: &Values) -> Capabilities {
+/// Returns the way in which Reno and NewReno repair losses.
+fn repair(values: &Values) -> Capabilities {
+    if values.family().name == RENO.name {
+        return Capabilities { recovery: Recovery::Reno, ..Capabilities::default() };
+    }
     let otherwise = if values.flag("sack") {
         Recovery::Sack
     } else if values.flag("impatient") {
@@ -115,11 +103,11 @@ pub struct Reno {
 
 impl Reno {
     /// Creates a controller for packets of `packet` bytes.
-    fn new(values: &Values, packet: Bytes, repair: Capabilities) -> Reno {
+    pub fn new(values: &Values, packet: Bytes) -> Reno {
         Reno {
             cwnd: TcpWindow::new(values, packet),
             counted: 0,
-            capabilities: Capabilities { marks: marks(values), ..repair },
+            capabilities: Capabilities { marks: marks(values), ..repair(values) },
         }
     }
 }
@@ -144,60 +132,14 @@ impl Controller for Reno {
 
     fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
         self.counted = 0;
-        match what {
-            Congestion::Loss | Congestion::EarlyLoss | Congestion::Ecn => self.cwnd.halve(path),
-            Congestion::Timeout => {
-                self.cwnd.halve(path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
-        }
+        self.cwnd.respond(what, path);
     }
 
-    fn on_spurious(&mut self, _: Time) {
-        self.cwnd.undo();
-    }
+    restores_window! {}
 
-    fn on_idle(&mut self) {
-        self.cwnd.restart_idle();
-    }
-
-    #[inline]
-    fn allowance(&self) -> Allowance {
-        self.cwnd.allowance()
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
-    }
+    shows_window! {}
 
     fn takes_rounds(&self) -> bool {
         true
-    }
-}
-
-impl RenoConfig {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`RenoConfig::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Reno, String> {
-        let values = self.values()?;
-        Ok(Reno::new(&values, packet, reno()))
-    }
-}
-
-impl NewRenoConfig {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`NewRenoConfig::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Reno, String> {
-        let values = self.values()?;
-        Ok(Reno::new(&values, packet, newreno(&values)))
     }
 }

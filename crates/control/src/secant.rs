@@ -1,10 +1,7 @@
 //! The length of a window's step, from the effect of the steps before.
 //!
-//! A flow with a small share of its path moves its accumulation by θ = a/w bytes per byte of
-//! window. At the policy's gain κ it settles with a time constant of 1/(κθ) round trips, which grows
-//! with the window. No fixed gain does better: a flow alone has a slope of 1, and swings beyond
-//! κ = 1. So the flow measures the slope.
-//!
+//! At the policy's gain a flow settles with a time constant that grows with its window, and no fixed gain does
+//! better (`docs/src/models/monaco.md`). So the flow measures the slope of its path.
 //! While the error keeps its sign, the window moves from W₀ to W and the error from its peak to
 //! its present value. The slope of the path is at most
 //!

@@ -1,11 +1,7 @@
 //! The congestion window of the TCP-like controllers.
 
-use crate::{Allowance, Capabilities, Marks, PathView, Recovery};
-use accord_family::{
-    Param, Values,
-    kind::{flag, size},
-};
-use accord_units::Bytes;
+use crate::prelude::*;
+use accord_family::kind::{flag, size};
 
 /// The initial window, shared by the TCP-like controllers.
 pub(crate) const INITIAL_WINDOW: Param = size("2 pkt")
@@ -151,6 +147,24 @@ impl TcpWindow {
         self.ssthresh = self.window;
     }
 
+    /// Reacts to congestion as Reno: keeps half of the bytes in flight, and starts again from one
+    /// packet after a timeout.
+    pub fn respond(&mut self, what: Congestion, path: &PathView) {
+        if what != Congestion::RepeatedTimeout {
+            self.halve(path);
+        }
+        self.restart_if(what);
+    }
+
+    /// Reacts to congestion by [`keep`](TcpWindow::keep), and starts again from one packet after a
+    /// timeout.
+    pub fn respond_by(&mut self, part: f64, what: Congestion, path: &PathView) {
+        if what != Congestion::RepeatedTimeout {
+            self.keep(part, path);
+        }
+        self.restart_if(what);
+    }
+
     /// Reacts to a mark after [`keep`](TcpWindow::keep): the window may be a single packet, the
     /// threshold is two packets at least [RFC 9438 §4.6].
     pub fn allow_one_packet(&mut self, part: f64, path: &PathView) {
@@ -160,8 +174,18 @@ impl TcpWindow {
 
     /// Reacts to a timeout: slow start from one packet up to the threshold. A loss has set the
     /// threshold before [RFC 5681 §3.1].
-    pub fn restart(&mut self) {
-        self.window = self.packet;
+    fn restart_if(&mut self, what: Congestion) {
+        if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
+            self.window = self.packet;
+        }
+    }
+
+    /// Grows the window by the whole bytes of `fraction`, of which the rest stays there.
+    #[inline]
+    pub fn grow_whole(&mut self, fraction: &mut f64) {
+        let whole = *fraction as u64;
+        *fraction -= whole as f64;
+        self.window = self.window.saturating_add(whole);
     }
 
     /// Shrinks the window to the initial one after an idle time, if it is larger. The threshold
@@ -179,3 +203,39 @@ impl TcpWindow {
         (self.ssthresh != u64::MAX).then_some(Bytes::new(self.ssthresh))
     }
 }
+
+/// The methods of a controller that shows its field `cwnd`, a [`TcpWindow`], and `capabilities`.
+macro_rules! shows_window {
+    () => {
+        #[inline]
+        fn allowance(&self) -> Allowance {
+            self.cwnd.allowance()
+        }
+
+        $crate::tcp_window::shows_window! { threshold }
+    };
+    (threshold) => {
+        fn ssthresh(&self) -> Option<Bytes> {
+            self.cwnd.threshold()
+        }
+
+        fn capabilities(&self) -> Capabilities {
+            self.capabilities
+        }
+    };
+}
+
+/// The methods of a controller whose window answers a spurious loss and an idle time as Reno's.
+macro_rules! restores_window {
+    () => {
+        fn on_spurious(&mut self, _: Time) {
+            self.cwnd.undo();
+        }
+
+        fn on_idle(&mut self) {
+            self.cwnd.restart_idle();
+        }
+    };
+}
+
+pub(crate) use {restores_window, shows_window};

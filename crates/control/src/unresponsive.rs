@@ -1,9 +1,6 @@
 //! The absence of control, for flows whose rate is their demand.
 
-use crate::{Acked, Allowance, Congestion, Controller, PathView};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{Dynamics, Family, Objective, Role, WindowDynamics};
-use accord_units::{Bytes, Time};
+use crate::prelude::*;
 
 /// The declaration of flows without control.
 pub static FAMILY: Family = Family {
@@ -27,8 +24,5 @@ impl Controller for Unresponsive {
     fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {}
     fn allowance(&self) -> Allowance {
         Allowance { window: Bytes::new(u64::MAX), pacing: None }
-    }
-    fn ssthresh(&self) -> Option<Bytes> {
-        None
     }
 }

@@ -19,29 +19,20 @@
 //! With a [`Service`], α and β times the weight bound the backlog beyond the contracted rate's
 //! part. The window also shrinks while more is queued than the limit [Har02 eq. 8].
 //!
-//! Departures from the source. Low02 compares the window and the round-trip time of one instant.
-//! Here they belong to the same packets (see the estimator). The cut by 1/8 at the end of slow
-//! start and the cut by 1/4 on an early loss are those of the ns-2 implementation that the papers
-//! used. Unlike there, the backlog is not rounded to whole packets. Rounding would hold any flow
-//! within half a packet of its target still. The window is at least two packets except after a
-//! timeout, so that a duplicate acknowledgement can follow a loss. A window that shrinks takes
-//! ssthresh down with it.
+//! Departures from the source: `docs/src/models/vegas.md`.
 
 mod thresholds;
 
 pub(crate) use thresholds::Thresholds;
 
 use crate::estimator::VegasEstimator;
+use crate::prelude::*;
 use crate::service::Held;
-use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
-use crate::{AnyController, Maker, Transport};
+use crate::tcp_window::{ECN, INITIAL_WINDOW, SACK, TcpWindow, marks, recovery, shows_window};
 use accord_family::{
-    BaseRtt, Dynamics, Family, FlowFacts, Objective, Param, Reads, Role, Service, Target, Values,
-    WindowDynamics,
+    BaseRtt, Reads, Target,
     kind::{choice, integer, rate, size},
 };
-use accord_units::{Bytes, Duration, Rate, Size, Time};
 use std::f64::consts::LN_2;
 use thresholds::{check, target};
 
@@ -84,7 +75,7 @@ const K: Param = integer("50", 1, 1_000_000)
 
 accord_family::params! {
     /// The parameters of Vegas.
-    pub struct Config of VEGAS {
+    pub struct Config of VEGAS => Vegas(packet: Bytes) {
         pub alpha: Option<Size> = ALPHA,
         pub beta: Option<Size> = BETA,
         pub alpha_rate: Option<Rate> = ALPHA_RATE,
@@ -106,18 +97,13 @@ pub static VEGAS: Family = Family {
     check,
     dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
     page: "models/vegas.md",
-    maker: &Maker {
-        build: |values, packet| {
-            AnyController::Vegas(Box::new(Vegas::new(values, packet, base_rtt(values))))
-        },
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::Vegas(Box::new(Vegas::new(v, p)))),
     ..Family::new("vegas", Role::Controller(objective))
 };
 
 accord_family::params! {
     /// The parameters of Vegas-k.
-    pub struct ConfigK of VEGAS_K {
+    pub struct ConfigK of VEGAS_K => Vegas(packet: Bytes) {
         pub k: u64 = K,
         pub alpha: Option<Size> = ALPHA,
         pub beta: Option<Size> = BETA,
@@ -143,12 +129,7 @@ pub static VEGAS_K: Family = Family {
         dynamics(values, facts, BaseRtt::Last { bytes })
     }),
     page: "models/vegas.md",
-    maker: &Maker {
-        build: |values, packet| {
-            AnyController::VegasK(Box::new(Vegas::new(values, packet, last(values))))
-        },
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::VegasK(Box::new(Vegas::new(v, p)))),
     ..Family::new("vegas-k", Role::Controller(true_objective))
 };
 
@@ -221,35 +202,31 @@ pub struct Vegas {
 }
 
 /// Creates the estimator with the base round-trip time that `values` asks for.
-pub(crate) fn base_rtt(values: &Values) -> VegasEstimator {
+fn estimator(values: &Values) -> VegasEstimator {
+    if values.family().name == VEGAS_K.name {
+        return VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX));
+    }
     match values.choice("base_rtt") {
         "known" => VegasEstimator::told(),
-        _ => VegasEstimator::new(),
+        _ => VegasEstimator::default(),
     }
-}
-
-/// Creates the estimator of Vegas-k.
-fn last(values: &Values) -> VegasEstimator {
-    VegasEstimator::last(usize::try_from(values.integer("k")).unwrap_or(usize::MAX))
 }
 
 impl Vegas {
     /// Creates a controller for packets of `packet` bytes.
-    fn new(values: &Values, packet: Bytes, estimator: VegasEstimator) -> Vegas {
-        let marks = marks(values);
-        Vegas::with(values, packet, estimator, Thresholds::new(values, packet), marks)
+    pub fn new(values: &Values, packet: Bytes) -> Vegas {
+        Vegas::with(values, packet, Thresholds::new(values, packet), marks(values))
     }
 
     pub(crate) fn with(
         values: &Values,
         packet: Bytes,
-        estimator: VegasEstimator,
         thresholds: Thresholds,
         marks: Marks,
     ) -> Vegas {
         Vegas {
             cwnd: TcpWindow::new(values, packet),
-            estimator,
+            estimator: estimator(values),
             thresholds,
             service: Box::default(),
             gamma: values.size("gamma").bytes_f64(packet),
@@ -344,29 +321,16 @@ impl Controller for Vegas {
             self.grew = self.growing;
         }
         self.growing = false;
-        match what {
-            Congestion::EarlyLoss => {
-                let window = self.cwnd.window;
-                self.cwnd.save();
-                self.cwnd.continue_from(window - window / 4);
-            }
-            Congestion::Loss | Congestion::Ecn => self.cwnd.halve(path),
-            Congestion::Timeout => {
-                self.cwnd.halve(path);
-                self.cwnd.restart();
-            }
-            Congestion::RepeatedTimeout => self.cwnd.restart(),
+        if what == Congestion::EarlyLoss {
+            let window = self.cwnd.window;
+            self.cwnd.save();
+            self.cwnd.continue_from(window - window / 4);
+        } else {
+            self.cwnd.respond(what, path);
         }
     }
 
-    #[inline]
-    fn allowance(&self) -> Allowance {
-        self.cwnd.allowance()
-    }
-
-    fn ssthresh(&self) -> Option<Bytes> {
-        self.cwnd.threshold()
-    }
+    shows_window! {}
 
     fn accumulation_estimate(&self) -> Option<f64> {
         self.estimator.accumulation()
@@ -374,10 +338,6 @@ impl Controller for Vegas {
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         self.estimator.base_rtt()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities
     }
 
     fn set_service(&mut self, service: &Service) {
@@ -396,27 +356,5 @@ accord_family::choice! {
         Measured = "measured",
         /// The network. No real sender can know it.
         Known = "known",
-    }
-}
-
-impl Config {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Vegas, String> {
-        let values = self.values()?;
-        Ok(Vegas::new(&values, packet, base_rtt(&values)))
-    }
-}
-
-impl ConfigK {
-    /// Makes the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`ConfigK::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Vegas, String> {
-        let values = self.values()?;
-        Ok(Vegas::new(&values, packet, last(&values)))
     }
 }

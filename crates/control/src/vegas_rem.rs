@@ -20,14 +20,10 @@
 //! packets of the flow are always ECN-capable.
 
 use crate::estimator::MarkEstimator;
+use crate::prelude::*;
 use crate::tcp_window::{INITIAL_WINDOW, SACK};
 use crate::vegas::{self, Thresholds, Vegas};
-use crate::{Acked, Allowance, Capabilities, Congestion, Controller, Marks, PathView};
-use crate::{AnyController, Maker, Transport};
-use accord_family::{
-    Dynamics, Family, FlowFacts, Objective, Reads, Role, Target, Values, WindowDynamics,
-};
-use accord_units::{Bytes, Duration, Rate, Size, Time};
+use accord_family::{Reads, Target};
 
 accord_family::params! {
     /// The parameters of Vegas/REM.
@@ -62,10 +58,7 @@ pub static FAMILY: Family = Family {
     },
     dynamics: Dynamics::Window(dynamics),
     page: "models/vegas-rem.md",
-    maker: &Maker {
-        build: |values, packet| AnyController::VegasRem(Box::new(VegasRem::new(values, packet))),
-        transport: Transport::Stream,
-    },
+    maker: &Maker::stream(|v, p| AnyController::VegasRem(Box::new(VegasRem::new(v, p)))),
     ..Family::new(
         "vegas-rem",
         Role::Controller(|values| Objective::Marks {
@@ -119,10 +112,8 @@ pub struct VegasRem {
 impl VegasRem {
     /// Creates a controller for packets of `packet` bytes.
     pub fn new(values: &Values, packet: Bytes) -> VegasRem {
-        let thresholds = thresholds(values, packet);
-        let estimator = vegas::base_rtt(values);
         VegasRem {
-            vegas: Vegas::with(values, packet, estimator, thresholds, Marks::Price),
+            vegas: Vegas::with(values, packet, thresholds(values, packet), Marks::Price),
             marks: MarkEstimator::new(values.number("phi"), values.integer("memory")).into(),
         }
     }

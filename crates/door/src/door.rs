@@ -4,9 +4,10 @@
 //! A client has a second in total for its request and a second for the answer, and delays only
 //! other clients.
 
-use std::fmt;
+use socket2::Socket;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -21,22 +22,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const LONGEST_REQUEST: usize = 4096;
 
 /// The reason why a program cannot run as requested.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The request is wrong, such as a path that is not a socket.
+    #[error("{0}")]
     Wrong(String),
     /// The machine or the user's permissions do not allow it, or another program uses the socket.
+    #[error("{0}")]
     Unable(String),
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Error::Wrong(why) | Error::Unable(why)) = self;
-        f.write_str(why)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// A request, and the channel for its answer: the HTTP status and the text.
 #[derive(Debug)]
@@ -54,25 +48,6 @@ enum Place {
     Path(PathBuf, (u64, u64)),
     /// An address of TCP.
     Address(SocketAddr),
-}
-
-/// A connection to a client.
-trait Client: Read + Write {
-    fn set_timeout(&self, left: Duration) -> std::io::Result<()>;
-}
-
-impl Client for UnixStream {
-    fn set_timeout(&self, left: Duration) -> std::io::Result<()> {
-        self.set_read_timeout(Some(left))?;
-        self.set_write_timeout(Some(left))
-    }
-}
-
-impl Client for TcpStream {
-    fn set_timeout(&self, left: Duration) -> std::io::Result<()> {
-        self.set_read_timeout(Some(left))?;
-        self.set_write_timeout(Some(left))
-    }
 }
 
 /// The socket, which is removed when this is dropped.
@@ -120,8 +95,7 @@ impl<A: Send + 'static> Door<A> {
         std::fs::set_permissions(path, rights).map_err(unable)?;
         let file = file(path).map_err(unable)?;
         let place = Place::Path(path.to_path_buf(), file);
-        let accept = move || listener.accept().map(|(client, _)| client);
-        Door::start(place, accept, parse).map_err(unable)
+        Door::start(place, OwnedFd::from(listener).into(), parse).map_err(unable)
     }
 
     /// Opens a socket of TCP at this address, which all users of the host may use if it is a loopback
@@ -136,13 +110,12 @@ impl<A: Send + 'static> Door<A> {
         let unable = |e| Error::Unable(format!("{address} cannot be listened at: {e}"));
         let listener = TcpListener::bind(address).map_err(unable)?;
         let place = Place::Address(listener.local_addr().map_err(unable)?);
-        let accept = move || listener.accept().map(|(client, _)| client);
-        Door::start(place, accept, parse).map_err(unable)
+        Door::start(place, OwnedFd::from(listener).into(), parse).map_err(unable)
     }
 
-    fn start<C: Client>(
+    fn start(
         place: Place,
-        accept: impl Fn() -> std::io::Result<C> + Send + 'static,
+        listener: Socket,
         parse: fn(&[u8]) -> Result<A, u16>,
     ) -> std::io::Result<Door<A>> {
         let (sender, requests) = channel();
@@ -150,7 +123,7 @@ impl<A: Send + 'static> Door<A> {
         let ends = closed.clone();
         std::thread::Builder::new()
             .name("status".into())
-            .spawn(move || serve(accept, parse, &sender, &ends))?;
+            .spawn(move || serve(&listener, parse, &sender, &ends))?;
         Ok(Door { place, closed, requests })
     }
 }
@@ -181,14 +154,14 @@ fn file(path: &Path) -> std::io::Result<(u64, u64)> {
 }
 
 /// Serves clients until the program ends.
-fn serve<A, C: Client>(
-    accept: impl Fn() -> std::io::Result<C>,
+fn serve<A>(
+    listener: &Socket,
     parse: fn(&[u8]) -> Result<A, u16>,
     requests: &Sender<Request<A>>,
     closed: &AtomicBool,
 ) {
     while !closed.load(Ordering::Relaxed) {
-        let Ok(mut client) = accept() else { continue };
+        let Ok((mut client, _)) = listener.accept() else { continue };
         let (code, text) = match parse(&read(&mut client)) {
             Err(code) => (code, String::new()),
             Ok(ask) => {
@@ -221,24 +194,18 @@ fn serve<A, C: Client>(
     }
 }
 
-/// Returns the time until a deadline, or `None` if it has passed.
+/// Returns the time that a client has left since `begun`, or `None` if it has passed.
 #[allow(clippy::disallowed_methods, reason = "the time of a client is limited")]
-fn left(deadline: Instant) -> Option<Duration> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    Some(left).filter(|left| !left.is_zero())
-}
-
-/// Returns the deadline of a client.
-#[allow(clippy::disallowed_methods, reason = "the time of a client is limited")]
-fn deadline() -> Instant {
-    Instant::now() + PATIENCE
+fn left(begun: &mut Option<Instant>) -> Option<Duration> {
+    let deadline = *begun.get_or_insert_with(Instant::now) + PATIENCE;
+    Some(deadline.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
 }
 
 /// Writes an answer. Errors are ignored: a client that left, or reads slowly, gets none.
-fn write(client: &mut impl Client, mut text: &[u8]) {
-    let deadline = deadline();
-    while let Some(left) = left(deadline).filter(|_| !text.is_empty()) {
-        let _ = client.set_timeout(left);
+fn write(client: &mut Socket, mut text: &[u8]) {
+    let mut begun = None;
+    while let Some(left) = left(&mut begun).filter(|_| !text.is_empty()) {
+        let _ = client.set_write_timeout(Some(left));
         match client.write(text) {
             Ok(n) if n > 0 => text = &text[n..],
             _ => return,
@@ -247,12 +214,12 @@ fn write(client: &mut impl Client, mut text: &[u8]) {
 }
 
 /// Reads the head of a request. Returns an empty one if it is incomplete.
-fn read(client: &mut impl Client) -> Vec<u8> {
+fn read(client: &mut Socket) -> Vec<u8> {
     let (mut head, mut part) = (Vec::new(), [0; 512]);
-    let deadline = deadline();
+    let mut begun = None;
     while head.len() < LONGEST_REQUEST && !head.windows(4).any(|w| w == b"\r\n\r\n") {
-        let Some(left) = left(deadline) else { break };
-        let _ = client.set_timeout(left);
+        let Some(left) = left(&mut begun) else { break };
+        let _ = client.set_read_timeout(Some(left));
         match client.read(&mut part) {
             Ok(n) if n > 0 => head.extend_from_slice(&part[..n]),
             _ => break,

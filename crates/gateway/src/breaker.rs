@@ -1,20 +1,10 @@
 //! The circuit breaker of a tunnel [RFC 8084]: the last resort if the controller does not keep losses
 //! low.
 //!
-//! The controller reacts within a round trip. The breaker is for losses that last for seconds:
-//! contracts that do not fit, a policer, a signal that says nothing. It measures the part of the bytes
-//! that were lost, interval by interval. It trips if [`INTERVALS`] intervals in a row, `over` together,
-//! each lost `loss` or more. The tunnel then sends at `rate` at most, by default a tenth of the cap
-//! [RFC 8084 §4: a reduction is by an order of magnitude].
-//!
-//! The breaker re-arms with the first report after `rearm` if the latest interval lost less than half
-//! of `loss`. The time doubles, up to [`LONGEST`] times, each time that it trips again within that
-//! time. An operator re-arms it by setting a mode.
-//!
-//! An interval ends with a report, and has at least [`LEAST`] packets. So a tunnel with little to send
-//! has longer intervals, and one burst of losses is one interval. Without reports nothing is measured.
-//! If none come for the time `blind` although data goes, it trips, too: missing reports count as
-//! congestion [RFC 8084 §4].
+//! The breaker trips if [`INTERVALS`] intervals in a row, `over` together, each lost `loss` or more, or if
+//! no report comes for the time `blind` although data goes. The time until it re-arms doubles, up to
+//! [`LONGEST`] times. An interval has at least [`LEAST`] packets, so that one burst of losses is one
+//! interval. The rules and their reasons are in `docs/src/gateway/design.md`.
 
 use crate::config::BreakerConfig;
 use accord_units::{Bytes, Duration, Time};
@@ -29,13 +19,15 @@ const LONGEST: u32 = 8;
 /// The circuit breaker of a tunnel.
 #[derive(Clone, Debug)]
 pub struct Breaker {
-    config: BreakerConfig,
+    /// The thresholds.
+    pub config: BreakerConfig,
     /// The bytes of an interval at least.
     least: u64,
     /// When the interval in hand began, and the bytes that were lost and that had arrived then.
     began: Option<(Time, u64, u64)>,
-    /// The part that the latest interval lost.
-    ratio: Option<f64>,
+    /// The part of the bytes that the latest interval lost, if there was one since it tripped or
+    /// re-armed.
+    pub ratio: Option<f64>,
     /// The intervals in a row that lost too much.
     bad: u32,
     /// Since when it is tripped.
@@ -44,7 +36,8 @@ pub struct Breaker {
     armed: Option<Time>,
     /// The number of times `rearm` until it re-arms.
     times: u32,
-    trips: u64,
+    /// The number of times that it tripped.
+    pub trips: u64,
 }
 
 impl Breaker {
@@ -61,11 +54,6 @@ impl Breaker {
             times: 1,
             trips: 0,
         }
-    }
-
-    /// Changes the thresholds.
-    pub fn set_config(&mut self, config: BreakerConfig) {
-        self.config = config;
     }
 
     /// Takes the bytes that were lost and that have arrived since the start, as of a report.
@@ -127,22 +115,6 @@ impl Breaker {
     pub fn is_tripped(&self) -> bool {
         self.tripped.is_some()
     }
-
-    /// The part of the bytes that the latest interval lost, if there was one since it tripped or
-    /// re-armed.
-    pub fn ratio(&self) -> Option<f64> {
-        self.ratio
-    }
-
-    /// The number of times that it tripped.
-    pub fn trips(&self) -> u64 {
-        self.trips
-    }
-
-    /// The thresholds.
-    pub fn config(&self) -> &BreakerConfig {
-        &self.config
-    }
 }
 
 #[cfg(test)]
@@ -192,18 +164,18 @@ mod tests {
     fn losses_that_last_trip_it_and_bursts_do_not() {
         let mut t = Tunnel::new();
         t.lose(9, 600);
-        assert_eq!(t.breaker.trips(), 0);
+        assert_eq!(t.breaker.trips, 0);
         for _ in 0..20 {
             // Nothing arrives for 3 s: the loss of 10 s is 30 %.
             t.lose(100, 3);
             t.lose(0, 7);
         }
-        assert_eq!(t.breaker.trips(), 0);
+        assert_eq!(t.breaker.trips, 0);
         t.lose(10, 9);
         assert!(!t.breaker.is_tripped());
         t.lose(10, 4);
         assert!(t.breaker.is_tripped());
-        assert_eq!(t.breaker.trips(), 1);
+        assert_eq!(t.breaker.trips, 1);
     }
 
     #[test]
@@ -254,8 +226,8 @@ mod tests {
             }
             t.breaker.on_report(t.lost, t.arrived, t.now);
         }
-        assert_eq!(t.breaker.trips(), 0, "four intervals at most");
-        let ratio = t.breaker.ratio().expect("an interval");
+        assert_eq!(t.breaker.trips, 0, "four intervals at most");
+        let ratio = t.breaker.ratio.expect("an interval");
         assert!((0.08..0.12).contains(&ratio), "{ratio}");
     }
 
@@ -271,7 +243,7 @@ mod tests {
         assert!(t.breaker.is_tripped());
         t.lose(0, 3);
         assert!(!t.breaker.is_tripped());
-        t.breaker.set_config(BreakerConfig { blind: None, ..*t.breaker.config() });
+        t.breaker.config.blind = None;
         (t.breaker).on_silence(Duration::from_secs(1000), t.now);
         assert!(!t.breaker.is_tripped());
     }

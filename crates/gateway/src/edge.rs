@@ -4,12 +4,13 @@ use crate::config::OVERHEAD;
 use crate::inner::{self, Inner};
 use accord_aqm::{Class, PacketMeta};
 use accord_family::Service;
-use accord_port::{ClassCounts, PortPacket};
+use accord_port::PortPacket;
 use accord_units::{Bytes, Duration, Time};
+use std::ops::{Deref, DerefMut};
 
 /// A packet that waits.
 #[derive(Clone, Debug)]
-struct Waiting {
+pub struct Waiting {
     bytes: Vec<u8>,
     meta: PacketMeta,
 }
@@ -29,21 +30,8 @@ impl PortPacket for Waiting {
 /// The most buffers of packets that were sent which are kept for packets to come.
 const SPARE: usize = 128;
 
-/// A packet whose turn it is.
-#[derive(Clone, Debug)]
-pub struct Head {
-    /// The packet.
-    pub packet: Vec<u8>,
-    /// The class.
-    pub class: usize,
-}
-
-impl Head {
-    /// The size of the packet on the wire.
-    pub fn size(&self) -> Bytes {
-        wire_size(self.packet.len())
-    }
-}
+/// A packet whose turn it is, with its class.
+pub type Head = accord_port::Head<Vec<u8>>;
 
 /// Returns the size on the wire of a packet of `length` bytes.
 pub fn wire_size(length: usize) -> Bytes {
@@ -67,16 +55,6 @@ impl Edge {
             secret,
             spare: Vec::new(),
         }
-    }
-
-    /// Sets the shares of the classes. Their number stays.
-    pub fn set_shares(&mut self, shares: &[Service]) {
-        self.queues.set_shares(shares);
-    }
-
-    /// The number of classes.
-    pub fn classes(&self) -> usize {
-        self.queues.classes()
     }
 
     /// Adds a packet of a class.
@@ -114,19 +92,18 @@ impl Edge {
             self.spare.push(bytes);
         }
     }
+}
 
-    /// The number of packets that wait, the head included.
-    pub fn len(&self) -> u64 {
-        self.queues.len()
+impl Deref for Edge {
+    type Target = accord_port::Edge<Waiting>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.queues
     }
+}
 
-    /// Returns whether no packet waits.
-    pub fn is_empty(&self) -> bool {
-        self.queues.is_empty()
-    }
-
-    /// The counts of each class.
-    pub fn counts(&self) -> Vec<ClassCounts> {
-        self.queues.counts()
+impl DerefMut for Edge {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.queues
     }
 }

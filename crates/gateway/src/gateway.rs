@@ -11,14 +11,13 @@ use crate::keys::PublicKey;
 use crate::message::{self, Message};
 use crate::outer;
 use crate::path_mtu::{PathMtu, Probe};
-use crate::peer::{Control, Peer};
-use crate::repair::{Place, Repair};
+use crate::peer::{Control, Peer, Way};
+use crate::repair::Place;
 use crate::routes::Routes;
 use crate::sender::{Next, State};
 use crate::sessions::{Opened, Sessions};
 use crate::too_big;
 use crate::trial::{Step, Trial, TrialStatus};
-use crate::way::Way;
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
 use accord_units::{Duration, Rate, Time};
 use std::net::{Ipv6Addr, SocketAddr};
@@ -90,7 +89,8 @@ pub struct Gateway<S> {
     routes: Routes,
     /// The class of each DSCP.
     classes: [u8; 64],
-    dropped: Dropped,
+    /// The packets that went nowhere.
+    pub dropped: Dropped,
     next_tick: Time,
     /// A datagram or a packet that is being made.
     room: Vec<u8>,
@@ -153,7 +153,7 @@ impl<S: Sessions> Gateway<S> {
             let peer = match same {
                 Some(i) => {
                     let mut peer = before.swap_remove(i);
-                    peer.reconfigure(config, &site.interface, &control);
+                    peer.reconfigure(config);
                     peer
                 }
                 None => {
@@ -217,10 +217,9 @@ impl<S: Sessions> Gateway<S> {
             return;
         }
         self.dropped.too_big += 1;
-        if !self.peers[peer].tells.allows(now) {
-            return;
+        if self.peers[peer].tells.allows(now) {
+            self.told.extend(too_big::message(packet, inner, limit));
         }
-        self.told.extend(too_big::message(packet, inner, limit));
     }
 
     /// Takes a datagram that arrived at `at`, with its octet of DSCP and ECN.
@@ -353,7 +352,7 @@ impl<S: Sessions> Gateway<S> {
                 peer.due = Time::ZERO;
             }
             Message::Missing(missing) => {
-                let acts = peer.sender.mode() == Mode::Enforce;
+                let acts = peer.sender.mode == Mode::Enforce;
                 if acts && peer.config.service.contract > Rate::ZERO {
                     peer.repairs.on_missing(missing, at);
                     peer.due = Time::ZERO;
@@ -416,7 +415,7 @@ impl<S: Sessions> Gateway<S> {
             }
             // A peer without pairs is plain WireGuard, or sends no data.
             while let Some(missing) = self.peers[peer].gaps.take(now) {
-                if self.peers[peer].receiver.pairs() > 0 {
+                if self.peers[peer].receiver.pairs > 0 {
                     self.tell(peer, &Message::Missing(missing), sink);
                 }
             }
@@ -446,8 +445,7 @@ impl<S: Sessions> Gateway<S> {
                     let test = Message::Test(test);
                     let packet = message::padded(&test, trial.length(), self.local, peer.local);
                     if let Some(inner) = Inner::new(&packet) {
-                        let class = trial.class();
-                        peer.edge.push(&packet, &inner, class, now);
+                        peer.edge.push(&packet, &inner, trial.class, now);
                         peer.due = Time::ZERO;
                     }
                 }
@@ -465,15 +463,13 @@ impl<S: Sessions> Gateway<S> {
         };
         let round_trip = peer.sender.round_trip();
         if let Some(Probe { number, size }) = search.next(round_trip, now) {
-            let wake = search.wake();
             let probe = Message::MtuProbe(number);
             let packet = message::padded(&probe, usize::from(size), self.local, peer.local);
             if self.sessions.seal(to, &packet, &mut self.room) {
                 sink(Output::Datagram(way, &self.room));
             }
-            return wake;
         }
-        search.wake()
+        search.next
     }
 
     /// Begins a trial of a class of a peer at a rate on the wire, in place of the one before. Returns
@@ -553,8 +549,8 @@ impl<S: Sessions> Gateway<S> {
         let peer = &self.peers[of];
         let wait = if self.local < peer.local { SILENCE } else { SILENCE + Duration::from_secs(1) };
         self.sessions.is_open(of)
-            && peer.sender.state() != State::Plain
-            && peer.sender.mode() != Mode::Bypass
+            && peer.sender.state != State::Plain
+            && peer.sender.mode != Mode::Bypass
             && now.since(peer.heard) >= wait
             && now.since(peer.greeted) >= HANDSHAKES
     }
@@ -580,10 +576,10 @@ impl<S: Sessions> Gateway<S> {
                         self.send(to, way, repair, sent, now, sink);
                         continue;
                     }
-                    let Some(Head { packet, class }) = peer.edge.take() else {
+                    let Some(head) = peer.edge.take() else {
                         continue;
                     };
-                    self.send(to, way, Repair { packet, class }, now, now, sink);
+                    self.send(to, way, head, now, now, sink);
                 }
             }
         }
@@ -595,7 +591,7 @@ impl<S: Sessions> Gateway<S> {
         &mut self,
         to: usize,
         way: Way,
-        packet: Repair,
+        packet: Head,
         first: Time,
         now: Time,
         sink: &mut dyn FnMut(Output),
@@ -611,10 +607,7 @@ impl<S: Sessions> Gateway<S> {
         sink(Output::Datagram(Way { tos, ..way }, &self.room));
         match Place::of(&self.room).filter(|_| peer.repairs.keeps(now)) {
             Some(place) => peer.repairs.keep(place, packet, first, now),
-            None => {
-                let Repair { packet, class } = packet;
-                peer.edge.recycle(Head { packet, class });
-            }
+            None => peer.edge.recycle(packet),
         }
     }
 
@@ -625,13 +618,12 @@ impl<S: Sessions> Gateway<S> {
 
     /// Changes the mode of a peer. Returns `false` if there is no such peer.
     pub fn set_mode(&mut self, peer: &str, mode: Mode) -> bool {
-        let mut peers = self.peers.iter_mut();
-        let found = peers.find(|p| p.config.name == peer);
-        let changed = found.map(|peer| {
-            peer.sender.set_mode(mode);
-            peer.due = Time::ZERO;
-        });
-        changed.is_some()
+        let Some(peer) = self.peers.iter_mut().find(|p| p.config.name == peer) else {
+            return false;
+        };
+        peer.sender.set_mode(mode);
+        peer.due = Time::ZERO;
+        true
     }
 
     /// Sets the place of a peer, if there is one with this key.
@@ -649,10 +641,5 @@ impl<S: Sessions> Gateway<S> {
     /// The sessions.
     pub fn sessions(&self) -> &S {
         &self.sessions
-    }
-
-    /// The packets that went nowhere.
-    pub fn dropped(&self) -> &Dropped {
-        &self.dropped
     }
 }

@@ -27,14 +27,13 @@ mod peer;
 mod receiver;
 mod repair;
 mod routes;
-#[cfg(test)]
-mod samples;
 mod sender;
 mod sessions;
 pub mod status;
+#[cfg(test)]
+mod tests;
 pub mod too_big;
 mod trial;
-mod way;
 mod wireguard;
 
 pub use accord_port::ClassCounts;
@@ -45,11 +44,10 @@ pub use edge::{Head, wire_size};
 pub use error::RunError;
 pub use gateway::{Dropped, Gateway, Output};
 pub use path_mtu::{PathMtu, Probe};
-pub use peer::{Peer, Traffic};
+pub use peer::{Peer, Traffic, Way};
 pub use receiver::Receiver;
 pub use repair::{Missing, Place};
 pub use sender::{Sender, State};
 pub use sessions::{Opened, Sessions};
 pub use trial::{LONGEST as LONGEST_TRIAL, TrialStatus};
-pub use way::Way;
 pub use wireguard::{PeerKeys, WireGuard};

@@ -19,10 +19,7 @@
 //!
 //! Zeros follow in a packet of a trial and in a probe of the path MTU.
 //!
-//! A count is a message of its own, although the packets of sites that go the other way could carry it.
-//! The encrypted contents are an IP packet, for peers that are plain WireGuard, too. A count behind
-//! each such packet would take its bytes from the path MTU, and a count in its place would wait behind
-//! the data of the other direction.
+//! A count is a message of its own: `docs/src/gateway/design.md`.
 
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};

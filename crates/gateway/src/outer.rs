@@ -1,20 +1,8 @@
-//! The outer header, into which routers of the operator write virtual delay.
+//! The outer header, into which routers of the operator write virtual delay: eight bytes ahead of the
+//! WireGuard datagram of each in-band half of a control pair, where the site file asks for it. Its layout
+//! and its effects are in `docs/src/gateway/design.md`.
 //!
-//! Eight bytes stand ahead of the WireGuard datagram of each in-band half of a control pair, where the
-//! site file asks for it (`virtual_delay`). No other datagram has them. They are the part of a pair for
-//! a router without keys, and so they are not authenticated: whoever forwards the datagram can write
-//! any number. The receiver bounds the number by its site file.
-//!
-//! | offset | bytes | field |
-//! |---|---|---|
-//! | 0 | 1 | 0xac; datagrams of WireGuard begin with 1 to 4 |
-//! | 1 | 1 | version, 1 |
-//! | 2 | 2 | flags, zero |
-//! | 4 | 4 | virtual delay that the datagram has collected, in microseconds, in network byte order |
-//!
-//! The field has the unit and the width of that of the engines' packets
-//! (`accord_transport::wire`). There is no checksum but that of UDP, which a router that adds to the
-//! field has to correct [RFC 1624].
+//! The field has the unit and the width of that of the engines' packets (`accord_transport::wire`).
 
 use accord_units::Duration;
 

@@ -4,41 +4,28 @@
 //! peer answers it. Messages of ICMP about sizes are not believed: anybody on the Internet can send
 //! one. All sizes are of packets inside of the tunnel.
 //!
-//! | symbol | here | value | source |
-//! |---|---|---|---|
-//! | BASE_PLPMTU | [`BASE`] | 1280 bytes | §5.1.2; the least MTU of IPv6 inside of the tunnel |
-//! | MIN_PLPMTU | [`LEAST`] | 576 bytes | §5.1.2; every host of IPv4 takes it |
-//! | MAX_PLPMTU | `most` | MTU of the device | §5.1.2 |
-//! | MAX_PROBES | [`PROBES`] | 3 | §5.1.2 |
-//! | PROBE_TIMER | [`TIMER`] | 3 round trips, at least 1 s | §5.1.1, [RFC 8085 §3.1.1] |
-//! | CONFIRMATION_TIMER | [`CONFIRM`] | 10 s | §5.1.1 |
-//! | PMTU_RAISE_TIMER | [`RAISE`] | 600 s | §5.1.1 |
-//!
 //! The search confirms the base, tries the largest size, and then halves the interval [RFC 8899 §5.3].
 //! On most paths that is two round trips.
 //!
-//! Departures. Until a size has failed, packets of the largest size are sent, although nothing larger
-//! than the base is confirmed: hosts with a message of a smaller MTU keep to it for ten minutes, and
-//! two round trips are not worth that. A probe counts as failed only if something else was heard of the
-//! peer since: a path that carries nothing says nothing of sizes. Losses of most of the data have the
-//! size confirmed at once, not after the timer [RFC 8899 §4.3].
+//! Departures from the source: `docs/src/gateway/design.md`.
 
 use accord_units::{Duration, Time};
 
-/// The size that most paths take.
+/// BASE_PLPMTU [RFC 8899 §5.1.2], the least MTU of IPv6 inside of the tunnel: most paths take it.
 pub const BASE: u16 = 1280;
-/// The size that is used if the base does not go through.
+/// MIN_PLPMTU [RFC 8899 §5.1.2], which every host of IPv4 takes: it is used if the base does not fit.
 pub const LEAST: u16 = 576;
-/// The probes that fail before a size does.
+/// MAX_PROBES [RFC 8899 §5.1.2]: the probes that fail before a size does.
 const PROBES: u32 = 3;
-/// The least time that a probe is waited for, and that time in round trips.
+/// PROBE_TIMER [RFC 8899 §5.1.1, RFC 8085 §3.1.1]: the least time that a probe is waited for, and that
+/// time in round trips.
 const TIMER: Duration = Duration::from_secs(1);
 const ROUNDS: u64 = 3;
-/// The time from one confirmation to the next.
+/// CONFIRMATION_TIMER [RFC 8899 §5.1.1]: the time from one confirmation to the next.
 const CONFIRM: Duration = Duration::from_secs(10);
 /// The least time from one confirmation to the next if much is lost.
 const SUSPECT: Duration = Duration::from_secs(1);
-/// The time after which a larger size is tried again.
+/// PMTU_RAISE_TIMER [RFC 8899 §5.1.1]: the time after which a larger size is tried again.
 const RAISE: Duration = Duration::from_secs(600);
 /// The search ends where the sizes that fit and that do not are so close.
 const GRAIN: u16 = 8;
@@ -57,8 +44,8 @@ pub struct Probe {
 pub struct PathMtu {
     /// The largest size that is of use.
     most: u16,
-    /// The largest size that is known to fit.
-    fits: Option<u16>,
+    /// The largest size that is known to fit, in bytes.
+    pub fits: Option<u16>,
     /// All sizes from here on are taken not to fit.
     fails: u16,
     /// True if a size has failed since the path was new, so that only sizes that are known to fit are
@@ -73,9 +60,10 @@ pub struct PathMtu {
     number: u64,
     /// When the search ended, if it has.
     complete: Option<Time>,
-    /// When the size was last confirmed, and when the next probe is due.
+    /// When the size was last confirmed.
     confirmed: Time,
-    next: Time,
+    /// When [`PathMtu::next()`] has something to do.
+    pub next: Time,
     /// When something was last heard of the peer.
     heard: Time,
     /// The bytes that were lost and that had arrived when losses were last looked at.
@@ -115,11 +103,6 @@ impl PathMtu {
             (true, None) if self.narrow => LEAST.min(self.most),
             (true, None) => BASE.min(self.most),
         }
-    }
-
-    /// The largest size that is known to fit, in bytes.
-    pub fn confirmed(&self) -> Option<u16> {
-        self.fits
     }
 
     /// Notes that something of the peer has arrived, an answer to a probe or anything else that it
@@ -189,11 +172,6 @@ impl PathMtu {
         self.probe = Some((probe, now));
         self.next = now + TIMER.max(round_trip * ROUNDS);
         Some(probe)
-    }
-
-    /// When [`PathMtu::next`] has something to do.
-    pub fn wake(&self) -> Time {
-        self.next
     }
 
     /// A size has failed.
@@ -286,7 +264,7 @@ mod tests {
     fn a_path_that_takes_all_is_known_after_two_round_trips() {
         let mut path = Path::new(1420, 1440);
         path.run(1, true, || true);
-        assert_eq!(path.search.confirmed(), Some(1420));
+        assert_eq!(path.search.fits, Some(1420));
         assert_eq!(path.probes, 2);
         // From then on a probe each 10 s.
         path.run(100, true, || true);
@@ -350,7 +328,7 @@ mod tests {
         path.run(300, false, || true);
         assert_eq!(path.search.limit(), 1420);
         path.run(20, true, || true);
-        assert_eq!(path.search.confirmed(), Some(1420));
+        assert_eq!(path.search.fits, Some(1420));
     }
 
     #[test]

@@ -10,10 +10,9 @@ use crate::repair::{Gaps, Repairs};
 use crate::sender::{Sender, State};
 use crate::too_big::Limit;
 use crate::trial::{Tally, Trial};
-use crate::way::Way;
 use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
-use accord_units::{Bytes, Time};
+use accord_units::Time;
 use std::net::{Ipv6Addr, SocketAddr};
 
 /// Packets and bytes, by class.
@@ -30,6 +29,17 @@ impl Traffic {
         self.packets += 1;
         self.bytes += bytes;
     }
+}
+
+/// The destination and header fields of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The address.
+    pub to: SocketAddr,
+    /// The octet of DSCP and ECN.
+    pub tos: u8,
+    /// True if it goes in one piece or not at all.
+    pub whole: bool,
 }
 
 /// The counts of data per round trip. More of them would leave a link better used by less than a
@@ -79,8 +89,7 @@ pub struct Peer {
 
 /// The parts of the controller that a tunnel needs.
 pub struct Control {
-    /// The controllers, by the quantity that a loss halves, in the order of [`Loss::ALL`].
-    controllers: Vec<AnyController>,
+    controller: AnyController,
     sending: Sending,
     meter: Meter,
     counts: f64,
@@ -92,40 +101,27 @@ impl Control {
     /// # Errors
     /// Fails if the target is beyond what Monaco takes.
     pub fn new(interface: &Interface) -> Result<Control, String> {
-        let values = |loss: &Loss| {
-            let config = monaco::Config {
-                target: interface.target,
-                loss: match loss {
-                    Loss::Window => LossName::Window,
-                    Loss::Accumulation => LossName::Accumulation,
-                    Loss::Contract => LossName::Contract,
-                }
-                .into(),
-                counts: COUNTS,
-                ..monaco::Config::default()
-            };
-            config.values()
+        let config = monaco::Config {
+            target: interface.target,
+            loss: Some(match interface.loss {
+                Loss::Window => LossName::Window,
+                Loss::Accumulation => LossName::Accumulation,
+                Loss::Contract => LossName::Contract,
+            }),
+            counts: COUNTS,
+            ..monaco::Config::default()
         };
-        let packet = interface.packet();
-        let build = |loss| Ok(AnyController::build(&values(loss)?, packet));
-        let controllers: Result<_, String> = Loss::ALL.iter().map(build).collect();
-        let values = values(&Loss::Window)?;
+        let values = config.values()?;
         let Transport::Tunnel { sending, meter, counts } = Maker::of(values.family()).transport
         else {
             return Err("the controller does not run on tunnels".into());
         };
         Ok(Control {
-            controllers: controllers?,
+            controller: AnyController::build(&values, interface.packet()),
             sending: sending(&values),
             meter: meter(&values),
             counts: counts(&values),
         })
-    }
-
-    /// Creates the sender of a peer.
-    fn sender(&self, packet: Bytes, config: &PeerConfig, run: u32) -> Sender {
-        let controller = self.controllers[config.loss as usize].clone();
-        Sender::new(controller, self.sending, packet, config, run)
     }
 }
 
@@ -141,7 +137,7 @@ impl Peer {
             greeted: Time::ZERO,
             edge: Edge::new(&config.shares, interface.queue, packet, seed),
             path_mtu: interface.finds_mtu.then(|| PathMtu::new(interface.mtu)),
-            sender: control.sender(packet, config, run),
+            sender: Sender::new(control.controller.clone(), control.sending, packet, config, run),
             receiver: Receiver::new(
                 control.meter.clone(),
                 control.counts,
@@ -161,25 +157,20 @@ impl Peer {
         }
     }
 
-    /// Takes a new configuration, and keeps the queues. The state of the path is lost only if the
-    /// response to losses changes.
-    pub fn reconfigure(&mut self, config: &PeerConfig, interface: &Interface, control: &Control) {
+    /// Takes a new configuration, and keeps the queues and the state of the path.
+    pub fn reconfigure(&mut self, config: &PeerConfig) {
         let endpoint = config.endpoint.as_ref().and_then(Endpoint::address);
         if endpoint.is_some() && config.endpoint != self.config.endpoint {
             self.set_endpoint(endpoint);
         }
         self.edge.set_shares(&config.shares);
-        if config.loss != self.config.loss {
-            let run = self.sender.run().wrapping_add(1);
-            self.sender = control.sender(interface.packet(), config, run);
-        }
         self.sender.set_service(&config.service);
-        self.sender.set_cap(config.cap);
-        self.sender.breaker_mut().set_config(config.breaker);
+        self.sender.cap = config.cap;
+        self.sender.breaker.config = config.breaker;
         if config.mode != self.config.mode {
             self.sender.set_mode(config.mode);
         }
-        self.sender.set_most_virtual(config.most_virtual());
+        self.sender.most_virtual = config.most_virtual();
         self.receiver.set_signals(config.signal, config.most_virtual());
         self.due = Time::ZERO;
         self.config = config.clone();
@@ -198,8 +189,8 @@ impl Peer {
     /// Returns whether the largest packet that the path takes is being found out. A peer that does not
     /// report would not answer probes, and one in mode bypass is asked nothing.
     pub(crate) fn is_probed(&self) -> bool {
-        let reports = matches!(self.sender.state(), State::Controlled | State::Blind);
-        self.path_mtu.is_some() && reports && self.sender.mode() != Mode::Bypass
+        let reports = matches!(self.sender.state, State::Controlled | State::Blind);
+        self.path_mtu.is_some() && reports && self.sender.mode != Mode::Bypass
     }
 
     /// Returns the way of a datagram with this octet of DSCP and ECN, if it is known where the peer is.

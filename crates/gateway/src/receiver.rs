@@ -8,8 +8,8 @@ use accord_transport::Segment;
 use accord_transport::tunnel::{Egress, Queuing};
 use accord_units::{Bytes, Duration, Time};
 
-/// The most counts between two pairs: those of some 25 round trips, since half of the pairs may get lost. A sender whose pairs get lost receives that many counts. A sender
-/// without pairs has no use for them.
+/// The most counts between two pairs, those of some 25 round trips: half of the pairs may get lost, and
+/// a sender without pairs has no use for counts.
 const MOST_COUNTS: u32 = 256;
 
 /// The receiving half of a tunnel.
@@ -30,9 +30,10 @@ pub struct Receiver {
     queuing: Queuing,
     /// The most virtual delay that counts.
     most_virtual: Duration,
-    /// The queuing delay of the latest pair.
-    queued: Duration,
-    pairs: u64,
+    /// The queuing delay that the latest pair found.
+    pub queued: Duration,
+    /// The number of pairs that were answered.
+    pub pairs: u64,
 }
 
 impl Receiver {
@@ -140,21 +141,6 @@ impl Receiver {
             self.egress = Egress::new(self.meter.clone(), self.per_round_trip);
             self.queuing.begin();
         }
-    }
-
-    /// The signal in use.
-    pub fn signal(&self) -> Signal {
-        self.queuing.signal()
-    }
-
-    /// The queuing delay that the latest pair found.
-    pub fn queued(&self) -> Duration {
-        self.queued
-    }
-
-    /// The number of pairs that were answered.
-    pub fn pairs(&self) -> u64 {
-        self.pairs
     }
 }
 

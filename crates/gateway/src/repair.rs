@@ -1,14 +1,10 @@
-//! Repair of losses in the network: packets of a tunnel with a contract that did not arrive are sent again.
+//! Repair of losses in the network: packets of a tunnel with a contract that did not arrive are sent again
+//! (`docs/src/gateway/design.md`).
 //!
-//! Flows in a tunnel give way to losses of the network as any flow does, so that a contract would be
-//! worthless to them alongside flows that keep a buffer full. The receiver reports the counters of
-//! WireGuard that are missing, which each data datagram has [WireGuard §5.4.6], and the sender sends those
-//! packets again with counters of their own. So a lost repair is repaired as well. The pace counts
-//! repairs as data, because it bounds the load of the tunnel on others.
-//!
-//! Nothing is kept for order: a repaired packet arrives a round trip late, which TCP with RACK tolerates
-//! [RFC 8985 §6.2].
+//! The receiver reports the counters of WireGuard that are missing, which each data datagram has
+//! [WireGuard §5.4.6]. The pace counts repairs as data, because it bounds the load of the tunnel on others.
 
+use crate::edge::Head;
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hasher};
@@ -227,16 +223,7 @@ struct Kept {
     place: Place,
     /// The time of its first transmission.
     sent: Time,
-    packet: Repair,
-}
-
-/// A packet that is sent again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Repair {
-    /// The packet.
-    pub packet: Vec<u8>,
-    /// The class of the packet.
-    pub class: usize,
+    packet: Head,
 }
 
 /// The sending half: packets that may have to be sent again, and those that have to.
@@ -244,7 +231,7 @@ pub struct Repair {
 pub struct Repairs {
     kept: VecDeque<Kept>,
     bytes: usize,
-    due: VecDeque<(Time, Repair)>,
+    due: VecDeque<(Time, Head)>,
     /// The time until which packets are kept.
     until: Time,
     /// The packets that were sent again.
@@ -258,7 +245,7 @@ impl Repairs {
     }
 
     /// Keeps a packet that went out with this place. `sent` is the time of its first transmission.
-    pub fn keep(&mut self, place: Place, packet: Repair, sent: Time, now: Time) {
+    pub fn keep(&mut self, place: Place, packet: Head, sent: Time, now: Time) {
         let is_old = |kept: &Kept| now.since(kept.sent) > LONGEST;
         while self.bytes > MOST_KEPT || self.kept.front().is_some_and(is_old) {
             let Some(old) = self.kept.pop_front() else {
@@ -290,7 +277,7 @@ impl Repairs {
     /// Returns the length of the packet that is to be sent again first. One that had to wait too long is
     /// dropped.
     pub fn head(&mut self, now: Time) -> Option<usize> {
-        let is_old = |(sent, _): &(Time, Repair)| now.since(*sent) > LONGEST;
+        let is_old = |(sent, _): &(Time, Head)| now.since(*sent) > LONGEST;
         while self.due.front().is_some_and(is_old) {
             self.due.pop_front();
         }
@@ -303,7 +290,7 @@ impl Repairs {
     }
 
     /// Takes the packet that is to be sent again first, and the time of its first transmission.
-    pub fn take(&mut self) -> Option<(Time, Repair)> {
+    pub fn take(&mut self) -> Option<(Time, Head)> {
         let next = self.due.pop_front()?;
         self.count += 1;
         Some(next)
@@ -425,7 +412,7 @@ mod tests {
     #[test]
     fn a_packet_is_sent_again_once_per_loss_and_not_for_ever() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        let packet = |byte: u8| Repair { packet: vec![byte; 100], class: 1 };
+        let packet = |byte: u8| Head { packet: vec![byte; 100], class: 1 };
         let lost = |counter| Missing { first: place(counter), behind: 0 };
         let mut repairs = Repairs::default();
         assert!(!repairs.keeps(at(0)));
@@ -459,7 +446,7 @@ mod tests {
     fn what_is_kept_is_bounded() {
         let mut repairs = Repairs::default();
         let now = Time::ZERO + Duration::from_secs(1);
-        let packet = Repair { packet: vec![0; 1400], class: 0 };
+        let packet = Head { packet: vec![0; 1400], class: 0 };
         for counter in 0..10_000 {
             repairs.keep(place(counter), packet.clone(), now, now);
         }
@@ -512,7 +499,7 @@ mod tests {
             let mut repairs = Repairs::default();
             let now = Time::ZERO + Duration::from_secs(1);
             for counter in 0..100 {
-                let packet = Repair { packet: vec![counter as u8], class: 0 };
+                let packet = Head { packet: vec![counter as u8], class: 0 };
                 repairs.keep(place(counter), packet, now, now);
             }
             for (behind, counter, far) in reports {

@@ -1,11 +1,12 @@
 //! Networks and the peers that they are behind.
 
-use crate::config::{Network, Site};
+use crate::config::Site;
+use ipnet::IpNet;
 use std::net::IpAddr;
 
 /// The networks behind the peers, the longest prefix first.
 #[derive(Clone, Debug, Default)]
-pub struct Routes(Vec<(Network, usize)>);
+pub struct Routes(Vec<(IpNet, usize)>);
 
 impl Routes {
     /// Creates the routes of a site.
@@ -13,14 +14,14 @@ impl Routes {
         let peers = site.peers.iter().enumerate();
         let mut routes: Vec<_> =
             peers.flat_map(|(i, peer)| peer.networks.iter().map(move |n| (*n, i))).collect();
-        routes.sort_by_key(|(network, _)| std::cmp::Reverse(network.prefix));
+        routes.sort_by_key(|(network, _)| std::cmp::Reverse(network.prefix_len()));
         Routes(routes)
     }
 
     /// Returns the peer that an address is behind.
     pub fn peer(&self, address: IpAddr) -> Option<usize> {
         let mut routes = self.0.iter();
-        let found = routes.find(|(network, _)| network.contains(address));
+        let found = routes.find(|(network, _)| network.contains(&address));
         found.map(|(_, peer)| *peer)
     }
 }

@@ -1,10 +1,7 @@
 //! The sending half of a tunnel: when a packet may go, and when a control message goes.
 //!
-//! The pace is that of the controller, and never above the cap. Without control the pace is the cap: in
-//! mode shadow, if the peer is plain WireGuard, and while no reports come. So loss of feedback does not
-//! stop traffic. In mode bypass there is no pace. While the circuit breaker is tripped, the cap is the
-//! breaker's rate.
-//!
+//! The pace is that of the controller or, without control, the cap: `docs/src/gateway/design.md` has the
+//! states of the other end. In mode bypass there is no pace.
 //! A sender works as of the time when its work was due, up to [`BURST`] back. So a machine that wakes
 //! late keeps the rate, and sends no more than that at once.
 
@@ -70,16 +67,22 @@ pub struct Sender {
     ingress: Ingress<AnyController>,
     /// The contracted rate.
     contract: Rate,
-    cap: Rate,
+    /// The cap of the site file.
+    pub cap: Rate,
     cap_pacer: Pacer,
-    mode: Mode,
+    /// The mode.
+    pub mode: Mode,
     /// The most virtual delay that counts.
-    most_virtual: Duration,
-    state: State,
+    pub most_virtual: Duration,
+    /// The state of the other end.
+    pub state: State,
+    /// The run of this sender, by which the other end distinguishes it from earlier runs of the same
+    /// gateway.
     run: u32,
     /// When the latest report came.
     reported: Time,
-    latest: Option<Answer>,
+    /// The latest report.
+    pub latest: Option<Answer>,
     /// The virtual delay of the latest report in seconds, as far as it counts.
     virtual_s: f64,
     /// The number of the latest pair, and when its report counts at the earliest.
@@ -100,8 +103,10 @@ pub struct Sender {
     in_band: bool,
     /// The time of the packet that is due next, so that lateness does not count.
     planned: Option<Time>,
-    losses: u64,
-    breaker: Breaker,
+    /// The number of pairs that reported a loss.
+    pub losses: u64,
+    /// The circuit breaker.
+    pub breaker: Breaker,
 }
 
 impl Sender {
@@ -146,16 +151,6 @@ impl Sender {
     pub fn set_service(&mut self, service: &Service) {
         self.contract = service.contract;
         self.ingress.set_service(service);
-    }
-
-    /// Changes the cap.
-    pub fn set_cap(&mut self, cap: Rate) {
-        self.cap = cap;
-    }
-
-    /// Changes the most virtual delay that counts.
-    pub fn set_most_virtual(&mut self, most: Duration) {
-        self.most_virtual = most;
     }
 
     /// Changes the mode, and re-arms the circuit breaker.
@@ -373,32 +368,6 @@ impl Sender {
         }
     }
 
-    /// The run of this sender, by which the other end distinguishes it from earlier runs of the same
-    /// gateway.
-    pub fn run(&self) -> u32 {
-        self.run
-    }
-
-    /// The state of the other end.
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// The mode.
-    pub fn mode(&self) -> Mode {
-        self.mode
-    }
-
-    /// The latest report.
-    pub fn latest(&self) -> Option<&Answer> {
-        self.latest.as_ref()
-    }
-
-    /// The number of pairs that reported a loss.
-    pub fn losses(&self) -> u64 {
-        self.losses
-    }
-
     /// The bytes of data that are known to be lost, and those that are known to have arrived.
     pub fn losses_and_arrivals(&self) -> (u64, u64) {
         (self.ingress.lost(), self.ingress.arrived())
@@ -432,20 +401,10 @@ impl Sender {
     /// The highest rate that the tunnel may send at. In mode shadow a tripped breaker is shown only.
     fn cap(&self) -> Rate {
         if self.breaker.is_tripped() && self.mode == Mode::Enforce {
-            self.breaker.config().rate.min(self.cap)
+            self.breaker.config.rate.min(self.cap)
         } else {
             self.cap
         }
-    }
-
-    /// The circuit breaker.
-    pub fn breaker(&self) -> &Breaker {
-        &self.breaker
-    }
-
-    /// The circuit breaker.
-    pub fn breaker_mut(&mut self) -> &mut Breaker {
-        &mut self.breaker
     }
 
     /// The state of the controller.
@@ -539,7 +498,7 @@ mod tests {
                 let burst = 2.0 * 1480.0 * 8.0 + CAP * 1e-3;
                 let seconds = now.since(began).as_secs_f64();
                 prop_assert!(bits <= CAP * seconds + burst, "{bits} bits in {seconds} s");
-                if sender.state() == State::Controlled && !sender.breaker().is_tripped() {
+                if sender.state == State::Controlled && !sender.breaker.is_tripped() {
                     let pace = sender.rate().as_bps_f64();
                     prop_assert!((0.0..=CAP).contains(&pace), "{pace} bit/s");
                 }

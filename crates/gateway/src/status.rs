@@ -130,7 +130,7 @@ pub fn status(
     uptime_s: f64,
 ) -> Status {
     let peers = gateway.peers().iter().enumerate().map(|(i, peer)| {
-        let (view, latest) = (peer.sender.view(), peer.sender.latest());
+        let (view, latest) = (peer.sender.view(), peer.sender.latest);
         let names = site.classes.iter().map(|c| c.name.as_str());
         let classes = names.chain(["default"]).zip(&peer.sent).zip(peer.edge.counts());
         let classes = classes.map(|((name, sent), counts)| ClassStatus {
@@ -153,11 +153,11 @@ pub fn status(
             },
             up: gateway.sessions().is_open(i),
             handshake_age_s: gateway.sessions().age(i),
-            mode: peer.sender.mode().word(),
-            state: if peer.sender.breaker().is_tripped() {
+            mode: peer.sender.mode.word(),
+            state: if peer.sender.breaker.is_tripped() {
                 "tripped"
             } else {
-                peer.sender.state().word()
+                peer.sender.state.word()
             },
             signal: latest.map(|answer| if answer.by_delay { "delay" } else { "pairs" }),
             contract_bytes_per_s: peer.config.service.contract.as_bps_f64() / 8.0,
@@ -170,10 +170,10 @@ pub fn status(
             virtual_delay_s: latest.map(|answer| f64::from(answer.virtual_delay)),
             srtt_s: view.rtt.map(|d| d.as_secs_f64()),
             min_rtt_s: view.min_rtt.map(|d| d.as_secs_f64()),
-            lost_pairs: peer.sender.losses(),
+            lost_pairs: peer.sender.losses,
             repaired_packets: peer.repairs.count,
-            loss_ratio: peer.sender.breaker().ratio(),
-            breaker_trips: peer.sender.breaker().trips(),
+            loss_ratio: peer.sender.breaker.ratio,
+            breaker_trips: peer.sender.breaker.trips,
             unanswered_pairs: peer.sender.timeouts(),
             rx_bytes: peer.received.bytes,
             rx_packets: peer.received.packets,
@@ -181,7 +181,7 @@ pub fn status(
             classes: classes.collect(),
         }
     });
-    let dropped = gateway.dropped();
+    let dropped = &gateway.dropped;
     Status {
         version: env!("CARGO_PKG_VERSION"),
         uptime_s,
@@ -262,13 +262,8 @@ pub fn table(status: &Status) -> String {
     text
 }
 
-/// A row of the table of metrics: the name, the kind, the meaning and the samples with their labels.
-struct Row {
-    name: &'static str,
-    kind: &'static str,
-    help: &'static str,
-    samples: Samples,
-}
+/// A row of the table of metrics: the kind, the name, the meaning and the samples with their labels.
+type Row = (&'static str, &'static str, &'static str, Samples);
 
 /// The samples of a metric.
 enum Samples {
@@ -329,16 +324,6 @@ fn dropped(status: &Status) -> Vec<(String, f64)> {
     gateway.chain(classes).collect()
 }
 
-const fn gauge(name: &'static str, help: &'static str, samples: Samples) -> Row {
-    let kind = "gauge";
-    Row { name, kind, help, samples }
-}
-
-const fn counter(name: &'static str, help: &'static str, samples: Samples) -> Row {
-    let kind = "counter";
-    Row { kind, ..gauge(name, help, samples) }
-}
-
 /// Returns the offloads of the kernel, with 1 for those in use.
 fn offloads(status: &Status) -> Vec<(String, f64)> {
     let used = |kind| {
@@ -351,42 +336,42 @@ fn offloads(status: &Status) -> Vec<(String, f64)> {
 /// The metrics, in the order of their text.
 #[rustfmt::skip]
 const METRICS: &[Row] = &[
-    gauge("build_info", "The version of the program.", Gateway(|s| vec![(format!("{{version=\"{}\"}}", s.version), 1.0)])),
-    gauge("config_last_reload_success_timestamp_seconds", "Time of the last site file in force.", Gateway(|s| vec![(String::new(), s.config.loaded_unix_s)])),
-    gauge("config_last_reload_successful", "1 if the site file that was read last is in force.", Gateway(|s| vec![(String::new(), flag(s.config.error.is_none()))])),
-    gauge("offload", "1 for an offload of the kernel in use.", Gateway(offloads)),
-    counter("dropped_packets_total", "Dropped packets by reason.", Gateway(dropped)),
-    gauge("peer_up", "1 if there is a session.", Peer(|p| Some(flag(p.up)))),
-    gauge("path_mtu_bytes", "Largest packet to the peer, inside of the tunnel.", Peer(|p| Some(f64::from(p.mtu_bytes)))),
-    counter("rx_bytes_total", "Received bytes, on the wire.", Peer(|p| Some(p.rx_bytes as f64))),
-    counter("ecn_ce_packets_total", "Received packets with the mark of a router.", Peer(|p| Some(p.ce_packets as f64))),
-    gauge("tunnel_min_rate_bytes_per_second", "Contracted rate.", Peer(|p| Some(p.contract_bytes_per_s))),
-    gauge("tunnel_max_rate_bytes_per_second", "Cap.", Peer(|p| Some(p.cap_bytes_per_s))),
-    gauge("tunnel_rate_bytes_per_second", "Rate at which the tunnel may send.", Peer(|p| Some(p.rate_bytes_per_s))),
-    gauge("egress_rate_bytes_per_second", "Rate at which data arrives at the peer.", Peer(|p| p.egress_bytes_per_s)),
-    gauge("accumulation_bytes", "Bytes of the tunnel that are queued in the network.", Peer(|p| p.accumulation_bytes)),
-    gauge("queue_delay_seconds", "Queuing delay in the network.", Peer(|p| p.queue_delay_s)),
-    gauge("virtual_delay_seconds", "Virtual delay from routers, as far as it counts.", Peer(|p| p.virtual_delay_s)),
-    gauge("srtt_seconds", "Smoothed round-trip time.", Peer(|p| p.srtt_s)),
-    gauge("min_rtt_seconds", "Smallest round-trip time.", Peer(|p| p.min_rtt_s)),
-    counter("lost_pairs_total", "Control pairs that found a loss.", Peer(|p| Some(p.lost_pairs as f64))),
-    counter("repaired_packets_total", "Packets that were sent again.", Peer(|p| Some(p.repaired_packets as f64))),
-    gauge("loss_ratio", "Part of the bytes that was lost in the latest interval of the breaker.", Peer(|p| p.loss_ratio)),
-    counter("breaker_trips_total", "Trips of the circuit breaker.", Peer(|p| Some(p.breaker_trips as f64))),
-    counter("unanswered_pairs_total", "Control pairs without an answer in time.", Peer(|p| Some(p.unanswered_pairs as f64))),
-    gauge("handshake_age_seconds", "Age of the keys.", Peer(|p| p.handshake_age_s.map(|s| s as f64))),
-    gauge("mode", "1 for the mode.", Word(&["shadow", "enforce", "bypass"], |p| p.mode)),
-    gauge("state", "1 for the state of the peer.", Word(&["unknown", "plain", "controlled", "blind", "tripped"], |p| p.state)),
-    counter("tx_bytes_total", "Sent bytes, on the wire.", Class(|c| c.tx_bytes)),
-    counter("tx_packets_total", "Sent packets.", Class(|c| c.tx_packets)),
-    gauge("edge_waiting_bytes", "Bytes in the edge queue.", Class(|c| c.waiting_bytes)),
-    counter("edge_marked_packets_total", "Packets marked in the edge queue.", Class(|c| c.marked_packets)),
+    ("gauge", "build_info", "The version of the program.", Gateway(|s| vec![(format!("{{version=\"{}\"}}", s.version), 1.0)])),
+    ("gauge", "config_last_reload_success_timestamp_seconds", "Time of the last site file in force.", Gateway(|s| vec![(String::new(), s.config.loaded_unix_s)])),
+    ("gauge", "config_last_reload_successful", "1 if the site file that was read last is in force.", Gateway(|s| vec![(String::new(), flag(s.config.error.is_none()))])),
+    ("gauge", "offload", "1 for an offload of the kernel in use.", Gateway(offloads)),
+    ("counter", "dropped_packets_total", "Dropped packets by reason.", Gateway(dropped)),
+    ("gauge", "peer_up", "1 if there is a session.", Peer(|p| Some(flag(p.up)))),
+    ("gauge", "path_mtu_bytes", "Largest packet to the peer, inside of the tunnel.", Peer(|p| Some(f64::from(p.mtu_bytes)))),
+    ("counter", "rx_bytes_total", "Received bytes, on the wire.", Peer(|p| Some(p.rx_bytes as f64))),
+    ("counter", "ecn_ce_packets_total", "Received packets with the mark of a router.", Peer(|p| Some(p.ce_packets as f64))),
+    ("gauge", "tunnel_min_rate_bytes_per_second", "Contracted rate.", Peer(|p| Some(p.contract_bytes_per_s))),
+    ("gauge", "tunnel_max_rate_bytes_per_second", "Cap.", Peer(|p| Some(p.cap_bytes_per_s))),
+    ("gauge", "tunnel_rate_bytes_per_second", "Rate at which the tunnel may send.", Peer(|p| Some(p.rate_bytes_per_s))),
+    ("gauge", "egress_rate_bytes_per_second", "Rate at which data arrives at the peer.", Peer(|p| p.egress_bytes_per_s)),
+    ("gauge", "accumulation_bytes", "Bytes of the tunnel that are queued in the network.", Peer(|p| p.accumulation_bytes)),
+    ("gauge", "queue_delay_seconds", "Queuing delay in the network.", Peer(|p| p.queue_delay_s)),
+    ("gauge", "virtual_delay_seconds", "Virtual delay from routers, as far as it counts.", Peer(|p| p.virtual_delay_s)),
+    ("gauge", "srtt_seconds", "Smoothed round-trip time.", Peer(|p| p.srtt_s)),
+    ("gauge", "min_rtt_seconds", "Smallest round-trip time.", Peer(|p| p.min_rtt_s)),
+    ("counter", "lost_pairs_total", "Control pairs that found a loss.", Peer(|p| Some(p.lost_pairs as f64))),
+    ("counter", "repaired_packets_total", "Packets that were sent again.", Peer(|p| Some(p.repaired_packets as f64))),
+    ("gauge", "loss_ratio", "Part of the bytes that was lost in the latest interval of the breaker.", Peer(|p| p.loss_ratio)),
+    ("counter", "breaker_trips_total", "Trips of the circuit breaker.", Peer(|p| Some(p.breaker_trips as f64))),
+    ("counter", "unanswered_pairs_total", "Control pairs without an answer in time.", Peer(|p| Some(p.unanswered_pairs as f64))),
+    ("gauge", "handshake_age_seconds", "Age of the keys.", Peer(|p| p.handshake_age_s.map(|s| s as f64))),
+    ("gauge", "mode", "1 for the mode.", Word(&["shadow", "enforce", "bypass"], |p| p.mode)),
+    ("gauge", "state", "1 for the state of the peer.", Word(&["unknown", "plain", "controlled", "blind", "tripped"], |p| p.state)),
+    ("counter", "tx_bytes_total", "Sent bytes, on the wire.", Class(|c| c.tx_bytes)),
+    ("counter", "tx_packets_total", "Sent packets.", Class(|c| c.tx_packets)),
+    ("gauge", "edge_waiting_bytes", "Bytes in the edge queue.", Class(|c| c.waiting_bytes)),
+    ("counter", "edge_marked_packets_total", "Packets marked in the edge queue.", Class(|c| c.marked_packets)),
 ];
 
 /// Returns the metrics in the text format of Prometheus.
 pub fn metrics(status: &Status) -> String {
     let mut metrics = Metrics::new("accord_gateway");
-    for Row { name, kind, help, samples } in METRICS {
+    for (kind, name, help, samples) in METRICS {
         metrics.family(name, kind, help, samples.of(name, status));
     }
     metrics.text()

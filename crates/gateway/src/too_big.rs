@@ -135,7 +135,7 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{v4, v6};
+    use crate::tests::{v4, v6};
 
     const ENDS: ([u8; 4], [u8; 4]) = ([10, 1, 0, 1], [10, 2, 0, 1]);
 

@@ -39,7 +39,8 @@ pub enum Step {
 #[derive(Clone, Debug)]
 pub struct Trial {
     id: u64,
-    class: usize,
+    /// The class of its packets.
+    pub class: usize,
     rate: Rate,
     packet: Bytes,
     /// When it begins to count, and when it has sent all.
@@ -109,11 +110,6 @@ impl Trial {
     /// The length of its packets inside of the tunnel, in bytes.
     pub fn length(&self) -> usize {
         self.packet.get().saturating_sub(OVERHEAD) as usize
-    }
-
-    /// The class of its packets.
-    pub fn class(&self) -> usize {
-        self.class
     }
 
     /// Returns the action at `now`. `round_trip` is the smoothed round-trip time.

@@ -26,7 +26,7 @@ const DATA: u8 = 4;
 const PER_PEER: u32 = 8;
 
 /// The parameters of sessions with a peer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerKeys {
     /// The public key.
     pub public: PublicKey,
@@ -74,11 +74,7 @@ impl WireGuard {
     pub fn set_peers(&mut self, peers: &[PeerKeys]) {
         let mut before = std::mem::take(&mut self.tunnels);
         for keys in peers {
-            let same = before.iter().position(|t| {
-                t.keys.public == keys.public
-                    && t.keys.shared == keys.shared
-                    && t.keys.keepalive == keys.keepalive
-            });
+            let same = before.iter().position(|t| t.keys == *keys);
             let tunnel = match same {
                 Some(i) => before.swap_remove(i),
                 None => self.tunnel(keys),

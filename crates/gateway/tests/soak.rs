@@ -114,8 +114,8 @@ fn memory_stays_flat_and_rates_do_not_drift() {
         load(&mut world, &mut dice, 2);
         let rate = (world.sent[0] - before) as f64 / 2000.0;
         let sender = &world.gateways[0].peers()[0].sender;
-        let queued = sender.latest().map_or(0.0, |a| f64::from(a.queued));
-        let state = sender.state();
+        let queued = sender.latest.map_or(0.0, |a| f64::from(a.queued));
+        let state = sender.state;
         world.run(world.now + Duration::from_secs(40));
         world.forget();
         if (2..7).contains(&(minute % 10)) {

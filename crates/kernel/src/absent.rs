@@ -1,6 +1,6 @@
 //! The interface to the kernel in builds without it.
 
-use crate::{Ask, Ended, Error, Status, Watch, obstacle};
+use crate::{Ask, Ended, Error, Status, Watch};
 use accord_door::Door;
 use accord_family::Values;
 
@@ -12,7 +12,6 @@ impl Attached {
     /// Attaches a controller.
     ///
     /// # Errors
-    ///
     /// Always fails in this build.
     pub fn new(_: &str, _: &Values) -> Result<Attached, Error> {
         Err(Error::Unable(obstacle().unwrap_or_default()))
@@ -21,9 +20,20 @@ impl Attached {
     /// Decides until it is asked to end.
     ///
     /// # Errors
-    ///
     /// None, because there is no value of this type.
     pub fn serve(&self, _: &[Door<Ask>], _: Watch) -> Result<(Ended, Status), Error> {
         match *self {}
     }
+}
+
+/// Returns the reason why this build cannot attach controllers.
+pub fn obstacle() -> Option<String> {
+    Some(if cfg!(target_os = "linux") {
+        "this build has no controllers for the kernel; the feature kernel, added to those of the \
+             build, has them, and needs clang and libelf: cargo build --release --features kernel, or \
+             for Python maturin develop --release --features kernel"
+                .into()
+    } else {
+        "controllers in the kernel's TCP need Linux".into()
+    })
 }

@@ -3,7 +3,7 @@
 use crate::ask::Ask;
 use crate::registry::Registry;
 use crate::report::{Decision, Report, Slot};
-use crate::status::{Facts, Status, metrics, status, table};
+use crate::status::{Status, metrics, status, table};
 use crate::{Ended, LONGEST_NAME, Watch, check, check_name};
 use accord_control::{AnyController, Controller, Marks};
 use accord_door::{Door, Error};
@@ -246,12 +246,18 @@ impl Attached {
 
     fn status(&self, registry: &Registry) -> Status {
         let controller = AnyController::build(&self.values, Bytes::new(1500));
-        let facts = Facts {
+        let counts = self.counts().unwrap_or_default();
+        let [lost_reports_total, refused_connections_total, silences_total] = counts;
+        let base = Status {
             name: self.name.clone(),
+            controller: self.values.family().name,
             per_round: controller.takes_rounds(),
-            uptime_s: monotonic().saturating_sub(self.since) as f64 * 1e-9,
-            counts: self.counts().unwrap_or_default(),
             pid: std::process::id(),
+            uptime_s: monotonic().saturating_sub(self.since) as f64 * 1e-9,
+            lost_reports_total,
+            refused_connections_total,
+            silences_total,
+            ..Status::default()
         };
         let peers = self.object.maps().find(|map| map.name() == "peers");
         let peer = |slot: u32| {
@@ -259,7 +265,7 @@ impl Attached {
             let value = value.and_then(|value| value.ok().flatten());
             value.and_then(|bytes| peer(&bytes)).unwrap_or_default()
         };
-        status(registry, self.values.family().name, &facts, peer)
+        status(registry, base, peer)
     }
 
     /// Returns the counters of the BPF program: reports without room, connections without a slot,

@@ -2,16 +2,7 @@
 //!
 //! A report has totals, so that a lost report costs only detail. From the totals the controller
 //! receives events in the order of the engines' streams: a pause, losses, congestion, deliveries,
-//! acknowledgements. Departures from those streams:
-//!
-//! - The kernel repairs losses by RACK [RFC 8985], whatever the controller requests.
-//! - A lost packet has its index among the losses as its number. The bytes in flight when it was
-//!   sent are those of the newest packet that arrived.
-//! - The receiver may delay an acknowledgement, which then covers many packets. The controller
-//!   receives one event per packet, at the same time; one that asks for deliveries receives a
-//!   single event for all of them.
-//! - Marks are those that acknowledgements echo. An echo of RFC 3168 persists for a round trip, so
-//!   that counted marks are exact only with accurate ECN.
+//! acknowledgements. Departures from those streams: `docs/src/kernel.md`.
 
 use crate::report::{ACKNOWLEDGED, APP_LIMITED, Decision, Report, SAMPLE, State, WINDOW_LIMITED};
 use accord_control::{
@@ -115,9 +106,7 @@ impl Connection {
             rtt: self.rtt,
             min_rtt: self.min_rtt,
             in_flight,
-            sent_in_round: Bytes::ZERO,
-            had_too_little: false,
-            delivery_rate: Rate::ZERO,
+            ..PathView::default()
         }
     }
 

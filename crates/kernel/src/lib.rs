@@ -22,36 +22,31 @@
 //! );
 //! ```
 
-#[cfg(not(all(feature = "bpf", target_os = "linux")))]
-mod absent;
 mod ask;
-#[cfg(all(feature = "bpf", target_os = "linux"))]
+#[cfg_attr(not(all(feature = "bpf", target_os = "linux")), path = "absent.rs")]
 mod attach;
 mod connection;
-#[cfg(all(feature = "bpf", target_os = "linux"))]
-mod group;
 mod registry;
 mod report;
-#[cfg(all(feature = "bpf", target_os = "linux"))]
-mod signals;
 mod status;
+#[cfg(all(feature = "bpf", target_os = "linux"))]
+#[path = "."]
+mod process {
+    pub mod group;
+    pub mod signals;
+}
 
-#[cfg(not(all(feature = "bpf", target_os = "linux")))]
-pub use absent::Attached;
 pub use accord_door::Error;
 pub use ask::Ask;
-#[cfg(all(feature = "bpf", target_os = "linux"))]
 pub use attach::{Attached, obstacle};
 pub use connection::Connection;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
-pub use group::Group;
+pub use process::{group::Group, signals::Signals};
 pub use registry::{Entry, Registry};
 pub use report::{
     ACKNOWLEDGED, ALONE, APP_LIMITED, CLOSED, Decision, Report, SAMPLE, Slot, State, WINDOW_LIMITED,
 };
-#[cfg(all(feature = "bpf", target_os = "linux"))]
-pub use signals::Signals;
-pub use status::{Ages, ConnectionStatus, Facts, Status, metrics, status, table};
+pub use status::{Ages, ConnectionStatus, Status, metrics, status, table};
 
 use accord_family::Values;
 
@@ -73,19 +68,6 @@ pub enum Ended {
 
 /// A callback of the calling program, some twenty times per second. Its result ends the service.
 pub type Watch<'w> = &'w mut dyn FnMut() -> Option<Ended>;
-
-/// Returns the reason why this build cannot attach controllers.
-#[cfg(not(all(feature = "bpf", target_os = "linux")))]
-pub fn obstacle() -> Option<String> {
-    Some(if cfg!(target_os = "linux") {
-        "this build has no controllers for the kernel; the feature kernel, added to those of the \
-             build, has them, and needs clang and libelf: cargo build --release --features kernel, or \
-             for Python maturin develop --release --features kernel"
-                .into()
-    } else {
-        "controllers in the kernel's TCP need Linux".into()
-    })
-}
 
 /// Checks that the controller that `values` describes can run in the kernel's TCP.
 ///

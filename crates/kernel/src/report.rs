@@ -1,6 +1,8 @@
 //! Reports of the kernel, and decisions for it: the layout of `bpf/tcp.bpf.c`.
 
+use accord_units::words;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 /// The connection is closed, or has another congestion control.
 pub const CLOSED: u32 = 1;
@@ -15,136 +17,100 @@ pub const SAMPLE: u32 = 16;
 /// The report is of an acknowledgement.
 pub const ACKNOWLEDGED: u32 = 32;
 
-macro_rules! report {
-    ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
-        /// A report on a connection: totals since its start, and the latest sample. A number counts
-        /// packets unless stated otherwise, and wraps around.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub struct Report {
-            $($(#[$doc])* pub $field: $type,)*
-        }
-
-        impl Report {
-            /// The bytes of a report.
-            pub const SIZE: usize = 0 $(+ size_of::<$type>())*;
-
-            /// Reads a report. Returns `None` if there are too few bytes.
-            pub fn read(mut bytes: &[u8]) -> Option<Report> {
-                $(
-                    let (head, rest) = bytes.split_first_chunk()?;
-                    let $field = <$type>::from_ne_bytes(*head);
-                    bytes = rest;
-                )*
-                let _ = bytes;
-                Some(Report { $($field,)* })
-            }
-
-            /// Returns the bytes of a report.
-            pub fn bytes(&self) -> Vec<u8> {
-                let mut bytes = Vec::with_capacity(Report::SIZE);
-                $(bytes.extend(self.$field.to_ne_bytes());)*
-                bytes
-            }
-        }
-    };
-}
-
-report! {
+/// A report on a connection: totals since its start, and the latest sample. A number counts packets
+/// unless stated otherwise, and wraps around.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, Immutable, IntoBytes)]
+#[repr(C)]
+pub struct Report {
     /// The time in nanoseconds, by the monotonic clock.
-    now: u64,
+    pub now: u64,
     /// The pace in bytes of payload per second.
-    pacing_rate: u64,
+    pub pacing_rate: u64,
     /// The slot of the connection's decisions.
-    slot: u32,
+    pub slot: u32,
     /// The generation of the connection, which distinguishes it from earlier ones in the slot.
-    generation: u32,
+    pub generation: u32,
     /// The number of the report.
-    number: u32,
+    pub number: u32,
     /// The flags, such as [`CLOSED`].
-    flags: u32,
+    pub flags: u32,
     /// The state: see [`State`].
-    state: u32,
+    pub state: u32,
     /// Round trips.
-    rounds: u32,
+    pub rounds: u32,
     /// Packets delivered.
-    delivered: u32,
+    pub delivered: u32,
     /// Packets delivered whose acknowledgements echoed marks.
-    delivered_ce: u32,
+    pub delivered_ce: u32,
     /// Packets declared lost.
-    lost: u32,
+    pub lost: u32,
     /// Packets sent, including retransmissions.
-    sent: u32,
+    pub sent: u32,
     /// The latest round-trip time in microseconds; negative without one.
-    rtt_us: i32,
+    pub rtt_us: i32,
     /// The smallest round-trip time since the previous report; negative without one.
-    least_rtt_us: i32,
+    pub least_rtt_us: i32,
     /// The smoothed round-trip time in microseconds.
-    srtt_us: u32,
+    pub srtt_us: u32,
     /// The packets delivered while the sample's packet was in flight.
-    sample_delivered: u32,
+    pub sample_delivered: u32,
     /// The packets delivered when it was sent.
-    sample_prior: u32,
+    pub sample_prior: u32,
     /// The interval of the sample in microseconds.
-    sample_interval_us: u32,
+    pub sample_interval_us: u32,
     /// Packets in flight.
-    in_flight: u32,
+    pub in_flight: u32,
     /// Packets in flight before the acknowledgement.
-    prior_in_flight: u32,
+    pub prior_in_flight: u32,
     /// Packets neither acknowledged nor selectively acknowledged, including those declared lost.
-    unacknowledged: u32,
+    pub unacknowledged: u32,
     /// The window in force.
-    cwnd: u32,
+    pub cwnd: u32,
     /// The slow-start threshold in force.
-    ssthresh: u32,
+    pub ssthresh: u32,
     /// The largest payload of a packet, in bytes.
-    mss: u32,
+    pub mss: u32,
     /// The bytes of the TCP header.
-    header: u32,
+    pub header: u32,
     /// Round trips with losses.
-    losses: u32,
+    pub losses: u32,
     /// Timeouts.
-    timeouts: u32,
+    pub timeouts: u32,
     /// Timeouts of a packet that had timed out.
-    repeated_timeouts: u32,
+    pub repeated_timeouts: u32,
     /// Round trips with marks.
-    marks: u32,
+    pub marks: u32,
     /// Congestion responses undone.
-    undone: u32,
+    pub undone: u32,
     /// Periods without data in flight longer than the retransmission timeout.
-    idles: u32,
+    pub idles: u32,
     /// Restarts after periods without application data.
-    restarts: u32,
+    pub restarts: u32,
 }
 
-/// The state of a connection in the kernel (`enum tcp_ca_state`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// No congestion.
-    Open,
-    /// Packets arrived out of order, or twice.
-    Disorder,
-    /// The window was reduced by marks, or by a drop in the host's own queue.
-    Reduced,
-    /// Losses are being repaired.
-    Recovery,
-    /// A timeout.
-    Loss,
-}
-
-impl State {
-    /// The name in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            State::Open => "open",
-            State::Disorder => "disorder",
-            State::Reduced => "reduced",
-            State::Recovery => "recovery",
-            State::Loss => "loss",
-        }
+words! {
+    /// The state of a connection in the kernel (`enum tcp_ca_state`).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum State by word {
+        /// No congestion.
+        Open = "open",
+        /// Packets arrived out of order, or twice.
+        Disorder = "disorder",
+        /// The window was reduced by marks, or by a drop in the host's own queue.
+        Reduced = "reduced",
+        /// Losses are being repaired.
+        Recovery = "recovery",
+        /// A timeout.
+        Loss = "loss",
     }
 }
 
 impl Report {
+    /// Reads a report. Returns `None` if there are too few bytes.
+    pub fn read(bytes: &[u8]) -> Option<Report> {
+        Report::read_from_prefix(bytes).ok().map(|(report, _)| report)
+    }
+
     /// Returns true if a flag is set.
     pub fn is(&self, flag: u32) -> bool {
         self.flags & flag != 0
@@ -152,13 +118,7 @@ impl Report {
 
     /// The state.
     pub fn state(&self) -> State {
-        match self.state {
-            0 => State::Open,
-            1 => State::Disorder,
-            2 => State::Reduced,
-            3 => State::Recovery,
-            _ => State::Loss,
-        }
+        *State::ALL.get(self.state as usize).unwrap_or(&State::Loss)
     }
 }
 
@@ -221,9 +181,9 @@ mod tests {
     #[test]
     fn a_report_is_read_as_it_was_written() {
         let report = Report { now: 1 << 40, rtt_us: -1, restarts: 7, ..Report::default() };
-        let bytes = report.bytes();
-        assert_eq!(bytes.len(), Report::SIZE);
-        assert_eq!(Report::read(&bytes), Some(report));
+        let bytes = report.as_bytes();
+        assert_eq!(bytes.len(), 2 * 8 + 30 * 4);
+        assert_eq!(Report::read(bytes), Some(report));
         assert_eq!(Report::read(&bytes[1..]), None);
     }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::fmt::Write;
 
 /// The state of an attached controller.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Status {
     /// The version of the program.
     pub version: &'static str,
@@ -121,31 +121,11 @@ pub struct ConnectionStatus {
     pub error: Option<String>,
 }
 
-/// Facts outside of the registry.
-#[derive(Clone, Debug, Default)]
-pub struct Facts {
-    /// The name of the congestion control in the kernel.
-    pub name: String,
-    /// True if the kernel reports once per round trip.
-    pub per_round: bool,
-    /// The seconds since the start.
-    pub uptime_s: f64,
-    /// The counters of the BPF program: reports without room, connections without a slot, silences.
-    pub counts: [u64; 3],
-    /// The deciding process.
-    pub pid: u32,
-}
-
 const NANO: f64 = 1e-9;
 
-/// Returns the state. `peer` returns the remote address and the local port of the connection in a
-/// slot.
-pub fn status(
-    registry: &Registry,
-    controller: &'static str,
-    facts: &Facts,
-    peer: impl Fn(u32) -> (String, u16),
-) -> Status {
+/// Returns the state. `base` has the facts outside of the registry, and `peer` returns the remote
+/// address and the local port of the connection in a slot.
+pub fn status(registry: &Registry, base: Status, peer: impl Fn(u32) -> (String, u16)) -> Status {
     let connections = registry.entries().map(|(slot, entry)| {
         let (peer, port) = peer(slot);
         let (connection, last) = (entry.connection.as_ref(), &entry.last);
@@ -181,23 +161,15 @@ pub fn status(
             max: registry.ages.max() as f64 * NANO,
         },
     };
-    let [lost_reports_total, refused_connections_total, silences_total] = facts.counts;
     Status {
         version: env!("CARGO_PKG_VERSION"),
-        name: facts.name.clone(),
-        controller,
-        per_round: facts.per_round,
-        pid: facts.pid,
-        uptime_s: facts.uptime_s,
         connections_total: registry.connections,
         failed_connections_total: registry.failed,
         failure: registry.failure.clone(),
-        refused_connections_total,
-        silences_total,
         reports_total: registry.reports,
-        lost_reports_total,
         decision_age_s: ages,
         connections: connections.collect(),
+        ..base
     }
 }
 
@@ -221,7 +193,7 @@ pub fn table(status: &Status) -> String {
     for trouble in status.troubles() {
         let _ = writeln!(text, "{trouble}");
     }
-    let row = |cells: [&str; 10]| {
+    let row = |cells: &[&str]| {
         let mut line = String::new();
         for (cell, width) in cells.iter().zip([28, 6, 9, 8, 10, 8, 8, 12, 8, 8]) {
             let _ = write!(line, "{cell:<width$}  ");
@@ -229,19 +201,9 @@ pub fn table(status: &Status) -> String {
         line.trim_end().to_string() + "\n"
     };
     if !status.connections.is_empty() {
-        text += &row([
-            "peer",
-            "port",
-            "state",
-            "window",
-            "pace",
-            "srtt",
-            "min_rtt",
-            "delivered",
-            "lost",
-            "age",
-        ]);
-        text += &row(["", "", "", "packets", "Mbps", "ms", "ms", "bytes", "packets", "ms"]);
+        let heads = "peer port state window pace srtt min_rtt delivered lost age";
+        text += &row(&heads.split(' ').collect::<Vec<_>>());
+        text += &row(&["", "", "", "packets", "Mbps", "ms", "ms", "bytes", "packets", "ms"]);
     }
     for c in &status.connections {
         let state = match (&c.error, c.alone) {
@@ -250,7 +212,7 @@ pub fn table(status: &Status) -> String {
             (None, false) => c.state,
         };
         let least = c.min_rtt_s.map_or("-".into(), |s| format!("{:.2}", s * 1e3));
-        text += &row([
+        text += &row(&[
             &c.peer,
             &c.port.to_string(),
             state,
@@ -282,28 +244,17 @@ pub fn metrics(status: &Status) -> String {
     let all = |value: f64| [(String::new(), value)];
     let open = status.connections.len() as f64;
     metrics.family("connections", "gauge", "Connections now.", all(open));
-    for (name, help, count) in [
-        ("connections_total", "Connections since the start.", status.connections_total),
-        (
-            "failed_connections_total",
-            "Connections whose controller failed.",
-            status.failed_connections_total,
-        ),
-        (
-            "refused_connections_total",
-            "Connections without a slot.",
-            status.refused_connections_total,
-        ),
-        (
-            "silences_total",
-            "Times that a connection continued as Reno, since no decision came.",
-            status.silences_total,
-        ),
-        ("reports_total", "Reports received.", status.reports_total),
-        ("lost_reports_total", "Reports lost to a full ring buffer.", status.lost_reports_total),
-    ] {
-        metrics.family(name, "counter", help, all(count as f64));
+    macro_rules! total {
+        ($field:ident, $help:literal) => {
+            metrics.family(stringify!($field), "counter", $help, all(status.$field as f64));
+        };
     }
+    total!(connections_total, "Connections since the start.");
+    total!(failed_connections_total, "Connections whose controller failed.");
+    total!(refused_connections_total, "Connections without a slot.");
+    total!(silences_total, "Times that a connection continued as Reno, since no decision came.");
+    total!(reports_total, "Reports received.");
+    total!(lost_reports_total, "Reports lost to a full ring buffer.");
     let ages = status.decision_age_s;
     let quantiles = [("0.5", ages.p50), ("0.99", ages.p99), ("1", ages.max)];
     metrics.family(
@@ -318,11 +269,9 @@ pub fn metrics(status: &Status) -> String {
             Some(c.delivered_bytes as f64)
         }),
         ("lost_packets_total", "counter", "Packets declared lost.", |c| {
-            Some(f64::from(c.lost_packets))
+            Some(c.lost_packets.into())
         }),
-        ("window_packets", "gauge", "The window in the kernel.", |c| {
-            Some(f64::from(c.cwnd_packets))
-        }),
+        ("window_packets", "gauge", "The window in the kernel.", |c| Some(c.cwnd_packets.into())),
         ("pacing_bytes_per_second", "gauge", "The pace of payload.", |c| {
             Some(c.pacing_bytes_per_s as f64)
         }),

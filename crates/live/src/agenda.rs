@@ -4,7 +4,7 @@ use accord_units::{Duration, Time};
 
 /// An event of a station, with its index among the station's links or flows' ends. At equal times
 /// the first variant here comes first, as in the packet engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Due {
     /// A port has sent its packet.
     Sent(usize),
@@ -31,9 +31,8 @@ pub enum Due {
 #[derive(Clone, Debug)]
 pub struct Agenda {
     at: Vec<Time>,
+    /// The events, in order.
     due: Vec<Due>,
-    links: usize,
-    flows: usize,
 }
 
 impl Agenda {
@@ -48,23 +47,12 @@ impl Agenda {
         due.extend((0..flows).map(Due::Application));
         due.extend((0..flows).map(Due::Wake));
         due.extend((0..sinks).map(Due::Answer));
-        Agenda { at: vec![Time::MAX; due.len()], due, links, flows }
+        Agenda { at: vec![Time::MAX; due.len()], due }
     }
 
     /// Sets the deadline of an event, in place of its old one. `Time::MAX` is never.
     pub fn set(&mut self, due: Due, at: Time) {
-        let (l, f) = (self.links, self.flows);
-        let place = match due {
-            Due::Sent(i) => i,
-            Due::Sample => l,
-            Due::Change => 1 + l,
-            Due::Discipline(i) => 2 + l + i,
-            Due::Start(i) => 2 + 2 * l + i,
-            Due::Stop(i) => 2 + 2 * l + f + i,
-            Due::Application(i) => 2 + 2 * l + 2 * f + i,
-            Due::Wake(i) => 2 + 2 * l + 3 * f + i,
-            Due::Answer(i) => 2 + 2 * l + 4 * f + i,
-        };
+        let place = self.due.binary_search(&due).expect("it is one of the events");
         self.at[place] = at;
     }
 
@@ -79,13 +67,9 @@ impl Agenda {
 
     /// Returns the first event and its deadline.
     pub fn first(&self) -> (Time, Due) {
-        let mut first = 0;
-        for (place, at) in self.at.iter().enumerate() {
-            if *at < self.at[first] {
-                first = place;
-            }
-        }
-        (self.at[first], self.due[first])
+        let all = self.at.iter().zip(&self.due);
+        let (at, due) = all.min_by_key(|(at, _)| **at).expect("samples are events");
+        (*at, *due)
     }
 }
 

@@ -1,13 +1,13 @@
 //! The received data of a kernel connection.
 
+use rangemap::RangeSet;
+
 /// Distinguishes data that arrives for the first time from copies, by sequence numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Arrived {
-    /// The next number that has not arrived, without the wrap at 2^32. It is `None` before any
-    /// arrived.
-    next: Option<u64>,
-    /// The ranges beyond it that have arrived: from, to. They are disjoint and in order.
-    beyond: Vec<(u64, u64)>,
+    /// The numbers that have arrived, and all before the first of them, without the wrap at 2^32. It
+    /// is empty before any arrived.
+    known: RangeSet<u64>,
 }
 
 impl Arrived {
@@ -15,35 +15,16 @@ impl Arrived {
     /// number is never a copy.
     pub fn add(&mut self, first: u32, count: u32) -> bool {
         // The offset of 2^32 keeps numbers slightly below the first packet's from being negative.
-        let next = self.next.unwrap_or((1 << 32) + u64::from(first));
-        self.next = Some(next);
+        let next = self.known.first().map_or((1 << 32) + u64::from(first), |known| known.end);
+        self.known.insert(0..next);
         if count == 0 {
             return true;
         }
         let ahead = first.wrapping_sub(next as u32) as i32;
         let from = next.saturating_add_signed(i64::from(ahead));
-        let to = from + u64::from(count);
-        let mut covered = from.max(next);
-        for (start, end) in &self.beyond {
-            if *start <= covered && covered < *end {
-                covered = *end;
-            }
-        }
-        let new = covered < to;
-        if new {
-            self.beyond.push((from.max(next), to));
-            self.beyond.sort_unstable();
-            self.beyond.dedup_by(|later, earlier| {
-                let touch = later.0 <= earlier.1;
-                if touch {
-                    earlier.1 = earlier.1.max(later.1);
-                }
-                touch
-            });
-            if self.beyond[0].0 <= next {
-                self.next = Some(self.beyond.remove(0).1);
-            }
-        }
+        let numbers = from..from + u64::from(count);
+        let new = self.known.gaps(&numbers).next().is_some();
+        self.known.insert(numbers);
         new
     }
 }
@@ -68,7 +49,7 @@ mod tests {
             assert!(add(30, 15), "in part");
             assert!(!add(35, 15) && !add(-4, 4));
             assert!(add(50, 1));
-            assert!(arrived.beyond.is_empty(), "{arrived:?}");
+            assert_eq!(arrived.known.len(), 1, "{arrived:?}");
         }
     }
 }

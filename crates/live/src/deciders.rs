@@ -163,8 +163,8 @@ mod tests {
     fn state(of: impl Fn(&mut Status)) -> Status {
         let values = accord_control::FAMILIES[0].defaults();
         let registry = accord_kernel::Registry::new(values);
-        let facts = accord_kernel::Facts::default();
-        let mut state = accord_kernel::status(&registry, "copa", &facts, |_| Default::default());
+        let base = Status { controller: "copa", ..Status::default() };
+        let mut state = accord_kernel::status(&registry, base, |_| Default::default());
         of(&mut state);
         state
     }

@@ -179,7 +179,7 @@ impl<'a> Driver<'a> {
             .map(|(_, socket)| PollFd::new(socket.as_fd(), PollFlags::POLLIN))
             .collect();
         let poller = self.kernel.as_ref().map(Kernel::poller);
-        polls.extend(poller.iter().map(|poller| PollFd::new(poller.as_fd(), PollFlags::POLLIN)));
+        polls.extend(poller.iter().map(|poller| PollFd::new(poller.0.as_fd(), PollFlags::POLLIN)));
         let mut exchange = Exchange::new();
         let mut packet = vec![0; LONGEST];
         let clock = self.medium.clock;

@@ -224,8 +224,7 @@ impl Sink {
         let virtual_s = wire::virtual_delay(&packet.datagram).map_or(0.0, |d| d.as_secs_f64());
         let receipt = (self.receiver).on_segment(segment, size, marked, virtual_s, None, now);
         if let Some(fresh) = receipt.data {
-            self.reading.delivered += size.get();
-            self.reading.fresh += if fresh { size.get() } else { 0 };
+            self.count(size, fresh);
             if let Segment::Data { sent, .. } = segment {
                 let delays = self.reading.delays.get_or_insert_default();
                 delays.add(now.since(*sent), one_way);

@@ -47,64 +47,45 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// The modules that need Linux.
 #[cfg(target_os = "linux")]
-mod agenda;
+#[path = "."]
+mod linux {
+    pub mod agenda;
+    pub mod arrived;
+    pub mod collect;
+    pub mod connection;
+    pub mod deciders;
+    pub mod driver;
+    pub mod ends;
+    pub mod fabric;
+    pub mod gateway;
+    pub mod lateness;
+    pub mod link;
+    pub mod namespace;
+    pub mod packet;
+    pub mod plan;
+    pub mod quality;
+    pub mod quic;
+    pub mod riders;
+    pub mod run;
+    pub mod site;
+    pub mod socket;
+    pub mod station;
+    pub mod tcp_info;
+    pub mod thread;
+    pub mod tun;
+}
 #[cfg(target_os = "linux")]
-mod arrived;
+pub use linux::namespace;
 #[cfg(target_os = "linux")]
-mod collect;
-#[cfg(target_os = "linux")]
-mod connection;
-#[cfg(target_os = "linux")]
-mod deciders;
-#[cfg(target_os = "linux")]
-mod driver;
-#[cfg(target_os = "linux")]
-mod ends;
-#[cfg(target_os = "linux")]
-mod fabric;
-#[cfg(target_os = "linux")]
-mod gateway;
-#[cfg(target_os = "linux")]
-mod lateness;
-#[cfg(target_os = "linux")]
-mod link;
-#[cfg(target_os = "linux")]
-pub mod namespace;
-#[cfg(target_os = "linux")]
-mod packet;
-#[cfg(all(test, target_os = "linux"))]
-mod parity;
-#[cfg(target_os = "linux")]
-mod plan;
-#[cfg(target_os = "linux")]
-mod quality;
-#[cfg(target_os = "linux")]
-mod quic;
-#[cfg(target_os = "linux")]
-mod riders;
-#[cfg(target_os = "linux")]
-mod run;
-mod setting;
-#[cfg(target_os = "linux")]
-mod site;
-#[cfg(target_os = "linux")]
-mod socket;
-#[cfg(target_os = "linux")]
-mod station;
-#[cfg(target_os = "linux")]
-mod tcp_info;
-#[cfg(target_os = "linux")]
-mod thread;
-#[cfg(target_os = "linux")]
-mod tun;
-
-pub use setting::{Program, Setting};
+use linux::*;
 
 use accord_record::{Observer, Run};
 use accord_scenario::{Carrier, Congestion, Flow, NodeId, Scenario};
 use accord_units::{Duration, words};
 use std::fmt;
+use std::path::PathBuf;
 
 words! {
     /// The medium that joins the nodes of a network.
@@ -122,6 +103,31 @@ impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
+}
+
+/// The environment of a live run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The medium that joins the nodes.
+    pub mode: Mode,
+    /// The program whose gateways are at the ends of tunnels, if there is one.
+    pub gateway: Option<Program>,
+}
+
+impl From<Mode> for Setting {
+    /// Returns the setting without gateways.
+    fn from(mode: Mode) -> Setting {
+        Setting { mode, gateway: None }
+    }
+}
+
+/// A program with the commands `gateway keys` and `gateway run`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The path of the program.
+    pub path: PathBuf,
+    /// The controller that steers its tunnels. Its site files set the parameters `target` and `loss`.
+    pub controller: &'static str,
 }
 
 /// The resources used by a live run.
@@ -172,20 +178,18 @@ impl LiveError {
 ///
 /// # Errors
 /// Fails if the observer stops the run, or if the machine or the scenario does not allow it.
-#[cfg(target_os = "linux")]
 pub fn run(
     scenario: &Scenario,
     setting: impl Into<Setting>,
     observer: &mut dyn Observer,
 ) -> Result<Run, LiveError> {
-    run::run(scenario, &setting.into(), observer).map(|(run, _)| run)
+    measure(scenario, setting, observer).map(|(run, _)| run)
 }
 
 /// Runs a scenario, and also returns the resources that it used.
 ///
 /// # Errors
 /// Fails as [`run`] does.
-#[cfg(target_os = "linux")]
 pub fn measure(
     scenario: &Scenario,
     setting: impl Into<Setting>,
@@ -194,90 +198,24 @@ pub fn measure(
     run::run(scenario, &setting.into(), observer)
 }
 
-/// Runs a scenario.
-///
-/// # Errors
-/// Always fails, because live runs need Linux.
-#[cfg(not(target_os = "linux"))]
-pub fn run(_: &Scenario, _: impl Into<Setting>, _: &mut dyn Observer) -> Result<Run, LiveError> {
-    Err(LiveError::Unable("the live engine needs Linux".into()))
-}
-
-/// Runs a scenario.
-///
-/// # Errors
-/// Always fails, because live runs need Linux.
-#[cfg(not(target_os = "linux"))]
-pub fn measure(
-    _: &Scenario,
-    _: impl Into<Setting>,
-    _: &mut dyn Observer,
-) -> Result<(Run, Cost), LiveError> {
-    Err(LiveError::Unable("the live engine needs Linux".into()))
-}
-
 /// Returns the reason why live runs of these scenarios in this setting are impossible here, if
 /// there is one. It tries the mode.
-#[cfg(target_os = "linux")]
 pub fn obstacle(setting: impl Into<Setting>, scenarios: &[Scenario]) -> Option<LiveError> {
-    let setting = setting.into();
-    let carried = scenarios.iter().map(|s| riders::carried(s, &setting));
-    let scenarios = match carried.collect::<Result<Vec<_>, _>>() {
-        Ok(scenarios) => scenarios,
-        Err(why) => return Some(why),
-    };
-    let flows = || scenarios.iter().flat_map(|s| &s.flows);
-    match setting.mode {
-        Mode::Loopback => {
-            flows().filter(|f| matches!(f.carrier, Carrier::Kernel(_))).map(not_on_loopback).next()
-        }
-        Mode::Namespaces => {
-            let kernels = congestions(flows());
-            // One controller is attached to find out.
-            let attached = flows().find(|f| f.carrier == Carrier::Kernel(Congestion::Accord));
-            namespace::obstacle()
-                .or_else(|| connection::obstacle(&kernels))
-                .or_else(|| deciders::Deciders::start(attached).err())
-        }
-    }
+    run::obstacle(&setting.into(), scenarios)
 }
 
-/// Returns the congestion controls of the flows that are connections of the kernel.
-#[cfg(target_os = "linux")]
-fn congestions<'a>(
-    flows: impl Iterator<Item = &'a Flow>,
-) -> std::collections::BTreeSet<&'a Congestion> {
-    let names = flows.filter_map(|flow| match &flow.carrier {
-        Carrier::Kernel(congestion) => Some(congestion),
-        Carrier::Ours | Carrier::Quic(_) => None,
-    });
-    names.collect()
-}
-
-/// Returns the error that a flow of the kernel's TCP cannot run on the loopback device.
-#[cfg(target_os = "linux")]
-fn not_on_loopback(flow: &Flow) -> LiveError {
-    let here = match namespace::obstacle() {
-        Some(why) => format!("; here, {why}"),
-        None => String::new(),
-    };
-    // The kernel loads no BPF programs for user namespaces.
-    let who = match flow.carrier {
-        Carrier::Kernel(Congestion::Accord) => "root",
-        _ => "root, or `unshare -rn accord ...`",
-    };
-    LiveError::Unable(format!(
-        "flow {} is a connection of the kernel, whose packets go through network namespaces and \
-         TUN devices: --live namespaces, which needs CAP_SYS_ADMIN and CAP_NET_ADMIN ({who}), \
-         iproute2 and /dev/net/tun{here}",
-        flow.name
-    ))
-}
-
-/// Returns the reason why live runs are not possible here.
+/// Live runs need Linux.
 #[cfg(not(target_os = "linux"))]
-pub fn obstacle(_: impl Into<Setting>, _: &[Scenario]) -> Option<LiveError> {
-    Some(LiveError::Unable("the live engine needs Linux".into()))
+mod run {
+    use super::{Cost, LiveError, Observer, Run, Scenario, Setting};
+
+    pub fn run(_: &Scenario, _: &Setting, _: &mut dyn Observer) -> Result<(Run, Cost), LiveError> {
+        Err(LiveError::Unable("the live engine needs Linux".into()))
+    }
+
+    pub fn obstacle(_: &Setting, _: &[Scenario]) -> Option<LiveError> {
+        Some(LiveError::Unable("the live engine needs Linux".into()))
+    }
 }
 
 /// Returns a sentence that lists everything that a run of this scenario creates.
@@ -327,34 +265,5 @@ pub fn announcement(scenario: &Scenario, mode: Mode) -> String {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use accord_family::Catalogue;
-    use accord_language::File;
-    use accord_scenario::Scenario;
-
-    /// Returns a scenario with a bottleneck of 1 Mbps and 20 ms.
-    pub fn dumbbell() -> Scenario {
-        read(
-            r#"
-            id = "small"
-            duration = "1 s"
-            [topology.dumbbell]
-            rate = "1 Mbps"
-            delay = "20 ms"
-            [flow.a]
-            from = "left"
-            to = "right"
-            controller = "monaco"
-            "#,
-        )
-    }
-
-    /// Returns the scenario of this text.
-    pub fn read(text: &str) -> Scenario {
-        let catalogue =
-            Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
-        let file = File::parse("small.toml", text).expect("it is TOML");
-        file.points(&catalogue, None).expect("it is valid").remove(0)
-    }
-}
+#[cfg(test)]
+mod tests;

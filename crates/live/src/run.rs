@@ -1,9 +1,11 @@
 //! A live run: it sets up the network, starts the stations, collects their samples, and summarises.
 
 use crate::collect::{Collector, digest};
+use crate::connection;
 use crate::deciders;
 use crate::driver::{Counters, Driver, Medium};
 use crate::fabric::Fabric;
+use crate::namespace;
 use crate::plan::Plan;
 use crate::quality::quality;
 use crate::quic;
@@ -13,7 +15,7 @@ use crate::{Cost, Effort, LiveError, Mode, Setting};
 use accord_elements::ends;
 use accord_host::Clock;
 use accord_record::{Interrupted, Manifest, Observer, Run, Stalls, Statistics, Transfers};
-use accord_scenario::{Carrier, Engine, NodeId, Scenario};
+use accord_scenario::{Carrier, Congestion, Engine, Flow, NodeId, Scenario};
 use accord_transport::wire::header;
 use accord_units::{Duration, Time};
 use std::collections::BTreeSet;
@@ -199,7 +201,7 @@ fn stalls(scenario: &Scenario, counters: &[Counters]) -> Vec<Stalls> {
 /// Returns a note on the kernel whose connections the run used, since congestion controls differ
 /// between kernels.
 fn kernels(scenario: &Scenario) -> Option<String> {
-    let names = crate::congestions(scenario.flows.iter());
+    let names = congestions(scenario.flows.iter());
     let names: Vec<&str> = names.into_iter().map(|c| c.name()).collect();
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = release.trim();
@@ -220,6 +222,58 @@ fn stacks(scenario: &Scenario) -> Option<String> {
     (!names.is_empty()).then(|| format!("QUIC connections of {}", names.join(", ")))
 }
 
+/// Returns the reason why live runs of these scenarios are impossible here, for
+/// [`crate::obstacle`].
+pub fn obstacle(setting: &Setting, scenarios: &[Scenario]) -> Option<LiveError> {
+    let carried = scenarios.iter().map(|s| riders::carried(s, setting));
+    let scenarios = match carried.collect::<Result<Vec<_>, _>>() {
+        Ok(scenarios) => scenarios,
+        Err(why) => return Some(why),
+    };
+    let flows = || scenarios.iter().flat_map(|s| &s.flows);
+    match setting.mode {
+        Mode::Loopback => {
+            flows().filter(|f| matches!(f.carrier, Carrier::Kernel(_))).map(not_on_loopback).next()
+        }
+        Mode::Namespaces => {
+            let kernels = congestions(flows());
+            // One controller is attached to find out.
+            let attached = flows().find(|f| f.carrier == Carrier::Kernel(Congestion::Accord));
+            namespace::obstacle()
+                .or_else(|| connection::obstacle(&kernels))
+                .or_else(|| deciders::Deciders::start(attached).err())
+        }
+    }
+}
+
+/// Returns the congestion controls of the flows that are connections of the kernel.
+fn congestions<'a>(flows: impl Iterator<Item = &'a Flow>) -> BTreeSet<&'a Congestion> {
+    let names = flows.filter_map(|flow| match &flow.carrier {
+        Carrier::Kernel(congestion) => Some(congestion),
+        Carrier::Ours | Carrier::Quic(_) => None,
+    });
+    names.collect()
+}
+
+/// Returns the error that a flow of the kernel's TCP cannot run on the loopback device.
+fn not_on_loopback(flow: &Flow) -> LiveError {
+    let here = match namespace::obstacle() {
+        Some(why) => format!("; here, {why}"),
+        None => String::new(),
+    };
+    // The kernel loads no BPF programs for user namespaces.
+    let who = match flow.carrier {
+        Carrier::Kernel(Congestion::Accord) => "root",
+        _ => "root, or `unshare -rn accord ...`",
+    };
+    LiveError::Unable(format!(
+        "flow {} is a connection of the kernel, whose packets go through network namespaces and \
+         TUN devices: --live namespaces, which needs CAP_SYS_ADMIN and CAP_NET_ADMIN ({who}), \
+         iproute2 and /dev/net/tun{here}",
+        flow.name
+    ))
+}
+
 /// Rejects scenarios that only a simulator can run.
 fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
     for flow in &scenario.flows {
@@ -229,7 +283,7 @@ fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
         match (&flow.carrier, mode) {
             (Carrier::Ours, _) => {}
             (Carrier::Quic(_), _) | (Carrier::Kernel(_), Mode::Namespaces) => continue,
-            (Carrier::Kernel(_), Mode::Loopback) => return Err(crate::not_on_loopback(flow)),
+            (Carrier::Kernel(_), Mode::Loopback) => return Err(not_on_loopback(flow)),
         }
         let (_, receiver) = ends(flow, Duration::ZERO);
         if receiver.wants_truth() {

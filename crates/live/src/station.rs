@@ -6,10 +6,12 @@
 //! due, so that a port that is served late loses none of its rate. The driver then takes the
 //! results: packets that come out of its wires ([`Station::release`]), samples ([`Station::parts`])
 //! and orders to connections of the kernel ([`Station::orders`]). `driver.rs` has the clock and the
-//! sockets, and `parity.rs` shows that there are no other influences.
+//! sockets, and `station/tests.rs` shows that there are no other influences.
 
 mod kernel;
 mod quic;
+#[cfg(test)]
+mod tests;
 
 use crate::agenda::{Agenda, Due};
 use crate::collect::Part;

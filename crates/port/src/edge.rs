@@ -30,7 +30,7 @@ struct ClassQueue<P> {
 }
 
 /// The next packet to send.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head<P> {
     /// The packet.
     pub packet: P,

@@ -54,7 +54,6 @@ mod bucket;
 mod counters;
 mod dual_queue;
 mod edge;
-mod entry;
 mod flow_queues;
 mod hosts;
 mod opportunities;

@@ -1,14 +1,19 @@
 //! A port that holds its packets.
 
-use crate::entry::Entry;
 use crate::queues::Queues;
-use crate::{
-    Area, Bucket, Count, Counters, DropReason, Hosts, Limit, PortPacket, PortState, Priority,
-    Service,
-};
+use crate::{Bucket, Count, DropReason, Hosts, Limit, PortPacket, PortState, Priority, Service};
 use accord_aqm::{AnyAqm, Aqm, Class, Entropy, PacketMeta, QueueView, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
+
+/// The stages ahead of the queue.
+#[derive(Clone, Debug)]
+struct Entry {
+    /// Drops packets that it has no tokens for.
+    policer: Option<Bucket>,
+    /// True if an acknowledgement removes the waiting ones that it supersedes.
+    thinning: bool,
+}
 
 /// A port with a FIFO queue for out-of-band control packets, which is served first, and the queues
 /// of its discipline for the other packets. A packet in service is never interrupted.
@@ -24,6 +29,16 @@ pub struct Port<P, A = AnyAqm> {
     priority: bool,
     high: VecDeque<P>,
     low: Queues<P>,
+}
+
+/// The state of the port can be read through it.
+impl<P, A> std::ops::Deref for Port<P, A> {
+    type Target = PortState;
+
+    #[inline]
+    fn deref(&self) -> &PortState {
+        &self.state
+    }
 }
 
 impl<P: PortPacket, A: Aqm> Port<P, A> {
@@ -150,7 +165,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
             return true;
         };
         let size = packet.meta().size;
-        if !entry.admits(now, size) {
+        if !(entry.policer.as_mut()).is_none_or(|policer| policer.take(now, size)) {
             self.state.counters.offered.add(size);
             self.state.counters.drop(DropReason::Entry, size);
             return false;
@@ -309,25 +324,6 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Returns true if a packet is in service.
-    #[inline]
-    pub fn is_serving(&self) -> bool {
-        self.state.is_serving()
-    }
-
-    /// Returns the departure of the packet in service, if others wait behind it, so that
-    /// [`Port::begin`] is due then.
-    #[inline]
-    pub fn next(&self) -> Option<Time> {
-        self.state.next()
-    }
-
-    /// Returns the departure of the packet in service, if there is one.
-    #[inline]
-    pub fn busy_until(&self) -> Option<Time> {
-        self.state.busy_until()
-    }
-
     /// The packets and bytes of the queues that the discipline governs, the packet in service
     /// included.
     pub fn backlog(&self) -> (u64, Bytes) {
@@ -340,30 +336,9 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         self.state.take_longest()
     }
 
-    /// Returns the integral of [`Port::backlog`] up to `now`, without the packet in service.
-    #[inline]
-    pub fn area(&self, now: Time) -> Area {
-        self.state.area(now)
-    }
-
-    /// Returns the bytes sent by `now`, including those of the packet in service.
-    pub fn sent(&self, now: Time) -> f64 {
-        self.state.sent(now)
-    }
-
-    /// Returns the packets and bytes in the port, of both priorities.
-    pub fn held(&self) -> Count {
-        self.state.held()
-    }
-
     /// Returns the packets that wait, without the one in service.
     pub fn waiting(&self) -> impl Iterator<Item = &P> {
         self.high.iter().chain(self.low.iter())
-    }
-
-    /// The counters so far.
-    pub fn counters(&self) -> &Counters {
-        self.state.counters()
     }
 
     /// The queue discipline.
@@ -385,23 +360,12 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         self.state.service.rate()
     }
 
-    /// The service rate, or the last one above zero while it is zero.
-    pub fn nominal_rate(&self) -> Rate {
-        self.state.service.nominal_rate()
-    }
-
     /// Changes the service rate at `now`, for the packet in service and for those behind it.
     /// Returns the new departure of the packet in service, if there is one. The caller calls
     /// [`Port::complete`] then, not at the departure that [`Port::begin`] returned.
     pub fn set_rate(&mut self, now: Time, rate: Rate) -> Option<Time> {
         self.state.service.set_rate(now, rate);
         self.busy_until()
-    }
-
-    /// Returns true if the packet in service has departed by `now`. After a change of the rate the
-    /// departure may differ from the one that [`Port::begin`] returned.
-    pub fn is_sent(&self, now: Time) -> bool {
-        self.state.is_sent(now)
     }
 
     fn view(&self) -> QueueView {

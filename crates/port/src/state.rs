@@ -134,13 +134,15 @@ impl PortState {
         self.serving.is_some()
     }
 
-    /// Returns true if the packet in service has departed by `now`.
+    /// Returns true if the packet in service has departed by `now`. After a change of the rate the
+    /// departure may differ from the one that was returned at its beginning.
     #[inline]
     pub fn is_sent(&self, now: Time) -> bool {
         self.serving.is_some() && self.service.busy_until() <= now
     }
 
-    /// Returns the departure of the packet in service, if others wait behind it.
+    /// Returns the departure of the packet in service, if others wait behind it, so that the next
+    /// service is due then.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let served = u64::from(self.serving.is_some());

@@ -5,7 +5,7 @@
 //! constant size, so that quinn does not probe the MTU of its path, and each is one packet (no
 //! segmentation offload).
 
-use crate::clock::{Clock, ours};
+use crate::clock::Clock;
 use crate::end::End;
 use crate::factories::Made;
 use accord_family::{Value, Values};
@@ -65,7 +65,7 @@ pub fn connect(setup: &Setup<'_>, controller: Made) -> Result<Ends, String> {
     config.max_udp_payload_size(size).map_err(|e| said(&e))?;
     let config = Arc::new(config);
     let end = |server: Option<ServerConfig>, client| Transfer {
-        clock: Clock::new(),
+        clock: Clock::default(),
         end: End::new(Endpoint::new(config.clone(), server.map(Arc::new), true, None), PEER),
         client,
         packet: setup.packet.get(),
@@ -240,8 +240,8 @@ impl Carried for Transfer {
             pacing: None,
             cwnd: Some(in_packets(stats.cwnd)),
             ssthresh: threshold.filter(|t| *t < u64::MAX).map(in_packets),
-            rtt: sampled.then(|| ours(stats.rtt)),
-            min_rtt: Some(ours(stats.min_rtt)).filter(|min| sampled && *min < guess),
+            rtt: sampled.then(|| Duration::from(stats.rtt)),
+            min_rtt: Some(Duration::from(stats.min_rtt)).filter(|min| sampled && *min < guess),
             accumulation: None,
             retransmissions: stats.lost_packets,
         }

@@ -16,13 +16,6 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Creates a clock.
-    pub fn new() -> Clock {
-        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
-        let zero = Instant::now();
-        Clock { zero }
-    }
-
     /// Creates a clock whose zero is this instant.
     pub fn starting_at(zero: Instant) -> Clock {
         Clock { zero }
@@ -30,29 +23,20 @@ impl Clock {
 
     /// Returns the instant of a time.
     pub fn instant(&self, time: Time) -> Instant {
-        self.zero + std::time::Duration::from_nanos(time.as_ps() / 1000)
+        self.zero + std::time::Duration::from(time.since(Time::ZERO))
     }
 
     /// Returns the time of an instant, zero for one before the clock's zero.
     pub fn time(&self, instant: Instant) -> Time {
         let span = instant.saturating_duration_since(self.zero);
-        Time::ZERO + ours(span)
+        Time::ZERO + Duration::from(span)
     }
 }
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock::new()
+        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
+        let zero = Instant::now();
+        Clock { zero }
     }
-}
-
-/// Converts a duration of the standard library to one of Accord. The maximum is 213 days.
-pub(crate) fn ours(span: std::time::Duration) -> Duration {
-    let ps = span.as_nanos().saturating_mul(1000);
-    Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
-}
-
-/// Converts a duration of Accord to one of the standard library.
-pub(crate) fn theirs(span: Duration) -> std::time::Duration {
-    std::time::Duration::from_nanos(span.as_ps() / 1000)
 }

@@ -5,7 +5,6 @@
 //! connection of quinn in memory, with a controller that copies the estimator. Each sample is a
 //! packet of this connection that is acknowledged after the sample's time, on a private clock.
 
-use crate::clock::{ours, theirs};
 use crate::end::End;
 use crate::plain::Plain;
 use accord_units::Duration;
@@ -49,34 +48,6 @@ pub struct Estimator {
 const CID: usize = 8;
 
 impl Estimator {
-    /// Creates an estimator without samples.
-    ///
-    /// # Panics
-    ///
-    /// Panics if quinn does not connect to itself in memory.
-    pub fn new() -> Estimator {
-        let seen = Seen::default();
-        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
-        let now = Instant::now();
-        let (client, first) = connected(Arc::new(transport(&seen)), now);
-        let client_id = source(&first).expect("the first packet has a long header");
-        let (endpoint, handle, mut connection) = client.into_parts().expect("it is connected");
-        // The round trips of the handshake took no time. A new path resets the estimator.
-        connection.path_changed(now);
-        Estimator {
-            endpoint,
-            handle,
-            connection,
-            seen,
-            now,
-            sent: None,
-            client_id,
-            answered: 1 << 20,
-            buffer: Vec::new(),
-            sampled: false,
-        }
-    }
-
     /// Takes a sample. Returns the estimator before it, which a controller of quinn receives as
     /// well.
     ///
@@ -84,14 +55,13 @@ impl Estimator {
     ///
     /// Panics if quinn ignores an acknowledgement.
     pub fn sample(&mut self, rtt: Duration) -> RttEstimator {
-        let rtt = theirs(rtt);
         self.connection.ping();
         self.buffer.clear();
         let sent = (self.connection).poll_transmit(self.now, 1, &mut self.buffer);
         assert!(sent.is_some(), "nothing holds a ping back");
         let number = number(&self.buffer, self.sent);
         self.sent = Some(number);
-        self.now += rtt;
+        self.now += std::time::Duration::from(rtt);
         self.acknowledge(number);
         self.sampled = true;
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +98,8 @@ impl Estimator {
 
     /// The smallest and the smoothed round-trip time after the last sample.
     pub fn shown(&self) -> Option<(Duration, Duration)> {
-        let shown = || (ours(self.connection.min_rtt()), ours(self.connection.rtt()));
+        let shown =
+            || (Duration::from(self.connection.min_rtt()), Duration::from(self.connection.rtt()));
         self.sampled.then(shown)
     }
 }
@@ -137,7 +108,7 @@ impl Estimator {
 /// round-trip time: m, and then r with (7 m + r) / 8 the smoothed one.
 impl Clone for Estimator {
     fn clone(&self) -> Estimator {
-        let mut copy = Estimator::new();
+        let mut copy = Estimator::default();
         if let Some((min, smoothed)) = self.shown() {
             copy.sample(min);
             let rest = 8 * smoothed.as_ps() - 7 * min.as_ps();
@@ -147,9 +118,29 @@ impl Clone for Estimator {
     }
 }
 
+/// An estimator without samples. Its creation panics if quinn does not connect to itself in memory.
 impl Default for Estimator {
     fn default() -> Estimator {
-        Estimator::new()
+        let seen = Seen::default();
+        #[expect(clippy::disallowed_methods, reason = "only differences to it are used")]
+        let now = Instant::now();
+        let (client, first) = connected(Arc::new(transport(&seen)), now);
+        let client_id = source(&first).expect("the first packet has a long header");
+        let (endpoint, handle, mut connection) = client.into_parts().expect("it is connected");
+        // The round trips of the handshake took no time. A new path resets the estimator.
+        connection.path_changed(now);
+        Estimator {
+            endpoint,
+            handle,
+            connection,
+            seen,
+            now,
+            sent: None,
+            client_id,
+            answered: 1 << 20,
+            buffer: Vec::new(),
+            sampled: false,
+        }
     }
 }
 

@@ -8,23 +8,19 @@ use std::sync::Arc;
 /// A factory of quinn's controllers.
 pub type Made = Arc<dyn ControllerFactory + Send + Sync>;
 
-pub fn newreno(values: &Values, packet: Bytes) -> Made {
-    let mut config = NewRenoConfig::default();
-    config.initial_window(initial_window(values, packet));
-    Arc::new(config)
+/// Makes a function that returns the factory of a controller with the initial window of a family.
+macro_rules! factory {
+    ($name:ident: $config:ident) => {
+        pub fn $name(values: &Values, packet: Bytes) -> Made {
+            let mut config = $config::default();
+            config.initial_window(initial_window(values, packet));
+            Arc::new(config)
+        }
+    };
 }
-
-pub fn cubic(values: &Values, packet: Bytes) -> Made {
-    let mut config = CubicConfig::default();
-    config.initial_window(initial_window(values, packet));
-    Arc::new(config)
-}
-
-pub fn bbr(values: &Values, packet: Bytes) -> Made {
-    let mut config = BbrConfig::default();
-    config.initial_window(initial_window(values, packet));
-    Arc::new(config)
-}
+factory!(newreno: NewRenoConfig);
+factory!(cubic: CubicConfig);
+factory!(bbr: BbrConfig);
 
 /// Returns the initial window in bytes, at least two packets.
 pub fn initial_window(values: &Values, packet: Bytes) -> u64 {

@@ -1,24 +1,13 @@
 //! Controllers of Accord in connections of quinn.
 //!
-//! quinn's trait carries the window, and as inputs of a controller: bytes acknowledged with their
-//! sending times, bytes lost, the presence of marks, the smoothed and the smallest round-trip time.
-//! It does not carry
-//!
-//! - a pace: quinn always spaces packets at 1.25 windows per smoothed round-trip time;
-//! - samples of the delivery rate, and the identity of lost packets;
-//! - the number of marked packets;
-//! - the delay of acknowledgements at the receiver: up to 25 ms of it are in the round-trip time of
-//!   a packet, though not in the smoothed one;
-//! - control packets.
-//!
-//! [`Factory::new`] rejects the controllers that need one of these: see [`Refused`]. The pace of
-//! Copa is two windows per round trip, which only makes its packets less bursty; quinn's replaces
-//! it.
-//!
+//! quinn's trait lacks a pace, samples of the delivery rate, the identity of lost packets and the number of
+//! marked ones, and control packets (`docs/src/quinn.md`). [`Factory::new`] rejects the controllers that need
+//! one of these: see [`Refused`]. The pace of Copa is two windows per round trip, which only makes its
+//! packets less bursty; quinn's replaces it.
 //! quinn probes the packet size of its path, and increases it. A controller here has a constant
 //! packet size as its unit: [`Factory::packet`].
 
-use crate::clock::{Clock, ours};
+use crate::clock::Clock;
 use accord_control::{
     Acked, AnyController, Capabilities, Congestion, Controller, Maker, Marks, PathView, Transport,
 };
@@ -27,26 +16,18 @@ use accord_units::{Bytes, Duration, Rate, Time};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, ControllerMetrics};
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The controller cannot run in quinn, which lacks an input that it needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} cannot run in quinn: it {why}")]
 pub struct Refused {
     /// The controller.
     pub name: &'static str,
     /// The reason, as the rest of a sentence about it.
     pub why: &'static str,
 }
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} cannot run in quinn: it {}", self.name, self.why)
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// Creates a controller of Accord for each path of a connection of quinn. It is set as
 /// [`quinn_proto::TransportConfig::congestion_controller_factory`].
@@ -137,9 +118,7 @@ fn counts_marks(controller: &AnyController, packet: Bytes) -> bool {
             rtt,
             min_rtt: rtt,
             in_flight: Bytes::new(20 * packet.get()),
-            sent_in_round: Bytes::ZERO,
-            had_too_little: false,
-            delivery_rate: Rate::ZERO,
+            ..PathView::default()
         };
         let mut now = Time::ZERO;
         for i in 0..100 {
@@ -234,9 +213,7 @@ impl Ours {
             rtt: self.rtt,
             min_rtt: self.min_rtt,
             in_flight: Bytes::new(self.in_flight),
-            sent_in_round: Bytes::ZERO,
-            had_too_little: false,
-            delivery_rate: Rate::ZERO,
+            ..PathView::default()
         }
     }
 
@@ -256,11 +233,11 @@ impl congestion::Controller for Ours {
         self.batch.bytes += bytes;
         self.batch.newest = self.batch.newest.max(Some(sent));
         let latest = now.saturating_duration_since(sent);
-        self.rtt = ours(latest);
+        self.rtt = Duration::from(latest);
         // quinn passes the estimator before this sample. Its smallest value may be the initial
         // estimate.
-        self.srtt = ours(rtt.get());
-        self.min_rtt = ours(rtt.min().min(latest));
+        self.srtt = Duration::from(rtt.get());
+        self.min_rtt = Duration::from(rtt.min().min(latest));
     }
 
     fn on_end_acks(

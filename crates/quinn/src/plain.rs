@@ -163,36 +163,26 @@ impl Session for Handshake {
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
         // A server sends after the client's message, and a client finishes after the server's last
         // message.
-        let may = match (self.side, self.sending) {
-            (Side::Client, Stage::Hello) => true,
-            (Side::Server, Stage::Hello) | (_, Stage::Keys) => self.peer.is_some(),
-            (Side::Client, Stage::Finished) => self.receiving == Stage::Done,
-            (Side::Server, Stage::Finished) => true,
-            (_, Stage::Done) => false,
+        let client = self.side == Side::Client;
+        let (may, next) = match self.sending {
+            Stage::Hello if client => (true, Stage::Keys),
+            Stage::Hello | Stage::Keys => (self.peer.is_some(), Stage::Finished),
+            Stage::Finished => (!client || self.receiving == Stage::Done, Stage::Done),
+            Stage::Done => (false, Stage::Done),
         };
         if !may {
             return None;
         }
-        match self.sending {
+        let now = std::mem::replace(&mut self.sending, next);
+        match now {
             Stage::Hello => {
                 buf.extend((self.parameters.len() as u16).to_be_bytes());
                 buf.extend(&self.parameters);
-                match self.side {
-                    Side::Client => self.sending = Stage::Keys,
-                    Side::Server => self.sending = Stage::Finished,
-                }
-                (self.side == Side::Server).then(keys)
             }
-            Stage::Keys => {
-                self.sending = Stage::Finished;
-                Some(keys())
-            }
-            _ => {
-                buf.extend([0, 0]);
-                self.sending = Stage::Done;
-                Some(keys())
-            }
+            Stage::Finished => buf.extend([0, 0]),
+            Stage::Keys | Stage::Done => {}
         }
+        (now != Stage::Hello || !client).then(keys)
     }
 
     fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {

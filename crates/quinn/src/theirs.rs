@@ -14,13 +14,9 @@
 //! packets and at most 256. If the bucket is empty, the next packets leave when it is full, or with
 //! an acknowledgement. The window stays unchanged after an idle time.
 //!
-//! Departures from a connection of quinn. Its bucket fills only when it has too few tokens, so that
-//! after a pause up to two buckets leave at once; here it is one. Losses are detected by duplicate acknowledgements and a
-//! retransmission timer, not by time thresholds and probes. Losses are reported before the
-//! acknowledgements that came with them. One acknowledgement counts as one packet, for any number
-//! of packets that it covers. Acknowledgements are not delayed.
+//! Departures from a connection of quinn: `docs/src/quinn.md`.
 
-use crate::clock::{Clock, theirs};
+use crate::clock::Clock;
 use crate::estimator::Estimator;
 use accord_control::{
     Acked, Allowance, Burst, Capabilities, Congestion, Controller, Delivery, Lost, Marks, PathView,
@@ -70,11 +66,11 @@ impl Theirs {
         packet: Bytes,
         marks: Marks,
     ) -> Theirs {
-        let clock = Clock::new();
+        let clock = Clock::default();
         Theirs {
             inner: make(clock.instant(Time::ZERO)),
             clock,
-            estimator: Estimator::new(),
+            estimator: Estimator::default(),
             packet: packet.get(),
             marks,
             sent: VecDeque::new(),
@@ -105,7 +101,7 @@ impl Theirs {
     /// The smoothed round-trip time in seconds, as in quinn's pacer.
     fn seconds(&self) -> f64 {
         let srtt = if self.srtt.is_zero() { FIRST_RTT } else { self.srtt };
-        theirs(srtt).as_secs_f64()
+        std::time::Duration::from(srtt).as_secs_f64()
     }
 
     /// Reports losses that the stream attributes to the last congestion.

@@ -5,7 +5,7 @@ use accord_units::Duration;
 
 #[test]
 fn it_follows_its_samples() {
-    let mut estimator = Estimator::new();
+    let mut estimator = Estimator::default();
     let first = estimator.sample(Duration::from_ms(50));
     // Before a sample it has quinn's initial round-trip time [RFC 9002 §6.2.2].
     assert_eq!(first.get().as_millis(), 333);
@@ -20,7 +20,7 @@ fn it_follows_its_samples() {
 
 #[test]
 fn a_copy_goes_on_as_the_original() {
-    let mut estimator = Estimator::new();
+    let mut estimator = Estimator::default();
     for i in 0..1000u64 {
         estimator.sample(Duration::from_us(10_000 + i * i % 977));
     }

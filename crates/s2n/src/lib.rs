@@ -29,7 +29,6 @@ use s2n_quic_core::random::Generator;
 use s2n_quic_core::recovery::RttEstimator;
 use s2n_quic_core::recovery::congestion_controller::{self, PathInfo, Publisher};
 use s2n_quic_core::time::Timestamp;
-use std::fmt;
 
 pub use deliveries::Packet;
 
@@ -38,17 +37,9 @@ pub use deliveries::Packet;
 const PACE: f64 = 1.25;
 
 /// The controller cannot run in s2n-quic, since it does not run on a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} cannot run in s2n-quic: it does not run on a stream")]
 pub struct Refused(pub &'static str);
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0;
-        write!(f, "{name} cannot run in s2n-quic: it does not run on a stream")
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// Creates a controller of Accord for each path. It is set by `with_congestion_controller` of the
 /// builder of a server or a client.
@@ -146,7 +137,7 @@ impl Ours {
 
     fn time(&mut self, at: Timestamp) -> Time {
         let zero = *self.zero.get_or_insert(at);
-        Time::ZERO + ours(at.saturating_duration_since(zero))
+        Time::ZERO + Duration::from(at.saturating_duration_since(zero))
     }
 
     /// The window, at least two packets [RFC 9002 §7.2].
@@ -161,16 +152,14 @@ impl Ours {
             rtt: self.rtt,
             min_rtt: self.min_rtt,
             in_flight: Bytes::new(in_flight),
-            sent_in_round: Bytes::ZERO,
-            had_too_little: false,
-            delivery_rate: Rate::ZERO,
+            ..PathView::default()
         }
     }
 
     fn measure(&mut self, rtt: &RttEstimator) {
-        self.srtt = ours(rtt.smoothed_rtt());
-        self.rtt = ours(rtt.latest_rtt());
-        self.min_rtt = ours(rtt.min_rtt());
+        self.srtt = Duration::from(rtt.smoothed_rtt());
+        self.rtt = Duration::from(rtt.latest_rtt());
+        self.min_rtt = Duration::from(rtt.min_rtt());
     }
 
     fn is_answered(&self, sent: Time) -> bool {
@@ -189,11 +178,6 @@ impl Ours {
         let from = self.next.filter(|next| *next > sent).unwrap_or(sent);
         self.next = from.checked_add(std::time::Duration::from_secs_f64(span));
     }
-}
-
-fn ours(span: std::time::Duration) -> Duration {
-    let ps = span.as_nanos().saturating_mul(1000);
-    Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
 }
 
 fn in_u32(bytes: u64) -> u32 {

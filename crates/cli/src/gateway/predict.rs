@@ -147,7 +147,7 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
         }
         draft.text("control", CONTROL);
         draft.line(format!("tunnel = {{ queue = \"{}\" }}", site.interface.queue));
-        let loss = peer.loss.word();
+        let loss = site.interface.loss.word();
         let target = quote(&site.interface.target.to_string());
         draft.line(format!(
             "controller = {{ name = \"monaco\", target = {target}, loss = \"{loss}\" }}"

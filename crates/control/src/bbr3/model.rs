@@ -32,7 +32,7 @@ pub(super) struct Undo {
 }
 
 /// The model of the path.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     /// C.delivered at the last acknowledgement.
     pub delivered: u64,
@@ -64,37 +64,22 @@ pub(super) struct Model {
     extra_acked_delivered: u64,
 }
 
-impl Default for Model {
-    fn default() -> Model {
-        Model {
-            delivered: 0,
-            max_bw: [0.0; 2],
-            bw_shortterm: f64::INFINITY,
-            bw: 0.0,
-            inflight_shortterm: u64::MAX,
-            inflight_longterm: u64::MAX,
-            undo: Undo::default(),
-            bw_latest: 0.0,
-            inflight_latest: 0,
-            is_loss_in_round: false,
-            loss_round_delivered: 0,
-            loss_round_start: false,
-            loss_ranges: 0,
-            after_loss: u64::MAX,
-            extra_acked: 0,
-            extra_acked_filter: [(0, 0); EXTRA_ACKED_ROUNDS],
-            extra_acked_interval_start: Time::ZERO,
-            extra_acked_delivered: 0,
-        }
-    }
-}
-
 /// A rate in bytes per second.
 pub(super) fn bytes_per_second(rate: Rate) -> f64 {
     rate.as_bps_f64() / 8.0
 }
 
 impl Model {
+    pub fn new() -> Model {
+        Model {
+            bw_shortterm: f64::INFINITY,
+            inflight_shortterm: u64::MAX,
+            inflight_longterm: u64::MAX,
+            after_loss: u64::MAX,
+            ..Model::default()
+        }
+    }
+
     pub fn max_bw(&self) -> f64 {
         self.max_bw[0].max(self.max_bw[1])
     }
@@ -307,7 +292,7 @@ impl Bbr3 {
             Some(State::Startup) if self.state != State::Startup => {
                 self.full_bw_reached = false;
                 if !probing {
-                    self.enter_startup();
+                    self.state = State::Startup;
                 }
             }
             Some(State::ProbeBwUp) if self.state != State::ProbeBwUp && !probing => {

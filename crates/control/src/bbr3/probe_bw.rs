@@ -16,7 +16,7 @@ pub(super) enum AckPhase {
 }
 
 /// The state of probing for bandwidth [§2.14].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Probe {
     pub ack_phase: AckPhase,
     /// BBR.is_bw_probe_sample.
@@ -35,20 +35,9 @@ pub(super) struct Probe {
     cycle_stamp: Time,
 }
 
-impl Default for Probe {
-    fn default() -> Probe {
-        Probe {
-            ack_phase: AckPhase::Init,
-            is_sample: false,
-            prev_too_high: false,
-            prev_precautionary: false,
-            up_acked: 0,
-            acked_per_inc: u64::MAX,
-            up_rounds: 0,
-            rounds_since_up: 0,
-            wait: Duration::ZERO,
-            cycle_stamp: Time::ZERO,
-        }
+impl Probe {
+    pub fn new() -> Probe {
+        Probe { acked_per_inc: u64::MAX, ..Probe::default() }
     }
 }
 

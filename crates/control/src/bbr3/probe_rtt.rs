@@ -5,7 +5,7 @@ use crate::{Delivery, PathView};
 use accord_units::{Duration, Time};
 
 /// The state of the smallest round-trip time [§2.16].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct MinRtt {
     /// BBR.min_rtt and BBR.min_rtt_stamp.
     pub min_rtt: Duration,
@@ -19,17 +19,9 @@ pub(super) struct MinRtt {
     round_done: bool,
 }
 
-impl Default for MinRtt {
-    fn default() -> MinRtt {
-        MinRtt {
-            min_rtt: Duration::MAX,
-            stamp: Time::ZERO,
-            probe_delay: Duration::MAX,
-            probe_stamp: Time::ZERO,
-            expired: false,
-            done_stamp: None,
-            round_done: false,
-        }
+impl MinRtt {
+    pub fn new() -> MinRtt {
+        MinRtt { min_rtt: Duration::MAX, probe_delay: Duration::MAX, ..MinRtt::default() }
     }
 }
 
@@ -101,7 +93,8 @@ impl Bbr3 {
             self.start_probe_bw_down(now);
             self.start_probe_bw_cruise();
         } else {
-            self.enter_startup();
+            // EnterStartup() [§5.3.1.1].
+            self.state = State::Startup;
         }
     }
 

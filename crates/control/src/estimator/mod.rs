@@ -8,5 +8,5 @@ mod vegas;
 
 pub use marks::MarkEstimator;
 pub(crate) use queuing::QueuingDelay;
-pub(crate) use recent::{RecentMax, RecentMin};
+pub(crate) use recent::Recent;
 pub use vegas::VegasEstimator;

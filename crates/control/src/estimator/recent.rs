@@ -3,11 +3,22 @@
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The samples of a span of time that may still become its extreme, in the order of their times.
+/// The samples of a span of time that may still become its extreme, in the order of their times. It
+/// is used for one of the extremes only.
 #[derive(Clone, Debug, Default)]
-struct Candidates(VecDeque<(Time, Duration)>);
+pub(crate) struct Recent(VecDeque<(Time, Duration)>);
 
-impl Candidates {
+impl Recent {
+    /// Adds a sample. Returns the smallest of the last `span`.
+    pub fn min(&mut self, sample: Duration, span: Duration, now: Time) -> Duration {
+        self.push(sample, span, now, |old, new| old < new)
+    }
+
+    /// Adds a sample. Returns the largest of the last `span`.
+    pub fn max(&mut self, sample: Duration, span: Duration, now: Time) -> Duration {
+        self.push(sample, span, now, |old, new| old > new)
+    }
+
     /// Adds a sample, and forgets those that are older than `span` or that it beats.
     fn push(
         &mut self,
@@ -27,28 +38,6 @@ impl Candidates {
     }
 }
 
-/// The smallest sample of a span of time.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RecentMin(Candidates);
-
-impl RecentMin {
-    /// Adds a sample. Returns the smallest of the last `span`.
-    pub fn push(&mut self, sample: Duration, span: Duration, now: Time) -> Duration {
-        self.0.push(sample, span, now, |old, new| old < new)
-    }
-}
-
-/// The largest sample of a span of time.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RecentMax(Candidates);
-
-impl RecentMax {
-    /// Adds a sample. Returns the largest of the last `span`.
-    pub fn push(&mut self, sample: Duration, span: Duration, now: Time) -> Duration {
-        self.0.push(sample, span, now, |old, new| old > new)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,15 +49,15 @@ mod tests {
             samples in prop::collection::vec((0..50u64, 0..20u64), 1..100),
             span in 0..100u64,
         ) {
-            let (mut min, mut max) = (RecentMin::default(), RecentMax::default());
+            let (mut min, mut max) = (Recent::default(), Recent::default());
             let mut all: Vec<(u64, u64)> = Vec::new();
             let mut now = 0;
             for (sample, gap) in samples {
                 now += gap;
                 all.push((now, sample));
                 let at = Time::from_ps(now);
-                let least = min.push(Duration::from_ps(sample), Duration::from_ps(span), at);
-                let most = max.push(Duration::from_ps(sample), Duration::from_ps(span), at);
+                let least = min.min(Duration::from_ps(sample), Duration::from_ps(span), at);
+                let most = max.max(Duration::from_ps(sample), Duration::from_ps(span), at);
                 let recent = all.iter().filter(|(t, _)| t + span >= now).map(|(_, s)| *s);
                 prop_assert_eq!(least.as_ps(), recent.clone().min().expect("this one"));
                 prop_assert_eq!(most.as_ps(), recent.max().expect("this one"));

@@ -45,7 +45,7 @@ enum History {
 ///     marked: 0,
 /// };
 /// // A window of 10 kB over 100 ms, and then a queue that adds 25 ms: a fifth of it is queued.
-/// let mut estimator = VegasEstimator::new();
+/// let mut estimator = VegasEstimator::default();
 /// for ms in [100, 125, 125] {
 ///     estimator.on_ack(&ack(ms), 10_000);
 /// }
@@ -66,11 +66,6 @@ pub struct VegasEstimator {
 }
 
 impl VegasEstimator {
-    /// Creates an estimator whose base is the smallest of all samples.
-    pub fn new() -> VegasEstimator {
-        VegasEstimator::with(History::All(Duration::MAX))
-    }
-
     /// Creates an estimator whose base is the smallest of the last `k` samples.
     pub fn last(k: usize) -> VegasEstimator {
         VegasEstimator::with(History::Last(SlidingMin::new(k)))
@@ -151,8 +146,9 @@ impl VegasEstimator {
     }
 }
 
+/// The base is the smallest of all samples.
 impl Default for VegasEstimator {
-    fn default() -> Self {
-        VegasEstimator::new()
+    fn default() -> VegasEstimator {
+        VegasEstimator::with(History::All(Duration::MAX))
     }
 }

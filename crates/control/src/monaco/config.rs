@@ -55,7 +55,7 @@ accord_family::choice! {
 accord_family::params! {
     /// The parameters of Monaco. The switches of single steps, which are for studies, are those of
     /// the law.
-    pub struct Config of FAMILY {
+    pub struct Config of FAMILY => Acc(packet: Bytes) {
         /// Accumulation that the flow keeps on its path; its weight.
         pub target: Size = size("3000 B").symbol("a*").source("[Xia05 table I]"),
         /// Gain of the policy: a number for p, packets per round trip for aiad.
@@ -104,16 +104,5 @@ accord_family::params! {
         pub loss_bound: f64 = number("0.05", 0.001, 0.5).source("ours"),
         /// Least time-out of a control pair: 1 ms (accord), or 1 s (xia05, har02).
         pub min_rto: Option<Duration> = duration("").source("departure; 1 s is [RFC 6298 §2.4], by [Xia05 §IV-B.1]"),
-    }
-}
-
-impl Config {
-    /// Returns the controller for packets of this size.
-    ///
-    /// # Errors
-    /// As [`Config::values`].
-    pub fn build(&self, packet: Bytes) -> Result<Acc, String> {
-        let values = self.values()?;
-        Ok(super::build(&values, packet))
     }
 }

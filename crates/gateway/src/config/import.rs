@@ -1,15 +1,17 @@
 //! Site files from files of wg-quick [wg-quick(8), wg(8)].
 
 use super::read::ConfigError;
-use super::site::{Network, address};
+use super::site::address;
 use crate::keys::{PrivateKey, PublicKey, SharedKey};
 use accord_units::Rate;
+use ipnet::IpNet;
 use std::fmt::{Display, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::str::FromStr;
 
 /// The port and the mark if a file of wg-quick has none. `wg` takes a random port then, wg-quick this mark.
-const PORT: u16 = 51820;
+const PORT: u32 = 51820;
 const MARK: u32 = 51820;
 
 /// The files of a gateway, from a file of wg-quick.
@@ -39,6 +41,10 @@ impl<'s> Setting<'s> {
         ConfigError::new(self.span.clone(), format!("{key} is wrong: expected {expected}"))
     }
 
+    fn key<K: FromStr<Err = String>>(&self) -> Result<K, ConfigError> {
+        self.value.parse().map_err(|e: String| ConfigError::new(self.span.clone(), e))
+    }
+
     /// Returns the value, read as a number or as `off`, which is zero.
     fn number(&self, most: u32) -> Result<u32, ConfigError> {
         let value = self.value.to_ascii_lowercase();
@@ -52,7 +58,7 @@ impl<'s> Setting<'s> {
     }
 
     /// Returns the addresses of a list. An address without a prefix has a full one.
-    fn networks(&self) -> Result<Vec<Network>, ConfigError> {
+    fn networks(&self) -> Result<Vec<IpNet>, ConfigError> {
         let parts = self.value.split(',').map(str::trim).filter(|p| !p.is_empty());
         let read = |part: &str| {
             let full = if part.contains(':') { 128 } else { 32 };
@@ -88,7 +94,7 @@ impl<'s> Section<'s> {
         (self.last(key)).ok_or_else(|| ConfigError::new(self.span.clone(), message()))
     }
 
-    fn networks(&self, key: &str) -> Result<Vec<Network>, ConfigError> {
+    fn networks(&self, key: &str) -> Result<Vec<IpNet>, ConfigError> {
         let lists: Result<Vec<_>, _> = self.all(key).map(Setting::networks).collect();
         Ok(lists?.concat())
     }
@@ -107,22 +113,9 @@ impl<'s> Section<'s> {
     }
 }
 
-const INTERFACE: &[&str] = &[
-    "PrivateKey",
-    "Address",
-    "ListenPort",
-    "FwMark",
-    "MTU",
-    "DNS",
-    "Table",
-    "PreUp",
-    "PostUp",
-    "PreDown",
-    "PostDown",
-    "SaveConfig",
-];
+const TAKEN: [&str; 5] = ["PrivateKey", "Address", "ListenPort", "FwMark", "MTU"];
 /// The settings that are not taken, and the reason or the remedy.
-const LEFT: &[(&str, &str)] = &[
+const LEFT: [(&str, &str); 7] = [
     ("DNS", "the gateway sets no resolver of the host"),
     ("Table", "the gateway sets the routes to the networks of its peers"),
     ("PreUp", "a unit has ExecStartPre for it"),
@@ -145,23 +138,19 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
                        letters, digits, - and _";
         return Err(ConfigError::new(whole, message));
     }
-    let sections = sections(source)?;
-    let named =
-        |name: &'static str| (sections.iter()).filter(move |s| s.name.eq_ignore_ascii_case(name));
-    if let Some(other) = sections
-        .iter()
-        .find(|s| ["interface", "peer"].iter().all(|name| !s.name.eq_ignore_ascii_case(name)))
-    {
+    let is = |section: &Section, name| section.name.eq_ignore_ascii_case(name);
+    let sections = sections(source)?.into_iter();
+    let (interfaces, peers): (Vec<_>, Vec<_>) = sections.partition(|s| is(s, "interface"));
+    if let Some(other) = peers.iter().find(|s| !is(s, "peer")) {
         let message = format!("there is no section [{}]", other.name);
         let hint = "sections are [Interface] and [Peer]";
         return Err(ConfigError::new(other.span.clone(), message).hint(hint));
     }
-    let mut interfaces = named("interface");
-    let (Some(interface), None) = (interfaces.next(), interfaces.next()) else {
+    let [interface] = &interfaces[..] else {
         let message = "a file of wg-quick has one section [Interface]";
         return Err(ConfigError::new(whole, message));
     };
-    interface.check(INTERFACE)?;
+    interface.check(&[&TAKEN[..], &LEFT.map(|(key, _)| key)].concat())?;
     let mut notes = Vec::new();
     for setting in &interface.settings {
         let left = LEFT.iter().find(|(key, _)| setting.key.eq_ignore_ascii_case(key));
@@ -169,10 +158,8 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
             notes.push(format!("line {}: {key} is not taken: {why}", setting.line));
         }
     }
-    let key = interface.need("PrivateKey")?;
-    let private =
-        (key.value.parse::<PrivateKey>()).map_err(|e| ConfigError::new(key.span.clone(), e))?;
-    let peers = named("peer").enumerate().map(|(place, peer)| Peer::read(peer, place));
+    let private = interface.need("PrivateKey")?.key::<PrivateKey>()?;
+    let peers = peers.iter().enumerate().map(|(place, peer)| Peer::read(peer, place));
     let mut peers = peers.collect::<Result<Vec<Peer>, _>>()?;
     for place in 1..peers.len() {
         if (0..place).any(|other| peers[other].name == peers[place].name) {
@@ -182,25 +169,20 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     // wg-quick sets no route to a network that an address of the device has one to already.
     let mut addresses = interface.networks("Address")?;
     for own in &mut addresses {
-        let full = if own.address.is_ipv4() { 32 } else { 128 };
-        let same = |n: &Network| n.prefix == own.prefix && n.contains(own.address);
-        if own.prefix < full && peers.iter().any(|p| p.networks.iter().any(same)) {
-            let text = format!("the address {own} is {}/{full}", own.address);
-            notes.push(text + ": its network is behind a peer");
-            own.prefix = full;
+        let full = IpNet::from(own.addr());
+        if *own != full && peers.iter().any(|p| p.networks.contains(&own.trunc())) {
+            notes.push(format!("the address {own} is {full}: its network is behind a peer"));
+            *own = full;
         }
     }
-    let port = match interface.last("ListenPort") {
-        Some(setting) => setting.number(65_535)?,
-        None => 0,
-    };
+    let mut port = interface.last("ListenPort").map_or(Ok(0), |s| s.number(65_535))?;
     if port == 0 {
         notes.push(format!("there is no ListenPort: the gateway listens at {PORT}"));
+        port = PORT;
     }
-    let port = if port == 0 { u32::from(PORT) } else { port };
     let over_v6 = peers.iter().any(|p| p.endpoint.as_ref().is_some_and(|e| e.starts_with('[')));
     let listen = if over_v6 { "[::]" } else { "0.0.0.0" };
-    let whole_internet = peers.iter().any(|p| p.networks.iter().any(|n| n.prefix == 0));
+    let whole_internet = peers.iter().any(|p| p.networks.iter().any(|n| n.prefix_len() == 0));
     let mark = match interface.last("FwMark") {
         Some(setting) => setting.number(u32::MAX)?,
         None if whole_internet => MARK,
@@ -245,7 +227,7 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     Ok(Imported { site: text, key: (format!("{name}.key"), private), shared, notes })
 }
 
-fn list(networks: &[Network]) -> String {
+fn list(networks: &[IpNet]) -> String {
     let texts: Vec<String> = networks.iter().map(|n| format!("\"{n}\"")).collect();
     format!("[{}]", texts.join(", "))
 }
@@ -255,7 +237,7 @@ struct Peer {
     name: String,
     public: PublicKey,
     shared: Option<SharedKey>,
-    networks: Vec<Network>,
+    networks: Vec<IpNet>,
     endpoint: Option<String>,
     keepalive: u32,
 }
@@ -264,10 +246,7 @@ impl Peer {
     fn read(section: &Section, place: usize) -> Result<Peer, ConfigError> {
         section.check(PEER)?;
         let public = section.need("PublicKey")?;
-        let shared = section.last("PresharedKey").map(|setting| {
-            let key = setting.value.parse::<SharedKey>();
-            key.map_err(|e| ConfigError::new(setting.span.clone(), e))
-        });
+        let shared = section.last("PresharedKey").map(Setting::key);
         let endpoint = section.last("Endpoint").map(|setting| {
             let endpoint = setting.value.parse::<super::Endpoint>();
             let wrong = |_| setting.wrong("a host and a port, such as 192.0.2.1:51820");
@@ -276,7 +255,7 @@ impl Peer {
         let keepalive = section.last("PersistentKeepalive");
         let mut networks = Vec::new();
         for network in section.networks("AllowedIPs")? {
-            let network = network.first();
+            let network = network.trunc();
             if !networks.contains(&network) {
                 networks.push(network);
             }
@@ -289,8 +268,7 @@ impl Peer {
         let name = comment.filter(|name| super::read::is_name(name));
         Ok(Peer {
             name: name.map_or_else(|| format!("peer{}", place + 1), String::from),
-            public: (public.value.parse())
-                .map_err(|e: String| ConfigError::new(public.span.clone(), e))?,
+            public: public.key()?,
             shared: shared.transpose()?,
             networks,
             endpoint: endpoint.transpose()?,
@@ -375,7 +353,7 @@ mod tests {
         );
         let imported = read(&source).expect("imported");
         let site = parse(&imported.site, Path::new("")).expect("a site");
-        let own: Vec<String> = site.interface.addresses.iter().map(Network::to_string).collect();
+        let own: Vec<String> = site.interface.addresses.iter().map(IpNet::to_string).collect();
         // The network of the first address is behind the peer.
         assert_eq!(own, ["10.200.100.8/32", "fd00::8/64"]);
         assert_eq!(site.interface.listen.to_string(), "0.0.0.0:51821");
@@ -385,7 +363,7 @@ mod tests {
         assert_eq!((peer.name.as_str(), peer.cap), ("office", CAP));
         let name = Endpoint::Name("demo.wireguard.com".into(), 51820);
         assert_eq!((&peer.endpoint, peer.keepalive), (&Some(name), Some(25)));
-        let networks: Vec<String> = peer.networks.iter().map(Network::to_string).collect();
+        let networks: Vec<String> = peer.networks.iter().map(IpNet::to_string).collect();
         assert_eq!(networks, ["10.200.100.0/24", "10.9.0.7/32", "10.8.0.0/16"]);
         assert_eq!(peer.preshared_key.as_deref(), Some(Path::new("wg0-office.psk")));
         // Keys are in their files, and nowhere else.
@@ -427,7 +405,7 @@ mod tests {
         let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["alice", "peer2"]);
         assert!(site.peers.iter().all(|p| p.endpoint.is_none() && p.keepalive.is_none()));
-        assert_eq!(site.interface.addresses[0].prefix, 24);
+        assert_eq!(site.interface.addresses[0].prefix_len(), 24);
     }
 
     #[test]

@@ -8,16 +8,17 @@ mod site;
 pub use dscp::Dscp;
 pub use import::{Imported, import};
 pub use read::ConfigError;
-pub use site::{
-    BreakerConfig, Class, Endpoint, Interface, Loss, Mode, Network, OVERHEAD, PeerConfig, Site,
-};
+pub use site::{BreakerConfig, Class, Endpoint, Interface, Loss, Mode, OVERHEAD, PeerConfig, Site};
 
 use crate::keys::{PublicKey, is_key};
 use accord_family::{Service, Signal};
 use accord_units::{Bytes, Duration, Rate, Size};
-use read::{Table, Value, list, nearest, parsed, syntax, text, whole};
+use ipnet::IpNet;
+use read::{Table, Value, list, nearest, parsed, text, whole};
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use toml::de::DeTable;
 
 const TOP: &[&str] = &["gateway", "class", "peer"];
@@ -62,7 +63,8 @@ pub fn parse(source: &str, folder: &Path) -> Result<Site, ConfigError> {
         let hint = "accord gateway import writes a site file and a key file from it";
         return Err(ConfigError::new(at..at, message).hint(hint));
     }
-    let document = DeTable::parse(source).map_err(|e| syntax(&e))?;
+    let document = DeTable::parse(source)
+        .map_err(|e| ConfigError::new(e.span().unwrap_or(0..0), e.message()))?;
     let top = Table::new("a site", document.get_ref(), 0..source.len().min(1), TOP)?;
     let example = "{ key = \"site.key\", listen = \"0.0.0.0:51820\" }";
     let interface = interface(top.need("gateway", example)?, folder)?;
@@ -101,59 +103,73 @@ fn wg_quick(source: &str) -> Option<usize> {
 fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
     let table = Table::of("gateway", value, GATEWAY)?;
     let key = file(table.need("key", "\"site.key\"")?)?;
-    let listen: SocketAddr = match table.need("listen", "\"0.0.0.0:51820\"") {
-        Ok(value) => text(value)?.parse().map_err(|_| {
-            ConfigError::new(value.span(), "expected an address and a port")
-                .hint("such as \"0.0.0.0:51820\" or \"[2001:db8::1]:51820\"")
-        })?,
-        Err(e) => return Err(e),
-    };
-    let device = match table.get("device") {
-        None => "accord0".to_string(),
-        Some(value) => {
-            let name = text(value)?;
-            if !is_device(name) {
-                let message = "a device's name has 1 to 15 letters, digits, - and _";
-                return Err(ConfigError::new(value.span(), message));
-            }
-            name.to_string()
-        }
-    };
+    let listen = table.need("listen", "\"0.0.0.0:51820\"")?;
+    let listen: SocketAddr = text(listen)?.parse().map_err(|_| {
+        ConfigError::new(listen.span(), "expected an address and a port")
+            .hint("such as \"0.0.0.0:51820\" or \"[2001:db8::1]:51820\"")
+    })?;
+    let device = table.read(
+        "device",
+        |value| Ok(Some(text(value)?).filter(|name| is_device(name)).map(str::to_string)),
+        ("a device's name has 1 to 15 letters, digits, - and _", ""),
+    )?;
     let mut addresses = Vec::new();
-    if let Some(value) = table.get("address") {
-        for value in list(value)? {
-            addresses.push(site::address(text(value)?).map_err(|e| at(value, e))?);
-        }
+    for value in table.get("address").map(list).transpose()?.into_iter().flatten() {
+        addresses.push(site::address(text(value)?).map_err(|e| at(value, e))?);
     }
-    let mtu = match table.get("mtu") {
-        None => None,
-        Some(value) => match (whole(value), text(value)) {
-            (Some(n @ 576..=9000), _) => Some(n as u16),
-            (_, Ok("auto")) => None,
-            _ => {
-                let message = "mtu has to be \"auto\" or a whole number of bytes from 576 to 9000";
-                let hint = "\"auto\" discovers the MTU of the path to each peer";
-                return Err(ConfigError::new(value.span(), message).hint(hint));
-            }
+    let mtu = table.read(
+        "mtu",
+        |value| match (whole(value), text(value)) {
+            (Some(n @ 576..=9000), _) => Ok(Some(Some(n as u16))),
+            (_, Ok("auto")) => Ok(Some(None)),
+            _ => Ok(None),
         },
-    };
+        (
+            "mtu has to be \"auto\" or a whole number of bytes from 576 to 9000",
+            "\"auto\" discovers the MTU of the path to each peer",
+        ),
+    )?;
+    let mtu = mtu.flatten();
     Ok(Interface {
         key: folder.join(key),
         listen,
-        device,
+        device: device.unwrap_or("accord0".into()),
         addresses,
         mtu: mtu.unwrap_or(DEFAULT_MTU),
         finds_mtu: mtu.is_none(),
-        uplink: rate(&table, "uplink")?,
-        target: target(&table)?,
-        loss: table.parsed("loss")?,
-        queue: bytes(&table, "queue")?.unwrap_or(Bytes::new(1_000_000)),
-        status: match table.get("status") {
-            None => None,
-            Some(value) => Some(folder.join(file(value)?)),
-        },
-        metrics: metrics(&table)?,
-        fwmark: fwmark(&table)?,
+        uplink: above_zero(&table, "uplink")?,
+        target: table
+            .read(
+                "target",
+                |value| {
+                    let target: Size = parsed(value)?;
+                    let bytes = target.bytes_f64(Bytes::new(1));
+                    Ok((bytes > 0.0 && bytes <= MOST_TARGET).then_some(target))
+                },
+                ("target has to be above 0 and up to 125 MB", "such as \"3 pkt\" or \"6 KB\""),
+            )?
+            .unwrap_or(Size::Packets(3.0)),
+        loss: table.parsed("loss")?.unwrap_or(Loss::Contract),
+        queue: above_zero(&table, "queue")?.unwrap_or(Bytes::new(1_000_000)),
+        status: table.get("status").map(file).transpose()?.map(|file| folder.join(file)),
+        // Others than users of this host do not reach it.
+        metrics: table.read(
+            "metrics",
+            |value| Ok(text(value)?.parse().ok().filter(|a: &SocketAddr| a.ip().is_loopback())),
+            ("metrics has to be a loopback address and a port", "such as \"127.0.0.1:9586\""),
+        )?,
+        // The mark is the number of a routing table, too. 253 to 255 are those of the kernel.
+        fwmark: table.read(
+            "fwmark",
+            |value| {
+                let mark = whole(value).and_then(|mark| u32::try_from(mark).ok());
+                Ok(mark.filter(|mark| *mark > 0 && !(253..=255).contains(mark)))
+            },
+            (
+                "fwmark has to be a whole number from 1 to 4294967295, but 253 to 255",
+                "such as 51820, as wg-quick has it",
+            ),
+        )?,
         offload: table.flag("offload")?.unwrap_or(true),
         persist: table.flag("persist")?.unwrap_or(false),
     })
@@ -163,36 +179,6 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
 fn is_device(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     (1..=15).contains(&name.len()) && name.chars().all(plain)
-}
-
-/// Reads the address for metrics, which others than users of this host do not reach.
-fn metrics(table: &Table) -> Result<Option<SocketAddr>, ConfigError> {
-    let Some(value) = table.get("metrics") else {
-        return Ok(None);
-    };
-    let address = text(value)?.parse().ok();
-    match address.filter(|a: &SocketAddr| a.ip().is_loopback()) {
-        Some(address) => Ok(Some(address)),
-        None => {
-            let message = "metrics has to be a loopback address and a port";
-            Err(ConfigError::new(value.span(), message).hint("such as \"127.0.0.1:9586\""))
-        }
-    }
-}
-
-/// Reads the mark of the gateway's own datagrams.
-fn fwmark(table: &Table) -> Result<Option<u32>, ConfigError> {
-    let Some(value) = table.get("fwmark") else {
-        return Ok(None);
-    };
-    match whole(value).map(u32::try_from) {
-        // The mark is the number of a routing table, too. 253 to 255 are those of the kernel.
-        Some(Ok(mark)) if mark > 0 && !(253..=255).contains(&mark) => Ok(Some(mark)),
-        _ => {
-            let message = "fwmark has to be a whole number from 1 to 4294967295, but 253 to 255";
-            Err(ConfigError::new(value.span(), message).hint("such as 51820, as wg-quick has it"))
-        }
-    }
 }
 
 fn class(
@@ -234,23 +220,13 @@ fn peer(
     let table = Table::of(format!("peer {name}"), value, PEER)?;
     let public_key: PublicKey =
         parsed(table.need("public_key", "\"(what accord gateway keys prints there)\"")?)?;
-    let mut networks: Vec<Network> = Vec::new();
+    let mut networks: Vec<IpNet> = Vec::new();
     for value in list(table.need("networks", "[\"10.2.0.0/24\"]")?)? {
-        networks.push(parsed(value)?);
+        networks.push(site::network(text(value)?).map_err(|e| at(value, e))?);
     }
-    let cap = match rate(&table, "cap")? {
-        Some(cap) => cap,
-        None => {
-            return Err(table
-                .need("cap", "\"50 Mbps\"")
-                .err()
-                .unwrap_or_else(|| ConfigError::new(table.span(), "cap has to be above 0")));
-        }
-    };
-    let service = match table.get("service") {
-        None => Service::default(),
-        Some(value) => service(value, cap, interface)?,
-    };
+    table.need("cap", "\"50 Mbps\"")?;
+    let cap = above_zero(&table, "cap")?.unwrap_or(Rate::ZERO);
+    let service = table.get("service").map(|value| service(value, cap, interface)).transpose()?;
     let mut shares = vec![Service::default(); classes.len() + 1];
     for (class, value) in table.tables("class")? {
         let names: Vec<&str> =
@@ -264,30 +240,42 @@ fn peer(
             return Err(ConfigError::new(value.span(), message).hint(hint));
         };
         let share = Table::of(format!("class {class}"), value, SHARE)?;
-        shares[index].contract = rate(&share, "contract")?.unwrap_or(Rate::ZERO);
+        shares[index].contract = share.parsed("contract")?.unwrap_or(Rate::ZERO);
         shares[index].weight = share.positive("weight")?.unwrap_or(1.0);
     }
     Ok(PeerConfig {
         name: name.to_string(),
-        loss: interface.loss.unwrap_or(Loss::Contract),
         public_key,
-        preshared_key: match table.get("preshared_key") {
-            None => None,
-            Some(value) => Some(folder.join(file(value)?)),
-        },
+        preshared_key: (table.get("preshared_key").map(file).transpose()?)
+            .map(|file| folder.join(file)),
         endpoint: endpoint(&table, interface)?,
         networks,
         cap,
-        service,
+        service: service.unwrap_or_default(),
         shares,
-        breaker: match table.get("breaker") {
-            None => BreakerConfig::of(cap),
-            Some(value) => breaker(value, cap)?,
-        },
+        breaker: (table.get("breaker").map(|value| breaker(value, cap)).transpose()?)
+            .unwrap_or(BreakerConfig::of(cap)),
         mode: table.parsed("mode")?.unwrap_or(Mode::Enforce),
         signal: table.parsed("signal")?.unwrap_or(Signal::Auto),
-        virtual_delay: virtual_delay(&table)?,
-        keepalive: keepalive(&table)?,
+        virtual_delay: table.read(
+            "virtual_delay",
+            |value| {
+                let most: Duration = parsed(value)?;
+                Ok(Some(most).filter(|most| !most.is_zero() && *most <= MOST_VIRTUAL))
+            },
+            (
+                &format!("virtual_delay has to be above 0 and up to {MOST_VIRTUAL}"),
+                "it is the most that counts of what routers write; leave it out if none does",
+            ),
+        )?,
+        keepalive: table.read(
+            "keepalive",
+            |value| {
+                let seconds = parsed::<Duration>(value)?.as_secs_f64().round();
+                Ok((1.0..=65_535.0).contains(&seconds).then_some(seconds as u16))
+            },
+            ("keepalive has to be from 1 s to 65535 s", ""),
+        )?,
     })
 }
 
@@ -311,30 +299,6 @@ fn endpoint(table: &Table, interface: &Interface) -> Result<Option<Endpoint>, Co
 /// The maximum of `virtual_delay`, which bounds the effect of a hostile router.
 const MOST_VIRTUAL: Duration = Duration::from_secs(1);
 
-fn virtual_delay(table: &Table) -> Result<Option<Duration>, ConfigError> {
-    let most = table.parsed::<Duration>("virtual_delay")?;
-    match (most, table.get("virtual_delay")) {
-        (Some(most), Some(value)) if most.is_zero() || most > MOST_VIRTUAL => {
-            let message = format!("virtual_delay has to be above 0 and up to {MOST_VIRTUAL}");
-            let hint =
-                "it is the most that counts of what routers write; leave it out if none does";
-            Err(ConfigError::new(value.span(), message).hint(hint))
-        }
-        _ => Ok(most),
-    }
-}
-
-fn keepalive(table: &Table) -> Result<Option<u16>, ConfigError> {
-    let Some(value) = table.get("keepalive") else {
-        return Ok(None);
-    };
-    let seconds = parsed::<Duration>(value)?.as_secs_f64().round();
-    match seconds {
-        1.0..=65_535.0 => Ok(Some(seconds as u16)),
-        _ => Err(ConfigError::new(value.span(), "keepalive has to be from 1 s to 65535 s")),
-    }
-}
-
 fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
     let table = Table::of("breaker", value, BREAKER)?;
     let default = BreakerConfig::of(cap);
@@ -356,7 +320,7 @@ fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
         Ok(Some("never")) => None,
         _ => Some(time("blind", 5.0, Duration::from_secs(60))?),
     };
-    let rate = rate(&table, "rate")?.unwrap_or(default.rate);
+    let rate = above_zero(&table, "rate")?.unwrap_or(default.rate);
     if let Some(value) = table.get("rate").filter(|_| rate > cap) {
         let message = format!("the breaker's rate of {rate} is above the cap of {cap}");
         return Err(ConfigError::new(value.span(), message));
@@ -373,9 +337,9 @@ fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
 fn service(value: &Value, cap: Rate, interface: &Interface) -> Result<Service, ConfigError> {
     let table = Table::of("service", value, SERVICE)?;
     let service = Service {
-        contract: rate(&table, "contract")?.unwrap_or(Rate::ZERO),
+        contract: table.parsed("contract")?.unwrap_or(Rate::ZERO),
         weight: table.positive("weight")?.unwrap_or(1.0),
-        limit: bytes(&table, "limit")?,
+        limit: above_zero(&table, "limit")?,
     };
     if service.contract > cap {
         let message = format!("the contract of {} is above the cap of {cap}", service.contract);
@@ -399,7 +363,7 @@ fn differs(
     value: &Value,
 ) -> Result<(), ConfigError> {
     for own in &interface.addresses {
-        let same = |n: &&Network| n.prefix == own.prefix && n.contains(own.address);
+        let same = |n: &&IpNet| **n == own.trunc();
         if let Some(network) = peer.networks.iter().find(same) {
             let message = format!(
                 "{network} is behind peer {}, and the address {own} of this gateway is in it",
@@ -409,7 +373,7 @@ fn differs(
             return Err(ConfigError::new(value.span(), message).hint(hint));
         }
     }
-    let all = |n: &&Network| n.prefix == 0 && n.contains(interface.listen.ip());
+    let all = |n: &&IpNet| n.prefix_len() == 0 && n.contains(&interface.listen.ip());
     if let Some(all) = peer.networks.iter().find(all)
         && interface.fwmark.is_none()
     {
@@ -426,7 +390,7 @@ fn differs(
             continue;
         };
         // Routes of all addresses are in a table that marked datagrams do not see.
-        let holds = |n: &&Network| n.prefix > 0 && n.contains(endpoint.ip());
+        let holds = |n: &&IpNet| n.prefix_len() > 0 && n.contains(&endpoint.ip());
         if let Some(network) = one.networks.iter().find(holds) {
             let message = format!(
                 "{network} is behind peer {}, and the endpoint {endpoint} of peer {} is in it",
@@ -461,45 +425,19 @@ fn file<'t>(value: &'t Value) -> Result<&'t str, ConfigError> {
     Ok(name)
 }
 
-/// Reads a rate above zero.
-fn rate(table: &Table, key: &str) -> Result<Option<Rate>, ConfigError> {
-    let rate = table.parsed::<Rate>(key)?;
-    match (rate, table.get(key)) {
-        (Some(Rate::ZERO), Some(value)) if key != "contract" => {
-            Err(ConfigError::new(value.span(), format!("{key} has to be above 0")))
-        }
-        _ => Ok(rate),
-    }
+/// Reads a rate or an amount of bytes above zero.
+fn above_zero<T>(table: &Table, key: &str) -> Result<Option<T>, ConfigError>
+where
+    T: FromStr<Err: Display> + Default + PartialEq,
+{
+    let read = |value: &Value| Ok(Some(parsed(value)?).filter(|x| *x != T::default()));
+    table.read(key, read, (&format!("{key} has to be above 0"), ""))
 }
 
 /// The largest target: a second at 1 Gbps.
 const MOST_TARGET: f64 = 125e6;
 
-/// Reads the target, which tunnels keep queued.
-fn target(table: &Table) -> Result<Size, ConfigError> {
-    let target = table.parsed("target")?.unwrap_or(Size::Packets(3.0));
-    let bytes = target.bytes_f64(Bytes::new(1));
-    match table.get("target") {
-        Some(value) if !(bytes > 0.0 && bytes <= MOST_TARGET) => {
-            let message = "target has to be above 0 and up to 125 MB";
-            Err(ConfigError::new(value.span(), message).hint("such as \"3 pkt\" or \"6 KB\""))
-        }
-        _ => Ok(target),
-    }
-}
-
-/// Reads an amount of bytes above zero.
-fn bytes(table: &Table, key: &str) -> Result<Option<Bytes>, ConfigError> {
-    let bytes = table.parsed::<Bytes>(key)?;
-    match (bytes, table.get(key)) {
-        (Some(Bytes::ZERO), Some(value)) => {
-            Err(ConfigError::new(value.span(), format!("{key} has to be above 0")))
-        }
-        _ => Ok(bytes),
-    }
-}
-
-fn at(value: &Value, message: impl std::fmt::Display) -> ConfigError {
+fn at(value: &Value, message: impl Display) -> ConfigError {
     ConfigError::new(value.span(), message.to_string())
 }
 
@@ -509,9 +447,9 @@ fn at(value: &Value, message: impl std::fmt::Display) -> ConfigError {
 /// Fails if the file cannot be read, or is not as it has to be. The text is returned with an error in
 /// it.
 pub fn load(path: &Path) -> Result<Site, LoadError> {
-    let source = std::fs::read_to_string(path).map_err(LoadError::Unreadable)?;
+    let text = std::fs::read_to_string(path).map_err(LoadError::Unreadable)?;
     let folder = path.parent().map(PathBuf::from).unwrap_or_default();
-    parse(&source, &folder).map_err(|error| LoadError::Wrong { source, error })
+    parse(&text, &folder).map_err(|error| LoadError::Wrong { text, error })
 }
 
 /// Returns the status socket that the text of the site file at `path` names, whatever else is wrong in
@@ -524,14 +462,16 @@ pub fn status_socket(source: &str, path: &Path) -> Option<PathBuf> {
 }
 
 /// The reason why a site file is not read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The system does not let it be read.
+    #[error("it cannot be read: {0}")]
     Unreadable(std::io::Error),
     /// Something in it is wrong.
+    #[error("line {}, column {}: {error}", error.position(text).0, error.position(text).1)]
     Wrong {
         /// The text of the file.
-        source: String,
+        text: String,
         /// The problem and its place.
         error: ConfigError,
     },

@@ -146,32 +146,35 @@ impl<'a, 't> Table<'a, 't> {
         self.get(key).map(parsed).transpose()
     }
 
-    /// Reads a yes or no of a key, if it is there.
-    pub fn flag(&self, key: &str) -> Result<Option<bool>, ConfigError> {
+    /// Reads the value of a key, if it is there. A value for which `read` returns `None` is wrong,
+    /// with this message and hint.
+    pub fn read<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&'t Value<'a>) -> Result<Option<T>, ConfigError>,
+        (message, hint): (&str, &str),
+    ) -> Result<Option<T>, ConfigError> {
         let Some(value) = self.get(key) else {
             return Ok(None);
         };
-        match value.get_ref() {
-            DeValue::Boolean(flag) => Ok(Some(*flag)),
-            _ => {
-                let message = format!("{key} has to be true or false, without quotes");
-                Err(ConfigError::new(value.span(), message))
-            }
+        match read(value)? {
+            Some(read) => Ok(Some(read)),
+            None if hint.is_empty() => Err(ConfigError::new(value.span(), message)),
+            None => Err(ConfigError::new(value.span(), message).hint(hint)),
         }
+    }
+
+    /// Reads a yes or no of a key, if it is there.
+    pub fn flag(&self, key: &str) -> Result<Option<bool>, ConfigError> {
+        let message = format!("{key} has to be true or false, without quotes");
+        self.read(key, |value| Ok(value.get_ref().as_bool()), (&message, ""))
     }
 
     /// Reads a positive number of a key, if it is there.
     pub fn positive(&self, key: &str) -> Result<Option<f64>, ConfigError> {
-        let Some(value) = self.get(key) else {
-            return Ok(None);
-        };
-        match number(value) {
-            Some(x) if x > 0.0 && x <= 1e6 => Ok(Some(x)),
-            _ => {
-                let message = format!("{key} has to be a number above 0 and up to 1000000");
-                Err(ConfigError::new(value.span(), message))
-            }
-        }
+        let message = format!("{key} has to be a number above 0 and up to 1000000");
+        let sound = |x: &f64| *x > 0.0 && *x <= 1e6;
+        self.read(key, |value| Ok(number(value).filter(sound)), (&message, ""))
     }
 }
 
@@ -234,9 +237,4 @@ pub(super) fn nearest<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {
     let mut names: Vec<_> = names.iter().filter(likely).copied().collect();
     names.sort_by_key(|name| strsim::damerau_levenshtein(name, written));
     names.first().copied()
-}
-
-/// Names the first error of the parser of TOML.
-pub(super) fn syntax(e: &toml::de::Error) -> ConfigError {
-    ConfigError::new(e.span().unwrap_or(0..0), e.message())
 }

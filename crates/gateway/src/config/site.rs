@@ -4,6 +4,7 @@ use super::Dscp;
 use crate::keys::PublicKey;
 use accord_family::{Service, Signal};
 use accord_units::{Bytes, Duration, Rate, Size, words};
+use ipnet::IpNet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ pub struct Interface {
     /// The name of the TUN device.
     pub device: String,
     /// The addresses of the device.
-    pub addresses: Vec<Network>,
+    pub addresses: Vec<IpNet>,
     /// The MTU of the device in bytes.
     pub mtu: u16,
     /// True if the path MTU to each peer is discovered, up to `mtu`.
@@ -52,8 +53,8 @@ pub struct Interface {
     pub uplink: Option<Rate>,
     /// The accumulation that a tunnel of weight 1 keeps in the network.
     pub target: Size,
-    /// The quantity that a loss in the network halves, if the file names it for all peers.
-    pub loss: Option<Loss>,
+    /// The quantity that a loss in the network halves.
+    pub loss: Loss,
     /// The most bytes that wait for a peer in each class.
     pub queue: Bytes,
     /// The path of the Unix socket for status, metrics and commands.
@@ -106,14 +107,11 @@ pub struct PeerConfig {
     /// The place to call the peer at. A peer without one calls first.
     pub endpoint: Option<Endpoint>,
     /// The networks behind the peer.
-    pub networks: Vec<Network>,
+    pub networks: Vec<IpNet>,
     /// The highest rate of the tunnel, and its rate while nothing is known of the path.
     pub cap: Rate,
     /// The service of the tunnel in the network.
     pub service: Service,
-    /// The quantity that a loss in the network halves: unless the file names it, the accumulation of a
-    /// tunnel with a contract, and the window of one without.
-    pub loss: Loss,
     /// The services of the classes within the tunnel, in the order of the site's; the default last.
     pub shares: Vec<Service>,
     /// The thresholds of the circuit breaker.
@@ -246,80 +244,26 @@ impl FromStr for Endpoint {
     }
 }
 
-/// A network, or an address in one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    /// The address.
-    pub address: IpAddr,
-    /// The length of the prefix in bits.
-    pub prefix: u8,
-}
-
-impl Network {
-    /// Returns the network with the same prefix whose address has no bits beyond it.
-    pub fn first(&self) -> Network {
-        let address = match self.address {
-            IpAddr::V4(a) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(self.prefix));
-                IpAddr::V4((u32::from(a) & mask.unwrap_or(0)).into())
-            }
-            IpAddr::V6(a) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix));
-                IpAddr::V6((u128::from(a) & mask.unwrap_or(0)).into())
-            }
-        };
-        Network { address, prefix: self.prefix }
-    }
-
-    /// Returns whether an address is in the network.
-    pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address) {
-            (IpAddr::V4(n), IpAddr::V4(a)) => {
-                let mask = u32::MAX.checked_shl(32 - u32::from(self.prefix));
-                (u32::from(n) ^ u32::from(a)) & mask.unwrap_or(0) == 0
-            }
-            (IpAddr::V6(n), IpAddr::V6(a)) => {
-                let mask = u128::MAX.checked_shl(128 - u32::from(self.prefix));
-                (u128::from(n) ^ u128::from(a)) & mask.unwrap_or(0) == 0
-            }
-            _ => false,
-        }
-    }
-}
-
 /// Reads an address with the length of its prefix.
-pub(super) fn address(text: &str) -> Result<Network, String> {
+pub(super) fn address(text: &str) -> Result<IpNet, String> {
     let expected = || "expected an address and a prefix, such as \"10.1.0.1/24\"".to_string();
     let (address, prefix) = text.split_once('/').ok_or_else(expected)?;
     let address: IpAddr = address.parse().map_err(|_| expected())?;
     let most = if address.is_ipv4() { 32 } else { 128 };
-    match prefix.parse() {
-        Ok(prefix) if prefix <= most => Ok(Network { address, prefix }),
-        _ => Err(format!("a prefix of {address} has 0 to {most} bits")),
-    }
+    (prefix.parse().ok().and_then(|prefix| IpNet::new(address, prefix).ok()))
+        .ok_or_else(|| format!("a prefix of {address} has 0 to {most} bits"))
 }
 
-impl FromStr for Network {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Network, String> {
-        let network = address(text).map_err(|e| {
-            e.replace(
-                "an address and a prefix, such as \"10.1.0.1/24\"",
-                "a network, such as \"10.2.0.0/24\"",
-            )
-        })?;
-        let first = network.first();
-        if first == network {
-            Ok(network)
-        } else {
-            Err(format!("{text} has bits beyond its prefix; the network is {first}"))
-        }
-    }
-}
-
-impl fmt::Display for Network {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.prefix)
+/// Reads a network: an address without bits beyond its prefix.
+pub(super) fn network(text: &str) -> Result<IpNet, String> {
+    let network = address(text).map_err(|e| {
+        e.replace(
+            "an address and a prefix, such as \"10.1.0.1/24\"",
+            "a network, such as \"10.2.0.0/24\"",
+        )
+    })?;
+    match network.trunc() {
+        first if first == network => Ok(network),
+        first => Err(format!("{text} has bits beyond its prefix; the network is {first}")),
     }
 }

@@ -128,7 +128,7 @@ fn the_way_to_a_peer_is_not_through_its_tunnel() {
 fn a_contract_outlives_losses_unless_the_file_says_otherwise() {
     let loss = |gateway: &str, peer: &str| {
         let site = read(gateway, "[\"10.0.0.0/8\"]", peer).expect("a site");
-        site.peers[0].loss
+        site.interface.loss
     };
     let contract = "service = { contract = \"1 Mbps\" }";
     assert_eq!(loss("", contract), Loss::Contract);

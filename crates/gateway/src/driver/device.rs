@@ -2,12 +2,14 @@
 
 use super::notify::Manager;
 use super::offload::{Coalescer, HEADER, LONGEST, Splitter};
-use crate::config::{Network, Site};
+use crate::config::Site;
 use crate::error::RunError;
 use accord_host::Error as Unable;
+use ipnet::IpNet;
 use nix::errno::Errno;
 use nix::unistd::{read, write};
-use std::io::{Error, Result};
+use std::io::Error;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use tun_rs::DeviceBuilder;
 
@@ -21,25 +23,16 @@ const PREFERENCE: u32 = 32_764;
 /// The number of attempts to open a device in use, 20 ms apart.
 const TRIES: u32 = 50;
 
-/// The offloads of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offload {
-    /// None: a read is a packet.
-    None,
-    /// Joins and cuts packets of TCP.
-    Tcp,
-    /// The same for UDP, too: Linux 6.2 and later.
-    Udp,
-}
-
-impl Offload {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Offload::None => "none",
-            Offload::Tcp => "tcp",
-            Offload::Udp => "udp",
-        }
+accord_units::words! {
+    /// The offloads of a device.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Offload by word {
+        /// A read is a packet.
+        None = "none",
+        /// Joins and cuts packets of TCP.
+        Tcp = "tcp",
+        /// The same for UDP, too: Linux 6.2 and later.
+        Udp = "udp",
     }
 }
 
@@ -51,8 +44,8 @@ pub struct Device {
     room: Vec<u8>,
     splitter: Splitter,
     coalescer: Coalescer,
-    /// The families of addresses with rules for networks of all addresses.
-    rules: Vec<Family>,
+    /// The families of addresses, by the option of iproute2, with rules for networks of all addresses.
+    rules: Vec<&'static str>,
     mark: Option<u32>,
     /// True if routes and rules stay when this is dropped.
     stays: bool,
@@ -67,19 +60,15 @@ impl Device {
         site: &Site,
         kept: &mut Vec<(String, OwnedFd)>,
         manager: &Manager,
-    ) -> std::result::Result<Device, RunError> {
+    ) -> Result<Device, RunError> {
         let name = &site.interface.device;
         let label = |offload: Offload| label(name, offload);
         let able: &[Offload] =
             if site.interface.offload { &[Offload::Udp, Offload::Tcp] } else { &[Offload::None] };
-        let mut found = None;
-        for offload in able {
-            let at = kept.iter().position(|(there, _)| *there == label(*offload));
-            if let Some(at) = at {
-                found = Some((kept.swap_remove(at).1, *offload));
-                break;
-            }
-        }
+        let found = able.iter().find_map(|offload| {
+            let at = kept.iter().position(|(there, _)| *there == label(*offload))?;
+            Some((kept.swap_remove(at).1, *offload))
+        });
         // Other kept devices are those of another site file.
         let mut stale = false;
         kept.retain(|(there, _)| {
@@ -99,8 +88,8 @@ impl Device {
             }
         };
         let mut commands = String::new();
-        for Network { address, prefix } in &site.interface.addresses {
-            commands += &format!("address replace {address}/{prefix} dev {name}\n");
+        for address in &site.interface.addresses {
+            commands += &format!("address replace {address} dev {name}\n");
         }
         let mtu = site.interface.mtu;
         commands += &format!("link set {name} mtu {mtu} txqueuelen {QUEUE} up\n");
@@ -137,14 +126,14 @@ impl Device {
     }
 
     /// Changes the routes from those of one site file to those of another.
-    pub fn change(&mut self, before: &Site, after: &Site) -> std::result::Result<(), RunError> {
+    pub fn change(&mut self, before: &Site, after: &Site) -> Result<(), RunError> {
         set_routes(&self.name, self.mark, &networks(before), &networks(after))?;
         self.rules = set_rules(self.mark, &self.rules, &networks(after))?;
         Ok(())
     }
 
     /// Takes the packets that the kernel has sent. Returns their number.
-    pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize> {
+    pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> std::io::Result<usize> {
         let length = match read(&self.tun, &mut self.room) {
             Ok(length) => length,
             Err(Errno::EAGAIN | Errno::EINTR) => return Ok(0),
@@ -168,7 +157,7 @@ impl Device {
     /// Adds a packet to those that [`Device::flush`] gives to the kernel.
     pub fn push(&mut self, packet: &[u8]) {
         if self.offload == Offload::None {
-            self.send(packet, 1);
+            self.refused += u64::from(write(&self.tun, packet).is_err());
             return;
         }
         if self.coalescer.is_full() {
@@ -199,12 +188,6 @@ impl Device {
             (self.coalescer.tcp, self.coalescer.udp) = (false, false);
         }
     }
-
-    fn send(&mut self, packet: &[u8], count: u64) {
-        if write(&self.tun, packet).is_err() {
-            self.refused += count;
-        }
-    }
 }
 
 impl Drop for Device {
@@ -227,7 +210,7 @@ fn label(name: &str, offload: Offload) -> String {
 }
 
 /// Creates the device. `again`: the service manager may hold it still, for a moment.
-fn create(site: &Site, again: bool) -> std::result::Result<(OwnedFd, Offload), RunError> {
+fn create(site: &Site, again: bool) -> Result<(OwnedFd, Offload), RunError> {
     let name = &site.interface.device;
     let open = |offload: bool| {
         let builder = DeviceBuilder::new().name(name);
@@ -270,7 +253,7 @@ fn create(site: &Site, again: bool) -> std::result::Result<(OwnedFd, Offload), R
     }
 }
 
-fn networks(site: &Site) -> Vec<Network> {
+fn networks(site: &Site) -> Vec<IpNet> {
     let networks = site.peers.iter().flat_map(|p| &p.networks);
     networks.copied().collect()
 }
@@ -280,24 +263,24 @@ fn networks(site: &Site) -> Vec<Network> {
 fn set_routes(
     device: &str,
     mark: Option<u32>,
-    before: &[Network],
-    after: &[Network],
-) -> std::result::Result<(), RunError> {
-    let mut new: Vec<&Network> = after.iter().filter(|n| !before.contains(n)).collect();
+    before: &[IpNet],
+    after: &[IpNet],
+) -> Result<(), RunError> {
+    let mut new: Vec<&IpNet> = after.iter().filter(|n| !before.contains(n)).collect();
     if !new.is_empty() {
         // A device that was kept has its routes.
         let own = ip_output(&["-4", "route", "show", "dev", device], "")?
             + &ip_output(&["-6", "route", "show", "dev", device], "")?;
-        let own: Vec<Network> = own.lines().filter_map(destination).collect();
+        let own: Vec<IpNet> = own.lines().filter_map(destination).collect();
         new.retain(|n| !own.contains(n));
     }
-    let route = |n: &Network| match mark {
-        Some(mark) if n.prefix == 0 => format!("{n} dev {device} table {mark}\n"),
+    let route = |n: &IpNet| match mark {
+        Some(mark) if n.prefix_len() == 0 => format!("{n} dev {device} table {mark}\n"),
         _ => format!("{n} dev {device}\n"),
     };
     // Nothing else is in the table of the mark.
-    let verb = |n: &Network| if n.prefix == 0 { "replace" } else { "add" };
-    let delete = |n: &Network| format!("route del {}", route(n));
+    let verb = |n: &IpNet| if n.prefix_len() == 0 { "replace" } else { "add" };
+    let delete = |n: &IpNet| format!("route del {}", route(n));
     for (done, network) in new.iter().enumerate() {
         let added = ip(&format!("route {} {}", verb(network), route(network)));
         if let Err(e) = added {
@@ -316,27 +299,20 @@ fn set_routes(
     ip(&gone.map(delete).collect::<String>())
 }
 
-/// A family of addresses, by the option of iproute2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    V4,
-    V6,
-}
-
 /// Sets the rules by which unmarked packets take a network of all addresses, if there is one, and marked
 /// ones the host's routes. Routes of the host that are narrower than its default stay in force. Returns the
 /// families that have rules now.
 fn set_rules(
     mark: Option<u32>,
-    before: &[Family],
-    after: &[Network],
-) -> std::result::Result<Vec<Family>, RunError> {
+    before: &[&str],
+    after: &[IpNet],
+) -> Result<Vec<&'static str>, RunError> {
     let Some(mark) = mark else {
         return Ok(Vec::new());
     };
     let mut now = Vec::new();
-    for (family, option) in [(Family::V4, "-4"), (Family::V6, "-6")] {
-        let all = |n: &Network| n.prefix == 0 && n.address.is_ipv4() == (family == Family::V4);
+    for family in ["-4", "-6"] {
+        let all = |n: &IpNet| n.prefix_len() == 0 && n.addr().is_ipv4() == (family == "-4");
         let wanted = after.iter().any(all);
         if wanted {
             now.push(family);
@@ -350,7 +326,7 @@ fn set_rules(
         ];
         for rule in &rules {
             let words = |verb| {
-                let words = [option, "rule", verb].into_iter().chain(rule.split(' '));
+                let words = [family, "rule", verb].into_iter().chain(rule.split(' '));
                 words.collect::<Vec<&str>>()
             };
             // A killed gateway leaves each rule once.
@@ -359,7 +335,7 @@ fn set_rules(
                 ip_output(&words("add"), "")?;
             }
         }
-        if wanted && family == Family::V4 {
+        if wanted && family == "-4" {
             // A strict filter of sources judges an answer to a marked datagram by the routes of its mark.
             let _ = std::fs::write("/proc/sys/net/ipv4/conf/all/src_valid_mark", "1");
         }
@@ -368,24 +344,18 @@ fn set_rules(
 }
 
 /// Reads the destination of a line of `ip route show`.
-fn destination(line: &str) -> Option<Network> {
+fn destination(line: &str) -> Option<IpNet> {
     let first = line.split_whitespace().next()?;
-    let text = match (first, first.contains('/'), first.contains(':')) {
-        ("default", ..) => return None,
-        (_, true, _) => first.to_string(),
-        (_, _, true) => format!("{first}/128"),
-        _ => format!("{first}/32"),
-    };
-    text.parse().ok()
+    first.parse().or_else(|_| first.parse::<IpAddr>().map(IpNet::from)).ok()
 }
 
 /// Runs commands of iproute2.
-fn ip(commands: &str) -> std::result::Result<(), RunError> {
+fn ip(commands: &str) -> Result<(), RunError> {
     if commands.is_empty() { Ok(()) } else { ip_output(&["-batch", "-"], commands).map(|_| ()) }
 }
 
 /// Runs iproute2 with this input. Returns its output.
-fn ip_output(arguments: &[&str], input: &str) -> std::result::Result<String, RunError> {
+fn ip_output(arguments: &[&str], input: &str) -> Result<String, RunError> {
     accord_host::ip(arguments, input).map_err(|e| {
         RunError::Unable(match e {
             Unable::Missing => {

@@ -6,7 +6,7 @@
 //! equal.
 
 use super::notify::Manager;
-use crate::way::Way;
+use crate::peer::Way;
 use accord_host::Clock;
 use accord_units::{Duration, Time};
 use nix::errno::Errno;

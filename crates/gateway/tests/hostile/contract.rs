@@ -47,7 +47,7 @@ fn a_contract_that_does_not_fit_gives_way() {
         load(&mut world, &mut dice, 5000);
         let sender = |world: &World| {
             let sender = &world.gateways[0].peers()[0].sender;
-            (sender.state(), sender.losses_and_arrivals(), sender.breaker().trips())
+            (sender.state, sender.losses_and_arrivals(), sender.breaker.trips)
         };
         let (_, (lost_before, before), _) = sender(&world);
         load(&mut world, &mut dice, 60_000);

@@ -79,9 +79,9 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
             let waiting = peer.edge.counts()[0].waiting.1;
             assert!(waiting <= 200_000, "seed {seed}: {waiting} B wait");
             assert!(peer.sender.rate() <= Rate::from_bps(30_000_000), "seed {seed}");
-            refused += gateway.dropped().refused;
-            assert_eq!(gateway.dropped().wrong_message, 0, "seed {seed}");
-            assert_eq!(gateway.dropped().wrong_source, 0, "seed {seed}");
+            refused += gateway.dropped.refused;
+            assert_eq!(gateway.dropped.wrong_message, 0, "seed {seed}");
+            assert_eq!(gateway.dropped.wrong_source, 0, "seed {seed}");
         }
         // And when it is over, the tunnel works as if nothing had been. Handshakes that crossed may
         // have left two ends with other keys (seed 69): a session in which nothing arrives restarts
@@ -92,7 +92,7 @@ fn whatever_the_network_does_packets_arrive_once_and_whole() {
         let rate = rate_of(&mut world, &mut dice, 500);
         let peer = &world.gateways[0].peers()[0];
         let open = [0, 1].map(|i| world.gateways[i].sessions().is_open(0));
-        let state = peer.sender.state();
+        let state = peer.sender.state;
         assert_eq!(state, State::Controlled, "seed {seed}, sessions {open:?}");
         assert!(world.arrived[1] > arrived + 200, "seed {seed}");
         assert!((0.75..1.1).contains(&(rate / 2500.0)), "seed {seed}: {rate} B/ms of 2500");
@@ -105,12 +105,12 @@ fn a_tunnel_goes_on_at_the_cap_while_no_reports_come() {
     let mut world = World::new(7, LINK);
     let mut dice = Dice(7);
     load(&mut world, &mut dice, 2000);
-    assert_eq!(world.gateways[0].peers()[0].sender.state(), State::Controlled);
+    assert_eq!(world.gateways[0].peers()[0].sender.state, State::Controlled);
     let arrived = world.arrived[1];
     world.malice.control_lost = 1000;
     load(&mut world, &mut dice, 4000);
     let peer = &world.gateways[0].peers()[0];
-    assert_eq!(peer.sender.state(), State::Blind);
+    assert_eq!(peer.sender.state, State::Blind);
     // It never stood still for long: 4 s of 20 Mbps are 8900 packets of 1120 bytes.
     let got = world.arrived[1] - arrived;
     assert!(got > 4000, "{got} packets");
@@ -118,7 +118,7 @@ fn a_tunnel_goes_on_at_the_cap_while_no_reports_come() {
     assert!((0.9..1.1).contains(&(rate / 3750.0)), "{rate} B/ms of 3750");
     world.malice.control_lost = 0;
     load(&mut world, &mut dice, 3000);
-    assert_eq!(world.gateways[0].peers()[0].sender.state(), State::Controlled);
+    assert_eq!(world.gateways[0].peers()[0].sender.state, State::Controlled);
     let rate = rate_of(&mut world, &mut dice, 1000);
     assert!((0.8..1.05).contains(&(rate / 2500.0)), "{rate} B/ms of 2500");
 }
@@ -132,7 +132,7 @@ fn the_queue_in_the_network_is_what_the_service_asks_for() {
     for _ in 0..40 {
         load(&mut world, &mut dice, 50);
         let peer = &world.gateways[0].peers()[0];
-        sum += peer.sender.latest().map_or(0.0, |a| f64::from(a.accumulation));
+        sum += peer.sender.latest.map_or(0.0, |a| f64::from(a.accumulation));
         n += 1.0;
     }
     // A target of 3 packets of 1480 bytes, and what carries 5 of 20 Mbps [Har02 eq. 8].
@@ -146,7 +146,7 @@ fn the_queue_in_the_network_is_what_the_service_asks_for() {
 /// The signal and the rate in B/ms of the last half second.
 fn seen(world: &mut World, dice: &mut Dice) -> (bool, f64) {
     let rate = rate_of(world, dice, 500);
-    let latest = world.gateways[0].peers()[0].sender.latest();
+    let latest = world.gateways[0].peers()[0].sender.latest;
     (latest.expect("a report").by_delay, rate)
 }
 
@@ -207,7 +207,7 @@ fn on_a_short_path_pairs_are_few_and_the_queue_is_held() {
     let mut world = World::new(14, LINK);
     world.link.delay = Duration::from_us(20);
     load(&mut world, &mut dice, 2000);
-    let pairs = |world: &World| world.gateways[1].peers()[0].receiver.pairs();
+    let pairs = |world: &World| world.gateways[1].peers()[0].receiver.pairs;
     let before = pairs(&world);
     let rate = rate_of(&mut world, &mut dice, 1000);
     // The queue of three packets is 1.8 ms, and a report counts 2 ms after its pair.
@@ -224,7 +224,7 @@ fn losses_that_last_trip_the_breaker_and_a_network_without_them_rearms_it() {
     let mut world = World::with(21, LINK, "", BREAKER);
     let mut dice = Dice(21);
     load(&mut world, &mut dice, 3000);
-    let tripped = |world: &World| world.gateways[0].peers()[0].sender.breaker().is_tripped();
+    let tripped = |world: &World| world.gateways[0].peers()[0].sender.breaker.is_tripped();
     // Half a second without a packet is no reason.
     world.malice.lost = 1000;
     load(&mut world, &mut dice, 500);
@@ -245,8 +245,8 @@ fn losses_that_last_trip_the_breaker_and_a_network_without_them_rearms_it() {
     load(&mut world, &mut dice, 4000);
     let rate = rate_of(&mut world, &mut dice, 1000);
     assert!(is_full(rate), "{rate} B/ms of 2500");
-    let breaker = world.gateways[0].peers()[0].sender.breaker();
-    assert_eq!(breaker.trips(), 1);
+    let breaker = &world.gateways[0].peers()[0].sender.breaker;
+    assert_eq!(breaker.trips, 1);
 }
 
 /// A tunnel that hears nothing for long is not left at its cap: its effect on others is unknown.
@@ -262,16 +262,16 @@ fn a_long_time_without_reports_trips_the_breaker_unless_the_file_says_never() {
         let rate = rate_of(&mut world, &mut dice, 1000);
         assert!(rate > 3000.0, "{rate} B/ms: hosts send 3480");
         load(&mut world, &mut dice, 5000);
-        let breaker = world.gateways[0].peers()[0].sender.breaker().clone();
-        assert_eq!((breaker.trips(), breaker.is_tripped()), (trips, trips == 1));
+        let breaker = world.gateways[0].peers()[0].sender.breaker.clone();
+        assert_eq!((breaker.trips, breaker.is_tripped()), (trips, trips == 1));
         let rate = rate_of(&mut world, &mut dice, 1000);
         let (least, most) = if trips == 1 { (300.0, 394.0) } else { (3000.0, 3750.0) };
         assert!((least..most).contains(&rate), "{blind}: {rate} B/ms");
         // Reports re-arm it.
         world.malice.control_lost = 0;
         load(&mut world, &mut dice, 12_000);
-        let breaker = world.gateways[0].peers()[0].sender.breaker();
-        assert!(!breaker.is_tripped() && breaker.trips() == trips);
+        let breaker = &world.gateways[0].peers()[0].sender.breaker;
+        assert!(!breaker.is_tripped() && breaker.trips == trips);
         let rate = rate_of(&mut world, &mut dice, 1000);
         assert!(is_full(rate), "{blind}: {rate} B/ms of 2500");
     }
@@ -286,12 +286,12 @@ fn a_tripped_breaker_is_shown_in_shadow_and_rearmed_by_setting_a_mode() {
     // Hosts send 3480 B/ms with the overhead of the tunnel, and the link carries 2500.
     load(&mut world, &mut dice, 8000);
     let sender = &world.gateways[0].peers()[0].sender;
-    assert!(sender.breaker().is_tripped());
+    assert!(sender.breaker.is_tripped());
     let rate = rate_of(&mut world, &mut dice, 1000);
     assert!((0.95..1.02).contains(&(rate / 3480.0)), "{rate} B/ms of 3480 that hosts send");
     assert!(world.gateways[0].set_mode("other", Mode::Enforce));
     let sender = &world.gateways[0].peers()[0].sender;
-    assert!(!sender.breaker().is_tripped());
+    assert!(!sender.breaker.is_tripped());
     load(&mut world, &mut dice, 4000);
     let rate = rate_of(&mut world, &mut dice, 1000);
     assert!(is_full(rate), "{rate} B/ms of 2500");
@@ -329,7 +329,7 @@ fn delay_without_load_is_no_queue_where_ef_goes_first() {
         world.link.delay = Duration::from_ms(if i % 2 == 0 { 30 } else { 10 });
         sent += rate_of(&mut world, &mut dice, 1000) / 20.0;
     }
-    let latest = world.gateways[0].peers()[0].sender.latest();
+    let latest = world.gateways[0].peers()[0].sender.latest;
     assert!(!latest.expect("a report").by_delay);
     // Half of the time the window is for the other round-trip time, and grows by a packet per round.
     assert!(sent > 0.6 * 2500.0, "{sent} B/ms of 2500");
@@ -355,9 +355,9 @@ fn load_without_delay_is_not_held_back() {
         let rate = rate_of(&mut world, &mut dice, 1000);
         assert!((0.95..1.02).contains(&(rate / 3480.0)), "{rate} B/ms of 3480 that hosts send");
         let sender = &world.gateways[0].peers()[0].sender;
-        assert_eq!(sender.state(), State::Controlled);
-        assert_eq!(sender.losses(), 0);
-        let queued = sender.latest().expect("a report").queued;
+        assert_eq!(sender.state, State::Controlled);
+        assert_eq!(sender.losses, 0);
+        let queued = sender.latest.expect("a report").queued;
         assert!(queued < 1e-3, "{queued} s");
     }
 }
@@ -378,8 +378,8 @@ fn half_of_the_pairs_lost_and_half_repeated_leave_the_contract() {
             assert!((0.95 * 625.0..3750.0 * 1.01).contains(&rate), "{rate} B/ms");
         }
         let sender = &world.gateways[0].peers()[0].sender;
-        assert_eq!(sender.state(), State::Controlled);
-        assert_eq!(sender.breaker().trips(), 0);
+        assert_eq!(sender.state, State::Controlled);
+        assert_eq!(sender.breaker.trips, 0);
         world.malice = Malice::default();
         load(&mut world, &mut dice, 8000);
         let rate = rate_of(&mut world, &mut dice, 1000);
@@ -401,8 +401,8 @@ fn a_gateway_that_was_suspended_goes_on() {
         assert!(is_full(rate), "end {end}: {rate} B/ms of 2500");
         for gateway in &world.gateways {
             let peer = &gateway.peers()[0];
-            assert_eq!(peer.sender.state(), State::Controlled, "end {end}");
-            assert!(peer.receiver.queued() < Duration::from_ms(50), "end {end}");
+            assert_eq!(peer.sender.state, State::Controlled, "end {end}");
+            assert!(peer.receiver.queued < Duration::from_ms(50), "end {end}");
         }
     }
 }

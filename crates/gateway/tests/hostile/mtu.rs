@@ -25,7 +25,7 @@ fn a_path_with_a_small_mtu_is_found_out_and_hosts_are_told() {
         // Hosts with a message of 940 bytes send less than the link carries.
         assert!((1870.0..2625.0).contains(&rate), "{takes}: {rate} B/ms");
         assert!(world.arrived[1] - arrived > 1500, "{takes}");
-        assert!(world.gateways[0].dropped().too_big > 0 || inside >= 1400);
+        assert!(world.gateways[0].dropped.too_big > 0 || inside >= 1400);
     }
 }
 
@@ -41,7 +41,7 @@ fn datagrams_of_an_unprobed_path_may_be_fragmented() {
         for _ in 0..10_000 {
             world.run(world.now + Duration::from_ms(1));
         }
-        assert_eq!(world.gateways[0].peers()[0].sender.state(), state);
+        assert_eq!(world.gateways[0].peers()[0].sender.state, state);
         world.malice.too_long = 1200;
         for _ in 0..1000 {
             world.host_sends(0, 1000 + dice.below(421) as usize, 0);
@@ -49,7 +49,7 @@ fn datagrams_of_an_unprobed_path_may_be_fragmented() {
         }
         world.run(world.now + Duration::from_ms(100));
         assert_eq!((world.arrived[1], world.missing(0)), (1000, 0), "{peer}");
-        assert_eq!(world.gateways[0].dropped().too_big, 0);
+        assert_eq!(world.gateways[0].dropped.too_big, 0);
     }
 }
 

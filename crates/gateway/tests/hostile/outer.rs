@@ -20,7 +20,7 @@ fn virtual_delay_takes_the_place_of_a_queue() {
         for _ in 0..500 {
             rate += rate_of(&mut world, &mut dice, 10) / 500.0;
             queued += world.queued(1).as_ms_f64() / 500.0;
-            let latest = world.gateways[0].peers()[0].sender.latest();
+            let latest = world.gateways[0].peers()[0].sender.latest;
             found += latest.expect("a report").virtual_delay / 500.0;
         }
         assert!((2250.0..2400.0).contains(&rate), "{rate} B/ms of 2375");

@@ -15,7 +15,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use std::collections::BTreeMap;
 use std::io::Result;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 
 /// The maximum number of packets read from a device before other devices have their turn.
@@ -23,85 +23,60 @@ const BATCH: usize = 256;
 /// The maximum number of events per poll.
 const EVENTS: usize = 64;
 
-/// An event of a connection, with the index of its flow.
+/// A device or a socket of a flow that can be ready. A number below 8 stands for it in events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ready {
+enum File {
     /// The device of a source has a packet.
-    SourceDevice(usize),
+    SourceDevice,
     /// The socket of a source has room.
-    SourceSocket(usize),
+    SourceSocket,
     /// The device of a sink has a packet.
-    SinkDevice(usize),
+    SinkDevice,
     /// The socket of a sink has something to read.
-    SinkSocket(usize),
-    /// A tunnel's gateway at its entry (0) or exit (1) has a datagram for the network.
-    Wan(usize, usize),
+    SinkSocket,
+    /// The gateway at a tunnel's entry has a datagram for the network.
+    EntryWan,
+    /// The gateway at a tunnel's exit has a datagram for the network.
+    ExitWan,
     /// The gateway at a tunnel's exit has a packet for its site.
-    Lan(usize),
+    Lan,
 }
 
-impl Ready {
-    fn token(self) -> u64 {
-        let (i, what) = match self {
-            Ready::SourceDevice(i) => (i, 0),
-            Ready::SourceSocket(i) => (i, 1),
-            Ready::SinkDevice(i) => (i, 2),
-            Ready::SinkSocket(i) => (i, 3),
-            Ready::Wan(i, end) => (i, 4 + end as u64),
-            Ready::Lan(i) => (i, 6),
-        };
-        (i as u64) << 3 | what
-    }
-
-    fn of(token: u64) -> Ready {
-        let i = (token >> 3) as usize;
-        match token & 7 {
-            0 => Ready::SourceDevice(i),
-            1 => Ready::SourceSocket(i),
-            2 => Ready::SinkDevice(i),
-            3 => Ready::SinkSocket(i),
-            4 => Ready::Wan(i, 0),
-            5 => Ready::Wan(i, 1),
-            _ => Ready::Lan(i),
-        }
-    }
+impl File {
+    const ALL: [File; 7] = [
+        File::SourceDevice,
+        File::SourceSocket,
+        File::SinkDevice,
+        File::SinkSocket,
+        File::EntryWan,
+        File::ExitWan,
+        File::Lan,
+    ];
 }
 
-/// The poller of all devices and sockets of a station's connections.
-#[derive(Clone, Debug)]
-pub struct Poller(Arc<Epoll>);
-
-impl Poller {
-    fn new() -> Result<Poller> {
-        Ok(Poller(Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?)))
-    }
-
-    fn listen(&self, fd: impl AsFd, flags: EpollFlags, ready: Ready) -> Result<()> {
-        Ok(self.0.add(fd, EpollEvent::new(flags, ready.token()))?)
-    }
-
-    /// Returns the events that are ready now.
-    fn ready(&self) -> Result<Vec<Ready>> {
-        let mut events = [EpollEvent::empty(); EVENTS];
-        let n = match self.0.wait(&mut events, EpollTimeout::ZERO) {
-            Ok(n) => n,
-            Err(Errno::EINTR) => 0,
-            Err(e) => return Err(e.into()),
-        };
-        Ok(events[..n].iter().map(|e| Ready::of(e.data())).collect())
-    }
+/// Adds a file of a flow to a poller.
+fn listen(poller: &Epoll, fd: impl AsFd, flags: EpollFlags, flow: usize, file: File) -> Result<()> {
+    let token = (flow as u64) << 3 | file as u64;
+    Ok(poller.add(fd, EpollEvent::new(flags, token))?)
 }
 
-impl AsFd for Poller {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.0.as_fd()
-    }
+/// Returns the files that are ready now, with their flows.
+fn ready(poller: &Epoll) -> Result<Vec<(usize, File)>> {
+    let mut events = [EpollEvent::empty(); EVENTS];
+    let n = match poller.wait(&mut events, EpollTimeout::ZERO) {
+        Ok(n) => n,
+        Err(Errno::EINTR) => 0,
+        Err(e) => return Err(e.into()),
+    };
+    let event = |e: &EpollEvent| ((e.data() >> 3) as usize, File::ALL[(e.data() & 7) as usize]);
+    Ok(events[..n].iter().map(event).collect())
 }
 
 /// The ends of kernel connections at the nodes of a station, by flow.
 #[derive(Debug)]
 pub struct Kernel {
-    poller: Poller,
+    /// The poller of all devices and sockets.
+    poller: Arc<Epoll>,
     sources: BTreeMap<usize, Connection>,
     sinks: BTreeMap<usize, Drain>,
     /// The sites of tunnels, by flow and end, with their nodes.
@@ -112,41 +87,36 @@ impl Kernel {
     /// Takes the ends at these nodes. Returns `None` if there are none.
     pub fn of(scenario: &Scenario, nodes: &[NodeId], ends: &mut [Ends]) -> Result<Option<Kernel>> {
         let mut kernel = Kernel {
-            poller: Poller::new()?,
+            poller: Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?),
             sources: BTreeMap::new(),
             sinks: BTreeMap::new(),
             sites: BTreeMap::new(),
         };
         for (flow, ends) in ends.iter_mut().enumerate() {
+            let (poller, input) = (&kernel.poller, EpollFlags::EPOLLIN);
             let (source, sink) = scenario.ends(flow);
             let connection = ends.source.take_if(|_| nodes.contains(&source));
             if let Some(connection) = connection {
-                (kernel.poller).listen(
-                    &connection.tun,
-                    EpollFlags::EPOLLIN,
-                    Ready::SourceDevice(flow),
-                )?;
+                listen(poller, &connection.tun, input, flow, File::SourceDevice)?;
                 if let Some(socket) = connection.socket() {
                     // Edge-triggered: room becomes free rarely; usually there is room.
                     let flags = EpollFlags::EPOLLOUT | EpollFlags::EPOLLET;
-                    kernel.poller.listen(socket, flags, Ready::SourceSocket(flow))?;
+                    listen(poller, socket, flags, flow, File::SourceSocket)?;
                 }
                 kernel.sources.insert(flow, connection);
             }
             if let Some(drain) = ends.sink.take_if(|_| nodes.contains(&sink)) {
-                let flags = EpollFlags::EPOLLIN;
-                kernel.poller.listen(&drain.tun, flags, Ready::SinkDevice(flow))?;
-                kernel.poller.listen(drain.listener(), flags, Ready::SinkSocket(flow))?;
+                listen(poller, &drain.tun, input, flow, File::SinkDevice)?;
+                listen(poller, drain.listener(), input, flow, File::SinkSocket)?;
                 kernel.sinks.insert(flow, drain);
             }
             for (end, site, node) in [(0, &mut ends.entry, source), (1, &mut ends.exit, sink)] {
                 let Some(site) = site.take_if(|_| nodes.contains(&node)) else {
                     continue;
                 };
-                let (poller, flags) = (&kernel.poller, EpollFlags::EPOLLIN);
-                poller.listen(&site.wan, flags, Ready::Wan(flow, end))?;
+                listen(poller, &site.wan, input, flow, [File::EntryWan, File::ExitWan][end])?;
                 if end == 1 {
-                    poller.listen(&site.lan, flags, Ready::Lan(flow))?;
+                    listen(poller, &site.lan, input, flow, File::Lan)?;
                 }
                 kernel.sites.insert((flow, end), (node, site));
             }
@@ -157,7 +127,7 @@ impl Kernel {
     }
 
     /// Returns the poller of these connections.
-    pub fn poller(&self) -> Poller {
+    pub fn poller(&self) -> Arc<Epoll> {
         self.poller.clone()
     }
 
@@ -244,35 +214,36 @@ impl Kernel {
     /// Runs the applications of connections, and puts the packets that the kernel has for the other
     /// ends into the ports of the station.
     pub fn serve(&mut self, station: &mut Station, buffer: &mut [u8]) -> Result<()> {
-        for ready in self.poller.ready()? {
-            match ready {
-                Ready::SourceSocket(flow) => {
+        for (flow, file) in ready(&self.poller)? {
+            match file {
+                File::SourceSocket => {
                     let source = self.sources.get_mut(&flow);
                     source.into_iter().for_each(Connection::write);
                 }
-                Ready::SinkSocket(flow) => {
+                File::SinkSocket => {
                     if let Some(drain) = self.sinks.get_mut(&flow)
                         && let Some(socket) = drain.read()
                     {
-                        self.poller.listen(socket, EpollFlags::EPOLLIN, ready)?;
+                        listen(&self.poller, socket, EpollFlags::EPOLLIN, flow, file)?;
                     }
                 }
-                Ready::SourceDevice(flow) => {
+                File::SourceDevice => {
                     if let Some(c) = self.sources.get(&flow) {
                         send_on(station, (flow, 0), c.ends, &c.tun, buffer)?;
                     }
                 }
-                Ready::SinkDevice(flow) => {
+                File::SinkDevice => {
                     if let Some(d) = self.sinks.get(&flow) {
                         send_on(station, (flow, 1), d.ends, &d.tun, buffer)?;
                     }
                 }
-                Ready::Wan(flow, end) => {
+                File::EntryWan | File::ExitWan => {
+                    let end = usize::from(file == File::ExitWan);
                     if let Some((_, site)) = self.sites.get(&(flow, end)) {
                         send_datagrams(station, (flow, end), site, buffer)?;
                     }
                 }
-                Ready::Lan(flow) => {
+                File::Lan => {
                     if let Some((node, site)) = self.sites.get(&(flow, 1)) {
                         leave(station, *node, site, buffer)?;
                     }
@@ -281,6 +252,19 @@ impl Kernel {
         }
         Ok(())
     }
+}
+
+/// Takes the packets of IPv4 that a device has, up to a batch.
+fn each(tun: &Tun, buffer: &mut [u8], mut take: impl FnMut(ip::Ipv4Packet, &[u8])) -> Result<()> {
+    for _ in 0..BATCH {
+        let Some(length) = tun.receive(buffer)? else {
+            break;
+        };
+        if let Some(packet) = ip::Ipv4Packet::new(&buffer[..length]) {
+            take(packet, &buffer[..length]);
+        }
+    }
+    Ok(())
 }
 
 /// Puts the packets of a device into the first port of its flow's path. `way` is 0 for the forward
@@ -292,19 +276,13 @@ fn send_on(
     tun: &Tun,
     buffer: &mut [u8],
 ) -> Result<()> {
-    for _ in 0..BATCH {
-        let Some(length) = tun.receive(buffer)? else {
-            break;
-        };
+    let ends = (ends.0.octets(), ends.1.octets());
+    each(tun, buffer, |packet, bytes| {
         // Other packets of the kernel do not belong to the connection.
-        let of_it = ip::Ipv4Packet::new(&buffer[..length])
-            .filter(|p| p.sequence().is_some() && p.ends() == (ends.0.octets(), ends.1.octets()));
-        if let Some(inner) = of_it {
-            let tos = ip::entry(inner.tos());
-            station.send_whole(flow, way, tos, &buffer[..length]);
+        if packet.sequence().is_some() && packet.ends() == ends {
+            station.send_whole(flow, way, ip::entry(packet.tos()), bytes);
         }
-    }
-    Ok(())
+    })
 }
 
 /// Puts the datagrams of a gateway into the first port of its tunnel's path. They keep their DSCP,
@@ -316,34 +294,22 @@ fn send_datagrams(
     buffer: &mut [u8],
 ) -> Result<()> {
     let ends = (site.ends.0.octets(), site.ends.1.octets());
-    for _ in 0..BATCH {
-        let Some(length) = site.wan.receive(buffer)? else {
-            break;
-        };
-        let datagram = ip::Ipv4Packet::new(&buffer[..length])
-            .filter(|p| p.udp().is_some() && p.ends() == ends);
-        if let Some(datagram) = datagram {
-            station.send_whole(tunnel, way, datagram.tos(), &buffer[..length]);
+    each(&site.wan, buffer, |packet, bytes| {
+        if packet.udp().is_some() && packet.ends() == ends {
+            station.send_whole(tunnel, way, packet.tos(), bytes);
         }
-    }
-    Ok(())
+    })
 }
 
 /// Forwards the packets of a gateway to the flows of its site, which is at `node`.
 fn leave(station: &mut Station, node: NodeId, site: &Site, buffer: &mut [u8]) -> Result<()> {
-    for _ in 0..BATCH {
-        let Some(length) = site.lan.receive(buffer)? else {
-            break;
-        };
-        let of_it = ip::Ipv4Packet::new(&buffer[..length]).filter(|p| p.sequence().is_some());
-        if let Some(inner) = of_it
-            && let Some(flow) = site.riders.get(&Ipv4Addr::from(inner.ends().1))
+    each(&site.lan, buffer, |packet, bytes| {
+        if packet.sequence().is_some()
+            && let Some(flow) = site.riders.get(&Ipv4Addr::from(packet.ends().1))
         {
-            let tos = ip::entry(inner.tos());
-            station.leave_tunnel(*flow, node, tos, &buffer[..length]);
+            station.leave_tunnel(*flow, node, ip::entry(packet.tos()), bytes);
         }
-    }
-    Ok(())
+    })
 }
 
 #[cfg(test)]
@@ -352,18 +318,8 @@ mod tests {
 
     #[test]
     fn tokens_are_read_as_they_are_written() {
-        for i in [0, 1, 77] {
-            for ready in [
-                Ready::SourceDevice(i),
-                Ready::SourceSocket(i),
-                Ready::SinkDevice(i),
-                Ready::SinkSocket(i),
-                Ready::Wan(i, 0),
-                Ready::Wan(i, 1),
-                Ready::Lan(i),
-            ] {
-                assert_eq!(Ready::of(ready.token()), ready);
-            }
+        for (number, file) in File::ALL.into_iter().enumerate() {
+            assert_eq!(file as usize, number);
         }
     }
 }
