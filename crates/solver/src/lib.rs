@@ -11,7 +11,7 @@
 //!   in it.
 //! - [`Problem`]: both, and the capacities.
 //! - [`solve`]: finds rates and prices, as a [`Solution`].
-//! - [`Sequence`]: solves again when flows come and go, from the last prices.
+//! - [`solve_from`]: solves again when flows come and go, from the last prices.
 //! - [`max_min`]: finds max-min fair rates, which have no prices.
 //! - [`Certificate`]: the distance of any rates and prices from the optimum, independent of their
 //!   origin.
@@ -43,7 +43,6 @@ mod parallel;
 mod problem;
 mod reduced;
 mod routes;
-mod sequence;
 mod solution;
 mod status;
 mod sum;
@@ -54,9 +53,8 @@ pub use certificate::Certificate;
 pub use demand::Demand;
 pub use error::ProblemError;
 pub use max_min::{Bottleneck, MaxMin, MaxMinCertificate, max_min};
-pub use newton::{solve, solve_watched};
+pub use newton::{solve, solve_from, solve_watched};
 pub use problem::Problem;
 pub use routes::Routes;
-pub use sequence::Sequence;
 pub use solution::{Progress, Settings, Solution};
 pub use status::Status;

@@ -20,16 +20,14 @@ pub(crate) struct Reduced {
     made_of: Vec<u32>,
     /// The free links.
     pub free: Vec<u32>,
-    /// The new number of each link, and the number of rows that there were.
+    /// The new number of each link.
     number: Vec<u32>,
-    of_rows: usize,
     cells: Vec<Cell>,
     scratch: Vec<Vec<Cell>>,
 }
 
 impl Reduced {
-    /// Takes the links of `rows` for which `is_free`. Since the previous call rows may have been
-    /// added, but not changed.
+    /// Takes the links of `rows` for which `is_free`. The rows are those of the previous call.
     pub fn fill(
         &mut self,
         rows: &Rows,
@@ -44,8 +42,8 @@ impl Reduced {
             number
         });
         let number: Vec<u32> = number.collect();
-        if number == self.number && slopes.len() == self.of_rows {
-            // The same links are free as before, and there are the same rows.
+        if number == self.number {
+            // The same links are free as before.
             for (slope, &row) in self.slopes.iter_mut().zip(&self.made_of) {
                 *slope = slopes[row as usize];
             }
@@ -55,7 +53,6 @@ impl Reduced {
         let is_free = |&link: &u32| number[link as usize] != PINNED;
         self.free.extend((0..links as u32).filter(is_free));
         self.number = number;
-        self.of_rows = slopes.len();
         let (parts, number) = (parts(rows, links), &self.number);
         let counts: Vec<Vec<usize>> = parts
             .par_iter()
