@@ -15,20 +15,6 @@
 //! - [`max_min`]: finds max-min fair rates, which have no prices.
 //! - [`Certificate`]: the distance of any rates and prices from the optimum, independent of their
 //!   origin.
-//!
-//! Two flows share a link of 10, and one of them crosses a second link of 3:
-//!
-//! ```
-//! use accord_solver::{Demand, Problem, Routes, Settings, solve};
-//!
-//! let routes = Routes::new(2, &[vec![0], vec![0, 1]])?;
-//! let demands = vec![Demand::Log { weight: 1.0 }; 2];
-//! let problem = Problem::new(routes, vec![10.0, 3.0], demands)?;
-//! let solution = solve(&problem, &Settings::default());
-//! assert!((solution.rates[0] - 7.0).abs() < 1e-9);
-//! assert!((solution.rates[1] - 3.0).abs() < 1e-9);
-//! # Ok::<(), accord_solver::ProblemError>(())
-//! ```
 
 mod bounds;
 mod certificate;

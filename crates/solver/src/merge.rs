@@ -93,35 +93,27 @@ impl Merged {
     }
 
     fn knees_of_rows(&self) -> Vec<f64> {
-        struct Knees<'a>(&'a Merged, Vec<f64>);
-        impl Visit for Knees<'_> {
-            fn visit(&mut self, row: usize, links: &[u32]) {
-                self.1.push(self.0.most(links).knee(self.0.weights[row]));
-            }
-        }
-        let mut visitor = Knees(self, Vec::with_capacity(self.weights.len()));
-        self.rows.visit(&mut visitor);
-        visitor.1
+        let mut knees = Vec::with_capacity(self.weights.len());
+        self.rows.visit(&mut |row: usize, links: &[u32]| {
+            knees.push(self.most(links).knee(self.weights[row]));
+        });
+        knees
     }
 
     /// Returns initial prices: the spending of each row if it had half of its narrowest link,
     /// spread evenly over its links. If all demands are `Log`, this satisfies c·p = Σ w.
     pub fn starting_prices(&self) -> Vec<f64> {
-        struct Spread<'a>(&'a [f64], Vec<f64>);
-        impl Visit for Spread<'_> {
-            fn visit(&mut self, row: usize, links: &[u32]) {
-                for &link in links {
-                    self.1[link as usize] += self.0[row] / links.len() as f64;
-                }
-            }
-        }
         let mut spending = self.weights.clone();
         for (row, other) in &self.others {
             spending[*row as usize] += other.usual_spending();
         }
-        let mut visitor = Spread(&spending, vec![0.0; self.links()]);
-        self.rows.visit(&mut visitor);
-        visitor.1.iter().zip(&self.capacities).map(|(w, c)| (w / c).min(DEAREST)).collect()
+        let mut spent = vec![0.0; self.links()];
+        self.rows.visit(&mut |row: usize, links: &[u32]| {
+            for &link in links {
+                spent[link as usize] += spending[row] / links.len() as f64;
+            }
+        });
+        spent.iter().zip(&self.capacities).map(|(w, c)| (w / c).min(DEAREST)).collect()
     }
 
     /// The number of links.
@@ -212,11 +204,6 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    fn new(demand: Demand, ceiling: f64) -> Self {
-        let knee = demand.price(ceiling).max(0.0);
-        Self { demand, ceiling, knee }
-    }
-
     pub fn rate(&self, q: f64) -> f64 {
         self.demand.rate(q).min(self.ceiling)
     }
@@ -256,6 +243,13 @@ pub(crate) struct Rows {
 pub(crate) trait Visit {
     /// Visits row `row`, whose links are `links`.
     fn visit(&mut self, row: usize, links: &[u32]);
+}
+
+impl<F: FnMut(usize, &[u32])> Visit for F {
+    #[inline(always)]
+    fn visit(&mut self, row: usize, links: &[u32]) {
+        self(row, links);
+    }
 }
 
 impl Rows {
@@ -335,8 +329,8 @@ impl Most {
 
     /// Returns a demand with a ceiling.
     fn bounded(&self, demand: Demand) -> Bounded {
-        let most = self.rate(|price| demand.rate(price));
-        Bounded::new(demand, HEADROOM * most)
+        let ceiling = HEADROOM * self.rate(|price| demand.rate(price));
+        Bounded { demand, ceiling, knee: demand.price(ceiling).max(0.0) }
     }
 
     /// Returns the largest rate that a solution can have for a flow with this demand. All links

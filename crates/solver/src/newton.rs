@@ -136,8 +136,7 @@ pub fn solve_from(
     }
     let merged = Merged::new(problem);
     let mut stopped = false;
-    let start = raised(problem, prices);
-    let found = Solver::new(problem, settings, &merged, Some(&start)).solve(&mut |progress| {
+    let found = Solver::new(problem, settings, &merged, Some(prices)).solve(&mut |progress| {
         let flow = watch(progress);
         stopped = flow.is_break();
         flow
@@ -146,22 +145,6 @@ pub fn solve_from(
         return found;
     }
     Solver::new(problem, settings, &merged, None).solve(watch)
-}
-
-/// Returns prices at which no flow alone overloads the narrowest link of its path.
-fn raised(problem: &Problem, prices: &[f64]) -> Vec<f64> {
-    let mut prices = prices.to_vec();
-    let capacity = |link: &u32| problem.capacities()[*link as usize];
-    for (path, demand) in problem.routes().iter().zip(problem.demands()) {
-        let narrowest = path.iter().min_by(|a, b| capacity(a).total_cmp(&capacity(b)));
-        let narrowest = narrowest.expect("a path has a link");
-        let q: f64 = path.iter().map(|&l| prices[l as usize]).sum();
-        let least = demand.price(capacity(narrowest));
-        if least.is_finite() && q < least {
-            prices[*narrowest as usize] += least - q;
-        }
-    }
-    prices
 }
 
 /// Returns the fixed and contracted rates, where they exceed a capacity.

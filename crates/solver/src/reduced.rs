@@ -54,12 +54,19 @@ impl Reduced {
         self.free.extend((0..links as u32).filter(is_free));
         self.number = number;
         let (parts, number) = (parts(rows, links), &self.number);
+        // The rows by their number of free links.
         let counts: Vec<Vec<usize>> = parts
             .par_iter()
             .map(|part| {
-                let mut count = Count { number, rows: Vec::new() };
-                part.visit(&mut count);
-                count.rows
+                let mut counts: Vec<usize> = Vec::new();
+                part.visit(&mut |_: usize, links: &[u32]| {
+                    let free = links.iter().filter(|&&l| number[l as usize] != PINNED).count();
+                    if counts.len() <= free {
+                        counts.resize(free + 1, 0);
+                    }
+                    counts[free] += 1;
+                });
+                counts
             })
             .collect();
 
@@ -89,11 +96,10 @@ impl Reduced {
                 let slopes = slopes_left.split_off_mut(..rows);
                 let hops = hops_left.split_off_mut(..rows * length);
                 let made_of = rows_left.split_off_mut(..rows);
-                places.push(Places {
-                    slopes: slopes.expect("all rows were counted"),
-                    made_of: made_of.expect("all rows were counted"),
-                    hops: hops.expect("all rows were counted"),
-                });
+                let (Some(slopes), Some(made_of), Some(hops)) = (slopes, made_of, hops) else {
+                    unreachable!("all rows were counted")
+                };
+                places.push(Places { slopes, made_of, hops });
             }
         }
         let jobs: Vec<_> = parts.into_iter().zip(places).collect();
@@ -124,24 +130,6 @@ impl Reduced {
     }
 }
 
-/// Counts rows by their number of free links.
-struct Count<'a> {
-    number: &'a [u32],
-    rows: Vec<usize>,
-}
-
-impl Visit for Count<'_> {
-    #[inline(always)]
-    fn visit(&mut self, _row: usize, links: &[u32]) {
-        let free: usize =
-            links.iter().map(|&l| usize::from(self.number[l as usize] != PINNED)).sum();
-        if self.rows.len() <= free {
-            self.rows.resize(free + 1, 0);
-        }
-        self.rows[free] += 1;
-    }
-}
-
 /// The places for the next rows of one length.
 #[derive(Default)]
 struct Places<'a> {
@@ -167,12 +155,16 @@ impl Visit for Place<'_> {
         if free > 0 {
             let places = &mut self.places[free];
             let slope = places.slopes.split_off_first_mut();
-            let hops = places.hops.split_off_mut(..free);
-            *slope.expect("it was counted") = self.slopes[row];
             let made_of = places.made_of.split_off_first_mut();
-            *made_of.expect("it was counted") = (self.first_row + row) as u32;
+            let (Some(slope), Some(made_of), Some(hops)) =
+                (slope, made_of, places.hops.split_off_mut(..free))
+            else {
+                unreachable!("they were counted")
+            };
+            *slope = self.slopes[row];
+            *made_of = (self.first_row + row) as u32;
             let kept = links.iter().map(number).filter(|&number| number != PINNED);
-            for (place, number) in hops.expect("they were counted").iter_mut().zip(kept) {
+            for (place, number) in hops.iter_mut().zip(kept) {
                 *place = number;
             }
         }

@@ -1,7 +1,7 @@
 //! Reasons to doubt an equilibrium: queue disciplines that do not let its queues be, prices that are not
 //! unique, and assumptions about flows that a run does not meet.
 
-use crate::equilibrium::{Equilibrium, Found, SETTLED, State};
+use crate::equilibrium::{SETTLED, State};
 use crate::signals::{LEAST_PRICE, objective};
 use accord_family::{FlowFacts, Objective, Price, QueueFacts, QueueLaw, WindowDynamics, WindowLaw};
 use accord_scenario::{Flow, Limit, LinkId, Phase, Scenario};
@@ -226,7 +226,7 @@ struct Doubts {
 
 /// Adds notes on the assumptions that the equilibria of a scenario make on its flows. `queued` says which links
 /// have a queue in one of them.
-fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
+pub(crate) fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
     let state = scenario.at(Time::ZERO);
     let mut groups: BTreeMap<usize, Doubts> = BTreeMap::new();
     let mut last: Vec<Option<Time>> = vec![None; scenario.links.len()];
@@ -291,20 +291,4 @@ pub(crate) fn window_dynamics(flow: &Flow) -> Option<WindowDynamics> {
 /// Returns the law of a flow's window, if its family has one.
 pub(crate) fn law(flow: &Flow) -> Option<WindowLaw> {
     window_dynamics(flow).map(|d| d.law)
-}
-
-impl Equilibrium {
-    /// Sets the links at which it has a queue.
-    pub(crate) fn mark_queued(&self, queued: &mut [bool]) {
-        let links = queued.iter_mut().zip(&self.queuing_delay);
-        links.for_each(|(queued, delay)| *queued |= *delay > LEAST_PRICE);
-    }
-}
-
-impl Found {
-    /// Adds notes on what equilibria take for granted of the flows of a scenario. `queued` says which links
-    /// have a queue in one of them.
-    pub(crate) fn assume(&mut self, scenario: &Scenario, queued: &[bool]) {
-        assumptions(scenario, queued, &mut self.notes);
-    }
 }
