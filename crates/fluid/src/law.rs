@@ -229,10 +229,12 @@ impl Control {
     ) -> f64 {
         let w = state.window;
         let rtt = |seen: &Seen| base_rtt + seen.queue;
-        let inverse = [1.0 / rtt(from), 1.0 / rtt(to)];
         match self.cubic() {
             Some(cubic) => self.grown(&cubic, &mut state.epoch, w, rtt(to), to, h),
-            None => self.next(w, base_rtt, state.min_rtt, from, to, inverse, h),
+            None => {
+                let (from, to) = ((from, 1.0 / rtt(from)), (to, 1.0 / rtt(to)));
+                self.next(w, base_rtt, state.min_rtt, from, to, h)
+            }
         }
     }
 
@@ -251,25 +253,24 @@ impl Control {
         self.floor(self.packet * epoch.advance(cubic, w / self.packet, rtt, losses, h))
     }
 
-    /// Returns the window of a law without memory after `h`, given the signals at both ends of the
-    /// step and the inverse round-trip times there.
+    /// Returns the window of a law without memory after `h`. The signals at both ends of the step
+    /// come with the inverse round-trip times there.
     #[inline(always)]
     pub(crate) fn next(
         &self,
         w: f64,
         base_rtt: f64,
         min_rtt: f64,
-        from: &Seen,
-        to: &Seen,
-        inverse: [f64; 2],
+        from: (&Seen, f64),
+        to: (&Seen, f64),
         h: f64,
     ) -> f64 {
         let next = if self.is_smooth() {
-            let first = self.slope(w, base_rtt, inverse[0], from);
-            let second = self.slope(self.floor(w + h * first), base_rtt, inverse[1], to);
+            let first = self.slope(w, base_rtt, from.1, from.0);
+            let second = self.slope(self.floor(w + h * first), base_rtt, to.1, to.0);
             w + 0.5 * h * (first + second)
         } else {
-            self.towards_surface(w, base_rtt, min_rtt, from, to, inverse[1], h)
+            self.towards_surface(w, base_rtt, min_rtt, from.0, to, h)
         };
         self.floor(next)
     }
@@ -289,8 +290,7 @@ impl Control {
         base_rtt: f64,
         min_rtt: f64,
         from: &Seen,
-        to: &Seen,
-        inverse: f64,
+        (to, inverse): (&Seen, f64),
         h: f64,
     ) -> f64 {
         let share = self.share(inverse, min_rtt, to);
@@ -425,7 +425,7 @@ pub(crate) mod tests {
         let next = |w: f64, limit: f64| {
             let mut aiad = control(WindowLaw::Additive { gain: 1000.0, target: 3000.0 });
             aiad.service = Service { contract: 4e4, limit };
-            aiad.next(w, BASE, BASE, &lost(0.0), &lost(0.0), [5.0; 2], 0.2)
+            aiad.next(w, BASE, BASE, (&lost(0.0), 5.0), (&lost(0.0), 5.0), 0.2)
         };
         near(next(13_500.0, f64::INFINITY), 14_000.0);
         near(next(12_500.0, f64::INFINITY), 13_500.0);
@@ -440,7 +440,7 @@ pub(crate) mod tests {
         let next = |unit: f64, per_second: bool| {
             let mut vegas = control(WindowLaw::Vegas { low: unit, high: unit, per_second });
             vegas.dynamics.reads = Reads::RoundTrip;
-            vegas.next(6500.0, BASE, 0.12, &lost(0.0), &lost(0.0), [5.0; 2], 0.2)
+            vegas.next(6500.0, BASE, 0.12, (&lost(0.0), 5.0), (&lost(0.0), 5.0), 0.2)
         };
         near(next(20_000.0, true), 0.12 * 20_000.0 / 0.4);
         near(next(2400.0, false), 6000.0);
@@ -454,7 +454,7 @@ pub(crate) mod tests {
             let mut aiad = control(WindowLaw::Additive { gain: 1000.0, target: 3000.0 });
             aiad.service.contract = 4e4;
             aiad.dynamics.gives_up = gives_up;
-            aiad.next(14_000.0, BASE, BASE, &lost(loss), &lost(loss), [5.0; 2], 0.01)
+            aiad.next(14_000.0, BASE, BASE, (&lost(loss), 5.0), (&lost(loss), 5.0), 0.01)
         };
         near(next(0.01, GivesUp::Window), 14_000.0 - 0.5 * 14_000.0 * 0.7 * 0.01);
         near(next(0.5, GivesUp::Window), 14_000.0 - 0.5 * 14_000.0 * 5.0 * 0.01);

@@ -379,8 +379,8 @@ impl Part<'_> {
             let next = match control.cubic() {
                 Some(cubic) => control.grown(&cubic, &mut self.epoch[k], w, rtt, &to, h),
                 None => {
-                    let inverse = [self.inverse[k], over];
-                    control.next(w, base_rtt, min_rtt, &from, &to, inverse, h)
+                    let from = (&from, self.inverse[k]);
+                    control.next(w, base_rtt, min_rtt, from, (&to, over), h)
                 }
             };
             let sends = (next * over).min(self.limit[k]);
