@@ -17,9 +17,7 @@
 //! sends at the rate of the equilibrium until it is done (`transfers`). Web users are left out of the
 //! equilibrium, or they are a fixed load if the scenario gives one. A note says which.
 
-use crate::doubts::assumptions;
 use crate::shortfall::{Outcome, Shortfall};
-use crate::signals::{LEAST_PRICE, objective};
 use crate::transfers::Transfers;
 use crate::warm::{Settled, Unsettled, Warm};
 use accord_family::{Objective, Price};
@@ -143,15 +141,13 @@ pub(crate) fn phases(
             start += length;
             take(start, equilibrium.as_ref());
             if let Some(e) = &equilibrium {
-                for (queued, delay) in queued.iter_mut().zip(&e.queuing_delay) {
-                    *queued |= *delay > LEAST_PRICE;
-                }
+                e.mark_queued(&mut queued);
             }
             left = equilibrium
                 .map(|e| Left { length: length.as_secs_f64(), queuing_delay: e.queuing_delay });
         }
     }
-    assumptions(scenario, &queued, &mut found.notes);
+    found.assume(scenario, &queued);
     Ok(found)
 }
 
@@ -295,7 +291,7 @@ impl<'a> State<'a> {
             let Some(demand) = self.demand(flow) else {
                 let controller = &s.flows[flow].controller;
                 let name = controller.family().name;
-                let why = match objective(controller) {
+                let why = match controller.family().role.objective(controller) {
                     Some(Objective::Loss | Objective::WeightedLoss) => "reacts to loss",
                     _ => "steers no queue of its own",
                 };
